@@ -1,0 +1,24 @@
+//! The same work as a flow and by hand: what `benches/engine.rs` measures.
+
+#![allow(clippy::missing_panics_doc)]
+
+/// Chains of nodes, written by `build.rs`.
+pub mod chain {
+    /// Ten nodes.
+    pub mod ten {
+        include!(concat!(env!("OUT_DIR"), "/chain_10.rs"));
+    }
+    /// A hundred nodes.
+    pub mod hundred {
+        include!(concat!(env!("OUT_DIR"), "/chain_100.rs"));
+    }
+    /// A thousand nodes.
+    pub mod thousand {
+        include!(concat!(env!("OUT_DIR"), "/chain_1000.rs"));
+    }
+}
+
+pub mod chat;
+pub mod counter;
+pub mod fork;
+pub mod sleep;

@@ -1,0 +1,155 @@
+//! Where a line of prose may be broken without changing what it means.
+
+use std::ops::Range;
+
+/// One line, as the parser sees it. Offsets are into `text`.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    /// The line without its ending.
+    pub(super) text: &'a str,
+    /// Where the prose begins, after list markers and `>`.
+    pub(super) content: usize,
+    /// White space in the prose, in order; none where the line is not prose.
+    pub(super) gaps: Vec<Range<usize>>,
+    /// The line below.
+    pub(super) below: &'a str,
+}
+
+/// What a continuation of this line starts with: `>` is repeated, markers of lists and footnotes become spaces.
+pub(super) fn prefix(line: &Line<'_>) -> String {
+    let mut prefix = String::new();
+    let mut rest = &line.text[..line.content];
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        if c == '['
+            && let Some((_, after)) = rest.split_once("]:")
+        {
+            // A footnote goes on at four spaces, however long its name.
+            rest = after.trim_start_matches(' ');
+            prefix.push_str("    ");
+        } else {
+            prefix.push(if matches!(c, '>' | '\t') { c } else { ' ' });
+        }
+    }
+    prefix
+}
+
+/// The gaps to replace by a line ending and [`prefix`], so that each line keeps to `limit` as far as it can.
+pub(super) fn breaks(line: &Line<'_>, limit: usize) -> Vec<Range<usize>> {
+    let end = line.text.trim_end().len();
+    if starts_something(&line.text[line.content..end], line.below) {
+        return Vec::new();
+    }
+    let continued = prefix(line).chars().count();
+    let mut breaks = Vec::new();
+    let mut last: Option<Range<usize>> = None;
+    let (mut start, mut indent) = (0, 0);
+    let safe = line
+        .gaps
+        .iter()
+        .filter(|gap| gap.start > line.content && gap.end < end && is_safe(line.text, gap));
+    for gap in safe.cloned().map(Some).chain([None]) {
+        let piece = start..gap.as_ref().map_or(end, |gap| gap.start);
+        if indent + line.text[piece].chars().count() > limit
+            && let Some(gap) = last.take()
+        {
+            (start, indent) = (gap.end, continued);
+            breaks.push(gap);
+        }
+        last = gap;
+    }
+    breaks
+}
+
+/// Whether a shorter first line could become a definition, a fence, a rule, an alert, HTML or a table.
+fn starts_something(content: &str, below: &str) -> bool {
+    let first_word = content.split_whitespace().next().unwrap_or_default();
+    let delimiter_row = below.trim_start_matches([' ', '\t', '>']).trim_end();
+    content.starts_with("```")
+        || content.starts_with("[!")
+        || (content.starts_with('[') && content.contains("]:"))
+        || (content.starts_with('<') && !content.starts_with("<http"))
+        || content.starts_with('|')
+        || !first_word.contains(char::is_alphanumeric)
+        || (content.contains('|')
+            && !delimiter_row.is_empty()
+            && delimiter_row
+                .chars()
+                .all(|c| matches!(c, '|' | '-' | ':' | ' ')))
+}
+
+/// Whether the line may end before the gap, and the next one begin after it.
+fn is_safe(text: &str, gap: &Range<usize>) -> bool {
+    let next_word = text[gap.end..].split([' ', '\t']).next();
+    // A backslash at the end of a line is a hard break.
+    !text[..gap.start].ends_with('\\') && !next_word.is_some_and(means_something_first)
+}
+
+/// Whether a word is more than a word where it comes first in a line.
+fn means_something_first(word: &str) -> bool {
+    let after_number = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    word.starts_with(['#', '>', '-', '+', '=', '~', '|', ':'])
+        || (word.starts_with('<') && !word.starts_with("<http"))
+        || word.starts_with("```")
+        || (word.starts_with('[') && word.contains("]:"))
+        || word.chars().all(|c| matches!(c, '*' | '_'))
+        || (after_number.len() < word.len() && matches!(after_number, "." | ")"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrapped(text: &str, content: usize, limit: usize) -> String {
+        let spaces = text
+            .match_indices(' ')
+            .map(|(at, _)| at..at + 1)
+            .filter(|gap| gap.start > content);
+        let line = Line {
+            text,
+            content,
+            gaps: spaces.collect(),
+            below: "",
+        };
+        let mut out = text.to_owned();
+        for gap in breaks(&line, limit).into_iter().rev() {
+            out.replace_range(gap, &format!("\n{}", prefix(&line)));
+        }
+        out
+    }
+
+    #[test]
+    fn lines_are_filled() {
+        assert_eq!(wrapped("one two three four", 0, 9), "one two\nthree\nfour");
+        assert_eq!(wrapped("äöü äöü äöü", 0, 7), "äöü äöü\näöü");
+        assert_eq!(wrapped("unbreakably long", 0, 4), "unbreakably\nlong");
+        assert_eq!(wrapped("short", 0, 4), "short");
+    }
+
+    #[test]
+    fn prefixes_are_kept() {
+        assert_eq!(wrapped("- one two", 2, 6), "- one\n  two");
+        assert_eq!(wrapped("> 1. one two", 5, 9), "> 1. one\n>    two");
+        assert_eq!(wrapped("> > one two", 4, 8), "> > one\n> > two");
+        assert_eq!(
+            wrapped("- [^note]: one two", 11, 14),
+            "- [^note]: one\n      two"
+        );
+    }
+
+    #[test]
+    fn no_line_begins_with_syntax() {
+        for word in [
+            "#", "-", "+", "1.", "12)", ">", "---", "***", "~~~", "```", "<div>", "[a]:", "|",
+        ] {
+            assert_eq!(
+                wrapped(&format!("some {word} words"), 0, 9),
+                format!("some {word}\nwords"),
+                "{word}"
+            );
+        }
+        assert_eq!(wrapped("some\\ words", 0, 5), "some\\ words");
+        assert_eq!(wrapped("[a]: b c d", 0, 5), "[a]: b c d");
+        assert_eq!(wrapped("--- by someone", 0, 5), "--- by someone");
+    }
+}

@@ -1,0 +1,51 @@
+//! What petalflow knows about graphs: the model, the rules with their wording, and the analyses.
+//!
+//! Used by the macros (on what `flow!` says), by constant evaluation (on what the nodes' types say) and by the run-time
+//! builder. An implementation detail of [petalflow](https://docs.rs/petalflow): depend on that instead.
+#![forbid(unsafe_code)]
+
+mod assign;
+mod explore;
+mod facts;
+mod frontiers;
+mod graph;
+mod keys;
+mod paths;
+mod picture;
+mod problem;
+mod report;
+mod rule;
+mod rules;
+mod similar;
+#[cfg(test)]
+mod simulation;
+mod steps;
+mod stuck;
+mod tables;
+#[cfg(test)]
+mod testing;
+mod text;
+mod together;
+mod topology;
+mod verdict;
+pub mod words;
+
+pub use explore::{Exploration, explore};
+pub use facts::{KeyFacts, NodeFacts};
+pub use frontiers::{Frontiers, FrontiersRef};
+pub use graph::{Edge, Graph, Node, Source, Target, Via, index};
+pub use keys::{KeySet, MAX_KEYS};
+pub use paths::{PathEdge, Paths, PathsRef, kind};
+pub use picture::{dot, mermaid};
+pub use problem::{Problem, Site};
+pub use report::{report, report_arm, report_routes, route_problems, route_table};
+pub use rule::Rule;
+pub use rules::{check, check_with};
+pub use similar::{same, similar, similar_in};
+pub use steps::Routes;
+pub use stuck::Stuck;
+pub use tables::{Analysis, Any, AnyRef, Tables};
+pub use text::Text;
+pub use together::{PairTable, Pairs, PairsRef};
+pub use topology::{Metrics, NodeInfo, Role, Topology, topology};
+pub use verdict::{Conflict, Unmet, Verdict, judge, verdicts, verdicts_of};

@@ -1,0 +1,167 @@
+//! The edges of a graph as constants, in the orders in which values flow along them.
+
+use std::collections::BTreeMap;
+
+use crate::frontiers::postorder;
+use crate::graph::{Edge, Graph, Source, Target, Via, index};
+use crate::steps::batches;
+
+/// An edge `(from, to, kind, group)`: places of nodes, then joins, then [`PathsRef::start`] and [`PathsRef::end`]; what it
+/// does, of the constants in [`kind`]; and for a route its number among the routes of its node.
+pub type PathEdge = (u32, u32, u8, u32);
+
+/// What an edge does: one of the first four, and any of the rest.
+pub mod kind {
+    /// Fires whenever its source has run.
+    pub const PLAIN: u8 = 0;
+    /// Sends a list of items.
+    pub const EACH: u8 = 1;
+    /// Fires when its route is chosen.
+    pub const ROUTE: u8 = 2;
+    /// Sends a list of items when its route is chosen.
+    pub const ROUTE_EACH: u8 = 3;
+    /// Fires when its source has failed.
+    pub const CATCH: u8 = 4;
+    /// Its source may have had no items to run on.
+    pub const FROM_BATCH: u8 = 8;
+    /// What lasts one superstep does not last until its target runs.
+    pub const LATE: u8 = 16;
+    /// Leads back to where the run has been.
+    pub const BACK: u8 = 32;
+    /// The bits of what it does.
+    pub const WHAT: u8 = 7;
+}
+
+/// The edges in two orders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// How many nodes there are.
+    pub nodes: u32,
+    /// How many joins there are.
+    pub joins: u32,
+    /// The edges by target, targets in reverse postorder, then by source: for what has been written.
+    pub forward: Vec<PathEdge>,
+    /// The edges by source, sources in postorder: for what will be written.
+    pub backward: Vec<PathEdge>,
+}
+
+impl Paths {
+    /// The edges of a graph.
+    pub fn of(graph: &Graph) -> Self {
+        let (nodes, joins) = (index(graph.nodes.len()), graph.joins);
+        let (start, end) = (nodes + joins, nodes + joins + 1);
+        let from = |source: Source| match source {
+            Source::Node(node) => node,
+            Source::Join(join) => nodes + join,
+            Source::Start => start,
+        };
+        let to = |target: Target| match target {
+            Target::Node(node) => node,
+            Target::Join(join) => nodes + join,
+            Target::End => end,
+        };
+        let mut next = vec![Vec::new(); end as usize + 1];
+        for edge in &*graph.edges {
+            next[from(edge.from) as usize].push(to(edge.to) as usize);
+        }
+        let order = postorder(&next, start as usize);
+        // What START does not reach comes last: nothing is said of it.
+        let mut rank = vec![u32::MAX; next.len()];
+        for (place, &vertex) in order.iter().rev().enumerate() {
+            rank[vertex] = index(place);
+        }
+        let mut groups = BTreeMap::new();
+        let batches = batches(graph);
+        let ends = (0..nodes)
+            .filter(|&node| next[node as usize].is_empty())
+            .map(|node| Edge {
+                from: Source::Node(node),
+                via: Via::Plain,
+                to: Target::End,
+            });
+        let mut edges: Vec<PathEdge> = Vec::with_capacity(graph.edges.len());
+        for edge in graph.edges.iter().cloned().chain(ends) {
+            let (from, to) = (from(edge.from), to(edge.to));
+            let mut group = 0;
+            if let Via::Route(name) | Via::RouteEach(name) = &edge.via {
+                let fresh = index(groups.len());
+                group = *groups.entry((from, name.to_string())).or_insert(fresh);
+            }
+            let mut kind = match edge.via {
+                Via::Plain => kind::PLAIN,
+                Via::Each => kind::EACH,
+                Via::Route(_) => kind::ROUTE,
+                Via::RouteEach(_) => kind::ROUTE_EACH,
+                Via::Catch => kind::CATCH,
+            };
+            if batches.get(from as usize) == Some(&true) {
+                kind |= kind::FROM_BATCH;
+            }
+            let late = match edge.to {
+                Target::Node(node) => {
+                    graph.nodes[node as usize].deferred || matches!(edge.from, Source::Join(_))
+                }
+                Target::Join(_) => true,
+                Target::End => false,
+            };
+            if late {
+                kind |= kind::LATE;
+            }
+            if rank[to as usize] <= rank[from as usize] {
+                kind |= kind::BACK;
+            }
+            edges.push((from, to, kind, group));
+        }
+        edges.retain(|edge| rank[edge.0 as usize] != u32::MAX);
+        let mut backward = edges.clone();
+        edges.sort_by_key(|&(from, to, ..)| (rank[to as usize], from));
+        backward.sort_by_key(|&(from, _, kind, group)| {
+            (
+                std::cmp::Reverse(rank[from as usize]),
+                kind & kind::WHAT,
+                group,
+            )
+        });
+        Paths {
+            nodes,
+            joins,
+            forward: edges,
+            backward,
+        }
+    }
+
+    /// The form that constant evaluation reads.
+    pub fn view(&self) -> PathsRef<'_> {
+        PathsRef {
+            nodes: self.nodes,
+            joins: self.joins,
+            forward: &self.forward,
+            backward: &self.backward,
+        }
+    }
+}
+
+/// A borrowed [`Paths`].
+#[derive(Clone, Copy, Debug)]
+pub struct PathsRef<'a> {
+    /// See [`Paths::nodes`].
+    pub nodes: u32,
+    /// See [`Paths::joins`].
+    pub joins: u32,
+    /// See [`Paths::forward`].
+    pub forward: &'a [PathEdge],
+    /// See [`Paths::backward`].
+    pub backward: &'a [PathEdge],
+}
+
+impl PathsRef<'_> {
+    /// Where the run starts.
+    pub const fn start(&self) -> u32 {
+        self.nodes + self.joins
+    }
+
+    /// Where a path ends.
+    pub const fn end(&self) -> u32 {
+        self.nodes + self.joins + 1
+    }
+}

@@ -1,0 +1,334 @@
+//! Graphs as pictures: Mermaid and Graphviz.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use crate::graph::{Edge, Graph, Source, Target, Via, index};
+
+/// The graph as a Mermaid flowchart. The lines are sorted by place, so that the same graph gives the same text.
+///
+/// ```
+/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via, mermaid};
+/// let graph = Graph {
+///     nodes: vec![Node::named("write")].into(),
+///     edges: vec![Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) }].into(),
+///     joins: 0,
+/// };
+/// assert_eq!(mermaid(&graph), "graph TD\n    START([START])\n    END([END])\n    write[write]\n    START --> write\n    write --> END\n");
+/// ```
+pub fn mermaid(graph: &Graph) -> String {
+    let mut text = String::from("graph TD\n    START([START])\n    END([END])\n");
+    let ids = ids(graph);
+    for (place, node) in graph.nodes.iter().enumerate() {
+        let (open, close) = match shape(graph, place) {
+            Shape::Subflow => ("[[", "]]"),
+            Shape::Branching => ("{", "}"),
+            Shape::Standard => ("[", "]"),
+        };
+        let _ = writeln!(
+            text,
+            "    {}{open}{}{close}",
+            ids[place],
+            mermaid_label(&node.name)
+        );
+    }
+    for join in 0..graph.joins {
+        let _ = writeln!(text, "    {}((&))", join_id(&ids, join));
+    }
+    for edge in edges(graph) {
+        let (from, to) = ends(&ids, &edge);
+        let arrow = match label(&edge.via) {
+            None => "-->".to_owned(),
+            Some(label) => format!(
+                "{}|{}|",
+                if edge.via == Via::Each { "-->" } else { "-.->" },
+                mermaid_label(&label)
+            ),
+        };
+        let _ = writeln!(text, "    {from} {arrow} {to}");
+    }
+    text
+}
+
+/// The graph in the language of Graphviz, sorted likewise.
+pub fn dot(graph: &Graph) -> String {
+    let mut text = String::from("digraph flow {\n    START [shape=oval];\n    END [shape=oval];\n");
+    let ids = ids(graph);
+    for (place, node) in graph.nodes.iter().enumerate() {
+        let shape = match shape(graph, place) {
+            Shape::Subflow => "box, peripheries=2",
+            Shape::Branching => "diamond",
+            Shape::Standard => "box",
+        };
+        let _ = writeln!(
+            text,
+            "    {} [shape={shape}, label={}];",
+            quoted(&ids[place]),
+            quoted(&node.name)
+        );
+    }
+    for join in 0..graph.joins {
+        let _ = writeln!(
+            text,
+            "    {} [shape=circle, label=\"&\"];",
+            quoted(&join_id(&ids, join))
+        );
+    }
+    for edge in edges(graph) {
+        let (from, to) = ends(&ids, &edge);
+        let style = match label(&edge.via) {
+            None => String::new(),
+            Some(label) if edge.via == Via::Each => format!(" [label={}]", quoted(&label)),
+            Some(label) => format!(" [style=dashed, label={}]", quoted(&label)),
+        };
+        let _ = writeln!(text, "    {} -> {}{style};", quoted(&from), quoted(&to));
+    }
+    text.push_str("}\n");
+    text
+}
+
+enum Shape {
+    Subflow,
+    Branching,
+    Standard,
+}
+
+fn shape(graph: &Graph, place: usize) -> Shape {
+    let routed = |edge: &Edge| {
+        edge.from == Source::Node(index(place))
+            && matches!(edge.via, Via::Route(_) | Via::RouteEach(_))
+    };
+    if graph.nodes[place].subflow {
+        Shape::Subflow
+    } else if graph.edges.iter().any(routed) {
+        Shape::Branching
+    } else {
+        Shape::Standard
+    }
+}
+
+/// The edges without repetitions, from START, then by place; a node without any leads to END.
+pub(crate) fn edges(graph: &Graph) -> Vec<Edge> {
+    let leads: BTreeSet<Source> = graph
+        .edges
+        .iter()
+        .filter(|edge| edge.via != Via::Catch)
+        .map(|edge| edge.from)
+        .collect();
+    let sinks = (0..index(graph.nodes.len()))
+        .map(Source::Node)
+        .filter(|node| !leads.contains(node));
+    let implied = sinks.map(|from| Edge {
+        from,
+        via: Via::Plain,
+        to: Target::End,
+    });
+    let mut edges: Vec<Edge> = graph.edges.iter().cloned().chain(implied).collect();
+    let key = |edge: &Edge| {
+        let via = match edge.via {
+            Via::Plain => 0,
+            Via::Each => 1,
+            Via::Route(_) => 2,
+            Via::RouteEach(_) => 3,
+            Via::Catch => 4,
+        };
+        (edge.from, via, label(&edge.via), edge.to)
+    };
+    edges.sort_by_cached_key(key);
+    edges.dedup();
+    edges
+}
+
+fn label(via: &Via) -> Option<String> {
+    match via {
+        Via::Plain => None,
+        Via::Each => Some("each".into()),
+        Via::Route(name) => Some(name.to_string()),
+        Via::RouteEach(name) => Some(format!("{name} each")),
+        Via::Catch => Some("catch".into()),
+    }
+}
+
+fn ends(ids: &[String], edge: &Edge) -> (String, String) {
+    let from = match edge.from {
+        Source::Start => "START".into(),
+        Source::Node(node) => ids[node as usize].clone(),
+        Source::Join(join) => join_id(ids, join),
+    };
+    let to = match edge.to {
+        Target::Node(node) => ids[node as usize].clone(),
+        Target::Join(join) => join_id(ids, join),
+        Target::End => "END".into(),
+    };
+    (from, to)
+}
+
+/// An identifier per node: its name where Mermaid takes it as it is, and otherwise one made of what is left of it.
+fn ids(graph: &Graph) -> Vec<String> {
+    let mut taken = BTreeSet::from(["START".to_owned(), "END".to_owned()]);
+    let ids = graph.nodes.iter().map(|node| {
+        let plain: String = node
+            .name
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '_' {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .collect();
+        let reserved = RESERVED.iter().any(|word| plain.eq_ignore_ascii_case(word));
+        let mut id = if reserved || plain.is_empty() {
+            format!("{plain}_")
+        } else {
+            plain
+        };
+        while !taken.insert(id.clone()) {
+            id.push('_');
+        }
+        id
+    });
+    ids.collect()
+}
+
+/// What Mermaid reads as its own, in any case.
+const RESERVED: [&str; 13] = [
+    "end",
+    "graph",
+    "flowchart",
+    "subgraph",
+    "direction",
+    "click",
+    "style",
+    "classdef",
+    "class",
+    "linkstyle",
+    "default",
+    "call",
+    "href",
+];
+
+fn join_id(ids: &[String], join: u32) -> String {
+    let mut id = format!("join{join}");
+    while ids.contains(&id) {
+        id.push('_');
+    }
+    id
+}
+
+/// A label as it is, or quoted where Mermaid would read it as something else.
+fn mermaid_label(label: &str) -> String {
+    if !label.is_empty()
+        && label.chars().all(|c| c.is_alphanumeric() || c == '_')
+        && !RESERVED.contains(&label)
+    {
+        return label.to_owned();
+    }
+    let mut text = String::from("\"");
+    for c in label.chars() {
+        match c {
+            '"' => text.push_str("#quot;"),
+            '#' => text.push_str("#35;"),
+            '<' => text.push_str("#lt;"),
+            '>' => text.push_str("#gt;"),
+            '&' => text.push_str("#amp;"),
+            '`' => text.push_str("#96;"),
+            '\n' | '\r' => text.push(' '),
+            c => text.push(c),
+        }
+    }
+    text.push('"');
+    text
+}
+
+fn quoted(text: &str) -> String {
+    format!(
+        "\"{}\"",
+        text.replace('\\', "\\\\")
+            .replace('"', "\\\"")
+            .replace('\n', "\\n")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{dot, mermaid};
+    use crate::testing::{catch, each, end, graph, join, node, plain, route, side, start};
+
+    #[test]
+    fn g082_every_kind_of_edge_and_node_once_and_in_order() {
+        let edges = vec![
+            start(0),
+            route(0, "Again", node(0)),
+            route(0, "Done", node(1)),
+            route(0, "Done", node(2)),
+            plain(1, side(0)),
+            plain(2, side(0)),
+            join(0, node(3)),
+            each(3, 4),
+            catch(3, 5),
+            plain(4, end()),
+            plain(4, end()),
+        ];
+        let mut graph = graph("pick a b review dig recover", edges);
+        graph.nodes.to_mut()[3].subflow = true;
+        let expected = "graph TD
+    START([START])
+    END([END])
+    pick{pick}
+    a[a]
+    b[b]
+    review[[review]]
+    dig[dig]
+    recover[recover]
+    join0((&))
+    START --> pick
+    pick -.->|Again| pick
+    pick -.->|Done| a
+    pick -.->|Done| b
+    a --> join0
+    b --> join0
+    review -->|each| dig
+    review -.->|catch| recover
+    dig --> END
+    recover --> END
+    join0 --> review
+";
+        assert_eq!(mermaid(&graph), expected);
+        let dot = dot(&graph);
+        assert!(
+            dot.contains("    \"pick\" -> \"a\" [style=dashed, label=\"Done\"];\n"),
+            "{dot}"
+        );
+        assert!(
+            dot.contains("    \"review\" [shape=box, peripheries=2, label=\"review\"];\n"),
+            "{dot}"
+        );
+    }
+
+    #[test]
+    fn g082_names_are_safe_for_mermaid() {
+        let mut graph = graph(
+            "end join0 x",
+            vec![
+                start(0),
+                start(1),
+                plain(0, side(0)),
+                plain(1, side(0)),
+                join(0, node(2)),
+            ],
+        );
+        graph.nodes.to_mut()[2].name = "say \"<hi>\"".into();
+        let text = mermaid(&graph);
+        assert!(
+            text.contains("    join0_((&))\n") && text.contains("    join0[join0]\n"),
+            "{text}"
+        );
+        assert!(text.contains("    end_[\"end\"]\n"), "{text}");
+        assert!(
+            text.contains("    say___hi__[\"say #quot;#lt;hi#gt;#quot;\"]\n"),
+            "{text}"
+        );
+    }
+}

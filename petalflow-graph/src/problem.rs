@@ -1,0 +1,56 @@
+//! What is wrong with a graph, and where.
+
+use std::fmt;
+
+use crate::rule::Rule;
+
+/// A place in a graph, for the caller to underline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Site {
+    /// The graph as a whole.
+    Graph,
+    /// A node, by place.
+    Node(u32),
+    /// An edge, by its index in [`Graph::edges`](crate::Graph::edges).
+    Edge(usize),
+    /// A join, by number.
+    Join(u32),
+}
+
+/// One mistake: the rule it breaks, where, and one line that says what, where, why and how to fix it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The rule.
+    pub rule: Rule,
+    /// Where the mistake is.
+    pub at: Site,
+    /// Other places involved, each with its own words.
+    pub also: Vec<(Site, String)>,
+    /// The line without the code: [`Display`](fmt::Display) puts the code in front.
+    pub text: String,
+}
+
+impl Problem {
+    /// A problem in one place.
+    pub fn new(rule: Rule, at: Site, text: impl Into<String>) -> Self {
+        Problem {
+            rule,
+            at,
+            also: Vec::new(),
+            text: text.into(),
+        }
+    }
+
+    /// The problem with one more place that is involved.
+    #[must_use]
+    pub fn with(mut self, also: Site, text: impl Into<String>) -> Self {
+        self.also.push((also, text.into()));
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.rule.code(), self.text)
+    }
+}

@@ -1,0 +1,86 @@
+//! PF011: no join is left waiting.
+
+use std::collections::BTreeSet;
+
+use super::{Cx, names};
+use crate::graph::{Source, Target};
+use crate::problem::{Problem, Site};
+use crate::rule::Rule;
+use crate::stuck::Stuck;
+
+/// PF011: one problem per join that can be left holding an arrival, but for those that only wait for another such join.
+pub(super) fn joins_complete(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+    let stuck = &cx.exploration.stuck;
+    let after: Vec<BTreeSet<Source>> = stuck
+        .iter()
+        .map(|stuck| downstream(cx, Source::Join(stuck.join)))
+        .collect();
+    let waits =
+        |i: usize, j: usize| i != j && stuck[i].missing.iter().any(|side| after[j].contains(side));
+    for (i, join) in stuck.iter().enumerate() {
+        // A side that nothing reaches is a mistake of its own, and so is a join that this one waits for.
+        let explained = !cx.reach.joins[join.join as usize]
+            || (0..stuck.len()).any(|j| waits(i, j) && !waits(j, i));
+        if !explained {
+            problems.push(Problem::new(
+                Rule::StuckJoin,
+                Site::Join(join.join),
+                text(cx, join),
+            ));
+        }
+    }
+}
+
+fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
+    let join = names::join(cx.graph, stuck.join);
+    let after: Vec<String> = cx.edges.joins[stuck.join as usize]
+        .iter()
+        .map(|edge| names::target(cx.graph, edge.to))
+        .filter(|name| name != "END")
+        .collect();
+    let missing = stuck
+        .missing
+        .iter()
+        .map(|side| format!("`{}`", cx.source(*side)))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let why = match (stuck.skipped_by, stuck.by_failure) {
+        _ if !cx.exploration.exact => "the graph is too large to explore exactly, and its edges alone do not show that all sides arrive equally often".to_owned(),
+        (Some(node), false) => format!("`{}` may choose a route that does not lead to {missing}", cx.name(node)),
+        (Some(node), true) if stuck.missing.contains(&Source::Node(node)) => format!("{missing} may fail, and what has failed does not arrive"),
+        (Some(node), true) => format!("if `{}` fails, {missing} may not run", cx.name(node)),
+        (None, _) => format!("the other sides can arrive more often than {missing}"),
+    };
+    let fix = match after.first() {
+        Some(node) => {
+            let sides = join
+                .split(" & ")
+                .map(|side| format!("`{side} -> {node}`"))
+                .collect::<Vec<_>>()
+                .join(", ");
+            format!(
+                "to run `{node}` once after whatever does run, use plain edges {sides} and `defer {node}`"
+            )
+        }
+        None => "to end each side by itself, lead plain edges to END".to_owned(),
+    };
+    format!("the join `{join}` can be left waiting when nothing else runs: {why}; {fix}")
+}
+
+fn downstream(cx: &Cx<'_>, from: Source) -> BTreeSet<Source> {
+    let mut seen = BTreeSet::new();
+    let mut queue = vec![from];
+    while let Some(source) = queue.pop() {
+        for edge in cx.edges.from(source) {
+            let to = match edge.to {
+                Target::Node(node) => Source::Node(node),
+                Target::Join(join) => Source::Join(join),
+                Target::End => continue,
+            };
+            if seen.insert(to) {
+                queue.push(to);
+            }
+        }
+    }
+    seen
+}

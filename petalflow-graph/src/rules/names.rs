@@ -1,0 +1,49 @@
+//! How messages call what is not a node.
+
+use crate::graph::{Graph, Source, Target};
+
+/// The name of where an edge begins; a join is called by its sides.
+pub(super) fn source(graph: &Graph, source: Source) -> String {
+    match source {
+        Source::Start => "START".into(),
+        Source::Node(node) => graph.nodes[node as usize].name.to_string(),
+        Source::Join(number) => join(graph, number),
+    }
+}
+
+/// The name of where an edge leads.
+pub(super) fn target(graph: &Graph, target: Target) -> String {
+    match target {
+        Target::Node(node) => graph.nodes[node as usize].name.to_string(),
+        Target::Join(number) => join(graph, number),
+        Target::End => "END".into(),
+    }
+}
+
+/// A join as the user wrote it: `a & b`.
+pub(super) fn join(graph: &Graph, number: u32) -> String {
+    named(graph, number, &mut Vec::new())
+}
+
+fn named(graph: &Graph, number: u32, within: &mut Vec<u32>) -> String {
+    if within.contains(&number) {
+        return "..".into();
+    }
+    within.push(number);
+    let mut sides: Vec<String> = Vec::new();
+    for edge in graph
+        .edges
+        .iter()
+        .filter(|edge| edge.to == Target::Join(number))
+    {
+        let side = match edge.from {
+            Source::Join(inner) => named(graph, inner, within),
+            from => source(graph, from),
+        };
+        if !sides.contains(&side) {
+            sides.push(side);
+        }
+    }
+    within.pop();
+    sides.join(" & ")
+}

@@ -1,0 +1,154 @@
+//! PF001, PF003, PF004, PF008, PF014, PF026: what can be seen without following the edges.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Cx, names};
+use crate::graph::{Source, Target, Via, index};
+use crate::problem::{Problem, Site};
+use crate::rule::Rule;
+use crate::words;
+
+/// PF001.
+pub(super) fn flow_starts(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+    if cx.edges.start.is_empty() {
+        let text = if cx.graph.edges.is_empty() {
+            words::empty()
+        } else {
+            words::no_start()
+        };
+        problems.push(Problem::new(Rule::NoStart, Site::Graph, text.as_str()));
+    }
+}
+
+/// PF003.
+pub(super) fn nodes_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+    for (second, first) in repeated_nodes(cx) {
+        let text = words::declared_twice(cx.name(second));
+        problems.push(
+            Problem::new(Rule::DuplicateNode, Site::Node(second), text.as_str())
+                .with(Site::Node(first), words::first_here().as_str()),
+        );
+    }
+}
+
+/// The nodes whose name was taken, with the node that has it.
+fn repeated_nodes(cx: &Cx<'_>) -> BTreeMap<u32, u32> {
+    let mut first = BTreeMap::new();
+    let mut repeated = BTreeMap::new();
+    for (place, node) in (0u32..).zip(&*cx.graph.nodes) {
+        let first = *first.entry(&node.name).or_insert(place);
+        if first != place {
+            repeated.insert(place, first);
+        }
+    }
+    repeated
+}
+
+/// PF004.
+pub(super) fn edges_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+    // Two joins of the same sides are one join written twice.
+    let mut sides: BTreeMap<u32, BTreeSet<Source>> = BTreeMap::new();
+    for edge in &*cx.graph.edges {
+        if let Target::Join(join) = edge.to {
+            sides.entry(join).or_default().insert(edge.from);
+        }
+    }
+    let mut first_join: BTreeMap<&BTreeSet<Source>, u32> = BTreeMap::new();
+    let same_join: BTreeMap<u32, u32> = sides
+        .iter()
+        .map(|(&join, sides)| (join, *first_join.entry(sides).or_insert(join)))
+        .collect();
+    let mut first: BTreeMap<_, usize> = BTreeMap::new();
+    for (at, edge) in cx.graph.edges.iter().enumerate() {
+        let from = match edge.from {
+            Source::Join(join) => Source::Join(same_join.get(&join).copied().unwrap_or(join)),
+            from => from,
+        };
+        let via = match &edge.via {
+            Via::Plain => (0, ""),
+            Via::Each => (1, ""),
+            Via::Route(name) => (2, &**name),
+            Via::RouteEach(name) => (3, &**name),
+            Via::Catch => (4, ""),
+        };
+        let first = *first.entry((from, via, edge.to)).or_insert(at);
+        if first != at {
+            let text = words::edge_twice(&cx.source(edge.from), &names::target(cx.graph, edge.to));
+            problems.push(
+                Problem::new(Rule::DuplicateEdge, Site::Edge(at), text.as_str())
+                    .with(Site::Edge(first), "first written here"),
+            );
+        }
+    }
+}
+
+/// PF008.
+pub(super) fn nodes_are_used(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+    let repeated = repeated_nodes(cx);
+    for place in 0..index(cx.graph.nodes.len()) {
+        if is_unused(cx, place) && !repeated.contains_key(&place) {
+            problems.push(Problem::new(
+                Rule::UnusedNode,
+                Site::Node(place),
+                words::unused_node(cx.name(place)).as_str(),
+            ));
+        }
+    }
+}
+
+/// Whether the node has no edge at all.
+pub(super) fn is_unused(cx: &Cx<'_>, node: u32) -> bool {
+    cx.edges.nodes[node as usize].is_empty() && cx.reach.into_node[node as usize].is_empty()
+}
+
+/// PF014.
+pub(super) fn routes_stand_alone(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+    for (place, edges) in (0u32..).zip(&cx.edges.nodes) {
+        let routed = edges
+            .iter()
+            .any(|edge| matches!(edge.via, Via::Route(_) | Via::RouteEach(_)));
+        let plain =
+            |from, via: &Via| from == Source::Node(place) && matches!(via, Via::Plain | Via::Each);
+        if routed
+            && let Some(at) = cx
+                .graph
+                .edges
+                .iter()
+                .position(|edge| plain(edge.from, &edge.via))
+        {
+            let text = words::plain_beside_route(cx.name(place));
+            problems.push(Problem::new(
+                Rule::PlainBesideRoute,
+                Site::Edge(at),
+                text.as_str(),
+            ));
+        }
+    }
+}
+
+/// PF026.
+pub(super) fn catches_work(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+    let mut first: BTreeMap<Source, (usize, Target)> = BTreeMap::new();
+    for (at, edge) in cx.graph.edges.iter().enumerate() {
+        let (Via::Catch, Source::Node(node)) = (&edge.via, edge.from) else {
+            continue;
+        };
+        if edge.to == Target::Node(node) {
+            problems.push(Problem::new(
+                Rule::Catch,
+                Site::Edge(at),
+                words::catches_itself(cx.name(node)).as_str(),
+            ));
+        }
+        let (earlier, to) = *first.entry(edge.from).or_insert((at, edge.to));
+        // The same edge again is one written twice, which is said already.
+        if earlier != at && to != edge.to {
+            let problem = Problem::new(
+                Rule::Catch,
+                Site::Edge(at),
+                words::caught_twice(cx.name(node)).as_str(),
+            );
+            problems.push(problem.with(Site::Edge(earlier), "first caught here"));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The name that the user probably meant.
+
+/// Longer names are not compared: the table of distances has a fixed size so that constant evaluation can hold it.
+const LONGEST: usize = 64;
+
+/// The known name most similar to `name`, if it is similar enough to be a typing mistake, by the same measure as rustc:
+/// an edit distance of at most a third of the longer name.
+///
+/// ```
+/// # use petalflow_graph::similar;
+/// assert_eq!(similar("citique", ["write", "critique"].into_iter()), Some("critique"));
+/// assert_eq!(similar("publish", ["write", "critique"].into_iter()), None);
+/// ```
+pub fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut best = None;
+    for candidate in known {
+        if let Some(distance) = distance(name, candidate)
+            && best.is_none_or(|(least, _)| distance < least)
+        {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// [`similar`] for constant evaluation: the most similar of the known names.
+pub const fn similar_in<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let mut best = None;
+    let mut least = usize::MAX;
+    let mut i = 0;
+    while i < known.len() {
+        if let Some(distance) = distance(name, known[i])
+            && distance < least
+        {
+            least = distance;
+            best = Some(known[i]);
+        }
+        i += 1;
+    }
+    best
+}
+
+/// Whether two strings are equal (`==` for constant evaluation).
+pub const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// How many letters to change, add or remove (or swap with their neighbour), if that is few enough; a difference in case
+/// alone is none.
+const fn distance(a: &str, b: &str) -> Option<usize> {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() > LONGEST || b.len() > LONGEST {
+        return None;
+    }
+    let longer = if a.len() > b.len() { a.len() } else { b.len() };
+    let limit = if longer < 3 { 1 } else { longer / 3 };
+    if a.len().abs_diff(b.len()) > limit {
+        return None;
+    }
+    let mut before = [0; LONGEST + 1];
+    let mut above = [0; LONGEST + 1];
+    let mut row = [0; LONGEST + 1];
+    let mut j = 0;
+    while j <= b.len() {
+        above[j] = j;
+        j += 1;
+    }
+    let mut i = 1;
+    while i <= a.len() {
+        row[0] = i;
+        let mut j = 1;
+        while j <= b.len() {
+            let equal = a[i - 1].eq_ignore_ascii_case(&b[j - 1]);
+            let mut least = above[j - 1] + !equal as usize;
+            if above[j] + 1 < least {
+                least = above[j] + 1;
+            }
+            if row[j - 1] + 1 < least {
+                least = row[j - 1] + 1;
+            }
+            let swapped = i > 1
+                && j > 1
+                && a[i - 1].eq_ignore_ascii_case(&b[j - 2])
+                && a[i - 2].eq_ignore_ascii_case(&b[j - 1]);
+            if swapped && before[j - 2] + 1 < least {
+                least = before[j - 2] + 1;
+            }
+            row[j] = least;
+            j += 1;
+        }
+        before = above;
+        above = row;
+        i += 1;
+    }
+    if above[b.len()] <= limit {
+        Some(above[b.len()])
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{similar, similar_in};
+
+    #[test]
+    fn a_typing_mistake_is_recognized_and_another_word_is_not() {
+        const FOUND: Option<&str> = similar_in("Publsih", &["Revise", "Publish"]);
+        assert_eq!(FOUND, Some("Publish"));
+        assert_eq!(
+            similar("revise", ["Revise", "Publish"].into_iter()),
+            Some("Revise")
+        );
+        assert_eq!(similar("a", ["b"].into_iter()), Some("b"));
+        assert_eq!(similar("ab", ["xyz", "cd"].into_iter()), None);
+        assert_eq!(similar(&"x".repeat(65), ["x"].into_iter()), None);
+    }
+}

@@ -1,0 +1,281 @@
+//! Joins that can be left holding an arrival when nothing else can run.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::explore::Walk;
+use crate::graph::{Graph, Source, Target, Via};
+use crate::steps::{EdgesBySource, Shape, batches, routes};
+
+/// A join that can be left holding an arrival.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// The join, by number.
+    pub join: u32,
+    /// Sides that have arrived. Empty where the graph was not explored exactly.
+    pub arrived: Vec<Source>,
+    /// Sides that have not.
+    pub missing: Vec<Source>,
+    /// The node because of which a missing side may be left out: it chooses a route, or it fails and is caught.
+    pub skipped_by: Option<u32>,
+    /// That node leaves the side out by failing rather than by choosing.
+    pub by_failure: bool,
+}
+
+impl Stuck {
+    /// A node to report it at: the one that leaves a side out, or one that is a side or runs after the join.
+    pub(crate) fn site(&self, graph: &Graph) -> Option<u32> {
+        let node = |source: &Source| {
+            if let Source::Node(node) = *source {
+                Some(node)
+            } else {
+                None
+            }
+        };
+        let side = || self.missing.iter().chain(&self.arrived).find_map(node);
+        let after = || {
+            graph.edges.iter().find_map(|edge| {
+                if let (true, Target::Node(node)) = (edge.from == Source::Join(self.join), edge.to)
+                {
+                    Some(node)
+                } else {
+                    None
+                }
+            })
+        };
+        self.skipped_by.or_else(side).or_else(after)
+    }
+}
+
+/// The joins that hold an arrival in some end of the run; each as in the first such end.
+pub(crate) fn found(graph: &Graph, shape: &Shape, walk: &Walk) -> Vec<Stuck> {
+    let mut stuck = BTreeMap::new();
+    let ends = walk
+        .states
+        .iter()
+        .skip(1)
+        .filter(|state| state.frontier.is_empty());
+    for end in ends {
+        let joins: BTreeSet<u32> = end
+            .arrived
+            .iter()
+            .map(|&side| shape.sides[side as usize].0)
+            .collect();
+        for join in joins {
+            stuck.entry(join).or_insert_with(|| {
+                let sides = (0u32..)
+                    .zip(&shape.sides)
+                    .filter(|(_, (of, _))| *of == join);
+                let (arrived, missing): (Vec<_>, Vec<_>) =
+                    sides.partition(|(side, _)| end.arrived.contains(side));
+                let sources = |sides: Vec<(u32, &(u32, Source))>| {
+                    sides.into_iter().map(|(_, (_, source))| *source).collect()
+                };
+                describe(graph, join, sources(arrived), sources(missing))
+            });
+        }
+    }
+    stuck.into_values().collect()
+}
+
+fn describe(graph: &Graph, join: u32, arrived: Vec<Source>, missing: Vec<Source>) -> Stuck {
+    let culprit = missing.iter().find_map(|&side| culprit(graph, side));
+    Stuck {
+        join,
+        arrived,
+        missing,
+        skipped_by: culprit.map(|(node, _)| node),
+        by_failure: culprit.is_some_and(|(_, failure)| failure),
+    }
+}
+
+/// The node nearest before this side of a join that can go another way: by a route (or by failing, if there is no route).
+fn culprit(graph: &Graph, side: Source) -> Option<(u32, bool)> {
+    let into = sources_into(graph);
+    let edges = EdgesBySource::of(graph);
+    let batches = batches(graph);
+    let mut seen = BTreeSet::from([side]);
+    let mut queue = VecDeque::from([side]);
+    let (mut routing, mut failing) = (None, None);
+    while let Some(at) = queue.pop_front() {
+        if let Source::Node(node) = at {
+            let out = &edges.nodes[node as usize];
+            let several = batches[node as usize] || graph.nodes[node as usize].many;
+            let routes = routes(out);
+            // The side itself chooses only after it has run.
+            let chooses = routes.len() > 1 || several && !routes.is_empty();
+            if chooses && at != side {
+                let skips = routes
+                    .iter()
+                    .any(|(_, edges)| !edges.iter().any(|edge| leads_to(graph, edge.to, side, at)));
+                if skips {
+                    return Some((node, false));
+                }
+                routing = routing.or(Some((node, false)));
+            }
+            if out.iter().any(|edge| edge.via == Via::Catch) {
+                failing = failing.or(Some((node, true)));
+            }
+        }
+        for &from in into.get(&at).into_iter().flatten() {
+            if seen.insert(from) {
+                queue.push_back(from);
+            }
+        }
+    }
+    routing.or(failing)
+}
+
+/// Whether an edge to `to` can lead to `side` without running `except` again.
+fn leads_to(graph: &Graph, to: Target, side: Source, except: Source) -> bool {
+    let edges = EdgesBySource::of(graph);
+    let mut seen = BTreeSet::new();
+    let mut queue: Vec<Source> = as_source(to).into_iter().collect();
+    while let Some(at) = queue.pop() {
+        if at == side {
+            return true;
+        }
+        if at != except && seen.insert(at) {
+            queue.extend(edges.from(at).iter().filter_map(|edge| as_source(edge.to)));
+        }
+    }
+    false
+}
+
+fn as_source(target: Target) -> Option<Source> {
+    match target {
+        Target::Node(node) => Some(Source::Node(node)),
+        Target::Join(join) => Some(Source::Join(join)),
+        Target::End => None,
+    }
+}
+
+fn sources_into(graph: &Graph) -> BTreeMap<Source, Vec<Source>> {
+    let mut into: BTreeMap<Source, Vec<Source>> = BTreeMap::new();
+    for edge in &*graph.edges {
+        if let Some(to) = as_source(edge.to) {
+            into.entry(to).or_default().push(edge.from);
+        }
+    }
+    into
+}
+
+/// The joins of a graph too large to explore, except those that surely complete.
+///
+/// A join surely completes if all its sides go back, over nodes with one plain way in that cannot fail, to one place, and
+/// either arrive in the same superstep or that place runs at most once.
+pub(crate) fn suspected(graph: &Graph) -> Vec<Stuck> {
+    let into = edges_into(graph);
+    let mut sides: BTreeMap<u32, Vec<(Source, &Via)>> = BTreeMap::new();
+    for edge in &*graph.edges {
+        if let Target::Join(join) = edge.to {
+            sides.entry(join).or_default().push((edge.from, &edge.via));
+        }
+    }
+    let unsure = unsure(graph);
+    let suspected = sides
+        .into_iter()
+        .filter(|(_, sides)| !surely_completes(graph, &into, &unsure, sides));
+    suspected
+        .map(|(join, sides)| {
+            describe(
+                graph,
+                join,
+                Vec::new(),
+                sides.into_iter().map(|(side, _)| side).collect(),
+            )
+        })
+        .collect()
+}
+
+type Into<'a> = BTreeMap<u32, Vec<(Source, &'a Via)>>;
+
+fn edges_into(graph: &Graph) -> Into<'_> {
+    let mut into: Into<'_> = BTreeMap::new();
+    for edge in &*graph.edges {
+        if let Target::Node(node) = edge.to {
+            into.entry(node).or_default().push((edge.from, &edge.via));
+        }
+    }
+    into
+}
+
+/// The nodes whose plain edges may not fire: they fail, or they choose (and should have no plain edges).
+fn unsure(graph: &Graph) -> BTreeSet<Source> {
+    graph
+        .edges
+        .iter()
+        .filter(|edge| !matches!(edge.via, Via::Plain | Via::Each))
+        .map(|edge| edge.from)
+        .collect()
+}
+
+fn surely_completes(
+    graph: &Graph,
+    into: &Into<'_>,
+    unsure: &BTreeSet<Source>,
+    sides: &[(Source, &Via)],
+) -> bool {
+    if sides
+        .iter()
+        .any(|(side, via)| **via != Via::Plain || unsure.contains(side))
+    {
+        return false;
+    }
+    let chains: Vec<_> = sides
+        .iter()
+        .map(|&(side, _)| chain(graph, into, unsure, side))
+        .collect();
+    let (first, _) = &chains[0];
+    first.iter().enumerate().any(|(depth, origin)| {
+        let depths: Option<Vec<usize>> = chains
+            .iter()
+            .map(|(chain, _)| chain.iter().position(|place| place == origin))
+            .collect();
+        depths.is_some_and(|depths| {
+            // Deferred nodes and empty batches change when a side arrives.
+            let steady = chains
+                .iter()
+                .zip(&depths)
+                .all(|((_, steady), &depth)| steady[..depth].iter().all(|&step| step));
+            steady && depths.iter().all(|&other| other == depth) || runs_once(graph, into, *origin)
+        })
+    })
+}
+
+/// The only way to this place, backwards; for each step whether it takes exactly one superstep.
+fn chain(
+    graph: &Graph,
+    into: &Into<'_>,
+    unsure: &BTreeSet<Source>,
+    side: Source,
+) -> (Vec<Source>, Vec<bool>) {
+    let (mut places, mut steady) = (vec![side], Vec::new());
+    let mut at = side;
+    while let Source::Node(node) = at {
+        let [(from, via)] = into.get(&node).map_or(&[][..], Vec::as_slice) else {
+            break;
+        };
+        if !matches!(via, Via::Plain | Via::Each) || unsure.contains(from) || places.contains(from)
+        {
+            break;
+        }
+        steady.push(**via == Via::Plain && !graph.nodes[node as usize].deferred);
+        places.push(*from);
+        at = *from;
+    }
+    (places, steady)
+}
+
+fn runs_once(graph: &Graph, into: &Into<'_>, mut at: Source) -> bool {
+    for _ in 0..=graph.nodes.len() {
+        match at {
+            Source::Start => return true,
+            Source::Join(_) => return false,
+            Source::Node(node) => match into.get(&node).map(Vec::as_slice) {
+                Some([(from, _)]) => at = *from,
+                _ => return false,
+            },
+        }
+    }
+    false
+}

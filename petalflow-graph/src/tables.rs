@@ -1,0 +1,135 @@
+//! All that constant evaluation needs to know of a graph.
+
+use crate::explore::{Exploration, explore};
+use crate::frontiers::{Frontiers, FrontiersRef};
+use crate::graph::{Graph, Via};
+use crate::paths::{Paths, PathsRef};
+use crate::steps::Routes;
+use crate::stuck::Stuck;
+use crate::together::{PairTable, PairsRef};
+
+/// What is known of a graph before the types of its nodes are: for a macro to write down as constants, or for the run-time
+/// builder to use as it is.
+///
+/// ```
+/// # use petalflow_graph::{Edge, Graph, KeyFacts, KeySet, Node, NodeFacts, Source, Analysis, Target, Via, verdicts_of};
+/// let graph = Graph {
+///     nodes: vec![Node::named("rank")].into(),
+///     edges: vec![Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) }].into(),
+///     joins: 0,
+/// };
+/// let analysis = Analysis::of(&graph);
+/// let nodes = [NodeFacts { reads: KeySet::of(0), ..NodeFacts::new("rank") }];
+/// let keys = [KeyFacts::new("score")];
+/// let verdicts = verdicts_of(&analysis.tables(), &keys, &nodes);
+/// assert!(verdicts[0].problem(0, &keys, &nodes).unwrap().to_string().starts_with("PF017: node `rank` reads `score`"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// What the graph can do if the nodes pick their routes as declared.
+    pub declared: Exploration,
+    /// The pairs of [`declared`](Self::declared).
+    pub together: PairTable,
+    /// The edges.
+    pub paths: Paths,
+    /// What changes if a node turns out to pick several routes; none if nothing can.
+    pub any: Option<Any>,
+}
+
+/// What the graph can do if every node picks any number of its routes.
+#[derive(Clone, Debug)]
+pub struct Any {
+    /// Which nodes can run together.
+    pub together: PairTable,
+    /// The joins that can be left waiting, but not if the nodes pick as declared.
+    pub stuck: Vec<Stuck>,
+    /// For each of these joins a node to report it at: the one that leaves a side out, or one that is a side.
+    pub stuck_at: Vec<u32>,
+}
+
+impl Analysis {
+    /// For a macro, which does not know which nodes pick several routes.
+    pub fn of(graph: &Graph) -> Self {
+        let mut analysis = Self::declared(graph);
+        let routed = graph
+            .edges
+            .iter()
+            .any(|edge| matches!(edge.via, Via::Route(_) | Via::RouteEach(_)));
+        if routed {
+            let Exploration {
+                pairs, mut stuck, ..
+            } = explore(graph, Routes::Any);
+            stuck.retain(|any| {
+                analysis
+                    .declared
+                    .stuck
+                    .iter()
+                    .all(|stuck| stuck.join != any.join)
+            });
+            let stuck_at = stuck.iter().filter_map(|stuck| stuck.site(graph)).collect();
+            analysis.any = Some(Any {
+                together: pairs.table(),
+                stuck,
+                stuck_at,
+            });
+        }
+        analysis
+    }
+
+    /// For the run-time builder, which has said in [`Node::many`](crate::Node::many) which nodes pick several routes.
+    pub fn declared(graph: &Graph) -> Self {
+        let declared = explore(graph, Routes::AsDeclared);
+        Analysis {
+            together: declared.pairs.table(),
+            declared,
+            paths: Paths::of(graph),
+            any: None,
+        }
+    }
+
+    /// The form that constant evaluation reads.
+    pub fn tables(&self) -> Tables<'_> {
+        Tables {
+            together: self.together.view(),
+            frontiers: self.declared.frontiers.as_ref().map(Frontiers::view),
+            paths: self.paths.view(),
+            any: self.any.as_ref().map(|any| AnyRef {
+                together: any.together.view(),
+                stuck_at: &any.stuck_at,
+            }),
+        }
+    }
+}
+
+/// A borrowed [`Analysis`]: the constants that a macro writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Tables<'a> {
+    /// Which nodes can run together.
+    pub together: PairsRef<'a>,
+    /// The states of the run, if there are not too many.
+    pub frontiers: Option<FrontiersRef<'a>>,
+    /// The edges.
+    pub paths: PathsRef<'a>,
+    /// What changes if a node picks several routes.
+    pub any: Option<AnyRef<'a>>,
+}
+
+/// A borrowed [`Any`].
+#[derive(Clone, Copy, Debug)]
+pub struct AnyRef<'a> {
+    /// Which nodes can run together.
+    pub together: PairsRef<'a>,
+    /// See [`Any::stuck_at`].
+    pub stuck_at: &'a [u32],
+}
+
+impl Tables<'_> {
+    /// How many key sets [`judge`](crate::judge) needs room for.
+    pub const fn scratch(&self) -> usize {
+        let paths = self.paths.end() as usize + 1;
+        match &self.frontiers {
+            Some(frontiers) if frontiers.states() > paths => frontiers.states(),
+            _ => paths,
+        }
+    }
+}

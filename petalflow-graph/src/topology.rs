@@ -1,0 +1,333 @@
+//! The graph as figures: what introspection shows.
+
+use crate::graph::{Graph, Source, Target, index};
+use crate::picture::edges;
+use crate::steps::EdgesBySource;
+
+/// The nodes, the edges and some figures of a graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topology {
+    /// The nodes, by name.
+    pub nodes: Vec<NodeInfo>,
+    /// The edges as names, with those from `START` and to `END`, sorted; joins are resolved to their sides and targets.
+    pub edges: Vec<(String, String)>,
+    /// The nodes that START leads to, by name.
+    pub entries: Vec<String>,
+    /// The nodes that lead to END, by name.
+    pub exits: Vec<String>,
+    /// The figures.
+    pub metrics: Metrics,
+}
+
+/// One node of a [`Topology`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeInfo {
+    /// Its name.
+    pub name: String,
+    /// What it is for the flow.
+    pub role: Role,
+    /// How many edges lead to it, with those from START.
+    pub incoming: usize,
+    /// How many edges lead from it, with those to END.
+    pub outgoing: usize,
+}
+
+/// What a node is for the flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// START leads to it.
+    Entry,
+    /// It leads to END; also where START leads to it.
+    Terminal,
+    /// Neither.
+    Standard,
+}
+
+/// Figures of a graph.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Metrics {
+    /// How many nodes there are.
+    pub nodes: usize,
+    /// How many edges there are, with those from START and to END.
+    pub edges: usize,
+    /// Cyclomatic complexity: edges − nodes + 2.
+    pub cyclomatic: isize,
+    /// Edges that lead to a node, per node.
+    pub average_fan_in: f64,
+    /// Edges that lead from a node, also to END, per node.
+    pub average_fan_out: f64,
+    /// The most edges that lead to one node.
+    pub max_fan_in: usize,
+    /// The most edges that lead from one node.
+    pub max_fan_out: usize,
+    /// The most edges on a shortest path from START to a node.
+    pub depth: usize,
+}
+
+/// The figures of a graph.
+///
+/// ```
+/// # use petalflow_graph::{Edge, Graph, Node, Role, Source, Target, Via, topology};
+/// let graph = Graph {
+///     nodes: vec![Node::named("write")].into(),
+///     edges: vec![Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) }].into(),
+///     joins: 0,
+/// };
+/// let topology = topology(&graph);
+/// assert_eq!(topology.nodes[0].role, Role::Terminal);
+/// assert_eq!(topology.metrics.cyclomatic, 3);
+/// ```
+pub fn topology(graph: &Graph) -> Topology {
+    let pairs = pairs(graph);
+    let count = graph.nodes.len();
+    let name = |place: Place| match place {
+        Place::Start => "START".to_owned(),
+        Place::Node(node) => graph.nodes[node as usize].name.to_string(),
+        Place::End => "END".to_owned(),
+    };
+    let incoming = |node: u32| {
+        pairs
+            .iter()
+            .filter(|(_, to)| *to == Place::Node(node))
+            .count()
+    };
+    let outgoing = |node: u32| {
+        pairs
+            .iter()
+            .filter(|(from, _)| *from == Place::Node(node))
+            .count()
+    };
+    let exits = |node: u32| pairs.contains(&(Place::Node(node), Place::End));
+    let entry = |node: u32| pairs.contains(&(Place::Start, Place::Node(node)));
+    let mut nodes: Vec<NodeInfo> = (0..index(count))
+        .map(|node| {
+            let role = match () {
+                () if exits(node) => Role::Terminal,
+                () if entry(node) => Role::Entry,
+                () => Role::Standard,
+            };
+            NodeInfo {
+                name: name(Place::Node(node)),
+                role,
+                incoming: incoming(node),
+                outgoing: outgoing(node),
+            }
+        })
+        .collect();
+    nodes.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut edges: Vec<(String, String)> = pairs
+        .iter()
+        .map(|&(from, to)| (name(from), name(to)))
+        .collect();
+    edges.sort();
+    let sorted = |keep: &dyn Fn(u32) -> bool| {
+        let mut names: Vec<String> = (0..index(count))
+            .filter(|&node| keep(node))
+            .map(|node| name(Place::Node(node)))
+            .collect();
+        names.sort();
+        names
+    };
+    Topology {
+        nodes,
+        edges,
+        entries: sorted(&entry),
+        exits: sorted(&exits),
+        metrics: metrics(count, &pairs),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Start,
+    Node(u32),
+    End,
+}
+
+/// The edges from place to place, each pair once.
+fn pairs(graph: &Graph) -> Vec<(Place, Place)> {
+    let by_source = EdgesBySource::of(graph);
+    let mut pairs = Vec::new();
+    for edge in edges(graph) {
+        let from = match edge.from {
+            Source::Start => Place::Start,
+            Source::Node(node) => Place::Node(node),
+            // Reached over its sides.
+            Source::Join(_) => continue,
+        };
+        let (mut queue, mut passed) = (vec![edge.to], vec![edge.to]);
+        while let Some(to) = queue.pop() {
+            match to {
+                Target::Node(node) => pairs.push((from, Place::Node(node))),
+                Target::End => pairs.push((from, Place::End)),
+                Target::Join(join) => {
+                    for out in &by_source.joins[join as usize] {
+                        if !passed.contains(&out.to) {
+                            passed.push(out.to);
+                            queue.push(out.to);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+fn metrics(nodes: usize, pairs: &[(Place, Place)]) -> Metrics {
+    let (mut fan_in, mut fan_out) = (vec![0; nodes], vec![0; nodes]);
+    for &(from, to) in pairs {
+        if let Place::Node(to) = to {
+            fan_in[to as usize] += 1;
+        }
+        if let Place::Node(from) = from {
+            fan_out[from as usize] += 1;
+        }
+    }
+    let edges = pairs.len();
+    let per_node = |sum: usize| {
+        if nodes == 0 {
+            0.0
+        } else {
+            as_f64(sum) / as_f64(nodes)
+        }
+    };
+    Metrics {
+        nodes,
+        edges,
+        cyclomatic: edges.cast_signed() - nodes.cast_signed() + 2,
+        average_fan_in: per_node(fan_in.iter().sum()),
+        average_fan_out: per_node(fan_out.iter().sum()),
+        max_fan_in: fan_in.iter().copied().max().unwrap_or(0),
+        max_fan_out: fan_out.iter().copied().max().unwrap_or(0),
+        depth: depth(nodes, pairs),
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "graphs have far fewer than 2^52 edges"
+)]
+fn as_f64(count: usize) -> f64 {
+    count as f64
+}
+
+fn depth(nodes: usize, pairs: &[(Place, Place)]) -> usize {
+    let mut next = vec![Vec::new(); nodes];
+    let mut level: Vec<u32> = Vec::new();
+    for &(from, to) in pairs {
+        match (from, to) {
+            (Place::Start, Place::Node(to)) => level.push(to),
+            (Place::Node(from), Place::Node(to)) => next[from as usize].push(to),
+            _ => {}
+        }
+    }
+    let mut seen = vec![false; nodes];
+    let mut depth = 0;
+    loop {
+        level.retain(|&node| !std::mem::replace(&mut seen[node as usize], true));
+        if level.is_empty() {
+            return depth;
+        }
+        depth += 1;
+        level = level
+            .iter()
+            .flat_map(|&node| next[node as usize].iter().copied())
+            .collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Role, topology};
+    use crate::testing::{end, graph, join, node, plain, route, side, start};
+
+    fn diamond() -> crate::Graph {
+        graph(
+            "pick b a last",
+            vec![
+                start(0),
+                route(0, "A", node(2)),
+                route(0, "B", node(1)),
+                plain(1, node(3)),
+                plain(2, node(3)),
+                plain(2, end()),
+            ],
+        )
+    }
+
+    #[test]
+    fn g079_nodes_are_sorted_and_terminal_wins() {
+        let topology = topology(&diamond());
+        let nodes: Vec<_> = topology
+            .nodes
+            .iter()
+            .map(|node| (&*node.name, node.role, node.incoming, node.outgoing))
+            .collect();
+        assert_eq!(
+            nodes,
+            [
+                ("a", Role::Terminal, 1, 2),
+                ("b", Role::Standard, 1, 1),
+                ("last", Role::Terminal, 2, 1),
+                ("pick", Role::Entry, 1, 2)
+            ]
+        );
+        let single = super::topology(&graph("a", vec![start(0)]));
+        assert_eq!(
+            (single.nodes[0].role, single.nodes[0].incoming),
+            (Role::Terminal, 1)
+        );
+    }
+
+    #[test]
+    fn g080_edges_with_entries_and_sorted_exits() {
+        let topology = topology(&diamond());
+        assert_eq!(topology.edges[0], ("START".to_owned(), "pick".to_owned()));
+        assert!(
+            topology
+                .edges
+                .contains(&("last".to_owned(), "END".to_owned()))
+        );
+        assert_eq!(topology.exits, ["a", "last"]);
+    }
+
+    #[test]
+    fn g081_metrics() {
+        let metrics = topology(&diamond()).metrics;
+        assert_eq!(
+            (
+                metrics.nodes,
+                metrics.edges,
+                metrics.cyclomatic,
+                metrics.depth
+            ),
+            (4, 7, 5, 3)
+        );
+        assert!(
+            (metrics.average_fan_in - 5.0 / 4.0).abs() < 1e-9
+                && (metrics.average_fan_out - 6.0 / 4.0).abs() < 1e-9
+        );
+        assert_eq!((metrics.max_fan_in, metrics.max_fan_out), (2, 2));
+    }
+
+    #[test]
+    fn g080_a_join_leads_from_its_sides_to_its_targets() {
+        let topology = topology(&graph(
+            "a b c",
+            vec![
+                start(0),
+                start(1),
+                plain(0, side(0)),
+                plain(1, side(0)),
+                join(0, node(2)),
+            ],
+        ));
+        assert!(
+            topology.edges.contains(&("a".to_owned(), "c".to_owned()))
+                && topology.edges.contains(&("b".to_owned(), "c".to_owned()))
+        );
+    }
+}

@@ -1,0 +1,378 @@
+//! The analyses as a macro uses them: tables written down as constants, judged by constant evaluation.
+
+use petalflow_graph::{
+    Analysis, AnyRef, Conflict, Edge, FrontiersRef, Graph, KeyFacts, KeySet, Node, NodeFacts,
+    PairsRef, PathsRef, Source, Tables, Target, Unmet, Verdict, Via, report, report_arm,
+    report_routes, route_table, verdicts, verdicts_of,
+};
+
+const KEYS: [KeyFacts<'static>; 3] = [
+    KeyFacts {
+        assigned: true,
+        ..KeyFacts::new("topic")
+    },
+    KeyFacts::new("draft"),
+    KeyFacts {
+        output: true,
+        ..KeyFacts::new("score")
+    },
+];
+
+const NODES: [NodeFacts<'static>; 3] = [
+    NodeFacts {
+        reads: KeySet::of(0),
+        may_write: KeySet::of(1),
+        must_write: KeySet::of(1),
+        ..NodeFacts::new("write")
+    },
+    NodeFacts {
+        reads: KeySet::of(1),
+        may_write: KeySet::of(2),
+        must_write: KeySet::of(2),
+        ..NodeFacts::new("rank")
+    },
+    NodeFacts {
+        reads: KeySet::of(2),
+        may_write: KeySet::of(2),
+        ..NodeFacts::new("audit")
+    },
+];
+
+/// `START -> write -> rank & audit`, as a macro would write it.
+const TABLES: Tables<'static> = Tables {
+    together: PairsRef {
+        offsets: &[0, 0, 1, 1],
+        ranges: &[(2, 2)],
+    },
+    frontiers: Some(FrontiersRef {
+        offsets: &[0, 0, 1, 3, 3],
+        nodes: &[0, 1, 2],
+        ways: &[(0, 1, 0, 0), (1, 2, 0, 0), (2, 3, 0, 0)],
+        lost: &[],
+    }),
+    paths: PathsRef {
+        nodes: 3,
+        joins: 0,
+        forward: &[],
+        backward: &[],
+    },
+    any: None::<AnyRef<'static>>,
+};
+
+const VERDICTS: [Verdict; 3] = verdicts::<3, { TABLES.scratch() }>(&TABLES, &KEYS, &NODES);
+const _: () = report(0, &KEYS, &NODES, &VERDICTS[0]);
+
+fn edge(from: Source, to: u32) -> Edge {
+    Edge {
+        from,
+        via: Via::Plain,
+        to: Target::Node(to),
+    }
+}
+
+#[test]
+fn a_constant_holds_the_verdicts() {
+    assert_eq!(VERDICTS[0], Verdict::FINE);
+    assert_eq!(VERDICTS[1], Verdict::FINE);
+    assert_eq!(
+        VERDICTS[2].unmet,
+        Some(Unmet {
+            key: 2,
+            after: Some(0)
+        })
+    );
+    assert_eq!(VERDICTS[2].conflict, Some(Conflict { key: 2, other: 1 }));
+    let text = VERDICTS[2].problem(2, &KEYS, &NODES).unwrap().to_string();
+    assert_eq!(
+        text,
+        "PF017: node `audit` reads `score`, but after `write` it can run before anything has surely written it: `rank` writes it only later, on another path, or not in every case; write it on every path before, or give it a default"
+    );
+}
+
+#[test]
+fn the_constants_are_those_of_the_graph() {
+    let graph = Graph {
+        nodes: ["write", "rank", "audit"].map(Node::named).to_vec().into(),
+        edges: vec![
+            edge(Source::Start, 0),
+            edge(Source::Node(0), 1),
+            edge(Source::Node(0), 2),
+        ]
+        .into(),
+        joins: 0,
+    };
+    let analysis = Analysis::of(&graph);
+    let tables = analysis.tables();
+    assert_eq!(
+        (tables.together.offsets, tables.together.ranges),
+        (TABLES.together.offsets, TABLES.together.ranges)
+    );
+    let (ours, theirs) = (tables.frontiers.unwrap(), TABLES.frontiers.unwrap());
+    assert_eq!(
+        (ours.offsets, ours.nodes, ours.ways, ours.lost),
+        (theirs.offsets, theirs.nodes, theirs.ways, theirs.lost)
+    );
+    assert_eq!(verdicts_of(&tables, &KEYS, &NODES), VERDICTS);
+}
+
+const ROUTER: NodeFacts<'static> = NodeFacts {
+    routes: &["Revise", "Publish"],
+    has_route: true,
+    ..NodeFacts::new("critique")
+};
+const _: () = report_routes(&ROUTER, &["Publish", "Revise"], false);
+const _: () = report_arm(&ROUTER, "Publish");
+const ROUTES: [u32; 2] = route_table(ROUTER.routes, &["Publish", "Revise"]);
+
+fn message(check: impl FnOnce() + std::panic::UnwindSafe) -> String {
+    let panic = std::panic::catch_unwind(check).unwrap_err();
+    panic
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))
+        .unwrap()
+}
+
+#[test]
+fn routes_are_checked_by_name() {
+    assert_eq!(ROUTES, [1, 0]);
+    assert!(
+        message(|| report_routes(&ROUTER, &["Revise"], false))
+            .starts_with("PF012: route `Publish` of node `critique` has no edge")
+    );
+    // A misspelt arm is the mistake, not the route that it leaves without an edge.
+    report_routes(&ROUTER, &["Revise", "Pubish"], false);
+    assert_eq!(
+        message(|| report_arm(&ROUTER, "Pubish")),
+        "PF013: node `critique` has no route `Pubish`; did you mean `Publish`?"
+    );
+    assert!(
+        message(|| report_routes(&ROUTER, &[], true))
+            .starts_with("PF014: node `critique` chooses a route")
+    );
+    let plain = NodeFacts::new("write");
+    assert!(
+        message(|| report_routes(&plain, &["Revise"], false))
+            .starts_with("PF015: node `write` does not choose a route")
+    );
+    report_arm(&plain, "Revise");
+}
+
+/// What a flow of these edges is told, by place.
+fn told(
+    edges: Vec<Edge>,
+    joins: u32,
+    keys: &[KeyFacts<'static>],
+    nodes: &[NodeFacts<'static>],
+) -> Vec<String> {
+    let graph = Graph {
+        nodes: nodes.iter().map(|node| Node::named(node.name)).collect(),
+        edges: edges.into(),
+        joins,
+    };
+    let verdicts = verdicts_of(&Analysis::of(&graph).tables(), keys, nodes);
+    (0..)
+        .zip(&verdicts)
+        .flat_map(|(place, verdict)| verdict.problems(place, keys, nodes))
+        .map(|problem| problem.to_string()[..30].to_owned())
+        .collect()
+}
+
+fn writer(name: &'static str) -> NodeFacts<'static> {
+    NodeFacts {
+        may_write: KeySet::of(0),
+        must_write: KeySet::of(0),
+        ..NodeFacts::new(name)
+    }
+}
+
+#[test]
+fn an_each_node_conflicts_with_itself_and_promises_nothing() {
+    let edges = || {
+        vec![
+            edge(Source::Start, 0),
+            Edge {
+                from: Source::Node(0),
+                via: Via::Each,
+                to: Target::Node(1),
+            },
+            edge(Source::Node(1), 2),
+        ]
+    };
+    let dig = NodeFacts {
+        takes_item: true,
+        ..writer("dig")
+    };
+    let read = NodeFacts {
+        reads: KeySet::of(0),
+        ..NodeFacts::new("read")
+    };
+    let replace = [KeyFacts::new("found")];
+    assert_eq!(
+        told(edges(), 0, &replace, &[NodeFacts::new("plan"), dig, read]),
+        [
+            "PF016: node `dig` can run on s",
+            "PF017: node `read` reads `foun"
+        ]
+    );
+    let append = [KeyFacts {
+        exclusive: false,
+        assigned: true,
+        ..KeyFacts::new("found")
+    }];
+    assert!(told(edges(), 0, &append, &[NodeFacts::new("plan"), dig, read]).is_empty());
+}
+
+#[test]
+fn one_key_without_a_reducer_is_one_conflict() {
+    let edges = vec![
+        edge(Source::Start, 0),
+        edge(Source::Start, 1),
+        edge(Source::Start, 2),
+    ];
+    let keys = [KeyFacts::new("draft")];
+    assert_eq!(
+        told(edges, 0, &keys, &[writer("a"), writer("b"), writer("c")]),
+        ["PF016: nodes `a` and `b` can r"]
+    );
+}
+
+#[test]
+fn one_missing_write_is_told_once_down_a_path() {
+    let edges = vec![
+        edge(Source::Start, 0),
+        edge(Source::Node(0), 1),
+        edge(Source::Node(1), 2),
+    ];
+    let reader = |name| NodeFacts {
+        reads: KeySet::of(0),
+        ..NodeFacts::new(name)
+    };
+    assert_eq!(
+        told(
+            edges,
+            0,
+            &[KeyFacts::new("draft")],
+            &[reader("a"), reader("b"), reader("c")]
+        ),
+        ["PF017: node `a` reads `draft`,"]
+    );
+}
+
+#[test]
+fn a_caught_node_promises_nothing_to_where_its_failure_leads() {
+    let edges = vec![
+        edge(Source::Start, 0),
+        edge(Source::Node(0), 2),
+        Edge {
+            from: Source::Node(0),
+            via: Via::Catch,
+            to: Target::Node(1),
+        },
+        edge(Source::Node(1), 2),
+    ];
+    let reader = |name| NodeFacts {
+        reads: KeySet::of(0),
+        ..NodeFacts::new(name)
+    };
+    assert_eq!(
+        told(
+            edges,
+            0,
+            &[KeyFacts::new("page")],
+            &[writer("fetch"), NodeFacts::new("recover"), reader("show")]
+        ),
+        ["PF017: node `show` reads `page"]
+    );
+}
+
+#[test]
+fn an_ephemeral_key_lasts_one_superstep() {
+    let edges = vec![
+        edge(Source::Start, 0),
+        edge(Source::Node(0), 1),
+        edge(Source::Node(1), 2),
+    ];
+    let keys = [KeyFacts {
+        ephemeral: true,
+        ..KeyFacts::new("hint")
+    }];
+    let reader = |name| NodeFacts {
+        reads: KeySet::of(0),
+        ..NodeFacts::new(name)
+    };
+    assert_eq!(
+        told(edges, 0, &keys, &[writer("a"), reader("b"), reader("c")]),
+        ["PF017: node `c` reads `hint`, "]
+    );
+}
+
+#[test]
+fn an_output_is_written_on_every_path() {
+    let choose = |name: &'static str, to| Edge {
+        from: Source::Node(0),
+        via: Via::Route(name.into()),
+        to,
+    };
+    let edges = || {
+        vec![
+            edge(Source::Start, 0),
+            choose("Write", Target::Node(1)),
+            choose("Stop", Target::End),
+        ]
+    };
+    let keys = [KeyFacts {
+        output: true,
+        ..KeyFacts::new("draft")
+    }];
+    let critic = NodeFacts {
+        routes: &["Write", "Stop"],
+        has_route: true,
+        ..NodeFacts::new("critic")
+    };
+    assert_eq!(
+        told(edges(), 0, &keys, &[critic, writer("write")]),
+        ["PF021: output `draft` is not w"]
+    );
+    assert!(
+        told(
+            edges(),
+            0,
+            &keys,
+            &[
+                NodeFacts {
+                    must_write: KeySet::of(0),
+                    ..critic
+                },
+                writer("write")
+            ]
+        )
+        .is_empty()
+    );
+}
+
+#[test]
+fn a_node_that_picks_several_routes_runs_its_targets_together() {
+    let choose = |name: &'static str, to| Edge {
+        from: Source::Node(0),
+        via: Via::Route(name.into()),
+        to: Target::Node(to),
+    };
+    let edges = || vec![edge(Source::Start, 0), choose("A", 1), choose("B", 2)];
+    let pick = NodeFacts {
+        routes: &["A", "B"],
+        has_route: true,
+        ..NodeFacts::new("pick")
+    };
+    let keys = [KeyFacts::new("draft")];
+    assert!(told(edges(), 0, &keys, &[pick, writer("a"), writer("b")]).is_empty());
+    assert_eq!(
+        told(
+            edges(),
+            0,
+            &keys,
+            &[NodeFacts { many: true, ..pick }, writer("a"), writer("b")]
+        ),
+        ["PF016: nodes `a` and `b` can r"]
+    );
+}

@@ -1,0 +1,198 @@
+//! What was written in `flow!`, with all its tokens.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt as _;
+use syn::{Attribute, Expr, PatType, Path, Token, Type, Visibility};
+
+use crate::errors::Errors;
+use crate::node::model::Param;
+
+/// A whole flow: `/// docs  pub WriteEssay(Essay) { .. }`.
+pub(crate) struct FlowAst {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) name: Ident,
+    pub(crate) state: Type,
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) mistakes: Mistakes,
+}
+
+/// The mistakes of one flow.
+#[derive(Default)]
+pub(crate) struct Mistakes {
+    pub(crate) errors: Errors,
+    /// A part of the graph was lost to one of them, so what else seems wrong with the graph may only follow from that.
+    pub(crate) lost: bool,
+}
+
+impl Mistakes {
+    /// A mistake because of which edges are missing.
+    pub(crate) fn lose(&mut self, error: syn::Error) {
+        self.errors.push(error);
+        self.lost = true;
+    }
+}
+
+/// One statement.
+pub(crate) enum Statement {
+    Chain(Chain),
+    Declare(Declare),
+    With(With),
+    Defer(NodeRef),
+    Catch(Catch),
+}
+
+/// `a -> b & c -> match { .. }`.
+pub(crate) struct Chain {
+    pub(crate) first: Group,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// What an arrow leads to.
+pub(crate) enum Step {
+    Group(Group),
+    Match { keyword: Token![match], arms: Vec<Arm> },
+}
+
+/// `Revise | Retry => write & log`.
+pub(crate) struct Arm {
+    pub(crate) routes: Vec<RouteName>,
+    pub(crate) target: Group,
+}
+
+/// The name of a route: a variant, `true` or `false`.
+pub(crate) struct RouteName(pub(crate) Ident);
+
+/// Nodes and how they stand together. Parentheses are dissolved.
+pub(crate) enum Group {
+    Node(NodeRef),
+    Each(Box<Group>),
+    And(Vec<Group>),
+    Or(Vec<Group>),
+}
+
+/// The mention of a node: a path, an alias, `START` or `END`.
+#[derive(Clone)]
+pub(crate) struct NodeRef(pub(crate) Path);
+
+/// `node name = ..;` and `node name: ..;`.
+pub(crate) struct Declare {
+    pub(crate) name: Ident,
+    pub(crate) what: Declared,
+}
+
+pub(crate) enum Declared {
+    /// `= path`: the same node under another name.
+    Alias(Path),
+    /// `: Type = value`: a node value; without a value it must be supplied.
+    Value { ty: Type, value: Option<Expr> },
+    /// `: Flow { in: .., out: .. }`.
+    Subflow(Box<Subflow>),
+    /// Something that was reported; the name is known all the same.
+    Broken,
+}
+
+/// A flow as a node.
+pub(crate) struct Subflow {
+    pub(crate) ty: Type,
+    /// What `in` reads: the parameters of the closure.
+    pub(crate) params: Vec<Param>,
+    pub(crate) input: Expr,
+    /// The parameter of `out`: the final state of the sub-flow.
+    pub(crate) end: PatType,
+    pub(crate) output: Expr,
+}
+
+/// `with fetch { retry: 3 }`.
+pub(crate) struct With {
+    pub(crate) node: NodeRef,
+    pub(crate) options: Vec<(Ident, Expr)>,
+}
+
+/// `catch fetch -> recover`.
+pub(crate) struct Catch {
+    pub(crate) from: NodeRef,
+    pub(crate) to: NodeRef,
+}
+
+impl NodeRef {
+    pub(crate) fn is_start(&self) -> bool {
+        self.0.is_ident("START")
+    }
+
+    pub(crate) fn is_end(&self) -> bool {
+        self.0.is_ident("END")
+    }
+
+    /// What two mentions of one node have in common.
+    pub(crate) fn key(&self) -> String {
+        let mut key = String::new();
+        if self.0.leading_colon.is_some() {
+            key.push_str("::");
+        }
+        for pair in self.0.segments.pairs() {
+            key.push_str(&pair.value().ident.to_string());
+            if pair.punct().is_some() {
+                key.push_str("::");
+            }
+        }
+        key
+    }
+
+    /// The name of the node: the last segment.
+    pub(crate) fn name(&self) -> String {
+        self.0.segments.last().map(|segment| segment.ident.unraw().to_string()).unwrap_or_default()
+    }
+}
+
+impl ToTokens for NodeRef {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.0.to_tokens(tokens);
+    }
+}
+
+impl RouteName {
+    pub(crate) fn name(&self) -> String {
+        self.0.unraw().to_string()
+    }
+}
+
+impl Group {
+    /// The nodes as they were written, in order.
+    pub(crate) fn nodes(&self) -> Vec<&NodeRef> {
+        match self {
+            Group::Node(node) => vec![node],
+            Group::Each(group) => group.nodes(),
+            Group::And(groups) | Group::Or(groups) => groups.iter().flat_map(Group::nodes).collect(),
+        }
+    }
+}
+
+/// The tokens to underline: from the first node to the last.
+impl ToTokens for Group {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.nodes().iter().for_each(|node| node.to_tokens(tokens));
+    }
+}
+
+impl std::fmt::Display for Group {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (groups, operator) = match self {
+            Group::Node(node) => return f.write_str(&node.key()),
+            Group::Each(group) => return write!(f, "each {group}"),
+            Group::And(groups) => (groups, " & "),
+            Group::Or(groups) => (groups, " | "),
+        };
+        for (i, group) in groups.iter().enumerate() {
+            if i > 0 {
+                f.write_str(operator)?;
+            }
+            match group {
+                Group::And(_) | Group::Or(_) => write!(f, "({group})")?,
+                group => write!(f, "{group}")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,224 @@
+//! The builder of a flow with node values.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt as _;
+use syn::spanned::Spanned as _;
+
+use super::{Cx, Value, list};
+use crate::flow::check::is_method;
+
+/// The fields of the flow's type: one per value, empty until it is given.
+pub(super) fn fields(cx: &Cx<'_>) -> TokenStream {
+    list(cx.values().map(|value| {
+        let Value { name, ty, .. } = value;
+        quote!(#name: ::core::option::Option<::std::sync::Arc<#ty>>)
+    }))
+}
+
+/// The builder's type: it says of each value that must be given whether it was.
+pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
+    let Cx { krate, vis, name, .. } = cx;
+    if cx.values().next().is_none() {
+        return TokenStream::new();
+    }
+    let (builder, cfgs) = (builder(cx), cx.cfgs());
+    let params = list(cx.values().filter(Value::is_required).map(|value| {
+        let given = value.given();
+        quote!(const #given: bool)
+    }));
+    let doc = format!("What to say about a run of [`{name}`] before it begins: its node values, limits, managed values, middleware.");
+    quote! {
+        #(#cfgs)*
+        #[doc = #doc]
+        #[derive(::core::clone::Clone, ::core::fmt::Debug)]
+        #[must_use = "nothing runs before `run`"]
+        #vis struct #builder<#params>(#krate::Launch<#name>);
+    }
+}
+
+fn builder(cx: &Cx<'_>) -> Ident {
+    format_ident!("{}Builder", cx.name)
+}
+
+impl Value<'_> {
+    fn is_required(&self) -> bool {
+        self.value.is_none()
+    }
+
+    /// The parameter of the builder that says whether the value was given.
+    fn given(&self) -> Ident {
+        format_ident!("{}", self.name.unraw().to_string().to_uppercase(), span = self.name.span())
+    }
+
+    /// The function that makes the default value.
+    fn default(&self) -> Ident {
+        super::nodes::chunk("__default", self.place)
+    }
+
+    /// The trait of builders to which it was given.
+    fn has(&self) -> Ident {
+        super::nodes::chunk("__Has", self.place)
+    }
+}
+
+/// `new`, the setters, the methods of a launch, `run`.
+pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
+    let Cx { krate, name, state, .. } = cx;
+    let builder = builder(cx);
+    let values: Vec<Value<'_>> = cx.values().collect();
+    let required: Vec<&Value<'_>> = values.iter().filter(|value| value.is_required()).collect();
+    let exists = quote!(for<'__b> #state: __petalflow::StateFor<'__b>);
+    let params = list(required.iter().map(|value| value.given()).map(|given| quote!(const #given: bool)));
+    let all = list(required.iter().map(|value| value.given()));
+    let none = list(required.iter().map(|_| quote!(false)));
+    // A name that the builder has for a method of its own was reported.
+    let setters = values.iter().filter(|value| !is_method(value.name)).map(|value| setter(cx, value, &required));
+    let has = required.iter().map(|value| {
+        let (trait_, bits) = (value.has(), list(others(value, &required).into_iter().map(|given| quote!(const #given: bool))));
+        let bit = with_bit(value, &required);
+        let message = format!("`{name}` cannot run: its node value `{}` was not given", value.name.unraw());
+        let (label, note) = (format!("`{}` is missing", value.name.unraw()), format!("give it with `.{}(..)` before this", value.name));
+        quote! {
+            #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
+            pub trait #trait_ {}
+            impl<#bits> #trait_ for #builder<#bit> {}
+        }
+    });
+    let bounds = required.iter().map(|value| value.has()).map(|has| quote!(Self: #has,));
+    let defaults = values.iter().filter_map(|value| {
+        let (make, ty, expr) = (value.default(), value.ty, value.value?);
+        Some(quote_spanned!(expr.span()=> fn #make() -> #ty { #expr }))
+    });
+    let fill = values.iter().filter(|value| !value.is_required()).map(|value| {
+        let (field, make) = (value.name, value.default());
+        quote! {
+            if flow.#field.is_none() {
+                flow.#field = ::core::option::Option::Some(::std::sync::Arc::new(#make()));
+            }
+        }
+    });
+    let fill = quote!(|flow| { let _ = &flow; #(#fill)* });
+    let fields: Vec<&Ident> = values.iter().map(|value| value.name).collect();
+    let at_once = if required.is_empty() { at_once(cx, &values) } else { not_at_once(cx, &required) };
+    let text = name.to_string();
+    quote! {
+        #(#has)*
+        #(#defaults)*
+        #[automatically_derived]
+        impl ::core::clone::Clone for #name {
+            fn clone(&self) -> Self {
+                Self { #(#fields: ::core::clone::Clone::clone(&self.#fields),)* }
+            }
+        }
+        #[automatically_derived]
+        impl ::core::fmt::Debug for #name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(#text).finish_non_exhaustive()
+            }
+        }
+        #[allow(private_interfaces, private_bounds)]
+        impl #name where #exists {
+            /// A launch of the flow, to give its node values, set limits, lend managed values, add middleware.
+            pub fn new() -> #builder<#none> {
+                #builder(#krate::Launch::new(Self { #(#fields: ::core::option::Option::None,)* }))
+            }
+        }
+        #[allow(private_interfaces, private_bounds)]
+        impl<#params> #builder<#all> where #exists {
+            #(#setters)*
+
+            __petalflow::forward_launch! { #name, #state }
+
+            /// A run from this input: the keys marked `input`, or the bare value where there is one such key.
+            pub fn run(self, input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<#name> where #(#bounds)* {
+                self.0.edit(#fill).run(input)
+            }
+        }
+        #at_once
+    }
+}
+
+/// A flow of which nothing must be given runs by itself, and can be a node of another.
+fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
+    let Cx { krate, name, state, .. } = cx;
+    let fields = values.iter().map(|value| {
+        let (field, make) = (value.name, value.default());
+        quote!(#field: ::core::option::Option::Some(::std::sync::Arc::new(#make())))
+    });
+    quote! {
+        #[automatically_derived]
+        impl ::core::default::Default for #name {
+            fn default() -> Self {
+                Self { #(#fields),* }
+            }
+        }
+        #[automatically_derived]
+        impl __petalflow::Subflow for #name where for<'__b> #state: __petalflow::StateFor<'__b> {
+            fn fresh() -> Self {
+                ::core::default::Default::default()
+            }
+        }
+        impl #name where for<'__b> #state: __petalflow::StateFor<'__b> {
+            /// Runs the flow from this input with the defaults. [`new`](Self::new) has more to say about the run.
+            pub fn run(input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<Self> {
+                Self::new().run(input)
+            }
+        }
+    }
+}
+
+/// A flow of which something must be given: `run` on its type exists only to say so.
+fn not_at_once(cx: &Cx<'_>, required: &[&Value<'_>]) -> TokenStream {
+    let Cx { krate, name, state, .. } = cx;
+    let missing = required.iter().map(|value| format!("`{}`", value.name.unraw())).collect::<Vec<_>>().join(", ");
+    let (values, were) = if required.len() == 1 { ("value", "was") } else { ("values", "were") };
+    let message = format!("`{name}` cannot run: its node {values} {missing} {were} not given");
+    let setters: String = required.iter().map(|value| format!(".{}(..)", value.name)).collect();
+    let note = format!("give what is missing before the run: `{name}::new(){setters}.run(..)`");
+    quote! {
+        #[diagnostic::on_unimplemented(message = #message, label = "needs more than the input", note = #note)]
+        pub trait __RunsAtOnce<I> {}
+        #[allow(private_interfaces, private_bounds)]
+        impl #name where for<'__b> #state: __petalflow::StateFor<'__b> {
+            #[doc(hidden)]
+            pub fn run<I>(_: I) -> #krate::Run<Self> where Self: __RunsAtOnce<I> {
+                ::core::unreachable!()
+            }
+        }
+    }
+}
+
+fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
+    let Value { name, ty, .. } = value;
+    let builder = builder(cx);
+    let result = if value.is_required() {
+        let bits = with_bit(value, required);
+        quote!(#builder<#bits>)
+    } else {
+        quote!(Self)
+    };
+    let doc = if value.is_required() {
+        format!("Gives the node value `{}`, without which the flow cannot run.", name.unraw())
+    } else {
+        format!("Gives the node value `{}` in place of its default.", name.unraw())
+    };
+    quote_spanned! {name.span()=>
+        #[doc = #doc]
+        pub fn #name(self, #name: #ty) -> #result {
+            #builder(self.0.edit(|flow| flow.#name = ::core::option::Option::Some(::std::sync::Arc::new(#name))))
+        }
+    }
+}
+
+/// The builder's parameters where this value was given and the others may be.
+fn with_bit(value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
+    list(required.iter().map(|other| {
+        let given = other.given();
+        if other.place == value.place { quote!(true) } else { quote!(#given) }
+    }))
+}
+
+fn others(value: &Value<'_>, required: &[&Value<'_>]) -> Vec<Ident> {
+    required.iter().filter(|other| other.place != value.place).map(|other| other.given()).collect()
+}

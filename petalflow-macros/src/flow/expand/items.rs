@@ -1,0 +1,106 @@
+//! What edges deliver, against what their targets take: a question to the types at each target's token.
+
+use std::collections::BTreeSet;
+
+use petalflow_graph::{Source, Target, Via};
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned as _;
+
+use super::nodes::{chunk, respan};
+use super::{Cx, slot, subflow};
+use crate::flow::model::{Kind, Model};
+use crate::paths::route_hash;
+
+pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
+    let (name, model) = (cx.name, cx.model);
+    let state = quote!(<#name as __Over>::State);
+    let (mut questions, mut closures, mut outs) = (TokenStream::new(), TokenStream::new(), BTreeSet::new());
+    let mut takers = vec![false; model.nodes.len()];
+    for edge in &model.edges {
+        let (Source::Node(from), Target::Node(to)) = (edge.from, edge.to) else { continue };
+        let kind = match &edge.via {
+            Via::Plain => continue,
+            Via::Each => quote!(__petalflow::kinds::Each),
+            Via::Route(route) => kind("Route", route),
+            Via::RouteEach(route) => kind("RouteEach", route),
+            Via::Catch => quote!(__petalflow::kinds::Catch),
+        };
+        let Some(target) = node(cx, to as usize) else { continue };
+        takers[to as usize] = true;
+        let mut local = TokenStream::new();
+        let probe = match &model.nodes[from as usize].kind {
+            Kind::Subflow(subflow) if edge.via != Via::Catch => {
+                let sender = chunk("__sender", from as usize);
+                if outs.insert(from) {
+                    // A closure, because the function of this name says of its result only that it is an output.
+                    let (end, output) = (&subflow.end, &subflow.output);
+                    closures.extend(quote!(let #sender = __petalflow::sender::<#state, _, _, _>(&|#end| #output);));
+                }
+                // The one token that is not the user's: a variable is found by where it was named.
+                local = sender.to_token_stream();
+                quote!(__petalflow::probe_out::<_, #target, #kind, _>)
+            }
+            // Whoever fails, what a `catch` delivers is the same.
+            _ if edge.via == Via::Catch => quote!(__petalflow::probe::<#state, (), #target, #kind>),
+            _ => {
+                let Some(sender) = node(cx, from as usize) else { continue };
+                quote!(__petalflow::probe::<#state, __petalflow::FromNode<#sender>, #target, #kind>)
+            }
+        };
+        let span = edge.at.span();
+        let (probe, ask) = (respan(probe, span), respan(quote!(.sent().fits();), span));
+        let local = if local.is_empty() { local } else { quote_spanned!(span=> &#local) };
+        questions.extend(quote_spanned!(span=> (&&&#probe(#local)) #ask));
+    }
+    if questions.is_empty() {
+        return questions;
+    }
+    let takers = takers.iter().enumerate().filter(|(_, taker)| **taker).map(|(place, _)| taker(cx, model, place));
+    quote! {
+        const _: () = {
+            #[allow(unused_imports)]
+            use __petalflow::{DeliversNothing as _, DeliversSomething as _, DeliversUnknown as _};
+            #(#takers)*
+            #[allow(dead_code, unused, clippy::all, clippy::pedantic)]
+            fn __items() {
+                #closures
+                #questions
+            }
+        };
+    }
+}
+
+fn kind(name: &str, route: &str) -> TokenStream {
+    let (kind, hash) = (format_ident!("{name}"), route_hash(route));
+    quote!(__petalflow::kinds::#kind<#hash>)
+}
+
+/// The type of a node as a sender or a target.
+fn node(cx: &Cx<'_>, place: usize) -> Option<TokenStream> {
+    let (name, i, node) = (cx.name, slot(place), &cx.model.nodes[place]);
+    match &node.kind {
+        Kind::Function(_) => Some(quote!(<#name as __Slot<#i>>::Node)),
+        Kind::Value { .. } => Some(quote!(<#name as __Value<#i>>::Node)),
+        Kind::Subflow(_) => {
+            let taker = format_ident!("r#{}", node.name);
+            Some(quote!(#taker))
+        }
+        Kind::Broken => None,
+    }
+}
+
+/// A type by the name of a sub-flow node, which takes what the sub-flow's `in` takes.
+fn taker(cx: &Cx<'_>, model: &Model, place: usize) -> TokenStream {
+    let Kind::Subflow(subflow) = &model.nodes[place].kind else { return TokenStream::new() };
+    let (taker, state) = (format_ident!("r#{}", model.nodes[place].name), cx.state);
+    let item = subflow::item(subflow);
+    let takes = item.as_ref().map(|item| quote!(impl __petalflow::Takes<#item> for #taker {}));
+    let item = item.unwrap_or_else(|| quote!(()));
+    quote! {
+        #[allow(non_camel_case_types)]
+        enum #taker {}
+        impl __petalflow::Receiver<#state> for #taker { type Item = #item; }
+        #takes
+    }
+}

@@ -1,0 +1,119 @@
+//! The code of a flow: tables, one slot per node, and calls into the runtime. Cannot fail.
+
+mod api;
+mod builder;
+mod docs;
+mod items;
+mod nodes;
+mod policy;
+mod reports;
+mod step;
+mod subflow;
+mod tables;
+
+use petalflow_graph::{Analysis, Graph};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Attribute, Type, Visibility};
+
+use super::model::{Kind, Model};
+
+/// All that the code is made from.
+pub(crate) struct Cx<'a> {
+    pub(crate) krate: &'a TokenStream,
+    pub(crate) attrs: &'a [Attribute],
+    pub(crate) vis: &'a Visibility,
+    pub(crate) name: &'a Ident,
+    pub(crate) state: &'a Type,
+    pub(crate) model: &'a Model,
+    pub(crate) graph: &'a Graph,
+    pub(crate) analysis: &'a Analysis,
+    /// A part of the graph is missing because of a mistake: what the nodes' types say about the rest is not worth saying.
+    pub(crate) lost: bool,
+}
+
+/// At most this many nodes are named in one list of bounds and in one `match`: both are quadratic in rustc.
+const CHUNK: usize = 32;
+
+pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
+    let Cx { krate, .. } = cx;
+    let item = api::item(cx);
+    let cfgs = cx.cfgs();
+    let (builder, inherent, flow) = (builder::item(cx), api::inherent(cx), api::flow(cx));
+    let (nodes, tables, step) = (nodes::code(cx), tables::code(cx), step::code(cx));
+    let (reports, items) = if cx.lost { Default::default() } else { (reports::code(cx), items::code(cx)) };
+    quote! {
+        #item
+        #builder
+        #(#cfgs)*
+        #[allow(long_running_const_eval)]
+        const _: () = {
+            use #krate::__private::flow as __petalflow;
+            #[allow(unused_imports)]
+            use __petalflow::digits as __digits;
+            #nodes
+            #tables
+            #reports
+            #items
+            #step
+            #flow
+            #inherent
+        };
+    }
+}
+
+impl Cx<'_> {
+    /// The attributes that decide whether the flow exists.
+    fn cfgs(&self) -> Vec<&Attribute> {
+        self.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect()
+    }
+
+    /// The node values: their places, names, types and default values.
+    fn values(&self) -> impl Iterator<Item = Value<'_>> {
+        self.model.nodes.iter().enumerate().filter_map(|(place, node)| match &node.kind {
+            Kind::Value { name, ty, value } => Some(Value { place, name, ty, value: value.as_ref() }),
+            _ => None,
+        })
+    }
+}
+
+/// A node value.
+struct Value<'a> {
+    place: usize,
+    name: &'a Ident,
+    ty: &'a Type,
+    value: Option<&'a syn::Expr>,
+}
+
+/// A number without a suffix: it takes the type of its place.
+fn number(number: usize) -> Literal {
+    Literal::usize_unsuffixed(number)
+}
+
+fn int(number: u32) -> Literal {
+    Literal::u32_unsuffixed(number)
+}
+
+/// The number of a slot, as a type: `(_3, _17)`.
+fn slot(place: usize) -> TokenStream {
+    let mut rest = place;
+    let mut digits = TokenStream::new();
+    loop {
+        let digit = format_ident!("_{}", rest % 32);
+        digits.extend(quote!(__digits::#digit,));
+        rest /= 32;
+        if rest == 0 {
+            return quote!((#digits));
+        }
+    }
+}
+
+/// `a, b, c`.
+fn list<T: ToTokens>(elements: impl Iterator<Item = T>) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    for element in elements {
+        element.to_tokens(&mut tokens);
+        tokens.extend(quote!(,));
+    }
+    tokens
+}

@@ -1,0 +1,56 @@
+//! One line per node, per arm, and per further edge: what the one pass found out about it becomes an error at its token.
+
+use petalflow_graph::{Source, Target, Via, index};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::nodes::check_at;
+use super::{Cx, list, number};
+
+pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
+    let Cx { model, .. } = cx;
+    let mut code = TokenStream::new();
+    let nodes = model.nodes.len();
+    // The first edge to a node is reported with it: usually both are the same token.
+    let mut first = vec![None; nodes];
+    let mut further = Vec::new();
+    let (mut plain, mut routed) = (vec![false; nodes], vec![false; nodes]);
+    for (at, edge) in model.edges.iter().enumerate() {
+        if let Target::Node(to) = edge.to {
+            match &mut first[to as usize] {
+                Some(_) => further.push(at),
+                none => *none = Some(at),
+            }
+        } else if edge.via == Via::Each {
+            further.push(at);
+        }
+        if let Source::Node(from) = edge.from
+            && matches!(edge.via, Via::Plain | Via::Each)
+            && !edge.implied
+        {
+            plain[from as usize] = true;
+        }
+    }
+    model.arms.iter().for_each(|arm| routed[arm.node as usize] = true);
+    for (place, node) in model.nodes.iter().enumerate() {
+        let (i, first) = (number(place), number(first[place].unwrap_or(u32::MAX as usize)));
+        if routed[place] {
+            let arms = model.arms.iter().filter(|arm| arm.node == index(place));
+            let names = list(arms.clone().map(|arm| &arm.route));
+            code.extend(check_at(&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))));
+            code.extend(check_at(&node.at, quote!(__petalflow::route(__CHECKED, #i, &[#names]))));
+            for arm in arms {
+                let name = &arm.route;
+                code.extend(check_at(&arm.at, quote!(__petalflow::arm(__CHECKED, #i, #name))));
+            }
+        } else {
+            let plain = plain[place];
+            code.extend(check_at(&node.at, quote!(__petalflow::node(__CHECKED, #i, #first, #plain))));
+        }
+    }
+    for at in further {
+        let i = number(at);
+        code.extend(check_at(&model.edges[at].at, quote!(__petalflow::edge(__CHECKED, #i))));
+    }
+    code
+}

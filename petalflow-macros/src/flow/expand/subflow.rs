@@ -1,0 +1,139 @@
+//! A flow as a node: its closures become functions, so that constant evaluation can see what `out` writes.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::Type;
+use syn::spanned::Spanned as _;
+
+use super::nodes::{check_at, chunk};
+use super::{Cx, slot};
+use crate::flow::ast::Subflow;
+use crate::flow::model::Node;
+use crate::node::model::{Param, Shape, Source};
+use crate::paths::{local, name};
+use crate::types;
+
+/// The functions of one sub-flow, and its slot.
+pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) -> TokenStream {
+    let Cx { name: flow, state, .. } = cx;
+    let i = slot(place);
+    let names = Names::of(place);
+    let Names { fresh, input, output, require } = &names;
+    let (ty, end, end_ty) = (&subflow.ty, &subflow.end.pat, &subflow.end.ty);
+    let child = ty.span();
+    let fresh_code = quote_spanned! {child=>
+        fn #fresh() -> impl __petalflow::Flow<State = #end_ty> {
+            <#ty as __petalflow::Subflow>::fresh()
+        }
+    };
+    let (snapshot, (params, bindings, item)) = (local("state"), reads(subflow));
+    let (body, out) = (&subflow.input, &subflow.output);
+    let input_code = quote_spanned! {body.span()=>
+        #[allow(clippy::all, clippy::pedantic)]
+        fn #input(#snapshot: &#state, #params) -> <#end_ty as __petalflow::State>::Input {
+            #bindings
+            ::core::convert::Into::into(#body)
+        }
+    };
+    let output_code = quote_spanned! {out.span()=>
+        #[allow(clippy::all, clippy::pedantic)]
+        fn #output(#end: #end_ty) -> impl __petalflow::Output<#state> {
+            #out
+        }
+    };
+    let item = item.map(|item| quote!(__petalflow::Scope::item::<#item>(scope)?));
+    let text = &node.name;
+    let once = if cx.lost { TokenStream::new() } else { check_at(&out.to_token_stream(), quote!(__petalflow::once::<#state, _, _, _>(#text, &#output))) };
+    quote! {
+        #fresh_code
+        #input_code
+        #output_code
+        #once
+        fn #require(requirements: &mut __petalflow::Requirements<'_>) {
+            __petalflow::require_subflow(#fresh, requirements);
+        }
+        impl __Sub<#i> for #flow where for<'__b> #state: __petalflow::StateFor<'__b> {
+            fn call<'a>(
+                scope: &'a __petalflow::Scope,
+                state: &'a Self::State,
+                effects: &'a mut __petalflow::Effects<Self::State>,
+            ) -> impl ::core::future::Future<Output = ::core::result::Result<(), __petalflow::BoxError>> + ::core::marker::Send + 'a {
+                async move {
+                    let input = #input(state, #item);
+                    __petalflow::subflow(#fresh(), scope, input, #output, effects).await
+                }
+            }
+        }
+    }
+}
+
+/// What is known of it.
+pub(super) fn spec(cx: &Cx<'_>, place: usize, text: &str, subflow: &Subflow) -> TokenStream {
+    let (state, Names { output, require, .. }) = (cx.state, Names::of(place));
+    let keys = subflow.params.iter().filter(|param| matches!(param.source, Source::Key(_))).map(|param| name(&param.ident));
+    let takes = item(subflow).is_some();
+    quote!(__petalflow::of_out::<#state, _, _, _>(#text, &[#(#keys),*], #takes, &#output, #require))
+}
+
+/// The functions of one sub-flow.
+struct Names {
+    fresh: Ident,
+    input: Ident,
+    output: Ident,
+    require: Ident,
+}
+
+impl Names {
+    fn of(place: usize) -> Self {
+        Names { fresh: chunk("__fresh", place), input: chunk("__in", place), output: chunk("__out", place), require: chunk("__require", place) }
+    }
+}
+
+/// The type of the item that `in` takes, owned.
+pub(super) fn item(subflow: &Subflow) -> Option<TokenStream> {
+    let ty = subflow.params.iter().find_map(|param| match &param.source {
+        Source::Item(ty) => Some(types::ungroup(ty)),
+        _ => None,
+    })?;
+    let unsized_name = |name: &Ident| ["str", "Path", "OsStr", "CStr"].iter().any(|known| name == known);
+    let is_unsized = match ty {
+        Type::Slice(_) => true,
+        ty => types::last_segment(ty).is_some_and(|segment| unsized_name(&segment.ident) && segment.arguments.is_none()),
+    };
+    Some(if is_unsized { quote_spanned!(ty.span()=> <#ty as ::std::borrow::ToOwned>::Owned) } else { quote!(#ty) })
+}
+
+/// The parameter for the item, if any; what binds the parameters of the closure; the type of the item.
+fn reads(subflow: &Subflow) -> (TokenStream, TokenStream, Option<TokenStream>) {
+    let item = item(subflow);
+    let taken = local("item");
+    let param = item.as_ref().map(|item| quote!(#taken: &#item)).unwrap_or_default();
+    let bindings = subflow.params.iter().map(binding).collect();
+    (param, bindings, item)
+}
+
+/// `let draft: &str = &state.draft;`
+fn binding(param: &Param) -> TokenStream {
+    let Param { ident, ty, cfgs, source } = param;
+    let (state, item, one) = (local("state"), local("item"), local("one"));
+    let value = match source {
+        Source::Key(Shape::Ref) => quote_spanned!(ident.span()=> &(*#state).#ident),
+        Source::Key(Shape::Option) => quote_spanned!(ident.span()=> __petalflow::option(&(*#state).#ident)),
+        Source::KeyOf(key, Shape::Ref) => quote_spanned!(key.span()=> <#key as __petalflow::Key>::get(#state)),
+        Source::KeyOf(key, Shape::Option) => quote_spanned!(key.span()=> __petalflow::option(<#key as __petalflow::Key>::get(#state))),
+        Source::State => quote_spanned!(ident.span()=> #state),
+        Source::Item(_) => quote_spanned!(ident.span()=> #item),
+        Source::Run => quote_spanned!(ident.span()=> ::core::unreachable!("refused by the parser")),
+    };
+    if let Source::Key(Shape::Option) | Source::KeyOf(_, Shape::Option) = source {
+        // `match` lets the value inside coerce: `Option<&String>` does not to `Option<&str>`.
+        return quote_spanned! {ident.span()=>
+            #(#cfgs)*
+            let #ident: #ty = match #value {
+                ::core::option::Option::Some(#one) => ::core::option::Option::Some(#one),
+                ::core::option::Option::None => ::core::option::Option::None,
+            };
+        };
+    }
+    quote_spanned!(ident.span()=> #(#cfgs)* let #ident: #ty = #value;)
+}

@@ -1,0 +1,144 @@
+//! The graph and its analysis as constants.
+
+use petalflow_graph::{Source, Target, Via, kind};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{Cx, int, list, number};
+use crate::flow::model::Kind;
+
+pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
+    let Cx { name, state, model, .. } = cx;
+    let nodes = number(model.nodes.len());
+    let flow = name.to_string();
+    let joins = list(model.joins.iter().map(|join| sides(join)));
+    let edges = edges(cx);
+    let special = list(model.nodes.iter().enumerate().filter_map(|(place, node)| {
+        let (place, deferred, subflow) = (number(place), node.deferred, matches!(node.kind, Kind::Subflow(_)));
+        (deferred || subflow).then(|| quote!((#place, #deferred, #subflow)))
+    }));
+    let policies = super::policy::code(cx);
+    let checked = if cx.lost { TokenStream::new() } else { checked(cx) };
+    quote! {
+        const __EDGES: &[__petalflow::EdgeRow] = &[#edges];
+        const __DRAWING: __petalflow::Drawing = __petalflow::Drawing {
+            flow: #flow,
+            special: &[#special],
+            edges: __EDGES,
+            joins: &[#joins],
+            specs: __SPECS,
+            policies: &[#policies],
+        };
+        const __NODES: &[__petalflow::NodeFacts<'static>; #nodes] = &__petalflow::facts(__SPECS);
+        #[allow(unused_imports)]
+        const __KEYS: &[__petalflow::KeyFacts<'static>] = {
+            use __petalflow::NoKeys as _;
+            __petalflow::KeysOf::<#state>::KEYS
+        };
+        #checked
+    }
+}
+
+/// What one pass over all nodes finds out.
+fn checked(cx: &Cx<'_>) -> TokenStream {
+    let tables = analysis(cx);
+    let (nodes, both) = (number(cx.model.nodes.len()), number(cx.model.nodes.len() + cx.model.edges.len()));
+    quote! {
+        const __TABLES: __petalflow::Tables<'static> = #tables;
+        const __CHECKED: &__petalflow::Checked = &__petalflow::Checked {
+            keys: __KEYS,
+            nodes: __NODES,
+            verdicts: &__petalflow::verdicts::<#nodes, { __TABLES.scratch() }>(&__TABLES, __KEYS, __NODES),
+            edges: __EDGES,
+            joins: __DRAWING.joins,
+            items: &__petalflow::items::<#both>(__SPECS, __EDGES),
+        };
+    }
+}
+
+/// `a & b`.
+fn sides(join: &TokenStream) -> String {
+    let paths = join.to_string();
+    // The tokens of a join are the paths of its sides, one after the other.
+    paths.replace(" :: ", "::").split_whitespace().collect::<Vec<_>>().join(" & ")
+}
+
+fn edges(cx: &Cx<'_>) -> TokenStream {
+    let (nodes, joins) = (cx.graph.nodes.len(), cx.graph.joins as usize);
+    let from = |source: Source| match source {
+        Source::Node(node) => node as usize,
+        Source::Join(join) => nodes + join as usize,
+        Source::Start => nodes + joins,
+    };
+    let to = |target: Target| match target {
+        Target::Node(node) => node as usize,
+        Target::Join(join) => nodes + join as usize,
+        Target::End => nodes + joins + 1,
+    };
+    list(cx.model.edges.iter().map(|edge| {
+        let (from, to) = (number(from(edge.from)), number(to(edge.to)));
+        let (what, route) = match &edge.via {
+            Via::Plain => (kind::PLAIN, ""),
+            Via::Each => (kind::EACH, ""),
+            Via::Route(route) => (kind::ROUTE, &**route),
+            Via::RouteEach(route) => (kind::ROUTE_EACH, &**route),
+            Via::Catch => (kind::CATCH, ""),
+        };
+        let what = number(what as usize);
+        quote!((#from, #to, #what, #route))
+    }))
+}
+
+fn analysis(cx: &Cx<'_>) -> TokenStream {
+    let tables = cx.analysis.tables();
+    let pairs = |pairs: petalflow_graph::PairsRef<'_>| {
+        let offsets = list(pairs.offsets.iter().map(|&offset| int(offset)));
+        let ranges = list(pairs.ranges.iter().map(|&(first, last)| {
+            let (first, last) = (int(first), int(last));
+            quote!((#first, #last))
+        }));
+        quote!(__petalflow::PairsRef { offsets: &[#offsets], ranges: &[#ranges] })
+    };
+    let together = pairs(tables.together);
+    let frontiers = tables.frontiers.map_or_else(
+        || quote!(::core::option::Option::None),
+        |frontiers| {
+            let offsets = list(frontiers.offsets.iter().map(|&offset| int(offset)));
+            let nodes = list(frontiers.nodes.iter().map(|&node| int(node)));
+            let lost = list(frontiers.lost.iter().map(|&node| int(node)));
+            let ways = list(frontiers.ways.iter().map(|&(from, to, lost, lost_end)| {
+                let (from, to, lost, lost_end) = (int(from), int(to), int(lost), int(lost_end));
+                quote!((#from, #to, #lost, #lost_end))
+            }));
+            quote! {
+                ::core::option::Option::Some(__petalflow::FrontiersRef { offsets: &[#offsets], nodes: &[#nodes], ways: &[#ways], lost: &[#lost] })
+            }
+        },
+    );
+    let any = tables.any.map_or_else(
+        || quote!(::core::option::Option::None),
+        |any| {
+            let together = pairs(any.together);
+            let stuck = list(any.stuck_at.iter().map(|&node| int(node)));
+            quote!(::core::option::Option::Some(__petalflow::AnyRef { together: #together, stuck_at: &[#stuck] }))
+        },
+    );
+    // Where all states are known and the nodes' types cannot add to them, nothing looks at the edges.
+    let needs_paths = tables.frontiers.is_none() || tables.any.is_some();
+    let paths = |paths: &[petalflow_graph::PathEdge]| {
+        list(paths.iter().filter(|_| needs_paths).map(|&(from, to, what, group)| {
+            let (from, to, what, group) = (int(from), int(to), number(what as usize), int(group));
+            quote!((#from, #to, #what, #group))
+        }))
+    };
+    let (forward, backward) = (paths(tables.paths.forward), paths(tables.paths.backward));
+    let (nodes, joins) = (int(tables.paths.nodes), int(tables.paths.joins));
+    quote! {
+        __petalflow::Tables {
+            together: #together,
+            frontiers: #frontiers,
+            paths: __petalflow::PathsRef { nodes: #nodes, joins: #joins, forward: &[#forward], backward: &[#backward] },
+            any: #any,
+        }
+    }
+}

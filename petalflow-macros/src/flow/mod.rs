@@ -1,0 +1,51 @@
+//! `flow!`: reads a graph, checks it, and writes the type that runs it.
+
+mod ast;
+mod chain;
+mod check;
+mod expand;
+mod model;
+mod parse;
+mod parse_group;
+mod parse_subflow;
+#[cfg(test)]
+mod tests;
+
+use petalflow_graph::Analysis;
+use proc_macro2::TokenStream;
+use syn::bracketed;
+use syn::parse::{Parse, ParseStream};
+
+use ast::FlowAst;
+use model::Model;
+
+/// What the `macro_rules!` wrapper passes on: `[$crate] tokens of the user`.
+struct Input {
+    krate: TokenStream,
+    flow: FlowAst,
+}
+
+impl Parse for Input {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let krate;
+        bracketed!(krate in input);
+        Ok(Input { krate: krate.parse()?, flow: input.parse()? })
+    }
+}
+
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let Input { krate, flow } = match syn::parse2(input) {
+        Ok(input) => input,
+        Err(error) => return error.to_compile_error(),
+    };
+    let FlowAst { attrs, vis, name, state, statements, mut mistakes } = flow;
+    let model = Model::build(statements, &mut mistakes);
+    let graph = model.graph();
+    let analysis = Analysis::of(&graph);
+    check::all(&name, &model, &graph, &analysis, &mut mistakes);
+    let lost = mistakes.lost;
+    let cx = expand::Cx { krate: &krate, attrs: &attrs, vis: &vis, name: &name, state: &state, model: &model, graph: &graph, analysis: &analysis, lost };
+    let mut code = expand::flow(&cx);
+    code.extend(mistakes.errors.into_tokens());
+    code
+}

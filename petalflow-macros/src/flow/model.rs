@@ -1,0 +1,264 @@
+//! What the statements mean: nodes by place, edges, joins.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use petalflow_graph::{Graph, Rule, Source, Target, Via, index, similar, words};
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt as _;
+use syn::{Expr, Path, Type};
+
+use super::ast::{Declare, Declared, Mistakes, NodeRef, Statement, Subflow, With};
+use super::chain;
+
+/// A flow's graph, with the tokens to underline.
+#[derive(Default)]
+pub(crate) struct Model {
+    /// By place: in the order in which they are first mentioned.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) edges: Vec<Edge>,
+    /// The sides of each join, as written.
+    pub(crate) joins: Vec<TokenStream>,
+    /// Each route of each node that has an arm, once.
+    pub(crate) arms: Vec<Arm>,
+    places: BTreeMap<String, u32>,
+}
+
+pub(crate) struct Node {
+    pub(crate) name: String,
+    /// Its first mention.
+    pub(crate) at: TokenStream,
+    pub(crate) kind: Kind,
+    pub(crate) deferred: bool,
+    /// Stands in a chain, so that START and END may be left out for it.
+    pub(crate) chained: bool,
+    pub(crate) options: Vec<(Ident, Expr)>,
+}
+
+/// What runs.
+pub(crate) enum Kind {
+    /// An annotated function.
+    Function(Path),
+    /// A value that the flow holds.
+    Value { name: Ident, ty: Type, value: Option<Expr> },
+    Subflow(Box<Subflow>),
+    /// Something that was reported.
+    Broken,
+}
+
+pub(crate) struct Edge {
+    pub(crate) from: Source,
+    pub(crate) via: Via,
+    pub(crate) to: Target,
+    /// Its target, or what stands for it.
+    pub(crate) at: TokenStream,
+    /// `START` or `END` was left out.
+    pub(crate) implied: bool,
+}
+
+pub(crate) struct Arm {
+    pub(crate) node: u32,
+    pub(crate) route: String,
+    pub(crate) at: TokenStream,
+}
+
+impl Model {
+    /// What the statements say; mistakes are reported, and the rest is kept.
+    pub(crate) fn build(statements: Vec<Statement>, mistakes: &mut Mistakes) -> Self {
+        let mut model = Model::default();
+        let declared = declared_names(&statements);
+        let (mut withs, mut defers, mut catches) = (Vec::new(), Vec::new(), Vec::new());
+        for statement in statements {
+            match statement {
+                Statement::Declare(declare) => model.declare(declare, &declared, mistakes),
+                Statement::Chain(chain) => chain::add(&mut model, &chain, &declared, mistakes),
+                Statement::With(with) => withs.push(with),
+                Statement::Defer(node) => defers.push(node),
+                Statement::Catch(catch) => {
+                    if catch.to.is_start() || catch.to.is_end() {
+                        let text = format_args!("a failure is caught by a node, and `{}` is none; write a node that takes `#[item] failure: &NodeError`", catch.to.key());
+                        mistakes.errors.rule(Rule::Catch, &catch.to, text);
+                        continue;
+                    }
+                    let to = model.mention(&catch.to, &declared, mistakes);
+                    catches.push((catch.from, to, catch.to));
+                }
+            }
+        }
+        for (from, to, at) in catches {
+            if let Some(from) = model.named("`catch`", &from, mistakes) {
+                let at = at.into_token_stream();
+                model.edges.push(Edge { from: Source::Node(from), via: Via::Catch, to: Target::Node(to), at, implied: false });
+            }
+        }
+        for node in defers {
+            if let Some(place) = model.named("`defer`", &node, mistakes) {
+                let deferred = &mut model.nodes[place as usize].deferred;
+                if std::mem::replace(deferred, true) {
+                    mistakes.errors.rule(Rule::Option, &node, format_args!("`{}` is deferred twice; remove one of them", node.key()));
+                }
+            }
+        }
+        withs.into_iter().for_each(|with| model.with(with, mistakes));
+        model.complete();
+        model
+    }
+
+    /// The graph without tokens.
+    pub(crate) fn graph(&self) -> Graph {
+        let node = |node: &Node| petalflow_graph::Node {
+            deferred: node.deferred,
+            subflow: matches!(node.kind, Kind::Subflow(_)),
+            ..petalflow_graph::Node::named(node.name.clone())
+        };
+        let edge = |edge: &Edge| petalflow_graph::Edge { from: edge.from, via: edge.via.clone(), to: edge.to };
+        Graph {
+            nodes: self.nodes.iter().map(node).collect(),
+            edges: self.edges.iter().map(edge).collect(),
+            joins: index(self.joins.len()),
+        }
+    }
+
+    /// The place of a node that is mentioned.
+    pub(crate) fn mention(&mut self, node: &NodeRef, declared: &BTreeSet<String>, mistakes: &mut Mistakes) -> u32 {
+        let key = node.key();
+        if let Some(&place) = self.places.get(&key) {
+            return place;
+        }
+        let name = node.name();
+        let at = node.to_token_stream();
+        // What is declared further down is filled in there.
+        let kind = if declared.contains(&key) { Kind::Broken } else { Kind::Function(node.0.clone()) };
+        self.add(key, name, at, kind, mistakes)
+    }
+
+    fn add(&mut self, key: String, mut name: String, at: TokenStream, kind: Kind, mistakes: &mut Mistakes) -> u32 {
+        if let Some(other) = self.nodes.iter().find(|node| node.name == name) {
+            let other = other.at.to_string().replace(' ', "");
+            let text = format_args!("`{key}` and `{other}` would both be called `{name}` in the graph; give one of them a name of its own: `node other_{name} = {key};`");
+            mistakes.errors.rule(Rule::DuplicateNode, &at, text);
+            name.clone_from(&key);
+        }
+        let place = index(self.nodes.len());
+        self.nodes.push(Node { name, at, kind, deferred: false, chained: false, options: Vec::new() });
+        self.places.insert(key, place);
+        place
+    }
+
+    fn declare(&mut self, declare: Declare, declared: &BTreeSet<String>, mistakes: &mut Mistakes) {
+        let Declare { name, what } = declare;
+        let (key, text) = (name.to_string(), name.unraw().to_string());
+        let kind = match what {
+            Declared::Alias(path) => {
+                let other = NodeRef(path.clone());
+                let itself = other.key() == key;
+                if !itself && declared.contains(&other.key()) {
+                    let text = format_args!("`{}` is declared in this flow: a second name is for a function, so write its path", other.key());
+                    mistakes.errors.at(&other, text);
+                    Kind::Broken
+                } else {
+                    Kind::Function(path)
+                }
+            }
+            Declared::Value { ty, value } => Kind::Value { name: name.clone(), ty, value },
+            Declared::Subflow(subflow) => Kind::Subflow(subflow),
+            Declared::Broken => Kind::Broken,
+        };
+        match self.places.get(&key) {
+            // Mentioned further up: its place is there.
+            Some(&place) if !self.declared_at(place) => {
+                let node = &mut self.nodes[place as usize];
+                node.kind = kind;
+                node.at = name.to_token_stream();
+                self.mark_declared(place);
+            }
+            Some(&place) => {
+                mistakes.errors.rule(Rule::DuplicateNode, &name, words::declared_twice(&text));
+                mistakes.errors.at(&self.nodes[place as usize].at, words::first_here());
+            }
+            None => {
+                let place = self.add(key, text, name.to_token_stream(), kind, mistakes);
+                self.mark_declared(place);
+            }
+        }
+    }
+
+    // A second entry marks that the declaration itself has been seen; `=` cannot occur in a path.
+    fn mark_declared(&mut self, place: u32) {
+        self.places.insert(format!("={place}"), place);
+    }
+
+    fn declared_at(&self, place: u32) -> bool {
+        self.places.contains_key(&format!("={place}"))
+    }
+
+    /// A node that `user` names and that must be in the graph already.
+    fn named(&self, user: &str, node: &NodeRef, mistakes: &mut Mistakes) -> Option<u32> {
+        let key = node.key();
+        if let Some(&place) = self.places.get(&key) {
+            return Some(place);
+        }
+        let names = self.places.keys().map(String::as_str).filter(|name| !name.starts_with('='));
+        mistakes.errors.rule(Rule::UnknownNode, node, words::unknown_node(user, &key, similar(&key, names)));
+        None
+    }
+
+    fn with(&mut self, with: With, mistakes: &mut Mistakes) {
+        let Some(place) = self.named("`with`", &with.node, mistakes) else { return };
+        for (name, value) in with.options {
+            let written = name.unraw().to_string();
+            let options = &mut self.nodes[place as usize].options;
+            if options.iter().any(|(other, _)| other.unraw() == written) {
+                mistakes.errors.rule(Rule::Option, &name, words::repeated_option(&written));
+            } else {
+                options.push((name, value));
+            }
+        }
+    }
+
+    /// Adds the edges from START and to END that may be left out.
+    fn complete(&mut self) {
+        let count = self.nodes.len();
+        let (mut into, mut out) = (vec![false; count], vec![false; count]);
+        for edge in &self.edges {
+            if let Source::Node(node) = edge.from
+                && edge.via != Via::Catch
+            {
+                out[node as usize] = true;
+            }
+            // A node that leads to itself is not led to by another.
+            if let Target::Node(node) = edge.to
+                && edge.from != Source::Node(node)
+            {
+                into[node as usize] = true;
+            }
+        }
+        let chained = |place: &u32| self.nodes[*place as usize].chained;
+        let sinks: Vec<u32> = (0..index(count)).filter(|&place| !out[place as usize]).filter(|place| chained(place) || into[*place as usize]).collect();
+        let sources: Vec<u32> = (0..index(count)).filter(chained).filter(|&place| !into[place as usize]).collect();
+        if let [source] = sources[..]
+            && !self.starts()
+        {
+            self.imply(Source::Start, Target::Node(source), source);
+        }
+        sinks.into_iter().for_each(|sink| self.imply(Source::Node(sink), Target::End, sink));
+    }
+
+    /// Whether an edge from START was written.
+    pub(crate) fn starts(&self) -> bool {
+        self.edges.iter().any(|edge| edge.from == Source::Start)
+    }
+
+    fn imply(&mut self, from: Source, to: Target, node: u32) {
+        let at = self.nodes[node as usize].at.clone();
+        self.edges.push(Edge { from, via: Via::Plain, to, at, implied: true });
+    }
+}
+
+fn declared_names(statements: &[Statement]) -> BTreeSet<String> {
+    let names = statements.iter().filter_map(|statement| match statement {
+        Statement::Declare(declare) => Some(declare.name.to_string()),
+        _ => None,
+    });
+    names.collect()
+}

@@ -1,0 +1,1 @@
+//! Parsing, meaning and rules, from tokens.

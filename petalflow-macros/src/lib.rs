@@ -1,0 +1,137 @@
+//! The macros of petalflow. Depend on [petalflow](https://docs.rs/petalflow), which re-exports them.
+
+mod errors;
+mod flow;
+mod node;
+mod options;
+mod paths;
+mod route;
+mod state;
+mod types;
+
+use proc_macro::TokenStream;
+
+/// Makes a struct a state: its fields become typed keys.
+///
+/// ```ignore
+/// #[state]
+/// pub struct Essay {
+///     #[key(input)]
+///     pub topic: String,
+///     pub draft: String,
+///     #[key(append)]
+///     pub notes: Vec<String>,
+/// }
+/// ```
+///
+/// Beside the struct stand, with its visibility,
+///
+/// * a newtype per key, named state + key: `EssayDraft(pub String)`. A node returns it to write the key.
+/// * `EssayInput`, with the keys marked `input`: what a run starts from.
+/// * `EssayUpdate`, one node's writes, with a method per key.
+///
+/// # Options of a key
+///
+/// | `#[key(..)]` | meaning |
+/// | --- | --- |
+/// | `input` | part of what a run starts from |
+/// | `replace` | the reducer of a key that names none: one write in a superstep, which takes the value's place |
+/// | `append`, `prepend`, `sum`, `min`, `max`, `merge`, `first`, `messages` | the reducer; each folds writes in place, see `petalflow::reduce` |
+/// | `reduce = path` | a reducer of your own: `fn(&mut T, T)` |
+/// | `skip_zero` | a write of the type's default is no write |
+/// | `default`, `default = expr` | what it holds before the first write, which nodes may then read |
+/// | `turn` | back to its default when a thread starts a new turn |
+/// | `output` | must be written on every path to END |
+/// | `untracked` | never stored |
+/// | `ephemeral` | gone after one superstep |
+/// | `id = "…"` | its name in storage |
+/// | `name = Ident` | its newtype, where state + key is taken or too long |
+///
+/// # Options of the state
+///
+/// `#[state(volatile)]` keeps values without serde's traits; runs over it cannot be stored.
+/// `#[state(crate = path)]` says where petalflow is, if it is not `::petalflow`.
+#[proc_macro_attribute]
+pub fn state(args: TokenStream, item: TokenStream) -> TokenStream {
+    state::expand(args.into(), item.into()).into()
+}
+
+/// What `#[state]` becomes where a field is under `#[cfg]`. Not for users.
+#[doc(hidden)]
+#[proc_macro_derive(StateAfterCfg, attributes(key, __petalflow_state))]
+pub fn state_after_cfg(item: TokenStream) -> TokenStream {
+    state::expand_after_cfg(item.into()).into()
+}
+
+/// Makes a function a node: a step of a flow.
+///
+/// ```ignore
+/// #[node(Essay)]
+/// async fn write(topic: &str, notes: &[String]) -> EssayDraft {
+///     EssayDraft(format!("{topic}: {}", notes.join(" ")))
+/// }
+/// ```
+///
+/// * A reference reads the key of its name; `Option<&T>` reads a key that holds an `Option`; `&Essay` reads the whole state;
+///   `#[key(EssayNotes)] old: &[String]` reads the key of that type.
+/// * A value comes from the run: `Context`, `Managed<T>`, anything that implements `Extract`.
+/// * `#[item] topic: &Topic` is what the edge delivered.
+/// * The return type says what is written: a typed key, a tuple of them, an `Option` of one, `()`, any of them in a
+///   `Result`; a route or an `Each` comes last.
+///
+/// The function stays a function, so it is tested by calling it. Beside it stands `struct write {}`, which flows name.
+///
+/// # Options
+///
+/// | `#[node(Essay, ..)]` | meaning |
+/// | --- | --- |
+/// | `name = "…"` | its name, if not the function's |
+/// | `retry = 3`, `retry = expr` | attempts in all, or a `Retry` |
+/// | `timeout = 30s` | the longest one attempt may take |
+/// | `idle = 5s` | the longest one attempt may go without a sign of life |
+/// | `blocking` | a plain `fn` that blocks: it runs on a thread of its own, with clones of what it reads |
+/// | `spawn` | runs as a task of its own, with clones of what it reads |
+/// | `crate = path` | where petalflow is, if it is not `::petalflow` |
+///
+/// # Node values
+///
+/// On an `impl` block with one method the node is a value of the type, which may be generic over the keys it uses:
+///
+/// ```ignore
+/// struct Shout<K>(PhantomData<fn() -> K>);
+///
+/// #[node(K::State)]
+/// impl<K: Key<Value = String>> Shout<K> {
+///     async fn run(&self, #[key(K)] text: &str) -> K {
+///         K::new(text.to_uppercase())
+///     }
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn node(args: TokenStream, item: TokenStream) -> TokenStream {
+    node::expand(args.into(), item.into()).into()
+}
+
+/// Makes an enum a route: each variant is a way on, and may carry one value to the node it leads to.
+///
+/// ```ignore
+/// #[derive(Route)]
+/// enum Verdict {
+///     Revise,
+///     Dig(Topic),
+///     Publish,
+/// }
+/// ```
+///
+/// `#[route(crate = path)]` says where petalflow is, if it is not `::petalflow`.
+#[proc_macro_derive(Route, attributes(route))]
+pub fn derive_route(item: TokenStream) -> TokenStream {
+    route::expand(item.into()).into()
+}
+
+/// What `petalflow::flow!` passes its tokens on to: `[$crate] Name(State) { .. }`.
+#[doc(hidden)]
+#[proc_macro]
+pub fn flow_impl(input: TokenStream) -> TokenStream {
+    flow::expand(input.into()).into()
+}

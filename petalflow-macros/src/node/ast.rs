@@ -1,0 +1,249 @@
+//! What was written: a function, or an `impl` block with one method.
+
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, TokenStreamExt as _};
+use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::{Attribute, Generics, LitStr, Path, Signature, Token, Type, Visibility};
+
+use crate::errors::Errors;
+use crate::options::{self, Seen};
+use crate::paths::Runtime;
+
+/// The arguments of `#[node(Essay, ..)]`.
+#[derive(Default)]
+pub(crate) struct NodeArgs {
+    /// The state. Without it there is no node.
+    pub(crate) state: Option<Type>,
+    pub(crate) krate: Option<Path>,
+    pub(crate) name: Option<LitStr>,
+    /// Expressions for the fields of `Policy`.
+    pub(crate) retry: Option<TokenStream>,
+    pub(crate) timeout: Option<TokenStream>,
+    pub(crate) idle: Option<TokenStream>,
+    pub(crate) blocking: Option<Ident>,
+    pub(crate) spawn: Option<Ident>,
+}
+
+/// The options of a node.
+const OPTIONS: &[&str] = &["name", "retry", "timeout", "idle", "blocking", "spawn", "crate"];
+
+impl NodeArgs {
+    pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
+        let mut parsed = NodeArgs::default();
+        let mut options = Vec::new();
+        let read = |input: ParseStream| {
+            // `name = …` and lone option words are not a state, so that a forgotten state is called that.
+            if !input.is_empty() && !starts_with_option(input) {
+                parsed.state = Some(input.parse()?);
+                if !input.is_empty() {
+                    input.parse::<Token![,]>()?;
+                }
+            }
+            options = options::parse(input, errors);
+            Ok(())
+        };
+        if let Err(error) = read.parse2(args.clone()) {
+            errors.push(error);
+        } else if parsed.state.is_none() {
+            let message = "which state is this a node of? Write its type first: `#[node(Essay)]`";
+            if args.is_empty() {
+                errors.push(syn::Error::new(proc_macro2::Span::call_site(), message));
+            } else {
+                errors.at(args, message);
+            }
+        }
+        let mut seen = Seen::new(OPTIONS);
+        let mut retry = None;
+        for option in options {
+            match seen.accept(&option, errors) {
+                Some("name") => parsed.name = option.text(errors),
+                Some("retry") => retry = Some(option),
+                Some("timeout") => parsed.timeout = option.duration(errors).map(options::duration_tokens),
+                Some("idle") => parsed.idle = option.duration(errors).map(options::duration_tokens),
+                Some("blocking") => parsed.blocking = option.flag(errors).then_some(option.name),
+                Some("spawn") => parsed.spawn = option.flag(errors).then_some(option.name),
+                Some("crate") => parsed.krate = option.path(errors),
+                _ => {}
+            }
+        }
+        let runtime = Runtime::new(parsed.krate.as_ref());
+        parsed.retry = retry.and_then(|option| option.retry(&runtime, errors));
+        parsed
+    }
+}
+
+fn starts_with_option(input: ParseStream) -> bool {
+    let fork = input.fork();
+    let Ok(word) = fork.call(<Ident as syn::ext::IdentExt>::parse_any) else { return false };
+    if fork.peek(Token![=]) {
+        return true;
+    }
+    (word == "blocking" || word == "spawn") && (fork.is_empty() || fork.peek(Token![,]))
+}
+
+/// The item.
+pub(crate) enum NodeItem {
+    /// A function.
+    Fn(NodeFn),
+    /// An `impl` block: the node is a value of its type.
+    Impl(Box<NodeImpl>),
+}
+
+/// A function as signature and opaque body, so that a half-typed body is no obstacle.
+pub(crate) struct NodeFn {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) sig: Signature,
+    pub(crate) body: TokenStream,
+}
+
+/// An `impl` block with what stands in it.
+pub(crate) struct NodeImpl {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) unsafety: Option<Token![unsafe]>,
+    pub(crate) impl_token: Token![impl],
+    pub(crate) generics: Generics,
+    /// The trait of `impl Trait for Type`, which is an error.
+    pub(crate) of: Option<(Type, Token![for])>,
+    pub(crate) ty: Type,
+    pub(crate) body: Group,
+    /// The methods in the block.
+    pub(crate) methods: Vec<NodeFn>,
+    /// Anything else in it.
+    pub(crate) others: Vec<TokenStream>,
+}
+
+impl Parse for NodeItem {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        if input.peek(Token![impl]) || (input.peek(Token![unsafe]) && input.peek2(Token![impl])) {
+            return NodeImpl::parse(attrs, input).map(|item| NodeItem::Impl(Box::new(item)));
+        }
+        if starts_other_item(input) {
+            let message = "a node is a function, or an `impl` block with one method: `#[node(Essay)] async fn write(topic: &str) -> EssayDraft { .. }`";
+            return Err(syn::Error::new(input.span(), message));
+        }
+        NodeFn::parse(attrs, input).map(NodeItem::Fn)
+    }
+}
+
+/// Whether another kind of item stands here; rustc has parsed it already, so it need not be read.
+fn starts_other_item(input: ParseStream) -> bool {
+    let fork = input.fork();
+    if fork.parse::<Visibility>().is_err() {
+        return false;
+    }
+    let function = fork.peek(Token![fn]) || fork.peek(Token![async]) || fork.peek(Token![unsafe]) || fork.peek(Token![extern]);
+    !(function || fork.peek(Token![const]) && (fork.peek2(Token![fn]) || fork.peek2(Token![async]) || fork.peek2(Token![unsafe])))
+}
+
+impl NodeFn {
+    fn parse(attrs: Vec<Attribute>, input: ParseStream) -> syn::Result<Self> {
+        let vis = input.parse()?;
+        let sig = input.parse()?;
+        let body = match input.parse::<TokenTree>() {
+            Ok(body) => body.into_token_stream(),
+            Err(_) => TokenStream::new(),
+        };
+        Ok(NodeFn { attrs, vis, sig, body })
+    }
+
+    /// The function without the parameter attributes that are ours.
+    pub(crate) fn to_tokens(&self) -> TokenStream {
+        let NodeFn { attrs, vis, sig, body } = self;
+        let mut sig = sig.clone();
+        for input in &mut sig.inputs {
+            if let syn::FnArg::Typed(input) = input {
+                input.attrs.retain(|attr| !is_ours(attr));
+            }
+        }
+        let mut tokens = TokenStream::new();
+        tokens.append_all(attrs);
+        vis.to_tokens(&mut tokens);
+        sig.to_tokens(&mut tokens);
+        body.to_tokens(&mut tokens);
+        tokens
+    }
+}
+
+/// `#[item]` and `#[key(..)]` on a parameter.
+pub(crate) fn is_ours(attr: &Attribute) -> bool {
+    attr.path().is_ident("item") || attr.path().is_ident("key")
+}
+
+impl NodeImpl {
+    fn parse(attrs: Vec<Attribute>, input: ParseStream) -> syn::Result<Self> {
+        let unsafety = input.parse()?;
+        let impl_token = input.parse()?;
+        let mut generics: Generics = if input.peek(Token![<]) { input.parse()? } else { Generics::default() };
+        let mut ty: Type = input.parse()?;
+        let mut of = None;
+        if input.peek(Token![for]) {
+            let for_token = input.parse()?;
+            of = Some((ty, for_token));
+            ty = input.parse()?;
+        }
+        generics.where_clause = input.parse()?;
+        let TokenTree::Group(body) = input.parse()? else {
+            return Err(input.error("expected `{`"));
+        };
+        let (mut methods, mut others) = (Vec::new(), Vec::new());
+        let read = |input: ParseStream| {
+            while !input.is_empty() {
+                let fork = input.fork();
+                let method = fork.call(Attribute::parse_outer).and_then(|attrs| NodeFn::parse(attrs, &fork));
+                if let Ok(method) = method {
+                    use syn::parse::discouraged::Speculative as _;
+                    input.advance_to(&fork);
+                    methods.push(method);
+                } else {
+                    others.push(other_item(input)?);
+                }
+            }
+            Ok(())
+        };
+        read.parse2(body.stream())?;
+        Ok(NodeImpl { attrs, unsafety, impl_token, generics, of, ty, body, methods, others })
+    }
+
+    /// The block without the parameter attributes that are ours.
+    pub(crate) fn to_tokens(&self) -> TokenStream {
+        let NodeImpl { attrs, unsafety, impl_token, generics, of, ty, body, methods, others } = self;
+        let mut content = TokenStream::new();
+        content.append_all(others);
+        content.append_all(methods.iter().map(NodeFn::to_tokens));
+        let mut braces = Group::new(Delimiter::Brace, content);
+        braces.set_span(body.span());
+        let mut tokens = TokenStream::new();
+        tokens.append_all(attrs);
+        unsafety.to_tokens(&mut tokens);
+        impl_token.to_tokens(&mut tokens);
+        generics.to_tokens(&mut tokens);
+        if let Some((of, for_token)) = of {
+            of.to_tokens(&mut tokens);
+            for_token.to_tokens(&mut tokens);
+        }
+        ty.to_tokens(&mut tokens);
+        generics.where_clause.to_tokens(&mut tokens);
+        tokens.append(braces);
+        tokens
+    }
+}
+
+/// An item that is no method: up to its `;` or its braces.
+fn other_item(input: ParseStream) -> syn::Result<TokenStream> {
+    let mut tokens = TokenStream::new();
+    while !input.is_empty() {
+        let token: TokenTree = input.parse()?;
+        let ends = match &token {
+            TokenTree::Punct(punct) => punct.as_char() == ';',
+            TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+            _ => false,
+        };
+        tokens.append(token);
+        if ends {
+            break;
+        }
+    }
+    Ok(tokens)
+}

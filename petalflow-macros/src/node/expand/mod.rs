@@ -1,0 +1,271 @@
+//! The code for a node. It cannot fail.
+
+mod output;
+pub(crate) mod params;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::{Attribute, Type, WhereClause};
+
+use super::ast::{NodeArgs, NodeFn, NodeImpl};
+use super::model::{Node, Returned};
+use self::params::Binder;
+use crate::paths::{Runtime, local, name, no_generics};
+use crate::types;
+
+/// A function's node: `struct write {}`, and what it implements.
+pub(crate) fn function(args: &NodeArgs, function: &NodeFn, node: &Node, runtime: &Runtime) -> TokenStream {
+    let NodeFn { attrs, vis, sig, .. } = function;
+    let ident = &sig.ident;
+    let cfgs: Vec<_> = cfgs(attrs).collect();
+    let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
+    let doc = format!("The node `{}`, as flows name it.", name(ident));
+    let item = quote! {
+        #(#cfgs)*
+        #(#docs)*
+        #[doc = ""]
+        #[doc = #doc]
+        #[allow(non_camel_case_types, dead_code, missing_debug_implementations, clippy::empty_structs_with_brackets)]
+        #vis struct #ident {}
+    };
+    let Some(state) = &args.state else { return item };
+    let written = types::ungroup(state);
+    // One alias, so that a state that does not exist is one error.
+    let state = &quote!(__PetalflowState);
+    let generics = no_generics(ident);
+    let cx = Cx { args, node, runtime, state, vis: quote!(#vis), ty: quote!(#ident), generics: Some(generics), where_clause: None, text: node_name(args, name(ident)), method: false, generic: false };
+    let node_impl = cx.node_impl();
+    let returned = cx.output().items;
+    let takes = cx.takes();
+    let where_state = cx.where_state();
+    let is_state = runtime.spot(written, quote!(const _: () = <#state as #runtime::__private::IsState>::YES;));
+    let once = node.output.as_ref().is_some_and(Returned::has_tuple).then(|| {
+        let output = node.output.as_ref().map(Returned::tokens);
+        let check = runtime.spot(&output, quote!(#runtime::__private::written_once::<#state, #ident>()));
+        quote!(const _: () = #check;)
+    });
+    quote! {
+        #item
+        #(#cfgs)*
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        const _: () = {
+            type #state = #written;
+            #is_state
+            #returned
+            #node_impl
+            #[automatically_derived]
+            impl #runtime::FnNode<#state> for #ident #where_state {
+                const NODE: Self = #ident {};
+            }
+            #takes
+            #once
+        };
+    }
+}
+
+/// A node value: what its type implements.
+pub(crate) fn value(args: &NodeArgs, block: &NodeImpl, node: &Node, runtime: &Runtime) -> TokenStream {
+    let Some(state) = &args.state else { return TokenStream::new() };
+    let ty = types::ungroup(&block.ty);
+    let text = types::last_segment(ty).map_or_else(|| ty.to_token_stream().to_string(), |segment| name(&segment.ident));
+    let state = &types::ungroup(state).to_token_stream();
+    let generics = block.generics.lt_token.map(|_| block.generics.to_token_stream());
+    let where_clause = block.generics.where_clause.as_ref();
+    let cx = Cx { args, node, runtime, state, vis: quote!(pub), ty: quote!(#ty), generics, where_clause, text: node_name(args, text), method: true, generic: !block.generics.params.is_empty() };
+    let node_impl = cx.node_impl();
+    let returned = cx.output().items;
+    let takes = cx.takes();
+    let cfgs = cfgs(&block.attrs);
+    quote! {
+        #(#cfgs)*
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        const _: () = {
+            #returned
+            #node_impl
+            #takes
+        };
+    }
+}
+
+fn node_name(args: &NodeArgs, written: String) -> String {
+    args.name.as_ref().map_or(written, syn::LitStr::value)
+}
+
+fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
+}
+
+struct Cx<'a> {
+    args: &'a NodeArgs,
+    node: &'a Node,
+    runtime: &'a Runtime,
+    /// The state, or an alias of it.
+    state: &'a TokenStream,
+    /// How visible the node is, as far as the tokens tell: what it returns need not be more.
+    vis: TokenStream,
+    /// The type that implements `Node`.
+    ty: TokenStream,
+    generics: Option<TokenStream>,
+    where_clause: Option<&'a WhereClause>,
+    text: String,
+    method: bool,
+    /// Whether the block has parameters.
+    generic: bool,
+}
+
+impl Cx<'_> {
+    fn node_impl(&self) -> TokenStream {
+        let Cx { runtime, state, ty, generics, where_clause, text, node, .. } = self;
+        let output = self.output().ty;
+        let item = self.item().map_or_else(|| quote!(()), |item| quote!(#item));
+        let takes = self.item().map(|_| quote!(const TAKES: bool = true;));
+        let reads = self.binder().reads(&node.params);
+        let policy = self.policy();
+        let require = self.require();
+        let (snapshot, scope) = (local("state"), local("scope"));
+        let where_state = self.where_state();
+        let body = if node.usable { self.body() } else { quote!(async { ::core::unreachable!() }) };
+        // The future's type stands at the node's name: that is where rustc says that it is not `Send`.
+        let name = Span::call_site().located_at(node.call.span());
+        let future = quote_spanned! {name=>
+            impl ::core::future::Future<Output = ::core::result::Result<Self::Output, #runtime::BoxError>> + ::core::marker::Send + '__a
+        };
+        quote! {
+            #[automatically_derived]
+            impl #generics #runtime::Node<#state> for #ty #where_clause #where_state {
+                type Output = #output;
+                type Item = #item;
+                const NAME: &'static str = #text;
+                const READS: #runtime::KeySet = #reads;
+                #takes
+                #policy
+                #require
+                #[allow(unused_variables)]
+                fn run<'__a>(&'__a self, #snapshot: &'__a #state, #scope: &'__a #runtime::Scope) -> #future {
+                    #body
+                }
+            }
+        }
+    }
+
+    /// All this holds where the state is one. That it is not is said once, at the state.
+    fn where_state(&self) -> TokenStream {
+        let (runtime, state) = (self.runtime, self.state);
+        if self.method { TokenStream::new() } else { quote!(where for<'__s> #state: #runtime::__private::StateFor<'__s>) }
+    }
+
+    fn binder(&self) -> Binder<'_> {
+        Binder { runtime: self.runtime, state: self.state, owned: self.on_own_thread() }
+    }
+
+    fn require(&self) -> TokenStream {
+        let (runtime, requirements) = (self.runtime, local("requirements"));
+        let requires = self.binder().requires(&self.node.params);
+        if requires.is_empty() || !self.node.usable {
+            return TokenStream::new();
+        }
+        quote! {
+            fn require(#requirements: &mut #runtime::Requirements<'_>) {
+                #(#requires)*
+            }
+        }
+    }
+
+    fn takes(&self) -> TokenStream {
+        let Cx { runtime, state, ty, generics, where_clause, node, .. } = self;
+        if node.item().is_none() {
+            return TokenStream::new();
+        }
+        let where_state = self.where_state();
+        quote! {
+            #[automatically_derived]
+            impl #generics #runtime::Takes<<Self as #runtime::Node<#state>>::Item> for #ty #where_clause #where_state {}
+        }
+    }
+
+    /// The type of the item, owned.
+    fn item(&self) -> Option<TokenStream> {
+        let ty = types::ungroup(self.node.item()?);
+        let unsized_name = |name: &Ident| ["str", "Path", "OsStr", "CStr"].iter().any(|known| name == known);
+        let is_unsized = match ty {
+            Type::Slice(_) => true,
+            ty => types::last_segment(ty).is_some_and(|segment| unsized_name(&segment.ident) && segment.arguments.is_none()),
+        };
+        Some(if is_unsized { quote!(<#ty as ::std::borrow::ToOwned>::Owned) } else { quote!(#ty) })
+    }
+
+    fn policy(&self) -> TokenStream {
+        let Cx { runtime, args, .. } = self;
+        if args.retry.is_none() && args.timeout.is_none() && args.idle.is_none() {
+            return TokenStream::new();
+        }
+        let option = |value: &Option<TokenStream>| match value {
+            Some(value) => quote!(::core::option::Option::Some(#value)),
+            None => quote!(::core::option::Option::None),
+        };
+        let (retry, timeout, idle) = (option(&args.retry), option(&args.timeout), option(&args.idle));
+        quote!(const POLICY: #runtime::Policy = #runtime::Policy { retry: #retry, timeout: #timeout, idle: #idle };)
+    }
+
+    /// The body of `Node::run`.
+    fn body(&self) -> TokenStream {
+        let Cx { runtime, node, args, .. } = self;
+        let binder = self.binder();
+        let bindings = node.params.iter().enumerate().map(|(index, param)| binder.bind(index, param));
+        let call = self.call();
+        let wrapped = match self.output().wrapper {
+            Some(wrapper) => quote!(#wrapper(#call)),
+            None => call,
+        };
+        let ok = quote!(::core::result::Result::<_, #runtime::BoxError>::Ok(#wrapped));
+        if !self.on_own_thread() {
+            return quote! {
+                async move {
+                    #(#bindings)*
+                    #ok
+                }
+            };
+        }
+        // The task cannot borrow the snapshot, so it gets clones of what it reads.
+        let clones = node.params.iter().enumerate().map(|(index, param)| binder.own(index, param));
+        let scope = local("scope");
+        let this = self.method.then(|| {
+            let this = local("this");
+            quote_spanned!(node.call.span()=> let #this = ::core::clone::Clone::clone(self);)
+        });
+        let work = if args.blocking.is_some() {
+            quote!(blocking(move || { #(#bindings)* #ok }))
+        } else {
+            quote_spanned!(node.call.span()=> spawned(async move { #(#bindings)* #ok }))
+        };
+        quote! {
+            async move {
+                let #scope = ::core::clone::Clone::clone(#scope);
+                #this
+                #(#clones)*
+                #runtime::__private::#work.await
+            }
+        }
+    }
+
+    fn on_own_thread(&self) -> bool {
+        self.args.blocking.is_some() || self.args.spawn.is_some()
+    }
+
+    fn call(&self) -> TokenStream {
+        let node = self.node;
+        let (call, this) = (&node.call, local("this"));
+        let arguments = node.params.iter().enumerate().map(|(index, param)| {
+            let (value, cfgs) = (params::value(index), &param.cfgs);
+            quote!(#(#cfgs)* #value)
+        });
+        let call = match (self.method, self.on_own_thread()) {
+            (false, _) => quote!(#call(#(#arguments),*)),
+            (true, on_own_thread) => {
+                let this = if on_own_thread { quote!(&#this) } else { quote!(self) };
+                quote!(Self::#call(#this, #(#arguments),*))
+            }
+        };
+        if node.is_async { quote!(#call.await) } else { call }
+    }
+}

@@ -1,0 +1,154 @@
+//! The parameters: what is read, what is taken, and what the run must have for it.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::Type;
+use syn::spanned::Spanned as _;
+
+use super::super::model::{Param, Shape, Source};
+use crate::paths::{Runtime, local, local_at, name};
+
+/// Writes the code that binds parameters. It finds the snapshot in the variable `state` and the run in `scope`; the bound
+/// values are in `value0`, `value1` and so on.
+pub(crate) struct Binder<'a> {
+    pub(crate) runtime: &'a Runtime,
+    /// The type of the state.
+    pub(crate) state: &'a TokenStream,
+    /// Whether the values are bound where the snapshot cannot be borrowed: from clones in `owned0`, `owned1` and so on, which
+    /// [`own`](Self::own) makes.
+    pub(crate) owned: bool,
+}
+
+/// The variable that holds the value of the parameter at a place.
+pub(crate) fn value(index: usize) -> Ident {
+    local_at("value", index)
+}
+
+impl Binder<'_> {
+    /// The set of the keys that are read. The whole state counts as none.
+    pub(crate) fn reads(&self, params: &[Param]) -> TokenStream {
+        let Binder { runtime, state, .. } = self;
+        let mut named = Vec::new();
+        let mut typed = Vec::new();
+        for Param { ident, cfgs, source, .. } in params {
+            match source {
+                Source::Key(_) => {
+                    let name = name(ident);
+                    named.push(quote!(#(#cfgs)* #name));
+                }
+                Source::KeyOf(key, _) => {
+                    let index = of(runtime, key, &quote!(#runtime::__private::KeyOf<#state>), &quote!(INDEX));
+                    typed.push(quote!(.with(#index)));
+                }
+                Source::State | Source::Item(_) | Source::Run => {}
+            }
+        }
+        let named = if named.is_empty() {
+            quote!(#runtime::KeySet::NONE)
+        } else {
+            quote!(#runtime::KeyMeta::named(<#state as #runtime::State>::KEYS, &[#(#named),*]))
+        };
+        quote!(#named #(#typed)*)
+    }
+
+    /// Statements that name what the run must have, to the variable `requirements`. None if nothing is needed.
+    pub(crate) fn requires(&self, params: &[Param]) -> Vec<TokenStream> {
+        let runtime = self.runtime;
+        let needs = params.iter().filter(|param| matches!(param.source, Source::Run));
+        let requires = needs.map(|Param { ty, cfgs, .. }| {
+            let (require, requirements) = (of(runtime, ty, &quote!(#runtime::Extract), &quote!(require)), local("requirements"));
+            quote!(#(#cfgs)* #require(#requirements);)
+        });
+        requires.collect()
+    }
+
+    /// `let value0: &str = &state.draft;`
+    pub(crate) fn bind(&self, index: usize, param: &Param) -> TokenStream {
+        let runtime = self.runtime;
+        let Param { ident, ty, cfgs, source } = param;
+        let value = value(index);
+        let (snapshot, scope) = (local("state"), local("scope"));
+        let owned = self.owned.then(|| local_at("owned", index));
+        let place = || owned.as_ref().map_or_else(|| self.place(param), Ident::to_token_stream);
+        let bound = match source {
+            Source::Key(Shape::Ref) | Source::KeyOf(_, Shape::Ref) => {
+                let place = place();
+                quote_spanned!(ident.span()=> &#place)
+            }
+            Source::Key(Shape::Option) | Source::KeyOf(_, Shape::Option) => {
+                let (place, one) = (place(), local("one"));
+                let get = runtime.spot(ident, quote!(<_ as #runtime::__private::Optional>::get));
+                // Taken apart, because only the reference inside can be coerced.
+                quote_spanned! {ident.span()=>
+                    match #get(&#place) {
+                        ::core::option::Option::Some(#one) => ::core::option::Option::Some(#one),
+                        ::core::option::Option::None => ::core::option::Option::None,
+                    }
+                }
+            }
+            Source::State => match &owned {
+                Some(owned) => quote_spanned!(ident.span()=> &#owned),
+                None => quote_spanned!(ident.span()=> #snapshot),
+            },
+            Source::Item(_) => {
+                let state = self.state;
+                quote_spanned!(ident.span()=> #runtime::Scope::item::<<Self as #runtime::Node<#state>>::Item>(&#scope)?)
+            }
+            Source::Run => match &owned {
+                Some(owned) => return quote!(#(#cfgs)* let #value = #owned;),
+                None => {
+                    let extract = of(runtime, ty, &quote!(#runtime::Extract), &quote!(extract));
+                    return quote!(#(#cfgs)* let #value = #extract(#scope)?;);
+                }
+            },
+        };
+        quote!(#(#cfgs)* let #value: #ty = #bound;)
+    }
+
+    /// What a parameter needs where the snapshot cannot be borrowed: a clone of the key, the extracted value.
+    pub(crate) fn own(&self, index: usize, param: &Param) -> TokenStream {
+        let (runtime, state) = (self.runtime, self.state);
+        let Param { ty, cfgs, source, .. } = param;
+        let owned = local_at("owned", index);
+        let value = match source {
+            Source::Key(_) | Source::KeyOf(..) => {
+                let place = self.place(param);
+                quote_spanned!(param.ident.span()=> ::core::clone::Clone::clone(&#place))
+            }
+            Source::State => {
+                let snapshot = local("state");
+                quote_spanned!(ty.span()=> <#state as ::core::clone::Clone>::clone(#snapshot))
+            }
+            // It is shared anyway: the scope holds it.
+            Source::Item(_) => return TokenStream::new(),
+            Source::Run => {
+                let (extract, scope) = (of(runtime, ty, &quote!(#runtime::Extract), &quote!(extract)), local("scope"));
+                quote!(#extract(&#scope)?)
+            }
+        };
+        quote!(#(#cfgs)* let #owned = #value;)
+    }
+
+    /// The place a key is read from.
+    fn place(&self, param: &Param) -> TokenStream {
+        let (runtime, snapshot) = (self.runtime, local("state"));
+        match &param.source {
+            Source::KeyOf(key, _) => {
+                let state = self.state;
+                let get = of(runtime, key, &quote!(#runtime::__private::KeyOf<#state>), &quote!(get));
+                quote_spanned!(key.span()=> *#get(#snapshot))
+            }
+            _ => {
+                // One probe, at the user's token: rustc says which field is meant.
+                let field = &param.ident;
+                quote_spanned!(field.span()=> (*#snapshot).#field)
+            }
+        }
+    }
+}
+
+/// `<#ty as #of>::#item`, underlined as the type.
+fn of(runtime: &Runtime, ty: &Type, of: &TokenStream, item: &TokenStream) -> TokenStream {
+    let (open, rest) = (runtime.spot(ty, quote!(<)), runtime.spot(ty, quote!(as #of>::#item)));
+    quote!(#open #ty #rest)
+}

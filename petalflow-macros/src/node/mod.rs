@@ -1,0 +1,50 @@
+//! `#[node]`: a function, or a type's method, as a step of a flow.
+
+mod ast;
+mod check;
+mod expand;
+pub(crate) mod model;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use self::ast::{NodeArgs, NodeFn, NodeImpl, NodeItem};
+use self::model::Node;
+use crate::errors::Errors;
+use crate::paths::Runtime;
+
+/// Expands `#[node(args)] item`.
+pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let args = NodeArgs::parse(args, &mut errors);
+    let code = match syn::parse2(item.clone()) {
+        Ok(NodeItem::Fn(item)) => function(&args, &item, &mut errors),
+        Ok(NodeItem::Impl(item)) => block(&args, &item, &mut errors),
+        Err(error) => {
+            errors.push(error);
+            item
+        }
+    };
+    let errors = errors.into_tokens();
+    quote!(#code #errors)
+}
+
+fn function(args: &NodeArgs, item: &NodeFn, errors: &mut Errors) -> TokenStream {
+    let mut node = Node::build(&item.sig, args.state.as_ref(), errors);
+    let is_node = check::function(args, item, &mut node, errors);
+    let runtime = Runtime::new(args.krate.as_ref());
+    let code = is_node.then(|| expand::function(args, item, &node, &runtime));
+    let item = item.to_tokens();
+    quote!(#item #code)
+}
+
+fn block(args: &NodeArgs, item: &NodeImpl, errors: &mut Errors) -> TokenStream {
+    let runtime = Runtime::new(args.krate.as_ref());
+    let code = check::block(item, errors).map(|method| {
+        let mut node = Node::build(&method.sig, args.state.as_ref(), errors);
+        check::method(args, method, &mut node, errors);
+        expand::value(args, item, &node, &runtime)
+    });
+    let item = item.to_tokens();
+    quote!(#item #code)
+}

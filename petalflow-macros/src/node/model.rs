@@ -1,0 +1,250 @@
+//! What it means: what the node reads, takes and returns.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens as _, quote};
+use syn::ext::IdentExt as _;
+use syn::{Attribute, FnArg, Pat, PatType, ReturnType, Signature, Type, TypeTuple};
+
+use crate::errors::Errors;
+use crate::types;
+
+/// A node.
+pub(crate) struct Node {
+    /// The function's or the method's name.
+    pub(crate) call: Ident,
+    pub(crate) is_async: bool,
+    pub(crate) params: Vec<Param>,
+    pub(crate) output: Option<Returned>,
+    /// Whether the node can be called; if not, a stand-in is emitted.
+    pub(crate) usable: bool,
+}
+
+/// A parameter, in the function's order.
+pub(crate) struct Param {
+    pub(crate) ident: Ident,
+    pub(crate) ty: Type,
+    pub(crate) cfgs: Vec<Attribute>,
+    pub(crate) source: Source,
+}
+
+/// Where a parameter's value comes from.
+pub(crate) enum Source {
+    /// The key of its name.
+    Key(Shape),
+    /// The key of a type.
+    KeyOf(Type, Shape),
+    /// The whole state.
+    State,
+    /// What the edge delivered. The type without `&`.
+    Item(Type),
+    /// The run.
+    Run,
+}
+
+/// How a key is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// `&T`
+    Ref,
+    /// `Option<&T>`
+    Option,
+}
+
+/// What is returned, taken apart as far as the tokens tell.
+pub(crate) enum Returned {
+    /// Nothing.
+    Unit(Type),
+    /// A key or a route or anything else that is one member.
+    One(Type),
+    /// `(A, B)`.
+    Tuple(TypeTuple, Vec<Returned>),
+    /// `Option<A>` or `Result<A, E>`.
+    Wrapped(Wrapper, Box<Returned>, Option<Type>),
+}
+
+/// An `Option` or a `Result` around something that is returned.
+pub(crate) struct Wrapper {
+    pub(crate) ty: Type,
+    pub(crate) is_result: bool,
+}
+
+impl Wrapper {
+    /// What stands between the angle brackets.
+    pub(crate) fn arguments(&self, inner: TokenStream, error: Option<&Type>) -> TokenStream {
+        error.map_or(inner.clone(), |error| quote!(#inner, #error))
+    }
+}
+
+impl Returned {
+    fn of(ty: &Type) -> Self {
+        let ty = types::ungroup(ty);
+        if let Type::Tuple(tuple) = ty {
+            if tuple.elems.is_empty() {
+                return Returned::Unit(ty.clone());
+            }
+            return Returned::Tuple(tuple.clone(), tuple.elems.iter().map(Returned::of).collect());
+        }
+        if let Some(segment) = types::last_segment(ty) {
+            let arguments = types::arguments(segment);
+            let wrapper = |is_result| Wrapper { ty: ty.clone(), is_result };
+            match (&segment.ident, &arguments[..]) {
+                (name, [inner]) if name == "Option" => return Returned::Wrapped(wrapper(false), Box::new(Returned::of(inner)), None),
+                (name, [inner]) if name == "Result" => return Returned::Wrapped(wrapper(true), Box::new(Returned::of(inner)), None),
+                (name, [inner, error]) if name == "Result" => {
+                    return Returned::Wrapped(wrapper(true), Box::new(Returned::of(inner)), Some((*error).clone()));
+                }
+                _ => {}
+            }
+        }
+        Returned::One(ty.clone())
+    }
+
+    /// The user's tokens.
+    pub(crate) fn tokens(&self) -> TokenStream {
+        match self {
+            Returned::Unit(ty) | Returned::One(ty) | Returned::Wrapped(Wrapper { ty, .. }, ..) => ty.to_token_stream(),
+            Returned::Tuple(tuple, _) => tuple.to_token_stream(),
+        }
+    }
+
+    /// Whether there is a tuple in it that could name a key twice.
+    pub(crate) fn has_tuple(&self) -> bool {
+        match self {
+            Returned::Unit(_) | Returned::One(_) => false,
+            Returned::Tuple(_, members) => members.len() > 1 || members.iter().any(Returned::has_tuple),
+            Returned::Wrapped(_, inner, _) => inner.has_tuple(),
+        }
+    }
+}
+
+impl Node {
+    /// Understands a signature; what a node cannot have is reported, with what it can have instead.
+    pub(crate) fn build(sig: &Signature, state: Option<&Type>, errors: &mut Errors) -> Self {
+        let mut node = Node {
+            call: sig.ident.clone(),
+            is_async: sig.asyncness.is_some(),
+            params: Vec::new(),
+            output: None,
+            usable: true,
+        };
+        for input in &sig.inputs {
+            // A method's `self` is the caller's business.
+            let FnArg::Typed(input) = input else { continue };
+            match Param::build(input, state, errors) {
+                Some(param) => node.params.push(param),
+                None => node.usable = false,
+            }
+        }
+        if let ReturnType::Type(_, ty) = &sig.output {
+            node.output = Some(Returned::of(ty));
+        }
+        node
+    }
+
+    /// The parameter of `#[item]` and its type.
+    pub(crate) fn item(&self) -> Option<&Type> {
+        self.params.iter().find_map(|param| match &param.source {
+            Source::Item(ty) => Some(ty),
+            _ => None,
+        })
+    }
+}
+
+impl Param {
+    /// Understands a parameter; what a node cannot take is reported, with what it can.
+    pub(crate) fn build(input: &PatType, state: Option<&Type>, errors: &mut Errors) -> Option<Self> {
+        let ident = match &*input.pat {
+            Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
+            pat => {
+                let message = "a parameter of a node has a plain name, because the name says which key it reads: take the value apart in the body";
+                errors.at(pat, message);
+                return None;
+            }
+        };
+        let mut item = None;
+        let mut key = None;
+        for attr in &input.attrs {
+            if attr.path().is_ident("item") {
+                if attr.meta.require_path_only().is_err() {
+                    errors.at(attr, "`#[item]` takes no options: `#[item] topic: &str`");
+                }
+                item = Some(attr);
+            } else if attr.path().is_ident("key") {
+                match attr.parse_args::<Type>() {
+                    Ok(ty) => key = Some((attr, ty)),
+                    Err(_) => {
+                        errors.at(attr, "`#[key(..)]` on a parameter names the type of a key: `#[key(EssayNotes)] old: &[String]`");
+                        return None;
+                    }
+                }
+            }
+        }
+        if let (Some(_), Some((attr, _))) = (item, &key) {
+            errors.at(attr, "a parameter reads a key or takes the item, not both: drop `#[key(..)]` or `#[item]`");
+            return None;
+        }
+        let ty = types::ungroup(&input.ty);
+        let cfgs = input.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect();
+        let param = |source| Some(Param { ident: ident.clone(), ty: ty.clone(), cfgs, source });
+        match ty {
+            Type::ImplTrait(_) => {
+                let message = "a node cannot take `impl Trait`, because it has to say what it takes: name a type";
+                errors.at(ty, message);
+                None
+            }
+            Type::Reference(reference) => {
+                if let Some(mutability) = &reference.mutability {
+                    let message = match item {
+                        Some(_) => "the item is shared with other tasks, so it is taken by `&`",
+                        None => "a node does not change the state in place: read with `&`, and return a typed key (such as `EssayDraft(..)`) to write",
+                    };
+                    errors.at(mutability, message);
+                    return None;
+                }
+                if let Type::ImplTrait(_) = types::ungroup(&reference.elem) {
+                    let message = "a node cannot take `impl Trait`, because it has to say what it takes: name a type";
+                    errors.at(&reference.elem, message);
+                    return None;
+                }
+                match (item, key) {
+                    (Some(_), _) => param(Source::Item((*reference.elem).clone())),
+                    (None, Some((_, key))) => param(Source::KeyOf(key, Shape::Ref)),
+                    (None, None) if state.is_some_and(|state| is_state(&reference.elem, state)) => param(Source::State),
+                    (None, None) => param(Source::Key(Shape::Ref)),
+                }
+            }
+            ty if item.is_some() => {
+                errors.at(ty, "the item is shared with other tasks, so it is taken by `&`: `#[item] topic: &str`");
+                None
+            }
+            ty if reads_option(ty) => match key {
+                Some((_, key)) => param(Source::KeyOf(key, Shape::Option)),
+                None => param(Source::Key(Shape::Option)),
+            },
+            ty => match key {
+                Some(_) => {
+                    errors.at(ty, "a key is read by `&`: `#[key(EssayNotes)] old: &[String]`");
+                    None
+                }
+                None => param(Source::Run),
+            },
+        }
+    }
+}
+
+/// `Option<&T>`.
+fn reads_option(ty: &Type) -> bool {
+    let Some(segment) = types::last_segment(ty) else { return false };
+    let [Type::Reference(reference)] = types::arguments(segment)[..] else { return false };
+    segment.ident == "Option" && reference.mutability.is_none()
+}
+
+/// Whether the type is the state, as far as the tokens tell: written alike, or of the same name by another path.
+fn is_state(ty: &Type, state: &Type) -> bool {
+    if types::same(ty, state) {
+        return true;
+    }
+    let (Type::Path(a), Type::Path(b)) = (types::ungroup(ty), types::ungroup(state)) else { return false };
+    let (Some(a), Some(b)) = (a.path.segments.last(), b.path.segments.last()) else { return false };
+    a.ident.unraw() == b.ident.unraw() && a.arguments.is_none() && b.arguments.is_none()
+}

@@ -1,0 +1,293 @@
+//! Lists of options in attributes: `retry = 3, timeout = 30s, blocking`.
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use petalflow_graph::{Rule, similar};
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::ext::IdentExt as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::{Expr, Lit, LitStr, Path, Token};
+
+use crate::errors::Errors;
+use crate::types;
+
+/// One option as written.
+pub(crate) struct Opt {
+    /// Its name.
+    pub(crate) name: Ident,
+    /// What stands after `=`.
+    pub(crate) value: Option<Expr>,
+}
+
+/// Reads a comma-separated list from tokens.
+pub(crate) fn parse_tokens(tokens: TokenStream, errors: &mut Errors) -> Vec<Opt> {
+    let mut found = Vec::new();
+    let read = |input: ParseStream| {
+        found = parse(input, errors);
+        Ok(())
+    };
+    // `parse` reports for itself and reads to the end.
+    let _ = read.parse2(tokens);
+    found
+}
+
+/// Reads a comma-separated list. A part that cannot be read is reported and skipped.
+pub(crate) fn parse(input: ParseStream, errors: &mut Errors) -> Vec<Opt> {
+    let mut options = Vec::new();
+    while !input.is_empty() {
+        match parse_one(input) {
+            Ok(option) => options.push(option),
+            Err(error) => {
+                errors.push(error);
+                skip_to_comma(input);
+            }
+        }
+        if input.is_empty() {
+            break;
+        }
+        if let Err(error) = input.parse::<Token![,]>() {
+            errors.push(error);
+            skip_to_comma(input);
+            let _ = input.parse::<Token![,]>();
+        }
+    }
+    options
+}
+
+fn parse_one(input: ParseStream) -> syn::Result<Opt> {
+    let name = Ident::parse_any(input)?;
+    let value = if input.parse::<Option<Token![=]>>()?.is_some() { Some(input.parse()?) } else { None };
+    Ok(Opt { name, value })
+}
+
+fn skip_to_comma(input: ParseStream) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        let _ = input.parse::<proc_macro2::TokenTree>();
+    }
+}
+
+/// Takes the options one by one; each is known and given once, or reported.
+pub(crate) struct Seen<'a> {
+    known: &'a [&'a str],
+    names: Vec<String>,
+}
+
+impl<'a> Seen<'a> {
+    /// No option has been seen yet.
+    pub(crate) fn new(known: &'a [&'a str]) -> Self {
+        Seen { known, names: Vec::new() }
+    }
+
+    /// The option's name, if it is known and new.
+    pub(crate) fn accept(&mut self, option: &Opt, errors: &mut Errors) -> Option<&'a str> {
+        let written = option.name.unraw().to_string();
+        let Some(&name) = self.known.iter().find(|name| **name == written) else {
+            errors.rule(Rule::Option, &option.name, unknown(&written, self.known));
+            return None;
+        };
+        if self.names.contains(&written) {
+            errors.rule(Rule::Option, &option.name, format_args!("option `{written}` is given twice"));
+            return None;
+        }
+        self.names.push(written);
+        Some(name)
+    }
+}
+
+/// Reports an option that does not go with another.
+pub(crate) fn clash(errors: &mut Errors, name: &Ident, message: &str) {
+    errors.rule(Rule::Option, name, message);
+}
+
+/// The words for an option that does not exist.
+fn unknown(written: &str, known: &[&str]) -> String {
+    match similar(written, known.iter().copied()) {
+        Some(meant) => format!("there is no option `{written}`; did you mean `{meant}`?"),
+        None => format!("there is no option `{written}`; the options are {}", list(known)),
+    }
+}
+
+/// Names in backticks, joined by commas.
+pub(crate) fn list<T: Display>(names: &[T]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+impl Opt {
+    /// An option that stands alone.
+    pub(crate) fn flag(&self, errors: &mut Errors) -> bool {
+        if let Some(value) = &self.value {
+            errors.rule(Rule::Option, value, format_args!("option `{0}` takes no value: write `{0}`", self.name.unraw()));
+        }
+        true
+    }
+
+    /// An option with a text.
+    pub(crate) fn text(&self, errors: &mut Errors) -> Option<LitStr> {
+        if let Some(Expr::Lit(literal)) = self.value.as_ref().map(types::ungroup_expr)
+            && let Lit::Str(text) = &literal.lit
+        {
+            if !text.value().is_empty() {
+                return Some(text.clone());
+            }
+        }
+        self.expected(errors, "a text", "\"…\"");
+        None
+    }
+
+    /// An option with a path.
+    pub(crate) fn path(&self, errors: &mut Errors) -> Option<Path> {
+        if let Some(Expr::Path(path)) = self.value.as_ref().map(types::ungroup_expr) {
+            return Some(path.path.clone());
+        }
+        self.expected(errors, "a path", "path");
+        None
+    }
+
+    /// An option with the name of a type to make.
+    pub(crate) fn ident(&self, errors: &mut Errors) -> Option<Ident> {
+        if let Some(Expr::Path(path)) = self.value.as_ref().map(types::ungroup_expr)
+            && let Some(ident) = path.path.get_ident()
+        {
+            return Some(ident.clone());
+        }
+        self.expected(errors, "a name", "Name");
+        None
+    }
+
+    /// An option with an expression.
+    pub(crate) fn expr(&self, errors: &mut Errors, example: &str) -> Option<Expr> {
+        if self.value.is_none() {
+            self.expected(errors, "a value", example);
+        }
+        self.bare_value()
+    }
+
+    /// What stands after `=`, without parentheses around it.
+    pub(crate) fn bare_value(&self) -> Option<Expr> {
+        self.value.as_ref().map(types::ungroup_expr).map(|value| match value {
+            Expr::Paren(paren) => (*paren.expr).clone(),
+            value => value.clone(),
+        })
+    }
+
+    /// An option with a time span: `30s`, `"500ms"`.
+    pub(crate) fn duration(&self, errors: &mut Errors) -> Option<Duration> {
+        let Some(value) = &self.value else {
+            self.expected(errors, "a time span", "30s");
+            return None;
+        };
+        duration(value).map_err(|error| errors.push(error)).ok()
+    }
+
+    /// An option that counts attempts: `3`, or an expression of type `Retry`. Gives an expression of type `Retry`.
+    pub(crate) fn retry(&self, runtime: &impl quote::ToTokens, errors: &mut Errors) -> Option<TokenStream> {
+        let value = self.expr(errors, "3")?;
+        retry(&value, runtime).map_err(|error| errors.push(error)).ok()
+    }
+
+    fn expected(&self, errors: &mut Errors, what: &str, example: &str) {
+        let message = format_args!("option `{0}` takes {what}: write `{0} = {example}`", self.name.unraw());
+        match &self.value {
+            Some(value) => errors.rule(Rule::Option, value, message),
+            None => errors.rule(Rule::Option, &self.name, message),
+        }
+    }
+}
+
+/// An expression of type `Retry` from `3` or an expression of that type.
+pub(crate) fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStream> {
+    let Expr::Lit(literal) = types::ungroup_expr(value) else {
+        return Ok(quote!(#value));
+    };
+    let attempts = match &literal.lit {
+        Lit::Int(count) if count.suffix().is_empty() => count.base10_parse::<u32>().ok(),
+        _ => None,
+    };
+    match attempts {
+        Some(attempts) if attempts > 0 => Ok(quote!(#runtime::Retry::times(#attempts))),
+        Some(_) => Err(syn::Error::new_spanned(
+            value,
+            format!("{}: `retry` counts all attempts, so it is at least 1 (no retry)", Rule::Option.code()),
+        )),
+        None => Err(syn::Error::new_spanned(
+            value,
+            format!("{}: `retry` takes the number of attempts, such as `3`, or a `Retry`", Rule::Option.code()),
+        )),
+    }
+}
+
+/// A time span from a literal: `30s`, `500ms`, `2m`, `1h`, `1.5s`, or the same in quotes.
+pub(crate) fn duration(value: &Expr) -> syn::Result<Duration> {
+    let text = match types::ungroup_expr(value) {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Str(text) => Some(text.value()),
+            Lit::Int(number) => Some(number.to_string()),
+            Lit::Float(number) => Some(number.to_string()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let parsed = text.as_deref().and_then(duration_of);
+    let wrong = || format!("{}: not a time span: write `30s`, `500ms`, `2m` or `1h`", Rule::Option.code());
+    let duration = parsed.ok_or_else(|| syn::Error::new_spanned(value, wrong()))?;
+    if duration.is_zero() {
+        let message = format!("{}: a time span of zero leaves no time at all", Rule::Option.code());
+        return Err(syn::Error::new_spanned(value, message));
+    }
+    Ok(duration)
+}
+
+/// The time span that a text means.
+fn duration_of(text: &str) -> Option<Duration> {
+    let text = text.trim().replace('_', "");
+    let unit = text.find(|c: char| c.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(unit);
+    let millis = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    let number = number.trim();
+    if !number.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    if let Ok(whole) = number.parse::<u64>() {
+        return whole.checked_mul(millis).map(Duration::from_millis);
+    }
+    let seconds = number.parse::<f64>().ok()? * Duration::from_millis(millis).as_secs_f64();
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// An expression of type `Duration`.
+pub(crate) fn duration_tokens(duration: Duration) -> TokenStream {
+    let (seconds, nanos) = (duration.as_secs(), duration.subsec_nanos());
+    quote!(::core::time::Duration::new(#seconds, #nanos))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::duration;
+
+    fn of(text: &str) -> Result<Duration, String> {
+        duration(&syn::parse_str(text).unwrap()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn time_spans_are_read_with_their_unit() {
+        assert_eq!(of("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(of("\"500 ms\""), Ok(Duration::from_millis(500)));
+        assert_eq!(of("1_000ms"), Ok(Duration::from_secs(1)));
+        assert_eq!(of("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(of("1h"), Ok(Duration::from_secs(3600)));
+        assert_eq!(of("1.5s"), Ok(Duration::from_millis(1500)));
+        for wrong in ["30", "30x", "\"\"", "\"s\"", "true", "0s", "x"] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Names, paths and places in generated code.
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::Path;
+use syn::ext::IdentExt as _;
+
+/// The path of the `petalflow` crate: `::petalflow`, or what `crate = path` says.
+pub(crate) struct Runtime {
+    path: TokenStream,
+    given: bool,
+}
+
+impl Runtime {
+    /// The path that the user gave, else the default.
+    pub(crate) fn new(path: Option<&Path>) -> Self {
+        Runtime { path: path.map_or_else(|| quote!(::petalflow), ToTokens::into_token_stream), given: path.is_some() }
+    }
+
+    /// Generated tokens that rustc is to underline as the user's tokens `at`, from the first to the last.
+    pub(crate) fn spot(&self, at: &impl ToTokens, tokens: TokenStream) -> TokenStream {
+        let mut all = at.to_token_stream().into_iter().map(|token| token.span());
+        let first = all.next().unwrap_or_else(Span::call_site);
+        let last = all.last().unwrap_or(first);
+        self.spread(first, last, tokens)
+    }
+
+    /// A path begins with `<`, so this is what makes its span reach from the first token to the last.
+    fn spread(&self, first: Span, last: Span, tokens: TokenStream) -> TokenStream {
+        let at = |token: &TokenTree, span: Span| if self.given { token.span().located_at(span) } else { span };
+        let spread = tokens.into_iter().map(|mut token| {
+            if let TokenTree::Group(group) = &token {
+                let mut inner = Group::new(group.delimiter(), self.spread(first, last, group.stream()));
+                inner.set_span(at(&token, last));
+                return TokenTree::Group(inner);
+            }
+            let opens = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '<');
+            let span = at(&token, if opens { first } else { last });
+            token.set_span(span);
+            token
+        });
+        spread.collect()
+    }
+}
+
+impl ToTokens for Runtime {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.path.to_tokens(tokens);
+    }
+}
+
+/// `<>` right after an identifier of the user's, for an item that repeats types of the user's item.
+///
+/// Of a type that does not exist rustc says, among other things, where a type parameter might be missing. Two errors that
+/// differ in this are two errors; with this they are the same one.
+pub(crate) fn no_generics(after: &Ident) -> TokenStream {
+    let span = if proc_macro::is_available() { after.span().unwrap().end().into() } else { after.span() };
+    quote_spanned!(span=> <>)
+}
+
+/// An identifier's text without `r#`: the name of a key, a node or a route.
+pub(crate) fn name(ident: &Ident) -> String {
+    ident.unraw().to_string()
+}
+
+/// A local variable that user code cannot see.
+pub(crate) fn local(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}
+
+/// The local variable of a place in a list.
+pub(crate) fn local_at(name: &str, index: usize) -> Ident {
+    format_ident!("{name}{index}", span = Span::mixed_site())
+}
+
+/// The number by which a variant's payload is looked up in the type system: FNV-1a over the variant's name, the same in
+/// `#[derive(Route)]` and `flow!`.
+pub(crate) const fn route_hash(name: &str) -> u64 {
+    let bytes = name.as_bytes();
+    let mut hash = 0xcbf2_9ce4_8422_2325;
+    let mut i = 0;
+    while i < bytes.len() {
+        hash ^= bytes[i] as u64;
+        hash = u64::wrapping_mul(hash, 0x0100_0000_01b3);
+        i += 1;
+    }
+    hash
+}

@@ -1,0 +1,103 @@
+//! What was written: the variants and what they carry.
+
+use proc_macro2::Ident;
+use syn::{Attribute, Data, DeriveInput, Fields, Generics, Path, Type};
+
+use crate::errors::Errors;
+use crate::options::{self, Seen};
+
+/// An enum that is a route.
+pub(crate) struct RouteAst {
+    pub(crate) ident: Ident,
+    pub(crate) generics: Generics,
+    pub(crate) krate: Option<Path>,
+    pub(crate) variants: Vec<Variant>,
+    /// Whether the routes can be told apart; if not, stand-ins are emitted.
+    pub(crate) usable: bool,
+}
+
+/// One way on.
+pub(crate) struct Variant {
+    pub(crate) ident: Ident,
+    /// What is delivered to the target.
+    pub(crate) payload: Option<Type>,
+}
+
+/// What a route looks like, for messages.
+const FORM: &str = "`enum Verdict { Revise, Publish }`, where a variant may carry one value: `Dig(Topic)`";
+
+impl RouteAst {
+    pub(crate) fn read(item: DeriveInput, errors: &mut Errors) -> Self {
+        let DeriveInput { attrs, ident, generics, data, .. } = item;
+        let krate = krate(&attrs, errors);
+        let mut route = RouteAst { ident, generics, krate, variants: Vec::new(), usable: true };
+        match data {
+            Data::Enum(data) => {
+                if data.variants.is_empty() {
+                    errors.at(&route.ident, format_args!("a route needs a variant to choose: {FORM}"));
+                    route.usable = false;
+                }
+                for variant in data.variants {
+                    route.read_variant(variant, errors);
+                }
+            }
+            Data::Struct(data) => {
+                errors.at(data.struct_token, format_args!("a route is an enum: {FORM}"));
+                route.usable = false;
+            }
+            Data::Union(data) => {
+                errors.at(data.union_token, format_args!("a route is an enum: {FORM}"));
+                route.usable = false;
+            }
+        }
+        if !route.generics.params.is_empty() {
+            let message = "a route cannot be generic, because the flow's edges depend on what its variants carry: name the types";
+            errors.at(&route.generics, message);
+            route.usable = false;
+        }
+        route
+    }
+
+    fn read_variant(&mut self, variant: syn::Variant, errors: &mut Errors) {
+        let syn::Variant { ident, fields, .. } = variant;
+        let mut payload = None;
+        match fields {
+            Fields::Unit => {}
+            Fields::Unnamed(mut fields) => match fields.unnamed.len() {
+                1 => payload = fields.unnamed.pop().map(|field| field.ty),
+                0 => {
+                    errors.at(&fields, format_args!("a variant that carries nothing is written without parentheses: `{ident}`"));
+                    self.usable = false;
+                }
+                _ => {
+                    let message = "a variant carries at most one value, because an edge delivers one item: put the values in a struct or a tuple";
+                    errors.at(&fields.unnamed, message);
+                    self.usable = false;
+                }
+            },
+            Fields::Named(fields) => {
+                errors.at(&fields, format_args!("a variant carries its value without a name: `{ident}(Type)`, or nothing: `{ident}`"));
+                self.usable = false;
+            }
+        }
+        self.variants.push(Variant { ident, payload });
+    }
+}
+
+/// `#[route(crate = path)]`.
+fn krate(attrs: &[Attribute], errors: &mut Errors) -> Option<Path> {
+    let mut krate = None;
+    let mut seen = Seen::new(&["crate"]);
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("route")) {
+        let Ok(list) = attr.meta.require_list() else {
+            errors.at(attr, "`#[route]` takes an option in parentheses: `#[route(crate = path)]`");
+            continue;
+        };
+        for option in options::parse_tokens(list.tokens.clone(), errors) {
+            if seen.accept(&option, errors).is_some() {
+                krate = option.path(errors);
+            }
+        }
+    }
+    krate
+}

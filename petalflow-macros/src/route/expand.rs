@@ -1,0 +1,107 @@
+//! The code for a route. It cannot fail.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::ast::RouteAst;
+use crate::paths::{Runtime, local, name, route_hash};
+
+/// What the enum implements.
+pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
+    let RouteAst { ident, generics, variants, usable, .. } = route;
+    let (_, type_generics, where_clause) = generics.split_for_impl();
+    let parameters = &generics.params;
+    let impl_generics = (!parameters.is_empty()).then(|| quote!(<#parameters>));
+    let impl_with_state = if parameters.is_empty() { quote!(<__S: #runtime::State>) } else { with_state(route, runtime) };
+    let names = variants.iter().map(|variant| name(&variant.ident));
+    let payloads = variants.iter().map(|variant| variant.payload.is_some());
+    let (this, effects, index, value) = (local("this"), local("effects"), local("index"), local("value"));
+    let carried: Vec<_> = variants.iter().filter_map(|variant| Some((&variant.ident, variant.payload.as_ref()?))).collect();
+    let types = carried.iter().map(|(_, ty)| ty);
+    let carries = carried.iter().filter(|_| *usable).map(|(variant, ty)| {
+        let hash = route_hash(&name(variant));
+        quote! {
+            #[automatically_derived]
+            impl #runtime::__private::Carries<#hash> for #ident {
+                type Payload = #ty;
+            }
+        }
+    });
+    let indices = variants.iter().enumerate().map(|(index, variant)| {
+        let (variant, index) = (&variant.ident, u32::try_from(index).unwrap_or(u32::MAX));
+        quote!(#ident::#variant { .. } => #index)
+    });
+    let index_body = if *usable { quote!(match self { #(#indices,)* }) } else { quote!(::core::unreachable!()) };
+    let deliveries = carried.iter().map(|(variant, ty)| {
+        let deliver = quote!(#runtime::__private::Payload::<#ty>(#value).deliver());
+        quote!(#ident::#variant(#value) => ::core::option::Option::Some(#deliver))
+    });
+    let sent = carried.iter().map(|(_, ty)| {
+        let sent = runtime.spot(ty, quote!(as #runtime::__private::Sent>::SENT));
+        let open = runtime.spot(ty, quote!(<));
+        quote!(const _: () = #open #ty #sent;)
+    });
+    let sent = usable.then(|| quote!(#(#sent)*));
+    let rest = (carried.len() < variants.len()).then(|| quote!(_ => ::core::option::Option::None));
+    let payload_body = match (carried.is_empty(), *usable) {
+        (true, _) => quote!(::core::option::Option::None),
+        (false, false) => quote!(::core::unreachable!()),
+        (false, true) => quote! {
+            #[allow(unused_imports)]
+            use #runtime::__private::{Deliver as _, NotSent as _};
+            match self { #(#deliveries,)* #rest }
+        },
+    };
+    let send = (!carried.is_empty()).then(|| {
+        quote! {
+            if let ::core::option::Option::Some(#value) = #runtime::Route::payload(#this) {
+                #effects.send(::core::option::Option::Some(#index), #value);
+            }
+        }
+    });
+    let keeps = if *usable { quote!(where #(__S::Storage: #runtime::Keeps<#types>,)*) } else { quote!(#where_clause) };
+    quote! {
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        const _: () = {
+            #[automatically_derived]
+            impl #impl_generics #runtime::Chooses for #ident #type_generics #where_clause {
+                const NAMES: &'static [&'static str] = &[#(#names),*];
+                const PAYLOADS: &'static [bool] = &[#(#payloads),*];
+                const ROUTES: bool = true;
+            }
+            #[automatically_derived]
+            impl #impl_generics #runtime::Route for #ident #type_generics #where_clause {
+                #[inline]
+                fn index(&self) -> u32 {
+                    #index_body
+                }
+                fn payload(self) -> ::core::option::Option<#runtime::Delivery> {
+                    #payload_body
+                }
+            }
+            #[automatically_derived]
+            impl #impl_with_state #runtime::Output<__S> for #ident #type_generics #keeps {
+                const MAY: #runtime::KeySet = #runtime::KeySet::NONE;
+                const MUST: #runtime::KeySet = #runtime::KeySet::NONE;
+                type Then = Self;
+                #[inline]
+                fn apply(self, #effects: &mut #runtime::Effects<__S>) -> ::core::result::Result<(), #runtime::BoxError> {
+                    let #this = self;
+                    let #index = #runtime::Route::index(&#this);
+                    #effects.choose(#index);
+                    #send
+                    ::core::result::Result::Ok(())
+                }
+            }
+            #(#carries)*
+            #sent
+        };
+    }
+}
+
+/// The enum's own parameters, lifetimes first, and the state. Such an enum is refused; this keeps it one error.
+fn with_state(route: &RouteAst, runtime: &Runtime) -> TokenStream {
+    let parameters = route.generics.params.iter();
+    let (lifetimes, others): (Vec<_>, Vec<_>) = parameters.partition(|parameter| matches!(parameter, syn::GenericParam::Lifetime(_)));
+    quote!(<#(#lifetimes,)* __S: #runtime::State, #(#others),*>)
+}

@@ -1,0 +1,93 @@
+//! What was written: a struct, and the options of its keys.
+
+use proc_macro2::TokenStream;
+use syn::{Attribute, Data, DeriveInput, Fields, Meta, Path};
+
+use crate::errors::Errors;
+use crate::options::{self, Opt, Seen};
+
+/// The arguments of `#[state(..)]`.
+#[derive(Default)]
+pub(crate) struct StateArgs {
+    pub(crate) krate: Option<Path>,
+    pub(crate) volatile: bool,
+}
+
+impl StateArgs {
+    pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
+        let mut parsed = StateArgs::default();
+        let mut seen = Seen::new(&["volatile", "crate"]);
+        for option in options::parse_tokens(args, errors) {
+            match seen.accept(&option, errors) {
+                Some("volatile") => parsed.volatile = option.flag(errors),
+                Some("crate") => parsed.krate = option.path(errors),
+                _ => {}
+            }
+        }
+        parsed
+    }
+}
+
+/// The struct, with the attributes of its fields taken apart.
+pub(crate) struct StateAst {
+    /// The item to emit: the user's, without `#[key]`.
+    pub(crate) item: DeriveInput,
+    /// The options of each field, by position.
+    pub(crate) options: Vec<Vec<Opt>>,
+}
+
+impl StateAst {
+    pub(crate) fn parse(item: TokenStream, errors: &mut Errors) -> syn::Result<Self> {
+        let mut item: DeriveInput = syn::parse2(item)?;
+        let mut options = Vec::new();
+        for field in fields_mut(&mut item.data) {
+            options.push(key_options(&mut field.attrs, errors));
+        }
+        Ok(StateAst { item, options })
+    }
+}
+
+fn fields_mut(data: &mut Data) -> Vec<&mut syn::Field> {
+    let all = |fields| -> Vec<&mut syn::Field> {
+        match fields {
+            &mut Fields::Named(ref mut fields) => fields.named.iter_mut().collect(),
+            &mut Fields::Unnamed(ref mut fields) => fields.unnamed.iter_mut().collect(),
+            Fields::Unit => Vec::new(),
+        }
+    };
+    match data {
+        Data::Struct(data) => all(&mut data.fields),
+        Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| all(&mut variant.fields)).collect(),
+        Data::Union(data) => data.fields.named.iter_mut().collect(),
+    }
+}
+
+/// Takes the `#[key]` attributes off a field and reads them.
+fn key_options(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<Opt> {
+    let mut options = Vec::new();
+    for attr in attrs.extract_if(.., |attr| attr.path().is_ident("key")) {
+        match &attr.meta {
+            Meta::Path(_) => {}
+            Meta::List(list) => options.extend(options::parse_tokens(list.tokens.clone(), errors)),
+            Meta::NameValue(pair) => errors.at(pair, "the options of a key stand in parentheses: `#[key(append)]`"),
+        }
+    }
+    options
+}
+
+/// Whether a field may be removed or changed by `#[cfg]` or `#[cfg_attr]`.
+pub(crate) fn has_cfg(item: &TokenStream) -> bool {
+    let Ok(mut item) = syn::parse2::<DeriveInput>(item.clone()) else { return false };
+    let mut attrs = fields_mut(&mut item.data).into_iter().flat_map(|field| &field.attrs);
+    attrs.any(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr"))
+}
+
+/// The arguments of `#[state(..)]`, where a derive stands in for it.
+pub(crate) fn args_of(item: &TokenStream) -> TokenStream {
+    let item = syn::parse2::<DeriveInput>(item.clone());
+    let attr = item.ok().and_then(|item| item.attrs.into_iter().find(|attr| attr.path().is_ident("__petalflow_state")));
+    match attr.map(|attr| attr.meta) {
+        Some(Meta::List(list)) => list.tokens,
+        _ => TokenStream::new(),
+    }
+}

@@ -1,0 +1,136 @@
+//! The types beside the struct: its input, its keys' newtypes, its update.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote};
+
+use super::super::model::{Initial, Key, State};
+use super::{Cx, marks, where_each};
+use crate::paths::{local, local_at, no_generics};
+
+/// `EssayInput`.
+pub(super) fn input(cx: &Cx) -> TokenStream {
+    let State { ident, vis, input, .. } = cx.state;
+    let fields = cx.inputs().map(|(_, key)| {
+        let Key { field, ty, docs, .. } = key;
+        quote!(#(#docs)* #vis #field: #ty)
+    });
+    let doc = format!("What a run over [`{ident}`] starts from: the keys marked `input`.");
+    let generics = no_generics(ident);
+    quote! {
+        #[doc = #doc]
+        #[allow(non_camel_case_types, dead_code, private_interfaces, missing_debug_implementations)]
+        #vis struct #input #generics {
+            #(#fields,)*
+        }
+    }
+}
+
+/// `EssayDraft`.
+pub(super) fn newtype(cx: &Cx, key: &Key) -> TokenStream {
+    let Key { ty, vis, newtype, docs, name, .. } = key;
+    let doc = format!("The key `{name}` of [`{}`].", cx.state.ident);
+    let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
+    let generics = no_generics(&cx.state.ident);
+    quote! {
+        #[doc = #doc]
+        #blank
+        #(#docs)*
+        #[allow(non_camel_case_types, dead_code, missing_debug_implementations)]
+        #vis struct #newtype #generics (#vis #ty);
+    }
+}
+
+/// `EssayUpdate`.
+pub(super) fn update(cx: &Cx) -> TokenStream {
+    let State { ident, vis, update, keys, .. } = cx.state;
+    let runtime = cx.runtime;
+    let fields = keys.iter().map(|key| {
+        let (field, ty) = (&key.field, cx.ty(key));
+        quote!(#field: #runtime::Writes<#ty>)
+    });
+    let doc = format!("One node's writes to [`{ident}`].");
+    let marks = marks();
+    // A word of marks for each 64 keys.
+    let words = cx.state.keys.len().div_ceil(64).max(1);
+    quote! {
+        #[doc = #doc]
+        #[allow(non_camel_case_types, missing_debug_implementations)]
+        #vis struct #update {
+            #(#fields,)*
+            #marks: #runtime::__private::Marks<#words>,
+        }
+    }
+}
+
+/// What the input implements.
+pub(super) fn input_impls(cx: &Cx) -> TokenStream {
+    let State { input, .. } = cx.state;
+    let runtime = cx.runtime;
+    let inputs: Vec<_> = cx.inputs().map(|(_, key)| key).collect();
+    let fields: Vec<_> = inputs.iter().map(|key| &key.field).collect();
+    let names = inputs.iter().map(|key| &key.name);
+    let text = input.to_string();
+    let from = from(cx, &inputs);
+    let needing = inputs.iter().copied().filter(|key| !matches!(key.initial, Initial::Expr(_)));
+    let where_default = where_each(cx, needing, "DefaultFor");
+    let (where_clone, where_debug) = (where_each(cx, inputs.iter().copied(), "CloneFor"), where_each(cx, inputs.iter().copied(), "DebugFor"));
+    let defaults = cx.inputs().map(|(index, key)| match key.initial {
+        Initial::Expr(_) => {
+            let default = local_at("__default_", index);
+            quote!(#default())
+        }
+        Initial::Unsaid | Initial::Default => quote!(::core::default::Default::default()),
+    });
+    let f = local("f");
+    quote! {
+        #from
+        #[automatically_derived]
+        impl ::core::default::Default for #input #where_default {
+            fn default() -> Self {
+                #input { #(#fields: #defaults,)* }
+            }
+        }
+        #[automatically_derived]
+        impl ::core::clone::Clone for #input #where_clone {
+            fn clone(&self) -> Self {
+                #input { #(#fields: ::core::clone::Clone::clone(&self.#fields),)* }
+            }
+        }
+        #[automatically_derived]
+        impl ::core::fmt::Debug for #input #where_debug {
+            fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #runtime::__private::debug_struct(#f, #text, &[#((#names, &self.#fields)),*])
+            }
+        }
+    }
+}
+
+/// A state with one input key takes the bare value, one without any takes nothing.
+fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
+    let input = &cx.state.input;
+    match inputs {
+        [] => quote! {
+            #[automatically_derived]
+            impl ::core::convert::From<()> for #input {
+                fn from((): ()) -> Self {
+                    #input {}
+                }
+            }
+        },
+        [key] => {
+            let (field, ty, value) = (&key.field, &key.ty, local("value"));
+            // See `no_generics`: here the type stands in angle brackets even if it has none of its own.
+            let bare = !ty.to_token_stream().into_iter().any(|token| token.to_string() == "<");
+            let generics = if bare { cx.runtime.spot(ty, quote!(<>)) } else { no_generics(&cx.state.ident) };
+            quote! {
+                #[automatically_derived]
+                impl #generics ::core::convert::From<#ty> for #input {
+                    fn from(#value: #ty) -> Self {
+                        #input { #field: #value }
+                    }
+                }
+            }
+        }
+        _ => TokenStream::new(),
+    }
+}

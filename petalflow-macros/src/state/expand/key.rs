@@ -1,0 +1,189 @@
+//! What a key's newtype implements, and the key's default and reducer.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens as _, quote};
+
+use super::super::model::{BuiltIn, Initial, Key, Reducer, State};
+use super::{Cx, marks};
+use crate::paths::{local, local_at, no_generics};
+
+/// Everything that is emitted for one key in the state's `const` block.
+pub(super) fn impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
+    let conditional = conditional_impls(cx, key);
+    let key_impl = key_impl(cx, index, key);
+    let functions = functions(cx, index, key);
+    quote!(#conditional #key_impl #functions)
+}
+
+/// `Clone`, `Debug`, `PartialEq` and `Eq`, where the type has them.
+fn conditional_impls(cx: &Cx, key: &Key) -> TokenStream {
+    let (runtime, newtype, ty) = (cx.runtime, &key.newtype, cx.ty(key));
+    let text = newtype.to_string();
+    let (other, f) = (local("other"), local("f"));
+    quote! {
+        #[automatically_derived]
+        impl ::core::clone::Clone for #newtype where for<'__a> #ty: #runtime::__private::CloneFor<'__a> {
+            fn clone(&self) -> Self {
+                #newtype(::core::clone::Clone::clone(&self.0))
+            }
+        }
+        #[automatically_derived]
+        impl ::core::fmt::Debug for #newtype where for<'__a> #ty: #runtime::__private::DebugFor<'__a> {
+            fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #runtime::__private::debug_newtype(#f, #text, &self.0)
+            }
+        }
+        #[automatically_derived]
+        impl ::core::cmp::PartialEq for #newtype where for<'__a> #ty: #runtime::__private::PartialEqFor<'__a> {
+            fn eq(&self, #other: &Self) -> bool {
+                #runtime::__private::PartialEqFor::same(&self.0, &#other.0)
+            }
+        }
+        #[automatically_derived]
+        impl ::core::cmp::Eq for #newtype where for<'__a> #ty: #runtime::__private::EqFor<'__a> {}
+    }
+}
+
+/// `Key`, and the write that it is.
+fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
+    let State { ident, update, .. } = cx.state;
+    let Key { field, name, ty, newtype, .. } = key;
+    let runtime = cx.runtime;
+    let held = cx.ty(key);
+    let shared = cx.shared();
+    let kept = kept(cx, key);
+    let exclusive = key.exclusive();
+    let generics = no_generics(ident);
+    let (value, overwrite, to, effects) = (local("value"), local("overwrite"), local("update"), local("effects"));
+    let marks = marks();
+    let skip = key.marks.skip_zero.as_ref().map(|_| {
+        let zero = zero(cx, key);
+        quote! {
+            if !#overwrite && #zero(&#value) {
+                return ::core::result::Result::Ok(());
+            }
+        }
+    });
+    // A write of zero may be ignored.
+    let must = if skip.is_some() { quote!(NONE) } else { quote!(of(#index)) };
+    quote! {
+        impl #newtype {
+            #[inline]
+            fn __push(#value: #held, #overwrite: bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::WriteError> {
+                #skip
+                #to.#marks.push(&mut #to.#field, #value, #overwrite, #index, #name, #exclusive)
+            }
+        }
+        impl #generics #runtime::__private::Holds for #newtype {
+            type Value = #ty;
+        }
+        #[automatically_derived]
+        impl #runtime::Key for #newtype where #shared, for<'__a> #held: #runtime::__private::KeptFor<'__a> {
+            type State = #ident;
+            type Value = #held;
+            const NAME: &'static str = #name;
+            const INDEX: usize = #index;
+            #[inline]
+            fn new(#value: #held) -> Self {
+                #newtype(#value)
+            }
+            #[inline]
+            fn into_value(self) -> #held {
+                self.0
+            }
+            #[inline]
+            fn get(#value: &#ident) -> &#held {
+                &#value.#field
+            }
+            #[inline]
+            fn push(#value: #held, #overwrite: bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::WriteError> {
+                #newtype::__push(#value, #overwrite, #to)
+            }
+        }
+        #[automatically_derived]
+        impl #runtime::Output<#ident> for #newtype where #shared {
+            const MAY: #runtime::KeySet = #runtime::KeySet::of(#index);
+            const MUST: #runtime::KeySet = #runtime::KeySet::#must;
+            type Then = ();
+            #[inline]
+            fn apply(self, #effects: &mut #runtime::Effects<#ident>) -> ::core::result::Result<(), #runtime::BoxError> {
+                #runtime::__private::applied(#newtype::__push(self.0, false, &mut #effects.update))
+            }
+        }
+        #[automatically_derived]
+        impl #runtime::Written<#ident> for #newtype where #shared {}
+        #kept
+    }
+}
+
+/// Says at the field's type whether the state can keep it.
+fn kept(cx: &Cx, key: &Key) -> TokenStream {
+    let (runtime, ty) = (cx.runtime, cx.ty(key));
+    let storage = if cx.state.volatile { quote!(Held) } else { quote!(Stored) };
+    let kept = runtime.spot(&key.ty, quote!(<#ty as #runtime::__private::#storage>::KEPT));
+    quote!(const _: () = #kept;)
+}
+
+/// The key's default and its own reducer, so that what is wrong with either is said once.
+fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
+    let ty = cx.ty(key);
+    let default = key.has_default().then(|| {
+        let (runtime, default) = (cx.runtime, local_at("__default_", index));
+        let value = match &key.initial {
+            Initial::Expr(value) => value.to_token_stream(),
+            // These need a default themselves, and say so.
+            _ if matches!(key.reducer, Reducer::BuiltIn(BuiltIn::First)) => runtime.spot(&key.ty, quote!(<#ty as #runtime::reduce::First>::unset())),
+            _ if key.marks.skip_zero.is_some() => runtime.spot(&key.ty, quote!(<#ty as #runtime::__private::SkipsZero>::zero())),
+            _ => runtime.spot(&key.ty, quote!(<#ty as #runtime::__private::NeedsDefault>::initial())),
+        };
+        quote! {
+            fn #default() -> #ty {
+                #value
+            }
+        }
+    });
+    let function = fold(cx, key).map(|fold| {
+        let (name, current, written) = (local_at("__fold_", index), local("current"), local("written"));
+        let fold = match &key.reducer {
+            // A pointer, so that a closure knows its parameters and a function of another type is told what is expected.
+            Reducer::Custom(_) => quote!(const { let #name: fn(&mut #ty, #ty) = #fold; #name }),
+            _ => fold,
+        };
+        quote! {
+            #[inline]
+            fn #name(#current: &mut #ty, #written: #ty) {
+                (#fold)(#current, #written);
+            }
+        }
+    });
+    quote!(#default #function)
+}
+
+/// The reducer; `None` for `replace`.
+fn fold(cx: &Cx, key: &Key) -> Option<TokenStream> {
+    let runtime = cx.runtime;
+    match &key.reducer {
+        Reducer::Replace => None,
+        Reducer::Custom(function) => Some(function.to_token_stream()),
+        Reducer::BuiltIn(reducer) => {
+            let (ty, (method, of)) = (cx.ty(key), reducer.names());
+            let (method, of) = (Ident::new(method, Span::call_site()), Ident::new(of, Span::call_site()));
+            Some(runtime.spot(&key.ty, quote!(<#ty as #runtime::reduce::#of>::#method)))
+        }
+    }
+}
+
+/// The function that folds a write into the key's value.
+pub(super) fn folding(cx: &Cx, index: usize, key: &Key) -> TokenStream {
+    let runtime = cx.runtime;
+    match key.reducer {
+        Reducer::Replace => quote!(#runtime::reduce::replace),
+        Reducer::Custom(_) | Reducer::BuiltIn(_) => local_at("__fold_", index).into_token_stream(),
+    }
+}
+
+/// The function that tells whether a value is a `skip_zero` key's zero.
+pub(super) fn zero(cx: &Cx, key: &Key) -> TokenStream {
+    let (runtime, ty) = (cx.runtime, cx.ty(key));
+    runtime.spot(&key.ty, quote!(<#ty as #runtime::__private::SkipsZero>::is_zero))
+}

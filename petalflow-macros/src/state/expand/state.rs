@@ -1,0 +1,178 @@
+//! `impl State`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::super::model::{BuiltIn, Key, Reducer, State};
+use super::key::{folding, zero};
+use super::update::per_written;
+use super::{Cx, marks};
+use crate::paths::{local, local_at, name};
+
+pub(super) fn state_impl(cx: &Cx) -> TokenStream {
+    let State { ident, input, update, keys, .. } = cx.state;
+    let runtime = cx.runtime;
+    let storage = if cx.state.volatile { quote!(Volatile) } else { quote!(Durable) };
+    let text = name(ident);
+    let metas = keys.iter().map(|key| meta(cx, key));
+    let (value, to, reset) = (local("input"), local("update"), local("keys"));
+    let start = start(cx, &value);
+    let pushes = cx.inputs().map(|(_, key)| {
+        let (newtype, field) = (&key.newtype, &key.field);
+        // A fresh update takes one write of each key.
+        quote!(let _ = #newtype::__push(#value.#field, false, &mut #to);)
+    });
+    let resets = keys.iter().enumerate().filter(|(_, key)| key.has_default()).map(|(index, key)| {
+        let (field, default) = (&key.field, local_at("__default_", index));
+        quote! {
+            if #runtime::KeySet::contains(&#reset, #index) {
+                self.#field = #default();
+            }
+        }
+    });
+    let commit = commit(cx);
+    let validate = validate(cx);
+    let shared = cx.shared();
+    quote! {
+        #[automatically_derived]
+        impl #runtime::State for #ident where #shared {
+            type Input = #input;
+            type Update = #update;
+            type Storage = #runtime::#storage;
+            const NAME: &'static str = #text;
+            const KEYS: &'static [#runtime::KeyMeta] = &[#(#metas),*];
+            #[allow(unused_variables)]
+            fn start(#value: #input) -> (Self, #runtime::KeySet) {
+                #start
+            }
+            #[allow(unused_variables)]
+            fn input(#value: #input) -> #update {
+                #[allow(unused_mut)]
+                let mut #to = <#update as ::core::default::Default>::default();
+                #(#pushes)*
+                #to
+            }
+            #[allow(unused_variables)]
+            fn reset(&mut self, #reset: #runtime::KeySet) {
+                #(#resets)*
+            }
+            #commit
+            #validate
+        }
+    }
+}
+
+fn start(cx: &Cx, input: &Ident) -> TokenStream {
+    let State { ident, keys, complete, .. } = cx.state;
+    let runtime = cx.runtime;
+    if !complete {
+        return quote!(::core::unreachable!());
+    }
+    let state = local("state");
+    let fields = keys.iter().enumerate().map(|(index, key)| {
+        let (field, default) = (&key.field, local_at("__default_", index));
+        let value = if key.moves_input() { quote!(#input.#field) } else { quote!(#default()) };
+        quote!(#field: #value)
+    });
+    let folds = cx.inputs().filter(|(_, key)| !key.moves_input()).map(|(index, key)| {
+        let (field, fold) = (&key.field, folding(cx, index, key));
+        let fold = quote!(#fold(&mut #state.#field, #input.#field););
+        if key.marks.skip_zero.is_some() {
+            let zero = zero(cx, key);
+            quote!(if !#zero(&#input.#field) { #fold })
+        } else {
+            fold
+        }
+    });
+    quote! {
+        #[allow(unused_mut)]
+        let mut #state = #ident { #(#fields,)* };
+        #(#folds)*
+        (#state, const { #runtime::KeyMeta::set(<#ident as #runtime::State>::KEYS, #runtime::Trait::Assigned) })
+    }
+}
+
+fn commit(cx: &Cx) -> TokenStream {
+    let update = &cx.state.update;
+    let runtime = cx.runtime;
+    let marks = marks();
+    // `written` holds what this update wrote, `known` what has a value in the state.
+    let (to, overwritten, written, known) = (local("update"), local("overwritten"), local("written"), local("known"));
+    let statements = per_written(cx, |index, key| {
+        let (field, fold) = (&key.field, folding(cx, index, key));
+        let writes = quote!(&mut #to.#field, &mut self.#field, #runtime::KeySet::contains(&#overwritten, #index));
+        let folded = if key.folds_from_first() {
+            quote!(#runtime::__private::fold_from_first(#writes, !#runtime::KeySet::contains(#known, #index), #fold))
+        } else {
+            quote!(#runtime::Writes::fold_into(#writes, #fold))
+        };
+        quote! {
+            if #folded {
+                #runtime::KeySet::insert(#known, #index);
+            }
+        }
+    });
+    quote! {
+        #[allow(unused_variables)]
+        #[inline]
+        fn commit(&mut self, #to: &mut #update, #overwritten: #runtime::KeySet, #known: &mut #runtime::KeySet) {
+            let #written = #to.#marks.take();
+            #statements
+        }
+    }
+}
+
+/// Only `messages` refuses writes.
+fn validate(cx: &Cx) -> TokenStream {
+    let (runtime, update) = (cx.runtime, &cx.state.update);
+    let keys: Vec<_> = cx.state.keys.iter().filter(|key| matches!(key.reducer, Reducer::BuiltIn(BuiltIn::Messages))).collect();
+    if keys.is_empty() {
+        return TokenStream::new();
+    }
+    let (updates, one, all) = (local("updates"), local("update"), local("all"));
+    let checks = keys.iter().map(|key| {
+        let (ty, field, name) = (cx.ty(key), &key.field, &key.name);
+        let validate = runtime.spot(&key.ty, quote!(<#ty as #runtime::reduce::Messages>::validate));
+        let writes = if keys.len() == 1 {
+            quote!(::core::iter::Iterator::map(#updates, |#one| &#one.#field))
+        } else {
+            quote!(::core::iter::Iterator::map(#all.iter(), |#one| &#one.#field))
+        };
+        quote!(#validate(&self.#field, #name, &mut #writes)?;)
+    });
+    // Updates can be gone through once.
+    let collected = (keys.len() > 1).then(|| quote!(let #all: ::std::vec::Vec<_> = ::core::iter::Iterator::collect(#updates);));
+    quote! {
+        fn validate<'__a>(&'__a self, #updates: &mut dyn ::core::iter::Iterator<Item = &'__a #update>) -> ::core::result::Result<(), #runtime::WriteError> {
+            #collected
+            #(#checks)*
+            ::core::result::Result::Ok(())
+        }
+    }
+}
+
+fn meta(cx: &Cx, key: &Key) -> TokenStream {
+    let runtime = cx.runtime;
+    let Key { name, marks, .. } = key;
+    let reducer = match key.reducer {
+        Reducer::Replace => "replace",
+        Reducer::Custom(_) => "reduce",
+        Reducer::BuiltIn(reducer) => reducer.names().0,
+    };
+    let traits = [
+        (key.exclusive(), "Exclusive"),
+        (key.assigned(), "Assigned"),
+        (marks.input.is_some(), "Input"),
+        (marks.turn.is_some(), "Turn"),
+        (marks.output.is_some(), "Output"),
+        (marks.untracked.is_some(), "Untracked"),
+        (marks.ephemeral.is_some(), "Ephemeral"),
+        (marks.skip_zero.is_some(), "SkipZero"),
+    ];
+    let traits = traits.into_iter().filter(|(has, _)| *has).map(|(_, name)| {
+        let name = Ident::new(name, proc_macro2::Span::call_site());
+        quote!(.with(#runtime::Trait::#name))
+    });
+    let id = key.id.as_ref().map(|id| quote!(.stored_as(#id)));
+    quote!(#runtime::KeyMeta::new(#name, #reducer) #(#traits)* #id)
+}

@@ -1,0 +1,102 @@
+//! What the update implements.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::super::model::{Key, State};
+use super::{Cx, marks, where_each};
+use crate::paths::local;
+
+/// Keys are visited in blocks of this many (see `KeySet::any_in_block`), so that what was not written is skipped together.
+const BLOCK: usize = 16;
+
+pub(super) fn impls(cx: &Cx) -> TokenStream {
+    let State { ident, update, keys, .. } = cx.state;
+    let runtime = cx.runtime;
+    let marks = marks();
+    let (f, written) = (local("f"), local("written"));
+    let fields: Vec<_> = keys.iter().map(|key| &key.field).collect();
+    let where_debug = where_each(cx, keys.iter(), "DebugFor");
+    let shared = cx.shared();
+    let names = keys.iter().map(|key| &key.name);
+    let text = update.to_string();
+    let getters = keys.iter().map(|key| {
+        let (Key { field, vis, name, .. }, ty) = (key, cx.ty(key));
+        let doc = format!("What was written to the key `{name}`.");
+        quote! {
+            #[doc = #doc]
+            #[allow(dead_code)]
+            #vis fn #field(&self) -> &#runtime::Writes<#ty> {
+                &self.#field
+            }
+        }
+    });
+    let clear = per_written(cx, |_, key| {
+        let field = &key.field;
+        quote!(#runtime::Writes::clear(&mut self.#field);)
+    });
+    quote! {
+        #[automatically_derived]
+        impl #update {
+            #(#getters)*
+        }
+        #[automatically_derived]
+        impl ::core::default::Default for #update {
+            fn default() -> Self {
+                #update { #(#fields: ::core::default::Default::default(),)* #marks: ::core::default::Default::default() }
+            }
+        }
+        #[automatically_derived]
+        impl ::core::clone::Clone for #update {
+            fn clone(&self) -> Self {
+                #[allow(unused_imports)]
+                use #runtime::__private::NotClone as _;
+                #update { #(#fields: #runtime::__private::CloneWrites(&self.#fields).cloned(),)* #marks: self.#marks }
+            }
+        }
+        #[automatically_derived]
+        impl ::core::fmt::Debug for #update #where_debug {
+            fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #runtime::__private::debug_update(#f, #text, self.#marks.written(), &[#((#names, &self.#fields)),*])
+            }
+        }
+        #[automatically_derived]
+        impl #runtime::Update<#ident> for #update where #shared {
+            #[inline]
+            fn written(&self) -> #runtime::KeySet {
+                self.#marks.written()
+            }
+            #[inline]
+            fn overwritten(&self) -> #runtime::KeySet {
+                self.#marks.overwritten()
+            }
+            fn clear(&mut self) {
+                let #written = self.#marks.take();
+                #clear
+            }
+        }
+    }
+}
+
+/// Statements for each key that was written, in blocks that are skipped together. The set of written keys is in the variable
+/// `written`.
+pub(super) fn per_written(cx: &Cx, statement: impl Fn(usize, &Key) -> TokenStream) -> TokenStream {
+    let (runtime, written) = (cx.runtime, local("written"));
+    let keys: Vec<_> = cx.state.keys.iter().enumerate().collect();
+    let blocks = keys.chunks(BLOCK).enumerate().map(|(block, keys)| {
+        let statements = keys.iter().map(|&(index, key)| {
+            let statement = statement(index, key);
+            quote! {
+                if #runtime::KeySet::contains(&#written, #index) {
+                    #statement
+                }
+            }
+        });
+        quote! {
+            if #runtime::KeySet::any_in_block(&#written, #block) {
+                #(#statements)*
+            }
+        }
+    });
+    quote!(#(#blocks)*)
+}

@@ -1,0 +1,64 @@
+//! The methods of a launch, for the builder of a flow with node values.
+
+/// Writes the methods of [`Launch`](crate::Launch) for a builder whose first field is a launch.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __forward_launch {
+    ($flow:ty, $state:ty) => {
+        /// The most supersteps a run may make; see [`Launch::limit`]($crate::Launch::limit).
+        pub fn limit(self, supersteps: u64) -> Self {
+            Self(self.0.limit(supersteps))
+        }
+
+        /// The most nodes in flight at once; see [`Launch::max_concurrency`]($crate::Launch::max_concurrency).
+        ///
+        /// # Panics
+        ///
+        /// If it is 0.
+        pub fn max_concurrency(self, nodes: usize) -> Self {
+            Self(self.0.max_concurrency(nodes))
+        }
+
+        /// The longest a run may take.
+        pub fn timeout(self, timeout: ::core::time::Duration) -> Self {
+            Self(self.0.timeout(timeout))
+        }
+
+        /// The longest any one superstep may take.
+        pub fn superstep_timeout(self, timeout: ::core::time::Duration) -> Self {
+            Self(self.0.superstep_timeout(timeout))
+        }
+
+        /// Lets the token stop the runs.
+        pub fn cancel_with(self, token: &$crate::CancelToken) -> Self {
+            Self(self.0.cancel_with(token))
+        }
+
+        /// Lends a value to the nodes; see [`Launch::manage`]($crate::Launch::manage).
+        pub fn manage<T: ::core::marker::Send + ::core::marker::Sync + 'static>(self, value: T) -> Self {
+            Self(self.0.manage(value))
+        }
+
+        /// Lends a value that is shared already.
+        pub fn manage_shared<T: ::core::marker::Send + ::core::marker::Sync + 'static>(self, value: ::std::sync::Arc<T>) -> Self {
+            Self(self.0.manage_shared(value))
+        }
+
+        /// Puts code around every node; see [`Launch::middleware`]($crate::Launch::middleware).
+        pub fn middleware(self, middleware: impl $crate::Middleware<$state>) -> Self {
+            Self(self.0.middleware(middleware))
+        }
+
+        /// Puts code around the whole run; see [`Launch::run_middleware`]($crate::Launch::run_middleware).
+        pub fn run_middleware(self, middleware: impl $crate::__private::flow::RunMiddleware<$state>) -> Self {
+            Self(self.0.run_middleware(middleware))
+        }
+
+        /// Keeps the run going when a node fails; see [`Launch::continue_on_error`]($crate::Launch::continue_on_error).
+        pub fn continue_on_error<K: $crate::Key<State = $state, Value = ::std::vec::Vec<$crate::NodeError>>>(self) -> Self {
+            Self(self.0.continue_on_error::<K>())
+        }
+    };
+}
+
+pub use crate::__forward_launch as forward_launch;

@@ -1,0 +1,147 @@
+//! Compile errors from constant evaluation: one call per node, arm and further edge, at the token the user wrote.
+
+use petalflow_graph::{KeyFacts, NodeFacts, Rule, Text, Verdict, kind, report, report_arm, report_routes, same, words};
+
+use super::{EdgeRow, Spec};
+
+/// All that one pass found out.
+#[derive(Clone, Copy, Debug)]
+pub struct Checked {
+    pub keys: &'static [KeyFacts<'static>],
+    pub nodes: &'static [NodeFacts<'static>],
+    pub verdicts: &'static [Verdict],
+    pub edges: &'static [EdgeRow],
+    pub joins: &'static [&'static str],
+    /// By edge, then by node.
+    pub items: &'static [Items],
+}
+
+/// Whether what an edge delivers is what its target takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Items {
+    Fit,
+    /// The target takes an item and gets none.
+    Needed,
+    /// The target gets an item and takes none.
+    Refused,
+    /// An `each` edge from a node that returns no items.
+    NotSent,
+    /// An `each` arm for a route that carries nothing.
+    NotCarried,
+    /// A node that returns items and has no `each` edge.
+    Unused,
+}
+
+/// Compares all edges with their nodes; `E` is the number of edges and nodes together.
+pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items; E] {
+    let mut items = [Items::Fit; E];
+    let mut at = 0;
+    let nodes = specs.len();
+    while at < nodes {
+        if specs[at].sends {
+            items[edges.len() + at] = Items::Unused;
+        }
+        at += 1;
+    }
+    let mut at = 0;
+    while at < edges.len() {
+        let (from, to, what, route) = edges[at];
+        let (from, to) = (from as usize, to as usize);
+        let to_node = to < nodes;
+        let takes = to_node && specs[to].facts.takes_item;
+        if what == kind::EACH {
+            items[edges.len() + from] = Items::Fit;
+            if !specs[from].sends && !specs[from].broken {
+                items[at] = Items::NotSent;
+            } else if to_node && !takes && !specs[to].broken {
+                items[at] = Items::Refused;
+            }
+        } else if what == kind::ROUTE || what == kind::ROUTE_EACH {
+            if let Some(index) = index_of(specs[from].facts.routes, route) {
+                let carries = specs[from].payloads[index];
+                if what == kind::ROUTE_EACH && !carries {
+                    items[at] = Items::NotCarried;
+                } else if takes && !carries {
+                    items[at] = Items::Needed;
+                } else if to_node && carries && !takes && !specs[to].broken {
+                    items[at] = Items::Refused;
+                }
+            }
+        } else if what == kind::PLAIN && takes {
+            items[at] = Items::Needed;
+        }
+        at += 1;
+    }
+    items
+}
+
+const fn index_of(routes: &[&str], name: &str) -> Option<usize> {
+    let mut i = 0;
+    while i < routes.len() {
+        if same(routes[i], name) {
+            return Some(i);
+        }
+        i += 1;
+    }
+    None
+}
+
+/// Reports what is wrong with a node that has no arms, and with the first edge to it.
+#[track_caller]
+pub const fn node(checked: &Checked, place: u32, first: u32, plain: bool) {
+    report_routes(&checked.nodes[place as usize], &[], plain);
+    routed(checked, place, first);
+}
+
+/// Reports what is wrong with a node, but for its routes, and with the first edge to it.
+#[track_caller]
+pub const fn routed(checked: &Checked, place: u32, first: u32) {
+    let node = &checked.nodes[place as usize];
+    if let Items::Unused = checked.items[checked.edges.len() + place as usize] {
+        item_mismatch(&words::items_unused(node.name));
+    }
+    if (first as usize) < checked.edges.len() {
+        edge(checked, first);
+    }
+    report(place, checked.keys, checked.nodes, &checked.verdicts[place as usize]);
+}
+
+/// Reports what is wrong with the items of an edge.
+#[track_caller]
+pub const fn edge(checked: &Checked, edge: u32) {
+    let (from, to, _, route) = checked.edges[edge as usize];
+    let (from, to) = (from as usize, to as usize);
+    let nodes = checked.nodes.len();
+    let source = if from < nodes {
+        checked.nodes[from].name
+    } else if from - nodes < checked.joins.len() {
+        checked.joins[from - nodes]
+    } else {
+        "START"
+    };
+    let text = match checked.items[edge as usize] {
+        Items::Fit | Items::Unused => return,
+        Items::Needed => words::needs_item(checked.nodes[to].name, source),
+        Items::Refused => words::takes_no_item(checked.nodes[to].name, source),
+        Items::NotSent => words::sends_no_items(source),
+        Items::NotCarried => words::carries_no_items(source, route),
+    };
+    item_mismatch(&text);
+}
+
+/// Reports what is wrong with the routes of a node as a whole.
+#[track_caller]
+pub const fn route(checked: &Checked, place: u32, arms: &[&str]) {
+    report_routes(&checked.nodes[place as usize], arms, false);
+}
+
+/// Reports an arm for a route that the node does not have.
+#[track_caller]
+pub const fn arm(checked: &Checked, place: u32, arm: &str) {
+    report_arm(&checked.nodes[place as usize], arm);
+}
+
+#[track_caller]
+const fn item_mismatch(text: &Text) -> ! {
+    panic!("{}", words::coded(Rule::ItemMismatch, text).as_str())
+}

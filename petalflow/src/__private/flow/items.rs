@@ -1,0 +1,175 @@
+//! Whether what an edge delivers is of the type that its target takes, and silence where that cannot be known.
+//!
+//! `(&&&probe).sent()` picks the first of three traits that applies, by the rule that a method is looked up with as few
+//! references removed as possible: the target takes nothing (said elsewhere), something is sent, nothing is known.
+
+use std::marker::PhantomData;
+
+use crate::node::{Carries, Each, Node, Output, Takes};
+use crate::{NodeError, State};
+
+/// Asks what an edge of the kind `K` delivers from `A` to `B`.
+#[derive(Debug)]
+pub struct Probe<S, A, B, K>(PhantomData<(S, A, B, K)>);
+
+/// What `B` is sent.
+#[derive(Debug)]
+pub struct Sent<B, T>(PhantomData<(B, T)>);
+
+impl<B, T> Sent<B, T> {
+    pub const fn fits(self)
+    where
+        B: Takes<T>,
+    {
+    }
+}
+
+/// The list of which `B` is sent the items.
+#[derive(Debug)]
+pub struct SentItems<B, L>(PhantomData<(B, L)>);
+
+impl<B, L> SentItems<B, L> {
+    pub const fn fits(self)
+    where
+        L: List,
+        B: Takes<L::Item>,
+    {
+    }
+}
+
+/// Nothing to compare.
+#[derive(Debug)]
+pub struct Silence;
+
+impl Silence {
+    pub const fn fits(self) {}
+}
+
+/// The sender is a node.
+#[derive(Debug)]
+pub struct FromNode<N>(PhantomData<N>);
+
+/// The sender is a sub-flow, whose `out` returns `O`.
+#[derive(Debug)]
+pub struct FromOut<O>(PhantomData<O>);
+
+/// The kinds of edges that deliver something: `each`, a route by the hash of its name, a route with `each`, `catch`.
+pub mod kinds {
+    #[derive(Debug)]
+    pub enum Each {}
+    #[derive(Debug)]
+    pub enum Route<const NAME: u64> {}
+    #[derive(Debug)]
+    pub enum RouteEach<const NAME: u64> {}
+    #[derive(Debug)]
+    pub enum Catch {}
+}
+
+/// Who sends.
+pub trait Sender<S> {
+    type Then;
+}
+
+impl<S: State, N: Node<S>> Sender<S> for FromNode<N> {
+    type Then = <N::Output as Output<S>>::Then;
+}
+
+impl<S: State, O: Output<S>> Sender<S> for FromOut<O> {
+    type Then = O::Then;
+}
+
+/// Who is sent to, and what it takes: `()` for nothing.
+pub trait Receiver<S> {
+    type Item;
+}
+
+impl<S: State, N: Node<S>> Receiver<S> for N {
+    type Item = N::Item;
+}
+
+/// A probe between two nodes.
+pub const fn probe<S, A, B, K>() -> Probe<S, A, B, K> {
+    Probe(PhantomData)
+}
+
+/// A sub-flow as a sender.
+pub const fn sender<S: State, A, O: Output<S>, F: Fn(A) -> O>(_: &F) -> PhantomData<(S, FromOut<O>)> {
+    PhantomData
+}
+
+/// A probe from a sub-flow.
+pub const fn probe_out<S, B, K, A>(_: &PhantomData<(S, A)>) -> Probe<S, A, B, K> {
+    Probe(PhantomData)
+}
+
+/// The target takes nothing.
+pub trait DeliversNothing {
+    fn sent(&self) -> Silence {
+        Silence
+    }
+}
+
+impl<S, A, B: Receiver<S, Item = ()>, K> DeliversNothing for &&Probe<S, A, B, K> {}
+
+/// Something is sent.
+pub trait DeliversSomething {
+    type Sent;
+    fn sent(&self) -> Self::Sent;
+}
+
+impl<S, A: Sender<S, Then = Each<T>>, B: Receiver<S>, T> DeliversSomething for &Probe<S, A, B, kinds::Each> {
+    type Sent = Sent<B, T>;
+    fn sent(&self) -> Sent<B, T> {
+        Sent(PhantomData)
+    }
+}
+
+impl<S, A: Sender<S>, B: Receiver<S>, const NAME: u64> DeliversSomething for &Probe<S, A, B, kinds::Route<NAME>>
+where
+    A::Then: Carries<NAME>,
+{
+    type Sent = Sent<B, <A::Then as Carries<NAME>>::Payload>;
+    fn sent(&self) -> Self::Sent {
+        Sent(PhantomData)
+    }
+}
+
+impl<S, A: Sender<S>, B: Receiver<S>, const NAME: u64> DeliversSomething for &Probe<S, A, B, kinds::RouteEach<NAME>>
+where
+    A::Then: Carries<NAME>,
+{
+    type Sent = SentItems<B, <A::Then as Carries<NAME>>::Payload>;
+    fn sent(&self) -> Self::Sent {
+        SentItems(PhantomData)
+    }
+}
+
+impl<S, A, B: Receiver<S>> DeliversSomething for &Probe<S, A, B, kinds::Catch> {
+    type Sent = Sent<B, NodeError>;
+    fn sent(&self) -> Self::Sent {
+        Sent(PhantomData)
+    }
+}
+
+/// Nothing is known.
+pub trait DeliversUnknown {
+    fn sent(&self) -> Silence {
+        Silence
+    }
+}
+
+impl<S, A, B, K> DeliversUnknown for Probe<S, A, B, K> {}
+
+/// A payload of which `each` can deliver the items.
+#[diagnostic::on_unimplemented(
+    message = "PF020: `each` runs its target once per item, but the route carries a `{Self}`",
+    label = "needs a route that carries a `Vec`",
+    note = "let the variant carry a `Vec`, or leave out `each`"
+)]
+pub trait List {
+    type Item;
+}
+
+impl<T> List for Vec<T> {
+    type Item = T;
+}

@@ -1,0 +1,289 @@
+//! What `flow!` expands to calls into: tables become a wired graph, and mistakes become errors at the user's tokens.
+
+mod builder;
+mod check;
+pub mod digits;
+mod items;
+mod sub;
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use petalflow_graph::{Edge, Graph, MAX_KEYS, Source, Target, Via, kind};
+
+use crate::node::{Chooses, Policy};
+use crate::state::{KeyMeta, Trait};
+use crate::KeySet;
+
+pub use petalflow_graph::{AnyRef, FrontiersRef, KeyFacts, NodeFacts, PairsRef, PathsRef, Tables, Verdict, dot, mermaid, topology, verdicts};
+
+pub use crate::flow::Flow;
+pub use crate::Key;
+pub use crate::node::{Effects, FnNode, Node, Output, Requirements, Scope, Takes};
+pub use crate::{BoxError, State};
+pub use builder::forward_launch;
+pub use check::{Checked, Items, arm, edge, items, node, route, routed};
+pub use items::{DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, Receiver, kinds, probe, probe_out, sender};
+pub use sub::{Subflow, of_out, once, require_subflow};
+pub use crate::flow::{Launch, NodeSpec, Wiring, subflow};
+pub use crate::middleware::RunMiddleware;
+
+/// All that a node's type says.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    pub facts: NodeFacts<'static>,
+    /// For each route whether it carries a payload.
+    pub payloads: &'static [bool],
+    /// Whether it sends items to the targets of `each`.
+    pub sends: bool,
+    pub policy: Policy,
+    pub require: fn(&mut Requirements<'_>),
+    /// Nothing is known of the node, because it was reported.
+    pub broken: bool,
+}
+
+impl Spec {
+    /// What a result of type `O` says.
+    pub(super) const fn of_output<S: State, O: Output<S>>(name: &'static str, reads: KeySet, takes_item: bool) -> Self {
+        let facts = NodeFacts {
+            reads,
+            may_write: O::MAY,
+            must_write: O::MUST,
+            routes: O::Then::NAMES,
+            many: O::Then::MANY,
+            has_route: O::Then::ROUTES,
+            takes_item,
+            ..NodeFacts::new(name)
+        };
+        Spec { facts, payloads: O::Then::PAYLOADS, sends: O::Then::SENDS, policy: Policy::NONE, require: |_| {}, broken: false }
+    }
+}
+
+/// What the type of a node says.
+pub const fn of<S: State, N: Node<S>>(name: &'static str) -> Spec {
+    Spec { policy: N::POLICY, require: N::require, ..Spec::of_output::<S, N::Output>(name, N::READS, N::TAKES) }
+}
+
+/// A node of which nothing is known, because it was reported.
+pub const fn of_broken(name: &'static str) -> Spec {
+    let facts = NodeFacts { must_write: KeySet::ALL, ..NodeFacts::new(name) };
+    Spec { facts, payloads: &[], sends: false, policy: Policy::NONE, require: |_| {}, broken: true }
+}
+
+/// The specs in one table: they are made in chunks, because rustc takes quadratic time for a list of bounds.
+pub const fn gather<const N: usize>(chunks: &[&[Spec]]) -> [Spec; N] {
+    let mut all = [of_broken(""); N];
+    let (mut chunk, mut at) = (0, 0);
+    while chunk < chunks.len() {
+        let mut i = 0;
+        while i < chunks[chunk].len() {
+            all[at] = chunks[chunk][i];
+            at += 1;
+            i += 1;
+        }
+        chunk += 1;
+    }
+    all
+}
+
+/// What the checks need to know of the nodes.
+pub const fn facts<const N: usize>(specs: &[Spec; N]) -> [NodeFacts<'static>; N] {
+    let mut facts = [NodeFacts::new(""); N];
+    let mut i = 0;
+    while i < N {
+        facts[i] = specs[i].facts;
+        i += 1;
+    }
+    facts
+}
+
+/// What the checks need to know of the keys of a state. Its constant wins over that of [`NoKeys`], which stands in where
+/// the type is no state: that is reported elsewhere.
+#[derive(Debug)]
+pub struct KeysOf<S>(PhantomData<S>);
+
+impl<S: State> KeysOf<S> {
+    const ALL: &'static [KeyFacts<'static>; MAX_KEYS] = &facts_of_keys(S::KEYS);
+    pub const KEYS: &'static [KeyFacts<'static>] = Self::ALL.split_at(if S::KEYS.len() < MAX_KEYS { S::KEYS.len() } else { MAX_KEYS }).0;
+}
+
+/// No keys at all.
+pub trait NoKeys {
+    const KEYS: &'static [KeyFacts<'static>] = &[];
+}
+
+impl<S> NoKeys for KeysOf<S> {}
+
+const fn facts_of_keys(keys: &'static [KeyMeta]) -> [KeyFacts<'static>; MAX_KEYS] {
+    let mut facts = [KeyFacts::new(""); MAX_KEYS];
+    let mut i = 0;
+    while i < keys.len() && i < MAX_KEYS {
+        let key = &keys[i];
+        // An ephemeral key with a default falls back to it, so that it always has a value; an input does not come again.
+        let ephemeral = key.has(Trait::Ephemeral) && (!key.has(Trait::Assigned) || key.has(Trait::Input));
+        facts[i] = KeyFacts {
+            exclusive: key.has(Trait::Exclusive),
+            assigned: key.has(Trait::Assigned),
+            ephemeral,
+            output: key.has(Trait::Output),
+            ..KeyFacts::new(key.name)
+        };
+        i += 1;
+    }
+    facts
+}
+
+/// An edge as a macro writes it: places of nodes, then joins, then START and END; what it does, of the constants in
+/// [`kind`]; its route.
+pub type EdgeRow = (u32, u32, u8, &'static str);
+
+/// The graph as a macro writes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Drawing {
+    pub flow: &'static str,
+    /// Whether the node of each place is deferred, and whether it is a flow; only those for which one is true.
+    pub special: &'static [(u32, bool, bool)],
+    pub edges: &'static [EdgeRow],
+    /// The sides of each join, as the user wrote them.
+    pub joins: &'static [&'static str],
+    pub specs: &'static [Spec],
+    /// What `with` says.
+    pub policies: &'static [(u32, Policy)],
+}
+
+impl Drawing {
+    /// The graph.
+    pub fn graph(&self) -> Graph {
+        let node = |spec: &Spec| petalflow_graph::Node { many: spec.facts.many, ..petalflow_graph::Node::named(spec.facts.name) };
+        let mut nodes: Vec<petalflow_graph::Node> = self.specs.iter().map(node).collect();
+        for &(place, deferred, subflow) in self.special {
+            nodes[place as usize].deferred = deferred;
+            nodes[place as usize].subflow = subflow;
+        }
+        let edges = self.edges.iter().map(|row| self.edge(row)).collect();
+        Graph { nodes: nodes.into(), edges, joins: petalflow_graph::index(self.joins.len()) }
+    }
+
+    fn edge(&self, &(from, to, what, route): &EdgeRow) -> Edge {
+        let nodes = petalflow_graph::index(self.specs.len());
+        let start = nodes + petalflow_graph::index(self.joins.len());
+        let from = match from {
+            node if node < nodes => Source::Node(node),
+            join if join < start => Source::Join(join - nodes),
+            _ => Source::Start,
+        };
+        let to = match to {
+            node if node < nodes => Target::Node(node),
+            join if join < start => Target::Join(join - nodes),
+            _ => Target::End,
+        };
+        let via = match what {
+            kind::EACH => Via::Each,
+            kind::ROUTE => Via::Route(route.into()),
+            kind::ROUTE_EACH => Via::RouteEach(route.into()),
+            kind::CATCH => Via::Catch,
+            _ => Via::Plain,
+        };
+        Edge { from, via, to }
+    }
+
+    /// The graph wired for the engine.
+    pub fn wire(&self) -> Arc<Wiring> {
+        let mut specs: Vec<NodeSpec> = self
+            .specs
+            .iter()
+            .map(|spec| NodeSpec { routes: spec.facts.routes, takes: spec.facts.takes_item, policy: spec.policy })
+            .collect();
+        for (place, policy) in self.policies {
+            let spec = &mut specs[*place as usize];
+            spec.policy = policy.or(spec.policy);
+        }
+        Arc::new(Wiring::new(&self.graph(), &specs))
+    }
+
+    /// Collects what the nodes need from the run.
+    pub fn require(&self, requirements: &mut Requirements<'_>) {
+        self.specs.iter().for_each(|spec| (spec.require)(requirements));
+    }
+}
+
+/// A node over `S` that is an annotated function. Generated code names each node through it: where the type is no such node,
+/// that is the one error, and what follows knows nothing of it.
+#[diagnostic::on_unimplemented(
+    message = "PF025: `{Self}` is not a node over `{S}`",
+    label = "not a node over `{S}`",
+    note = "annotate the function with `#[node({S})]`; a node value is declared with `node name: Type = value;`"
+)]
+pub trait NodeOver<S> {
+    type Node;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: State, N: FnNode<S>> NodeOver<S> for N {
+    type Node = N;
+}
+
+/// A node value over `S`.
+#[diagnostic::on_unimplemented(
+    message = "PF025: a value of type `{Self}` is not a node over `{S}`",
+    label = "not a node over `{S}`",
+    note = "annotate the method that is the node with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind it"
+)]
+pub trait ValueOver<S> {
+    type Node;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: State, N: Node<S>> ValueOver<S> for N {
+    type Node = N;
+}
+
+/// Says that a type is a state, in a bound that simply does not hold where it is not one: `where Essay: State` would be an
+/// error of its own.
+pub trait StateFor<'a>: State {}
+
+impl<S: State> StateFor<'_> for S {}
+
+/// Runs an annotated function.
+#[inline]
+pub fn call<'a, S: State, N: FnNode<S>>(
+    scope: &'a Scope,
+    state: &'a S,
+    effects: &'a mut Effects<S>,
+) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
+    async move {
+        let node = N::NODE;
+        let output = node.run(state, scope).await?;
+        output.apply(effects)
+    }
+}
+
+/// Runs a node value.
+#[inline]
+pub fn call_value<'a, S: State, N: Node<S>>(
+    node: &'a N,
+    scope: &'a Scope,
+    state: &'a S,
+    effects: &'a mut Effects<S>,
+) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
+    async move { node.run(state, scope).await?.apply(effects) }
+}
+
+/// A place that the graph does not have.
+#[cold]
+pub fn no_node(place: u32) -> ! {
+    unreachable!("nodes are numbered by the macro, and {place} is not a number it gave")
+}
+
+/// A node value, once it has been given.
+#[inline]
+pub fn given<T>(value: &Option<Arc<T>>) -> &T {
+    value.as_deref().expect("the builder has no `run` before every node value is given")
+}
+
+/// What an optional key holds.
+#[inline]
+pub fn option<O: super::Optional>(value: &O) -> Option<&O::Value> {
+    value.get()
+}

@@ -1,0 +1,47 @@
+//! Flows as nodes of others.
+
+use petalflow_graph::{Rule, words};
+
+use super::Spec;
+use crate::flow::Flow;
+use crate::node::{Output, Requirements};
+use crate::{KeySet, State};
+
+/// A flow that can stand as a node: one that `flow!` made and of which nothing must be given.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot run as a sub-flow",
+    label = "not a flow, or one with a node value that must be given",
+    note = "a sub-flow is made by `flow!`, and each of its node values has a default"
+)]
+pub trait Subflow: Flow {
+    /// A fresh one.
+    fn fresh() -> Self;
+}
+
+/// What `out` says of a sub-flow.
+pub const fn of_out<S: State, A, O: Output<S>, F: Fn(A) -> O>(
+    name: &'static str,
+    reads: &[&str],
+    takes: bool,
+    _: &F,
+    require: fn(&mut Requirements<'_>),
+) -> Spec {
+    let reads = crate::KeyMeta::named(S::KEYS, reads);
+    Spec { require, ..Spec::of_output::<S, O>(name, reads, takes) }
+}
+
+/// Collects what the nodes of a sub-flow need from the run.
+pub fn require_subflow<F: Flow>(fresh: fn() -> F, requirements: &mut Requirements<'_>) {
+    if requirements.enter::<F>() {
+        fresh().require(requirements);
+    }
+}
+
+/// Refuses an `out` that writes one key twice.
+#[track_caller]
+pub const fn once<S: State, A, O: Output<S>, F: Fn(A) -> O>(name: &str, _: &F) {
+    let twice: KeySet = O::TWICE.intersection(S::EXCLUSIVE);
+    if let Some(key) = twice.first() {
+        panic!("{}", words::coded(Rule::WrittenTwice, &words::written_twice(name, S::KEYS[key].name)).as_str());
+    }
+}

@@ -1,0 +1,16 @@
+//! What the macros' code calls into. Outside semver: only petalflow's own macros may use it.
+#![allow(missing_docs, clippy::missing_errors_doc, clippy::missing_panics_doc)]
+
+pub mod flow;
+mod node;
+mod route;
+mod state;
+
+pub use petalflow_macros::{StateAfterCfg, flow_impl};
+
+pub use node::{At, Broken, Fails, Fallible, IsState, Itself, KeyOf, Optional, StateFor, blocking, spawned, twice, written_once};
+pub use route::{Carries, Deliver, NotSent, Payload, Sent};
+pub use state::{
+    CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Held, Holds, KeptFor, Marks, NeedsDefault, NotClone, PartialEqFor, SharedFor,
+    SkipsZero, Stored, applied, debug_newtype, debug_struct, debug_update, fold_from_first,
+};

@@ -1,0 +1,197 @@
+//! What `#[node]` expands to calls into.
+
+use std::future::Future;
+
+use petalflow_graph::{Rule, Text};
+
+use crate::{BoxError, Effects, Key, KeySet, Node, Output, State};
+
+pub use crate::node::Fails;
+
+/// A state, for a bound that is simply not met where `S: State` would be an error.
+pub trait StateFor<'a>: State {}
+
+impl<S: State> StateFor<'_> for S {}
+
+/// Says whether the type that `#[node]` names is a state.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a state", label = "not a state", note = "annotate the struct with `#[state]`")]
+pub trait IsState {
+    const YES: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: State> IsState for S {}
+
+/// Any type, named so that generated code can choose what is underlined.
+pub trait Itself {
+    type Type;
+}
+
+impl<T> Itself for T {
+    type Type = T;
+}
+
+/// A tuple's member, named without repeating the user's tokens.
+pub trait At<const INDEX: usize> {
+    type Type;
+}
+
+macro_rules! at {
+    ($($all:ident)*; $($index:literal $member:ident)*) => {
+        at!(@ ($($all,)*); $($index $member)*);
+    };
+    (@ $tuple:tt; $($index:literal $member:ident)*) => {
+        $(at!(@@ $tuple $index $member);)*
+    };
+    (@@ ($($all:ident,)*) $index:literal $member:ident) => {
+        impl<$($all),*> At<$index> for ($($all,)*) {
+            type Type = $member;
+        }
+    };
+}
+
+at!(A; 0 A);
+at!(A B; 0 A 1 B);
+at!(A B C; 0 A 1 B 2 C);
+at!(A B C D; 0 A 1 B 2 C 3 D);
+at!(A B C D E; 0 A 1 B 2 C 3 D 4 E);
+at!(A B C D E F; 0 A 1 B 2 C 3 D 4 E 5 F);
+at!(A B C D E F G; 0 A 1 B 2 C 3 D 4 E 5 F 6 G);
+at!(A B C D E F G H; 0 A 1 B 2 C 3 D 4 E 5 F 6 G 7 H);
+at!(A B C D E F G H I; 0 A 1 B 2 C 3 D 4 E 5 F 6 G 7 H 8 I);
+
+/// A `Result`'s sides, named without repeating the user's tokens.
+#[diagnostic::on_unimplemented(
+    message = "a node cannot return tuples in a `{Self}`",
+    label = "called `Result`, but not one",
+    note = "return the tuple in a `Result`, or alone"
+)]
+pub trait Fallible {
+    type Ok;
+    type Err;
+    fn result(self) -> Result<Self::Ok, Self::Err>;
+}
+
+impl<T, E> Fallible for Result<T, E> {
+    type Ok = T;
+    type Err = E;
+
+    #[inline]
+    fn result(self) -> Self {
+        self
+    }
+}
+
+/// The keys that a tuple of these members (`MAY` and `TWICE`) may write twice.
+pub const fn twice(members: &[(KeySet, KeySet)]) -> KeySet {
+    let (mut seen, mut twice) = (KeySet::NONE, KeySet::NONE);
+    let mut member = 0;
+    while member < members.len() {
+        let (may, already) = members[member];
+        twice = twice.union(already).union(seen.intersection(may));
+        seen = seen.union(may);
+        member += 1;
+    }
+    twice
+}
+
+/// A key of the state `S`, for `#[key(..)]` on a parameter.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a key of `{S}`",
+    label = "not a key of `{S}`",
+    note = "the keys of a state are named state + key, such as `EssayDraft`"
+)]
+pub trait KeyOf<S: State> {
+    type Value;
+    const INDEX: usize;
+    fn get(state: &S) -> &Self::Value;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: State, K: Key<State = S>> KeyOf<S> for K {
+    type Value = K::Value;
+    const INDEX: usize = K::INDEX;
+
+    #[inline]
+    fn get(state: &S) -> &K::Value {
+        K::get(state)
+    }
+}
+
+/// What a node returns whose own return type cannot be used: it claims to write everything, so that nothing else is wrong.
+#[derive(Debug)]
+pub enum Broken {}
+
+impl<S: State> Output<S> for Broken {
+    const MAY: KeySet = KeySet::NONE;
+    const MUST: KeySet = KeySet::ALL;
+    type Then = ();
+
+    fn apply(self, _: &mut Effects<S>) -> Result<(), BoxError> {
+        match self {}
+    }
+}
+
+/// A key that holds an `Option`, for a parameter `Option<&T>`.
+#[diagnostic::on_unimplemented(
+    message = "the key is a `{Self}`, not an `Option`",
+    label = "reads an `Option`, which the key is not",
+    note = "take `&{Self}`"
+)]
+pub trait Optional {
+    type Value;
+    fn get(&self) -> Option<&Self::Value>;
+}
+
+impl<T> Optional for Option<T> {
+    type Value = T;
+
+    #[inline]
+    fn get(&self) -> Option<&T> {
+        self.as_ref()
+    }
+}
+
+/// Refuses a node that writes one key twice in one result.
+#[track_caller]
+pub const fn written_once<S: State, N: Node<S>>() {
+    let twice = <N::Output as Output<S>>::TWICE.intersection(S::EXCLUSIVE);
+    if let Some(key) = twice.first() {
+        let text = Text::new(Rule::WrittenTwice.code())
+            .push(": node ")
+            .name(N::NAME)
+            .push(" writes ")
+            .name(S::KEYS[key].name)
+            .push(" twice in one result, and only one of the values can stand: return it once, or give the key a reducer such as `append`");
+        panic!("{}", text.as_str());
+    }
+}
+
+/// Runs blocking code on a thread of its own. Once begun it cannot be stopped: if the future is dropped, its result is.
+pub async fn blocking<R: Send + 'static>(work: impl FnOnce() -> Result<R, BoxError> + Send + 'static) -> Result<R, BoxError> {
+    finished(tokio::task::spawn_blocking(work).await)
+}
+
+/// Runs a future as a task of its own, which is aborted when this future is dropped.
+pub async fn spawned<R: Send + 'static>(work: impl Future<Output = Result<R, BoxError>> + Send + 'static) -> Result<R, BoxError> {
+    struct AbortOnDrop<R>(tokio::task::JoinHandle<R>);
+
+    impl<R> Drop for AbortOnDrop<R> {
+        fn drop(&mut self) {
+            self.0.abort();
+        }
+    }
+
+    let mut task = AbortOnDrop(tokio::spawn(work));
+    finished((&mut task.0).await)
+}
+
+/// A panic inside goes on outside, where the engine sees it.
+fn finished<R>(joined: Result<Result<R, BoxError>, tokio::task::JoinError>) -> Result<R, BoxError> {
+    match joined {
+        Ok(result) => result,
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        // The tokio runtime is shutting down.
+        Err(error) => Err(error.into()),
+    }
+}

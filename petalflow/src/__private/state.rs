@@ -1,0 +1,246 @@
+//! What `#[state]` expands to calls into.
+
+use std::fmt;
+
+use crate::reduce;
+use crate::state::{Durable, Keeps};
+use crate::{BoxError, KeySet, Write, WriteError, Writes};
+
+
+/// Which keys an update holds writes of.
+#[derive(Clone, Copy, Debug)]
+pub struct Marks<const W: usize> {
+    written: [u64; W],
+    overwritten: [u64; W],
+}
+
+impl<const W: usize> Default for Marks<W> {
+    fn default() -> Self {
+        Marks { written: [0; W], overwritten: [0; W] }
+    }
+}
+
+impl<const W: usize> Marks<W> {
+    /// The written keys.
+    #[inline]
+    pub fn written(&self) -> KeySet {
+        KeySet::of_words(&self.written)
+    }
+
+    /// The overwritten keys.
+    #[inline]
+    pub fn overwritten(&self) -> KeySet {
+        KeySet::of_words(&self.overwritten)
+    }
+
+    /// Adds a write to the key at `index`, if the key takes it.
+    #[inline]
+    pub fn push<T>(&mut self, writes: &mut Writes<T>, value: T, overwrite: bool, index: usize, key: &'static str, exclusive: bool) -> Result<(), WriteError> {
+        let (word, bit) = (index / 64, 1 << (index % 64));
+        let overwritten = self.overwritten[word] & bit != 0;
+        if overwrite {
+            if overwritten {
+                return Err(WriteError::second_overwrite(key));
+            }
+            self.overwritten[word] |= bit;
+            writes.push(Write::Overwrite(value));
+        } else if overwritten {
+            // An overwrite drops the plain writes beside it.
+        } else if exclusive && self.written[word] & bit != 0 {
+            return Err(WriteError::second_write(key));
+        } else {
+            writes.push(Write::Fold(value));
+        }
+        self.written[word] |= bit;
+        Ok(())
+    }
+
+    /// The written keys; none is written afterwards.
+    #[inline]
+    pub fn take(&mut self) -> KeySet {
+        let written = self.written();
+        *self = Marks::default();
+        written
+    }
+}
+
+/// The result of applying one key.
+#[inline]
+pub fn applied(result: Result<(), WriteError>) -> Result<(), BoxError> {
+    result.map_err(Into::into)
+}
+
+/// Folds like [`Writes::fold_into`], but takes the first value as it is where the key has none yet.
+#[inline]
+pub fn fold_from_first<T>(writes: &mut Writes<T>, current: &mut T, overwritten: bool, mut first: bool, fold: fn(&mut T, T)) -> bool {
+    writes.fold_into(current, overwritten, |current, value| {
+        if std::mem::take(&mut first) {
+            reduce::replace(current, value);
+        } else {
+            fold(current, value);
+        }
+    })
+}
+
+/// `Debug` for the newtype of a key.
+pub fn debug_newtype(f: &mut fmt::Formatter<'_>, name: &str, value: &dyn fmt::Debug) -> fmt::Result {
+    f.debug_tuple(name).field(value).finish()
+}
+
+/// `Debug` for a struct of these fields.
+pub fn debug_struct(f: &mut fmt::Formatter<'_>, name: &str, fields: &[(&str, &dyn fmt::Debug)]) -> fmt::Result {
+    let mut f = f.debug_struct(name);
+    for (name, value) in fields {
+        f.field(name, value);
+    }
+    f.finish()
+}
+
+/// `Debug` for an update: the keys that were written.
+pub fn debug_update(f: &mut fmt::Formatter<'_>, name: &str, written: KeySet, fields: &[(&str, &dyn fmt::Debug)]) -> fmt::Result {
+    let mut f = f.debug_struct(name);
+    for (key, (name, value)) in fields.iter().enumerate() {
+        if written.contains(key) {
+            f.field(name, value);
+        }
+    }
+    f.finish()
+}
+
+/// `Clone` for the writes of a key. `CloneWrites(writes).cloned()` also compiles for a type without `Clone`, of which
+/// [`Stored`] or [`Held`] has said that it cannot be kept: the inherent method wins where there is one.
+#[derive(Debug)]
+pub struct CloneWrites<'a, T>(pub &'a Writes<T>);
+
+impl<T: Clone> CloneWrites<'_, T> {
+    pub fn cloned(self) -> Writes<T> {
+        self.0.clone()
+    }
+}
+
+pub trait NotClone {
+    type Writes;
+    fn cloned(self) -> Self::Writes;
+}
+
+impl<T> NotClone for CloneWrites<'_, T> {
+    type Writes = Writes<T>;
+
+    fn cloned(self) -> Writes<T> {
+        unreachable!("a program with such a key does not compile")
+    }
+}
+
+/// What a key's newtype holds: through this, generated code names the key's type without repeating it.
+pub trait Holds {
+    type Value;
+}
+
+/// A type that a state can keep whose runs may be stored.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be kept in a state that may be stored",
+    label = "needs `Clone`, `Serialize` and `Deserialize`, and to be `Send`, `Sync` and without borrowed data",
+    note = "derive `Clone, serde::Serialize, serde::Deserialize` for it, or mark the state `#[state(volatile)]`, which needs no serde"
+)]
+pub trait Stored {
+    const KEPT: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Send + Sync + 'static> Stored for T
+where
+    Durable: Keeps<T>,
+{
+}
+
+/// A type that a state can keep whose runs are never stored.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be kept in a state",
+    label = "needs `Clone`, and to be `Send`, `Sync` and without borrowed data",
+    note = "derive `Clone` for it; share what cannot be cloned in an `Arc`"
+)]
+pub trait Held {
+    const KEPT: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Send + Sync + 'static> Held for T {}
+
+/// The default of a key that is not part of the input.
+#[diagnostic::on_unimplemented(
+    message = "a key of type `{Self}` needs a default, because nothing has written it when the run starts",
+    label = "has no `Default`",
+    note = "derive `Default` for the type, give the key `#[key(default = ..)]`, or make it `#[key(input)]`"
+)]
+pub trait NeedsDefault {
+    fn initial() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default> NeedsDefault for T {
+    #[inline]
+    fn initial() -> Self {
+        T::default()
+    }
+}
+
+/// The zero of a `skip_zero` key.
+#[diagnostic::on_unimplemented(
+    message = "`skip_zero` cannot tell whether a `{Self}` is zero",
+    label = "needs `Default` and `PartialEq`",
+    note = "`skip_zero` ignores writes that equal the type's default: derive `Default` and `PartialEq`, or drop `skip_zero`"
+)]
+pub trait SkipsZero {
+    fn zero() -> Self;
+    fn is_zero(&self) -> bool;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default + PartialEq> SkipsZero for T {
+    #[inline]
+    fn zero() -> Self {
+        T::default()
+    }
+
+    #[inline]
+    fn is_zero(&self) -> bool {
+        *self == T::default()
+    }
+}
+
+/// Traits with a lifetime: in `where for<'a> T: DebugFor<'a>` an impl simply does not exist for a `T` without `Debug`, where
+/// `where T: Debug` would be an error. `KEY` keeps the bounds of two keys of one type apart, which rustc could not choose
+/// between.
+macro_rules! conditional {
+    ($($name:ident: $of:path $(, $more:path)*;)*) => {$(
+        pub trait $name<'a, const KEY: usize = 0>: $of $(+ $more)* {}
+
+        #[diagnostic::do_not_recommend]
+        impl<T: $of $(+ $more)*, const KEY: usize> $name<'_, KEY> for T {}
+    )*};
+}
+
+conditional! {
+    CloneFor: Clone;
+    DebugFor: fmt::Debug;
+    DefaultFor: Default;
+    EqFor: Eq;
+    KeptFor: Clone, Shared;
+    SharedFor: Shared;
+}
+
+/// What can be shared between threads for as long as they like.
+pub trait Shared: Send + Sync + 'static {}
+
+impl<T: Send + Sync + 'static> Shared for T {}
+
+
+pub trait PartialEqFor<'a>: PartialEq {
+    /// `==` where the type is not known: of function pointers rustc would warn.
+    fn same(&self, other: &Self) -> bool {
+        self == other
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: PartialEq> PartialEqFor<'_> for T {}

@@ -1,0 +1,153 @@
+//! What happens in a run, as it happens.
+
+mod sink;
+mod stream;
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use sink::{Listener, Sink};
+pub use stream::Events;
+
+use crate::{Namespace, NodeError, RunError, State, TaskId};
+
+/// One thing that happened in a run. Events come in the order in which things happened.
+pub struct Event<S: State> {
+    /// Where: the sub-flow it happened in, empty at the top.
+    pub namespace: Namespace,
+    /// The superstep, from 1; 0 before the first.
+    pub superstep: u64,
+    /// The node it is about, for events of a node.
+    pub task: Option<TaskInfo>,
+    /// What happened.
+    pub kind: EventKind<S>,
+}
+
+/// The task that an event is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskInfo {
+    /// The name of the node.
+    pub node: Arc<str>,
+    /// The task's name, the same in every attempt.
+    pub id: TaskId,
+    /// The index among what was sent to the node, where the node is the target of `each`.
+    pub index: Option<usize>,
+    /// The attempt, from 1.
+    pub attempt: u32,
+}
+
+/// What happened.
+#[non_exhaustive]
+pub enum EventKind<S: State> {
+    /// The run has begun.
+    RunStarted,
+    /// A superstep has begun, with these nodes in the order in which their writes will fold.
+    SuperstepStarted {
+        /// The names of the nodes, one per task.
+        nodes: Vec<Arc<str>>,
+    },
+    /// An attempt of a node has begun.
+    NodeStarted,
+    /// A node has finished. Its writes take effect at the end of the superstep.
+    NodeFinished {
+        /// What it wrote.
+        update: S::Update,
+    },
+    /// An attempt has failed and there will be another.
+    Retry {
+        /// What went wrong.
+        error: NodeError,
+        /// How long until the next attempt.
+        wait: Duration,
+    },
+    /// A node has failed for good.
+    NodeFailed {
+        /// What went wrong.
+        error: NodeError,
+    },
+    /// A node sent a value of its own ([`Context::emit`](crate::Context::emit)).
+    Custom {
+        /// The value.
+        value: serde_json::Value,
+    },
+    /// The superstep's writes have been applied.
+    SuperstepFinished,
+    /// Something happened in a sub-flow: [`Event::nested`] gives it back with its type.
+    Nested(Arc<dyn Any + Send + Sync>),
+    /// The run has reached its end.
+    Finished {
+        /// The final state.
+        state: S,
+    },
+    /// The run has ended without reaching its end.
+    Failed {
+        /// Why.
+        error: RunError,
+    },
+}
+
+impl<S: State> Event<S> {
+    /// The event of a sub-flow over the state `C`.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow::Event;
+    ///
+    /// fn is_of<C: State, S: State>(event: &Event<S>) -> bool {
+    ///     event.nested::<C>().is_some()
+    /// }
+    /// ```
+    pub fn nested<C: State>(&self) -> Option<&Event<C>> {
+        match &self.kind {
+            EventKind::Nested(event) => event.downcast_ref(),
+            _ => None,
+        }
+    }
+
+    /// The name of the node it is about, for events of a node.
+    pub fn node(&self) -> Option<&str> {
+        self.task.as_ref().map(|task| &*task.node)
+    }
+}
+
+impl<S: State> EventKind<S> {
+    /// The name of the kind, as a log would show it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            EventKind::RunStarted => "run started",
+            EventKind::SuperstepStarted { .. } => "superstep started",
+            EventKind::NodeStarted => "node started",
+            EventKind::NodeFinished { .. } => "node finished",
+            EventKind::Retry { .. } => "retry",
+            EventKind::NodeFailed { .. } => "node failed",
+            EventKind::Custom { .. } => "custom",
+            EventKind::SuperstepFinished => "superstep finished",
+            EventKind::Nested(_) => "nested",
+            EventKind::Finished { .. } => "finished",
+            EventKind::Failed { .. } => "failed",
+        }
+    }
+}
+
+impl<S: State> fmt::Debug for Event<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut event = f.debug_struct("Event");
+        event.field("namespace", &self.namespace).field("superstep", &self.superstep).field("task", &self.task).field("kind", &self.kind);
+        event.finish()
+    }
+}
+
+impl<S: State> fmt::Debug for EventKind<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EventKind::SuperstepStarted { nodes } => write!(f, "superstep started: {nodes:?}"),
+            EventKind::Retry { error, wait } => write!(f, "retry in {wait:?}: {error}"),
+            EventKind::NodeFailed { error } => write!(f, "node failed: {error}"),
+            EventKind::Custom { value } => write!(f, "custom: {value}"),
+            EventKind::Failed { error } => write!(f, "failed: {error}"),
+            _ => f.write_str(self.name()),
+        }
+    }
+}

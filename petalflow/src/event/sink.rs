@@ -1,0 +1,70 @@
+//! Where events go: to the stream of this run, or to the run above it.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Event, EventKind, TaskInfo};
+use crate::node::Scope;
+use crate::{Namespace, State};
+
+/// Takes events without knowing the state's type.
+pub(crate) trait Listener: Send + Sync {
+    /// A node sent a value of its own.
+    fn custom(&self, scope: &Scope, value: serde_json::Value);
+
+    /// Something happened in a sub-flow; `event` is an [`Event`] of its state.
+    fn nested(&self, namespace: Namespace, superstep: u64, task: Option<TaskInfo>, event: Arc<dyn Any + Send + Sync>);
+}
+
+/// Where the events of a run over `S` go.
+pub(crate) enum Sink<S: State> {
+    Queue(Mutex<VecDeque<Event<S>>>),
+    Above(Arc<dyn Listener>),
+}
+
+impl<S: State> Sink<S> {
+    pub(crate) fn queue() -> Arc<Self> {
+        Arc::new(Sink::Queue(Mutex::default()))
+    }
+
+    pub(crate) fn send(&self, event: Event<S>) {
+        match self {
+            Sink::Queue(queue) => lock(queue).push_back(event),
+            Sink::Above(above) => above.nested(event.namespace.clone(), event.superstep, event.task.clone(), Arc::new(event)),
+        }
+    }
+
+    pub(crate) fn pop(&self) -> Option<Event<S>> {
+        match self {
+            Sink::Queue(queue) => lock(queue).pop_front(),
+            Sink::Above(_) => None,
+        }
+    }
+}
+
+impl<S: State> Listener for Sink<S> {
+    fn custom(&self, scope: &Scope, value: serde_json::Value) {
+        self.send(scope.event(EventKind::Custom { value }));
+    }
+
+    fn nested(&self, namespace: Namespace, superstep: u64, task: Option<TaskInfo>, event: Arc<dyn Any + Send + Sync>) {
+        match self {
+            Sink::Queue(_) => self.send(Event { namespace, superstep, task, kind: EventKind::Nested(event) }),
+            Sink::Above(above) => above.nested(namespace, superstep, task, event),
+        }
+    }
+}
+
+impl Scope {
+    /// An event about this task.
+    pub(crate) fn event<S: State>(&self, kind: EventKind<S>) -> Event<S> {
+        let task = TaskInfo { node: self.node().into(), id: self.task_id(), index: self.index(), attempt: self.attempt };
+        Event { namespace: self.shared.namespace.clone(), superstep: self.superstep, task: Some(task), kind }
+    }
+}
+
+fn lock<T>(queue: &Mutex<VecDeque<T>>) -> MutexGuard<'_, VecDeque<T>> {
+    // A panic cannot leave a queue half-changed.
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,183 @@
+//! What to say about a run before it begins.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Flow;
+use crate::middleware::{Middleware, RunMiddleware};
+use crate::run::{CancelToken, Run, Settings, Start};
+use crate::state::{Key, Update as _};
+use crate::{NodeError, State, WriteError};
+
+/// A flow with what its runs shall have: limits, managed values, middleware. Clone it to launch several alike.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use std::time::Duration;
+///
+/// #[state]
+/// struct Count {
+///     #[key(sum)]
+///     n: u64,
+/// }
+///
+/// #[node(Count)]
+/// async fn add(n: &u64) -> (CountN, bool) {
+///     (CountN(1), *n < 999)
+/// }
+///
+/// flow!(Add(Count) { add -> match { true => add, false => END } });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let count = Add::new().limit(1_000).timeout(Duration::from_secs(60)).run(()).await?;
+/// assert_eq!(count.n, 1_000);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nothing runs before `run`"]
+pub struct Launch<F: Flow> {
+    flow: Arc<F>,
+    settings: Settings<F::State>,
+}
+
+impl<F: Flow> Clone for Launch<F> {
+    fn clone(&self) -> Self {
+        Launch { flow: Arc::clone(&self.flow), settings: self.settings.clone() }
+    }
+}
+
+impl<F: Flow> std::fmt::Debug for Launch<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Launch").field("flow", &self.flow.name()).finish_non_exhaustive()
+    }
+}
+
+impl<F: Flow> Launch<F> {
+    /// A launch with the defaults: 100 supersteps at most, no timeouts.
+    pub fn new(flow: F) -> Self {
+        Self::shared(Arc::new(flow))
+    }
+
+    pub(crate) fn shared(flow: Arc<F>) -> Self {
+        Launch { flow, settings: Settings::default() }
+    }
+
+    /// Changes the flow: what the builder of a flow with node values does.
+    #[doc(hidden)]
+    pub fn edit(mut self, edit: impl FnOnce(&mut F)) -> Self
+    where
+        F: Clone,
+    {
+        edit(Arc::make_mut(&mut self.flow));
+        self
+    }
+
+    /// The most supersteps a run may make; 100 unless set. A run of N supersteps needs a limit of N.
+    pub fn limit(mut self, supersteps: u64) -> Self {
+        self.settings.limit = supersteps;
+        self
+    }
+
+    /// The most nodes that may be in flight at once; not limited unless set. The others wait in their order.
+    ///
+    /// # Panics
+    ///
+    /// If it is 0: no node could ever run.
+    pub fn max_concurrency(mut self, nodes: usize) -> Self {
+        assert!(nodes > 0, "`max_concurrency` must be at least 1: with 0 no node could ever run");
+        self.settings.max_concurrency = nodes;
+        self
+    }
+
+    /// The longest a run may take.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.settings.extras_mut().timeout = Some(timeout);
+        self
+    }
+
+    /// The longest any one superstep may take.
+    pub fn superstep_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.extras_mut().superstep_timeout = Some(timeout);
+        self
+    }
+
+    /// Lets the token stop the runs.
+    pub fn cancel_with(mut self, token: &CancelToken) -> Self {
+        self.settings.cancel = Some(token.clone());
+        self
+    }
+
+    /// Lends a value to the nodes, which take it as [`Managed<T>`](crate::Managed). A second value of one type takes the
+    /// place of the first.
+    pub fn manage<T: Send + Sync + 'static>(self, value: T) -> Self {
+        self.manage_shared(Arc::new(value))
+    }
+
+    /// Lends a value that is shared already.
+    pub fn manage_shared<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
+        Arc::make_mut(self.settings.managed.get_or_insert_with(Arc::default)).insert(value);
+        self
+    }
+
+    /// Puts code around every node. The first that is added is the outermost.
+    pub fn middleware(mut self, middleware: impl Middleware<F::State>) -> Self {
+        self.settings.extras_mut().middleware.push(Arc::new(middleware));
+        self
+    }
+
+    /// Puts code around the whole run. The first that is added is the outermost.
+    pub fn run_middleware(mut self, middleware: impl RunMiddleware<F::State>) -> Self {
+        self.settings.extras_mut().run_middleware.push(Arc::new(middleware));
+        self
+    }
+
+    /// Keeps the run going when a node fails for good: the failure is written to the key `K`, which holds a list of them, and
+    /// the node's plain edges fire as if it had written nothing; a node that would have chosen a route ends its path.
+    ///
+    /// A `catch` edge comes first. What later nodes read may then be a default, because its writer failed.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow::NodeError;
+    ///
+    /// #[state]
+    /// struct Job {
+    ///     #[key(append)]
+    ///     failures: Vec<NodeError>,
+    /// }
+    ///
+    /// #[node(Job)]
+    /// async fn fail() -> petalflow::Result<()> {
+    ///     Err("no luck".into())
+    /// }
+    ///
+    /// flow!(Try(Job) { fail });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let job = Try::new().continue_on_error::<JobFailures>().run(()).await?;
+    /// assert_eq!(job.failures[0].message, "no luck");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn continue_on_error<K: Key<State = F::State, Value = Vec<NodeError>>>(mut self) -> Self {
+        self.settings.extras_mut().record = Some(|error, update| {
+            update.clear();
+            // One write to an empty update cannot be one too many.
+            let recorded: Result<(), WriteError> = K::push(vec![error], false, update);
+            debug_assert!(recorded.is_ok());
+        });
+        self
+    }
+
+    /// A run from this input: the keys marked `input`, or the bare value where there is one such key.
+    pub fn run(self, input: impl Into<<F::State as State>::Input>) -> Run<F> {
+        Run::new(Start { flow: self.flow, settings: self.settings, input: input.into() })
+    }
+
+    /// The flow's graph.
+    pub fn graph(&self) -> petalflow_graph::Graph {
+        self.flow.wiring().graph().clone()
+    }
+}

@@ -1,0 +1,48 @@
+//! Flows: a checked graph together with its nodes, and how to launch one.
+
+mod launch;
+mod subflow;
+mod wiring;
+
+use std::future::Future;
+use std::sync::Arc;
+
+pub use launch::Launch;
+pub use subflow::subflow;
+pub(crate) use wiring::Hop;
+pub use wiring::{NodeSpec, Wiring};
+
+use crate::node::{Effects, Requirements, Scope};
+use crate::{BoxError, State};
+
+/// A graph that can run: what [`flow!`](macro@crate::flow) makes, and what the run-time builder builds.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a flow",
+    label = "not a flow",
+    note = "declare it with `flow!(Name(State) {{ .. }})`"
+)]
+pub trait Flow: Send + Sync + Sized + 'static {
+    /// What the flow knows.
+    type State: State;
+
+    /// The flow's name.
+    fn name(&self) -> &str;
+
+    /// Its graph, wired for the engine.
+    #[doc(hidden)]
+    fn wiring(&self) -> Arc<Wiring>;
+
+    /// Collects what its nodes need from the run.
+    #[doc(hidden)]
+    fn require(&self, requirements: &mut Requirements<'_>);
+
+    /// Runs one node against the superstep's snapshot: the only generated code on the hot path.
+    #[doc(hidden)]
+    fn step<'a>(
+        &'a self,
+        node: u32,
+        scope: &'a Scope,
+        state: &'a Self::State,
+        effects: &'a mut Effects<Self::State>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a;
+}

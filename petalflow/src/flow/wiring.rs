@@ -1,0 +1,147 @@
+//! The graph in the form the engine walks: every edge resolved to a number.
+
+use petalflow_graph::{Graph, Source, Target, Via};
+
+use crate::node::{Chooses, Node, Output, Policy};
+use crate::State;
+
+/// What the engine must know of a node beyond the graph.
+#[derive(Clone, Debug, Default)]
+pub struct NodeSpec {
+    /// The names of its routes, in the order of their indexes.
+    pub routes: &'static [&'static str],
+    /// Whether it takes what an edge delivers.
+    pub takes: bool,
+    /// Its retries and timeouts.
+    pub policy: Policy,
+}
+
+impl NodeSpec {
+    /// What the node's type says, under the flow's own policy.
+    pub fn of<S: State, N: Node<S>>(policy: Policy) -> Self {
+        NodeSpec { routes: <N::Output as Output<S>>::Then::NAMES, takes: N::TAKES, policy: policy.or(N::POLICY) }
+    }
+}
+
+/// Where an edge leads, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hop {
+    /// Activates the node.
+    Node(u32),
+    /// Activates the node once per item.
+    Each(u32),
+    /// Arrives at a side of a join.
+    Join { join: u32, side: u32 },
+    /// Ends the path.
+    End,
+}
+
+/// The ways out of one node.
+#[derive(Debug, Default)]
+pub(crate) struct Ways {
+    /// The edges that fire whenever the node has run.
+    pub(crate) plain: Vec<Hop>,
+    /// The edges of each route.
+    pub(crate) routes: Vec<Vec<Hop>>,
+    /// Where a failure goes.
+    pub(crate) catch: Option<u32>,
+    /// Waits until nothing else is active.
+    pub(crate) deferred: bool,
+    /// Has nothing around it and runs as soon as an edge leads to it.
+    pub(crate) quick: bool,
+}
+
+/// A join: how many sides it waits for, and where it leads.
+#[derive(Debug, Default)]
+pub(crate) struct JoinWays {
+    pub(crate) sides: u32,
+    pub(crate) out: Vec<Hop>,
+}
+
+/// A graph wired for the engine.
+#[derive(Debug)]
+pub struct Wiring {
+    pub(crate) graph: Graph,
+    pub(crate) entry: Vec<Hop>,
+    pub(crate) ways: Vec<Ways>,
+    pub(crate) joins: Vec<JoinWays>,
+    pub(crate) policies: Vec<Policy>,
+    /// For the fast path, by node: the one quick node that its plain edges lead to, or `u32::MAX`.
+    pub(crate) straight: Vec<u32>,
+    pub(crate) takes: Vec<bool>,
+    /// Whether any node is deferred.
+    pub(crate) defers: bool,
+    pub(crate) routes: Vec<&'static [&'static str]>,
+}
+
+impl Wiring {
+    /// Wires a graph; `specs` holds what is known of each node, by place.
+    ///
+    /// The graph is taken as checked: an edge for a route that the node does not have is left out.
+    pub fn new(graph: &Graph, specs: &[NodeSpec]) -> Self {
+        let nodes = graph.nodes();
+        let mut wiring = Wiring {
+            graph: graph.clone(),
+            entry: Vec::new(),
+            ways: nodes.iter().map(|node| Ways { deferred: node.deferred, ..Ways::default() }).collect(),
+            joins: (0..graph.joins).map(|_| JoinWays::default()).collect(),
+            policies: specs.iter().map(|spec| spec.policy).collect(),
+            straight: Vec::new(),
+            takes: specs.iter().map(|spec| spec.takes).collect(),
+            defers: nodes.iter().any(|node| node.deferred),
+            routes: specs.iter().map(|spec| spec.routes).collect(),
+        };
+        for (ways, spec) in wiring.ways.iter_mut().zip(specs) {
+            ways.routes.resize_with(spec.routes.len(), Vec::new);
+            ways.quick = !ways.deferred && spec.policy.is_none();
+        }
+        for edge in graph.edges() {
+            let hop = match (edge.to, &edge.via) {
+                (Target::End, _) => Hop::End,
+                (Target::Node(node), Via::Each | Via::RouteEach(_)) => Hop::Each(node),
+                (Target::Node(node), _) => Hop::Node(node),
+                (Target::Join(join), _) => {
+                    let sides = &mut wiring.joins[join as usize].sides;
+                    *sides += 1;
+                    Hop::Join { join, side: *sides - 1 }
+                }
+            };
+            match (edge.from, &edge.via) {
+                (Source::Start, _) => wiring.entry.push(hop),
+                (Source::Join(join), _) => wiring.joins[join as usize].out.push(hop),
+                (Source::Node(node), Via::Plain | Via::Each) => wiring.ways[node as usize].plain.push(hop),
+                (Source::Node(node), Via::Route(name) | Via::RouteEach(name)) => {
+                    if let Some(route) = specs[node as usize].routes.iter().position(|route| route == name) {
+                        wiring.ways[node as usize].routes[route].push(hop);
+                    }
+                }
+                (Source::Node(node), Via::Catch) => {
+                    if let Hop::Node(target) = hop {
+                        wiring.ways[node as usize].catch = Some(target);
+                    }
+                }
+            }
+        }
+        wiring.straight = wiring.ways.iter().map(|ways| wiring.lone(&ways.plain).unwrap_or(u32::MAX)).collect();
+        wiring
+    }
+
+    /// The quick node that these hops alone lead to, if that is so.
+    #[inline]
+    pub(crate) fn lone(&self, hops: &[Hop]) -> Option<u32> {
+        match hops {
+            [Hop::Node(node)] if self.ways[*node as usize].quick => Some(*node),
+            _ => None,
+        }
+    }
+
+    /// The graph that was wired.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The name of the node at a place.
+    pub(crate) fn name(&self, place: u32) -> &str {
+        self.graph.nodes().get(place as usize).map_or("", |node| &node.name)
+    }
+}

@@ -1,0 +1,41 @@
+//! Everything that is wrong with a graph, at once.
+
+use std::fmt;
+
+use petalflow_graph::Problem;
+
+/// Why [`build`](super::GraphBuilder::build) refused a graph: every mistake in it, with the codes and the words of `flow!`.
+///
+/// ```
+/// use petalflow::prelude::*;
+///
+/// #[state]
+/// struct Essay {
+///     draft: String,
+/// }
+///
+/// let errors = Graph::<Essay>::builder("essay").edge(START, "wirte").edge("publish", END).build().unwrap_err();
+/// assert_eq!(errors.problems().len(), 2);
+/// assert_eq!(errors.problems()[0].rule.code(), "PF002");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphErrors {
+    pub(super) graph: String,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl GraphErrors {
+    /// The mistakes, in the order of the rules.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+}
+
+impl fmt::Display for GraphErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "graph `{}` cannot be built:", self.graph)?;
+        self.problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+    }
+}
+
+impl std::error::Error for GraphErrors {}

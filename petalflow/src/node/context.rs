@@ -1,0 +1,255 @@
+//! What a node can ask about the run it is part of.
+
+use std::fmt;
+use std::hash::Hasher as _;
+use std::sync::Arc;
+
+use siphasher::sip128::Hasher128 as _;
+
+use super::{Delivery, ManagedValues};
+use crate::BoxError;
+use crate::run::{CancelToken, Pulse, Shared};
+
+/// Where in a run of flows within flows something happens: the names of the sub-flow nodes on the way down, each with the
+/// index of the item it ran for. Empty at the top.
+///
+/// ```
+/// use petalflow::Namespace;
+///
+/// let namespace = Namespace::ROOT.child("review", None).child("dig", Some(3));
+/// assert_eq!(namespace.to_string(), "review/dig[3]");
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Namespace(Option<Arc<str>>);
+
+impl Namespace {
+    /// The namespace of the run itself.
+    pub const ROOT: Self = Namespace(None);
+
+    /// The namespace of a sub-flow in this one.
+    #[must_use]
+    pub fn child(&self, node: &str, index: Option<usize>) -> Self {
+        use fmt::Write as _;
+        let mut path = self.as_str().to_string();
+        if !path.is_empty() {
+            path.push('/');
+        }
+        path.push_str(node);
+        if let Some(index) = index {
+            let _ = write!(path, "[{index}]");
+        }
+        Namespace(Some(path.into()))
+    }
+
+    /// The path, joined by `/`; empty at the top.
+    pub fn as_str(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Namespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Namespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Namespace({:?})", self.as_str())
+    }
+}
+
+/// Names one run of one node within a thread: the same over retries and, with a store, over crashes and resumes; so it can
+/// be passed on as an idempotency key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TaskId(u128);
+
+impl TaskId {
+    /// The id of a task: a hash of all that tells it from the others.
+    pub(crate) fn of(parts: &[&[u8]]) -> Self {
+        // SipHash with fixed keys: a published function, because the id must not change between builds. Parts are
+        // length-prefixed so that ("ab", "c") and ("a", "bc") differ.
+        let mut hasher = siphasher::sip128::SipHasher13::new();
+        for part in parts {
+            hasher.write(&(part.len() as u64).to_le_bytes());
+            hasher.write(part);
+        }
+        TaskId(hasher.finish128().as_u128())
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Debug for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TaskId({self})")
+    }
+}
+
+/// One run of a node, as the engine sees it: what extractors draw from.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) superstep: u64,
+    pub(crate) node: u32,
+    pub(crate) attempt: u32,
+    // Tells the runs of one node in one superstep apart: the place among all that was sent to it.
+    pub(crate) send: Option<u32>,
+    // Which item of the delivery this run is for; all of it without one.
+    pub(crate) item: Option<u32>,
+    pub(crate) delivery: Option<Delivery>,
+    // Only where the attempt has an idle timeout.
+    pub(crate) pulse: Option<Arc<Pulse>>,
+}
+
+impl Scope {
+    /// A scope of no task yet.
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Scope { shared, superstep: 0, node: 0, attempt: 1, send: None, item: None, delivery: None, pulse: None }
+    }
+
+    /// The number of the superstep, from 1.
+    pub fn superstep(&self) -> u64 {
+        self.superstep
+    }
+
+    /// The name of the node in its graph.
+    pub fn node(&self) -> &str {
+        self.shared.wiring.name(self.node)
+    }
+
+    /// The index among what was sent to the node, where it is the target of `each`.
+    pub fn index(&self) -> Option<usize> {
+        self.send.map(|index| index as usize)
+    }
+
+    /// The managed values of the run, if it was given any.
+    pub fn managed(&self) -> Option<&ManagedValues> {
+        self.shared.managed.as_deref()
+    }
+
+    /// The handle that nodes take as `cx: Context`.
+    pub fn context(&self) -> Context {
+        Context(self.clone())
+    }
+
+    /// What the edge delivered, if it is a `T`.
+    #[doc(hidden)]
+    pub fn item<T: 'static>(&self) -> Result<&T, BoxError> {
+        let item = self.delivery.as_ref().and_then(|delivery| delivery.get(self.item.map(|item| item as usize)));
+        item.ok_or_else(|| format!("node `{}` was not given the `{}` that it takes as its item", self.node(), std::any::type_name::<T>()).into())
+    }
+}
+
+/// The run, as a node sees it: `cx: Context` by value.
+///
+/// ```
+/// use petalflow::prelude::*;
+///
+/// #[state]
+/// struct Log {
+///     #[key(append)]
+///     lines: Vec<String>,
+/// }
+///
+/// #[node(Log)]
+/// async fn greet(cx: Context) -> LogLines {
+///     LogLines(vec![format!("{} in superstep {}", cx.node(), cx.superstep())])
+/// }
+///
+/// flow!(Greet(Log) { greet });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(Greet::run(()).await?.lines, ["greet in superstep 1"]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Context(Scope);
+
+impl Context {
+    /// The name of the node in its graph.
+    pub fn node(&self) -> &str {
+        self.0.node()
+    }
+
+    /// The number of the superstep, from 1.
+    pub fn superstep(&self) -> u64 {
+        self.0.superstep
+    }
+
+    /// How many supersteps the run may still make after this one.
+    pub fn remaining_supersteps(&self) -> u64 {
+        self.0.shared.limit.saturating_sub(self.0.superstep)
+    }
+
+    /// Which attempt this is, from 1.
+    pub fn attempt(&self) -> u32 {
+        self.0.attempt
+    }
+
+    /// The index of the item this run is for, where the node is the target of `each`.
+    pub fn index(&self) -> Option<usize> {
+        self.0.index()
+    }
+
+    /// Where the flow stands within the flows above it.
+    pub fn namespace(&self) -> &Namespace {
+        &self.0.shared.namespace
+    }
+
+    /// The name of this task, the same in every attempt.
+    pub fn task_id(&self) -> TaskId {
+        self.0.task_id()
+    }
+
+    /// A managed value, if the run has one of this type. A parameter `Managed<T>` instead makes the run insist on it.
+    pub fn managed<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.0.managed()?.get()
+    }
+
+    /// Whether the run has been asked to stop. A node that works for long without awaiting checks this.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.shared.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
+    }
+
+    /// Sends a value of the node's own to whoever listens to the run's [events](crate::Run::events), and counts as a sign of
+    /// life for the idle timeout. Nothing is serialized when nobody listens.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be represented as JSON.
+    pub fn emit<T: serde::Serialize>(&self, value: &T) -> Result<(), serde_json::Error> {
+        self.heartbeat();
+        if let Some(listener) = &self.0.shared.listener {
+            listener.custom(&self.0, serde_json::to_value(value)?);
+        }
+        Ok(())
+    }
+
+    /// A sign of life: the idle timeout of this attempt starts anew.
+    pub fn heartbeat(&self) {
+        if let Some(pulse) = &self.0.pulse {
+            pulse.beat();
+        }
+    }
+
+}
+
+impl Scope {
+    pub(crate) fn task_id(&self) -> TaskId {
+        let index = self.send.map_or(u64::MAX, u64::from);
+        TaskId::of(&[
+            self.shared.thread().as_bytes(),
+            self.shared.namespace.as_str().as_bytes(),
+            &self.superstep.to_le_bytes(),
+            self.node().as_bytes(),
+            &index.to_le_bytes(),
+        ])
+    }
+}

@@ -1,0 +1,108 @@
+//! What a node's run leaves behind for the barrier.
+
+use super::Delivery;
+use crate::{State, Update};
+
+/// Where a node chose to go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Chosen {
+    /// Along its edges.
+    #[default]
+    Edges,
+    /// Along one route, by its index in [`Chooses::NAMES`](super::Chooses::NAMES).
+    One(u32),
+    /// Along several routes, each once, or along none.
+    Many,
+}
+
+/// One run's writes, choice and deliveries. The engine keeps it from superstep to superstep, so that a run which writes what
+/// fits in place allocates nothing.
+pub struct Effects<S: State> {
+    /// The writes.
+    pub update: S::Update,
+    chosen: Chosen,
+    // Boxed, because few nodes send, and every run in flight holds one of these.
+    sent: Option<Box<Sent>>,
+}
+
+/// What goes along particular edges.
+#[derive(Debug, Default)]
+struct Sent {
+    routes: Vec<u32>,
+    deliveries: Vec<(Option<u32>, Delivery)>,
+}
+
+impl<S: State> Default for Effects<S> {
+    fn default() -> Self {
+        Effects { update: S::Update::default(), chosen: Chosen::Edges, sent: None }
+    }
+}
+
+impl<S: State> std::fmt::Debug for Effects<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Effects").field("written", &self.update.written()).field("chosen", &self.chosen).field("sent", &self.sent).finish()
+    }
+}
+
+impl<S: State> Effects<S> {
+    /// Where the node chose to go.
+    #[inline]
+    pub fn chosen(&self) -> Chosen {
+        self.chosen
+    }
+
+    /// The routes, where the node chose several.
+    pub fn routes(&self) -> &[u32] {
+        self.sent.as_ref().map_or(&[], |sent| &sent.routes)
+    }
+
+    /// What goes along the edges: by route, or `None` for the targets of `each`.
+    #[inline]
+    pub fn deliveries(&self) -> &[(Option<u32>, Delivery)] {
+        self.sent.as_ref().map_or(&[], |sent| &sent.deliveries)
+    }
+
+    /// Takes one route, by its index in [`Chooses::NAMES`](super::Chooses::NAMES).
+    #[inline]
+    pub fn choose(&mut self, route: u32) {
+        self.chosen = Chosen::One(route);
+    }
+
+    /// Takes one more of several routes; false if it is taken already.
+    pub fn choose_also(&mut self, route: u32) -> bool {
+        self.choose_none();
+        let routes = &mut self.sent.get_or_insert_default().routes;
+        let new = !routes.contains(&route);
+        if new {
+            routes.push(route);
+        }
+        new
+    }
+
+    /// Takes none of several routes, unless one is taken already.
+    pub fn choose_none(&mut self) {
+        self.chosen = Chosen::Many;
+    }
+
+    /// Sends something along a route, or with `None` to the targets of `each`.
+    pub fn send(&mut self, route: Option<u32>, delivery: Delivery) {
+        self.sent.get_or_insert_default().deliveries.push((route, delivery));
+    }
+
+    /// Forgets the choice and the deliveries.
+    #[inline]
+    pub(crate) fn forget_choice(&mut self) {
+        self.chosen = Chosen::Edges;
+        if let Some(sent) = &mut self.sent {
+            sent.routes.clear();
+            sent.deliveries.clear();
+        }
+    }
+
+    /// Forgets everything, keeping the memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.update.clear();
+        self.forget_choice();
+    }
+}

@@ -1,0 +1,207 @@
+//! What a node takes from the run by value.
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Context, Scope};
+use crate::BoxError;
+
+/// A by-value parameter of a node: something the run hands to it.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::{BoxError, Extract, Scope};
+///
+/// /// The number of the superstep.
+/// struct Superstep(u64);
+///
+/// impl Extract for Superstep {
+///     fn extract(scope: &Scope) -> Result<Self, BoxError> {
+///         Ok(Superstep(scope.superstep()))
+///     }
+/// }
+///
+/// #[state]
+/// struct Clock {
+///     ticks: u64,
+/// }
+///
+/// #[node(Clock)]
+/// async fn tick(superstep: Superstep) -> ClockTicks {
+///     ClockTicks(superstep.0)
+/// }
+///
+/// flow!(Tick(Clock) { tick });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(Tick::run(()).await?.ticks, 1);
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a node cannot take a `{Self}` by value",
+    label = "not something that the run can hand over",
+    note = "to read the key of this name, take a reference: `&{Self}`",
+    note = "`Context` and `Managed<T>` come by value, and any type that implements `petalflow::Extract`"
+)]
+pub trait Extract: Sized {
+    /// Takes it out of the run.
+    ///
+    /// # Errors
+    ///
+    /// When the run does not have it; the node then fails with this error.
+    fn extract(scope: &Scope) -> Result<Self, BoxError>;
+
+    /// Names what the run must have before its first node runs.
+    fn require(requirements: &mut Requirements<'_>) {
+        let _ = requirements;
+    }
+}
+
+impl Extract for Context {
+    fn extract(scope: &Scope) -> Result<Self, BoxError> {
+        Ok(scope.context())
+    }
+}
+
+/// A value that the caller lends to the run, such as a database pool: given to the builder with `manage`, taken by nodes
+/// by value, never part of the state.
+///
+/// ```
+/// use petalflow::prelude::*;
+///
+/// struct Dictionary(&'static str);
+///
+/// #[state]
+/// struct Essay {
+///     draft: String,
+/// }
+///
+/// #[node(Essay)]
+/// async fn write(words: Managed<Dictionary>) -> EssayDraft {
+///     EssayDraft(words.0.to_string())
+/// }
+///
+/// flow!(Write(Essay) { write });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let essay = Write::new().manage(Dictionary("petal")).run(()).await?;
+/// assert_eq!(essay.draft, "petal");
+///
+/// let error = Write::run(()).await.err().unwrap();
+/// assert!(error.to_string().contains("Dictionary"));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Managed<T>(Arc<T>);
+
+impl<T> Managed<T> {
+    /// The value, shared.
+    pub fn into_arc(self) -> Arc<T> {
+        self.0
+    }
+
+    /// Wraps a value, for calling a node as a function.
+    pub fn new(value: T) -> Self {
+        Managed(Arc::new(value))
+    }
+}
+
+impl<T> Clone for Managed<T> {
+    fn clone(&self) -> Self {
+        Managed(Arc::clone(&self.0))
+    }
+}
+
+impl<T: std::fmt::Debug> std::fmt::Debug for Managed<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Managed").field(&self.0).finish()
+    }
+}
+
+impl<T> std::ops::Deref for Managed<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Send + Sync + 'static> Extract for Managed<T> {
+    fn extract(scope: &Scope) -> Result<Self, BoxError> {
+        let value = scope.managed().and_then(ManagedValues::get::<T>);
+        value.map(Managed).ok_or_else(|| format!("the run has no managed `{}`: give it one with `.manage(..)`", type_name::<T>()).into())
+    }
+
+    fn require(requirements: &mut Requirements<'_>) {
+        requirements.managed::<T>();
+    }
+}
+
+/// The managed values of a run, by type.
+#[derive(Clone, Default)]
+pub struct ManagedValues(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
+
+impl std::fmt::Debug for ManagedValues {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ManagedValues").field(&self.0.len()).finish()
+    }
+}
+
+impl ManagedValues {
+    /// Adds a value; a second one of the same type takes the place of the first.
+    pub fn insert<T: Send + Sync + 'static>(&mut self, value: Arc<T>) {
+        self.0.insert(TypeId::of::<T>(), value);
+    }
+
+    /// The value of this type.
+    pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.0.get(&TypeId::of::<T>())?.clone().downcast().ok()
+    }
+
+    /// Whether there is a value of this type.
+    pub fn has<T: 'static>(&self) -> bool {
+        self.0.contains_key(&TypeId::of::<T>())
+    }
+}
+
+/// Collects what the nodes of a flow need and the run does not have.
+#[derive(Debug)]
+pub struct Requirements<'a> {
+    managed: Option<&'a ManagedValues>,
+    missing: Vec<&'static str>,
+    /// The flows that were asked already: a flow may contain itself.
+    entered: Vec<TypeId>,
+}
+
+impl<'a> Requirements<'a> {
+    /// Nothing is missing yet.
+    pub(crate) fn new(managed: Option<&'a ManagedValues>) -> Self {
+        Requirements { managed, missing: Vec::new(), entered: Vec::new() }
+    }
+
+    /// Requires a managed value of this type.
+    pub fn managed<T: 'static>(&mut self) {
+        let name = type_name::<T>();
+        if !self.managed.is_some_and(ManagedValues::has::<T>) && !self.missing.contains(&name) {
+            self.missing.push(name);
+        }
+    }
+
+    /// Whether this flow has not been asked yet.
+    pub(crate) fn enter<F: 'static>(&mut self) -> bool {
+        let new = !self.entered.contains(&TypeId::of::<F>());
+        if new {
+            self.entered.push(TypeId::of::<F>());
+        }
+        new
+    }
+
+    /// The names of what is missing, in the order it was asked for.
+    pub(crate) fn into_missing(self) -> Vec<&'static str> {
+        self.missing
+    }
+}

@@ -1,0 +1,249 @@
+//! What a node may return.
+
+use super::{Effects, Route};
+use crate::{BoxError, KeySet, State};
+
+/// What a node over `S` may return: a typed key, a tuple of them (to eight), an `Option` of one, `()`, any of them in a
+/// `Result`; a route or an [`Each`](super::Each) last.
+///
+/// Implement it for a type of your own to teach nodes to return it:
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::{BoxError, Effects, KeySet, Output};
+///
+/// #[state]
+/// struct Essay {
+///     #[key(append)]
+///     notes: Vec<String>,
+/// }
+///
+/// /// One note.
+/// struct Note(&'static str);
+///
+/// impl Output<Essay> for Note {
+///     const MAY: KeySet = <EssayNotes as Output<Essay>>::MAY;
+///     const MUST: KeySet = <EssayNotes as Output<Essay>>::MUST;
+///     type Then = ();
+///     fn apply(self, effects: &mut Effects<Essay>) -> Result<(), BoxError> {
+///         EssayNotes(vec![self.0.into()]).apply(effects)
+///     }
+/// }
+///
+/// #[node(Essay)]
+/// async fn jot() -> Note {
+///     Note("jotted")
+/// }
+///
+/// flow!(Jot(Essay) { jot });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(Jot::run(()).await?.notes, ["jotted"]);
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a node over `{S}` cannot return `{Self}`",
+    label = "not a key of `{S}`, nor a route",
+    note = "return a typed key (state + key, such as `EssayDraft(..)`), a tuple of keys, `()`, any of them in a `Result`; a route comes last"
+)]
+pub trait Output<S: State>: Sized {
+    /// The keys it may write: two such nodes in one superstep can conflict.
+    const MAY: KeySet;
+    /// The keys it always writes: later nodes may read them.
+    const MUST: KeySet;
+    /// The keys that one such value writes twice.
+    const TWICE: KeySet = KeySet::NONE;
+    /// Where it leads: `()` where the edges alone decide, a route, an `Each`.
+    type Then: Chooses;
+
+    /// Puts the writes and the choice where the engine finds them.
+    ///
+    /// # Errors
+    ///
+    /// The node's own error, if the value is one; a write that its key does not take.
+    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>;
+}
+
+/// An [`Output`] that only writes: what may stand before the last place of a tuple.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand here in what a node over `{S}` returns",
+    label = "not a key of `{S}`",
+    note = "only typed keys may come before the last place of a tuple; a route or an `Each` comes last"
+)]
+pub trait Written<S: State>: Output<S> {
+    /// `MAY`, `MUST` and `TWICE`, named through this trait by generated code, so that what cannot stand before the last place
+    /// is said in the words above and no others.
+    #[doc(hidden)]
+    const WRITES: (KeySet, KeySet, KeySet) = (Self::MAY, Self::MUST, Self::TWICE);
+
+    /// `apply`, likewise.
+    #[doc(hidden)]
+    #[inline]
+    fn write(self, effects: &mut Effects<S>) -> Result<(), BoxError> {
+        self.apply(effects)
+    }
+}
+
+/// The compile-time side of a choice: which routes there are.
+pub trait Chooses {
+    /// The names of the routes; none where the edges alone decide.
+    const NAMES: &'static [&'static str] = &[];
+    /// For each route whether it carries a payload.
+    const PAYLOADS: &'static [bool] = &[];
+    /// Picks any number of routes rather than exactly one.
+    const MANY: bool = false;
+    /// Is a choice at all.
+    const ROUTES: bool = false;
+    /// Sends items to the targets of `each`.
+    const SENDS: bool = false;
+}
+
+impl Chooses for () {}
+
+impl<S: State> Output<S> for () {
+    const MAY: KeySet = KeySet::NONE;
+    const MUST: KeySet = KeySet::NONE;
+    type Then = ();
+
+    #[inline]
+    fn apply(self, _: &mut Effects<S>) -> Result<(), BoxError> {
+        Ok(())
+    }
+}
+
+impl<S: State> Written<S> for () {}
+
+impl<S: State, T: Written<S>> Output<S> for Option<T> {
+    const MAY: KeySet = T::MAY;
+    const MUST: KeySet = KeySet::NONE;
+    const TWICE: KeySet = T::TWICE;
+    type Then = ();
+
+    #[inline]
+    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError> {
+        self.map_or(Ok(()), |output| output.apply(effects))
+    }
+}
+
+impl<S: State, T: Written<S>> Written<S> for Option<T> {}
+
+impl<S: State, T: Output<S>, E: Fails> Output<S> for Result<T, E> {
+    const MAY: KeySet = T::MAY;
+    const MUST: KeySet = T::MUST;
+    const TWICE: KeySet = T::TWICE;
+    type Then = T::Then;
+
+    #[inline]
+    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError> {
+        self.map_err(Into::into)?.apply(effects)
+    }
+}
+
+/// An error with which a node may fail: any that converts to a boxed one.
+#[diagnostic::on_unimplemented(
+    message = "a node cannot fail with a `{Self}`",
+    label = "not an error",
+    note = "implement `std::error::Error` for it (`#[derive(thiserror::Error)]`), or use `petalflow::Result`; it must be `Send` and `Sync`"
+)]
+pub trait Fails: Into<BoxError> {
+    /// The error in a box.
+    #[doc(hidden)]
+    fn boxed(self) -> BoxError {
+        self.into()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<BoxError>> Fails for E {}
+
+/// Any number of routes, each taken once; none ends the path.
+impl<R: Route> Chooses for Vec<R> {
+    const NAMES: &'static [&'static str] = R::NAMES;
+    const PAYLOADS: &'static [bool] = R::PAYLOADS;
+    const MANY: bool = true;
+    const ROUTES: bool = true;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: State, R: Route + Output<S>> Output<S> for Vec<R> {
+    const MAY: KeySet = KeySet::NONE;
+    const MUST: KeySet = KeySet::NONE;
+    type Then = Self;
+
+    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError> {
+        effects.choose_none();
+        for route in self {
+            let index = route.index();
+            if effects.choose_also(index)
+                && let Some(payload) = route.payload()
+            {
+                effects.send(Some(index), payload);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `match { true => a, false => b }`.
+impl Chooses for bool {
+    const NAMES: &'static [&'static str] = &["false", "true"];
+    const PAYLOADS: &'static [bool] = &[false, false];
+    const ROUTES: bool = true;
+}
+
+impl<S: State> Output<S> for bool {
+    const MAY: KeySet = KeySet::NONE;
+    const MUST: KeySet = KeySet::NONE;
+    type Then = bool;
+
+    #[inline]
+    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError> {
+        effects.choose(u32::from(self));
+        Ok(())
+    }
+}
+
+macro_rules! tuple {
+    ($($key:ident)*; $last:ident) => {
+        #[diagnostic::do_not_recommend]
+        impl<S: State, $($key: Written<S>,)* $last: Output<S>> Output<S> for ($($key,)* $last,) {
+            const MAY: KeySet = KeySet::NONE $(.union($key::MAY))* .union($last::MAY);
+            const MUST: KeySet = KeySet::NONE $(.union($key::MUST))* .union($last::MUST);
+            const TWICE: KeySet = {
+                #[allow(unused_mut)]
+                let mut seen = KeySet::NONE;
+                #[allow(unused_mut)]
+                let mut twice = KeySet::NONE;
+                $(
+                    twice = twice.union($key::TWICE).union(seen.intersection($key::MAY));
+                    seen = seen.union($key::MAY);
+                )*
+                twice.union($last::TWICE).union(seen.intersection($last::MAY))
+            };
+            type Then = $last::Then;
+
+            #[inline]
+            #[allow(non_snake_case)]
+            fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError> {
+                let ($($key,)* $last,) = self;
+                $($key.apply(effects)?;)*
+                $last.apply(effects)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<S: State, $($key: Written<S>,)* $last: Written<S>> Written<S> for ($($key,)* $last,) {}
+    };
+}
+
+tuple!(; A);
+tuple!(A; B);
+tuple!(A B; C);
+tuple!(A B C; D);
+tuple!(A B C D; E);
+tuple!(A B C D E; F);
+tuple!(A B C D E F; G);
+tuple!(A B C D E F G; H);
+tuple!(A B C D E F G H; I);

@@ -1,0 +1,91 @@
+//! Stopping a run from outside.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use tokio::sync::Notify;
+
+const RUNNING: u8 = 0;
+const DRAINING: u8 = 1;
+const CANCELLED: u8 = 2;
+
+/// Stops runs: at once with [`cancel`](Self::cancel), at the next barrier with [`drain`](Self::drain). Clones are handles to
+/// the same token; one token may stop many runs, and sub-flows stop with their parent.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::{CancelToken, RunErrorKind};
+///
+/// #[state]
+/// struct Nothing {}
+///
+/// #[node(Nothing)]
+/// async fn wait_for_ever() {
+///     std::future::pending::<()>().await;
+/// }
+///
+/// flow!(Wait(Nothing) { wait_for_ever });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let token = CancelToken::new();
+/// let run = tokio::spawn(Wait::new().cancel_with(&token).run(()));
+/// tokio::task::yield_now().await;
+/// token.cancel();
+/// let error = run.await.unwrap().err().unwrap();
+/// assert_eq!(*error.kind(), RunErrorKind::Cancelled);
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct CancelToken(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    state: AtomicU8,
+    changed: Notify,
+}
+
+impl CancelToken {
+    /// A token that has stopped nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops the runs at once: nodes in flight are dropped, nothing of the superstep is applied.
+    pub fn cancel(&self) {
+        self.0.state.store(CANCELLED, Ordering::Release);
+        self.0.changed.notify_waiters();
+    }
+
+    /// Stops the runs when the superstep that they are in has been committed. A run that ends with it ends as usual.
+    pub fn drain(&self) {
+        // A cancelled run stays cancelled.
+        let _ = self.0.state.compare_exchange(RUNNING, DRAINING, Ordering::Release, Ordering::Relaxed);
+    }
+
+    /// Whether [`cancel`](Self::cancel) has been called.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.state.load(Ordering::Relaxed) == CANCELLED
+    }
+
+    /// Whether [`drain`](Self::drain) has been called, or [`cancel`](Self::cancel).
+    pub fn is_draining(&self) -> bool {
+        self.0.state.load(Ordering::Relaxed) != RUNNING
+    }
+
+    /// Completes when the token is cancelled.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future forgets the wait.
+    pub async fn cancelled(&self) {
+        loop {
+            // Registered before the check, or a cancellation in between would be missed.
+            let changed = self.0.changed.notified();
+            if self.0.state.load(Ordering::Acquire) == CANCELLED {
+                return;
+            }
+            changed.await;
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The superstep loop.
+
+use std::sync::{Arc, OnceLock};
+
+use super::fork::{Crew, JobEnd, run_job};
+use super::guard::{Failure, Stop, Watch, breathe};
+use super::lane::{LaneEnd, lane};
+use super::{CancelToken, Extras, Settings, Shared, Start};
+use crate::error::Barrier;
+use crate::event::{Event, EventKind, Listener};
+use crate::flow::{Hop, Wiring};
+use crate::middleware::{BoxFuture, RunNext};
+use crate::node::{Chosen, Delivery, Effects, Requirements, Scope};
+use crate::superstep::{NoEdge, Planner, Task, commit_one};
+use crate::{BoxError, Flow, KeySet, NodeError, RunError, RunErrorKind, State, WriteError};
+
+/// A run of many supersteps without a wait lets other tasks run after this many.
+const BREATH: u64 = 128;
+
+/// A run between two supersteps.
+pub(super) struct Engine<F: Flow> {
+    pub(super) flow: Arc<F>,
+    pub(super) wiring: Arc<Wiring>,
+    pub(super) cancel: Option<CancelToken>,
+    pub(super) extras: Option<Arc<Extras<F::State>>>,
+    pub(super) max_concurrency: usize,
+    pub(super) watch: Option<Box<Watch>>,
+    /// The last task of the fast path; its superstep is the run's.
+    pub(super) scope: Scope,
+    /// At home, except during a fork.
+    pub(super) state: Option<F::State>,
+    /// The keys that have been written.
+    pub(super) written: KeySet,
+    /// What the last task of the fast path did.
+    pub(super) effects: Effects<F::State>,
+}
+
+/// Why a run cannot go on.
+pub(super) struct Broken<S: State> {
+    kind: RunErrorKind,
+    source: Option<BoxError>,
+    /// What siblings had finished.
+    pub(super) pending: Vec<(String, S::Update)>,
+}
+
+/// The whole run, from its input to its end, with the middleware around it.
+pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
+    let extras = start.settings.extras.clone().filter(|extras| !extras.run_middleware.is_empty());
+    let Some(extras) = extras else { return engage(start) };
+    Box::pin(async move {
+        let Start { flow, settings, input } = start;
+        let next = RunNext::new(&extras.run_middleware, move |input| engage(Start { flow, settings, input }));
+        next.run(input).await
+    })
+}
+
+/// The run itself.
+fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
+    let mut requirements = Requirements::new(start.settings.managed.as_deref());
+    start.flow.require(&mut requirements);
+    let missing = requirements.into_missing();
+    if !missing.is_empty() {
+        let error = RunError::bare(RunErrorKind::MissingManaged(missing), start.flow.name(), 0);
+        return Box::pin(std::future::ready(Err(error)));
+    }
+    // Made here and not inside: a future keeps its arguments beside what is made of them.
+    let mut engine = Engine::new(start);
+    Box::pin(async move {
+        let result = engine.run().await;
+        let state = engine.state.take().expect("the state is at home when a run ends");
+        match result {
+            Ok(()) => Ok(state),
+            Err(Broken { kind, source, pending }) => {
+                Err(RunError::new(kind, engine.flow.name(), engine.scope.superstep, source, Barrier { state, pending }))
+            }
+        }
+    })
+}
+
+impl<F: Flow> Engine<F> {
+    fn new(Start { flow, settings, input }: Start<F>) -> Self {
+        let wiring = flow.wiring();
+        let Settings { limit, max_concurrency, cancel, managed, namespace, thread, extras } = settings;
+        let timeouts = extras.as_ref().map_or((None, None), |extras| (extras.timeout, extras.superstep_timeout));
+        let listener = extras.as_ref().and_then(|extras| extras.sink.clone()).map(|sink| sink as Arc<dyn Listener>);
+        let thread = thread.map_or_else(OnceLock::new, OnceLock::from);
+        let shared = Shared { wiring: Arc::clone(&wiring), managed, cancel: cancel.clone(), listener, namespace, limit, thread };
+        let (state, written) = F::State::start(input);
+        Engine {
+            watch: Watch::new(cancel.as_ref(), timeouts.0, timeouts.1),
+            scope: Scope::new(Arc::new(shared)),
+            state: Some(state),
+            effects: Effects::default(),
+            flow,
+            wiring,
+            cancel,
+            extras,
+            max_concurrency,
+            written,
+        }
+    }
+
+    async fn run(&mut self) -> Result<(), Broken<F::State>> {
+        self.tell(|| EventKind::RunStarted);
+        let entry = if self.is_bare() { self.wiring.lone(&self.wiring.entry) } else { None };
+        let Some(mut node) = entry else { return self.general(None).await };
+        loop {
+            self.go_on(Some(node), &[]).await?;
+            match lane(self, node, self.pause()).await {
+                LaneEnd::Before(next) => node = next,
+                end => {
+                    let (node, job) = self.settle(end)?;
+                    // Most runs on the fast path end on it.
+                    if matches!(job, JobEnd::Done) && self.ends(node) {
+                        return Ok(());
+                    }
+                    return self.general(Some((node, job))).await;
+                }
+            }
+        }
+    }
+
+    /// Runs on with all that a chain or a loop does without; boxed, so that those do not carry it.
+    fn general(&mut self, after: Option<(u32, JobEnd)>) -> BoxFuture<'_, Result<(), Broken<F::State>>> {
+        Box::pin(async move {
+            let wiring = Arc::clone(&self.wiring);
+            let bare = self.is_bare();
+            let lone = |frontier: &[Task]| match frontier {
+                [Task { node, delivery: None, .. }] if bare && wiring.ways[*node as usize].quick => Some(*node),
+                _ => None,
+            };
+            let mut planner = Planner::new(&wiring);
+            let mut frontier = Vec::new();
+            let mut crew = Crew::new(run_job::<F>);
+            match after {
+                None => planner.start(&wiring, &mut frontier),
+                Some((node, job)) => self.plan(&mut planner, node, &job, &mut frontier)?,
+            }
+            while !frontier.is_empty() {
+                if let Some(mut node) = lone(&frontier) {
+                    frontier.clear();
+                    let end = loop {
+                        self.go_on(Some(node), &[]).await?;
+                        match lane(self, node, self.pause()).await {
+                            LaneEnd::Before(next) => node = next,
+                            end => break end,
+                        }
+                    };
+                    let (node, job) = self.settle(end)?;
+                    self.plan(&mut planner, node, &job, &mut frontier)?;
+                } else {
+                    self.go_on(None, &frontier).await?;
+                    self.scope.superstep += 1;
+                    self.tell(|| EventKind::SuperstepStarted { nodes: frontier.iter().map(|task| wiring.name(task.node).into()).collect() });
+                    crew.superstep(self, &mut planner, &mut frontier).await?;
+                }
+            }
+            let waiting: Vec<String> = planner.waiting().flat_map(|join| join_targets(&wiring, join)).collect();
+            if waiting.is_empty() { Ok(()) } else { Err(Broken::new(RunErrorKind::StrandedJoin { waiting })) }
+        })
+    }
+
+    /// What became of the last node of the fast path.
+    fn settle(&mut self, end: LaneEnd) -> Result<(u32, JobEnd), Broken<F::State>> {
+        match end {
+            LaneEnd::Before(node) | LaneEnd::After(node) => Ok((node, JobEnd::Done)),
+            LaneEnd::Failed(node, failure) => {
+                let job = survive(self.extras.as_deref(), &self.wiring, &self.scope, failure, &mut self.effects)?;
+                // Only the record of a failure that the run survives: it is the one write of this superstep.
+                let state = self.state.as_mut().expect("the state is at home between forks");
+                match commit_one(state, &mut self.written, &mut self.effects.update) {
+                    Ok(()) => Ok((node, job)),
+                    Err(error) => Err(self.refused(node, error)),
+                }
+            }
+            LaneEnd::Stopped(stop) => Err(Broken::new(stop.into())),
+            LaneEnd::Refused(node, error) => Err(self.refused(node, error)),
+        }
+    }
+
+    /// Plans what follows a node of the fast path.
+    fn plan(&mut self, planner: &mut Planner, node: u32, job: &JobEnd, frontier: &mut Vec<Task>) -> Result<(), Broken<F::State>> {
+        let planned = planner.advance(&self.wiring, std::iter::once((node, job.outcome(&self.effects))), frontier);
+        self.effects.clear();
+        planned.map_err(|missing| Broken::new(self.no_edge(&missing)))
+    }
+
+    /// Whether all that follows the node is END.
+    fn ends(&self, node: u32) -> bool {
+        let ways = &self.wiring.ways[node as usize];
+        let hops = match self.effects.chosen() {
+            Chosen::Edges => &ways.plain,
+            Chosen::One(route) => match ways.routes.get(route as usize) {
+                Some(hops) if !hops.is_empty() => hops,
+                _ => return false,
+            },
+            Chosen::Many => return false,
+        };
+        hops.iter().all(|hop| *hop == Hop::End)
+    }
+
+    /// Whether nothing surrounds the nodes of this run, so that the fast path may be taken.
+    fn is_bare(&self) -> bool {
+        let bare = |extras: &Arc<Extras<F::State>>| extras.middleware.is_empty() && extras.sink.is_none() && extras.superstep_timeout.is_none();
+        self.extras.as_ref().is_none_or(bare)
+    }
+
+    /// Where the fast path stops to look around.
+    fn pause(&self) -> u64 {
+        self.scope.shared.limit.min((self.scope.superstep / BREATH + 1) * BREATH)
+    }
+
+    /// Between two supersteps: what may stop the run here, and a breath now and then.
+    async fn go_on(&mut self, single: Option<u32>, frontier: &[Task]) -> Result<(), Broken<F::State>> {
+        let (superstep, limit) = (self.scope.superstep, self.scope.shared.limit);
+        if let Some(stop) = self.watch.as_mut().and_then(|watch| watch.begin_superstep()) {
+            return Err(Broken::new(stop.into()));
+        }
+        let next = || single.into_iter().chain(frontier.iter().map(|task| task.node)).map(|node| self.wiring.name(node).to_string()).collect();
+        if superstep > 0 && self.cancel.as_ref().is_some_and(CancelToken::is_draining) {
+            return Err(Broken::new(RunErrorKind::Drained { next: next() }));
+        }
+        if superstep >= limit {
+            return Err(Broken::new(RunErrorKind::Limit { limit, next: next() }));
+        }
+        if superstep > 0 && superstep.is_multiple_of(BREATH) {
+            breathe(&mut self.watch).await.map_err(|stop| Broken::new(stop.into()))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn tell(&self, kind: impl FnOnce() -> EventKind<F::State>) {
+        if let Some(sink) = self.extras.as_ref().and_then(|extras| extras.sink.as_ref()) {
+            sink.send(Event { namespace: self.scope.shared.namespace.clone(), superstep: self.scope.superstep, task: None, kind: kind() });
+        }
+    }
+
+    pub(super) fn no_edge(&self, missing: &NoEdge) -> RunErrorKind {
+        let route = self.wiring.routes[missing.node as usize].get(missing.route as usize).copied().unwrap_or_default();
+        RunErrorKind::NoEdge { node: self.wiring.name(missing.node).into(), route: route.into() }
+    }
+
+    fn refused(&self, node: u32, error: WriteError) -> Broken<F::State> {
+        Broken::refused(vec![self.wiring.name(node).to_string()], error)
+    }
+}
+
+/// What becomes of a failed task: its `catch` edge, a record, or the end of the run.
+pub(super) fn survive<S: State>(
+    extras: Option<&Extras<S>>,
+    wiring: &Wiring,
+    scope: &Scope,
+    failure: Failure,
+    effects: &mut Effects<S>,
+) -> Result<JobEnd, Broken<S>> {
+    let error: NodeError = failure.describe(scope);
+    effects.clear();
+    if let Some(to) = wiring.ways[scope.node as usize].catch {
+        return Ok(JobEnd::Caught { to, failure: Delivery::one(error) });
+    }
+    if let Some(record) = extras.and_then(|extras| extras.record) {
+        record(error, &mut effects.update);
+        return Ok(JobEnd::Ignored);
+    }
+    Err(Broken { source: Some(failure.error), ..Broken::new(RunErrorKind::Node(error)) })
+}
+
+impl<S: State> Broken<S> {
+    pub(super) fn new(kind: RunErrorKind) -> Self {
+        Broken { kind, source: None, pending: Vec::new() }
+    }
+
+    pub(super) fn refused(nodes: Vec<String>, error: WriteError) -> Self {
+        let kind = RunErrorKind::Write { nodes, problem: error.to_string() };
+        Broken { source: Some(error.into()), ..Broken::new(kind) }
+    }
+}
+
+impl From<Stop> for RunErrorKind {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Cancelled => RunErrorKind::Cancelled,
+            Stop::Timeout(of) => RunErrorKind::Timeout { of },
+        }
+    }
+}
+
+fn join_targets(wiring: &Wiring, join: usize) -> impl Iterator<Item = String> {
+    wiring.joins[join].out.iter().map(|hop| match hop {
+        Hop::Node(node) | Hop::Each(node) => wiring.name(*node).to_string(),
+        Hop::Join { .. } | Hop::End => "END".to_string(),
+    })
+}

@@ -1,0 +1,122 @@
+//! Driving a flow: the only part that awaits, waits and spawns.
+
+mod attempt;
+mod cancel;
+mod drive;
+mod fork;
+mod guard;
+mod lane;
+mod pulse;
+mod settings;
+mod shared;
+mod slab;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+pub use cancel::CancelToken;
+pub(crate) use drive::drive;
+pub(crate) use guard::caught;
+pub(crate) use pulse::Pulse;
+pub(crate) use settings::{Extras, Settings};
+pub use shared::Shared;
+
+use crate::event::{Events, Sink};
+use crate::middleware::BoxFuture;
+use crate::{Flow, RunError, State};
+
+/// A run of a flow: a future of the final state, or a stream of [events](Self::events).
+///
+/// Nothing happens before it is polled.
+///
+/// # Cancel safety
+///
+/// Dropping it stops the run at once: every node in flight is dropped. Only a `blocking` node that has begun runs on, and
+/// what it returns is discarded.
+///
+/// ```
+/// use petalflow::prelude::*;
+///
+/// #[state]
+/// struct Essay {
+///     #[key(input)]
+///     topic: String,
+///     draft: String,
+/// }
+///
+/// #[node(Essay)]
+/// async fn write(topic: &str) -> EssayDraft {
+///     EssayDraft(format!("about {topic}"))
+/// }
+///
+/// flow!(Write(Essay) { write });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let essay = Write::run("petals".to_string()).await?;
+/// assert_eq!(essay.draft, "about petals");
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a run does nothing before it is awaited"]
+pub struct Run<F: Flow>(Progress<F>);
+
+enum Progress<F: Flow> {
+    /// Not yet begun. Boxed, so that a run is small to move.
+    Ready(Box<Start<F>>),
+    Running(BoxFuture<'static, Result<F::State, RunError>>),
+    Done,
+}
+
+pub(crate) struct Start<F: Flow> {
+    pub(crate) flow: Arc<F>,
+    pub(crate) settings: Settings<F::State>,
+    pub(crate) input: <F::State as State>::Input,
+}
+
+impl<F: Flow> std::fmt::Debug for Run<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let progress = match &self.0 {
+            Progress::Ready(_) => "ready",
+            Progress::Running(_) => "running",
+            Progress::Done => "done",
+        };
+        f.debug_tuple("Run").field(&progress).finish()
+    }
+}
+
+impl<F: Flow> Run<F> {
+    pub(crate) fn new(start: Start<F>) -> Self {
+        Run(Progress::Ready(Box::new(start)))
+    }
+
+    /// The run as a stream of what happens in it. The stream drives the run: dropping it cancels the run.
+    ///
+    /// # Panics
+    ///
+    /// If the run has been polled already.
+    pub fn events(self) -> Events<F> {
+        let Progress::Ready(mut start) = self.0 else { panic!("`events` must be asked for before the run is polled") };
+        let sink = Sink::queue();
+        start.settings.extras_mut().sink = Some(Arc::clone(&sink));
+        Events::new(Run(Progress::Ready(start)), sink)
+    }
+}
+
+impl<F: Flow> Future for Run<F> {
+    type Output = Result<F::State, RunError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if matches!(self.0, Progress::Ready(_))
+            && let Progress::Ready(start) = std::mem::replace(&mut self.0, Progress::Done)
+        {
+            self.0 = Progress::Running(drive(*start));
+        }
+        let Progress::Running(running) = &mut self.0 else { panic!("a run was polled after it had ended") };
+        let result = std::task::ready!(running.as_mut().poll(cx));
+        self.0 = Progress::Done;
+        Poll::Ready(result)
+    }
+}

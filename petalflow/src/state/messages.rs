@@ -1,0 +1,313 @@
+//! `messages`: a list in which a known id replaces, a new one appends, and a removal removes.
+
+use std::collections::HashMap;
+
+use super::{Write, WriteError, Writes};
+
+/// An entry of a key with the reducer `messages`.
+///
+/// ```
+/// use petalflow::{Message, reduce};
+///
+/// #[derive(Clone, Debug, PartialEq)]
+/// struct Line {
+///     id: Option<String>,
+///     text: &'static str,
+/// }
+///
+/// impl Message for Line {
+///     fn id(&self) -> Option<&str> {
+///         self.id.as_deref()
+///     }
+///     fn set_id(&mut self, id: String) {
+///         self.id = Some(id);
+///     }
+/// }
+///
+/// let line = |id: &str, text| Line { id: Some(id.into()), text };
+/// let mut chat = vec![line("1", "helo"), line("2", "hi")];
+/// reduce::messages(&mut chat, vec![line("1", "hello"), Line { id: None, text: "how are you?" }]);
+/// assert_eq!(chat[0].text, "hello");
+/// assert_eq!(chat[2].text, "how are you?");
+/// assert!(chat[2].id.is_some());
+/// ```
+pub trait Message {
+    /// What names it within its list.
+    fn id(&self) -> Option<&str>;
+
+    /// Gives it a name: called for a message that has none when it enters a list. The name is the same in every run.
+    fn set_id(&mut self, id: String);
+
+    /// What it removes, if it is no message but the removal of one.
+    fn removes(&self) -> Option<Remove<'_>> {
+        None
+    }
+}
+
+/// What the removal of messages removes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remove<'a> {
+    /// The message of this id. It is an error if there is none.
+    One(&'a str),
+    /// All that came before.
+    All,
+}
+
+/// The lists that the reducer `messages` fits: `Vec<M>` of a [`Message`].
+#[diagnostic::on_unimplemented(
+    message = "`messages` does not fit a key of type `{Self}`",
+    label = "not a list of messages",
+    note = "`messages` fits `Vec<M>` where `M` implements `petalflow::Message`; to keep a list of anything else use `append`"
+)]
+pub trait Messages: Sized {
+    /// Folds messages into the list. The removal of an unknown message does nothing here; a run refuses it before.
+    fn messages(&mut self, written: Self);
+
+    /// Looks at the writes of a superstep, in the order in which they will fold, before they are applied.
+    #[doc(hidden)]
+    fn validate<'a>(&'a self, key: &'static str, writes: &mut dyn Iterator<Item = &'a Writes<Self>>) -> Result<(), WriteError>
+    where
+        Self: 'a;
+}
+
+/// Folds messages into a list: a known id replaces in place, the others append, removals remove. Messages without an id get
+/// one.
+pub fn messages<T: Messages>(current: &mut T, written: T) {
+    current.messages(written);
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Message> Messages for Vec<M> {
+    fn messages(&mut self, written: Self) {
+        // The usual message is new and has no id: it needs no look at the list, however long that is.
+        if written.iter().all(|message| message.id().is_none() && message.removes().is_none()) {
+            self.reserve(written.len());
+            for message in written {
+                enter(self, message);
+            }
+            return;
+        }
+        let mut places: HashMap<String, usize> = HashMap::with_capacity(self.len() + written.len());
+        let mut removed = vec![false; self.len()];
+        for (place, message) in self.iter().enumerate() {
+            if let Some(id) = message.id() {
+                places.insert(id.to_string(), place);
+            }
+        }
+        for message in written {
+            match message.removes() {
+                Some(Remove::All) => {
+                    self.clear();
+                    places.clear();
+                    removed.clear();
+                    continue;
+                }
+                Some(Remove::One(id)) => {
+                    if let Some(&place) = places.get(id) {
+                        removed[place] = true;
+                    }
+                    continue;
+                }
+                None => {}
+            }
+            let known = message.id().and_then(|id| places.get(id)).copied();
+            if let Some(place) = known {
+                self[place] = message;
+                removed[place] = false;
+            } else {
+                enter(self, message);
+                removed.push(false);
+                if let Some(id) = self.last().and_then(Message::id) {
+                    places.insert(id.to_string(), self.len() - 1);
+                }
+            }
+        }
+        if removed.contains(&true) {
+            let mut removed = removed.into_iter();
+            self.retain(|_| !removed.next().unwrap_or(false));
+        }
+    }
+
+    fn validate<'a>(&'a self, key: &'static str, writes: &mut dyn Iterator<Item = &'a Writes<Self>>) -> Result<(), WriteError>
+    where
+        Self: 'a,
+    {
+        let mut check = Check { key, current: self, added: Vec::new(), overwritten: false, unknown: None };
+        writes.for_each(|writes| check.add(writes));
+        check.finish()
+    }
+}
+
+/// Appends a message, with an id if it has none.
+fn enter<M: Message>(list: &mut Vec<M>, mut message: M) {
+    if message.id().is_none() {
+        // A hash of the place and of the id before it: the same in every run, and new, because a message that was given its
+        // id at this place after that neighbour is still there or gone.
+        let mut parts = list.last().and_then(Message::id).unwrap_or_default().as_bytes().to_vec();
+        parts.extend_from_slice(&(list.len() as u64).to_le_bytes());
+        let hash = siphasher::sip::SipHasher13::new().hash(&parts);
+        message.set_id(format!("{hash:016x}"));
+    }
+    list.push(message);
+}
+
+struct Check<'a, M> {
+    key: &'static str,
+    current: &'a [M],
+    // What the superstep adds before the write that is looked at. A superstep without removals only collects here.
+    added: Vec<&'a [M]>,
+    overwritten: bool,
+    unknown: Option<&'a str>,
+}
+
+/// Finds the removal of a message that is not there.
+impl<'a, M: Message> Check<'a, M> {
+    fn add(&mut self, writes: &'a Writes<Vec<M>>) {
+        for write in writes.iter() {
+            // An overwrite drops all plain writes of the superstep, whatever they remove.
+            let Write::Fold(list) = write else {
+                self.overwritten = true;
+                continue;
+            };
+            for (at, message) in list.iter().enumerate() {
+                match message.removes() {
+                    Some(Remove::One(id)) if !self.knows(id, &list[..at]) => {
+                        self.unknown.get_or_insert(id);
+                    }
+                    Some(Remove::All) => {
+                        self.current = &[];
+                        self.added.clear();
+                    }
+                    _ => {}
+                }
+            }
+            if list.iter().any(|message| message.id().is_some()) {
+                self.added.push(list);
+            }
+        }
+    }
+
+    fn finish(self) -> Result<(), WriteError> {
+        match self.unknown {
+            Some(id) if !self.overwritten => {
+                Err(WriteError { key: self.key, problem: format!("cannot remove the message `{id}`, because there is none of this id") })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<M: Message> Check<'_, M> {
+    /// Whether a message of this id stands in the list when the write is reached.
+    fn knows(&self, id: &str, before: &[M]) -> bool {
+        let lists = [before].into_iter().chain(self.added.iter().rev().copied()).chain([self.current]);
+        for list in lists {
+            for message in list.iter().rev() {
+                match message.removes() {
+                    Some(Remove::All) => return false,
+                    Some(Remove::One(removed)) if removed == id => return false,
+                    Some(Remove::One(_)) => {}
+                    None if message.id() == Some(id) => return true,
+                    None => {}
+                }
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq)]
+    enum Line {
+        Text(Option<String>, &'static str),
+        Remove(&'static str),
+        RemoveAll,
+    }
+
+    impl Message for Line {
+        fn id(&self) -> Option<&str> {
+            match self {
+                Line::Text(id, _) => id.as_deref(),
+                _ => None,
+            }
+        }
+
+        fn set_id(&mut self, id: String) {
+            if let Line::Text(slot, _) = self {
+                *slot = Some(id);
+            }
+        }
+
+        fn removes(&self) -> Option<Remove<'_>> {
+            match self {
+                Line::Text(..) => None,
+                Line::Remove(id) => Some(Remove::One(id)),
+                Line::RemoveAll => Some(Remove::All),
+            }
+        }
+    }
+
+    fn line(id: &str, text: &'static str) -> Line {
+        Line::Text(Some(id.into()), text)
+    }
+
+    fn new(text: &'static str) -> Line {
+        Line::Text(None, text)
+    }
+
+    fn folded(mut current: Vec<Line>, written: Vec<Line>) -> Vec<Line> {
+        messages(&mut current, written);
+        current
+    }
+
+    #[test]
+    fn a_known_id_replaces_in_place_and_a_new_one_appends() {
+        assert_eq!(folded(vec![line("1", "a")], vec![line("2", "b")]), [line("1", "a"), line("2", "b")]);
+        assert_eq!(folded(vec![line("1", "a"), line("2", "b")], vec![line("1", "c")]), [line("1", "c"), line("2", "b")]);
+        assert_eq!(folded(vec![], vec![line("1", "a"), line("1", "b")]), [line("1", "b")]);
+    }
+
+    #[test]
+    fn a_removal_removes_and_a_message_written_after_it_stays() {
+        assert_eq!(folded(vec![line("1", "a"), line("2", "b")], vec![Line::Remove("1")]), [line("2", "b")]);
+        assert_eq!(folded(vec![line("1", "a")], vec![Line::Remove("2")]), [line("1", "a")]);
+        assert_eq!(folded(vec![line("1", "a")], vec![Line::Remove("1"), line("1", "b")]), [line("1", "b")]);
+        assert_eq!(folded(vec![line("1", "a")], vec![line("2", "b"), Line::RemoveAll, line("3", "c")]), [line("3", "c")]);
+    }
+
+    #[test]
+    fn missing_ids_are_filled_the_same_way_each_time_and_differ() {
+        let once = folded(vec![line("1", "a")], vec![new("b"), new("c")]);
+        assert_eq!(once, folded(folded(vec![line("1", "a")], vec![new("b")]), vec![new("c")]));
+        let mut ids: Vec<_> = once.iter().map(|line| line.id().unwrap()).collect();
+        ids.dedup();
+        assert_eq!(ids.len(), 3);
+    }
+
+    #[test]
+    fn an_unknown_removal_is_found_before_anything_is_applied() {
+        let current = vec![line("1", "a")];
+        let verdict = |writes: &[&[Write<Vec<Line>>]]| {
+            let updates: Vec<_> = writes
+                .iter()
+                .map(|writes| {
+                    let mut update = Writes::default();
+                    writes.iter().for_each(|write| update.push(write.clone()));
+                    update
+                })
+                .collect();
+            current.validate("chat", &mut updates.iter()).map_err(|error| error.to_string())
+        };
+        let fold = |list: Vec<Line>| Write::Fold(list);
+        assert_eq!(verdict(&[&[fold(vec![Line::Remove("1")])]]), Ok(()));
+        let unknown = "key `chat`: cannot remove the message `2`, because there is none of this id";
+        assert_eq!(verdict(&[&[fold(vec![Line::Remove("2")])]]), Err(unknown.to_string()));
+        assert_eq!(verdict(&[&[fold(vec![line("2", "b")])], &[fold(vec![Line::Remove("2")])]]), Ok(()));
+        assert_eq!(verdict(&[&[fold(vec![line("2", "b"), Line::Remove("2"), Line::Remove("2")])]]), Err(unknown.to_string()));
+        assert!(verdict(&[&[fold(vec![Line::RemoveAll, Line::Remove("1")])]]).is_err());
+        assert_eq!(verdict(&[&[fold(vec![Line::Remove("2")])], &[Write::Overwrite(vec![])]]), Ok(()));
+    }
+}

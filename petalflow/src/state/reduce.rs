@@ -1,0 +1,245 @@
+//! Reducers: how a write folds into a key's current value, in place.
+//!
+//! Each is a trait that says which types it fits, with a function of the same name for code of your own:
+//!
+//! ```
+//! use petalflow::reduce;
+//!
+//! let mut notes = vec![1, 2];
+//! reduce::append(&mut notes, vec![3, 4]);
+//! assert_eq!(notes, [1, 2, 3, 4]);
+//!
+//! let mut rounds = 10;
+//! reduce::sum(&mut rounds, 5);
+//! assert_eq!(rounds, 15);
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, Hash};
+use std::ops::AddAssign;
+
+pub use super::messages::{Messages, messages};
+
+macro_rules! reducer {
+    ($(#[$doc:meta])* $trait:ident $method:ident: $message:literal, $label:literal, $note:literal $(, $more:item)?) => {
+        $(#[$doc])*
+        #[diagnostic::on_unimplemented(message = $message, label = $label, note = $note)]
+        pub trait $trait: Sized {
+            /// Folds a write into the current value.
+            fn $method(&mut self, written: Self);
+
+            $($more)?
+        }
+
+        $(#[$doc])*
+        pub fn $method<T: $trait>(current: &mut T, written: T) {
+            current.$method(written);
+        }
+    };
+}
+
+/// The write takes the place of the current value.
+#[inline]
+pub fn replace<T>(current: &mut T, written: T) {
+    *current = written;
+}
+
+reducer! {
+    /// What is written goes after what is there: `[1, 2]` and `[3, 4]` make `[1, 2, 3, 4]`.
+    Append append:
+    "nothing can be appended to a `{Self}`",
+    "not a list that `append` knows",
+    "`append` fits `Vec`, `VecDeque`, `String` and the sets; for another type use `reduce = function`"
+}
+
+reducer! {
+    /// What is written goes before what is there: `[c, d]` and `[a, b]` make `[a, b, c, d]`.
+    Prepend prepend:
+    "nothing can be prepended to a `{Self}`",
+    "not a list that `prepend` knows",
+    "`prepend` fits `Vec`, `VecDeque` and `String`; for another type use `reduce = function`"
+}
+
+reducer! {
+    /// Adds the write to the current value with `+=`.
+    Sum sum:
+    "values of type `{Self}` cannot be summed",
+    "needs `std::ops::AddAssign`",
+    "`sum` fits numbers and other types with `+=`; to join text or lists use `append`, for another type `reduce = function`"
+}
+
+reducer! {
+    /// Keeps the smaller of the two. Without a `default` the first write is taken as it is.
+    Min min:
+    "there is no smallest `{Self}`",
+    "needs `PartialOrd`",
+    "`min` fits types that can be compared; derive `PartialEq` and `PartialOrd`, or use `reduce = function`"
+}
+
+reducer! {
+    /// Keeps the larger of the two. Without a `default` the first write is taken as it is.
+    Max max:
+    "there is no largest `{Self}`",
+    "needs `PartialOrd`",
+    "`max` fits types that can be compared; derive `PartialEq` and `PartialOrd`, or use `reduce = function`"
+}
+
+reducer! {
+    /// Adds what is written to a map or a set; entries written later win: `{a: 1, b: 2}` and `{b: 3, c: 4}` make
+    /// `{a: 1, b: 3, c: 4}`.
+    Merge merge:
+    "values of type `{Self}` cannot be merged",
+    "not a map or a set that `merge` knows",
+    "`merge` fits `HashMap`, `BTreeMap`, `HashSet`, `BTreeSet` and `serde_json::Map`; for another type use `reduce = function`"
+}
+
+reducer! {
+    /// Keeps the first value that is not the type's default: `"first"` stays when `"second"` is written, `""` does not.
+    First first:
+    "`first` cannot tell whether a `{Self}` has been set",
+    "needs `Default` and `PartialEq`",
+    "`first` keeps the first value that is not the type's default: derive `Default` and `PartialEq`, or use an `Option`",
+    /// What the key holds until it is set.
+    #[doc(hidden)]
+    fn unset() -> Self;
+}
+
+impl<T> Append for Vec<T> {
+    #[inline]
+    fn append(&mut self, mut written: Self) {
+        // The usual first write gives its memory to the state.
+        if self.is_empty() && self.capacity() < written.len() {
+            *self = written;
+        } else {
+            Vec::append(self, &mut written);
+        }
+    }
+}
+
+impl<T> Append for VecDeque<T> {
+    fn append(&mut self, mut written: Self) {
+        VecDeque::append(self, &mut written);
+    }
+}
+
+impl Append for String {
+    fn append(&mut self, written: Self) {
+        self.push_str(&written);
+    }
+}
+
+macro_rules! extend {
+    ($($trait:ident $method:ident for [$($generics:tt)*] $collection:ty;)*) => {$(
+        impl<$($generics)*> $trait for $collection {
+            fn $method(&mut self, written: Self) {
+                self.extend(written);
+            }
+        }
+    )*};
+}
+
+extend! {
+    Append append for [T: Eq + Hash, H: BuildHasher] HashSet<T, H>;
+    Append append for [T: Ord] BTreeSet<T>;
+    Append append for [T: Ord] BinaryHeap<T>;
+    Merge merge for [K: Eq + Hash, V, H: BuildHasher] HashMap<K, V, H>;
+    Merge merge for [K: Ord, V] BTreeMap<K, V>;
+    Merge merge for [T: Eq + Hash, H: BuildHasher] HashSet<T, H>;
+    Merge merge for [T: Ord] BTreeSet<T>;
+    Merge merge for [] serde_json::Map<String, serde_json::Value>;
+}
+
+impl<T> Prepend for Vec<T> {
+    fn prepend(&mut self, written: Self) {
+        self.splice(..0, written);
+    }
+}
+
+impl<T> Prepend for VecDeque<T> {
+    fn prepend(&mut self, written: Self) {
+        for value in written.into_iter().rev() {
+            self.push_front(value);
+        }
+    }
+}
+
+impl Prepend for String {
+    fn prepend(&mut self, written: Self) {
+        self.insert_str(0, &written);
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: AddAssign> Sum for T {
+    #[inline]
+    fn sum(&mut self, written: Self) {
+        *self += written;
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: PartialOrd> Min for T {
+    #[inline]
+    fn min(&mut self, written: Self) {
+        if written < *self {
+            *self = written;
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: PartialOrd> Max for T {
+    #[inline]
+    fn max(&mut self, written: Self) {
+        if written > *self {
+            *self = written;
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default + PartialEq> First for T {
+    #[inline]
+    fn first(&mut self, written: Self) {
+        if *self == T::default() {
+            *self = written;
+        }
+    }
+
+    fn unset() -> Self {
+        T::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, VecDeque};
+
+    use super::*;
+
+    fn reduced<T>(reducer: fn(&mut T, T), mut current: T, written: T) -> T {
+        reducer(&mut current, written);
+        current
+    }
+
+    #[test]
+    fn each_built_in_reducer_folds_as_its_name_says() {
+        assert_eq!(reduced(replace, 1, 2), 2);
+        assert_eq!(reduced(append, vec![1, 2], vec![3, 4]), [1, 2, 3, 4]);
+        assert_eq!(reduced(append, Vec::new(), vec![3, 4]), [3, 4]);
+        assert_eq!(reduced(append, vec![1, 2], Vec::new()), [1, 2]);
+        assert_eq!(reduced(append, "ab".to_string(), "cd".to_string()), "abcd");
+        assert_eq!(reduced(prepend, vec!['c', 'd'], vec!['a', 'b']), ['a', 'b', 'c', 'd']);
+        assert_eq!(reduced(prepend, VecDeque::from([3, 4]), VecDeque::from([1, 2])), [1, 2, 3, 4]);
+        assert_eq!(reduced(sum, 10, 5), 15);
+        assert_eq!(reduced(sum, 1.5, 2.0).to_string(), "3.5");
+        assert_eq!(reduced(max, 5, 10), 10);
+        assert_eq!(reduced(max, -5, 0), 0);
+        assert_eq!(reduced(min, 10, 5), 5);
+        assert_eq!(reduced(min, -5, 0), -5);
+        let (old, new) = (BTreeMap::from([("a", 1), ("b", 2)]), BTreeMap::from([("b", 3), ("c", 4)]));
+        assert_eq!(reduced(merge, old, new), BTreeMap::from([("a", 1), ("b", 3), ("c", 4)]));
+        assert_eq!(reduced(first, "first", "second"), "first");
+        assert_eq!(reduced(first, "", "new"), "new");
+    }
+}

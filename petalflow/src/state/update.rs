@@ -1,0 +1,45 @@
+//! One node's writes as a whole.
+
+use super::{KeySet, State};
+
+/// One node's writes to a state: a field per key. Written by [`#[state]`](macro@crate::state).
+///
+/// The values are read through methods named like the keys, each giving [`Writes`](crate::Writes).
+pub trait Update<S: State>: Default + Clone + Send + Sync + 'static {
+    /// The keys that were written.
+    fn written(&self) -> KeySet;
+
+    /// The keys that were written with [`Overwrite`](crate::Overwrite).
+    fn overwritten(&self) -> KeySet;
+
+    /// Whether anything was written.
+    #[inline]
+    fn written_any(&self) -> bool {
+        !self.written().is_empty()
+    }
+
+    /// Forgets all writes, keeping the memory.
+    fn clear(&mut self);
+}
+
+/// A write that its key does not take.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("key `{key}`: {problem}")]
+pub struct WriteError {
+    /// The key.
+    pub key: &'static str,
+    /// What is wrong and how to mend it.
+    pub problem: String,
+}
+
+impl WriteError {
+    /// Two writes where the key takes one.
+    pub(crate) fn second_write(key: &'static str) -> Self {
+        WriteError { key, problem: "takes one write in a superstep; give it a reducer such as `append` to take several".into() }
+    }
+
+    /// Two overwrites of one key.
+    pub(crate) fn second_overwrite(key: &'static str) -> Self {
+        WriteError { key, problem: "takes one `Overwrite` in a superstep".into() }
+    }
+}

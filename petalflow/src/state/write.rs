@@ -1,0 +1,105 @@
+//! The writes that wait for the barrier.
+
+/// One write to a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Write<T> {
+    /// Goes through the key's reducer.
+    Fold(T),
+    /// Replaces the value, whatever the reducer ([`Overwrite`](crate::Overwrite)).
+    Overwrite(T),
+}
+
+impl<T> Write<T> {
+    /// The value that was written.
+    pub fn value(&self) -> &T {
+        match self {
+            Write::Fold(value) | Write::Overwrite(value) => value,
+        }
+    }
+}
+
+/// What one node wrote to one key: nothing, a value, rarely several.
+///
+/// ```
+/// use petalflow::{Write, Writes};
+///
+/// let mut writes = Writes::default();
+/// writes.push(Write::Fold(1));
+/// writes.push(Write::Fold(2));
+/// assert_eq!(writes.iter().map(Write::value).sum::<i32>(), 3);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Writes<T> {
+    // The first write stands apart, so that the usual single write allocates nothing.
+    first: Option<Write<T>>,
+    // A thin pointer: every key of every update in flight has one.
+    #[allow(clippy::box_collection)]
+    rest: Option<Box<Vec<Write<T>>>>,
+}
+
+impl<T> Default for Writes<T> {
+    fn default() -> Self {
+        Writes { first: None, rest: None }
+    }
+}
+
+impl<T> Writes<T> {
+    /// Adds a write after the others.
+    #[inline]
+    pub fn push(&mut self, write: Write<T>) {
+        if self.first.is_none() {
+            self.first = Some(write);
+        } else {
+            self.rest.get_or_insert_default().push(write);
+        }
+    }
+
+    /// The writes in the order the node made them.
+    pub fn iter(&self) -> impl Iterator<Item = &Write<T>> {
+        self.first.iter().chain(self.rest.iter().flat_map(|rest| rest.iter()))
+    }
+
+    /// The value, if there was exactly one write.
+    pub fn only(&self) -> Option<&T> {
+        if self.rest.as_ref().is_none_or(|rest| rest.is_empty()) { self.first.as_ref().map(Write::value) } else { None }
+    }
+
+    /// Whether nothing was written.
+    pub fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// Forgets the writes.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.first = None;
+        if let Some(rest) = &mut self.rest {
+            rest.clear();
+        }
+    }
+
+    /// Takes the writes out and folds them: `fold` for plain ones, assignment for an overwrite. With `overwritten`, plain
+    /// writes are dropped. Says whether the key got a value.
+    #[inline]
+    pub fn fold_into(&mut self, current: &mut T, overwritten: bool, mut fold: impl FnMut(&mut T, T)) -> bool {
+        let mut wrote = false;
+        let mut apply = |write: Write<T>| match write {
+            Write::Overwrite(value) => {
+                *current = value;
+                wrote = true;
+            }
+            Write::Fold(value) if !overwritten => {
+                fold(current, value);
+                wrote = true;
+            }
+            Write::Fold(_) => {}
+        };
+        if let Some(write) = self.first.take() {
+            apply(write);
+        }
+        if let Some(rest) = &mut self.rest {
+            rest.drain(..).for_each(apply);
+        }
+        wrote
+    }
+}

@@ -1,0 +1,55 @@
+//! The barrier: all writes of a superstep, checked and then folded.
+
+use crate::state::WriteError;
+use crate::{KeySet, State, Update};
+
+/// Commits the writes of a superstep of one task.
+#[inline]
+pub(crate) fn commit_one<S: State>(state: &mut S, written: &mut KeySet, update: &mut S::Update) -> Result<(), WriteError> {
+    state.validate(&mut std::iter::once(&*update))?;
+    expire(state, written);
+    let overwritten = update.overwritten();
+    state.commit(update, overwritten, written);
+    Ok(())
+}
+
+/// Whether the writes of several tasks, in the order given, can all be applied; and which keys they overwrite.
+pub(crate) fn prepare<'a, S: State>(state: &'a S, updates: impl Iterator<Item = &'a S::Update> + Clone) -> Result<KeySet, WriteError> {
+    let mut once = KeySet::NONE;
+    let mut overwritten = KeySet::NONE;
+    for update in updates.clone() {
+        let again = once.intersection(update.written()).intersection(S::EXCLUSIVE);
+        if let Some(key) = again.first() {
+            return Err(WriteError::second_write(S::KEYS[key].name));
+        }
+        if let Some(key) = overwritten.intersection(update.overwritten()).first() {
+            return Err(WriteError::second_overwrite(S::KEYS[key].name));
+        }
+        once = once.union(update.written());
+        overwritten = overwritten.union(update.overwritten());
+    }
+    state.validate(&mut updates.into_iter())?;
+    Ok(overwritten)
+}
+
+/// Folds writes that were prepared, in the order given.
+pub(crate) fn apply<'a, S: State>(state: &mut S, written: &mut KeySet, overwritten: KeySet, updates: impl Iterator<Item = &'a mut S::Update>) {
+    expire(state, written);
+    for update in updates {
+        state.commit(update, overwritten, written);
+    }
+}
+
+/// Values that last one superstep go before the next ones come.
+#[inline]
+fn expire<S: State>(state: &mut S, written: &mut KeySet) {
+    // Known while compiling: a state without such keys has nothing to look for.
+    if S::EPHEMERAL.is_empty() {
+        return;
+    }
+    let gone = written.intersection(S::EPHEMERAL);
+    if !gone.is_empty() {
+        state.reset(gone);
+        *written = written.minus(gone);
+    }
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Prints what petalflow weighs: packages and CPU time of a minimal program, and how `cargo check` grows with the nodes of
+# a flow, beside the same functions without petalflow. Needs only cargo; builds in a temporary folder.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export CARGO_TERM_PROGRESS_WHEN=never CARGO_INCREMENTAL=0
+unset CARGO_TARGET_DIR
+cp rust-toolchain.toml "$work/"
+
+# CPU seconds (user and system) of a command and its children.
+cpu() {
+    local before after
+    before=$(awk '{print $16 + $17}' /proc/$$/stat)
+    "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
+    after=$(awk '{print $16 + $17}' /proc/$$/stat)
+    awk -v ticks=$((after - before)) -v hz="$(getconf CLK_TCK)" 'BEGIN { printf "%.2f", ticks / hz }'
+}
+
+package() { # name, extra dependency lines
+    mkdir -p "$work/$1/src"
+    cat >"$work/$1/Cargo.toml" <<TOML
+[package]
+name = "$1"
+version = "0.0.0"
+edition = "2024"
+[workspace]
+[dependencies]
+tokio = { version = "1", features = ["macros", "rt"] }
+$2
+TOML
+    [[ ! -f "$root/Cargo.lock" ]] || cp "$root/Cargo.lock" "$work/$1/"
+}
+
+package minimal "petalflow = { path = \"$root/petalflow\" }"
+cat >"$work/minimal/src/main.rs" <<'RUST'
+use petalflow::prelude::*;
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+}
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(format!("about {topic}"))
+}
+flow!(Write(Essay) { write });
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> petalflow::Result<()> {
+    println!("{}", Write::run("petals".to_string()).await?.draft);
+    Ok(())
+}
+RUST
+cd "$work/minimal"
+cargo fetch >/dev/null 2>&1
+packages=$(cargo tree -e normal,build --prefix none | sed 's/ (.*//' | sort -u)
+echo "packages: $(wc -l <<<"$packages") (at most 26), syn: $(grep -c '^syn ' <<<"$packages") (one)"
+echo "clean release build: $(cpu cargo build --release) CPU seconds (at most 25)"
+echo "binary: $(du -k target/release/minimal | cut -f1) KiB"
+
+nodes() { # count, attribute, return type
+    for ((i = 0; i < $1; i++)); do
+        printf '%s\npub async fn n%d(n: &u64) -> %s { %s(*n + 1) }\n' "$2" "$i" "$3" "$3"
+    done
+}
+
+check_cpu() { # package: the median of three checks with dependencies built
+    local samples=()
+    cd "$work/$1"
+    cargo check >/dev/null 2>&1 || cargo check
+    for _ in 1 2 3; do
+        touch src/main.rs
+        samples+=("$(cpu cargo check)")
+    done
+    printf '%s\n' "${samples[@]}" | sort -n | sed -n 2p
+}
+
+for count in 100 400 1000; do
+    package "plain$count" ""
+    {
+        echo 'pub struct CountN(pub u64);'
+        nodes "$count" "" CountN
+        echo 'fn main() {}'
+    } >"$work/plain$count/src/main.rs"
+    package "flow$count" "petalflow = { path = \"$root/petalflow\" }"
+    {
+        echo 'use petalflow::prelude::*;'
+        echo '#[state] pub struct Count { #[key(input)] pub n: u64 }'
+        nodes "$count" "#[node(Count)]" CountN
+        printf 'flow! { pub Chain(Count) { n0'
+        for ((i = 1; i < count; i++)); do printf ' -> n%d' "$i"; done
+        echo ' } }'
+        echo 'fn main() { let _ = Chain::new(); }'
+    } >"$work/flow$count/src/main.rs"
+    plain=$(check_cpu "plain$count")
+    flow=$(check_cpu "flow$count")
+    echo "cargo check, $count nodes: plain $plain s, flow $flow s, ratio $(awk -v a="$flow" -v b="$plain" 'BEGIN { printf "%.2f", a / b }')"
+done

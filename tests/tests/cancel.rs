@@ -1,0 +1,249 @@
+//! Stopping a run: at once, at the next barrier, or by dropping it. Nothing runs on.
+
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use petalflow::prelude::*;
+use petalflow::{CancelToken, RunErrorKind};
+use tokio::time::sleep;
+
+use crate::support::{Log, LogXs, Trace, appending, both, failed, kind, list, twin};
+
+appending!(a b c);
+
+const MS: Duration = Duration::from_millis(1);
+
+#[node(Log)]
+async fn wait(trace: Managed<Trace>) -> LogXs {
+    let _guard = trace.guard("wait");
+    trace.say("waiting");
+    sleep(Duration::from_secs(1)).await;
+    trace.say("ran on");
+    LogXs(list(["wait"]))
+}
+
+#[node(Log)]
+async fn wait_too(trace: Managed<Trace>) -> LogXs {
+    let _guard = trace.guard("wait_too");
+    sleep(Duration::from_secs(2)).await;
+    trace.say("ran on");
+    LogXs(list(["wait_too"]))
+}
+
+#[node(Log, spawn)]
+async fn wait_spawned(trace: Managed<Trace>) -> LogXs {
+    let _guard = trace.guard("wait_spawned");
+    sleep(Duration::from_secs(3)).await;
+    trace.say("ran on");
+    LogXs(list(["wait_spawned"]))
+}
+
+twin! { Single(Log) { a -> wait -> b; } nodes: a, wait, b }
+twin! { Fork(Log) { a -> wait & wait_too & c & wait_spawned; wait & wait_too & c & wait_spawned -> b; } nodes: a, wait, wait_too, wait_spawned, c, b }
+
+#[tokio::test(start_paused = true)]
+async fn g035_peers_nothing_runs_on_after_cancel() {
+    let (kind, xs, said) = both!(Single, |launch| {
+        let (trace, token) = (Trace::default(), CancelToken::new());
+        let run = tokio::spawn(launch.manage(trace.clone()).cancel_with(&token).run(vec![]));
+        sleep(10 * MS).await;
+        token.cancel();
+        let error = failed(run.await.unwrap());
+        sleep(Duration::from_secs(5)).await;
+        (error.kind().clone(), error.state::<Log>().unwrap().xs.clone(), trace.all())
+    });
+    assert_eq!((kind, xs), (RunErrorKind::Cancelled, list(["a"])));
+    assert_eq!(said, ["waiting", "dropped wait"]);
+
+    let (kind, pending, mut said) = both!(Fork, |launch| {
+        let (trace, token) = (Trace::default(), CancelToken::new());
+        let run = tokio::spawn(launch.manage(trace.clone()).cancel_with(&token).run(vec![]));
+        sleep(10 * MS).await;
+        token.cancel();
+        let error = failed(run.await.unwrap());
+        sleep(Duration::from_secs(5)).await;
+        (error.kind().clone(), error.pending::<Log>().map(|(node, _)| node.to_string()).collect::<Vec<_>>(), trace.all())
+    });
+    said.sort();
+    assert_eq!((kind, pending), (RunErrorKind::Cancelled, list(["c"])));
+    assert_eq!(said, ["dropped wait", "dropped wait_spawned", "dropped wait_too", "waiting"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn peers_nothing_runs_on_after_a_run_is_dropped() {
+    let mut said = both!(Fork, |launch| {
+        let trace = Trace::default();
+        let run = launch.manage(trace.clone()).run(vec![]);
+        assert!(tokio::time::timeout(10 * MS, run).await.is_err());
+        sleep(Duration::from_secs(5)).await;
+        trace.all()
+    });
+    said.sort();
+    assert_eq!(said, ["dropped wait", "dropped wait_spawned", "dropped wait_too", "waiting"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_the_events_cancels_the_run() {
+    let mut said = both!(Fork, |launch| {
+        let trace = Trace::default();
+        let mut events = launch.manage(trace.clone()).run(vec![]).events();
+        while events.next().await.unwrap().node() != Some("c") {}
+        drop(events);
+        sleep(Duration::from_secs(5)).await;
+        trace.all()
+    });
+    said.sort();
+    assert_eq!(said, ["dropped wait", "dropped wait_spawned", "dropped wait_too", "waiting"]);
+    let said = both!(Single, |launch| {
+        let trace = Trace::default();
+        let mut events = launch.manage(trace.clone()).run(vec![]).events();
+        assert!(tokio::time::timeout(10 * MS, async { while events.next().await.is_some() {} }).await.is_err());
+        drop(events);
+        sleep(Duration::from_secs(5)).await;
+        trace.all()
+    });
+    assert_eq!(said, ["waiting", "dropped wait"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_that_is_cancelled_before_lets_no_node_run() {
+    for cancelled in [true, false] {
+        let said = both!(Single, |launch| {
+            let (trace, token) = (Trace::default(), CancelToken::new());
+            if cancelled {
+                token.cancel();
+            }
+            let result = launch.manage(trace.clone()).cancel_with(&token).run(vec![]).await;
+            assert_eq!(result.is_err(), cancelled);
+            trace.all()
+        });
+        assert_eq!(said.is_empty(), cancelled);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_not_polled_does_nothing() {
+    let trace = Trace::default();
+    drop(Single::new().manage(trace.clone()).run(vec![]));
+    sleep(Duration::from_secs(5)).await;
+    assert_eq!(trace.all(), [""; 0]);
+}
+
+#[node(Log)]
+async fn cancel_yourself(token: Managed<CancelToken>, cx: Context) -> LogXs {
+    assert!(!cx.is_cancelled());
+    token.cancel();
+    assert!(cx.is_cancelled());
+    LogXs(list(["cancelled"]))
+}
+
+twin! { FromWithin(Log) { a -> cancel_yourself -> b; } nodes: a, cancel_yourself, b }
+twin! { FromWithinFork(Log) { a -> c & cancel_yourself -> b; } nodes: a, c, cancel_yourself, b }
+
+#[tokio::test]
+async fn no_node_begins_after_the_token_is_cancelled() {
+    let run = both!(FromWithin, |launch| {
+        let token = CancelToken::new();
+        let error = failed(launch.manage(token.clone()).cancel_with(&token).run(vec![]).await);
+        (error.kind().clone(), error.state::<Log>().unwrap().xs.contains(&"b".to_string()))
+    });
+    assert_eq!(run, (RunErrorKind::Cancelled, false));
+    let run = both!(FromWithinFork, |launch| {
+        let token = CancelToken::new();
+        let error = failed(launch.manage(token.clone()).cancel_with(&token).run(vec![]).await);
+        (error.kind().clone(), error.state::<Log>().unwrap().xs.contains(&"b".to_string()))
+    });
+    assert_eq!(run, (RunErrorKind::Cancelled, false));
+}
+
+#[node(Log)]
+async fn drain_yourself(token: Managed<CancelToken>) -> LogXs {
+    token.drain();
+    LogXs(list(["drained"]))
+}
+
+twin! { Drain(Log) { a -> drain_yourself -> b; } nodes: a, drain_yourself, b }
+twin! { DrainFork(Log) { a -> c & drain_yourself; c & drain_yourself -> b; } nodes: a, c, drain_yourself, b }
+twin! { DrainLast(Log) { a -> drain_yourself; } nodes: a, drain_yourself }
+
+#[tokio::test]
+async fn c61_a_drain_finishes_the_superstep_and_stops() {
+    let run = both!(Drain, |launch| {
+        let token = CancelToken::new();
+        let error = failed(launch.manage(token.clone()).cancel_with(&token).run(vec![]).await);
+        (error.kind().clone(), error.state::<Log>().unwrap().xs.clone())
+    });
+    assert_eq!(run, (RunErrorKind::Drained { next: list(["b"]) }, list(["a", "drained"])));
+    let run = both!(DrainFork, |launch| {
+        let token = CancelToken::new();
+        let error = failed(launch.manage(token.clone()).cancel_with(&token).run(vec![]).await);
+        (error.kind().clone(), error.state::<Log>().unwrap().xs.clone())
+    });
+    assert_eq!(run, (RunErrorKind::Drained { next: list(["b"]) }, list(["a", "c", "drained"])));
+}
+
+#[tokio::test]
+async fn c61_a_drain_in_the_last_superstep_ends_the_run_as_usual() {
+    let xs = both!(DrainLast, |launch| {
+        let token = CancelToken::new();
+        launch.manage(token.clone()).cancel_with(&token).run(vec![]).await.unwrap().xs
+    });
+    assert_eq!(xs, ["a", "drained"]);
+}
+
+#[tokio::test]
+async fn a_cancelled_token_stays_cancelled() {
+    let token = CancelToken::new();
+    token.cancel();
+    token.drain();
+    assert!(token.is_cancelled() && token.is_draining());
+    assert_eq!(kind(Drain::new().manage(token.clone()).cancel_with(&token).run(vec![]).await), RunErrorKind::Cancelled);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_token_stops_many_runs() {
+    let (trace, token) = (Trace::default(), CancelToken::new());
+    let launch = Single::new().manage(trace.clone()).cancel_with(&token);
+    let runs: Vec<_> = (0..10).map(|_| tokio::spawn(launch.clone().run(vec![]))).collect();
+    sleep(10 * MS).await;
+    token.cancel();
+    for run in runs {
+        assert_eq!(kind(run.await.unwrap()), RunErrorKind::Cancelled);
+    }
+    assert_eq!(trace.count("dropped wait"), 10);
+    assert_eq!(trace.count("ran on"), 0);
+}
+
+/// Lets a blocking node go on; the test holds the other end.
+struct Gate(Mutex<mpsc::Receiver<()>>);
+
+#[node(Log, blocking)]
+fn block(gate: Managed<Gate>, trace: Managed<Trace>) -> LogXs {
+    trace.say("blocking");
+    gate.0.lock().unwrap().recv().unwrap();
+    trace.say("unblocked");
+    LogXs(list(["block"]))
+}
+
+twin! { Block(Log) { a -> block -> b; } nodes: a, block, b }
+
+#[tokio::test]
+async fn the_result_of_a_blocking_node_is_discarded_when_the_run_is_cancelled() {
+    let run = both!(Block, |launch| {
+        let (trace, token, (go, gate)) = (Trace::default(), CancelToken::new(), mpsc::channel());
+        let launch = launch.manage(trace.clone()).manage_shared(Arc::new(Gate(Mutex::new(gate)))).cancel_with(&token);
+        let run = tokio::spawn(launch.run(vec![]));
+        while trace.count("blocking") == 0 {
+            tokio::task::yield_now().await;
+        }
+        token.cancel();
+        let error = failed(run.await.unwrap());
+        go.send(()).unwrap();
+        while trace.count("unblocked") == 0 {
+            tokio::task::yield_now().await;
+        }
+        (error.kind().clone(), error.state::<Log>().unwrap().xs.clone())
+    });
+    assert_eq!(run, (RunErrorKind::Cancelled, list(["a"])));
+}

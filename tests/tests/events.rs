@@ -1,0 +1,220 @@
+//! What a listener is told, in which order; and that nothing is told when nobody listens.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+
+use futures_util::StreamExt as _;
+use petalflow::prelude::*;
+use petalflow::{Event, EventKind, RunErrorKind};
+use serde::ser::Serializer;
+
+use crate::support::{Log, LogXs, appending, both, list, poll_once, twin};
+
+appending!(a b c);
+
+twin! { Fork(Log) { a -> b & c; } nodes: a, b, c }
+
+/// An event in one line.
+fn line(event: &Event<Log>) -> String {
+    let what = match &event.kind {
+        EventKind::SuperstepStarted { nodes } => format!("superstep started {nodes:?}"),
+        EventKind::NodeFinished { update } => format!("node finished {:?}", update.xs().only()),
+        EventKind::Custom { value } => format!("custom {value}"),
+        EventKind::Finished { state } => format!("finished {:?}", state.xs),
+        EventKind::Failed { error } => format!("failed {error}"),
+        kind => kind.name().to_string(),
+    };
+    let task = event.task.as_ref().map(|task| format!(" {}#{}", task.node, task.attempt)).unwrap_or_default();
+    format!("{}{task}: {what}", event.superstep)
+}
+
+#[tokio::test]
+async fn g084_events_come_in_the_order_of_what_happens() {
+    let lines = both!(Fork, |launch| launch.run(vec![]).events().map(|event| line(&event)).collect::<Vec<_>>().await);
+    let expected = [
+        "0: run started",
+        r#"1: superstep started ["a"]"#,
+        "1 a#1: node started",
+        r#"1 a#1: node finished Some(["a"])"#,
+        "1: superstep finished",
+        r#"2: superstep started ["b", "c"]"#,
+        "2 b#1: node started",
+        r#"2 b#1: node finished Some(["b"])"#,
+        "2 c#1: node started",
+        r#"2 c#1: node finished Some(["c"])"#,
+        "2: superstep finished",
+        r#"0: finished ["a", "b", "c"]"#,
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[node(Log)]
+async fn talk(cx: Context) -> petalflow::Result<LogXs> {
+    cx.emit(&"one")?;
+    tokio::task::yield_now().await;
+    cx.emit(&serde_json::json!({ "two": 2 }))?;
+    Ok(LogXs(list(["talk"])))
+}
+
+twin! { Talk(Log) { talk } nodes: talk }
+
+#[tokio::test]
+async fn g038_g039_what_a_node_sends_is_yielded_at_once_and_changes_no_state() {
+    let lines = both!(Talk, |launch| launch.run(vec![]).events().map(|event| line(&event)).collect::<Vec<_>>().await);
+    let expected = [
+        "0: run started",
+        r#"1: superstep started ["talk"]"#,
+        "1 talk#1: node started",
+        r#"1 talk#1: custom "one""#,
+        r#"1 talk#1: custom {"two":2}"#,
+        r#"1 talk#1: node finished Some(["talk"])"#,
+        "1: superstep finished",
+        r#"0: finished ["talk"]"#,
+    ];
+    assert_eq!(lines, expected);
+    // Three events before it, and then it is there although the node waits.
+    let mut events = Talk::run(vec![]).events();
+    for _ in 0..3 {
+        assert!(poll_once(&mut Box::pin(events.next())).await.is_ready());
+    }
+    let Poll::Ready(Some(event)) = poll_once(&mut Box::pin(events.next())).await else { panic!("not yielded at once") };
+    assert_eq!(line(&event), r#"1 talk#1: custom "one""#);
+}
+
+#[node(Log)]
+async fn fail() -> petalflow::Result<LogXs> {
+    Err("broken".into())
+}
+
+twin! { Fail(Log) { a -> fail; } nodes: a, fail }
+
+#[tokio::test]
+async fn a_failure_ends_the_events() {
+    let lines = both!(Fail, |launch| launch.run(vec![]).events().map(|event| line(&event)).collect::<Vec<_>>().await);
+    let expected = ["2 fail#1: node started", "2 fail#1: node failed", "2: failed node `fail` failed in superstep 2: broken"];
+    assert_eq!(lines[lines.len() - 3..], expected);
+}
+
+#[tokio::test]
+async fn g040_a_stream_that_has_ended_stays_ended() {
+    let mut events = Fork::run(vec![]).events();
+    let mut last = None;
+    while let Some(event) = events.next().await {
+        last = Some(event.kind.name());
+    }
+    assert_eq!(last, Some("finished"));
+    assert!(events.next().await.is_none());
+    assert!(events.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_run_with_a_listener_gives_the_same_state() {
+    let heard = both!(Fork, |launch| {
+        let mut finished = None;
+        let mut events = launch.run(list(["x"])).events();
+        while let Some(event) = events.next().await {
+            if let EventKind::Finished { state } = event.kind {
+                finished = Some(state);
+            }
+        }
+        finished.unwrap()
+    });
+    assert_eq!(heard, Fork::run(list(["x"])).await.unwrap());
+}
+
+#[tokio::test]
+async fn an_error_that_happens_before_the_first_node_is_an_event_too() {
+    let kinds: Vec<_> = Fork::new().limit(0).run(vec![]).events().collect().await;
+    let [Event { kind: EventKind::RunStarted, .. }, Event { kind: EventKind::Failed { error }, .. }] = &kinds[..] else { panic!("{kinds:?}") };
+    assert!(matches!(error.kind(), RunErrorKind::Limit { limit: 0, .. }));
+}
+
+/// Counts how often it is cloned or serialized.
+#[derive(Debug, Default)]
+struct Counted(Arc<AtomicUsize>);
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Counted(Arc::clone(&self.0))
+    }
+}
+
+impl serde::Serialize for Counted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        serializer.serialize_unit()
+    }
+}
+
+#[state(volatile)]
+struct Quiet {
+    #[key(default)]
+    counted: Counted,
+}
+
+#[node(Quiet)]
+async fn counts(cx: Context, count: Managed<Counted>) -> petalflow::Result<QuietCounted> {
+    let counted = Counted(Arc::clone(&count.0));
+    cx.emit(&counted)?;
+    Ok(QuietCounted(counted))
+}
+
+twin! { Counts(Quiet) { counts } nodes: counts }
+
+#[tokio::test]
+async fn nothing_is_built_when_nobody_listens() {
+    let silent = both!(Counts, |launch| {
+        let count = Counted::default();
+        launch.manage(Counted(Arc::clone(&count.0))).run(()).await.unwrap();
+        count.0.load(Ordering::SeqCst)
+    });
+    assert_eq!(silent, 0);
+    let heard = both!(Counts, |launch| {
+        let count = Counted::default();
+        launch.manage(Counted(Arc::clone(&count.0))).run(()).events().count().await;
+        count.0.load(Ordering::SeqCst)
+    });
+    assert_eq!(heard, 2, "one serialized for `emit`, one cloned for the update");
+}
+
+#[tokio::test]
+#[should_panic(expected = "must be asked for before the run is polled")]
+async fn events_are_asked_for_before_the_run_begins() {
+    let mut run = Box::pin(Talk::run(vec![]));
+    assert!(poll_once(&mut run).await.is_pending());
+    drop((*std::pin::Pin::into_inner(run)).events());
+}
+
+#[node(Log)]
+async fn items() -> Each<u32> {
+    Each(vec![10, 20])
+}
+
+#[node(Log)]
+async fn item(#[item] _number: &u32) {}
+
+twin! { Items(Log) { items -> each item; } nodes: items, item }
+
+#[tokio::test]
+async fn events_name_the_item_and_its_task() {
+    let (nodes, indexes, ids) = both!(Items, |launch| {
+        let (mut nodes, mut indexes, mut ids) = (Vec::new(), Vec::new(), Vec::new());
+        let mut events = launch.run(vec![]).events();
+        while let Some(event) = events.next().await {
+            if let EventKind::SuperstepStarted { nodes: started } = &event.kind {
+                nodes.extend(started.iter().map(ToString::to_string));
+            }
+            if let (EventKind::NodeStarted | EventKind::NodeFinished { .. }, Some(task)) = (&event.kind, &event.task) {
+                indexes.push(task.index);
+                ids.push(task.id);
+            }
+        }
+        ids.dedup();
+        (nodes, indexes, ids.len())
+    });
+    assert_eq!(nodes, ["items", "item", "item"]);
+    assert_eq!(indexes, [None, None, Some(0), Some(0), Some(1), Some(1)]);
+    assert_eq!(ids, 3, "each task has one id, from start to finish");
+}

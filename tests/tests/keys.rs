@@ -1,0 +1,187 @@
+//! What the options of a key mean while a flow runs.
+
+use petalflow::prelude::*;
+use petalflow::{KeyMeta, Trait, Update as _};
+
+use crate::support::{both, twin};
+
+/// A key for each option.
+#[state]
+#[derive(Debug, PartialEq)]
+struct Keys {
+    #[key(input)]
+    given: String,
+    #[key(input, default = 7)]
+    number: u32,
+    plain: u32,
+    #[key(default = "unset".into())]
+    named: String,
+    #[key(sum, turn)]
+    rounds: u32,
+    #[key(skip_zero, default = 5)]
+    kept: u32,
+    #[key(min)]
+    low: i32,
+    #[key(max, default = -100)]
+    high: i32,
+    #[key(first)]
+    winner: Option<String>,
+    #[key(ephemeral, default = 1)]
+    flash: u32,
+    #[key(untracked, append)]
+    scratch: Vec<u32>,
+    #[key(id = "old_name", default)]
+    renamed: u32,
+}
+
+fn input(given: &str) -> KeysInput {
+    KeysInput { given: given.into(), ..KeysInput::default() }
+}
+
+#[test]
+fn what_is_known_of_the_keys() {
+    let key = |name: &str| Keys::KEYS.iter().find(|key| key.name == name).unwrap();
+    assert_eq!(Keys::KEYS.len(), 12);
+    assert_eq!((key("renamed").id, key("named").id), ("old_name", "named"));
+    assert_eq!((key("plain").reducer, key("rounds").reducer, key("low").reducer), ("replace", "sum", "min"));
+    let having = |property: Trait| Keys::KEYS.iter().filter(|key| key.has(property)).map(|key| key.name).collect::<Vec<_>>();
+    assert_eq!(having(Trait::Input), ["given", "number"]);
+    assert_eq!(having(Trait::Turn), ["rounds"]);
+    assert_eq!(having(Trait::Ephemeral), ["flash"]);
+    assert_eq!(having(Trait::Untracked), ["scratch"]);
+    assert_eq!(having(Trait::SkipZero), ["kept"]);
+    assert!(!key("plain").has(Trait::Assigned) && key("named").has(Trait::Assigned) && key("given").has(Trait::Assigned));
+    assert_eq!(KeyMeta::set(Keys::KEYS, Trait::Input).iter().collect::<Vec<_>>(), [0, 1]);
+}
+
+#[node(Keys)]
+async fn nothing() {}
+
+twin! { Nothing(Keys) { nothing } nodes: nothing }
+
+#[tokio::test]
+async fn c44_defaults_and_input() {
+    let keys = both!(Nothing, |launch| launch.run(input("x")).await.unwrap());
+    assert_eq!((keys.given.as_str(), keys.number, keys.named.as_str(), keys.kept, keys.high), ("x", 7, "unset", 5, -100));
+    let keys = both!(Nothing, |launch| launch.run(KeysInput { given: "x".into(), number: 8 }).await.unwrap());
+    assert_eq!(keys.number, 8);
+}
+
+#[node(Keys)]
+async fn zero() -> (KeysKept, KeysNumber) {
+    (KeysKept(0), KeysNumber(0))
+}
+
+#[node(Keys)]
+async fn overwrite_zero() -> Overwrite<KeysKept> {
+    Overwrite(KeysKept(0))
+}
+
+#[node(Keys)]
+async fn nine() -> KeysKept {
+    KeysKept(9)
+}
+
+twin! { Zero(Keys) { zero } nodes: zero }
+twin! { OverwriteZero(Keys) { overwrite_zero } nodes: overwrite_zero }
+twin! { NineZero(Keys) { nine -> zero; } nodes: nine, zero }
+
+#[tokio::test]
+async fn g007_skip_zero_ignores_zero_and_nothing_else() {
+    let keys = both!(Zero, |launch| launch.run(input("x")).await.unwrap());
+    assert_eq!((keys.kept, keys.number), (5, 0), "only where the key says so");
+    assert_eq!(both!(NineZero, |launch| launch.run(input("x")).await.unwrap().kept), 9);
+    assert_eq!(both!(OverwriteZero, |launch| launch.run(input("x")).await.unwrap().kept), 0, "an overwrite is meant");
+}
+
+#[node(Keys)]
+async fn low_positive() -> (KeysLow, KeysHigh, KeysWinner) {
+    (KeysLow(5), KeysHigh(-5), KeysWinner(Some("first".into())))
+}
+
+#[node(Keys)]
+async fn low_more() -> (KeysLow, KeysHigh, KeysWinner) {
+    (KeysLow(8), KeysHigh(-8), KeysWinner(Some("second".into())))
+}
+
+twin! { Extremes(Keys) { low_positive -> low_more; } nodes: low_positive, low_more }
+twin! { ExtremesFork(Keys) { START -> low_more & low_positive; } nodes: low_more, low_positive }
+
+#[tokio::test]
+async fn c21_the_smallest_so_far_does_not_begin_at_zero() {
+    let keys = both!(Extremes, |launch| launch.run(input("x")).await.unwrap());
+    assert_eq!((keys.low, keys.high, keys.winner.as_deref()), (5, -5, Some("first")));
+    let keys = both!(ExtremesFork, |launch| launch.run(input("x")).await.unwrap());
+    assert_eq!((keys.low, keys.high, keys.winner.as_deref()), (5, -5, Some("second")), "the first in declaration order");
+}
+
+#[node(Keys)]
+async fn flash_nine(flash: &u32) -> (KeysFlash, KeysScratch) {
+    (KeysFlash(9), KeysScratch(vec![*flash]))
+}
+
+#[node(Keys)]
+async fn look(flash: &u32) -> KeysScratch {
+    KeysScratch(vec![*flash])
+}
+
+twin! {
+    Flash(Keys) { node look_again = look; flash_nine -> look -> look_again; }
+    nodes: look_again = |b| b.node_as("look_again", look {}), flash_nine, look
+}
+
+#[tokio::test]
+async fn c13_an_ephemeral_key_falls_back_to_its_default() {
+    let keys = both!(Flash, |launch| launch.run(input("x")).await.unwrap());
+    assert_eq!((keys.scratch, keys.flash), (vec![1, 9, 1], 1));
+}
+
+#[node(Keys)]
+async fn option(given: &str) -> Option<KeysPlain> {
+    given.parse().ok().map(KeysPlain)
+}
+
+twin! { Optional(Keys) { option } nodes: option }
+
+#[tokio::test]
+async fn an_option_may_write_or_not() {
+    assert_eq!(both!(Optional, |launch| launch.run(input("12")).await.unwrap().plain), 12);
+    assert_eq!(both!(Optional, |launch| launch.run(input("twelve")).await.unwrap().plain), 0);
+}
+
+#[test]
+fn an_update_knows_what_was_written() {
+    let mut effects = petalflow::Effects::<Keys>::default();
+    petalflow::Output::apply((KeysPlain(1), Overwrite(KeysKept(0)), None::<KeysNamed>), &mut effects).unwrap();
+    let named = |set: petalflow::KeySet| set.iter().map(|key| Keys::KEYS[key].name).collect::<Vec<_>>();
+    assert_eq!((named(effects.update.written()), named(effects.update.overwritten())), (vec!["plain", "kept"], vec!["kept"]));
+    assert_eq!(effects.update.plain().only(), Some(&1));
+    assert!(effects.update.named().is_empty());
+    effects.update.clear();
+    assert!(!effects.update.written_any() && effects.update.plain().is_empty());
+}
+
+#[node(Keys)]
+async fn reads_option(winner: Option<&str>) -> KeysNamed {
+    KeysNamed(winner.unwrap_or("nobody").into())
+}
+
+twin! { ReadsOption(Keys) { low_positive -> reads_option; } nodes: low_positive, reads_option }
+
+#[tokio::test]
+async fn an_option_is_read_by_reference() {
+    assert_eq!(both!(ReadsOption, |launch| launch.run(input("x")).await.unwrap().named), "first");
+    assert_eq!(reads_option(None).await.0, "nobody");
+}
+
+#[node(Keys)]
+async fn whole(state: &Keys) -> KeysNamed {
+    KeysNamed(format!("{} {} {}", state.given, state.plain, state.kept))
+}
+
+twin! { Whole(Keys) { whole } nodes: whole }
+
+#[tokio::test]
+async fn g013_the_whole_state_may_be_read_at_any_time() {
+    assert_eq!(both!(Whole, |launch| launch.run(input("x")).await.unwrap().named), "x 0 5");
+}

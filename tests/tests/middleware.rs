@@ -1,0 +1,207 @@
+//! Code around nodes and around runs.
+
+use std::sync::Arc;
+
+use petalflow::middleware::{BoxFuture, RunMiddleware, RunNext, from_fn, only, recover};
+use petalflow::prelude::*;
+use petalflow::{BoxError, Middleware, Next, NodeCall, Output, RunError, RunErrorKind, Update as _};
+
+use crate::support::{Log, LogInput, LogXs, Trace, appending, both, failed, kind, list, twin};
+
+appending!(a b);
+
+/// Says when it is passed, inward and outward.
+struct Say(&'static str, Trace);
+
+impl<S: State> Middleware<S> for Say {
+    fn around<'a>(&'a self, call: NodeCall<'a, S>, next: Next<'a, S>) -> BoxFuture<'a, Result<(), BoxError>> {
+        Box::pin(async move {
+            self.1.say(format!("{}-before", self.0));
+            let result = next.run(call).await;
+            self.1.say(format!("{}-after", self.0));
+            result
+        })
+    }
+}
+
+#[node(Log)]
+async fn node(trace: Managed<Trace>) -> LogXs {
+    trace.say("node");
+    LogXs(list(["node"]))
+}
+
+twin! { One(Log) { node } nodes: node }
+twin! { Two(Log) { a -> b; } nodes: a, b }
+twin! { Fork(Log) { START -> a & b; } nodes: a, b }
+
+#[tokio::test]
+async fn c107_g044_g048_the_first_middleware_is_the_outermost() {
+    let said = both!(One, |launch| {
+        let trace = Trace::default();
+        let launch = launch.middleware(Say("m1", trace.clone())).middleware(Say("m2", trace.clone()));
+        launch.manage(trace.clone()).run(vec![]).await.unwrap();
+        trace.all()
+    });
+    assert_eq!(said, ["m1-before", "m2-before", "node", "m2-after", "m1-after"]);
+}
+
+#[tokio::test]
+async fn g046_middleware_sees_which_node_and_what_it_reads() {
+    let (said, xs) = both!(Two, |launch| {
+        let trace = Trace::default();
+        let sees = trace.clone();
+        let look = from_fn(move |call: NodeCall<'_, Log>, next| {
+            sees.say(format!("{} {} {} {:?} {}", call.node(), call.superstep(), call.attempt(), call.state.xs, call.context().node()));
+            next.run(call)
+        });
+        let xs = launch.middleware(look).run(list(["x"])).await.unwrap().xs;
+        (trace.all(), xs)
+    });
+    assert_eq!(said, [r#"a 1 1 ["x"] a"#, r#"b 2 1 ["x", "a"] b"#]);
+    assert_eq!(xs, ["x", "a", "b"]);
+}
+
+#[tokio::test]
+async fn middleware_may_keep_the_node_from_running_and_write_itself() {
+    let xs = both!(Fork, |launch| {
+        let instead = from_fn(|call: NodeCall<'_, Log>, _next| Box::pin(async move { LogXs(vec![format!("not {}", call.node())]).apply(call.effects) }));
+        launch.middleware(instead).run(vec![]).await.unwrap().xs
+    });
+    assert_eq!(xs, ["not a", "not b"]);
+}
+
+#[tokio::test]
+async fn middleware_may_fail_the_node() {
+    let refused = both!(Fork, |launch| {
+        let refuse = from_fn(|_, _| Box::pin(async { Err("not today".into()) }));
+        failed(launch.middleware(only(|node| node == "b", refuse)).run(vec![]).await).to_string()
+    });
+    assert_eq!(refused, "node `b` failed in superstep 1: not today");
+}
+
+#[tokio::test]
+async fn middleware_sees_what_the_node_wrote() {
+    let written = both!(Two, |launch| {
+        let trace = Trace::default();
+        let sees = Arc::new(trace.clone());
+        let look = from_fn(move |mut call: NodeCall<'_, Log>, next| {
+            let sees = Arc::clone(&sees);
+            Box::pin(async move {
+                assert!(!call.effects.update.written_any());
+                next.run(call.reborrow()).await?;
+                sees.say(call.effects.update.xs().only().unwrap().join(" "));
+                LogXs(list(["and more"])).apply(call.effects)
+            })
+        });
+        let xs = launch.middleware(look).run(vec![]).await.unwrap().xs;
+        assert_eq!(xs, ["a", "and more", "b", "and more"]);
+        trace.all()
+    });
+    assert_eq!(written, ["a", "b"]);
+}
+
+#[tokio::test]
+async fn g047_middleware_applies_to_some_nodes_only() {
+    let said = both!(Two, |launch| {
+        let trace = Trace::default();
+        launch.middleware(only(|node| node != "a", Say("m", trace.clone()))).run(vec![]).await.unwrap();
+        trace.all()
+    });
+    assert_eq!(said, ["m-before", "m-after"]);
+}
+
+#[node(Log)]
+async fn panics() -> LogXs {
+    panic!("no paper")
+}
+
+twin! { Panics(Log) { a -> panics; } nodes: a, panics }
+
+#[tokio::test]
+async fn g047_recovery_turns_a_panic_into_an_error_and_calls_its_hook() {
+    let (kind, said) = both!(Panics, |launch| {
+        let trace = Trace::default();
+        let hook = trace.clone();
+        let launch = launch.middleware(recover(move |node, message| hook.say(format!("{node}: {message}"))));
+        (kind(launch.run(vec![]).await), trace.all())
+    });
+    assert_eq!(said, ["panics: panicked: no paper"]);
+    let RunErrorKind::Node(error) = kind else { panic!("{kind:?}") };
+    assert_eq!((error.kind, error.message.as_str()), (petalflow::FailureKind::Error, "panicked: no paper"));
+}
+
+#[tokio::test]
+async fn a_panic_in_middleware_fails_the_node() {
+    let kind = both!(One, |launch| {
+        let panics = from_fn(|_: NodeCall<'_, Log>, _| panic!("in middleware"));
+        kind(launch.middleware(panics).manage(Trace::default()).run(vec![]).await)
+    });
+    assert!(matches!(kind, RunErrorKind::Node(error) if error.message == "panicked: in middleware"));
+}
+
+/// Says what goes in and what comes out.
+struct Around(&'static str, Trace);
+
+impl RunMiddleware<Log> for Around {
+    fn around<'a>(&'a self, input: LogInput, next: RunNext<'a, Log>) -> BoxFuture<'a, Result<Log, RunError>> {
+        Box::pin(async move {
+            self.1.say(format!("{} {:?}", self.0, input.xs));
+            let result = next.run(input).await;
+            self.1.say(match &result {
+                Ok(log) => format!("{} {:?}", self.0, log.xs),
+                Err(error) => format!("{} {error}", self.0),
+            });
+            result
+        })
+    }
+}
+
+/// Changes the input, or keeps the run from happening.
+struct Gatekeeper;
+
+impl RunMiddleware<Log> for Gatekeeper {
+    fn around<'a>(&'a self, mut input: LogInput, next: RunNext<'a, Log>) -> BoxFuture<'a, Result<Log, RunError>> {
+        Box::pin(async move {
+            if input.xs == ["blocked"] {
+                return Ok(Log { xs: list(["no entry"]) });
+            }
+            input.xs.push("seen".into());
+            next.run(input).await
+        })
+    }
+}
+
+#[tokio::test]
+async fn g045_run_middleware_sees_input_and_result_and_the_first_is_outermost() {
+    let said = both!(One, |launch| {
+        let trace = Trace::default();
+        let launch = launch.run_middleware(Around("r1", trace.clone())).run_middleware(Gatekeeper).run_middleware(Around("r2", trace.clone()));
+        launch.manage(trace.clone()).run(list(["x"])).await.unwrap();
+        trace.all()
+    });
+    assert_eq!(
+        said,
+        [r#"r1 ["x"]"#, r#"r2 ["x", "seen"]"#, "node", r#"r2 ["x", "seen", "node"]"#, r#"r1 ["x", "seen", "node"]"#]
+    );
+}
+
+#[tokio::test]
+async fn g045_run_middleware_may_block_everything() {
+    let (xs, said) = both!(One, |launch| {
+        let trace = Trace::default();
+        let launch = launch.run_middleware(Gatekeeper).run_middleware(Around("r", trace.clone()));
+        let xs = launch.manage(trace.clone()).run(list(["blocked"])).await.unwrap().xs;
+        (xs, trace.all())
+    });
+    assert_eq!((xs, said), (list(["no entry"]), vec![]));
+}
+
+#[tokio::test]
+async fn g045_run_middleware_sees_the_error() {
+    let said = both!(Panics, |launch| {
+        let trace = Trace::default();
+        failed(launch.run_middleware(Around("r", trace.clone())).run(vec![]).await);
+        trace.all()
+    });
+    assert_eq!(said, [r#"r []"#, "r node `panics` failed in superstep 2: panicked: no paper"]);
+}

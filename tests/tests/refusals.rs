@@ -1,0 +1,278 @@
+//! What the run-time builder refuses: the same rules and words as `flow!`, all at once. (The static side is in `ui/`.)
+
+use petalflow::graph::{GraphBuilder, Rule};
+use petalflow::{FailureKind, NodeError, Policy, Retry};
+use petalflow::prelude::*;
+
+use crate::support::{Log, LogXs, appending, codes, list, refusal};
+
+appending!(a b c d);
+
+fn graph() -> GraphBuilder<Log> {
+    Graph::builder("g")
+}
+
+#[derive(Route)]
+enum Way {
+    Left,
+    Right,
+}
+
+#[node(Log)]
+async fn pick() -> Way {
+    if std::hint::black_box(true) { Way::Left } else { Way::Right }
+}
+
+#[test]
+fn g018_a_graph_without_nodes() {
+    // agentmesh: MISSING_NODE.
+    assert_eq!(refusal(graph()), "PF001: nothing starts the flow: it has no edges; add one, such as `START -> first`");
+}
+
+#[test]
+fn c38a_no_edge_from_start() {
+    // A single source would be where the run starts; here there are two.
+    let builder = graph().node(a {}).node(b {}).node(c {}).edge("a", "c").edge("b", "c");
+    assert_eq!(refusal(builder), "PF001: nothing starts the flow: no edge begins at START; add one, such as `START -> first`");
+}
+
+#[test]
+fn c34_c38b_an_edge_to_an_unknown_node() {
+    let builder = graph().node(a {}).edge(START, "a").edge("a", "elsewhere");
+    assert_eq!(refusal(builder), "PF002: an edge names `elsewhere`, but no node of the flow has that name; add the node or remove the name");
+}
+
+#[test]
+fn c38c_g018_edges_from_an_unknown_node_and_to_an_unknown_entry() {
+    assert_eq!(codes(graph().node(a {}).edge(START, "a").edge("x", "a")), ["PF002"]);
+    assert_eq!(codes(graph().node(a {}).edge(START, "entry").edge("a", END)), ["PF002"]);
+}
+
+#[test]
+fn c34_a_similar_name_is_offered() {
+    let builder = graph().node_as("write", a {}).edge(START, "wirte");
+    assert!(refusal(builder).ends_with("did you mean `write`?"));
+}
+
+#[test]
+fn c38d_g017_a_node_declared_twice() {
+    // agentmesh lets the second silently replace the first.
+    let builder = graph().node(a {}).node_as("a", b {}).edge(START, "a");
+    assert_eq!(refusal(builder), "PF003: node `a` is declared twice; rename one of them, or remove it");
+}
+
+#[test]
+fn c38e_reserved_names() {
+    for name in [START, END] {
+        let text = refusal(graph().node_as(name, a {}).node(b {}).edge(START, "b"));
+        assert!(text.starts_with(&format!("PF003: a node cannot be called `{name}`")), "{text}");
+    }
+}
+
+#[test]
+fn c38f_c38g_edges_out_of_end_and_into_start() {
+    assert!(refusal(graph().node(a {}).edge(START, "a").edge(END, "a")).starts_with("PF006: an edge leads out of END to `a`"));
+    assert!(refusal(graph().node(a {}).edge(START, "a").edge("a", START)).starts_with("PF005: an edge from `a` leads into START"));
+}
+
+#[test]
+fn c38h_defer_with_and_catch_of_unknown_nodes() {
+    let base = || graph().node(a {}).edge(START, "a");
+    assert!(refusal(base().defer("q")).starts_with("PF002: `defer` names `q`"));
+    assert!(refusal(base().with("q", Policy::NONE)).starts_with("PF002: `with` names `q`"));
+    assert!(refusal(base().catch("q", "a")).starts_with("PF002: `catch` names `q`"));
+    assert!(refusal(base().join(["a", "q"], END)).starts_with("PF002: a join names `q`"));
+}
+
+#[tokio::test]
+async fn c38i_a_name_may_hold_any_character() {
+    // LangGraph refuses "|" and ":", which its checkpoint names use as separators.
+    let built = graph().node_as("a|b:c d", a {}).edge(START, "a|b:c d").build().unwrap();
+    assert_eq!(built.run(vec![]).await.unwrap().xs, ["a"]);
+    assert!(built.mermaid().contains("a|b:c d") || built.mermaid().contains("#124;"), "{}", built.mermaid());
+}
+
+#[test]
+fn c39_g020_g021_an_unreachable_node() {
+    // LangGraph compiles it without a word; agentmesh looks for it only when asked to be strict.
+    let builder = graph().node(a {}).node(b {}).node(c {}).edge(START, "a").edge("b", "c");
+    assert!(refusal(builder).starts_with("PF009: node `b` is unreachable: no edge leads to it"));
+    assert_eq!(codes(graph().node(a {}).node(b {}).edge(START, "a")), ["PF008"], "without any edge it is unused");
+}
+
+#[tokio::test]
+async fn g020_cycles_are_allowed_if_they_end() {
+    let builder = graph().node(pick {}).node(a {}).edge(START, "a").edge("a", "pick").route("pick", "Left", END).route("pick", "Right", "a");
+    assert_eq!(builder.build().unwrap().run(vec![]).await.unwrap().xs, ["a"]);
+}
+
+#[test]
+fn g021_a_cycle_without_a_way_out() {
+    let text = refusal(graph().node(a {}).node(b {}).edge(START, "a").edge("a", "b").edge("b", "a"));
+    assert!(text.starts_with("PF010: the cycle `a -> b -> a` has no way out"), "{text}");
+}
+
+#[test]
+fn c40_an_edge_that_delivers_what_its_target_does_not_take() {
+    // Eino finds a type mismatch when the edge is added; in `flow!` the compiler does.
+    let plain = graph().node(sends {}).node(a {}).edge(START, "sends").each("sends", "a");
+    assert!(refusal(plain).starts_with("PF020: node `a` takes no item, but the edge from `sends` delivers one"));
+    let needs = graph().node(takes {}).edge(START, "takes");
+    assert!(refusal(needs).starts_with("PF020: node `takes` takes an item, but the edge from `START` delivers none"));
+    let nowhere = graph().node(sends {}).edge(START, "sends");
+    assert!(refusal(nowhere).starts_with("PF020: node `sends` sends items, but no `each` edge takes them"));
+    let nothing = graph().node(a {}).node(takes {}).edge(START, "a").each("a", "takes");
+    assert!(refusal(nothing).starts_with("PF020: node `a` has an `each` edge, but sends no items"));
+}
+
+#[node(Log)]
+async fn sends() -> Each<u32> {
+    Each(vec![1])
+}
+
+#[node(Log)]
+async fn takes(#[item] number: &u32) -> LogXs {
+    LogXs(vec![number.to_string()])
+}
+
+#[test]
+fn c40_each_of_another_type_is_refused() {
+    let builder = graph().node(sends {}).node(takes_text {}).edge(START, "sends").each("sends", "takes_text");
+    assert_eq!(codes(builder), ["PF020"]);
+}
+
+#[node(Log)]
+async fn takes_text(#[item] text: &String) -> LogXs {
+    LogXs(vec![text.clone()])
+}
+
+#[test]
+fn c40_an_edge_written_twice() {
+    let builder = graph().node(a {}).node(b {}).edge(START, "a").edge("a", "b").edge("a", "b");
+    assert_eq!(refusal(builder), "PF004: the edge from `a` to `b` is written twice; an edge fires once per superstep, so remove one of them");
+}
+
+#[test]
+fn c32_a_node_has_edges_or_routes_never_both() {
+    // LangGraph fires both (langgraph#5829).
+    let builder = graph().node(pick {}).node(a {}).node(b {}).edge(START, "pick").route("pick", "Left", "a").route("pick", "Right", END).edge("pick", "b");
+    assert!(refusal(builder).starts_with("PF014: node `pick` chooses a route, but also has plain edges"));
+    let plain = graph().node(pick {}).node(a {}).edge(START, "pick").edge("pick", "a");
+    assert_eq!(codes(plain), ["PF014"]);
+}
+
+#[test]
+fn g036_routes_and_edges_fit_when_the_graph_is_built() {
+    // agentmesh ignores a goto to a missing node while it runs.
+    let missing = graph().node(pick {}).node(a {}).edge(START, "pick").route("pick", "Left", "a");
+    assert!(refusal(missing).starts_with("PF012: route `Right` of node `pick` has no edge"));
+    let unknown = graph().node(pick {}).edge(START, "pick").route("pick", "Left", END).route("pick", "Rihgt", END);
+    assert_eq!(refusal(unknown), "PF013: node `pick` has no route `Rihgt`; did you mean `Right`?");
+    let none = graph().node(a {}).node(b {}).edge(START, "a").route("a", "Left", "b");
+    assert!(refusal(none).starts_with("PF015: node `a` does not choose a route"));
+}
+
+#[test]
+fn a_join_that_a_route_can_leave_waiting() {
+    let builder = graph()
+        .node(pick {})
+        .node(a {})
+        .node(b {})
+        .node(c {})
+        .edge(START, "pick")
+        .route("pick", "Left", "a")
+        .route("pick", "Right", "b")
+        .join(["a", "b"], "c");
+    let text = refusal(builder);
+    assert!(text.starts_with("PF011: the join `a & b` can be left waiting") && text.contains("`defer c`"), "{text}");
+}
+
+#[state]
+struct Reads {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(output)]
+    result: String,
+}
+
+#[node(Reads)]
+async fn publish(draft: &str) -> ReadsResult {
+    ReadsResult(draft.into())
+}
+
+#[node(Reads)]
+async fn look(topic: &str) -> Option<ReadsDraft> {
+    Some(ReadsDraft(topic.into()))
+}
+
+#[test]
+fn a_key_read_before_it_is_surely_written() {
+    let never = Graph::<Reads>::builder("g").node(publish {}).edge(START, "publish");
+    let text = refusal(never);
+    assert!(text.starts_with("PF017: node `publish` reads `draft`, but no node writes it before"), "{text}");
+    let sometimes = Graph::<Reads>::builder("g").node(look {}).node(publish {}).edge(START, "look").edge("look", "publish");
+    let text = refusal(sometimes);
+    assert!(text.contains("`look` does not always write it before"), "{text}");
+}
+
+#[test]
+fn an_output_that_a_path_leaves_out() {
+    assert!(refusal(Graph::<Reads>::builder("g").node(look {}).edge(START, "look")).starts_with("PF021: output `result`"));
+}
+
+#[node(Log)]
+async fn on_failure(#[item] failure: &NodeError) -> LogXs {
+    assert_eq!(failure.kind, FailureKind::Error);
+    LogXs(list(["caught"]))
+}
+
+#[test]
+fn a_catch_that_cannot_work() {
+    let base = || graph().node(a {}).node(on_failure {}).edge(START, "a").catch("a", "on_failure");
+    assert!(base().build().is_ok());
+    assert!(refusal(base().node(takes {}).catch("a", "takes")).starts_with("PF026: the failure of node `a` is caught twice"));
+    let item = graph().node(a {}).node(takes {}).edge(START, "a").catch("a", "takes");
+    assert!(refusal(item).starts_with("PF020: node `takes` takes an item of type `u32`"));
+}
+
+#[test]
+fn g022_all_mistakes_are_reported_at_once_with_their_codes() {
+    // agentmesh's `validate` returns all, its `build` only the first.
+    let errors = graph()
+        .node(a {})
+        .node(b {})
+        .node(c {})
+        .node(d {})
+        .edge(START, "a")
+        .edge("a", "b")
+        .edge("b", "a")
+        .edge("a", "b")
+        .edge("c", END)
+        .build()
+        .unwrap_err();
+    let rules: Vec<Rule> = errors.problems().iter().map(|problem| problem.rule).collect();
+    assert_eq!(rules, [Rule::DuplicateEdge, Rule::UnusedNode, Rule::UnreachableNode, Rule::EndlessCycle]);
+    let text = errors.to_string();
+    assert!(text.starts_with("graph `g` cannot be built:\n  PF004: ") && text.lines().count() == 5, "{text}");
+}
+
+#[test]
+fn g022_unknown_names_are_all_reported() {
+    let builder = graph().node(a {}).edge(START, "x").edge("y", "z").defer("w");
+    assert_eq!(codes(builder), ["PF002"; 4]);
+}
+
+#[test]
+#[should_panic(expected = "a node is tried at least once")]
+fn g051_no_attempts_at_all_are_refused() {
+    // agentmesh then never runs the node, and fails without a cause.
+    let _ = Retry::times(0);
+}
+
+#[test]
+#[should_panic(expected = "`max_concurrency` must be at least 1")]
+fn no_concurrency_at_all_is_refused() {
+    let graph = graph().node(a {}).edge(START, "a").build().unwrap();
+    let _ = graph.launch().max_concurrency(0);
+}

@@ -1,0 +1,362 @@
+//! Flows as nodes of flows.
+
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use petalflow::prelude::*;
+use petalflow::{CancelToken, EventKind, FailureKind, NodeError, RunErrorKind};
+use tokio::time::sleep;
+
+use crate::support::{Log, LogInput, LogXs, Trace, appending, both, failed, kind, list, twin};
+
+appending!(i quick after);
+
+/// What the flow inside knows; `xs` shares its name and reducer with the flow outside.
+#[state]
+#[derive(Debug, PartialEq)]
+struct Inner {
+    #[key(input, append)]
+    xs: Vec<String>,
+    #[key(sum)]
+    rounds: u32,
+}
+
+#[node(Inner)]
+async fn s1(xs: &[String]) -> InnerXs {
+    InnerXs(vec![format!("s1 after {}", xs.len())])
+}
+
+#[node(Inner)]
+async fn s2(trace: Managed<Trace>, cx: Context) -> InnerXs {
+    trace.say(format!("{} in `{}` at {}", cx.node(), cx.namespace(), cx.superstep()));
+    InnerXs(list(["s2"]))
+}
+
+flow! { Shared(Inner) { s1 -> s2; } }
+
+twin! {
+    SharesAList(Log) {
+        node delta: Shared { in: |xs: &[String]| InnerInput { xs: xs.to_vec() }, out: |inner: Inner| LogXs(inner.xs[2..].to_vec()) };
+        i -> quick -> delta -> after;
+    }
+    nodes:
+        i, quick, after,
+        delta = |b| b.subflow("delta", Shared::default(), |log: &Log| InnerInput { xs: log.xs.clone() }, |inner: Inner| LogXs(inner.xs[2..].to_vec()))
+}
+
+#[tokio::test]
+async fn c82_peers_only_what_out_returns_crosses() {
+    // LangGraph merges the child's whole list into the parent's: ["i","quick","i","quick","s1","s2!"].
+    let (xs, said) = both!(SharesAList, |launch| {
+        let trace = Trace::default();
+        (launch.manage(trace.clone()).run(vec![]).await.unwrap().xs, trace.all())
+    });
+    assert_eq!(xs, ["i", "quick", "s1 after 2", "s2", "after"]);
+    assert_eq!(said, ["s2 in `delta` at 2"], "supersteps of its own, under the name of its node, with the parent's managed values");
+}
+
+#[tokio::test]
+async fn g077_a_subflow_takes_one_superstep_of_its_parent() {
+    let limit = |limit| async move { both!(SharesAList, |launch| launch.limit(limit).manage(Trace::default()).run(vec![]).await.is_ok()) };
+    assert!(limit(4).await, "four supersteps, whatever the flow inside takes");
+    assert!(!limit(3).await);
+}
+
+#[tokio::test]
+async fn g078_after_a_subflow_the_run_goes_on_to_its_targets() {
+    // agentmesh's sub-graph command names no next node, so the parent stops there.
+    assert_eq!(both!(SharesAList, |launch| launch.manage(Trace::default()).run(vec![]).await.unwrap().xs).last().unwrap(), "after");
+}
+
+#[tokio::test]
+async fn what_a_subflow_needs_is_asked_for_before_the_first_node_runs() {
+    assert!(matches!(both!(SharesAList, |launch| kind(launch.run(vec![]).await)), RunErrorKind::MissingManaged(names) if names.len() == 1));
+}
+
+#[node(Inner)]
+async fn fails() -> petalflow::Result<()> {
+    Err("deep trouble".into())
+}
+
+flow! { Failing(Inner) { s1 -> fails; } }
+
+twin! {
+    Fails(Log) {
+        node sub: Failing { in: |xs: &[String]| InnerInput { xs: xs.to_vec() }, out: |_inner: Inner| () };
+        i -> sub -> after;
+    }
+    nodes: i, after, sub = |b| b.subflow("sub", Failing::default(), |log: &Log| InnerInput { xs: log.xs.clone() }, |_: Inner| ())
+}
+
+#[tokio::test]
+async fn g077_a_failure_inside_fails_the_node() {
+    let (kind, text, xs) = both!(Fails, |launch| {
+        let error = failed(launch.run(vec![]).await);
+        (error.kind().clone(), error.to_string(), error.state::<Log>().unwrap().xs.clone())
+    });
+    let RunErrorKind::Node(error) = kind else { panic!("{kind:?}") };
+    assert_eq!((error.node.as_str(), error.superstep, error.kind), ("sub", 2, FailureKind::Error));
+    assert_eq!(text, "node `sub` failed in superstep 2: node `fails` of `sub` failed in superstep 2: deep trouble");
+    assert_eq!(xs, ["i"]);
+}
+
+#[node(Log)]
+async fn handle(#[item] failure: &NodeError) -> LogXs {
+    LogXs(vec![format!("handled {}", failure.node)])
+}
+
+twin! {
+    Catches(Log) {
+        node sub: Failing { in: |xs: &[String]| InnerInput { xs: xs.to_vec() }, out: |_inner: Inner| () };
+        i -> sub -> after;
+        catch sub -> handle;
+    }
+    nodes: i, after, handle, sub = |b| b.subflow("sub", Failing::default(), |log: &Log| InnerInput { xs: log.xs.clone() }, |_: Inner| ())
+}
+
+#[tokio::test]
+async fn c59_a_failure_inside_can_be_caught_outside() {
+    assert_eq!(both!(Catches, |launch| launch.run(vec![]).await.unwrap().xs), ["i", "handled sub"]);
+}
+
+#[node(Inner)]
+async fn again() -> (InnerRounds, bool) {
+    (InnerRounds(1), true)
+}
+
+flow! { Endless(Inner) { again -> match { true => again, false => END }; } }
+
+twin! {
+    OwnLimit(Log) {
+        node sub: Endless { in: || InnerInput { xs: vec![] }, out: |_inner: Inner| () };
+        i -> sub;
+    }
+    nodes: i, sub = |b| b.subflow("sub", Endless::default(), |_: &Log| InnerInput { xs: vec![] }, |_: Inner| ())
+}
+
+#[tokio::test]
+async fn a_subflow_has_a_limit_of_its_own() {
+    let text = both!(OwnLimit, |launch| failed(launch.limit(1_000).run(vec![]).await).to_string());
+    assert!(text.starts_with("node `sub` failed in superstep 2: `Endless` did not end within 100 supersteps"), "{text}");
+}
+
+#[node(Inner)]
+async fn waits(trace: Managed<Trace>) {
+    let _guard = trace.guard("inside");
+    sleep(Duration::from_secs(1)).await;
+    trace.say("ran on");
+}
+
+flow! { Waiting(Inner) { waits -> s1; } }
+
+twin! {
+    Waits(Log) {
+        node sub: Waiting { in: || InnerInput { xs: vec![] }, out: |_inner: Inner| () };
+        i -> sub & quick;
+    }
+    nodes: i, quick, sub = |b| b.subflow("sub", Waiting::default(), |_: &Log| InnerInput { xs: vec![] }, |_: Inner| ())
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancelling_the_run_stops_what_is_inside() {
+    let run = both!(Waits, |launch| {
+        let (trace, token) = (Trace::default(), CancelToken::new());
+        let run = tokio::spawn(launch.manage(trace.clone()).cancel_with(&token).run(vec![]));
+        sleep(Duration::from_millis(10)).await;
+        token.cancel();
+        let kind = kind(run.await.unwrap());
+        sleep(Duration::from_secs(5)).await;
+        (kind, trace.all())
+    });
+    assert_eq!(run, (RunErrorKind::Cancelled, list(["dropped inside"])));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_time_limit_holds_for_what_is_inside() {
+    let run = both!(Waits, |launch| {
+        let trace = Trace::default();
+        let kind = kind(launch.manage(trace.clone()).timeout(Duration::from_millis(500)).run(vec![]).await);
+        (kind, trace.all())
+    });
+    assert_eq!(run, (RunErrorKind::Timeout { of: "run" }, list(["dropped inside"])));
+}
+
+/// A flow in a flow in a flow.
+#[state]
+#[derive(Debug, PartialEq)]
+struct Middle {
+    #[key(append)]
+    xs: Vec<String>,
+}
+
+#[node(Middle)]
+async fn m() -> MiddleXs {
+    MiddleXs(list(["m"]))
+}
+
+flow! {
+    Between(Middle) {
+        node deep: Shared { in: |xs: &[String]| InnerInput { xs: xs.to_vec() }, out: |inner: Inner| MiddleXs(inner.xs) };
+        m -> deep;
+    }
+}
+
+twin! {
+    Deep(Log) {
+        node mid: Between { in: || MiddleInput {}, out: |middle: Middle| LogXs(middle.xs) };
+        i -> mid;
+    }
+    nodes: i, mid = |b| b.subflow("mid", Between::default(), |_: &Log| MiddleInput {}, |middle: Middle| LogXs(middle.xs))
+}
+
+#[tokio::test]
+async fn events_of_nested_flows_come_under_their_namespace() {
+    let (lines, xs) = both!(Deep, |launch| {
+        let mut events = launch.manage(Trace::default()).run(vec![]).events();
+        let (mut lines, mut xs) = (Vec::new(), Vec::new());
+        while let Some(event) = events.next().await {
+            let kind = match (event.nested::<Middle>(), event.nested::<Inner>()) {
+                (Some(event), None) => event.kind.name(),
+                (None, Some(event)) => event.kind.name(),
+                _ => event.kind.name(),
+            };
+            lines.push(format!("{} {} {} {kind}", event.namespace, event.superstep, event.node().unwrap_or("-")));
+            if let EventKind::Finished { state } = event.kind {
+                xs = state.xs;
+            }
+        }
+        (lines, xs)
+    });
+    let expected = [
+        " 0 - run started",
+        " 1 - superstep started",
+        " 1 i node started",
+        " 1 i node finished",
+        " 1 - superstep finished",
+        " 2 - superstep started",
+        " 2 mid node started",
+        "mid 0 - run started",
+        "mid 1 - superstep started",
+        "mid 1 m node started",
+        "mid 1 m node finished",
+        "mid 1 - superstep finished",
+        "mid 2 - superstep started",
+        "mid 2 deep node started",
+        "mid/deep 0 - run started",
+        "mid/deep 1 - superstep started",
+        "mid/deep 1 s1 node started",
+        "mid/deep 1 s1 node finished",
+        "mid/deep 1 - superstep finished",
+        "mid/deep 2 - superstep started",
+        "mid/deep 2 s2 node started",
+        "mid/deep 2 s2 node finished",
+        "mid/deep 2 - superstep finished",
+        "mid 2 deep node finished",
+        "mid 2 - superstep finished",
+        " 2 mid node finished",
+        " 2 - superstep finished",
+        " 0 - finished",
+    ];
+    assert_eq!(lines, expected);
+    assert_eq!(xs, ["i", "m", "m", "s1 after 1", "s2"], "`Between` handed its list in and took all of it back");
+}
+
+#[state]
+#[derive(Debug, PartialEq)]
+struct Digs {
+    #[key(append)]
+    found: Vec<String>,
+}
+
+#[node(Digs)]
+async fn places() -> Each<String> {
+    Each(list(["here", "there"]))
+}
+
+#[state]
+#[derive(Debug, PartialEq)]
+struct Dig {
+    #[key(input)]
+    place: String,
+    #[key(default)]
+    treasure: String,
+}
+
+#[node(Dig)]
+async fn dig(place: &str, cx: Context) -> DigTreasure {
+    DigTreasure(format!("gold {place} in {}", cx.namespace()))
+}
+
+flow! { DigOne(Dig) { dig } }
+
+flow! {
+    DigAll(Digs) {
+        node one: DigOne { in: |#[item] place: &String| DigInput { place: place.clone() }, out: |dig: Dig| DigsFound(vec![dig.treasure]) };
+        places -> each one;
+    }
+}
+
+#[tokio::test]
+async fn a_subflow_may_be_the_target_of_each() {
+    assert_eq!(DigAll::run(()).await.unwrap().found, ["gold here in one[0]", "gold there in one[1]"]);
+}
+
+#[tokio::test]
+async fn c84_the_state_of_a_subflow_is_fresh_each_time() {
+    let xs = both!(TwoRounds, |launch| launch.run(vec![]).await.unwrap().xs);
+    assert_eq!(xs, ["1 rounds", "1 rounds", "1 rounds"]);
+}
+
+#[node(Inner)]
+async fn one_round() -> InnerRounds {
+    InnerRounds(1)
+}
+
+#[node(Log)]
+async fn more(xs: &[String]) -> bool {
+    xs.len() < 3
+}
+
+flow! { OneRound(Inner) { one_round } }
+
+twin! {
+    TwoRounds(Log) {
+        node sub: OneRound { in: || InnerInput { xs: vec![] }, out: |inner: Inner| LogXs(vec![format!("{} rounds", inner.rounds)]) };
+        START -> sub -> more -> match { true => sub, false => END };
+    }
+    nodes: more, sub = |b| b.subflow("sub", OneRound::default(), |_: &Log| InnerInput { xs: vec![] }, |inner: Inner| LogXs(vec![format!("{} rounds", inner.rounds)]))
+}
+
+#[tokio::test]
+async fn a_graph_may_be_a_node_of_a_graph() {
+    let inner = Graph::<Inner>::builder("inner").node(one_round {}).edge(START, "one_round").build().unwrap();
+    let outer = Graph::<Log>::builder("outer")
+        .subflow("sub", inner, |log: &Log| InnerInput { xs: log.xs.clone() }, |inner: Inner| (LogXs(inner.xs), inner.rounds > 1))
+        .node(after {})
+        .edge(START, "sub")
+        .route("sub", "true", END)
+        .route("sub", "false", "after")
+        .build()
+        .unwrap();
+    assert_eq!(outer.run(LogInput { xs: list(["x"]) }).await.unwrap().xs, ["x", "x", "after"], "`out` may choose a route");
+}
+
+#[tokio::test]
+async fn a_panic_of_in_or_out_is_the_nodes() {
+    let build = |at: &'static str| {
+        Graph::<Log>::builder("outer")
+            .subflow(
+                "sub",
+                OneRound::default(),
+                move |_: &Log| if at == "in" { panic!("in `in`") } else { InnerInput { xs: vec![] } },
+                move |_: Inner| if at == "out" { panic!("in `out`") },
+            )
+            .edge(START, "sub")
+            .build()
+            .unwrap()
+    };
+    for at in ["in", "out"] {
+        let error = failed(build(at).run(vec![]).await);
+        assert_eq!(error.to_string(), format!("node `sub` failed in superstep 1: panicked: in `{at}`"));
+    }
+}

@@ -1,0 +1,199 @@
+//! What the tests share: both forms of a flow, a trace of what ran, and signs of what was dropped.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+
+use petalflow::graph::GraphBuilder;
+use petalflow::prelude::*;
+use petalflow::{RunError, RunErrorKind};
+use petalflow_graph::{Source, Target, Via};
+
+/// A list of names: most cases ask only in which order they came.
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Log {
+    #[key(input, append)]
+    pub(crate) xs: Vec<String>,
+}
+
+/// Texts, owned.
+pub(crate) fn list<const N: usize>(texts: [&str; N]) -> Vec<String> {
+    texts.map(String::from).to_vec()
+}
+
+/// Nodes over [`Log`] that append their names.
+macro_rules! appending {
+    ($($node:ident)*) => {$(
+        #[petalflow::node(crate::support::Log)]
+        async fn $node() -> crate::support::LogXs {
+            crate::support::LogXs(vec![stringify!($node).to_string()])
+        }
+    )*};
+}
+
+/// A flow in both forms: as `flow!` says it, and `built()` by the run-time builder from the same edges.
+///
+/// After `nodes:` stand the nodes; one that is not just a function says how it is added: `polish = |b| b.node_as(..)`.
+macro_rules! twin {
+    ($name:ident($state:ty) { $($flow:tt)* } nodes: $($node:ident $(= $add:expr)?),* $(,)?) => {
+        petalflow::flow! { $name($state) { $($flow)* } }
+
+        impl $name {
+            fn built() -> petalflow::Graph<$state> {
+                crate::support::rebuild(stringify!($name), petalflow::Flow::wiring(&Self::default()).graph(), &[$((stringify!($node), twin!(@ $node $($add)?))),*])
+            }
+        }
+    };
+    (@ $node:ident) => { |builder| builder.node_as(stringify!($node), $node {}) };
+    (@ $node:ident $add:expr) => { $add };
+}
+
+/// Runs something on both forms of a flow, which must agree; gives what it gave.
+macro_rules! both {
+    ($flow:ident, |$launch:ident| $body:expr) => {{
+        let fixed = {
+            let $launch = $flow::new();
+            $body
+        };
+        let built = {
+            let $launch = $flow::built().launch();
+            $body
+        };
+        assert_eq!(fixed, built, "`flow!` (left) and the builder (right) differ");
+        fixed
+    }};
+}
+
+pub(crate) use {appending, both, twin};
+
+/// How a node is added to a builder.
+pub(crate) type Add<S> = fn(GraphBuilder<S>) -> GraphBuilder<S>;
+
+/// The graph of a static flow, built again edge by edge.
+pub(crate) fn rebuild<S: State>(name: &str, graph: &petalflow_graph::Graph, nodes: &[(&str, Add<S>)]) -> Graph<S> {
+    let mut builder = Graph::builder(name);
+    for node in graph.nodes() {
+        let (_, add) = nodes.iter().find(|(name, _)| *name == node.name).unwrap_or_else(|| panic!("`nodes:` leaves out `{}`", node.name));
+        builder = add(builder);
+        if node.deferred {
+            builder = builder.defer(&*node.name);
+        }
+    }
+    let name_of = |node: u32| graph.nodes()[node as usize].name.to_string();
+    let source = |source| match source {
+        Source::Start => Some(START.to_string()),
+        Source::Node(node) => Some(name_of(node)),
+        Source::Join(_) => None,
+    };
+    let target = |target| match target {
+        Target::End => Some(END.to_string()),
+        Target::Node(node) => Some(name_of(node)),
+        Target::Join(_) => None,
+    };
+    for edge in graph.edges() {
+        let (Some(from), Some(to)) = (source(edge.from), target(edge.to)) else { continue };
+        builder = match &edge.via {
+            Via::Plain => builder.edge(from, to),
+            Via::Each => builder.each(from, to),
+            Via::Route(route) => builder.route(from, &**route, to),
+            Via::RouteEach(route) => builder.route_each(from, &**route, to),
+            Via::Catch => builder.catch(from, to),
+        };
+    }
+    for join in 0..graph.joins {
+        let sides = || graph.edges().iter().filter(|edge| edge.to == Target::Join(join)).filter_map(|edge| source(edge.from));
+        for edge in graph.edges().iter().filter(|edge| edge.from == Source::Join(join)) {
+            builder = builder.join(sides(), target(edge.to).expect("a join leads to nodes"));
+        }
+    }
+    builder.build().unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// What happened, in order: a managed value that nodes write to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trace(Arc<Mutex<Vec<String>>>);
+
+impl Trace {
+    pub(crate) fn say(&self, what: impl Into<String>) {
+        self.0.lock().unwrap().push(what.into());
+    }
+
+    pub(crate) fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn count(&self, what: &str) -> usize {
+        self.0.lock().unwrap().iter().filter(|said| *said == what).count()
+    }
+
+    /// A guard that says `dropped …` when it goes.
+    pub(crate) fn guard(&self, what: &str) -> Guard {
+        Guard(self.clone(), what.to_string())
+    }
+}
+
+/// Says when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Guard(Trace, String);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.say(format!("dropped {}", self.1));
+    }
+}
+
+/// Counts what is in flight, and remembers the most.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gauge(Arc<(AtomicUsize, AtomicUsize)>);
+
+impl Gauge {
+    pub(crate) fn enter(&self) -> InGauge {
+        let now = self.0.0.fetch_add(1, Ordering::SeqCst) + 1;
+        self.0.1.fetch_max(now, Ordering::SeqCst);
+        InGauge(self.clone())
+    }
+
+    pub(crate) fn peak(&self) -> usize {
+        self.0.1.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn now(&self) -> usize {
+        self.0.0.load(Ordering::SeqCst)
+    }
+}
+
+/// One that is in flight.
+#[derive(Debug)]
+pub(crate) struct InGauge(Gauge);
+
+impl Drop for InGauge {
+    fn drop(&mut self) {
+        self.0.0.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Polls a future once.
+pub(crate) async fn poll_once<T: Future>(future: &mut std::pin::Pin<Box<T>>) -> Poll<T::Output> {
+    std::future::poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await
+}
+
+/// The error of a run that must fail.
+pub(crate) fn failed<S>(result: Result<S, RunError>) -> RunError {
+    result.err().expect("the run fails")
+}
+
+/// The kind of error of a run that must fail.
+pub(crate) fn kind<S>(result: Result<S, RunError>) -> RunErrorKind {
+    failed(result).kind().clone()
+}
+
+/// The codes of what is wrong with a graph, in order.
+pub(crate) fn codes<S: State>(builder: GraphBuilder<S>) -> Vec<&'static str> {
+    builder.build().err().expect("the graph is refused").problems().iter().map(|problem| problem.rule.code()).collect()
+}
+
+/// The first thing that is wrong with a graph, in words.
+pub(crate) fn refusal<S: State>(builder: GraphBuilder<S>) -> String {
+    builder.build().err().expect("the graph is refused").problems()[0].to_string()
+}

@@ -1,0 +1,238 @@
+//! Time limits of a node, a superstep and a run. Time is paused.
+
+use std::time::Duration;
+
+use petalflow::middleware::from_fn;
+use petalflow::prelude::*;
+use petalflow::{FailureKind, NodeError, Output, RunErrorKind};
+use tokio::time::{Instant, sleep};
+
+use crate::support::{Log, LogXs, Trace, appending, both, failed, kind, list, twin};
+
+appending!(a b);
+
+const MS: Duration = Duration::from_millis(1);
+
+fn node_failure(kind: RunErrorKind) -> NodeError {
+    let RunErrorKind::Node(error) = kind else { panic!("{kind:?}") };
+    error
+}
+
+#[node(Log, timeout = 50ms)]
+async fn stuck(trace: Managed<Trace>) -> LogXs {
+    let _guard = trace.guard("stuck");
+    std::future::pending().await
+}
+
+twin! { Stuck(Log) { a -> stuck -> b; } nodes: a, stuck, b }
+twin! { StuckInFork(Log) { a -> stuck & b; } nodes: a, stuck, b }
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_takes_too_long_fails() {
+    let (kind, said, elapsed) = both!(Stuck, |launch| {
+        let (trace, begun) = (Trace::default(), Instant::now());
+        (kind(launch.manage(trace.clone()).run(vec![]).await), trace.all(), begun.elapsed())
+    });
+    let error = node_failure(kind);
+    assert_eq!((error.node.as_str(), error.kind, error.message.as_str()), ("stuck", FailureKind::Timeout, "took longer than its timeout of 50ms"));
+    assert_eq!(said, ["dropped stuck"]);
+    assert!(elapsed >= 50 * MS && elapsed < 60 * MS, "{elapsed:?}");
+    let error = node_failure(both!(StuckInFork, |launch| crate::support::kind(launch.manage(Trace::default()).run(vec![]).await)));
+    assert_eq!(error.kind, FailureKind::Timeout);
+}
+
+#[node(Log, timeout = 50ms, retry = 3)]
+async fn slow_at_first(cx: Context) -> LogXs {
+    if cx.attempt() < 3 {
+        sleep(Duration::from_secs(1)).await;
+    } else {
+        sleep(Duration::from_millis(49)).await;
+    }
+    LogXs(vec![format!("attempt {}", cx.attempt())])
+}
+
+twin! { SlowAtFirst(Log) { slow_at_first } nodes: slow_at_first }
+
+#[tokio::test(start_paused = true)]
+async fn each_attempt_has_its_own_time() {
+    assert_eq!(both!(SlowAtFirst, |launch| launch.run(vec![]).await.unwrap().xs), ["attempt 3"]);
+}
+
+/// Puts something among the writes, and then waits: only middleware can do so before the node has returned.
+#[tokio::test(start_paused = true)]
+async fn c54_writes_before_the_timeout_are_dropped() {
+    let xs = both!(Once, |launch| {
+        let early = from_fn(|call: petalflow::NodeCall<'_, Log>, next| {
+            Box::pin(async move {
+                LogXs(list(["early"])).apply(call.effects)?;
+                if call.attempt() == 1 {
+                    sleep(Duration::from_secs(9)).await;
+                }
+                next.run(call).await
+            })
+        });
+        launch.middleware(early).run(vec![]).await.unwrap().xs
+    });
+    assert_eq!(xs, ["early", "once"], "those of the second attempt alone");
+}
+
+#[node(Log, timeout = 1s, retry = 2)]
+async fn once() -> LogXs {
+    LogXs(list(["once"]))
+}
+
+twin! { Once(Log) { once } nodes: once }
+
+/// Says ten times that it lives, 40 ms apart.
+async fn beat(cx: &Context, emit: bool) -> petalflow::Result<()> {
+    for i in 0..10 {
+        sleep(Duration::from_millis(40)).await;
+        if emit {
+            cx.emit(&i)?;
+        } else {
+            cx.heartbeat();
+        }
+    }
+    Ok(())
+}
+
+#[node(Log, idle = 50ms)]
+async fn emits(cx: Context) -> petalflow::Result<LogXs> {
+    beat(&cx, true).await?;
+    Ok(LogXs(list(["done"])))
+}
+
+#[node(Log, idle = 50ms)]
+async fn beats(cx: Context) -> petalflow::Result<LogXs> {
+    beat(&cx, false).await?;
+    Ok(LogXs(list(["done"])))
+}
+
+#[node(Log, idle = 30ms)]
+async fn too_quiet(cx: Context) -> petalflow::Result<LogXs> {
+    beat(&cx, false).await?;
+    Ok(LogXs(list(["done"])))
+}
+
+#[node(Log, idle = 50ms, timeout = 200ms)]
+async fn lively_but_late(cx: Context) -> petalflow::Result<LogXs> {
+    beat(&cx, false).await?;
+    Ok(LogXs(list(["done"])))
+}
+
+twin! { Emits(Log) { emits } nodes: emits }
+twin! { Beats(Log) { beats } nodes: beats }
+twin! { TooQuiet(Log) { too_quiet } nodes: too_quiet }
+twin! { Late(Log) { lively_but_late } nodes: lively_but_late }
+
+#[tokio::test(start_paused = true)]
+async fn c55_signs_of_life_refresh_the_idle_timeout() {
+    assert_eq!(both!(Emits, |launch| launch.run(vec![]).await.unwrap().xs), ["done"], "also if nobody listens");
+    assert_eq!(both!(Beats, |launch| launch.run(vec![]).await.unwrap().xs), ["done"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn c55_without_a_sign_of_life_the_node_fails() {
+    let (kind, elapsed) = both!(TooQuiet, |launch| {
+        let begun = Instant::now();
+        (kind(launch.run(vec![]).await), begun.elapsed())
+    });
+    let error = node_failure(kind);
+    assert_eq!((error.kind, error.message.as_str()), (FailureKind::Idle, "showed no sign of life for 30ms, its idle timeout"));
+    assert!(elapsed >= 30 * MS && elapsed < 40 * MS, "{elapsed:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn c55_signs_of_life_do_not_refresh_the_total_timeout() {
+    let (kind, elapsed) = both!(Late, |launch| {
+        let begun = Instant::now();
+        (kind(launch.run(vec![]).await), begun.elapsed())
+    });
+    assert_eq!(node_failure(kind).kind, FailureKind::Timeout);
+    assert!(elapsed >= 200 * MS && elapsed < 210 * MS, "{elapsed:?}");
+}
+
+#[node(Log)]
+async fn sixty(cx: Context) -> LogXs {
+    sleep(Duration::from_millis(60)).await;
+    LogXs(vec![format!("superstep {}", cx.superstep())])
+}
+
+twin! {
+    Three(Log) { node two = sixty; node three = sixty; sixty -> two -> three; }
+    nodes: two = |b| b.node_as("two", sixty {}), three = |b| b.node_as("three", sixty {}), sixty
+}
+twin! {
+    Forks(Log) { node two = sixty; node three = sixty; sixty -> two & three; }
+    nodes: two = |b| b.node_as("two", sixty {}), three = |b| b.node_as("three", sixty {}), sixty
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_superstep_has_its_own_time_and_nodes_share_it() {
+    let xs = both!(Three, |launch| launch.superstep_timeout(100 * MS).run(vec![]).await.unwrap().xs);
+    assert_eq!(xs.len(), 3, "180 ms in all, but no superstep took 100");
+    let xs = both!(Forks, |launch| launch.superstep_timeout(100 * MS).run(vec![]).await.unwrap().xs);
+    assert_eq!(xs.len(), 3);
+    let (kind, xs, superstep) = both!(Forks, |launch| {
+        let error = failed(launch.superstep_timeout(50 * MS).run(vec![]).await);
+        (error.kind().clone(), error.state::<Log>().unwrap().xs.clone(), error.superstep())
+    });
+    assert_eq!((kind, superstep), (RunErrorKind::Timeout { of: "superstep" }, 1));
+    assert_eq!(xs, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn g035_a_run_has_a_time_limit() {
+    for (limit, done) in [(50 * MS, 0), (100 * MS, 1), (130 * MS, 2)] {
+        let (kind, xs, elapsed) = both!(Three, |launch| {
+            let begun = Instant::now();
+            let error = failed(launch.timeout(limit).run(vec![]).await);
+            (error.kind().clone(), error.state::<Log>().unwrap().xs.len(), begun.elapsed())
+        });
+        assert_eq!((kind, xs), (RunErrorKind::Timeout { of: "run" }, done));
+        assert!(elapsed >= limit && elapsed < limit + 10 * MS, "{elapsed:?}");
+    }
+    assert_eq!(both!(Three, |launch| launch.timeout(190 * MS).run(vec![]).await.unwrap().xs.len()), 3);
+}
+
+#[node(Log)]
+async fn busy(cx: Context) -> (LogXs, bool) {
+    // Time passes, but the node never waits.
+    if cx.superstep() == 10 {
+        tokio::time::advance(Duration::from_secs(1)).await;
+    }
+    (LogXs(vec![]), true)
+}
+
+twin! { Busy(Log) { busy -> match { true => busy, false => END }; } nodes: busy }
+
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_nodes_never_wait_hears_of_its_deadline() {
+    let (kind, superstep) = both!(Busy, |launch| {
+        let error = failed(launch.limit(10_000).timeout(500 * MS).run(vec![]).await);
+        (error.kind().clone(), error.superstep())
+    });
+    assert_eq!(kind, RunErrorKind::Timeout { of: "run" });
+    assert!(superstep <= 128, "{superstep}");
+}
+
+#[node(Log)]
+async fn handle(#[item] failure: &NodeError) -> LogXs {
+    LogXs(vec![format!("{:?} of {}", failure.kind, failure.node)])
+}
+
+twin! { CaughtTimeout(Log) { stuck -> a; catch stuck -> handle; } nodes: stuck, a, handle }
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_of_a_node_can_be_caught() {
+    assert_eq!(both!(CaughtTimeout, |launch| launch.manage(Trace::default()).run(vec![]).await.unwrap().xs), ["Timeout of stuck"]);
+}
+
+flow! { Patient(Log) { sixty; with sixty { timeout: 50ms } } }
+flow! { Impatient(Log) { too_quiet; with too_quiet { idle: 45ms, timeout: 2s } } }
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_sets_the_times_of_its_nodes() {
+    assert_eq!(node_failure(kind(Patient::run(vec![]).await)).kind, FailureKind::Timeout);
+    assert_eq!(Impatient::run(vec![]).await.unwrap().xs, ["done"], "the flow's idle time wins over the annotation's");
+}

@@ -1,0 +1,378 @@
+//! Edges, joins and routes: what runs after what.
+
+use std::collections::BTreeMap;
+
+use petalflow::prelude::*;
+
+use crate::support::{Log, LogXs, Trace, appending, both, list, twin};
+
+appending!(a b b2 c d e node1 node2 node3);
+
+twin! { PlainEdges(Log) { START -> a & b; b -> b2; a -> d; b2 -> d; } nodes: a, b, b2, d }
+twin! { Joined(Log) { START -> a & b; b -> b2; a & b2 -> d; } nodes: a, b, b2, d }
+twin! { Deferred(Log) { START -> a & b; b -> b2; a -> d; b2 -> d; defer d; } nodes: a, b, b2, d }
+
+#[tokio::test]
+async fn c25_a_plain_edge_fires_on_any_predecessor() {
+    assert_eq!(both!(PlainEdges, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b", "b2", "d", "d"]);
+}
+
+#[tokio::test]
+async fn c25_a_join_and_a_deferred_node_run_once_after_uneven_arms() {
+    assert_eq!(both!(Joined, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b", "b2", "d"]);
+    assert_eq!(both!(Deferred, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b", "b2", "d"]);
+}
+
+/// The retrieval flow of LangGraph's tests.
+#[state]
+#[derive(Debug, PartialEq)]
+struct Query {
+    #[key(input)]
+    query: String,
+    #[key(reduce = sorted_concat)]
+    docs: Vec<String>,
+    #[key(default)]
+    answer: String,
+}
+
+fn sorted_concat(current: &mut Vec<String>, written: Vec<String>) {
+    current.extend(written);
+    current.sort();
+}
+
+#[node(Query)]
+async fn rewrite(query: &str) -> QueryQuery {
+    QueryQuery(format!("query: {query}"))
+}
+
+#[node(Query)]
+async fn analyzer(query: &str) -> QueryQuery {
+    QueryQuery(format!("analyzed: {query}"))
+}
+
+#[node(Query)]
+async fn retriever_one() -> QueryDocs {
+    QueryDocs(list(["doc1", "doc2"]))
+}
+
+#[node(Query)]
+async fn retriever_two() -> QueryDocs {
+    QueryDocs(list(["doc3", "doc4"]))
+}
+
+#[node(Query)]
+async fn qa(docs: &[String], trace: Managed<Trace>) -> QueryAnswer {
+    trace.say("qa");
+    QueryAnswer(docs.join(","))
+}
+
+twin! {
+    Retrieve(Query) {
+        rewrite -> analyzer & retriever_two;
+        analyzer -> retriever_one;
+        retriever_one & retriever_two -> qa;
+    }
+    nodes: rewrite, analyzer, retriever_one, retriever_two, qa
+}
+
+twin! {
+    RetrieveDeferred(Query) {
+        rewrite -> analyzer & retriever_two;
+        analyzer -> retriever_one;
+        retriever_one -> qa;
+        retriever_two -> qa;
+        defer qa;
+    }
+    nodes: rewrite, analyzer, retriever_one, retriever_two, qa
+}
+
+fn retrieved() -> Query {
+    Query {
+        query: "analyzed: query: what is weather in sf".into(),
+        docs: list(["doc1", "doc2", "doc3", "doc4"]),
+        answer: "doc1,doc2,doc3,doc4".into(),
+    }
+}
+
+#[tokio::test]
+async fn c26_a_join_waits_for_all_its_sides_over_supersteps() {
+    let (query, qa) = both!(Retrieve, |launch| {
+        let trace = Trace::default();
+        let query = launch.manage(trace.clone()).run("what is weather in sf".to_string()).await.unwrap();
+        (query, trace.count("qa"))
+    });
+    assert_eq!((query, qa), (retrieved(), 1));
+}
+
+#[tokio::test]
+async fn c29_a_deferred_node_runs_when_nothing_else_is_left() {
+    let (query, qa) = both!(RetrieveDeferred, |launch| {
+        let trace = Trace::default();
+        let query = launch.manage(trace.clone()).run("what is weather in sf".to_string()).await.unwrap();
+        (query, trace.count("qa"))
+    });
+    assert_eq!((query, qa), (retrieved(), 1));
+}
+
+twin! { JoinToEnd(Log) { START -> a & b; a & b -> END; } nodes: a, b }
+
+#[tokio::test]
+async fn c30_a_join_may_lead_to_the_end() {
+    assert_eq!(both!(JoinToEnd, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b"]);
+}
+
+twin! { JoinFork(Log) { START -> a & b; a & b -> c & d; c & d -> e; } nodes: a, b, c, d, e }
+
+#[tokio::test]
+async fn a_join_may_lead_to_a_fork() {
+    assert_eq!(both!(JoinFork, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b", "c", "d", "e"]);
+}
+
+/// How often something still goes round.
+#[state]
+#[derive(Debug, PartialEq)]
+struct Rounds {
+    #[key(append)]
+    xs: Vec<String>,
+    #[key(sum)]
+    n: u32,
+}
+
+macro_rules! rounds {
+    ($($node:ident)*) => {$(
+        #[node(Rounds)]
+        async fn $node() -> RoundsXs {
+            RoundsXs(list([stringify!($node)]))
+        }
+    )*};
+}
+
+rounds!(left right both);
+
+#[node(Rounds)]
+async fn again(n: &u32) -> (RoundsN, bool) {
+    (RoundsN(1), *n < 2)
+}
+
+twin! {
+    Round(Rounds) { START -> again -> match { true => left & right, false => END }; left & right -> both; both -> again; }
+    nodes: again, left, right, both
+}
+
+#[tokio::test]
+async fn a_join_in_a_loop_starts_empty_each_round() {
+    let rounds = both!(Round, |launch| launch.run(()).await.unwrap());
+    assert_eq!(rounds.xs, ["left", "right", "both", "left", "right", "both"]);
+}
+
+/// Where `choose` may go; none, one or several at once.
+#[derive(Route)]
+enum Way {
+    B,
+    C,
+    Stop,
+}
+
+#[node(Log)]
+async fn twice_b() -> (LogXs, Vec<Way>) {
+    (LogXs(list(["a"])), vec![Way::B, Way::B])
+}
+
+twin! {
+    Duplicate(Log) { twice_b -> match { B => b, C => c, Stop => END }; b -> d; c -> d; }
+    nodes: twice_b, b, c, d
+}
+
+#[tokio::test]
+async fn c33_a_target_chosen_twice_runs_once() {
+    assert_eq!(both!(Duplicate, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b", "d"]);
+}
+
+#[node(Log)]
+async fn b_and_stop() -> (LogXs, Vec<Way>) {
+    (LogXs(list(["a"])), vec![Way::B, Way::Stop])
+}
+
+twin! {
+    BAndEnd(Log) { b_and_stop -> match { B => b, C => c, Stop => END }; }
+    nodes: b_and_stop, b, c
+}
+
+#[tokio::test]
+async fn c35_end_among_the_targets_ends_only_its_own_path() {
+    assert_eq!(both!(BAndEnd, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b"]);
+}
+
+twin! { EndBeside(Log) { node1 -> END; node1 -> node2; } nodes: node1, node2 }
+
+#[tokio::test]
+async fn c36_an_edge_to_end_beside_another_does_not_end_the_run() {
+    // Eino ends the run here, with the output of node1.
+    assert_eq!(both!(EndBeside, |launch| launch.run(vec![]).await.unwrap().xs), ["node1", "node2"]);
+}
+
+#[node(Log)]
+async fn nowhere() -> (LogXs, Vec<Way>) {
+    (LogXs(list(["a"])), vec![])
+}
+
+twin! { Nowhere(Log) { nowhere -> match { B => b, C => c, Stop => END }; } nodes: nowhere, b, c }
+
+#[tokio::test]
+async fn g037_no_target_just_ends_the_path() {
+    assert_eq!(both!(Nowhere, |launch| launch.run(vec![]).await.unwrap().xs), ["a"]);
+}
+
+/// What each branch made.
+#[state]
+#[derive(Debug, PartialEq)]
+struct Made {
+    #[key(merge)]
+    map: BTreeMap<String, String>,
+}
+
+macro_rules! make {
+    ($($node:ident $n:literal)*) => {$(
+        #[node(Made)]
+        async fn $node() -> MadeMap {
+            MadeMap([($n.to_string(), $n.to_string())].into())
+        }
+    )*};
+}
+
+make!(make1 "1" make2 "2" make3 "3");
+
+#[derive(Route)]
+enum Branch {
+    Make1,
+    Make2,
+    Make3,
+}
+
+#[node(Made)]
+async fn one_and_three() -> Vec<Branch> {
+    let all = [Branch::Make1, Branch::Make2, Branch::Make3];
+    all.into_iter().filter(|branch| !matches!(branch, Branch::Make2)).collect()
+}
+
+twin! { Branches(Made) { one_and_three -> make1 | make2 | make3; } nodes: one_and_three, make1, make2, make3 }
+
+#[tokio::test]
+async fn c42_any_number_of_branches() {
+    let map = both!(Branches, |launch| launch.run(()).await.unwrap().map);
+    assert_eq!(map, BTreeMap::from([("1".into(), "1".into()), ("3".into(), "3".into())]));
+}
+
+#[state]
+#[derive(Debug, PartialEq)]
+struct Counter {
+    #[key(input, sum)]
+    n: u32,
+    #[key(default)]
+    path: String,
+}
+
+#[node(Counter)]
+async fn count_to_three(n: &u32) -> (CounterN, bool) {
+    (CounterN(1), *n + 1 < 3)
+}
+
+twin! { SelfLoop(Counter) { count_to_three -> match { true => count_to_three, false => END }; } nodes: count_to_three }
+
+#[tokio::test]
+async fn c37_a_gated_self_loop() {
+    assert_eq!(both!(SelfLoop, |launch| launch.run(0).await.unwrap().n), 3);
+}
+
+#[node(Counter)]
+async fn add_one() -> CounterN {
+    CounterN(1)
+}
+
+#[node(Counter)]
+async fn add_ten() -> CounterN {
+    CounterN(10)
+}
+
+#[node(Counter)]
+async fn add_hundred() -> CounterN {
+    CounterN(100)
+}
+
+twin! { Linear(Counter) { add_one -> add_ten -> add_hundred; } nodes: add_one, add_ten, add_hundred }
+
+#[derive(Route)]
+enum Size {
+    Small,
+    Large,
+}
+
+#[node(Counter)]
+async fn size(n: &u32) -> Size {
+    if *n < 10 { Size::Small } else { Size::Large }
+}
+
+#[node(Counter)]
+async fn small() -> CounterPath {
+    CounterPath("small".into())
+}
+
+#[node(Counter)]
+async fn large() -> CounterPath {
+    CounterPath("large".into())
+}
+
+twin! { Conditional(Counter) { size -> small | large; } nodes: size, small, large }
+
+#[tokio::test]
+async fn g016_linear_and_conditional_graphs_run() {
+    assert_eq!(both!(Linear, |launch| launch.run(0).await.unwrap().n), 111);
+    assert_eq!(both!(Conditional, |launch| launch.run(9).await.unwrap().path), "small");
+    assert_eq!(both!(Conditional, |launch| launch.run(10).await.unwrap().path), "large");
+}
+
+/// A route whose variants carry what the target needs.
+#[derive(Route)]
+enum Found {
+    Nothing,
+    One(String),
+    Several(Vec<String>),
+}
+
+#[node(Counter)]
+async fn look(n: &u32) -> Found {
+    match n {
+        0 => Found::Nothing,
+        1 => Found::One("rose".into()),
+        n => Found::Several((0..*n).map(|i| format!("petal {i}")).collect()),
+    }
+}
+
+#[node(Counter)]
+async fn take_one(#[item] name: &String) -> CounterPath {
+    CounterPath(name.clone())
+}
+
+#[node(Counter)]
+async fn dig(#[item] name: &String, trace: Managed<Trace>) -> CounterN {
+    trace.say(name.clone());
+    CounterN(100)
+}
+
+twin! {
+    Payload(Counter) { look -> match { Nothing => END, One => take_one, Several => each dig }; dig -> large; }
+    nodes: look, take_one, dig, large
+}
+
+#[tokio::test]
+async fn a_route_delivers_its_payload() {
+    let run = |n| async move {
+        both!(Payload, |launch| {
+            let trace = Trace::default();
+            (launch.manage(trace.clone()).run(n).await.unwrap(), trace.all())
+        })
+    };
+    assert_eq!(run(0).await, (Counter { n: 0, path: String::new() }, vec![]));
+    assert_eq!(run(1).await, (Counter { n: 1, path: "rose".into() }, vec![]));
+    assert_eq!(run(3).await, (Counter { n: 303, path: "large".into() }, list(["petal 0", "petal 1", "petal 2"])));
+}

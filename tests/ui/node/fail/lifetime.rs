@@ -1,0 +1,18 @@
+use petalflow::prelude::*;
+
+#[state]
+pub struct Essay {
+    #[key(input)]
+    pub topic: String,
+    pub draft: String,
+    #[key(append)]
+    pub notes: Vec<String>,
+    pub subtitle: Option<String>,
+}
+
+#[node(Essay)]
+async fn write<'a>(topic: &'a str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+use petalflow::prelude::*;
+
+#[state]
+pub struct Essay {
+    #[key(input)]
+    pub topic: String,
+    pub draft: String,
+    #[key(append)]
+    pub notes: Vec<String>,
+    pub subtitle: Option<String>,
+}
+
+#[node(Essay)]
+struct Write;
+
+fn main() {}

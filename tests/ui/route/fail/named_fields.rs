@@ -1,0 +1,9 @@
+use petalflow::prelude::*;
+
+#[derive(Route)]
+pub enum Verdict {
+    Revise { hint: String },
+    Publish,
+}
+
+fn main() {}

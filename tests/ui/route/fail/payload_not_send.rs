@@ -1,0 +1,9 @@
+use petalflow::prelude::*;
+
+#[derive(Route)]
+pub enum Verdict {
+    Revise(std::rc::Rc<String>),
+    Publish,
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use petalflow::prelude::*;
+
+#[derive(Route)]
+pub struct Verdict;
+
+fn main() {}

@@ -1,0 +1,10 @@
+use petalflow::prelude::*;
+
+#[derive(Route)]
+#[route(krate = petalflow)]
+pub enum Verdict {
+    Revise,
+    Publish,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use petalflow::prelude::*;
+
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+pub struct Grade(u8);
+
+#[state]
+pub struct Essay {
+    pub grade: Grade,
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use petalflow::prelude::*;
+
+#[state]
+pub struct Essay {
+    #[key(sum)]
+    pub draft: String,
+}
+
+#[node(Essay)]
+fn write() -> EssayDraft {
+    EssayDraft(String::new())
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use petalflow::prelude::*;
+
+#[state]
+pub struct Essay;
+
+#[node(Essay)]
+fn write() {}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use petalflow::prelude::*;
+
+#[state(volatil)]
+pub struct Essay {
+    pub draft: String,
+}
+
+fn main() {}
