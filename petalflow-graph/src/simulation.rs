@@ -140,9 +140,9 @@ impl Simulator<'_> {
             .filter_map(|(_, edge)| route_of(edge))
             .collect();
         let names: Vec<&str> = names.into_iter().collect();
+        let batch = matches!(from, Source::Node(node) if self.graph.edges.iter().any(|edge| edge.to == Target::Node(node) && is_list(edge)));
         let mut runs = Vec::new();
         for mask in 0..1usize << names.len() {
-            let batch = matches!(from, Source::Node(node) if self.graph.edges.iter().any(|edge| edge.to == Target::Node(node) && is_list(edge)));
             let many = matches!(from, Source::Node(node) if self.all_many || self.graph.nodes[node as usize].many);
             let allowed = names.is_empty() || many || batch && mask != 0 || mask.is_power_of_two();
             if !allowed {
@@ -177,6 +177,17 @@ impl Simulator<'_> {
             .map(|(at, _)| (at, true))
             .collect();
         if !caught.is_empty() {
+            if batch {
+                // Some items fail and others do not.
+                let mixed: Vec<Run> = runs
+                    .iter()
+                    .map(|run: &Run| Run {
+                        fires: [&run.fires[..], &caught].concat(),
+                        writes: true,
+                    })
+                    .collect();
+                runs.extend(mixed);
+            }
             runs.push(Run {
                 fires: caught,
                 writes: false,

@@ -95,7 +95,7 @@ impl Shape {
                 Routes::AsDeclared if batches[place] => Pick::Some,
                 Routes::AsDeclared => Pick::One,
             };
-            let outcomes = tokens.outcomes(&edges.nodes[place], pick);
+            let outcomes = tokens.outcomes(&edges.nodes[place], pick, batches[place]);
             shape.complete &= outcomes.is_some();
             let chooses = edges.nodes[place]
                 .iter()
@@ -116,7 +116,7 @@ impl Shape {
             .iter()
             .map(|edges| tokens.with_items(edges))
             .collect();
-        let starts = tokens.outcomes(&edges.start, Pick::One);
+        let starts = tokens.outcomes(&edges.start, Pick::One, false);
         shape.complete &= starts.is_some();
         shape.starts = starts.unwrap_or_default();
         shape
@@ -271,7 +271,7 @@ struct TokensOf {
 
 impl TokensOf {
     /// All ways in which a run with these edges can go; none if there are too many.
-    fn outcomes(&self, edges: &[&Edge], pick: Pick) -> Option<Vec<Outcome>> {
+    fn outcomes(&self, edges: &[&Edge], pick: Pick, batch: bool) -> Option<Vec<Outcome>> {
         let fixed: Vec<&Edge> = edges
             .iter()
             .copied()
@@ -293,8 +293,20 @@ impl TokensOf {
             }
         }
         if !caught.is_empty() {
+            let caught = self.with_items(&caught);
+            if batch {
+                // Some items fail and others do not.
+                let mixed: Vec<Outcome> = outcomes
+                    .iter()
+                    .map(|outcome| Outcome {
+                        tokens: sorted([&outcome.tokens[..], &caught].concat()),
+                        failed: false,
+                    })
+                    .collect();
+                outcomes.extend(mixed);
+            }
             outcomes.push(Outcome {
-                tokens: self.with_items(&caught),
+                tokens: caught,
                 failed: true,
             });
         }

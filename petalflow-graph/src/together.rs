@@ -237,7 +237,7 @@ impl Follow {
     fn of(graph: &Graph, all_routes: Routes) -> Self {
         let edges = EdgesBySource::of(graph);
         let batches = batches(graph);
-        let next = |source: Source, together: bool| {
+        let next = |source: Source, together: bool, batch: bool| {
             let (mut choices, mut fixed, mut caught) = (Vec::new(), Vec::new(), Vec::new());
             for edge in edges.from(source) {
                 match edge.via {
@@ -263,15 +263,19 @@ impl Follow {
             for choice in &mut choices {
                 choice.extend(fixed.iter().cloned());
             }
+            if batch {
+                // Some items fail and others do not.
+                choices.iter_mut().for_each(|choice| choice.extend(caught.iter().cloned()));
+            }
             choices.push(caught);
             Next::of(&choices)
         };
         let several =
             |place: usize| all_routes == Routes::Any || graph.nodes[place].many || batches[place];
         Follow {
-            start: next(Source::Start, false),
+            start: next(Source::Start, false, false),
             nodes: (0..graph.nodes.len())
-                .map(|place| next(Source::Node(index(place)), several(place)))
+                .map(|place| next(Source::Node(index(place)), several(place), batches[place]))
                 .collect(),
         }
     }

@@ -7,6 +7,8 @@ mod options;
 mod paths;
 mod route;
 mod state;
+#[cfg(test)]
+mod tests;
 mod types;
 
 use proc_macro::TokenStream;
@@ -53,14 +55,14 @@ use proc_macro::TokenStream;
 /// `#[state(crate = path)]` says where petalflow is, if it is not `::petalflow`.
 #[proc_macro_attribute]
 pub fn state(args: TokenStream, item: TokenStream) -> TokenStream {
-    state::expand(args.into(), item.into()).into()
+    state::expand(&args.into(), &item.into()).into()
 }
 
 /// What `#[state]` becomes where a field is under `#[cfg]`. Not for users.
 #[doc(hidden)]
 #[proc_macro_derive(StateAfterCfg, attributes(key, __petalflow_state))]
 pub fn state_after_cfg(item: TokenStream) -> TokenStream {
-    state::expand_after_cfg(item.into()).into()
+    state::expand_after_cfg(&item.into()).into()
 }
 
 /// Makes a function a node: a step of a flow.

@@ -127,10 +127,9 @@ impl Opt {
     pub(crate) fn text(&self, errors: &mut Errors) -> Option<LitStr> {
         if let Some(Expr::Lit(literal)) = self.value.as_ref().map(types::ungroup_expr)
             && let Lit::Str(text) = &literal.lit
+            && !text.value().is_empty()
         {
-            if !text.value().is_empty() {
-                return Some(text.clone());
-            }
+            return Some(text.clone());
         }
         self.expected(errors, "a text", "\"…\"");
         None

@@ -73,7 +73,8 @@ async fn c07_one_after_the_other_is_no_conflict() {
 }
 
 #[test]
-fn c09_one_result_that_writes_a_plain_key_twice_is_refused() {
+fn c09_g014_one_result_that_writes_a_plain_key_twice_is_refused() {
+    // agentmesh lets a later `With` of the same key overwrite the earlier one in silence.
     let graph = Graph::<Plain>::builder("g").node_fn("both", |_, _| async { (PlainV(1), PlainV(2)) }).edge(START, "both");
     assert_eq!(refusal(graph), "PF019: node `both` writes `v` twice in one result, so the first value would be lost; return it once, or give the key a reducer");
 }

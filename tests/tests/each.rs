@@ -87,8 +87,11 @@ enum Way {
 
 #[node(Log)]
 async fn sort(#[item] number: &u32) -> (LogXs, Way) {
-    let way = if *number == 2 { Way::Other } else { Way::After };
-    let _never = Way::Last;
+    let way = match number {
+        2 => Way::Other,
+        1..=3 => Way::After,
+        _ => Way::Last,
+    };
     (LogXs(vec![number.to_string()]), way)
 }
 

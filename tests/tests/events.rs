@@ -109,7 +109,7 @@ async fn g040_a_stream_that_has_ended_stays_ended() {
 }
 
 #[tokio::test]
-async fn a_run_with_a_listener_gives_the_same_state() {
+async fn g041_the_last_event_has_the_typed_state_that_the_run_would_give() {
     let heard = both!(Fork, |launch| {
         let mut finished = None;
         let mut events = launch.run(list(["x"])).events();

@@ -45,6 +45,7 @@ async fn g033_a_node_error_stops_the_run_and_keeps_its_source() {
 /// A total that must not grow too large.
 #[state]
 #[derive(Debug, PartialEq)]
+#[allow(clippy::struct_field_names, reason = "named as in the case")]
 struct Total {
     #[key(input)]
     x: u32,
@@ -235,6 +236,60 @@ twin! { CaughtPanic(Log) { a -> panics -> b; catch panics -> handle; } nodes: a,
 #[tokio::test]
 async fn c59_a_panic_is_caught_like_any_failure() {
     assert_eq!(both!(CaughtPanic, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "handled panics after 1 attempts: panicked: no 1"]);
+}
+
+#[node(Log)]
+async fn three() -> Each<u32> {
+    Each(vec![0, 1, 2])
+}
+
+#[node(Log)]
+async fn odd_is_bad(#[item] number: &u32) -> petalflow::Result<LogXs> {
+    if number % 2 == 1 { Err(format!("{number} is odd").into()) } else { Ok(LogXs(vec![number.to_string()])) }
+}
+
+twin! {
+    SomeItemsFail(Log) { three -> each odd_is_bad -> b; catch odd_is_bad -> handle; handle -> c; }
+    nodes: three, odd_is_bad, b, handle, c
+}
+
+#[tokio::test]
+async fn c59_of_a_batch_some_items_may_fail_and_be_caught_while_the_others_go_on() {
+    let xs = both!(SomeItemsFail, |launch| launch.run(vec![]).await.unwrap().xs);
+    assert_eq!(xs, ["0", "2", "b", "handled odd_is_bad after 1 attempts: 1 is odd", "c"]);
+}
+
+#[state]
+struct Value {
+    #[key(default)]
+    v: u32,
+}
+
+#[node(Value)]
+async fn many_values() -> Each<u32> {
+    Each(vec![0, 1])
+}
+
+#[node(Value)]
+async fn may_fail(#[item] number: &u32) -> petalflow::Result<()> {
+    if *number == 1 { Err("one".into()) } else { Ok(()) }
+}
+
+#[node(Value)]
+async fn on_success() -> ValueV {
+    ValueV(1)
+}
+
+#[node(Value)]
+async fn on_failure(#[item] _failure: &NodeError) -> ValueV {
+    ValueV(2)
+}
+
+#[test]
+fn c07_what_follows_a_batch_runs_beside_what_catches_its_failures() {
+    let graph = Graph::<Value>::builder("g").node(many_values {}).node(may_fail {}).node(on_success {}).node(on_failure {});
+    let graph = graph.edge(START, "many_values").each("many_values", "may_fail").edge("may_fail", "on_success").catch("may_fail", "on_failure");
+    assert_eq!(crate::support::codes(graph), ["PF016"]);
 }
 
 /// Work that goes on although some of it fails.

@@ -185,3 +185,40 @@ twin! { Whole(Keys) { whole } nodes: whole }
 async fn g013_the_whole_state_may_be_read_at_any_time() {
     assert_eq!(both!(Whole, |launch| launch.run(input("x")).await.unwrap().named), "x 0 5");
 }
+
+/// Names that agentmesh keeps for itself.
+#[state]
+#[derive(Debug, PartialEq)]
+struct Unreserved {
+    #[key(append)]
+    messages: Vec<String>,
+    #[key(default)]
+    approvals: u32,
+    #[key(default = 3)]
+    state: u32,
+    #[key(append, name = UnreservedUpdateKey)]
+    update: Vec<u32>,
+}
+
+#[node(Unreserved)]
+async fn reads_them(messages: &[String], approvals: &u32, state: &u32, update: &[u32]) -> (UnreservedMessages, UnreservedApprovals) {
+    (UnreservedMessages(vec![format!("{} {approvals} {state} {}", messages.len(), update.len())]), UnreservedApprovals(1))
+}
+
+twin! { ReadsThem(Unreserved) { reads_them } nodes: reads_them }
+
+#[tokio::test]
+async fn g019_no_name_of_a_key_is_reserved() {
+    let state = both!(ReadsThem, |launch| launch.run(()).await.unwrap());
+    assert_eq!(state, Unreserved { messages: vec!["0 0 3 0".into()], approvals: 1, state: 3, update: vec![] });
+}
+
+#[test]
+fn g009_g012_a_key_takes_its_own_type_and_no_other() {
+    // agentmesh panics on a value of another type. Here that does not compile (`ui/`), because the type is part of the key.
+    fn value<K: Key<Value = T>, T: 'static>() -> (&'static str, std::any::TypeId) {
+        (K::NAME, std::any::TypeId::of::<T>())
+    }
+    assert_eq!(value::<UnreservedMessages, _>(), ("messages", std::any::TypeId::of::<Vec<String>>()));
+    assert_eq!(value::<KeysWinner, _>(), ("winner", std::any::TypeId::of::<Option<String>>()));
+}

@@ -1,6 +1,8 @@
 //! Behaviour of petalflow, by topic. Tests are named after the case they hold petalflow to: `c15_…` of the conformance cases,
 //! `g032_…` of agentmesh's behaviours, `peers_…` of the bugs that others have already paid for.
 #![allow(non_snake_case, reason = "nodes are named as in the cases")]
+#![allow(clippy::ptr_arg, reason = "an item is taken as the type that is sent")]
+#![allow(clippy::needless_pass_by_value, reason = "what the run hands over comes by value")]
 
 mod support;
 
@@ -13,6 +15,7 @@ mod failures;
 mod introspection;
 mod keys;
 mod limits;
+mod macros;
 mod managed;
 mod middleware;
 mod order;

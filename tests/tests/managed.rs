@@ -83,7 +83,7 @@ struct Place(String);
 
 impl Extract for Place {
     fn extract(scope: &Scope) -> Result<Self, BoxError> {
-        let clock = scope.managed().and_then(|managed| managed.get::<Clock>()).ok_or("no clock")?;
+        let clock = scope.managed().and_then(petalflow::ManagedValues::get::<Clock>).ok_or("no clock")?;
         Ok(Place(format!("{} in superstep {} with {clock:?}", scope.node(), scope.superstep())))
     }
 
@@ -102,7 +102,7 @@ struct Careless;
 
 impl Extract for Careless {
     fn extract(scope: &Scope) -> Result<Self, BoxError> {
-        scope.managed().and_then(|managed| managed.get::<Clock>()).map(|_| Careless).ok_or_else(|| "no clock".into())
+        scope.managed().and_then(petalflow::ManagedValues::get::<Clock>).map(|_| Careless).ok_or_else(|| "no clock".into())
     }
 }
 

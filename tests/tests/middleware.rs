@@ -203,5 +203,5 @@ async fn g045_run_middleware_sees_the_error() {
         failed(launch.run_middleware(Around("r", trace.clone())).run(vec![]).await);
         trace.all()
     });
-    assert_eq!(said, [r#"r []"#, "r node `panics` failed in superstep 2: panicked: no paper"]);
+    assert_eq!(said, ["r []", "r node `panics` failed in superstep 2: panicked: no paper"]);
 }

@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use crate::support::{Log, LogXs, Trace, appending, both, list, twin};
 
-appending!(one three three_one z n10 n9 B join);
+appending!(one three_one z n10 n9 B join);
 
 #[node(Log)]
 async fn a(cx: Context) -> LogXs {

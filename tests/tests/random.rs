@@ -176,13 +176,13 @@ impl<const VARIETY: usize, const ITEM: u8, T: Pick + 'static> Walker<VARIETY, IT
 macro_rules! walker {
     ($($item:literal $ty:ty, $takes:literal;)*) => {$(
         impl<const VARIETY: usize, T: Pick + 'static> Node<Walk> for Walker<VARIETY, $item, T> {
-            type Output = Wrote<VARIETY, T>;
+            type Output = Result<Wrote<VARIETY, T>, BoxError>;
             type Item = $ty;
             const NAME: &'static str = "walker";
             const READS: KeySet = VARIETIES[VARIETY].0;
             const TAKES: bool = $takes;
 
-            async fn run(&self, state: &Walk, scope: &Scope) -> Result<Self::Output, BoxError> {
+            async fn run(&self, state: &Walk, scope: &Scope) -> Self::Output {
                 if $takes {
                     scope.item::<$ty>()?;
                 }
@@ -250,7 +250,7 @@ fn case(tape: &mut Tape<'_>, seed: u64) -> Case {
     let mut nodes: Vec<Spec> = (0..count)
         .map(|number| Spec {
             kind: [Kind::Plain, Kind::Plain, Kind::Plain, Kind::Each, Kind::Two, Kind::Two, Kind::Many, Kind::Lists][tape.below(8)],
-            item: if number > 0 && tape.one_in(3) { 1 } else { 0 },
+            item: u8::from(number > 0 && tape.one_in(3)),
             variety: if tape.one_in(2) { tape.below(VARIETIES.len()) } else { 0 },
             deferred: tape.one_in(10),
             catch: None,
@@ -260,12 +260,11 @@ fn case(tape: &mut Tape<'_>, seed: u64) -> Case {
         .collect();
     let plain: Vec<u32> = (0..count).filter(|&number| nodes[number].item == 0).map(place).collect();
     let takes: Vec<u32> = (0..count).filter(|&number| nodes[number].item == 1).map(place).collect();
-    for number in 0..count {
+    for (number, spec) in nodes.iter_mut().enumerate() {
         let own = place(number);
         // Mostly onward; only a node that chooses may lead back.
         let ahead = |of: &[u32]| of.iter().copied().filter(|&to| to > own).collect::<Vec<u32>>();
         let (plain_ahead, takes_ahead) = (ahead(&plain), ahead(&takes));
-        let spec = &mut nodes[number];
         match spec.kind {
             Kind::Plain | Kind::Each => {
                 for _ in 0..tape.below(3) {
@@ -274,14 +273,14 @@ fn case(tape: &mut Tape<'_>, seed: u64) -> Case {
                     spec.leads_to_end |= to.is_none();
                 }
                 if spec.kind == Kind::Each {
-                    let from = if tape.one_in(6) { &takes } else { &takes_ahead };
-                    spec.to[1].extend(tape.of(from));
+                    spec.to[1].extend(tape.of(&takes_ahead));
                 }
             }
             Kind::Two | Kind::Many => {
                 for route in 0..2 {
                     for _ in 0..tape.below(3) {
-                        let from = if tape.one_in(3) { &plain } else { &plain_ahead };
+                        // Only one of the routes may lead back, so that chance leads out of every cycle.
+                        let from = if route == 0 && tape.one_in(3) { &plain } else { &plain_ahead };
                         spec.to[route].extend(tape.of(from));
                     }
                 }
@@ -296,7 +295,8 @@ fn case(tape: &mut Tape<'_>, seed: u64) -> Case {
     for number in 0..count {
         if tape.one_in(5) {
             nodes[number].catch = Some(place(nodes.len()));
-            let to = [tape.of(&plain[plain.len() / 2..]).into_iter().collect(), Vec::new()];
+            let ahead: Vec<u32> = plain.iter().copied().filter(|&to| to > place(number)).collect();
+            let to = [tape.of(&ahead).into_iter().collect(), Vec::new()];
             nodes.push(Spec { kind: Kind::Plain, item: 2, variety: 0, deferred: false, catch: None, to, leads_to_end: false });
         }
     }
@@ -409,22 +409,24 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
+/// How many graphs are tried at most.
+const CASES: u32 = 6_000;
+
 /// Runs `check` on random graphs until enough of them were accepted by the builder.
 fn on_accepted(enough: usize, check: impl Fn(&Case, &World, &Graph<Walk>) -> Result<(), TestCaseError>) {
     let accepted = Cell::new(0);
-    let config = ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() };
+    let config = ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() };
     let outcome = TestRunner::new(config).run(&cases(), |case| {
         let world = case.world(0);
-        match case.build(&world) {
-            Some(graph) if accepted.get() < enough => {
-                accepted.set(accepted.get() + 1);
-                check(&case, &world, &graph)
-            }
-            _ => Ok(()),
+        if accepted.get() >= enough {
+            return Ok(());
         }
+        let Some(graph) = case.build(&world) else { return Ok(()) };
+        accepted.set(accepted.get() + 1);
+        check(&case, &world, &graph)
     });
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
-    assert!(accepted.get() >= enough, "only {} of 2,000 random graphs were accepted", accepted.get());
+    assert!(accepted.get() >= enough, "only {} of {CASES} random graphs were accepted", accepted.get());
 }
 
 fn together(ran: &[Ran]) -> BTreeSet<(u32, u32)> {
@@ -508,7 +510,7 @@ fn a_run_that_is_refused_by_its_limit_says_what_would_come_next() {
         prop_assert_eq!(block_on(graph.launch().limit(supersteps).run(())).ok(), all.ok());
         let next: BTreeSet<String> =
             world.ran.lock().unwrap().iter().filter(|ran| ran.superstep == supersteps).map(|ran| format!("n{}", ran.place)).collect();
-        let error = block_on(graph.launch().limit(supersteps - 1).run(())).err().expect("one superstep too few");
+        let error = block_on(graph.launch().limit(supersteps - 1).run(())).expect_err("one superstep too few");
         let RunErrorKind::Limit { next: said, .. } = error.kind() else { panic!("{error}") };
         prop_assert_eq!(said.iter().cloned().collect::<BTreeSet<_>>(), next);
         Ok(())

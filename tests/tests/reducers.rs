@@ -299,7 +299,7 @@ fn c24_messages_append_replace_and_remove() {
     assert_eq!(lines(vec![m1.clone()], vec![m2.clone()]), [m1.clone(), m2.clone()]);
     assert_eq!(lines(vec![m1.clone(), m2.clone()], vec![line("1", "hi")]), [line("1", "hi"), m2.clone()], "replaced in place");
     assert_eq!(lines(vec![], vec![line("3", "first"), line("3", "last")]), [line("3", "last")], "the last of one id wins");
-    assert_eq!(lines(vec![m1.clone(), m2.clone()], vec![removal("1")]), [m2.clone()]);
+    assert_eq!(lines(vec![m1.clone(), m2.clone()], vec![removal("1")]), vec![m2.clone()]);
     assert_eq!(lines(vec![m1.clone(), m2.clone()], vec![removal("*")]), []);
     assert_eq!(lines(vec![m1], vec![removal("*"), m2.clone()]), [m2]);
 }

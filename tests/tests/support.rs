@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
-use petalflow::graph::GraphBuilder;
+use petalflow::graph::{GraphBuilder, GraphErrors};
 use petalflow::prelude::*;
 use petalflow::{RunError, RunErrorKind};
 use petalflow_graph::{Source, Target, Via};
@@ -180,7 +180,7 @@ pub(crate) async fn poll_once<T: Future>(future: &mut std::pin::Pin<Box<T>>) -> 
 
 /// The error of a run that must fail.
 pub(crate) fn failed<S>(result: Result<S, RunError>) -> RunError {
-    result.err().expect("the run fails")
+    result.err().unwrap_or_else(|| panic!("the run must fail"))
 }
 
 /// The kind of error of a run that must fail.
@@ -188,12 +188,16 @@ pub(crate) fn kind<S>(result: Result<S, RunError>) -> RunErrorKind {
     failed(result).kind().clone()
 }
 
+fn refused<S: State>(builder: GraphBuilder<S>) -> GraphErrors {
+    builder.build().err().unwrap_or_else(|| panic!("the graph must be refused"))
+}
+
 /// The codes of what is wrong with a graph, in order.
 pub(crate) fn codes<S: State>(builder: GraphBuilder<S>) -> Vec<&'static str> {
-    builder.build().err().expect("the graph is refused").problems().iter().map(|problem| problem.rule.code()).collect()
+    refused(builder).problems().iter().map(|problem| problem.rule.code()).collect()
 }
 
 /// The first thing that is wrong with a graph, in words.
 pub(crate) fn refusal<S: State>(builder: GraphBuilder<S>) -> String {
-    builder.build().err().expect("the graph is refused").problems()[0].to_string()
+    refused(builder).problems()[0].to_string()
 }

@@ -6,7 +6,7 @@ use petalflow::prelude::*;
 
 use crate::support::{Log, LogXs, Trace, appending, both, list, twin};
 
-appending!(a b b2 c d e node1 node2 node3);
+appending!(a b b2 c d e node1 node2);
 
 twin! { PlainEdges(Log) { START -> a & b; b -> b2; a -> d; b2 -> d; } nodes: a, b, b2, d }
 twin! { Joined(Log) { START -> a & b; b -> b2; a & b2 -> d; } nodes: a, b, b2, d }
@@ -23,9 +23,10 @@ async fn c25_a_join_and_a_deferred_node_run_once_after_uneven_arms() {
     assert_eq!(both!(Deferred, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b", "b2", "d"]);
 }
 
-/// The retrieval flow of LangGraph's tests.
+/// The retrieval flow of `LangGraph`'s tests.
 #[state]
 #[derive(Debug, PartialEq)]
+#[allow(clippy::struct_field_names, reason = "named as in the case")]
 struct Query {
     #[key(input)]
     query: String,
@@ -190,7 +191,7 @@ async fn c33_a_target_chosen_twice_runs_once() {
 
 #[node(Log)]
 async fn b_and_stop() -> (LogXs, Vec<Way>) {
-    (LogXs(list(["a"])), vec![Way::B, Way::Stop])
+    (LogXs(list(["a"])), [Way::B, Way::C, Way::Stop].into_iter().filter(|way| !matches!(way, Way::C)).collect())
 }
 
 twin! {
@@ -375,4 +376,30 @@ async fn a_route_delivers_its_payload() {
     assert_eq!(run(0).await, (Counter { n: 0, path: String::new() }, vec![]));
     assert_eq!(run(1).await, (Counter { n: 1, path: "rose".into() }, vec![]));
     assert_eq!(run(3).await, (Counter { n: 303, path: "large".into() }, list(["petal 0", "petal 1", "petal 2"])));
+}
+
+/// All that a command says in agentmesh, as one return type: what is written, whether it failed, where to go.
+#[derive(Route)]
+enum To {
+    Large,
+    Done,
+}
+
+#[node(Counter)]
+async fn command(n: &u32) -> petalflow::Result<(CounterN, Option<CounterPath>, To)> {
+    match n {
+        0 => Ok((CounterN(1), None, To::Done)),
+        1 => Ok((CounterN(1), Some(CounterPath("replied".into())), To::Large)),
+        _ => Err("failed".into()),
+    }
+}
+
+twin! { Command(Counter) { command -> match { Large => add_ten, Done => END }; } nodes: command, add_ten }
+
+#[tokio::test]
+async fn g015_a_node_writes_goes_on_ends_or_fails_by_what_it_returns() {
+    let run = |n| async move { both!(Command, |launch| launch.run(n).await.map_err(|error| error.to_string())) };
+    assert_eq!(run(0).await, Ok(Counter { n: 1, path: String::new() }));
+    assert_eq!(run(1).await, Ok(Counter { n: 12, path: "replied".into() }));
+    assert_eq!(run(2).await, Err("node `command` failed in superstep 1: failed".into()));
 }

@@ -84,7 +84,7 @@ fn starts_with_option(input: ParseStream) -> bool {
 /// The item.
 pub(crate) enum NodeItem {
     /// A function.
-    Fn(NodeFn),
+    Fn(Box<NodeFn>),
     /// An `impl` block: the node is a value of its type.
     Impl(Box<NodeImpl>),
 }
@@ -123,7 +123,7 @@ impl Parse for NodeItem {
             let message = "a node is a function, or an `impl` block with one method: `#[node(Essay)] async fn write(topic: &str) -> EssayDraft { .. }`";
             return Err(syn::Error::new(input.span(), message));
         }
-        NodeFn::parse(attrs, input).map(NodeItem::Fn)
+        NodeFn::parse(attrs, input).map(|item| NodeItem::Fn(Box::new(item)))
     }
 }
 

@@ -110,7 +110,7 @@ fn plain_function(sig: &Signature, errors: &mut Errors) {
         errors.at(abi, format_args!("{plain}, without `extern`"));
     }
     if let Some(variadic) = &sig.variadic {
-        errors.at(&variadic.dots, format_args!("{plain} with named parameters"));
+        errors.at(variadic.dots, format_args!("{plain} with named parameters"));
     }
 }
 
@@ -118,7 +118,7 @@ fn one_item(node: &Node, sig: &Signature, errors: &mut Errors) {
     let mut items = node.params.iter().filter(|param| matches!(param.source, Source::Item(_)));
     if let (Some(first), Some(second)) = (items.next(), items.next()) {
         let attr = sig.inputs.iter().find_map(|input| match input {
-            FnArg::Typed(input) if input.pat.to_token_stream().to_string() == second.ident.to_string() => {
+            FnArg::Typed(input) if matches!(&*input.pat, syn::Pat::Ident(pat) if pat.ident == second.ident) => {
                 input.attrs.iter().find(|attr| attr.path().is_ident("item"))
             }
             _ => None,
@@ -190,7 +190,9 @@ fn members(output: &Returned, errors: &mut Errors, usable: &mut bool) {
                 errors.at(tuple, "a node returns at most eight keys and a route in one tuple: put some in a tuple of their own, `((A, B), C)`");
                 *usable = false;
             }
-            all.iter().for_each(|member| members(member, errors, usable));
+            for member in all {
+                members(member, errors, usable);
+            }
         }
         Returned::Wrapped(_, inner, _) => members(inner, errors, usable),
     }

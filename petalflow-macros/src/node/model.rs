@@ -1,7 +1,7 @@
 //! What it means: what the node reads, takes and returns.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, quote};
+use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::{Attribute, FnArg, Pat, PatType, ReturnType, Signature, Type, TypeTuple};
 
@@ -32,11 +32,11 @@ pub(crate) enum Source {
     /// The key of its name.
     Key(Shape),
     /// The key of a type.
-    KeyOf(Type, Shape),
+    KeyOf(Box<Type>, Shape),
     /// The whole state.
     State,
     /// What the edge delivered. The type without `&`.
-    Item(Type),
+    Item(Box<Type>),
     /// The run.
     Run,
 }
@@ -58,21 +58,8 @@ pub(crate) enum Returned {
     One(Type),
     /// `(A, B)`.
     Tuple(TypeTuple, Vec<Returned>),
-    /// `Option<A>` or `Result<A, E>`.
-    Wrapped(Wrapper, Box<Returned>, Option<Type>),
-}
-
-/// An `Option` or a `Result` around something that is returned.
-pub(crate) struct Wrapper {
-    pub(crate) ty: Type,
-    pub(crate) is_result: bool,
-}
-
-impl Wrapper {
-    /// What stands between the angle brackets.
-    pub(crate) fn arguments(&self, inner: TokenStream, error: Option<&Type>) -> TokenStream {
-        error.map_or(inner.clone(), |error| quote!(#inner, #error))
-    }
+    /// `Option<A>` or `Result<A, E>`, with the type as written.
+    Wrapped(Type, Box<Returned>, Option<Box<Type>>),
 }
 
 impl Returned {
@@ -86,12 +73,10 @@ impl Returned {
         }
         if let Some(segment) = types::last_segment(ty) {
             let arguments = types::arguments(segment);
-            let wrapper = |is_result| Wrapper { ty: ty.clone(), is_result };
             match (&segment.ident, &arguments[..]) {
-                (name, [inner]) if name == "Option" => return Returned::Wrapped(wrapper(false), Box::new(Returned::of(inner)), None),
-                (name, [inner]) if name == "Result" => return Returned::Wrapped(wrapper(true), Box::new(Returned::of(inner)), None),
+                (name, [inner]) if name == "Option" || name == "Result" => return Returned::Wrapped(ty.clone(), Box::new(Returned::of(inner)), None),
                 (name, [inner, error]) if name == "Result" => {
-                    return Returned::Wrapped(wrapper(true), Box::new(Returned::of(inner)), Some((*error).clone()));
+                    return Returned::Wrapped(ty.clone(), Box::new(Returned::of(inner)), Some(Box::new((*error).clone())));
                 }
                 _ => {}
             }
@@ -102,17 +87,37 @@ impl Returned {
     /// The user's tokens.
     pub(crate) fn tokens(&self) -> TokenStream {
         match self {
-            Returned::Unit(ty) | Returned::One(ty) | Returned::Wrapped(Wrapper { ty, .. }, ..) => ty.to_token_stream(),
+            Returned::Unit(ty) | Returned::One(ty) | Returned::Wrapped(ty, ..) => ty.to_token_stream(),
             Returned::Tuple(tuple, _) => tuple.to_token_stream(),
         }
     }
 
-    /// Whether there is a tuple in it that could name a key twice.
-    pub(crate) fn has_tuple(&self) -> bool {
+    /// Whether it names something twice: only then is it worth asking whether a key is written twice. (An alias of a key is
+    /// found by the flow.)
+    pub(crate) fn repeats(&self) -> bool {
+        let mut names = Vec::new();
+        self.names(&mut names);
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        names.len() < count
+    }
+
+    fn names(&self, names: &mut Vec<String>) {
         match self {
-            Returned::Unit(_) | Returned::One(_) => false,
-            Returned::Tuple(_, members) => members.len() > 1 || members.iter().any(Returned::has_tuple),
-            Returned::Wrapped(_, inner, _) => inner.has_tuple(),
+            Returned::Unit(_) => {}
+            Returned::One(ty) => {
+                let segment = types::last_segment(ty);
+                // `Overwrite<EssayDraft>` writes `EssayDraft`.
+                let inner = segment.and_then(|segment| types::arguments(segment).first().copied());
+                match (segment, inner) {
+                    (_, Some(inner)) => Returned::of(inner).names(names),
+                    (Some(segment), None) => names.push(segment.ident.to_string()),
+                    (None, None) => {}
+                }
+            }
+            Returned::Tuple(_, members) => members.iter().for_each(|member| member.names(names)),
+            Returned::Wrapped(_, inner, _) => inner.names(names),
         }
     }
 }
@@ -144,7 +149,7 @@ impl Node {
     /// The parameter of `#[item]` and its type.
     pub(crate) fn item(&self) -> Option<&Type> {
         self.params.iter().find_map(|param| match &param.source {
-            Source::Item(ty) => Some(ty),
+            Source::Item(ty) => Some(&**ty),
             _ => None,
         })
     }
@@ -170,13 +175,11 @@ impl Param {
                 }
                 item = Some(attr);
             } else if attr.path().is_ident("key") {
-                match attr.parse_args::<Type>() {
-                    Ok(ty) => key = Some((attr, ty)),
-                    Err(_) => {
-                        errors.at(attr, "`#[key(..)]` on a parameter names the type of a key: `#[key(EssayNotes)] old: &[String]`");
-                        return None;
-                    }
-                }
+                let Ok(ty) = attr.parse_args::<Type>() else {
+                    errors.at(attr, "`#[key(..)]` on a parameter names the type of a key: `#[key(EssayNotes)] old: &[String]`");
+                    return None;
+                };
+                key = Some((attr, ty));
             }
         }
         if let (Some(_), Some((attr, _))) = (item, &key) {
@@ -194,9 +197,10 @@ impl Param {
             }
             Type::Reference(reference) => {
                 if let Some(mutability) = &reference.mutability {
-                    let message = match item {
-                        Some(_) => "the item is shared with other tasks, so it is taken by `&`",
-                        None => "a node does not change the state in place: read with `&`, and return a typed key (such as `EssayDraft(..)`) to write",
+                    let message = if item.is_some() {
+                        "the item is shared with other tasks, so it is taken by `&`"
+                    } else {
+                        "a node does not change the state in place: read with `&`, and return a typed key (such as `EssayDraft(..)`) to write"
                     };
                     errors.at(mutability, message);
                     return None;
@@ -207,8 +211,8 @@ impl Param {
                     return None;
                 }
                 match (item, key) {
-                    (Some(_), _) => param(Source::Item((*reference.elem).clone())),
-                    (None, Some((_, key))) => param(Source::KeyOf(key, Shape::Ref)),
+                    (Some(_), _) => param(Source::Item(reference.elem.clone())),
+                    (None, Some((_, key))) => param(Source::KeyOf(Box::new(key), Shape::Ref)),
                     (None, None) if state.is_some_and(|state| is_state(&reference.elem, state)) => param(Source::State),
                     (None, None) => param(Source::Key(Shape::Ref)),
                 }
@@ -218,7 +222,7 @@ impl Param {
                 None
             }
             ty if reads_option(ty) => match key {
-                Some((_, key)) => param(Source::KeyOf(key, Shape::Option)),
+                Some((_, key)) => param(Source::KeyOf(Box::new(key), Shape::Option)),
                 None => param(Source::Key(Shape::Option)),
             },
             ty => match key {

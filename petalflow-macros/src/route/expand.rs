@@ -18,7 +18,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let (this, effects, index, value) = (local("this"), local("effects"), local("index"), local("value"));
     let carried: Vec<_> = variants.iter().filter_map(|variant| Some((&variant.ident, variant.payload.as_ref()?))).collect();
     let types = carried.iter().map(|(_, ty)| ty);
-    let carries = carried.iter().filter(|_| *usable).map(|(variant, ty)| {
+    let look_up = carried.iter().filter(|_| *usable).map(|(variant, ty)| {
         let hash = route_hash(&name(variant));
         quote! {
             #[automatically_derived]
@@ -36,12 +36,12 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         let deliver = quote!(#runtime::__private::Payload::<#ty>(#value).deliver());
         quote!(#ident::#variant(#value) => ::core::option::Option::Some(#deliver))
     });
-    let sent = carried.iter().map(|(_, ty)| {
+    let checks = carried.iter().map(|(_, ty)| {
         let sent = runtime.spot(ty, quote!(as #runtime::__private::Sent>::SENT));
         let open = runtime.spot(ty, quote!(<));
         quote!(const _: () = #open #ty #sent;)
     });
-    let sent = usable.then(|| quote!(#(#sent)*));
+    let checks = usable.then(|| quote!(#(#checks)*));
     let rest = (carried.len() < variants.len()).then(|| quote!(_ => ::core::option::Option::None));
     let payload_body = match (carried.is_empty(), *usable) {
         (true, _) => quote!(::core::option::Option::None),
@@ -93,8 +93,8 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
                     ::core::result::Result::Ok(())
                 }
             }
-            #(#carries)*
-            #sent
+            #(#look_up)*
+            #checks
         };
     }
 }

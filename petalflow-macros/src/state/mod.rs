@@ -14,10 +14,10 @@ use crate::errors::Errors;
 use crate::paths::Runtime;
 
 /// Expands `#[state(args)] item`.
-pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let parsed = StateArgs::parse(args.clone(), &mut errors);
-    if ast::has_cfg(&item) {
+    if ast::has_cfg(item) {
         // A derive sees the fields that `#[cfg]` leaves; an attribute sees them all.
         let runtime = Runtime::new(parsed.krate.as_ref());
         return quote! {
@@ -26,17 +26,17 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
             #item
         };
     }
-    whole(parsed, item, errors, true)
+    whole(&parsed, item, errors, true)
 }
 
 /// Expands the derive that stands in for the attribute where fields are under `#[cfg]`.
-pub(crate) fn expand_after_cfg(item: TokenStream) -> TokenStream {
+pub(crate) fn expand_after_cfg(item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let args = StateArgs::parse(ast::args_of(&item), &mut errors);
-    whole(args, item, errors, false)
+    let args = StateArgs::parse(ast::args_of(item), &mut errors);
+    whole(&args, item, errors, false)
 }
 
-fn whole(args: StateArgs, item: TokenStream, mut errors: Errors, with_item: bool) -> TokenStream {
+fn whole(args: &StateArgs, item: &TokenStream, mut errors: Errors, with_item: bool) -> TokenStream {
     let ast = match StateAst::parse(item.clone(), &mut errors) {
         Ok(ast) => ast,
         Err(error) => {

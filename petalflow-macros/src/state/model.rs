@@ -1,6 +1,7 @@
 //! What it means: the keys of the state.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::{Attribute, Data, Expr, Fields, LitStr, Path, Type, Visibility};
 
@@ -178,7 +179,7 @@ impl State {
                 field: ident.clone(),
                 name,
                 ty: field.ty.clone(),
-                vis: narrower(&item.vis, &field.vis).clone(),
+                vis: visibility(&item.vis, field).clone(),
                 newtype,
                 docs: docs.cloned().collect(),
                 reducer: Reducer::Replace,
@@ -274,9 +275,24 @@ fn camel(name: &str) -> String {
         .collect()
 }
 
-/// The narrower of two visibilities, as far as the tokens tell. A key is as visible as its field can be.
-fn narrower<'a>(state: &'a Visibility, field: &'a Visibility) -> &'a Visibility {
-    if width(field) < width(state) { field } else { state }
+/// How visible a key's types are: like the state. A private field of a public state may have a private type, which must not
+/// stand in something public; then the key is as private as its field.
+fn visibility<'a>(state: &'a Visibility, field: &'a syn::Field) -> &'a Visibility {
+    if width(&field.vis) < width(state) && !is_well_known(field.ty.to_token_stream()) { &field.vis } else { state }
+}
+
+/// Whether a type is made of types that everyone can name, as far as the tokens tell.
+fn is_well_known(ty: TokenStream) -> bool {
+    const KNOWN: &[&str] = &[
+        "Arc", "BTreeMap", "BTreeSet", "Box", "Duration", "HashMap", "HashSet", "Map", "Option", "PathBuf", "String", "SystemTime", "Value", "Vec",
+        "VecDeque", "alloc", "bool", "char", "collections", "core", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "option", "path",
+        "serde_json", "std", "str", "string", "sync", "time", "u128", "u16", "u32", "u64", "u8", "usize", "vec",
+    ];
+    ty.into_iter().all(|token| match token {
+        TokenTree::Ident(ident) => KNOWN.iter().any(|known| ident == known),
+        TokenTree::Group(group) => is_well_known(group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => true,
+    })
 }
 
 fn width(vis: &Visibility) -> u8 {

@@ -8,7 +8,7 @@ mod state;
 
 pub use petalflow_macros::{StateAfterCfg, flow_impl};
 
-pub use node::{At, Broken, Fails, Fallible, IsState, Itself, KeyOf, Optional, StateFor, blocking, spawned, twice, written_once};
+pub use node::{Broken, Itself, KeyOf, Lazy, Optional, blocking, spawned, written_once};
 pub use route::{Carries, Deliver, NotSent, Payload, Sent};
 pub use state::{
     CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Held, Holds, KeptFor, Marks, NeedsDefault, NotClone, PartialEqFor, SharedFor,

@@ -1,26 +1,12 @@
 //! What `#[node]` expands to calls into.
 
 use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use petalflow_graph::{Rule, Text};
 
 use crate::{BoxError, Effects, Key, KeySet, Node, Output, State};
-
-pub use crate::node::Fails;
-
-/// A state, for a bound that is simply not met where `S: State` would be an error.
-pub trait StateFor<'a>: State {}
-
-impl<S: State> StateFor<'_> for S {}
-
-/// Says whether the type that `#[node]` names is a state.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a state", label = "not a state", note = "annotate the struct with `#[state]`")]
-pub trait IsState {
-    const YES: () = ();
-}
-
-#[diagnostic::do_not_recommend]
-impl<S: State> IsState for S {}
 
 /// Any type, named so that generated code can choose what is underlined.
 pub trait Itself {
@@ -29,70 +15,6 @@ pub trait Itself {
 
 impl<T> Itself for T {
     type Type = T;
-}
-
-/// A tuple's member, named without repeating the user's tokens.
-pub trait At<const INDEX: usize> {
-    type Type;
-}
-
-macro_rules! at {
-    ($($all:ident)*; $($index:literal $member:ident)*) => {
-        at!(@ ($($all,)*); $($index $member)*);
-    };
-    (@ $tuple:tt; $($index:literal $member:ident)*) => {
-        $(at!(@@ $tuple $index $member);)*
-    };
-    (@@ ($($all:ident,)*) $index:literal $member:ident) => {
-        impl<$($all),*> At<$index> for ($($all,)*) {
-            type Type = $member;
-        }
-    };
-}
-
-at!(A; 0 A);
-at!(A B; 0 A 1 B);
-at!(A B C; 0 A 1 B 2 C);
-at!(A B C D; 0 A 1 B 2 C 3 D);
-at!(A B C D E; 0 A 1 B 2 C 3 D 4 E);
-at!(A B C D E F; 0 A 1 B 2 C 3 D 4 E 5 F);
-at!(A B C D E F G; 0 A 1 B 2 C 3 D 4 E 5 F 6 G);
-at!(A B C D E F G H; 0 A 1 B 2 C 3 D 4 E 5 F 6 G 7 H);
-at!(A B C D E F G H I; 0 A 1 B 2 C 3 D 4 E 5 F 6 G 7 H 8 I);
-
-/// A `Result`'s sides, named without repeating the user's tokens.
-#[diagnostic::on_unimplemented(
-    message = "a node cannot return tuples in a `{Self}`",
-    label = "called `Result`, but not one",
-    note = "return the tuple in a `Result`, or alone"
-)]
-pub trait Fallible {
-    type Ok;
-    type Err;
-    fn result(self) -> Result<Self::Ok, Self::Err>;
-}
-
-impl<T, E> Fallible for Result<T, E> {
-    type Ok = T;
-    type Err = E;
-
-    #[inline]
-    fn result(self) -> Self {
-        self
-    }
-}
-
-/// The keys that a tuple of these members (`MAY` and `TWICE`) may write twice.
-pub const fn twice(members: &[(KeySet, KeySet)]) -> KeySet {
-    let (mut seen, mut twice) = (KeySet::NONE, KeySet::NONE);
-    let mut member = 0;
-    while member < members.len() {
-        let (may, already) = members[member];
-        twice = twice.union(already).union(seen.intersection(may));
-        seen = seen.union(may);
-        member += 1;
-    }
-    twice
 }
 
 /// A key of the state `S`, for `#[key(..)]` on a parameter.
@@ -164,6 +86,32 @@ pub const fn written_once<S: State, N: Node<S>>() {
             .name(S::KEYS[key].name)
             .push(" twice in one result, and only one of the values can stand: return it once, or give the key a reducer such as `append`");
         panic!("{}", text.as_str());
+    }
+}
+
+/// The future of a plain function: calls it when polled.
+#[derive(Debug)]
+pub struct Lazy<F>(Option<F>);
+
+impl<F> Lazy<F> {
+    #[inline]
+    pub fn new(call: F) -> Self {
+        Lazy(Some(call))
+    }
+}
+
+// Nothing in it is pinned.
+impl<F> Unpin for Lazy<F> {}
+
+impl<T, F: FnOnce() -> T> Future for Lazy<F> {
+    type Output = T;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
+        match self.0.take() {
+            Some(call) => Poll::Ready(call()),
+            None => unreachable!("a future is not polled again once it is ready"),
+        }
     }
 }
 

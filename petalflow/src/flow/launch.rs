@@ -86,7 +86,7 @@ impl<F: Flow> Launch<F> {
     /// If it is 0: no node could ever run.
     pub fn max_concurrency(mut self, nodes: usize) -> Self {
         assert!(nodes > 0, "`max_concurrency` must be at least 1: with 0 no node could ever run");
-        self.settings.max_concurrency = nodes;
+        self.settings.extras_mut().max_concurrency = nodes;
         self
     }
 

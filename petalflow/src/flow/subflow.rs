@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Flow;
 use crate::event::Sink;
 use crate::node::{Effects, Output, Scope};
-use crate::run::{Extras, Settings, Start, drive};
+use crate::run::{CancelToken, Extras, Settings, Start, drive};
 use crate::{BoxError, State};
 
 /// Runs a flow inside one superstep of another: all its supersteps, under the namespace of its node, with a limit of its
@@ -20,7 +20,7 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
 ) -> Result<(), BoxError> {
     let shared = &scope.shared;
     let settings = Settings {
-        cancel: shared.cancel.clone(),
+        cancel: shared.cancel.as_ref().map(CancelToken::nested),
         managed: shared.managed.clone(),
         extras: shared.listener.clone().map(|above| Arc::new(Extras { sink: Some(Arc::new(Sink::Above(above))), ..Extras::default() })),
         namespace: shared.namespace.child(scope.node(), scope.index()),

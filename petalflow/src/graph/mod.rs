@@ -12,8 +12,8 @@ pub use builder::GraphBuilder;
 pub use error::GraphErrors;
 pub use petalflow_graph::{Metrics, NodeInfo, Problem, Role, Rule, Site, Topology};
 
-use crate::flow::Wiring;
-use crate::node::{Effects, Requirements, Scope};
+use crate::flow::{Step, Wiring};
+use crate::node::Requirements;
 use crate::{BoxError, Flow, Launch, Run, State};
 use node::DynNode;
 
@@ -113,13 +113,7 @@ impl<S: State> Flow for Graph<S> {
         self.0.nodes.iter().for_each(|node| node.require(requirements));
     }
 
-    fn step<'a>(
-        &'a self,
-        node: u32,
-        scope: &'a Scope,
-        state: &'a S,
-        effects: &'a mut Effects<S>,
-    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
-        self.0.nodes[node as usize].run(scope, state, effects)
+    fn step<'a>(&'a self, node: u32, step: &'a mut Step<'_, S>) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
+        self.0.nodes[node as usize].run(step.scope, step.state, step.effects)
     }
 }

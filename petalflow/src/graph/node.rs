@@ -29,6 +29,8 @@ pub(super) struct Traits {
     pub(super) has_route: bool,
     pub(super) many: bool,
     pub(super) sends: bool,
+    /// The type of the items that it sends.
+    pub(super) items: Option<(TypeId, &'static str)>,
     pub(super) takes: bool,
     pub(super) item: (TypeId, &'static str),
     pub(super) policy: Policy,
@@ -47,6 +49,7 @@ impl Traits {
             has_route: O::Then::ROUTES,
             many: O::Then::MANY,
             sends: O::Then::SENDS,
+            items: O::Then::items(),
             takes: false,
             item: (TypeId::of::<()>(), "()"),
             policy: Policy::NONE,
@@ -121,7 +124,7 @@ struct Typed<N>(N);
 
 impl<S: State, N: Node<S>> DynNode<S> for Typed<N> {
     fn run<'a>(&'a self, scope: &'a Scope, state: &'a S, effects: &'a mut Effects<S>) -> BoxFuture<'a, Result<(), BoxError>> {
-        Box::pin(async move { self.0.run(state, scope).await?.apply(effects) })
+        Box::pin(async move { self.0.run(state, scope).await.apply(effects) })
     }
 
     fn require(&self, requirements: &mut Requirements<'_>) {

@@ -174,11 +174,16 @@ fn items_match<S: State>(graph: &petalflow_graph::Graph, nodes: &[Entry<S>], pro
     for (number, edge) in graph.edges().iter().enumerate() {
         let Target::Node(to) = edge.to else { continue };
         let target = &nodes[to as usize];
+        // What is delivered, where it is known by its type.
+        let mut sent = (edge.via == Via::Catch).then(|| (TypeId::of::<NodeError>(), "petalflow::NodeError"));
         let (from, delivers) = match edge.from {
             Source::Start => (START, false),
             Source::Join(_) => ("a join", false),
             Source::Node(from) => {
                 let node = &nodes[from as usize];
+                if edge.via == Via::Each {
+                    sent = node.traits.items;
+                }
                 let delivers = match &edge.via {
                     Via::Plain => false,
                     Via::Each | Via::RouteEach(_) | Via::Catch => true,
@@ -193,10 +198,11 @@ fn items_match<S: State>(graph: &petalflow_graph::Graph, nodes: &[Entry<S>], pro
         let text = match (delivers, target.traits.takes) {
             (true, false) => words::takes_no_item(&target.name, from),
             (false, true) => words::needs_item(&target.name, from),
-            (true, true) if edge.via == Via::Catch && target.traits.item.0 != TypeId::of::<NodeError>() => {
-                words::other_item(&target.name, target.traits.item.1, from, "petalflow::NodeError")
-            }
-            _ => continue,
+            (true, true) => match sent {
+                Some((ty, name)) if ty != target.traits.item.0 => words::other_item(&target.name, target.traits.item.1, from, name),
+                _ => continue,
+            },
+            (false, false) => continue,
         };
         problems.push(Problem::new(Rule::ItemMismatch, Site::Edge(number), text.as_str()));
     }

@@ -1,6 +1,6 @@
 //! What edges deliver: items of `each`, payloads of routes.
 
-use std::any::Any;
+use std::any::{Any, TypeId, type_name};
 use std::sync::Arc;
 
 use super::{Chooses, Effects, Output};
@@ -46,8 +46,12 @@ impl<T> FromIterator<T> for Each<T> {
     }
 }
 
-impl<T> Chooses for Each<T> {
+impl<T: 'static> Chooses for Each<T> {
     const SENDS: bool = true;
+
+    fn items() -> Option<(TypeId, &'static str)> {
+        Some((TypeId::of::<T>(), type_name::<T>()))
+    }
 }
 
 impl<S: State<Storage: Keeps<T>>, T: Send + Sync + 'static> Output<S> for Each<T> {

@@ -18,7 +18,7 @@ pub use output::{Chooses, Fails, Output, Written};
 pub use policy::{Policy, Retry};
 pub use route::{Carries, Route};
 
-use crate::{BoxError, KeySet, State};
+use crate::{KeySet, State};
 
 /// A step of a flow over the state `S`. Written by [`#[node]`](macro@crate::node).
 #[diagnostic::on_unimplemented(
@@ -46,7 +46,10 @@ pub trait Node<S: State>: Send + Sync + 'static {
     }
 
     /// Runs it once against the superstep's snapshot.
-    fn run<'a>(&'a self, state: &'a S, scope: &'a Scope) -> impl Future<Output = Result<Self::Output, BoxError>> + Send + 'a;
+    ///
+    /// A node that takes something from the run, which may not have it, returns it in a `Result`; a node that does not is the
+    /// function's own future, with nothing around it.
+    fn run<'a>(&'a self, state: &'a S, scope: &'a Scope) -> impl Future<Output = Self::Output> + Send + 'a;
 }
 
 /// A node that is an annotated function: it needs no value.

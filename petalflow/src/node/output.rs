@@ -72,19 +72,7 @@ pub trait Output<S: State>: Sized {
     label = "not a key of `{S}`",
     note = "only typed keys may come before the last place of a tuple; a route or an `Each` comes last"
 )]
-pub trait Written<S: State>: Output<S> {
-    /// `MAY`, `MUST` and `TWICE`, named through this trait by generated code, so that what cannot stand before the last place
-    /// is said in the words above and no others.
-    #[doc(hidden)]
-    const WRITES: (KeySet, KeySet, KeySet) = (Self::MAY, Self::MUST, Self::TWICE);
-
-    /// `apply`, likewise.
-    #[doc(hidden)]
-    #[inline]
-    fn write(self, effects: &mut Effects<S>) -> Result<(), BoxError> {
-        self.apply(effects)
-    }
-}
+pub trait Written<S: State>: Output<S> {}
 
 /// The compile-time side of a choice: which routes there are.
 pub trait Chooses {
@@ -98,6 +86,12 @@ pub trait Chooses {
     const ROUTES: bool = false;
     /// Sends items to the targets of `each`.
     const SENDS: bool = false;
+
+    /// The type of these items, with its name.
+    #[doc(hidden)]
+    fn items() -> Option<(std::any::TypeId, &'static str)> {
+        None
+    }
 }
 
 impl Chooses for () {}
@@ -147,13 +141,7 @@ impl<S: State, T: Output<S>, E: Fails> Output<S> for Result<T, E> {
     label = "not an error",
     note = "implement `std::error::Error` for it (`#[derive(thiserror::Error)]`), or use `petalflow::Result`; it must be `Send` and `Sync`"
 )]
-pub trait Fails: Into<BoxError> {
-    /// The error in a box.
-    #[doc(hidden)]
-    fn boxed(self) -> BoxError {
-        self.into()
-    }
-}
+pub trait Fails: Into<BoxError> {}
 
 #[diagnostic::do_not_recommend]
 impl<E: Into<BoxError>> Fails for E {}
@@ -207,7 +195,6 @@ impl<S: State> Output<S> for bool {
 
 macro_rules! tuple {
     ($($key:ident)*; $last:ident) => {
-        #[diagnostic::do_not_recommend]
         impl<S: State, $($key: Written<S>,)* $last: Output<S>> Output<S> for ($($key,)* $last,) {
             const MAY: KeySet = KeySet::NONE $(.union($key::MAY))* .union($last::MAY);
             const MUST: KeySet = KeySet::NONE $(.union($key::MUST))* .union($last::MUST);
@@ -233,7 +220,6 @@ macro_rules! tuple {
             }
         }
 
-        #[diagnostic::do_not_recommend]
         impl<S: State, $($key: Written<S>,)* $last: Written<S>> Written<S> for ($($key,)* $last,) {}
     };
 }

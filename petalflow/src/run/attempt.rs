@@ -4,6 +4,7 @@
 use super::guard::{Failure, caught};
 use super::{Extras, Pulse};
 use crate::event::EventKind;
+use crate::flow::Step;
 use crate::middleware::{BoxFuture, Innermost, Next, NodeCall};
 use crate::node::{Effects, Policy, Scope};
 use crate::{BoxError, FailureKind, Flow, NodeError};
@@ -105,19 +106,19 @@ async fn layered<F: Flow>(
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
     if extras.middleware.is_empty() {
-        caught(flow.step(scope.node, scope, state, effects)).await
+        caught(flow.step(scope.node, &mut Step { scope, state, effects })).await
     } else {
         let call = NodeCall { state, effects, scope };
         // Called inside, so that a panic before the future is made is caught as well.
-        caught(async { Next::new(&extras.middleware, &Step(flow)).run(call).await }).await
+        caught(async { Next::new(&extras.middleware, &Node(flow)).run(call).await }).await
     }
 }
 
-struct Step<'f, F>(&'f F);
+struct Node<'f, F>(&'f F);
 
-impl<F: Flow> Innermost<F::State> for Step<'_, F> {
-    fn run<'a>(&'a self, call: NodeCall<'a, F::State>) -> BoxFuture<'a, Result<(), BoxError>> {
-        Box::pin(self.0.step(call.scope.node, call.scope, call.state, call.effects))
+impl<F: Flow> Innermost<F::State> for Node<'_, F> {
+    fn run<'a>(&'a self, NodeCall { scope, state, effects }: NodeCall<'a, F::State>) -> BoxFuture<'a, Result<(), BoxError>> {
+        Box::pin(async move { self.0.step(scope.node, &mut Step { scope, state, effects }).await })
     }
 }
 

@@ -37,7 +37,11 @@ const CANCELLED: u8 = 2;
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct CancelToken(Arc<Inner>);
+pub struct CancelToken {
+    inner: Arc<Inner>,
+    /// Stops a flow inside another: that one finishes the superstep in which it runs, so only the outer one drains.
+    nested: bool,
+}
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -53,24 +57,30 @@ impl CancelToken {
 
     /// Stops the runs at once: nodes in flight are dropped, nothing of the superstep is applied.
     pub fn cancel(&self) {
-        self.0.state.store(CANCELLED, Ordering::Release);
-        self.0.changed.notify_waiters();
+        self.inner.state.store(CANCELLED, Ordering::Release);
+        self.inner.changed.notify_waiters();
     }
 
     /// Stops the runs when the superstep that they are in has been committed. A run that ends with it ends as usual.
     pub fn drain(&self) {
         // A cancelled run stays cancelled.
-        let _ = self.0.state.compare_exchange(RUNNING, DRAINING, Ordering::Release, Ordering::Relaxed);
+        let _ = self.inner.state.compare_exchange(RUNNING, DRAINING, Ordering::Release, Ordering::Relaxed);
     }
 
     /// Whether [`cancel`](Self::cancel) has been called.
     pub fn is_cancelled(&self) -> bool {
-        self.0.state.load(Ordering::Relaxed) == CANCELLED
+        self.inner.state.load(Ordering::Relaxed) == CANCELLED
     }
 
     /// Whether [`drain`](Self::drain) has been called, or [`cancel`](Self::cancel).
     pub fn is_draining(&self) -> bool {
-        self.0.state.load(Ordering::Relaxed) != RUNNING
+        let state = self.inner.state.load(Ordering::Relaxed);
+        state == CANCELLED || state == DRAINING && !self.nested
+    }
+
+    /// The token for a flow inside the one that this token stops.
+    pub(crate) fn nested(&self) -> Self {
+        CancelToken { inner: Arc::clone(&self.inner), nested: true }
     }
 
     /// Completes when the token is cancelled.
@@ -81,8 +91,8 @@ impl CancelToken {
     pub async fn cancelled(&self) {
         loop {
             // Registered before the check, or a cancellation in between would be missed.
-            let changed = self.0.changed.notified();
-            if self.0.state.load(Ordering::Acquire) == CANCELLED {
+            let changed = self.inner.changed.notified();
+            if self.inner.state.load(Ordering::Acquire) == CANCELLED {
                 return;
             }
             changed.await;

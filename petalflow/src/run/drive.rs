@@ -20,10 +20,7 @@ const BREATH: u64 = 128;
 /// A run between two supersteps.
 pub(super) struct Engine<F: Flow> {
     pub(super) flow: Arc<F>,
-    pub(super) wiring: Arc<Wiring>,
-    pub(super) cancel: Option<CancelToken>,
     pub(super) extras: Option<Arc<Extras<F::State>>>,
-    pub(super) max_concurrency: usize,
     pub(super) watch: Option<Box<Watch>>,
     /// The last task of the fast path; its superstep is the run's.
     pub(super) scope: Scope,
@@ -79,30 +76,27 @@ fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunEr
 
 impl<F: Flow> Engine<F> {
     fn new(Start { flow, settings, input }: Start<F>) -> Self {
-        let wiring = flow.wiring();
-        let Settings { limit, max_concurrency, cancel, managed, namespace, thread, extras } = settings;
+        let Settings { limit, cancel, managed, namespace, thread, extras } = settings;
         let timeouts = extras.as_ref().map_or((None, None), |extras| (extras.timeout, extras.superstep_timeout));
         let listener = extras.as_ref().and_then(|extras| extras.sink.clone()).map(|sink| sink as Arc<dyn Listener>);
         let thread = thread.map_or_else(OnceLock::new, OnceLock::from);
-        let shared = Shared { wiring: Arc::clone(&wiring), managed, cancel: cancel.clone(), listener, namespace, limit, thread };
+        let watch = Watch::new(cancel.as_ref(), timeouts.0, timeouts.1);
+        let shared = Shared { wiring: flow.wiring(), managed, cancel, listener, namespace, limit, thread };
         let (state, written) = F::State::start(input);
         Engine {
-            watch: Watch::new(cancel.as_ref(), timeouts.0, timeouts.1),
+            watch,
             scope: Scope::new(Arc::new(shared)),
             state: Some(state),
             effects: Effects::default(),
             flow,
-            wiring,
-            cancel,
             extras,
-            max_concurrency,
             written,
         }
     }
 
     async fn run(&mut self) -> Result<(), Broken<F::State>> {
         self.tell(|| EventKind::RunStarted);
-        let entry = if self.is_bare() { self.wiring.lone(&self.wiring.entry) } else { None };
+        let entry = if self.is_bare() { self.wiring().lone(&self.wiring().entry) } else { None };
         let Some(mut node) = entry else { return self.general(None).await };
         loop {
             self.go_on(Some(node), &[]).await?;
@@ -123,7 +117,7 @@ impl<F: Flow> Engine<F> {
     /// Runs on with all that a chain or a loop does without; boxed, so that those do not carry it.
     fn general(&mut self, after: Option<(u32, JobEnd)>) -> BoxFuture<'_, Result<(), Broken<F::State>>> {
         Box::pin(async move {
-            let wiring = Arc::clone(&self.wiring);
+            let wiring = Arc::clone(&self.scope.shared.wiring);
             let bare = self.is_bare();
             let lone = |frontier: &[Task]| match frontier {
                 [Task { node, delivery: None, .. }] if bare && wiring.ways[*node as usize].quick => Some(*node),
@@ -165,7 +159,7 @@ impl<F: Flow> Engine<F> {
         match end {
             LaneEnd::Before(node) | LaneEnd::After(node) => Ok((node, JobEnd::Done)),
             LaneEnd::Failed(node, failure) => {
-                let job = survive(self.extras.as_deref(), &self.wiring, &self.scope, failure, &mut self.effects)?;
+                let job = survive(self.extras.as_deref(), &self.scope.shared.wiring, &self.scope, failure, &mut self.effects)?;
                 // Only the record of a failure that the run survives: it is the one write of this superstep.
                 let state = self.state.as_mut().expect("the state is at home between forks");
                 match commit_one(state, &mut self.written, &mut self.effects.update) {
@@ -180,14 +174,14 @@ impl<F: Flow> Engine<F> {
 
     /// Plans what follows a node of the fast path.
     fn plan(&mut self, planner: &mut Planner, node: u32, job: &JobEnd, frontier: &mut Vec<Task>) -> Result<(), Broken<F::State>> {
-        let planned = planner.advance(&self.wiring, std::iter::once((node, job.outcome(&self.effects))), frontier);
+        let planned = planner.advance(self.wiring(), std::iter::once((node, job.outcome(&self.effects))), frontier);
         self.effects.clear();
         planned.map_err(|missing| Broken::new(self.no_edge(&missing)))
     }
 
     /// Whether all that follows the node is END.
     fn ends(&self, node: u32) -> bool {
-        let ways = &self.wiring.ways[node as usize];
+        let ways = &self.wiring().ways[node as usize];
         let hops = match self.effects.chosen() {
             Chosen::Edges => &ways.plain,
             Chosen::One(route) => match ways.routes.get(route as usize) {
@@ -197,6 +191,14 @@ impl<F: Flow> Engine<F> {
             Chosen::Many => return false,
         };
         hops.iter().all(|hop| *hop == Hop::End)
+    }
+
+    pub(super) fn wiring(&self) -> &Wiring {
+        &self.scope.shared.wiring
+    }
+
+    pub(super) fn max_concurrency(&self) -> usize {
+        self.extras.as_ref().map_or(usize::MAX, |extras| extras.max_concurrency)
     }
 
     /// Whether nothing surrounds the nodes of this run, so that the fast path may be taken.
@@ -216,8 +218,8 @@ impl<F: Flow> Engine<F> {
         if let Some(stop) = self.watch.as_mut().and_then(|watch| watch.begin_superstep()) {
             return Err(Broken::new(stop.into()));
         }
-        let next = || single.into_iter().chain(frontier.iter().map(|task| task.node)).map(|node| self.wiring.name(node).to_string()).collect();
-        if superstep > 0 && self.cancel.as_ref().is_some_and(CancelToken::is_draining) {
+        let next = || single.into_iter().chain(frontier.iter().map(|task| task.node)).map(|node| self.wiring().name(node).to_string()).collect();
+        if superstep > 0 && self.scope.shared.cancel.as_ref().is_some_and(CancelToken::is_draining) {
             return Err(Broken::new(RunErrorKind::Drained { next: next() }));
         }
         if superstep >= limit {
@@ -236,12 +238,12 @@ impl<F: Flow> Engine<F> {
     }
 
     pub(super) fn no_edge(&self, missing: &NoEdge) -> RunErrorKind {
-        let route = self.wiring.routes[missing.node as usize].get(missing.route as usize).copied().unwrap_or_default();
-        RunErrorKind::NoEdge { node: self.wiring.name(missing.node).into(), route: route.into() }
+        let route = self.wiring().routes[missing.node as usize].get(missing.route as usize).copied().unwrap_or_default();
+        RunErrorKind::NoEdge { node: self.wiring().name(missing.node).into(), route: route.into() }
     }
 
     fn refused(&self, node: u32, error: WriteError) -> Broken<F::State> {
-        Broken::refused(vec![self.wiring.name(node).to_string()], error)
+        Broken::refused(vec![self.wiring().name(node).to_string()], error)
     }
 }
 
@@ -255,6 +257,10 @@ pub(super) fn survive<S: State>(
 ) -> Result<JobEnd, Broken<S>> {
     let error: NodeError = failure.describe(scope);
     effects.clear();
+    // What fails because the run is cancelled, such as a flow inside it, is not the reason why it stops.
+    if scope.shared.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+        return Err(Broken::new(RunErrorKind::Cancelled));
+    }
     if let Some(to) = wiring.ways[scope.node as usize].catch {
         return Ok(JobEnd::Caught { to, failure: Delivery::one(error) });
     }

@@ -9,6 +9,7 @@ use super::attempt::attempts;
 use super::drive::{Broken, Engine, survive};
 use super::guard::{Failure, caught, watched};
 use super::slab::Slab;
+use crate::flow::Step;
 use crate::middleware::BoxFuture;
 use crate::node::{Delivery, Effects, Scope};
 use crate::superstep::{Outcome, Planner, Task, apply, prepare};
@@ -73,7 +74,7 @@ where
         self.commit(engine)?;
         engine.tell(|| crate::EventKind::SuperstepFinished);
         let outcomes = self.ended.iter().map(|job| (job.scope.node, job.end.outcome(&job.effects)));
-        let planned = planner.advance(&engine.wiring, outcomes, frontier);
+        let planned = planner.advance(engine.wiring(), outcomes, frontier);
         planned.map_err(|missing| Broken::new(engine.no_edge(&missing)))?;
         self.idle.append(&mut self.ended);
         Ok(())
@@ -84,7 +85,7 @@ where
         let mut waiting = frontier.drain(..).enumerate();
         loop {
             let mut ended = None;
-            while ended.is_none() && self.slab.running() < engine.max_concurrency {
+            while ended.is_none() && self.slab.running() < engine.max_concurrency() {
                 let Some((order, task)) = waiting.next() else { break };
                 let mut job = self.idle.pop().unwrap_or_else(|| Job::new(&engine.scope));
                 job.begin(order, task, engine.scope.superstep);
@@ -100,7 +101,7 @@ where
             };
             job.end = match result {
                 Ok(()) => JobEnd::Done,
-                Err(failure) => survive(engine.extras.as_deref(), &engine.wiring, &job.scope, failure, &mut job.effects)?,
+                Err(failure) => survive(engine.extras.as_deref(), engine.wiring(), &job.scope, failure, &mut job.effects)?,
             };
             self.ended.push(job);
         }
@@ -148,7 +149,7 @@ pub(super) async fn run_job<F: Flow>(
         let attempts: BoxFuture<'_, _> = Box::pin(async move { attempts(&*flow, &extras, scope, snapshot, effects).await });
         attempts.await
     } else {
-        caught(flow.step(scope.node, scope, snapshot, effects)).await
+        caught(flow.step(scope.node, &mut Step { scope, state: snapshot, effects })).await
     };
     // Before the job is handed back: the driver takes the state home when the last task has let go of it.
     drop(frame);

@@ -7,7 +7,7 @@ use std::task::Poll;
 use super::CancelToken;
 use super::drive::Engine;
 use super::guard::{Failure, Stop, poll_caught, poll_watch};
-use crate::flow::Wiring;
+use crate::flow::{Step, Wiring};
 use crate::node::{Chosen, Effects};
 use crate::superstep::commit_one;
 use crate::{Flow, State, Update as _, WriteError};
@@ -31,15 +31,18 @@ pub(super) enum LaneEnd {
 /// The loop touches neither the heap nor a lock, and the step's future lives in this one.
 pub(super) async fn lane<F: Flow>(engine: &mut Engine<F>, mut node: u32, pause: u64) -> LaneEnd {
     loop {
-        let Engine { flow, wiring, cancel, watch, scope, state, written, effects, .. } = &mut *engine;
-        if scope.superstep >= pause || cancel.as_ref().is_some_and(CancelToken::is_draining) {
+        let Engine { scope, .. } = engine;
+        if scope.superstep >= pause || scope.shared.cancel.as_ref().is_some_and(CancelToken::is_draining) {
             return LaneEnd::Before(node);
         }
         scope.superstep += 1;
         scope.node = node;
-        let Some(state) = state else { unreachable!("the state is at home between forks") };
+        // In a block: what lives across the await is part of every run in flight.
         let result = {
-            let mut step = pin!(flow.step(node, scope, state, effects));
+            let Engine { flow, watch, scope, state, effects, .. } = &mut *engine;
+            let Some(state) = state else { unreachable!("the state is at home between forks") };
+            let mut step = Step { scope, state, effects };
+            let mut step = pin!(flow.step(node, &mut step));
             poll_fn(|cx| match poll_caught(step.as_mut(), cx) {
                 Poll::Ready(result) => Poll::Ready(Ok(result)),
                 Poll::Pending => poll_watch(watch, cx).map(Err),
@@ -51,12 +54,14 @@ pub(super) async fn lane<F: Flow>(engine: &mut Engine<F>, mut node: u32, pause: 
             Ok(Err(failure)) => return LaneEnd::Failed(node, failure),
             Err(stop) => return LaneEnd::Stopped(stop),
         }
+        let Engine { scope, state, written, effects, .. } = &mut *engine;
+        let Some(state) = state else { unreachable!("the state is at home between forks") };
         if (effects.update.written_any() || !F::State::EPHEMERAL.is_empty())
             && let Err(error) = commit_one(state, written, &mut effects.update)
         {
             return LaneEnd::Refused(node, error);
         }
-        match follow(wiring, node, effects) {
+        match follow(&scope.shared.wiring, node, effects) {
             Some(next) => node = next,
             None => return LaneEnd::After(node),
         }

@@ -17,7 +17,6 @@ pub(crate) type Record<S> = fn(NodeError, &mut <S as State>::Update);
 /// What a launch says about its run. Small, because a server holds one per run; what few runs have stands in [`Extras`].
 pub(crate) struct Settings<S: State> {
     pub(crate) limit: u64,
-    pub(crate) max_concurrency: usize,
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) managed: Option<Arc<ManagedValues>>,
     pub(crate) namespace: Namespace,
@@ -27,6 +26,7 @@ pub(crate) struct Settings<S: State> {
 
 /// What most runs do without.
 pub(crate) struct Extras<S: State> {
+    pub(crate) max_concurrency: usize,
     pub(crate) timeout: Option<Duration>,
     pub(crate) superstep_timeout: Option<Duration>,
     pub(crate) middleware: Vec<Arc<dyn Middleware<S>>>,
@@ -46,7 +46,6 @@ impl<S: State> Default for Settings<S> {
     fn default() -> Self {
         Settings {
             limit: DEFAULT_LIMIT,
-            max_concurrency: usize::MAX,
             cancel: None,
             managed: None,
             namespace: Namespace::ROOT,
@@ -61,7 +60,6 @@ impl<S: State> Clone for Settings<S> {
     fn clone(&self) -> Self {
         Settings {
             limit: self.limit,
-            max_concurrency: self.max_concurrency,
             cancel: self.cancel.clone(),
             managed: self.managed.clone(),
             namespace: self.namespace.clone(),
@@ -73,13 +71,22 @@ impl<S: State> Clone for Settings<S> {
 
 impl<S: State> Default for Extras<S> {
     fn default() -> Self {
-        Extras { timeout: None, superstep_timeout: None, middleware: Vec::new(), run_middleware: Vec::new(), record: None, sink: None }
+        Extras {
+            max_concurrency: usize::MAX,
+            timeout: None,
+            superstep_timeout: None,
+            middleware: Vec::new(),
+            run_middleware: Vec::new(),
+            record: None,
+            sink: None,
+        }
     }
 }
 
 impl<S: State> Clone for Extras<S> {
     fn clone(&self) -> Self {
         Extras {
+            max_concurrency: self.max_concurrency,
             timeout: self.timeout,
             superstep_timeout: self.superstep_timeout,
             middleware: self.middleware.clone(),

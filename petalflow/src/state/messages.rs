@@ -206,9 +206,8 @@ impl<M: Message> Check<'_, M> {
                 match message.removes() {
                     Some(Remove::All) => return false,
                     Some(Remove::One(removed)) if removed == id => return false,
-                    Some(Remove::One(_)) => {}
                     None if message.id() == Some(id) => return true,
-                    None => {}
+                    Some(Remove::One(_)) | None => {}
                 }
             }
         }

@@ -101,11 +101,9 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
             fn step<'a>(
                 &'a self,
                 node: u32,
-                scope: &'a #krate::Scope,
-                state: &'a #state,
-                effects: &'a mut #krate::Effects<#state>,
+                step: &'a mut #krate::__private::flow::Step<'_, #state>,
             ) -> impl ::core::future::Future<Output = ::core::result::Result<(), #krate::BoxError>> + ::core::marker::Send + 'a {
-                __step(self, node, scope, state, effects)
+                __step(self, node, step)
             }
         }
     }

@@ -1,22 +1,21 @@
 //! What edges deliver, against what their targets take: a question to the types at each target's token.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use petalflow_graph::{Source, Target, Via};
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
-use super::nodes::{chunk, respan};
-use super::{Cx, slot, subflow};
+use super::nodes::{chunk, over, respan};
+use super::{Cx, subflow};
 use crate::flow::model::{Kind, Model};
 use crate::paths::route_hash;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let (name, model) = (cx.name, cx.model);
-    let state = quote!(<#name as __Over>::State);
+    let (model, state) = (cx.model, over(cx));
     let (mut questions, mut closures, mut outs) = (TokenStream::new(), TokenStream::new(), BTreeSet::new());
-    let mut takers = vec![false; model.nodes.len()];
+    let (mut takers, mut named) = (vec![false; model.nodes.len()], BTreeMap::new());
     for edge in &model.edges {
         let (Source::Node(from), Target::Node(to)) = (edge.from, edge.to) else { continue };
         let kind = match &edge.via {
@@ -26,7 +25,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             Via::RouteEach(route) => kind("RouteEach", route),
             Via::Catch => quote!(__petalflow::kinds::Catch),
         };
-        let Some(target) = node(cx, to as usize) else { continue };
+        let Some(target) = node(cx, to as usize, &mut named) else { continue };
         takers[to as usize] = true;
         let mut local = TokenStream::new();
         let probe = match &model.nodes[from as usize].kind {
@@ -44,7 +43,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             // Whoever fails, what a `catch` delivers is the same.
             _ if edge.via == Via::Catch => quote!(__petalflow::probe::<#state, (), #target, #kind>),
             _ => {
-                let Some(sender) = node(cx, from as usize) else { continue };
+                let Some(sender) = node(cx, from as usize, &mut named) else { continue };
                 quote!(__petalflow::probe::<#state, __petalflow::FromNode<#sender>, #target, #kind>)
             }
         };
@@ -56,12 +55,14 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     if questions.is_empty() {
         return questions;
     }
+    let named = named.values();
     let takers = takers.iter().enumerate().filter(|(_, taker)| **taker).map(|(place, _)| taker(cx, model, place));
     quote! {
         const _: () = {
             #[allow(unused_imports)]
             use __petalflow::{DeliversNothing as _, DeliversSomething as _, DeliversUnknown as _};
             #(#takers)*
+            #(#named)*
             #[allow(dead_code, unused, clippy::all, clippy::pedantic)]
             fn __items() {
                 #closures
@@ -76,18 +77,24 @@ fn kind(name: &str, route: &str) -> TokenStream {
     quote!(__petalflow::kinds::#kind<#hash>)
 }
 
-/// The type of a node as a sender or a target.
-fn node(cx: &Cx<'_>, place: usize) -> Option<TokenStream> {
-    let (name, i, node) = (cx.name, slot(place), &cx.model.nodes[place]);
-    match &node.kind {
-        Kind::Function(_) => Some(quote!(<#name as __Slot<#i>>::Node)),
-        Kind::Value { .. } => Some(quote!(<#name as __Value<#i>>::Node)),
-        Kind::Subflow(_) => {
-            let taker = format_ident!("r#{}", node.name);
-            Some(quote!(#taker))
+/// The type of a node as a sender or a target: through a name of ours, so that the user's stands where it was first written.
+fn node(cx: &Cx<'_>, place: usize, named: &mut BTreeMap<usize, TokenStream>) -> Option<TokenStream> {
+    let node = &cx.model.nodes[place];
+    let ty = match &node.kind {
+        Kind::Function(path) => path.to_token_stream(),
+        Kind::Value { ty, .. } => ty.to_token_stream(),
+        Kind::Subflow(_) => return Some(format_ident!("r#{}", node.name).to_token_stream()),
+        Kind::Broken => return None,
+    };
+    let name = chunk("__Node", place);
+    named.entry(place).or_insert_with(|| {
+        quote! {
+            #[allow(non_camel_case_types)]
+            enum #name {}
+            impl __petalflow::Named for #name { type Node = #ty; }
         }
-        Kind::Broken => None,
-    }
+    });
+    Some(quote!(<#name as __petalflow::Named>::Node))
 }
 
 /// A type by the name of a sub-flow node, which takes what the sub-flow's `in` takes.

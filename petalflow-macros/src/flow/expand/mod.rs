@@ -13,7 +13,7 @@ mod tables;
 
 use petalflow_graph::{Analysis, Graph};
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, quote};
 use syn::{Attribute, Type, Visibility};
 
 use super::model::{Kind, Model};
@@ -46,11 +46,9 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
         #item
         #builder
         #(#cfgs)*
-        #[allow(long_running_const_eval)]
+        #[allow(long_running_const_eval, unused_qualifications)]
         const _: () = {
             use #krate::__private::flow as __petalflow;
-            #[allow(unused_imports)]
-            use __petalflow::digits as __digits;
             #nodes
             #tables
             #reports
@@ -92,20 +90,6 @@ fn number(number: usize) -> Literal {
 
 fn int(number: u32) -> Literal {
     Literal::u32_unsuffixed(number)
-}
-
-/// The number of a slot, as a type: `(_3, _17)`.
-fn slot(place: usize) -> TokenStream {
-    let mut rest = place;
-    let mut digits = TokenStream::new();
-    loop {
-        let digit = format_ident!("_{}", rest % 32);
-        digits.extend(quote!(__digits::#digit,));
-        rest /= 32;
-        if rest == 0 {
-            return quote!((#digits));
-        }
-    }
 }
 
 /// `a, b, c`.

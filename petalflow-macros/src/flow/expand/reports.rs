@@ -3,13 +3,17 @@
 use petalflow_graph::{Source, Target, Via, index};
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::spanned::Spanned as _;
 
-use super::nodes::check_at;
+use super::nodes::{check_at, respan};
 use super::{Cx, list, number};
+
+/// In flows of up to about this many nodes every mistake is reported at once.
+const MOST_STATEMENTS: usize = 64;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { model, .. } = cx;
-    let mut code = TokenStream::new();
+    let mut checks = Vec::new();
     let nodes = model.nodes.len();
     // The first edge to a node is reported with it: usually both are the same token.
     let mut first = vec![None; nodes];
@@ -37,20 +41,34 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         if routed[place] {
             let arms = model.arms.iter().filter(|arm| arm.node == index(place));
             let names = list(arms.clone().map(|arm| &arm.route));
-            code.extend(check_at(&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))));
-            code.extend(check_at(&node.at, quote!(__petalflow::route(__CHECKED, #i, &[#names]))));
+            checks.push((&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))));
+            checks.push((&node.at, quote!(__petalflow::route(__CHECKED, #i, &[#names]))));
             for arm in arms {
                 let name = &arm.route;
-                code.extend(check_at(&arm.at, quote!(__petalflow::arm(__CHECKED, #i, #name))));
+                checks.push((&arm.at, quote!(__petalflow::arm(__CHECKED, #i, #name))));
             }
         } else {
             let plain = plain[place];
-            code.extend(check_at(&node.at, quote!(__petalflow::node(__CHECKED, #i, #first, #plain))));
+            checks.push((&node.at, quote!(__petalflow::node(__CHECKED, #i, #first, #plain))));
         }
     }
     for at in further {
         let i = number(at);
-        code.extend(check_at(&model.edges[at].at, quote!(__petalflow::edge(__CHECKED, #i))));
+        checks.push((&model.edges[at].at, quote!(__petalflow::edge(__CHECKED, #i))));
     }
-    code
+    statements(checks)
+}
+
+/// A statement per check, so that each can fail by itself; in a large flow one for several checks, because a statement costs
+/// rustc half a millisecond, and of those in one only the first is reported.
+fn statements(checks: Vec<(&TokenStream, TokenStream)>) -> TokenStream {
+    let together = checks.len().div_ceil(MOST_STATEMENTS);
+    let statement = |checks: &[(&TokenStream, TokenStream)]| match checks {
+        [(at, call)] => check_at(at, call.clone()),
+        checks => {
+            let calls = checks.iter().map(|(at, call)| respan(quote!(#call;), at.span()));
+            quote!(const _: () = { #(#calls)* };)
+        }
+    };
+    checks.chunks(together.max(1)).map(statement).collect()
 }

@@ -1,27 +1,28 @@
 //! The dispatch: a tree of functions of at most twenty arms.
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned as _;
 
-use super::nodes::{bounds, chunk};
-use super::{CHUNK, Cx, number, slot};
+use super::nodes::{chunk, node_over};
+use super::{CHUNK, Cx, number};
 use crate::flow::model::Kind;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { name, state, model, .. } = cx;
     let mut code = TokenStream::new();
     let count = model.nodes.len();
-    let head = |state: &TokenStream| quote!(node: u32, scope: &'a __petalflow::Scope, state: &'a #state, effects: &'a mut __petalflow::Effects<#state>);
-    let (any, concrete) = (head(&quote!(<W as __Over>::State)), head(&state.to_token_stream()));
+    let head = |state: &TokenStream| quote!(node: u32, step: &'a mut __petalflow::Step<'_, #state>);
+    let concrete = head(&state.to_token_stream());
     let exists = quote!(where for<'__b> #state: __petalflow::StateFor<'__b>);
     let result = quote!(impl ::core::future::Future<Output = ::core::result::Result<(), __petalflow::BoxError>> + ::core::marker::Send + 'a);
     for start in (0..count).step_by(CHUNK) {
         let end = count.min(start + CHUNK);
-        let (step, bounds) = (chunk("__step", start), bounds(cx, start, end));
+        let step = chunk("__step", start);
         let arms = (start..end).map(|place| arm(cx, place));
         code.extend(quote! {
             #[allow(unused_variables)]
-            fn #step<'a, W: #bounds>(flow: &'a W, #any) -> #result {
+            fn #step<'a>(flow: &'a #name, #concrete) -> #result #exists {
                 async move { match node { #(#arms)* _ => __petalflow::no_node(node) } }
             }
         });
@@ -35,7 +36,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             let step = chunk(&format!("__step_of_{}", width * CHUNK), at);
             let arms = functions.iter().enumerate().map(|(i, function)| {
                 let i = number(at * CHUNK + i);
-                quote!(#i => #function(flow, node, scope, state, effects).await,)
+                quote!(#i => #function(flow, node, step).await,)
             });
             let span = number(width);
             code.extend(quote! {
@@ -49,7 +50,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         below = level;
     }
     let body = match below.first() {
-        Some(top) => quote!(#top(flow, node, scope, state, effects)),
+        Some(top) => quote!(#top(flow, node, step)),
         None => quote!(async move { __petalflow::no_node(node) }),
     };
     code.extend(quote! {
@@ -60,11 +61,26 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 }
 
 fn arm(cx: &Cx<'_>, place: usize) -> TokenStream {
-    let (n, i) = (number(place), slot(place));
+    let n = number(place);
     match &cx.model.nodes[place].kind {
-        Kind::Function(_) => quote!(#n => __petalflow::call::<_, <W as __Slot<#i>>::Node>(scope, state, effects).await,),
-        Kind::Value { .. } => quote!(#n => __petalflow::call_value(<W as __Value<#i>>::node(flow), scope, state, effects).await,),
-        Kind::Subflow(_) => quote!(#n => <W as __Sub<#i>>::call(scope, state, effects).await,),
+        Kind::Function(path) => {
+            let (call, step, span) = (node_over(cx, path, "NodeOver", "call"), found_at("step", path.span()), path.span());
+            quote_spanned!(span=> #n => #call(#step).await,)
+        }
+        Kind::Value { name, ty, .. } => {
+            let (call, span) = (node_over(cx, ty, "ValueOver", "call"), ty.span());
+            let (flow, step) = (found_at("flow", span), found_at("step", span));
+            quote_spanned!(span=> #n => #call(__petalflow::given(&#flow.#name), #step).await,)
+        }
+        Kind::Subflow(_) => {
+            let call = chunk("__call", place);
+            quote!(#n => #call(step).await,)
+        }
         Kind::Broken => TokenStream::new(),
     }
+}
+
+/// A variable of ours that stands in the user's place: it is looked up as what it is.
+fn found_at(name: &str, span: Span) -> Ident {
+    Ident::new(name, Span::call_site().located_at(span))
 }

@@ -6,17 +6,17 @@ use syn::Type;
 use syn::spanned::Spanned as _;
 
 use super::nodes::{check_at, chunk};
-use super::{Cx, slot};
+use super::Cx;
 use crate::flow::ast::Subflow;
 use crate::flow::model::Node;
 use crate::node::model::{Param, Shape, Source};
 use crate::paths::{local, name};
 use crate::types;
 
-/// The functions of one sub-flow, and its slot.
+/// The functions of one sub-flow.
 pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) -> TokenStream {
-    let Cx { name: flow, state, .. } = cx;
-    let i = slot(place);
+    let state = cx.state;
+    let call = chunk("__call", place);
     let names = Names::of(place);
     let Names { fresh, input, output, require } = &names;
     let (ty, end, end_ty) = (&subflow.ty, &subflow.end.pat, &subflow.end.ty);
@@ -41,7 +41,7 @@ pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) ->
             #out
         }
     };
-    let item = item.map(|item| quote!(__petalflow::Scope::item::<#item>(scope)?));
+    let item = item.map(|item| quote!(__petalflow::Scope::item::<#item>(step.scope)?));
     let text = &node.name;
     let once = if cx.lost { TokenStream::new() } else { check_at(&out.to_token_stream(), quote!(__petalflow::once::<#state, _, _, _>(#text, &#output))) };
     quote! {
@@ -52,16 +52,15 @@ pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) ->
         fn #require(requirements: &mut __petalflow::Requirements<'_>) {
             __petalflow::require_subflow(#fresh, requirements);
         }
-        impl __Sub<#i> for #flow where for<'__b> #state: __petalflow::StateFor<'__b> {
-            fn call<'a>(
-                scope: &'a __petalflow::Scope,
-                state: &'a Self::State,
-                effects: &'a mut __petalflow::Effects<Self::State>,
-            ) -> impl ::core::future::Future<Output = ::core::result::Result<(), __petalflow::BoxError>> + ::core::marker::Send + 'a {
-                async move {
-                    let input = #input(state, #item);
-                    __petalflow::subflow(#fresh(), scope, input, #output, effects).await
-                }
+        fn #call<'a>(
+            step: &'a mut __petalflow::Step<'_, #state>,
+        ) -> impl ::core::future::Future<Output = ::core::result::Result<(), __petalflow::BoxError>> + ::core::marker::Send + 'a
+        where
+            for<'__b> #state: __petalflow::StateFor<'__b>,
+        {
+            async move {
+                let input = #input(step.state, #item);
+                __petalflow::subflow(#fresh(), step.scope, input, #output, step.effects).await
             }
         }
     }

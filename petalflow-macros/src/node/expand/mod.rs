@@ -8,7 +8,7 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{Attribute, Type, WhereClause};
 
 use super::ast::{NodeArgs, NodeFn, NodeImpl};
-use super::model::{Node, Returned};
+use super::model::{Node, Returned, Source};
 use self::params::Binder;
 use crate::paths::{Runtime, local, name, no_generics};
 use crate::types;
@@ -33,13 +33,11 @@ pub(crate) fn function(args: &NodeArgs, function: &NodeFn, node: &Node, runtime:
     // One alias, so that a state that does not exist is one error.
     let state = &quote!(__PetalflowState);
     let generics = no_generics(ident);
-    let cx = Cx { args, node, runtime, state, vis: quote!(#vis), ty: quote!(#ident), generics: Some(generics), where_clause: None, text: node_name(args, name(ident)), method: false, generic: false };
+    let cx = Cx { args, node, runtime, written, state, ty: quote!(#ident), generics: Some(generics), where_clause: None, text: node_name(args, name(ident)), state_name: last_name(written), method: false };
     let node_impl = cx.node_impl();
-    let returned = cx.output().items;
     let takes = cx.takes();
-    let where_state = cx.where_state();
-    let is_state = runtime.spot(written, quote!(const _: () = <#state as #runtime::__private::IsState>::YES;));
-    let once = node.output.as_ref().is_some_and(Returned::has_tuple).then(|| {
+    let fn_node = runtime.spot(written, quote!(#runtime::FnNode<#state>));
+    let once = node.output.as_ref().is_some_and(Returned::repeats).then(|| {
         let output = node.output.as_ref().map(Returned::tokens);
         let check = runtime.spot(&output, quote!(#runtime::__private::written_once::<#state, #ident>()));
         quote!(const _: () = #check;)
@@ -50,11 +48,9 @@ pub(crate) fn function(args: &NodeArgs, function: &NodeFn, node: &Node, runtime:
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             type #state = #written;
-            #is_state
-            #returned
             #node_impl
             #[automatically_derived]
-            impl #runtime::FnNode<#state> for #ident #where_state {
+            impl #fn_node for #ident {
                 const NODE: Self = #ident {};
             }
             #takes
@@ -67,24 +63,27 @@ pub(crate) fn function(args: &NodeArgs, function: &NodeFn, node: &Node, runtime:
 pub(crate) fn value(args: &NodeArgs, block: &NodeImpl, node: &Node, runtime: &Runtime) -> TokenStream {
     let Some(state) = &args.state else { return TokenStream::new() };
     let ty = types::ungroup(&block.ty);
-    let text = types::last_segment(ty).map_or_else(|| ty.to_token_stream().to_string(), |segment| name(&segment.ident));
-    let state = &types::ungroup(state).to_token_stream();
+    let written = types::ungroup(state);
+    let state = &written.to_token_stream();
     let generics = block.generics.lt_token.map(|_| block.generics.to_token_stream());
     let where_clause = block.generics.where_clause.as_ref();
-    let cx = Cx { args, node, runtime, state, vis: quote!(pub), ty: quote!(#ty), generics, where_clause, text: node_name(args, text), method: true, generic: !block.generics.params.is_empty() };
+    let cx = Cx { args, node, runtime, written, state, ty: quote!(#ty), generics, where_clause, text: node_name(args, last_name(ty)), state_name: last_name(written), method: true };
     let node_impl = cx.node_impl();
-    let returned = cx.output().items;
     let takes = cx.takes();
     let cfgs = cfgs(&block.attrs);
     quote! {
         #(#cfgs)*
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
-            #returned
             #node_impl
             #takes
         };
     }
+}
+
+/// The name at the end of a path.
+fn last_name(ty: &Type) -> String {
+    types::last_segment(ty).map_or_else(String::new, |segment| name(&segment.ident))
 }
 
 fn node_name(args: &NodeArgs, written: String) -> String {
@@ -99,40 +98,40 @@ struct Cx<'a> {
     args: &'a NodeArgs,
     node: &'a Node,
     runtime: &'a Runtime,
+    /// The state as written.
+    written: &'a Type,
     /// The state, or an alias of it.
     state: &'a TokenStream,
-    /// How visible the node is, as far as the tokens tell: what it returns need not be more.
-    vis: TokenStream,
     /// The type that implements `Node`.
     ty: TokenStream,
     generics: Option<TokenStream>,
     where_clause: Option<&'a WhereClause>,
     text: String,
+    /// The state's own name.
+    state_name: String,
     method: bool,
-    /// Whether the block has parameters.
-    generic: bool,
 }
 
 impl Cx<'_> {
     fn node_impl(&self) -> TokenStream {
         let Cx { runtime, state, ty, generics, where_clause, text, node, .. } = self;
-        let output = self.output().ty;
+        let output = self.output();
         let item = self.item().map_or_else(|| quote!(()), |item| quote!(#item));
         let takes = self.item().map(|_| quote!(const TAKES: bool = true;));
         let reads = self.binder().reads(&node.params);
         let policy = self.policy();
         let require = self.require();
         let (snapshot, scope) = (local("state"), local("scope"));
-        let where_state = self.where_state();
-        let body = if node.usable { self.body() } else { quote!(async { ::core::unreachable!() }) };
+        let body = if node.usable { self.body() } else { quote!(::core::future::pending()) };
+        let of = runtime.spot(self.written, quote!(#runtime::Node<#state>));
         // The future's type stands at the node's name: that is where rustc says that it is not `Send`.
         let name = Span::call_site().located_at(node.call.span());
         let future = quote_spanned! {name=>
-            impl ::core::future::Future<Output = ::core::result::Result<Self::Output, #runtime::BoxError>> + ::core::marker::Send + '__a
+            impl ::core::future::Future<Output = Self::Output> + ::core::marker::Send + '__a
         };
         quote! {
             #[automatically_derived]
-            impl #generics #runtime::Node<#state> for #ty #where_clause #where_state {
+            impl #generics #of for #ty #where_clause {
                 type Output = #output;
                 type Item = #item;
                 const NAME: &'static str = #text;
@@ -146,12 +145,6 @@ impl Cx<'_> {
                 }
             }
         }
-    }
-
-    /// All this holds where the state is one. That it is not is said once, at the state.
-    fn where_state(&self) -> TokenStream {
-        let (runtime, state) = (self.runtime, self.state);
-        if self.method { TokenStream::new() } else { quote!(where for<'__s> #state: #runtime::__private::StateFor<'__s>) }
     }
 
     fn binder(&self) -> Binder<'_> {
@@ -176,10 +169,9 @@ impl Cx<'_> {
         if node.item().is_none() {
             return TokenStream::new();
         }
-        let where_state = self.where_state();
         quote! {
             #[automatically_derived]
-            impl #generics #runtime::Takes<<Self as #runtime::Node<#state>>::Item> for #ty #where_clause #where_state {}
+            impl #generics #runtime::Takes<<Self as #runtime::Node<#state>>::Item> for #ty #where_clause {}
         }
     }
 
@@ -199,31 +191,26 @@ impl Cx<'_> {
         if args.retry.is_none() && args.timeout.is_none() && args.idle.is_none() {
             return TokenStream::new();
         }
-        let option = |value: &Option<TokenStream>| match value {
-            Some(value) => quote!(::core::option::Option::Some(#value)),
-            None => quote!(::core::option::Option::None),
+        let option = |value: &Option<TokenStream>| {
+            value.as_ref().map_or_else(|| quote!(::core::option::Option::None), |value| quote!(::core::option::Option::Some(#value)))
         };
         let (retry, timeout, idle) = (option(&args.retry), option(&args.timeout), option(&args.idle));
         quote!(const POLICY: #runtime::Policy = #runtime::Policy { retry: #retry, timeout: #timeout, idle: #idle };)
     }
 
-    /// The body of `Node::run`.
+    /// The body of `Node::run`: a future.
     fn body(&self) -> TokenStream {
         let Cx { runtime, node, args, .. } = self;
         let binder = self.binder();
-        let bindings = node.params.iter().enumerate().map(|(index, param)| binder.bind(index, param));
+        let bindings: Vec<_> = node.params.iter().enumerate().map(|(index, param)| binder.bind(index, param)).collect();
         let call = self.call();
-        let wrapped = match self.output().wrapper {
-            Some(wrapper) => quote!(#wrapper(#call)),
-            None => call,
-        };
-        let ok = quote!(::core::result::Result::<_, #runtime::BoxError>::Ok(#wrapped));
+        let awaited = if node.is_async { quote!(#call.await) } else { call.clone() };
         if !self.on_own_thread() {
-            return quote! {
-                async move {
-                    #(#bindings)*
-                    #ok
-                }
+            // An async block is dear, to compile and in memory: only what may fail before the call needs one.
+            return match (self.fallible(), node.is_async) {
+                (true, _) => quote!(async move { #(#bindings)* ::core::result::Result::Ok(#awaited) }),
+                (false, true) => quote!(#(#bindings)* #call),
+                (false, false) => quote!(#runtime::__private::Lazy::new(move || { #(#bindings)* #call })),
             };
         }
         // The task cannot borrow the snapshot, so it gets clones of what it reads.
@@ -233,19 +220,25 @@ impl Cx<'_> {
             let this = local("this");
             quote_spanned!(node.call.span()=> let #this = ::core::clone::Clone::clone(self);)
         });
-        let work = if args.blocking.is_some() {
-            quote!(blocking(move || { #(#bindings)* #ok }))
+        let (function, work) = if args.blocking.is_some() {
+            (quote!(blocking), quote!(move || { #(#bindings)* ::core::result::Result::Ok(#call) }))
         } else {
-            quote_spanned!(node.call.span()=> spawned(async move { #(#bindings)* #ok }))
+            (quote!(spawned), quote_spanned!(node.call.span()=> async move { #(#bindings)* ::core::result::Result::Ok(#awaited) }))
         };
+        let function = runtime.spot(&node.call, quote!(#runtime::__private::#function));
         quote! {
             async move {
                 let #scope = ::core::clone::Clone::clone(#scope);
                 #this
                 #(#clones)*
-                #runtime::__private::#work.await
+                #function(#work).await
             }
         }
+    }
+
+    /// Whether the run may lack what the node takes, so that its output is a `Result`.
+    fn fallible(&self) -> bool {
+        self.on_own_thread() || self.node.params.iter().any(|param| matches!(param.source, Source::Item(_) | Source::Run))
     }
 
     fn on_own_thread(&self) -> bool {
@@ -259,13 +252,12 @@ impl Cx<'_> {
             let (value, cfgs) = (params::value(index), &param.cfgs);
             quote!(#(#cfgs)* #value)
         });
-        let call = match (self.method, self.on_own_thread()) {
+        match (self.method, self.on_own_thread()) {
             (false, _) => quote!(#call(#(#arguments),*)),
             (true, on_own_thread) => {
                 let this = if on_own_thread { quote!(&#this) } else { quote!(self) };
                 quote!(Self::#call(#this, #(#arguments),*))
             }
-        };
-        if node.is_async { quote!(#call.await) } else { call }
+        }
     }
 }

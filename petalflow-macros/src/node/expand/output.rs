@@ -1,155 +1,58 @@
 //! The return type.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ext::IdentExt as _;
 
 use super::super::model::Returned;
 use super::Cx;
-use crate::paths::{local, local_at, no_generics};
-
-/// How the return type stands in `Node::Output`.
-pub(super) struct Output {
-    /// What else has to stand in the node's `const` block.
-    pub(super) items: TokenStream,
-    /// The type.
-    pub(super) ty: TokenStream,
-    /// What the returned value is wrapped in.
-    pub(super) wrapper: Option<Ident>,
-}
+use crate::types;
 
 impl Cx<'_> {
-    pub(super) fn output(&self) -> Output {
-        let runtime = self.runtime;
-        if !self.node.usable {
-            return Output { items: TokenStream::new(), ty: quote!(#runtime::__private::Broken), wrapper: None };
+    /// `Node::Output`: what the function returns, in a `Result` where the run may lack what it takes.
+    ///
+    /// The bound of `Node::Output` is where rustc says that something cannot be returned, and names it; what it underlines is
+    /// chosen here, because a tuple as a whole would say too little.
+    pub(super) fn output(&self) -> TokenStream {
+        let (runtime, node) = (self.runtime, self.node);
+        if !node.usable {
+            return quote!(#runtime::__private::Broken);
         }
-        let Some(output) = &self.node.output else {
-            return Output { items: TokenStream::new(), ty: quote!(()), wrapper: None };
-        };
-        let written = output.tokens();
-        if self.generic || mentions_self(written.clone()) {
-            // An alias cannot name the block's parameters. What is wrong is underlined as a whole.
-            return Output { items: TokenStream::new(), ty: written, wrapper: None };
-        }
-        let generics = no_generics(&self.node.call);
-        let alias = format_ident!("__PetalflowReturned");
-        // The user's tokens stand here alone, so that a type that does not exist is one error.
-        let items = quote!(type #alias #generics = #written;);
+        let written = node.output.as_ref().map_or_else(|| quote!(()), Returned::tokens);
+        let ty = if self.fallible() { quote!(::core::result::Result<#written, #runtime::BoxError>) } else { written };
+        let Some(output) = &node.output else { return ty };
+        let culprit = self.culprit(output);
+        let (open, rest) = (runtime.spot(&culprit, quote!(<)), runtime.spot(&culprit, quote!(as #runtime::__private::Itself>::Type)));
+        quote!(#open #ty #rest)
+    }
+
+    /// The member to be underlined if one cannot be returned: the first that is not named like a key of the state and does not
+    /// stand where a route may.
+    fn culprit(&self, output: &Returned) -> TokenStream {
         match output {
-            Returned::Tuple(..) => self.taken_apart(output, items, &alias, None),
-            Returned::Wrapped(wrapper, inner, error) if wrapper.is_result => match &**inner {
-                Returned::Tuple(..) => self.taken_apart(inner, items, &alias, Some(error.as_ref().map_or_else(|| wrapper.ty.to_token_stream(), ToTokens::to_token_stream))),
-                inner => {
-                    let culprit = wrapper.arguments(inner.tokens(), error.as_ref());
-                    Output { items, ty: runtime.spot(&culprit, quote!(<#alias as #runtime::__private::Itself>::Type)), wrapper: None }
-                }
-            },
-            output => {
-                let culprit = output.tokens();
-                Output { items, ty: runtime.spot(&culprit, quote!(<#alias as #runtime::__private::Itself>::Type)), wrapper: None }
+            Returned::Unit(_) | Returned::One(_) => output.tokens(),
+            Returned::Tuple(_, members) => {
+                let Some((last, others)) = members.split_last() else { return output.tokens() };
+                let odd = others.iter().find(|member| !self.is_key(member)).or_else(|| (!self.is_key(last)).then_some(last));
+                odd.map_or_else(|| output.tokens(), |odd| self.culprit(odd))
             }
+            Returned::Wrapped(_, inner, error) => match error {
+                Some(error) if self.is_key(inner) => quote!(#error),
+                _ => self.culprit(inner),
+            },
         }
     }
 
-    /// A tuple is written out: a type of its own implements `Output` member by member, so that a wrong member is one error, at
-    /// that member. A bound on the tuple would underline all of it.
-    fn taken_apart(&self, returned: &Returned, mut items: TokenStream, alias: &Ident, error: Option<TokenStream>) -> Output {
-        let (runtime, state, vis) = (self.runtime, self.state, &self.vis);
-        let tuple = if error.is_some() { quote!(<#alias as #runtime::__private::Fallible>::Ok) } else { quote!(#alias) };
-        let mut members = Vec::new();
-        let (value, effects) = (local("value"), local("effects"));
-        let pattern = self.members(returned, &tuple, &mut members);
-        let last = members.pop();
-        let mut may = Vec::new();
-        let mut must = Vec::new();
-        let mut twice = Vec::new();
-        let mut put = Vec::new();
-        for Member { ty, at, value } in &members {
-            let written = |item| runtime.spot(at, quote!(<#ty as #runtime::Written<#state>>::#item));
-            may.push(written(quote!(WRITES.0)));
-            must.push(written(quote!(WRITES.1)));
-            twice.push(written(quote!(WRITES.2)));
-            let write = written(quote!(write));
-            put.push(quote!(#write(#value, #effects)?;));
+    /// Whether something looks like a key of the state, or like several.
+    fn is_key(&self, output: &Returned) -> bool {
+        match output {
+            Returned::Unit(_) => true,
+            Returned::One(ty) => types::last_segment(ty).is_some_and(|segment| {
+                let name = segment.ident.unraw().to_string();
+                name == "Overwrite" || name.starts_with(&self.state_name)
+            }),
+            Returned::Tuple(_, members) => members.iter().all(|member| self.is_key(member)),
+            Returned::Wrapped(_, inner, _) => self.is_key(inner),
         }
-        let then = last.map_or_else(
-            || quote!(type Then = ();),
-            |Member { ty, at, value }| {
-                let output = |item| runtime.spot(&at, quote!(<#ty as #runtime::Output<#state>>::#item));
-                may.push(output(quote!(MAY)));
-                must.push(output(quote!(MUST)));
-                twice.push(output(quote!(TWICE)));
-                let apply = output(quote!(apply));
-                put.push(quote!(#apply(#value, #effects)?;));
-                let then = output(quote!(Then));
-                runtime.spot(&at, quote!(type Then = #then;))
-            },
-        );
-        let unwrap = error.map(|error| {
-            let boxed = runtime.spot(&error, quote!(<<#alias as #runtime::__private::Fallible>::Err as #runtime::__private::Fails>::boxed));
-            let problem = local("error");
-            quote! {
-                let #value = match #runtime::__private::Fallible::result(#value) {
-                    ::core::result::Result::Ok(#value) => #value,
-                    ::core::result::Result::Err(#problem) => return ::core::result::Result::Err(#boxed(#problem)),
-                };
-            }
-        });
-        let where_state = self.where_state();
-        let wrapper = format_ident!("__PetalflowOutput");
-        items.extend(quote! {
-            #[allow(missing_debug_implementations)]
-            #vis struct #wrapper(#vis #alias);
-            #[automatically_derived]
-            impl #runtime::Output<#state> for #wrapper #where_state {
-                const MAY: #runtime::KeySet = #runtime::KeySet::NONE #(.union(#may))*;
-                const MUST: #runtime::KeySet = #runtime::KeySet::NONE #(.union(#must))*;
-                const TWICE: #runtime::KeySet = #runtime::__private::twice(&[#((#may, #twice)),*]);
-                #then
-                fn apply(self, #effects: &mut #runtime::Effects<#state>) -> ::core::result::Result<(), #runtime::BoxError> {
-                    let #value = self.0;
-                    #unwrap
-                    let #pattern = #value;
-                    #(#put)*
-                    ::core::result::Result::Ok(())
-                }
-            }
-        });
-        Output { items, ty: quote!(#wrapper), wrapper: Some(wrapper) }
     }
-
-    /// The members of a tuple, also of tuples in it, and the pattern that takes them apart. A member's type is reached through
-    /// the tuple, so that the user's tokens are not repeated.
-    fn members(&self, returned: &Returned, path: &TokenStream, members: &mut Vec<Member>) -> TokenStream {
-        let Returned::Tuple(_, all) = returned else {
-            let value = local_at("member", members.len());
-            members.push(Member { ty: path.clone(), at: returned.tokens(), value: value.clone() });
-            return quote!(#value);
-        };
-        let runtime = self.runtime;
-        let patterns = all.iter().enumerate().map(|(index, member)| {
-            let at = member.tokens();
-            let path = runtime.spot(&at, quote!(<#path as #runtime::__private::At<#index>>::Type));
-            self.members(member, &path, members)
-        });
-        let patterns: Vec<_> = patterns.collect();
-        quote!((#(#patterns,)*))
-    }
-}
-
-/// A member of a tuple.
-struct Member {
-    ty: TokenStream,
-    /// The user's tokens.
-    at: TokenStream,
-    /// The variable that holds it.
-    value: Ident,
-}
-
-fn mentions_self(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|token| match token {
-        proc_macro2::TokenTree::Group(group) => mentions_self(group.stream()),
-        proc_macro2::TokenTree::Ident(ident) => ident == "Self",
-        _ => false,
-    })
 }

@@ -86,21 +86,19 @@ impl Binder<'_> {
                     }
                 }
             }
-            Source::State => match &owned {
-                Some(owned) => quote_spanned!(ident.span()=> &#owned),
-                None => quote_spanned!(ident.span()=> #snapshot),
-            },
+            Source::State => owned.as_ref().map_or_else(
+                || quote_spanned!(ident.span()=> #snapshot),
+                |owned| quote_spanned!(ident.span()=> &#owned),
+            ),
             Source::Item(_) => {
                 let state = self.state;
                 quote_spanned!(ident.span()=> #runtime::Scope::item::<<Self as #runtime::Node<#state>>::Item>(&#scope)?)
             }
-            Source::Run => match &owned {
-                Some(owned) => return quote!(#(#cfgs)* let #value = #owned;),
-                None => {
-                    let extract = of(runtime, ty, &quote!(#runtime::Extract), &quote!(extract));
-                    return quote!(#(#cfgs)* let #value = #extract(#scope)?;);
-                }
-            },
+            Source::Run => {
+                let extract = of(runtime, ty, &quote!(#runtime::Extract), &quote!(extract));
+                let taken = owned.as_ref().map_or_else(|| quote!(#extract(#scope)?), Ident::to_token_stream);
+                return quote!(#(#cfgs)* let #value = #taken;);
+            }
         };
         quote!(#(#cfgs)* let #value: #ty = #bound;)
     }
@@ -132,18 +130,14 @@ impl Binder<'_> {
     /// The place a key is read from.
     fn place(&self, param: &Param) -> TokenStream {
         let (runtime, snapshot) = (self.runtime, local("state"));
-        match &param.source {
-            Source::KeyOf(key, _) => {
-                let state = self.state;
-                let get = of(runtime, key, &quote!(#runtime::__private::KeyOf<#state>), &quote!(get));
-                quote_spanned!(key.span()=> *#get(#snapshot))
-            }
-            _ => {
-                // One probe, at the user's token: rustc says which field is meant.
-                let field = &param.ident;
-                quote_spanned!(field.span()=> (*#snapshot).#field)
-            }
+        if let Source::KeyOf(key, _) = &param.source {
+            let state = self.state;
+            let get = of(runtime, key, &quote!(#runtime::__private::KeyOf<#state>), &quote!(get));
+            return quote_spanned!(key.span()=> *#get(#snapshot));
         }
+        // One probe, at the user's token: rustc says which field is meant.
+        let field = &param.ident;
+        quote_spanned!(field.span()=> (*#snapshot).#field)
     }
 }
 

@@ -53,6 +53,11 @@ pub struct FromNode<N>(PhantomData<N>);
 #[derive(Debug)]
 pub struct FromOut<O>(PhantomData<O>);
 
+/// A name for the type of a node.
+pub trait Named {
+    type Node;
+}
+
 /// The kinds of edges that deliver something: `each`, a route by the hash of its name, a route with `each`, `catch`.
 pub mod kinds {
     #[derive(Debug)]

@@ -2,7 +2,6 @@
 
 mod builder;
 mod check;
-pub mod digits;
 mod items;
 mod sub;
 
@@ -18,13 +17,13 @@ use crate::KeySet;
 
 pub use petalflow_graph::{AnyRef, FrontiersRef, KeyFacts, NodeFacts, PairsRef, PathsRef, Tables, Verdict, dot, mermaid, topology, verdicts};
 
-pub use crate::flow::Flow;
+pub use crate::flow::{Flow, Step};
 pub use crate::Key;
 pub use crate::node::{Effects, FnNode, Node, Output, Requirements, Scope, Takes};
 pub use crate::{BoxError, State};
 pub use builder::forward_launch;
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
-pub use items::{DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, Receiver, kinds, probe, probe_out, sender};
+pub use items::{DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, Named, Receiver, kinds, probe, probe_out, sender};
 pub use sub::{Subflow, of_out, once, require_subflow};
 pub use crate::flow::{Launch, NodeSpec, Wiring, subflow};
 pub use crate::middleware::RunMiddleware;
@@ -44,6 +43,17 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// What the type of a node says.
+    const fn of<S: State, N: Node<S>>() -> Self {
+        Spec { policy: N::POLICY, require: N::require, ..Spec::of_output::<S, N::Output>("", N::READS, N::TAKES) }
+    }
+
+    /// The same of a node of this name.
+    pub const fn named(mut self, name: &'static str) -> Self {
+        self.facts.name = name;
+        self
+    }
+
     /// What a result of type `O` says.
     pub(super) const fn of_output<S: State, O: Output<S>>(name: &'static str, reads: KeySet, takes_item: bool) -> Self {
         let facts = NodeFacts {
@@ -58,11 +68,6 @@ impl Spec {
         };
         Spec { facts, payloads: O::Then::PAYLOADS, sends: O::Then::SENDS, policy: Policy::NONE, require: |_| {}, broken: false }
     }
-}
-
-/// What the type of a node says.
-pub const fn of<S: State, N: Node<S>>(name: &'static str) -> Spec {
-    Spec { policy: N::POLICY, require: N::require, ..Spec::of_output::<S, N::Output>(name, N::READS, N::TAKES) }
 }
 
 /// A node of which nothing is known, because it was reported.
@@ -208,20 +213,35 @@ impl Drawing {
     }
 }
 
-/// A node over `S` that is an annotated function. Generated code names each node through it: where the type is no such node,
-/// that is the one error, and what follows knows nothing of it.
+/// A node over `S` that is an annotated function. Generated code names a node only as `<write as NodeOver<Essay>>::..`, with
+/// the user's span: where the type is no such node, that is one and the same error each time, which rustc reports once.
 #[diagnostic::on_unimplemented(
     message = "PF025: `{Self}` is not a node over `{S}`",
     label = "not a node over `{S}`",
     note = "annotate the function with `#[node({S})]`; a node value is declared with `node name: Type = value;`"
 )]
 pub trait NodeOver<S> {
-    type Node;
+    /// What its type says.
+    const SPEC: Spec;
+
+    /// Runs it.
+    fn call<'a>(step: &'a mut Step<'_, S>) -> impl Future<Output = Result<(), BoxError>> + Send + 'a
+    where
+        S: State;
 }
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: FnNode<S>> NodeOver<S> for N {
-    type Node = N;
+    const SPEC: Spec = Spec::of::<S, N>();
+
+    #[inline]
+    fn call<'a>(step: &'a mut Step<'_, S>) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
+        async move {
+            let node = N::NODE;
+            let output = node.run(step.state, step.scope).await;
+            output.apply(step.effects)
+        }
+    }
 }
 
 /// A node value over `S`.
@@ -231,12 +251,23 @@ impl<S: State, N: FnNode<S>> NodeOver<S> for N {
     note = "annotate the method that is the node with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind it"
 )]
 pub trait ValueOver<S> {
-    type Node;
+    /// What its type says.
+    const SPEC: Spec;
+
+    /// Runs it.
+    fn call<'a>(&'a self, step: &'a mut Step<'_, S>) -> impl Future<Output = Result<(), BoxError>> + Send + 'a
+    where
+        S: State;
 }
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: Node<S>> ValueOver<S> for N {
-    type Node = N;
+    const SPEC: Spec = Spec::of::<S, N>();
+
+    #[inline]
+    fn call<'a>(&'a self, step: &'a mut Step<'_, S>) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
+        async move { self.run(step.state, step.scope).await.apply(step.effects) }
+    }
 }
 
 /// Says that a type is a state, in a bound that simply does not hold where it is not one: `where Essay: State` would be an
@@ -244,31 +275,6 @@ impl<S: State, N: Node<S>> ValueOver<S> for N {
 pub trait StateFor<'a>: State {}
 
 impl<S: State> StateFor<'_> for S {}
-
-/// Runs an annotated function.
-#[inline]
-pub fn call<'a, S: State, N: FnNode<S>>(
-    scope: &'a Scope,
-    state: &'a S,
-    effects: &'a mut Effects<S>,
-) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
-    async move {
-        let node = N::NODE;
-        let output = node.run(state, scope).await?;
-        output.apply(effects)
-    }
-}
-
-/// Runs a node value.
-#[inline]
-pub fn call_value<'a, S: State, N: Node<S>>(
-    node: &'a N,
-    scope: &'a Scope,
-    state: &'a S,
-    effects: &'a mut Effects<S>,
-) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
-    async move { node.run(state, scope).await?.apply(effects) }
-}
 
 /// A place that the graph does not have.
 #[cold]

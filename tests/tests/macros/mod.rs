@@ -1,0 +1,3 @@
+//! What the macros make, apart from how it runs.
+
+mod state_node;

@@ -1,0 +1,7 @@
+//! What `#[state]`, `#[node]` and `#[derive(Route)]` make.
+
+mod hygiene;
+mod keys;
+mod nodes;
+mod routes;
+mod updates;
