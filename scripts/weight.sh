@@ -12,11 +12,9 @@ cp rust-toolchain.toml "$work/"
 
 # CPU seconds (user and system) of a command and its children.
 cpu() {
-    local before after
-    before=$(awk '{print $16 + $17}' /proc/$$/stat)
-    "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
-    after=$(awk '{print $16 + $17}' /proc/$$/stat)
-    awk -v ticks=$((after - before)) -v hz="$(getconf CLK_TCK)" 'BEGIN { printf "%.2f", ticks / hz }'
+    local TIMEFORMAT='%U %S'
+    { time "$@" >"$work/log" 2>&1; } 2>"$work/times" || { cat "$work/log" >&2; return 1; }
+    awk '{ printf "%.2f", $1 + $2 }' "$work/times"
 }
 
 package() { # name, extra dependency lines

@@ -3,6 +3,8 @@
 //! Machines are noisy and differ, so the figures to look at are the ratios. `cargo bench -- chain` runs what has `chain` in
 //! its name.
 
+#![allow(clippy::cast_precision_loss)]
+
 use std::future::Future;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -11,29 +13,88 @@ use petalflow_benches::{chain, chat, counter, fork, sleep};
 use tokio::runtime::{Builder, Runtime};
 
 fn main() {
-    let filter: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
-    let wanted = |name: &str| filter.is_empty() || filter.iter().any(|part| name.contains(part.as_str()));
-    let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime can be built");
-    println!("{:<44} {:>12} {:>12} {:>8}  allocations per unit", "work (unit)", "by hand", "petalflow", "ratio");
+    let filter: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"))
+        .collect();
+    let wanted =
+        |name: &str| filter.is_empty() || filter.iter().any(|part| name.contains(part.as_str()));
+    let runtime = Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime can be built");
+    println!(
+        "{:<44} {:>12} {:>12} {:>8}  allocations per unit",
+        "work (unit)", "by hand", "petalflow", "ratio"
+    );
     if wanted("chain") {
         chains(&runtime);
     }
     if wanted("loop") {
         let hand = || async { black_box(counter::by_hand(0).await) };
-        let flow = || async { black_box(counter::Count::new().limit(u64::MAX).run(0_u64).await.expect("it counts").n) };
-        compare(&runtime, "loop of 10,000 supersteps (superstep)", 10_000, 200, hand, flow);
+        let flow = || async {
+            black_box(
+                counter::Count::new()
+                    .limit(u64::MAX)
+                    .run(0_u64)
+                    .await
+                    .expect("it counts")
+                    .n,
+            )
+        };
+        compare(
+            &runtime,
+            "loop of 10,000 supersteps (superstep)",
+            10_000,
+            200,
+            hand,
+            flow,
+        );
     }
     if wanted("fork") {
         let hand = || async { black_box(fork::by_hand().await) };
-        let flow = || async { black_box(fork::Rounds::new().limit(1_000).run(()).await.expect("it adds").total) };
-        compare(&runtime, "fork of 16 and join, 100 rounds (node)", 1_800, 200, hand, flow);
+        let flow = || async {
+            black_box(
+                fork::Rounds::new()
+                    .limit(1_000)
+                    .run(())
+                    .await
+                    .expect("it adds")
+                    .total,
+            )
+        };
+        compare(
+            &runtime,
+            "fork of 16 and join, 100 rounds (node)",
+            1_800,
+            200,
+            hand,
+            flow,
+        );
         waiting_fork(&runtime);
     }
     if wanted("chat") {
         for messages in [100, 1_000, 10_000] {
             let hand = || async { black_box(chat::by_hand(messages).await.len()) };
-            let flow = || async { black_box(chat::Talk::new().limit(u64::MAX).run(messages).await.expect("they talk").messages.len()) };
-            compare(&runtime, &format!("chat to {messages} messages (message)"), messages, 100, hand, flow);
+            let flow = || async {
+                black_box(
+                    chat::Talk::new()
+                        .limit(u64::MAX)
+                        .run(messages)
+                        .await
+                        .expect("they talk")
+                        .messages
+                        .len(),
+                )
+            };
+            compare(
+                &runtime,
+                &format!("chat to {messages} messages (message)"),
+                messages,
+                100,
+                hand,
+                flow,
+            );
         }
     }
     if wanted("concurrent") {
@@ -44,9 +105,31 @@ fn main() {
 fn chains(runtime: &Runtime) {
     macro_rules! chain {
         ($module:ident, $nodes:literal, $samples:literal) => {
-            let hand = || async { black_box(chain::$module::by_hand(chain::$module::Count { n: 0 }).await.n) };
-            let flow = || async { black_box(chain::$module::Chain::new().limit($nodes).run(0_u64).await.expect("it counts").n) };
-            compare(runtime, concat!("chain of ", $nodes, " nodes (node)"), $nodes, $samples, hand, flow);
+            let hand = || async {
+                black_box(
+                    chain::$module::by_hand(chain::$module::Count { n: 0 })
+                        .await
+                        .n,
+                )
+            };
+            let flow = || async {
+                black_box(
+                    chain::$module::Chain::new()
+                        .limit($nodes)
+                        .run(0_u64)
+                        .await
+                        .expect("it counts")
+                        .n,
+                )
+            };
+            compare(
+                runtime,
+                concat!("chain of ", $nodes, " nodes (node)"),
+                $nodes,
+                $samples,
+                hand,
+                flow,
+            );
         };
     }
     chain!(ten, 10, 2_000);
@@ -55,8 +138,14 @@ fn chains(runtime: &Runtime) {
 }
 
 /// Times both in alternating order and prints the medians, the median of the ratios, and what petalflow allocates.
-fn compare<H, HF, F, FF>(runtime: &Runtime, name: &str, units: usize, samples: usize, hand: H, flow: F)
-where
+fn compare<H, HF, F, FF>(
+    runtime: &Runtime,
+    name: &str,
+    units: usize,
+    samples: usize,
+    hand: H,
+    flow: F,
+) where
     H: Fn() -> HF,
     HF: Future,
     F: Fn() -> FF,
@@ -67,7 +156,9 @@ where
         runtime.block_on(hand());
         runtime.block_on(flow());
     }
-    let mut pairs: Vec<(f64, f64)> = (0..samples).map(|_| (time(runtime, &hand), time(runtime, &flow))).collect();
+    let mut pairs: Vec<(f64, f64)> = (0..samples)
+        .map(|_| (time(runtime, &hand), time(runtime, &flow)))
+        .collect();
     let per_unit = |nanoseconds: f64| nanoseconds / units as f64;
     let by_hand = per_unit(median(&mut pairs, |pair| pair.0));
     let by_flow = per_unit(median(&mut pairs, |pair| pair.1));
@@ -104,13 +195,22 @@ fn waiting_fork(runtime: &Runtime) {
         })
         .collect();
     let wait = median(&mut samples, |sample| *sample) / 1e6;
-    println!("{:<44} {:>9.1} ms {wait:>9.1} ms {:>7.2}x", "16 nodes that wait 10 ms at once", 10.0, wait / 10.0);
+    println!(
+        "{:<44} {:>9.1} ms {wait:>9.1} ms {:>7.2}x",
+        "16 nodes that wait 10 ms at once",
+        10.0,
+        wait / 10.0
+    );
 }
 
 /// A thousand runs at once, beside a thousand bare tasks: time in alternating pairs, and the memory at the peak.
 fn concurrent() {
     const RUNS: usize = 1_000;
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_time().build().expect("a runtime can be built");
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build()
+        .expect("a runtime can be built");
     let many = |spawn: &dyn Fn() -> tokio::task::JoinHandle<u32>| {
         let begun = Instant::now();
         runtime.block_on(async {
@@ -122,17 +222,26 @@ fn concurrent() {
         begun.elapsed()
     };
     let hand = || many(&|| tokio::spawn(sleep::by_hand()));
-    let flow = || many(&|| tokio::spawn(async { sleep::Chain::run(()).await.expect("it waits").done }));
+    let flow =
+        || many(&|| tokio::spawn(async { sleep::Chain::run(()).await.expect("it waits").done }));
     hand();
     flow();
     let mut pairs: Vec<(Duration, Duration)> = (0..30).map(|_| (hand(), flow())).collect();
-    let ratio = median(&mut pairs, |pair| pair.1.as_secs_f64() / pair.0.as_secs_f64());
+    let ratio = median(&mut pairs, |pair| {
+        pair.1.as_secs_f64() / pair.0.as_secs_f64()
+    });
     let by_hand = median(&mut pairs, |pair| pair.0.as_secs_f64() * 1e3);
     let by_flow = median(&mut pairs, |pair| pair.1.as_secs_f64() * 1e3);
-    println!("{:<44} {by_hand:>9.1} ms {by_flow:>9.1} ms {ratio:>7.2}x", "1,000 concurrent runs of ten 1 ms nodes");
+    println!(
+        "{:<44} {by_hand:>9.1} ms {by_flow:>9.1} ms {ratio:>7.2}x",
+        "1,000 concurrent runs of ten 1 ms nodes"
+    );
 
     // On one thread, because the counter counts the thread that it is asked on.
-    let one = Builder::new_current_thread().enable_time().build().expect("a runtime can be built");
+    let one = Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime can be built");
     let peak = |spawn: &dyn Fn() -> tokio::task::JoinHandle<u32>| {
         let work = || {
             one.block_on(async {
@@ -146,6 +255,11 @@ fn concurrent() {
         allocation_counter::measure(work).bytes_max as f64 / RUNS as f64
     };
     let of_hand = peak(&|| tokio::spawn(sleep::by_hand()));
-    let of_flow = peak(&|| tokio::spawn(async { sleep::Chain::run(()).await.expect("it waits").done }));
-    println!("{:<44} {of_hand:>10.0} B {of_flow:>10.0} B {:>7.2}x", "the same, peak memory (run)", of_flow / of_hand);
+    let of_flow =
+        peak(&|| tokio::spawn(async { sleep::Chain::run(()).await.expect("it waits").done }));
+    println!(
+        "{:<44} {of_hand:>10.0} B {of_flow:>10.0} B {:>7.2}x",
+        "the same, peak memory (run)",
+        of_flow / of_hand
+    );
 }

@@ -6,6 +6,7 @@ use petalflow::prelude::*;
 
 /// A conversation.
 #[state]
+#[derive(Debug)]
 pub struct Chat {
     /// How many messages there shall be.
     #[key(input)]
@@ -26,7 +27,10 @@ pub async fn ask(messages: &[String]) -> ChatMessages {
 #[node(Chat)]
 #[inline(never)]
 pub async fn answer(messages: &[String], wanted: &usize) -> (ChatMessages, bool) {
-    (ChatMessages(vec![black_box(format!("answer {}", messages.len()))]), messages.len() + 1 < *wanted)
+    (
+        ChatMessages(vec![black_box(format!("answer {}", messages.len()))]),
+        messages.len() + 1 < *wanted,
+    )
 }
 
 flow! {

@@ -6,6 +6,7 @@ use petalflow::prelude::*;
 
 /// How far it has come.
 #[state]
+#[derive(Debug)]
 pub struct Counter {
     /// The number so far.
     #[key(input)]

@@ -6,6 +6,7 @@ use petalflow::prelude::*;
 
 /// What the sixteen add to.
 #[state]
+#[derive(Debug)]
 pub struct Sums {
     /// The sum of all.
     #[key(sum)]

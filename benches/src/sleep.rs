@@ -6,6 +6,7 @@ use petalflow::prelude::*;
 
 /// How many waits are over.
 #[state]
+#[derive(Debug)]
 pub struct Waits {
     /// Their number.
     #[key(sum)]

@@ -32,7 +32,9 @@ impl Text {
     }
 
     /// The line and one more piece.
+    // Not inlined: a wording is a dozen of these, and copies of the loop would make this the slowest crate to build.
     #[must_use]
+    #[inline(never)]
     pub const fn push(mut self, piece: &str) -> Self {
         let piece = piece.as_bytes();
         // Once cut, nothing may follow: the words after a gap would say something else.
@@ -58,6 +60,7 @@ impl Text {
 
     /// The line and a name in backticks.
     #[must_use]
+    #[inline(never)]
     pub const fn name(self, name: &str) -> Self {
         self.push("`").push(name).push("`")
     }

@@ -265,7 +265,9 @@ impl Follow {
             }
             if batch {
                 // Some items fail and others do not.
-                choices.iter_mut().for_each(|choice| choice.extend(caught.iter().cloned()));
+                choices
+                    .iter_mut()
+                    .for_each(|choice| choice.extend(caught.iter().cloned()));
             }
             choices.push(caught);
             Next::of(&choices)

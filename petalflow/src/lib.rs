@@ -29,10 +29,13 @@ pub use flow::{Flow, Launch};
 pub use graph::Graph;
 pub use middleware::{Middleware, Next, NodeCall};
 pub use node::{
-    Chooses, Chosen, Context, Delivery, Each, Effects, Extract, FnNode, Managed, ManagedValues, Namespace, Node, Output, Policy, Requirements, Retry,
-    Route, Scope, Takes, TaskId, Written,
+    Chooses, Chosen, Context, Delivery, Each, Effects, Extract, FnNode, Managed, ManagedValues,
+    Namespace, Node, Output, Policy, Requirements, Retry, Route, Scope, Takes, TaskId, Written,
 };
 pub use petalflow_graph::Topology;
 pub use petalflow_macros::{Route, node, state};
 pub use run::{CancelToken, Run};
-pub use state::{Durable, Keeps, Key, KeyMeta, KeySet, Message, Overwrite, Remove, State, Trait, Update, Volatile, Write, WriteError, Writes, reduce};
+pub use state::{
+    Durable, Keeps, Key, KeyMeta, KeySet, Message, Overwrite, Remove, State, Trait, Update,
+    Volatile, Write, WriteError, Writes, reduce,
+};

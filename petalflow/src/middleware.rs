@@ -22,7 +22,10 @@ pub struct NodeCall<'a, S: State> {
 
 impl<S: State> std::fmt::Debug for NodeCall<'_, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NodeCall").field("scope", &self.scope).field("effects", &self.effects).finish_non_exhaustive()
+        f.debug_struct("NodeCall")
+            .field("scope", &self.scope)
+            .field("effects", &self.effects)
+            .finish_non_exhaustive()
     }
 }
 
@@ -71,7 +74,11 @@ impl<S: State> NodeCall<'_, S> {
     /// # }
     /// ```
     pub fn reborrow(&mut self) -> NodeCall<'_, S> {
-        NodeCall { state: self.state, effects: &mut *self.effects, scope: self.scope }
+        NodeCall {
+            state: self.state,
+            effects: &mut *self.effects,
+            scope: self.scope,
+        }
     }
 }
 
@@ -115,7 +122,11 @@ impl<S: State> NodeCall<'_, S> {
 /// ```
 pub trait Middleware<S: State>: Send + Sync + 'static {
     /// Runs around one attempt; `next` runs what is inside, and may be dropped to keep the node from running.
-    fn around<'a>(&'a self, call: NodeCall<'a, S>, next: Next<'a, S>) -> BoxFuture<'a, Result<(), BoxError>>;
+    fn around<'a>(
+        &'a self,
+        call: NodeCall<'a, S>,
+        next: Next<'a, S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>>;
 }
 
 /// What is inside a middleware: the next one, or the node.
@@ -126,7 +137,9 @@ pub struct Next<'a, S: State> {
 
 impl<S: State> std::fmt::Debug for Next<'_, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Next").field("layers", &self.layers.len()).finish_non_exhaustive()
+        f.debug_struct("Next")
+            .field("layers", &self.layers.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -151,7 +164,13 @@ impl<'a, S: State> Next<'a, S> {
     /// Dropping the future drops the node's.
     pub fn run(self, call: NodeCall<'a, S>) -> BoxFuture<'a, Result<(), BoxError>> {
         match self.layers.split_first() {
-            Some((layer, layers)) => layer.around(call, Next { layers, node: self.node }),
+            Some((layer, layers)) => layer.around(
+                call,
+                Next {
+                    layers,
+                    node: self.node,
+                },
+            ),
             None => self.node.run(call),
         }
     }
@@ -180,7 +199,10 @@ impl<'a, S: State> Next<'a, S> {
 pub fn from_fn<S, F>(function: F) -> impl Middleware<S>
 where
     S: State,
-    F: for<'a> Fn(NodeCall<'a, S>, Next<'a, S>) -> BoxFuture<'a, Result<(), BoxError>> + Send + Sync + 'static,
+    F: for<'a> Fn(NodeCall<'a, S>, Next<'a, S>) -> BoxFuture<'a, Result<(), BoxError>>
+        + Send
+        + Sync
+        + 'static,
 {
     FromFn(function)
 }
@@ -190,9 +212,16 @@ struct FromFn<F>(F);
 impl<S, F> Middleware<S> for FromFn<F>
 where
     S: State,
-    F: for<'a> Fn(NodeCall<'a, S>, Next<'a, S>) -> BoxFuture<'a, Result<(), BoxError>> + Send + Sync + 'static,
+    F: for<'a> Fn(NodeCall<'a, S>, Next<'a, S>) -> BoxFuture<'a, Result<(), BoxError>>
+        + Send
+        + Sync
+        + 'static,
 {
-    fn around<'a>(&'a self, call: NodeCall<'a, S>, next: Next<'a, S>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn around<'a>(
+        &'a self,
+        call: NodeCall<'a, S>,
+        next: Next<'a, S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
         (self.0)(call, next)
     }
 }
@@ -214,7 +243,10 @@ where
 /// # Ok(())
 /// # }
 /// ```
-pub fn only<S: State>(which: impl Fn(&str) -> bool + Send + Sync + 'static, middleware: impl Middleware<S>) -> impl Middleware<S> {
+pub fn only<S: State>(
+    which: impl Fn(&str) -> bool + Send + Sync + 'static,
+    middleware: impl Middleware<S>,
+) -> impl Middleware<S> {
     Only { which, middleware }
 }
 
@@ -223,9 +255,19 @@ struct Only<P, M> {
     middleware: M,
 }
 
-impl<S: State, P: Fn(&str) -> bool + Send + Sync + 'static, M: Middleware<S>> Middleware<S> for Only<P, M> {
-    fn around<'a>(&'a self, call: NodeCall<'a, S>, next: Next<'a, S>) -> BoxFuture<'a, Result<(), BoxError>> {
-        if (self.which)(call.node()) { self.middleware.around(call, next) } else { next.run(call) }
+impl<S: State, P: Fn(&str) -> bool + Send + Sync + 'static, M: Middleware<S>> Middleware<S>
+    for Only<P, M>
+{
+    fn around<'a>(
+        &'a self,
+        call: NodeCall<'a, S>,
+        next: Next<'a, S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        if (self.which)(call.node()) {
+            self.middleware.around(call, next)
+        } else {
+            next.run(call)
+        }
     }
 }
 
@@ -255,7 +297,11 @@ pub fn recover<S: State>(hook: impl Fn(&str, &str) + Send + Sync + 'static) -> i
 struct Recover<H>(H);
 
 impl<S: State, H: Fn(&str, &str) + Send + Sync + 'static> Middleware<S> for Recover<H> {
-    fn around<'a>(&'a self, call: NodeCall<'a, S>, next: Next<'a, S>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn around<'a>(
+        &'a self,
+        call: NodeCall<'a, S>,
+        next: Next<'a, S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
         Box::pin(async move {
             let scope = call.scope;
             let failure = match caught(async { next.run(call).await }).await {
@@ -291,18 +337,28 @@ impl<S: State, H: Fn(&str, &str) + Send + Sync + 'static> Middleware<S> for Reco
 /// ```
 pub trait RunMiddleware<S: State>: Send + Sync + 'static {
     /// Runs around one run.
-    fn around<'a>(&'a self, input: S::Input, next: RunNext<'a, S>) -> BoxFuture<'a, Result<S, RunError>>;
+    fn around<'a>(
+        &'a self,
+        input: S::Input,
+        next: RunNext<'a, S>,
+    ) -> BoxFuture<'a, Result<S, RunError>>;
 }
+
+/// The run itself, ready to be given its input.
+type InnerRun<'a, S> =
+    Box<dyn FnOnce(<S as State>::Input) -> BoxFuture<'a, Result<S, RunError>> + Send + 'a>;
 
 /// What is inside a run middleware: the next one, or the run.
 pub struct RunNext<'a, S: State> {
     layers: &'a [Arc<dyn RunMiddleware<S>>],
-    run: Box<dyn FnOnce(S::Input) -> BoxFuture<'a, Result<S, RunError>> + Send + 'a>,
+    run: InnerRun<'a, S>,
 }
 
 impl<S: State> std::fmt::Debug for RunNext<'_, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RunNext").field("layers", &self.layers.len()).finish_non_exhaustive()
+        f.debug_struct("RunNext")
+            .field("layers", &self.layers.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -311,7 +367,10 @@ impl<'a, S: State> RunNext<'a, S> {
         layers: &'a [Arc<dyn RunMiddleware<S>>],
         run: impl FnOnce(S::Input) -> BoxFuture<'a, Result<S, RunError>> + Send + 'a,
     ) -> Self {
-        RunNext { layers, run: Box::new(run) }
+        RunNext {
+            layers,
+            run: Box::new(run),
+        }
     }
 
     /// Runs what is inside.
@@ -325,7 +384,13 @@ impl<'a, S: State> RunNext<'a, S> {
     /// Dropping the future stops the run.
     pub fn run(self, input: S::Input) -> BoxFuture<'a, Result<S, RunError>> {
         match self.layers.split_first() {
-            Some((layer, layers)) => layer.around(input, RunNext { layers, run: self.run }),
+            Some((layer, layers)) => layer.around(
+                input,
+                RunNext {
+                    layers,
+                    run: self.run,
+                },
+            ),
             None => (self.run)(input),
         }
     }

@@ -1,4 +1,6 @@
 //! What nearly every flow names: `use petalflow::prelude::*;`.
 
 pub use crate::graph::{END, START};
-pub use crate::{Context, Each, Flow, Graph, Key, Managed, Overwrite, Route, State, flow, node, state};
+pub use crate::{
+    Context, Each, Flow, Graph, Key, Managed, Overwrite, Route, State, flow, node, state,
+};

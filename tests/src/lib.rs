@@ -1,1 +1,5 @@
 //! Tests of petalflow as its users see it: behaviour in `tests/`, compile errors in `ui/`.
+
+#[doc = include_str!("../../docs/rules.md")]
+#[cfg(doctest)]
+pub mod rules {}

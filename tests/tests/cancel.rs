@@ -51,7 +51,11 @@ async fn g035_peers_nothing_runs_on_after_cancel() {
         token.cancel();
         let error = failed(run.await.unwrap());
         sleep(Duration::from_secs(5)).await;
-        (error.kind().clone(), error.state::<Log>().unwrap().xs.clone(), trace.all())
+        (
+            error.kind().clone(),
+            error.state::<Log>().unwrap().xs.clone(),
+            trace.all(),
+        )
     });
     assert_eq!((kind, xs), (RunErrorKind::Cancelled, list(["a"])));
     assert_eq!(said, ["waiting", "dropped wait"]);
@@ -63,11 +67,26 @@ async fn g035_peers_nothing_runs_on_after_cancel() {
         token.cancel();
         let error = failed(run.await.unwrap());
         sleep(Duration::from_secs(5)).await;
-        (error.kind().clone(), error.pending::<Log>().map(|(node, _)| node.to_string()).collect::<Vec<_>>(), trace.all())
+        (
+            error.kind().clone(),
+            error
+                .pending::<Log>()
+                .map(|(node, _)| node.to_string())
+                .collect::<Vec<_>>(),
+            trace.all(),
+        )
     });
     said.sort();
     assert_eq!((kind, pending), (RunErrorKind::Cancelled, list(["c"])));
-    assert_eq!(said, ["dropped wait", "dropped wait_spawned", "dropped wait_too", "waiting"]);
+    assert_eq!(
+        said,
+        [
+            "dropped wait",
+            "dropped wait_spawned",
+            "dropped wait_too",
+            "waiting"
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -80,7 +99,15 @@ async fn peers_nothing_runs_on_after_a_run_is_dropped() {
         trace.all()
     });
     said.sort();
-    assert_eq!(said, ["dropped wait", "dropped wait_spawned", "dropped wait_too", "waiting"]);
+    assert_eq!(
+        said,
+        [
+            "dropped wait",
+            "dropped wait_spawned",
+            "dropped wait_too",
+            "waiting"
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -94,11 +121,19 @@ async fn dropping_the_events_cancels_the_run() {
         trace.all()
     });
     said.sort();
-    assert_eq!(said, ["dropped wait", "dropped wait_too", "waiting"], "the spawned one had not even begun");
+    assert_eq!(
+        said,
+        ["dropped wait", "dropped wait_too", "waiting"],
+        "the spawned one had not even begun"
+    );
     let said = both!(Single, |launch| {
         let trace = Trace::default();
         let mut events = launch.manage(trace.clone()).run(vec![]).events();
-        assert!(tokio::time::timeout(10 * MS, async { while events.next().await.is_some() {} }).await.is_err());
+        assert!(
+            tokio::time::timeout(10 * MS, async { while events.next().await.is_some() {} })
+                .await
+                .is_err()
+        );
         drop(events);
         sleep(Duration::from_secs(5)).await;
         trace.all()
@@ -114,7 +149,11 @@ async fn a_token_that_is_cancelled_before_lets_no_node_run() {
             if cancelled {
                 token.cancel();
             }
-            let result = launch.manage(trace.clone()).cancel_with(&token).run(vec![]).await;
+            let result = launch
+                .manage(trace.clone())
+                .cancel_with(&token)
+                .run(vec![])
+                .await;
             assert_eq!(result.is_err(), cancelled);
             trace.all()
         });
@@ -145,14 +184,32 @@ twin! { FromWithinFork(Log) { a -> c & cancel_yourself -> b; } nodes: a, c, canc
 async fn no_node_begins_after_the_token_is_cancelled() {
     let run = both!(FromWithin, |launch| {
         let token = CancelToken::new();
-        let error = failed(launch.manage(token.clone()).cancel_with(&token).run(vec![]).await);
-        (error.kind().clone(), error.state::<Log>().unwrap().xs.contains(&"b".to_string()))
+        let error = failed(
+            launch
+                .manage(token.clone())
+                .cancel_with(&token)
+                .run(vec![])
+                .await,
+        );
+        (
+            error.kind().clone(),
+            error.state::<Log>().unwrap().xs.contains(&"b".to_string()),
+        )
     });
     assert_eq!(run, (RunErrorKind::Cancelled, false));
     let run = both!(FromWithinFork, |launch| {
         let token = CancelToken::new();
-        let error = failed(launch.manage(token.clone()).cancel_with(&token).run(vec![]).await);
-        (error.kind().clone(), error.state::<Log>().unwrap().xs.contains(&"b".to_string()))
+        let error = failed(
+            launch
+                .manage(token.clone())
+                .cancel_with(&token)
+                .run(vec![])
+                .await,
+        );
+        (
+            error.kind().clone(),
+            error.state::<Log>().unwrap().xs.contains(&"b".to_string()),
+        )
     });
     assert_eq!(run, (RunErrorKind::Cancelled, false));
 }
@@ -171,23 +228,59 @@ twin! { DrainLast(Log) { a -> drain_yourself; } nodes: a, drain_yourself }
 async fn c61_a_drain_finishes_the_superstep_and_stops() {
     let run = both!(Drain, |launch| {
         let token = CancelToken::new();
-        let error = failed(launch.manage(token.clone()).cancel_with(&token).run(vec![]).await);
-        (error.kind().clone(), error.state::<Log>().unwrap().xs.clone())
+        let error = failed(
+            launch
+                .manage(token.clone())
+                .cancel_with(&token)
+                .run(vec![])
+                .await,
+        );
+        (
+            error.kind().clone(),
+            error.state::<Log>().unwrap().xs.clone(),
+        )
     });
-    assert_eq!(run, (RunErrorKind::Drained { next: list(["b"]) }, list(["a", "drained"])));
+    assert_eq!(
+        run,
+        (
+            RunErrorKind::Drained { next: list(["b"]) },
+            list(["a", "drained"])
+        )
+    );
     let run = both!(DrainFork, |launch| {
         let token = CancelToken::new();
-        let error = failed(launch.manage(token.clone()).cancel_with(&token).run(vec![]).await);
-        (error.kind().clone(), error.state::<Log>().unwrap().xs.clone())
+        let error = failed(
+            launch
+                .manage(token.clone())
+                .cancel_with(&token)
+                .run(vec![])
+                .await,
+        );
+        (
+            error.kind().clone(),
+            error.state::<Log>().unwrap().xs.clone(),
+        )
     });
-    assert_eq!(run, (RunErrorKind::Drained { next: list(["b"]) }, list(["a", "c", "drained"])));
+    assert_eq!(
+        run,
+        (
+            RunErrorKind::Drained { next: list(["b"]) },
+            list(["a", "c", "drained"])
+        )
+    );
 }
 
 #[tokio::test]
 async fn c61_a_drain_in_the_last_superstep_ends_the_run_as_usual() {
     let xs = both!(DrainLast, |launch| {
         let token = CancelToken::new();
-        launch.manage(token.clone()).cancel_with(&token).run(vec![]).await.unwrap().xs
+        launch
+            .manage(token.clone())
+            .cancel_with(&token)
+            .run(vec![])
+            .await
+            .unwrap()
+            .xs
     });
     assert_eq!(xs, ["a", "drained"]);
 }
@@ -198,14 +291,25 @@ async fn a_cancelled_token_stays_cancelled() {
     token.cancel();
     token.drain();
     assert!(token.is_cancelled() && token.is_draining());
-    assert_eq!(kind(Drain::new().manage(token.clone()).cancel_with(&token).run(vec![]).await), RunErrorKind::Cancelled);
+    assert_eq!(
+        kind(
+            Drain::new()
+                .manage(token.clone())
+                .cancel_with(&token)
+                .run(vec![])
+                .await
+        ),
+        RunErrorKind::Cancelled
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_token_stops_many_runs() {
     let (trace, token) = (Trace::default(), CancelToken::new());
     let launch = Single::new().manage(trace.clone()).cancel_with(&token);
-    let runs: Vec<_> = (0..10).map(|_| tokio::spawn(launch.clone().run(vec![]))).collect();
+    let runs: Vec<_> = (0..10)
+        .map(|_| tokio::spawn(launch.clone().run(vec![])))
+        .collect();
     sleep(10 * MS).await;
     token.cancel();
     for run in runs {
@@ -232,7 +336,10 @@ twin! { Block(Log) { a -> block -> b; } nodes: a, block, b }
 async fn the_result_of_a_blocking_node_is_discarded_when_the_run_is_cancelled() {
     let run = both!(Block, |launch| {
         let (trace, token, (go, gate)) = (Trace::default(), CancelToken::new(), mpsc::channel());
-        let launch = launch.manage(trace.clone()).manage_shared(Arc::new(Gate(Mutex::new(gate)))).cancel_with(&token);
+        let launch = launch
+            .manage(trace.clone())
+            .manage_shared(Arc::new(Gate(Mutex::new(gate))))
+            .cancel_with(&token);
         let run = tokio::spawn(launch.run(vec![]));
         while trace.count("blocking") == 0 {
             tokio::task::yield_now().await;
@@ -243,7 +350,10 @@ async fn the_result_of_a_blocking_node_is_discarded_when_the_run_is_cancelled() 
         while trace.count("unblocked") == 0 {
             tokio::task::yield_now().await;
         }
-        (error.kind().clone(), error.state::<Log>().unwrap().xs.clone())
+        (
+            error.kind().clone(),
+            error.state::<Log>().unwrap().xs.clone(),
+        )
     });
     assert_eq!(run, (RunErrorKind::Cancelled, list(["a"])));
 }

@@ -31,7 +31,14 @@ fn numbers() -> Vec<String> {
 async fn c58_the_cap_is_reached_and_not_exceeded_and_order_is_kept() {
     let (peak, left, begun, xs) = both!(Ten, |launch| {
         let (gauge, trace) = (Gauge::default(), Trace::default());
-        let xs = launch.max_concurrency(3).manage(gauge.clone()).manage(trace.clone()).run(vec![]).await.unwrap().xs;
+        let xs = launch
+            .max_concurrency(3)
+            .manage(gauge.clone())
+            .manage(trace.clone())
+            .run(vec![])
+            .await
+            .unwrap()
+            .xs;
         (gauge.peak(), gauge.now(), trace.all(), xs)
     });
     assert_eq!((peak, left), (3, 0));
@@ -44,7 +51,12 @@ async fn c58_g001_peers_without_a_cap_all_wait_at_the_same_time() {
     // agentmesh runs 4 workers unless told otherwise; weavegraph as many as there are cores.
     let (peak, elapsed) = both!(Ten, |launch| {
         let (gauge, begun) = (Gauge::default(), Instant::now());
-        launch.manage(gauge.clone()).manage(Trace::default()).run(vec![]).await.unwrap();
+        launch
+            .manage(gauge.clone())
+            .manage(Trace::default())
+            .run(vec![])
+            .await
+            .unwrap();
         (gauge.peak(), begun.elapsed())
     });
     assert_eq!(peak, 10);
@@ -71,25 +83,60 @@ async fn g032_two_at_a_time_are_never_three() {
     for (cap, waits) in [(1, 5), (2, 3), (5, 1), (100, 1)] {
         let (peak, xs, elapsed) = both!(Five, |launch| {
             let (gauge, begun) = (Gauge::default(), Instant::now());
-            let xs = launch.max_concurrency(cap).manage(gauge.clone()).run(vec![]).await.unwrap().xs;
+            let xs = launch
+                .max_concurrency(cap)
+                .manage(gauge.clone())
+                .run(vec![])
+                .await
+                .unwrap()
+                .xs;
             (gauge.peak(), xs, begun.elapsed().as_millis())
         });
-        assert_eq!((peak, xs), (cap.min(5), ["a", "b", "c", "d", "e"].map(String::from).to_vec()));
-        assert!(elapsed >= waits * 10 && elapsed < waits * 10 + 10, "{waits} waits took {elapsed} ms");
+        assert_eq!(
+            (peak, xs),
+            (
+                cap.min(5),
+                ["a", "b", "c", "d", "e"].map(String::from).to_vec()
+            )
+        );
+        assert!(
+            elapsed >= waits * 10 && elapsed < waits * 10 + 10,
+            "{waits} waits took {elapsed} ms"
+        );
     }
 }
 
 #[tokio::test]
 async fn many_runs_at_once_do_not_disturb_each_other() {
-    let runs: Vec<_> = (0..100).map(|i| tokio::spawn(Five::new().manage(Gauge::default()).run(vec![format!("run {i}")]))).collect();
+    let runs: Vec<_> = (0..100)
+        .map(|i| {
+            tokio::spawn(
+                Five::new()
+                    .manage(Gauge::default())
+                    .run(vec![format!("run {i}")]),
+            )
+        })
+        .collect();
     for (i, run) in runs.into_iter().enumerate() {
-        assert_eq!(run.await.unwrap().unwrap().xs, [&format!("run {i}"), "a", "b", "c", "d", "e"]);
+        assert_eq!(
+            run.await.unwrap().unwrap().xs,
+            [&format!("run {i}"), "a", "b", "c", "d", "e"]
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn runs_move_between_threads() {
-    let runs: Vec<_> = (0..50).map(|_| tokio::spawn(Ten::new().manage(Gauge::default()).manage(Trace::default()).run(vec![]))).collect();
+    let runs: Vec<_> = (0..50)
+        .map(|_| {
+            tokio::spawn(
+                Ten::new()
+                    .manage(Gauge::default())
+                    .manage(Trace::default())
+                    .run(vec![]),
+            )
+        })
+        .collect();
     for run in runs {
         assert_eq!(run.await.unwrap().unwrap().xs, numbers());
     }

@@ -36,7 +36,13 @@ async fn maybe() -> Option<PlainV> {
 #[test]
 fn c07_c08_g027_two_writers_of_a_plain_key_are_refused_when_the_graph_is_built() {
     // LangGraph finds it while running and then fails for ever on that thread (C08); agentmesh keeps whichever ran last.
-    let graph = || Graph::<Plain>::builder("g").node(one {}).edge(START, "one").edge(START, "two").node(two {});
+    let graph = || {
+        Graph::<Plain>::builder("g")
+            .node(one {})
+            .edge(START, "one")
+            .edge(START, "two")
+            .node(two {})
+    };
     assert_eq!(
         refusal(graph()),
         "PF016: nodes `one` and `two` can run in one superstep and may both write `v`, so one value would be lost; give the key a reducer, or order the nodes"
@@ -45,14 +51,25 @@ fn c07_c08_g027_two_writers_of_a_plain_key_are_refused_when_the_graph_is_built()
 
 #[test]
 fn c07_a_write_that_may_happen_counts() {
-    let graph = Graph::<Plain>::builder("g").node(one {}).node(maybe {}).edge(START, "one").edge(START, "maybe");
+    let graph = Graph::<Plain>::builder("g")
+        .node(one {})
+        .node(maybe {})
+        .edge(START, "one")
+        .edge(START, "maybe");
     assert_eq!(codes(graph), ["PF016"]);
 }
 
 #[test]
 fn c07_an_item_node_conflicts_with_itself() {
-    let graph = Graph::<Plain>::builder("g").node(some_items {}).node(take_item {}).edge(START, "some_items").each("some_items", "take_item");
-    assert!(refusal(graph).starts_with("PF016: node `take_item` can run on several items in one superstep"));
+    let graph = Graph::<Plain>::builder("g")
+        .node(some_items {})
+        .node(take_item {})
+        .edge(START, "some_items")
+        .each("some_items", "take_item");
+    assert!(
+        refusal(graph)
+            .starts_with("PF016: node `take_item` can run on several items in one superstep")
+    );
 }
 
 #[node(Plain)]
@@ -75,8 +92,13 @@ async fn c07_one_after_the_other_is_no_conflict() {
 #[test]
 fn c09_g014_one_result_that_writes_a_plain_key_twice_is_refused() {
     // agentmesh lets a later `With` of the same key overwrite the earlier one in silence.
-    let graph = Graph::<Plain>::builder("g").node_fn("both", |_, _| async { (PlainV(1), PlainV(2)) }).edge(START, "both");
-    assert_eq!(refusal(graph), "PF019: node `both` writes `v` twice in one result, so the first value would be lost; return it once, or give the key a reducer");
+    let graph = Graph::<Plain>::builder("g")
+        .node_fn("both", |_, _| async { (PlainV(1), PlainV(2)) })
+        .edge(START, "both");
+    assert_eq!(
+        refusal(graph),
+        "PF019: node `both` writes `v` twice in one result, so the first value would be lost; return it once, or give the key a reducer"
+    );
 }
 
 /// An output that hides what it writes, as only hand-written code can.
@@ -108,11 +130,24 @@ twin! { Hidden(Plain) { also_w -> one & unsaid; } nodes: also_w, one, unsaid }
 async fn c07_c08_what_slips_past_the_check_fails_the_run_and_applies_nothing() {
     let (kind, text, state) = both!(Hidden, |launch| {
         let error = failed(launch.run(()).await);
-        (error.kind().clone(), error.to_string(), format!("{:?}", error.state::<Plain>().unwrap()))
+        (
+            error.kind().clone(),
+            error.to_string(),
+            format!("{:?}", error.state::<Plain>().unwrap()),
+        )
     });
     let problem = "key `v`: takes one write in a superstep; give it a reducer such as `append` to take several".to_string();
-    assert_eq!(kind, RunErrorKind::Write { nodes: vec!["one".into(), "unsaid".into()], problem });
-    assert!(text.contains("superstep 2") && text.contains("nothing of this superstep was applied"), "{text}");
+    assert_eq!(
+        kind,
+        RunErrorKind::Write {
+            nodes: vec!["one".into(), "unsaid".into()],
+            problem
+        }
+    );
+    assert!(
+        text.contains("superstep 2") && text.contains("nothing of this superstep was applied"),
+        "{text}"
+    );
     assert_eq!(state, "Plain { v: 0, w: 1, map: {} }");
 }
 
@@ -129,7 +164,11 @@ async fn map_b() -> PlainMap {
 #[test]
 fn c41_a_fan_in_of_maps_needs_a_reducer() {
     // Eino fails with "duplicated key" while it runs.
-    let graph = Graph::<Plain>::builder("g").node(map_a {}).node(map_b {}).edge(START, "map_a").edge(START, "map_b");
+    let graph = Graph::<Plain>::builder("g")
+        .node(map_a {})
+        .node(map_b {})
+        .edge(START, "map_a")
+        .edge(START, "map_b");
     assert!(refusal(graph).contains("may both write `map`"));
 }
 
@@ -147,7 +186,14 @@ twin! { Sequential(Log) { a -> clear; } nodes: a, clear }
 
 #[tokio::test]
 async fn c14_an_overwrite_replaces_what_was_appended() {
-    assert_eq!(both!(Sequential, |launch| launch.run(list(["START"])).await.unwrap().xs), ["b"]);
+    assert_eq!(
+        both!(Sequential, |launch| launch
+            .run(list(["START"]))
+            .await
+            .unwrap()
+            .xs),
+        ["b"]
+    );
 }
 
 twin! { Parallel(Log) { a -> clear & c; clear & c -> d; } nodes: a, clear, c, d }
@@ -156,9 +202,26 @@ twin! { Last(Log) { START -> a & c & clear; } nodes: a, clear, c }
 
 #[tokio::test]
 async fn c15_an_overwrite_wins_wherever_it_stands() {
-    assert_eq!(both!(Parallel, |launch| launch.run(list(["START"])).await.unwrap().xs), ["b", "d"]);
-    assert_eq!(both!(Middle, |launch| launch.run(list(["START"])).await.unwrap().xs), ["b"]);
-    assert_eq!(both!(Last, |launch| launch.run(list(["START"])).await.unwrap().xs), ["b"]);
+    assert_eq!(
+        both!(Parallel, |launch| launch
+            .run(list(["START"]))
+            .await
+            .unwrap()
+            .xs),
+        ["b", "d"]
+    );
+    assert_eq!(
+        both!(Middle, |launch| launch
+            .run(list(["START"]))
+            .await
+            .unwrap()
+            .xs),
+        ["b"]
+    );
+    assert_eq!(
+        both!(Last, |launch| launch.run(list(["START"])).await.unwrap().xs),
+        ["b"]
+    );
 }
 
 twin! { TwoOverwrites(Log) { a -> clear & clear_too & c; } nodes: a, clear, clear_too, c }
@@ -167,12 +230,20 @@ twin! { TwoOverwrites(Log) { a -> clear & clear_too & c; } nodes: a, clear, clea
 async fn c16_two_overwrites_of_one_key_in_one_superstep_are_an_error() {
     let (kind, xs) = both!(TwoOverwrites, |launch| {
         let error = failed(launch.run(vec![]).await);
-        (error.kind().clone(), error.state::<Log>().unwrap().xs.clone())
+        (
+            error.kind().clone(),
+            error.state::<Log>().unwrap().xs.clone(),
+        )
     });
     // `c` wrote the key as well, but it is not what is wrong.
-    let RunErrorKind::Write { nodes, problem } = kind else { panic!("{kind:?}") };
+    let RunErrorKind::Write { nodes, problem } = kind else {
+        panic!("{kind:?}")
+    };
     assert_eq!(problem, "key `xs`: takes one `Overwrite` in a superstep");
-    assert!(nodes.starts_with(&list(["clear", "clear_too"])), "{nodes:?}");
+    assert!(
+        nodes.starts_with(&list(["clear", "clear_too"])),
+        "{nodes:?}"
+    );
     assert_eq!(xs, ["a"], "the last barrier");
 }
 
@@ -186,12 +257,19 @@ async fn c08_after_a_conflict_the_same_graph_runs_again() {
 
 #[node(Log)]
 async fn overwrite_and_append() -> (LogXs, Overwrite<LogXs>, LogXs) {
-    (LogXs(list(["before"])), Overwrite(LogXs(list(["new"]))), LogXs(list(["after"])))
+    (
+        LogXs(list(["before"])),
+        Overwrite(LogXs(list(["new"]))),
+        LogXs(list(["after"])),
+    )
 }
 
 twin! { Alone(Log) { overwrite_and_append } nodes: overwrite_and_append }
 
 #[tokio::test]
 async fn c15_in_one_result_the_overwrite_wins_too() {
-    assert_eq!(both!(Alone, |launch| launch.run(list(["old"])).await.unwrap().xs), ["new"]);
+    assert_eq!(
+        both!(Alone, |launch| launch.run(list(["old"])).await.unwrap().xs),
+        ["new"]
+    );
 }

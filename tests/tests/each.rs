@@ -53,19 +53,54 @@ fn plan(left: u32, right: u32) -> PlanInput {
 
 #[tokio::test]
 async fn items_run_in_the_order_of_their_senders_and_then_of_their_index() {
-    let xs = both!(TwoSenders, |launch| launch.run(plan(2, 3)).await.unwrap().xs);
-    assert_eq!(xs, ["left 0 at 0", "left 1 at 1", "right 0 at 2", "right 1 at 3", "right 2 at 4", "gathered 5"]);
+    let xs = both!(TwoSenders, |launch| launch
+        .run(plan(2, 3))
+        .await
+        .unwrap()
+        .xs);
+    assert_eq!(
+        xs,
+        [
+            "left 0 at 0",
+            "left 1 at 1",
+            "right 0 at 2",
+            "right 1 at 3",
+            "right 2 at 4",
+            "gathered 5"
+        ]
+    );
 }
 
 #[tokio::test]
 async fn an_empty_batch_fires_what_follows_it() {
-    assert_eq!(both!(TwoSenders, |launch| launch.run(plan(0, 0)).await.unwrap().xs), ["gathered 0"]);
+    assert_eq!(
+        both!(TwoSenders, |launch| launch
+            .run(plan(0, 0))
+            .await
+            .unwrap()
+            .xs),
+        ["gathered 0"]
+    );
 }
 
 #[tokio::test]
 async fn a_sender_without_items_adds_nothing_to_the_batch_of_another() {
-    assert_eq!(both!(TwoSenders, |launch| launch.run(plan(1, 0)).await.unwrap().xs), ["left 0 at 0", "gathered 1"]);
-    assert_eq!(both!(TwoSenders, |launch| launch.run(plan(0, 1)).await.unwrap().xs), ["right 0 at 0", "gathered 1"]);
+    assert_eq!(
+        both!(TwoSenders, |launch| launch
+            .run(plan(1, 0))
+            .await
+            .unwrap()
+            .xs),
+        ["left 0 at 0", "gathered 1"]
+    );
+    assert_eq!(
+        both!(TwoSenders, |launch| launch
+            .run(plan(0, 1))
+            .await
+            .unwrap()
+            .xs),
+        ["right 0 at 0", "gathered 1"]
+    );
 }
 
 #[node(Log)]
@@ -100,13 +135,22 @@ twin! { NoneSorted(Log) { none -> each sort; sort -> after | other | last; } nod
 
 #[tokio::test]
 async fn items_that_route_fire_the_union_of_what_they_choose() {
-    assert_eq!(both!(Sorted, |launch| launch.run(vec![]).await.unwrap().xs), ["1", "2", "3", "after", "other"]);
-    assert_eq!(both!(NoneSorted, |launch| launch.run(vec![]).await.unwrap().xs), [""; 0], "nobody chose");
+    assert_eq!(
+        both!(Sorted, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["1", "2", "3", "after", "other"]
+    );
+    assert_eq!(
+        both!(NoneSorted, |launch| launch.run(vec![]).await.unwrap().xs),
+        [""; 0],
+        "nobody chose"
+    );
 }
 
 #[node(Log)]
 async fn split(#[item] number: &u32) -> (LogXs, Each<String>) {
-    let parts = (0..*number - 1).map(|part| format!("{number}.{part}")).collect();
+    let parts = (0..*number - 1)
+        .map(|part| format!("{number}.{part}"))
+        .collect();
     (LogXs(vec![number.to_string()]), parts)
 }
 
@@ -120,8 +164,15 @@ twin! { NestedEmpty(Log) { none -> each split -> each part -> after; } nodes: no
 
 #[tokio::test]
 async fn items_may_send_items() {
-    assert_eq!(both!(Nested, |launch| launch.run(vec![]).await.unwrap().xs), ["1", "2", "3", "2.0", "3.0", "3.1", "after"]);
-    assert_eq!(both!(NestedEmpty, |launch| launch.run(vec![]).await.unwrap().xs), ["after"], "no items of no items");
+    assert_eq!(
+        both!(Nested, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["1", "2", "3", "2.0", "3.0", "3.1", "after"]
+    );
+    assert_eq!(
+        both!(NestedEmpty, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["after"],
+        "no items of no items"
+    );
 }
 
 #[node(Log)]
@@ -134,15 +185,24 @@ twin! { JoinEmpty(Log) { START -> none & other; none -> each echo; echo & other 
 
 #[tokio::test]
 async fn a_batch_arrives_once_at_a_join() {
-    assert_eq!(both!(Join, |launch| launch.run(vec![]).await.unwrap().xs), ["other", "1", "2", "3", "after"]);
-    assert_eq!(both!(JoinEmpty, |launch| launch.run(vec![]).await.unwrap().xs), ["other", "after"]);
+    assert_eq!(
+        both!(Join, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["other", "1", "2", "3", "after"]
+    );
+    assert_eq!(
+        both!(JoinEmpty, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["other", "after"]
+    );
 }
 
 twin! { Beside(Log) { some -> each echo & other; echo -> after; } nodes: some, echo, other, after }
 
 #[tokio::test]
 async fn each_and_a_plain_edge_fire_together() {
-    assert_eq!(both!(Beside, |launch| launch.run(vec![]).await.unwrap().xs), ["1", "2", "3", "other", "after"]);
+    assert_eq!(
+        both!(Beside, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["1", "2", "3", "other", "after"]
+    );
 }
 
 twin! {
@@ -152,7 +212,10 @@ twin! {
 
 #[tokio::test]
 async fn items_of_a_deferred_node_wait_for_the_rest() {
-    assert_eq!(both!(LateItems, |launch| launch.run(vec![]).await.unwrap().xs), ["other", "last", "after", "1", "2", "3"]);
+    assert_eq!(
+        both!(LateItems, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["other", "last", "after", "1", "2", "3"]
+    );
 }
 
 /// Two routes with a payload for one node.
@@ -164,7 +227,11 @@ enum Call {
 
 #[node(Log)]
 async fn call_a() -> Call {
-    if std::hint::black_box(false) { Call::Hang } else { Call::Name("a".into()) }
+    if std::hint::black_box(false) {
+        Call::Hang
+    } else {
+        Call::Name("a".into())
+    }
 }
 
 #[node(Log)]
@@ -189,12 +256,18 @@ twin! {
 
 #[tokio::test]
 async fn a_node_runs_once_per_payload_that_is_delivered_to_it() {
-    assert_eq!(both!(Calls, |launch| launch.run(vec![]).await.unwrap().xs), ["hello a", "hello b", "after"]);
+    assert_eq!(
+        both!(Calls, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["hello a", "hello b", "after"]
+    );
 }
 
 #[tokio::test]
 async fn a_loop_over_items_counts_anew_each_time() {
-    assert_eq!(both!(Again, |launch| launch.run(list(["x"])).await.unwrap().xs), ["x", "0", "0", "1", "0", "1", "2", "3"]);
+    assert_eq!(
+        both!(Again, |launch| launch.run(list(["x"])).await.unwrap().xs),
+        ["x", "0", "0", "1", "0", "1", "2", "3"]
+    );
 }
 
 #[node(Log)]

@@ -25,13 +25,22 @@ fn line(event: &Event<Log>) -> String {
         EventKind::Failed { error } => format!("failed {error}"),
         kind => kind.name().to_string(),
     };
-    let task = event.task.as_ref().map(|task| format!(" {}#{}", task.node, task.attempt)).unwrap_or_default();
+    let task = event
+        .task
+        .as_ref()
+        .map(|task| format!(" {}#{}", task.node, task.attempt))
+        .unwrap_or_default();
     format!("{}{task}: {what}", event.superstep)
 }
 
 #[tokio::test]
 async fn g084_events_come_in_the_order_of_what_happens() {
-    let lines = both!(Fork, |launch| launch.run(vec![]).events().map(|event| line(&event)).collect::<Vec<_>>().await);
+    let lines = both!(Fork, |launch| launch
+        .run(vec![])
+        .events()
+        .map(|event| line(&event))
+        .collect::<Vec<_>>()
+        .await);
     let expected = [
         "0: run started",
         r#"1: superstep started ["a"]"#,
@@ -61,7 +70,12 @@ twin! { Talk(Log) { talk } nodes: talk }
 
 #[tokio::test]
 async fn g038_g039_what_a_node_sends_is_yielded_at_once_and_changes_no_state() {
-    let lines = both!(Talk, |launch| launch.run(vec![]).events().map(|event| line(&event)).collect::<Vec<_>>().await);
+    let lines = both!(Talk, |launch| launch
+        .run(vec![])
+        .events()
+        .map(|event| line(&event))
+        .collect::<Vec<_>>()
+        .await);
     let expected = [
         "0: run started",
         r#"1: superstep started ["talk"]"#,
@@ -78,7 +92,9 @@ async fn g038_g039_what_a_node_sends_is_yielded_at_once_and_changes_no_state() {
     for _ in 0..3 {
         assert!(poll_once(&mut Box::pin(events.next())).await.is_ready());
     }
-    let Poll::Ready(Some(event)) = poll_once(&mut Box::pin(events.next())).await else { panic!("not yielded at once") };
+    let Poll::Ready(Some(event)) = poll_once(&mut Box::pin(events.next())).await else {
+        panic!("not yielded at once")
+    };
     assert_eq!(line(&event), r#"1 talk#1: custom "one""#);
 }
 
@@ -91,8 +107,17 @@ twin! { Fail(Log) { a -> fail; } nodes: a, fail }
 
 #[tokio::test]
 async fn a_failure_ends_the_events() {
-    let lines = both!(Fail, |launch| launch.run(vec![]).events().map(|event| line(&event)).collect::<Vec<_>>().await);
-    let expected = ["2 fail#1: node started", "2 fail#1: node failed", "2: failed node `fail` failed in superstep 2: broken"];
+    let lines = both!(Fail, |launch| launch
+        .run(vec![])
+        .events()
+        .map(|event| line(&event))
+        .collect::<Vec<_>>()
+        .await);
+    let expected = [
+        "2 fail#1: node started",
+        "2 fail#1: node failed",
+        "2: failed node `fail` failed in superstep 2: broken",
+    ];
     assert_eq!(lines[lines.len() - 3..], expected);
 }
 
@@ -126,7 +151,19 @@ async fn g041_the_last_event_has_the_typed_state_that_the_run_would_give() {
 #[tokio::test]
 async fn an_error_that_happens_before_the_first_node_is_an_event_too() {
     let kinds: Vec<_> = Fork::new().limit(0).run(vec![]).events().collect().await;
-    let [Event { kind: EventKind::RunStarted, .. }, Event { kind: EventKind::Failed { error }, .. }] = &kinds[..] else { panic!("{kinds:?}") };
+    let [
+        Event {
+            kind: EventKind::RunStarted,
+            ..
+        },
+        Event {
+            kind: EventKind::Failed { error },
+            ..
+        },
+    ] = &kinds[..]
+    else {
+        panic!("{kinds:?}")
+    };
     assert!(matches!(error.kind(), RunErrorKind::Limit { limit: 0, .. }));
 }
 
@@ -167,16 +204,28 @@ twin! { Counts(Quiet) { counts } nodes: counts }
 async fn nothing_is_built_when_nobody_listens() {
     let silent = both!(Counts, |launch| {
         let count = Counted::default();
-        launch.manage(Counted(Arc::clone(&count.0))).run(()).await.unwrap();
+        launch
+            .manage(Counted(Arc::clone(&count.0)))
+            .run(())
+            .await
+            .unwrap();
         count.0.load(Ordering::SeqCst)
     });
     assert_eq!(silent, 0);
     let heard = both!(Counts, |launch| {
         let count = Counted::default();
-        launch.manage(Counted(Arc::clone(&count.0))).run(()).events().count().await;
+        launch
+            .manage(Counted(Arc::clone(&count.0)))
+            .run(())
+            .events()
+            .count()
+            .await;
         count.0.load(Ordering::SeqCst)
     });
-    assert_eq!(heard, 2, "one serialized for `emit`, one cloned for the update");
+    assert_eq!(
+        heard, 2,
+        "one serialized for `emit`, one cloned for the update"
+    );
 }
 
 #[tokio::test]
@@ -206,7 +255,9 @@ async fn events_name_the_item_and_its_task() {
             if let EventKind::SuperstepStarted { nodes: started } = &event.kind {
                 nodes.extend(started.iter().map(ToString::to_string));
             }
-            if let (EventKind::NodeStarted | EventKind::NodeFinished { .. }, Some(task)) = (&event.kind, &event.task) {
+            if let (EventKind::NodeStarted | EventKind::NodeFinished { .. }, Some(task)) =
+                (&event.kind, &event.task)
+            {
                 indexes.push(task.index);
                 ids.push(task.id);
             }

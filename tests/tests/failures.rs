@@ -3,8 +3,8 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use petalflow::{FailureKind, NodeError, RunErrorKind};
 use petalflow::prelude::*;
+use petalflow::{FailureKind, NodeError, RunErrorKind};
 use tokio::time::sleep;
 
 use crate::support::{Log, LogXs, Trace, appending, both, failed, kind, list, twin};
@@ -30,14 +30,36 @@ twin! { Fail(Log) { a -> bad -> b; } nodes: a, bad, b }
 async fn g033_a_node_error_stops_the_run_and_keeps_its_source() {
     let (kind, text, superstep, node, xs) = both!(Fail, |launch| {
         let error = failed(launch.run(vec![]).await);
-        let source = error.source().and_then(|source| source.downcast_ref::<NoWater>()).expect("the node's own error");
+        let source = error
+            .source()
+            .and_then(|source| source.downcast_ref::<NoWater>())
+            .expect("the node's own error");
         assert_eq!(source.source().unwrap().to_string(), "the well is dry");
         let xs = error.state::<Log>().unwrap().xs.clone();
-        (error.kind().clone(), error.to_string(), error.superstep(), error.node().map(String::from), xs)
+        (
+            error.kind().clone(),
+            error.to_string(),
+            error.superstep(),
+            error.node().map(String::from),
+            xs,
+        )
     });
-    let RunErrorKind::Node(error) = kind else { panic!("{kind:?}") };
-    assert_eq!((error.node.as_str(), error.superstep, error.attempt, error.kind), ("bad", 2, 1, FailureKind::Error));
-    assert_eq!(text, "node `bad` failed in superstep 2: no water: the well is dry");
+    let RunErrorKind::Node(error) = kind else {
+        panic!("{kind:?}")
+    };
+    assert_eq!(
+        (
+            error.node.as_str(),
+            error.superstep,
+            error.attempt,
+            error.kind
+        ),
+        ("bad", 2, 1, FailureKind::Error)
+    );
+    assert_eq!(
+        text,
+        "node `bad` failed in superstep 2: no water: the well is dry"
+    );
     assert_eq!((superstep, node.as_deref()), (2, Some("bad")));
     assert_eq!(xs, ["a"], "the last barrier, and `b` did not run");
 }
@@ -58,7 +80,11 @@ struct Total {
 #[node(Total)]
 async fn one(x: &u32, total: &u32) -> petalflow::Result<(TotalOutput, TotalTotal)> {
     let sum = total + x;
-    if sum > 10 { Err("Input is too large".into()) } else { Ok((TotalOutput(sum), TotalTotal(sum))) }
+    if sum > 10 {
+        Err("Input is too large".into())
+    } else {
+        Ok((TotalOutput(sum), TotalTotal(sum)))
+    }
 }
 
 twin! { AddTotal(Total) { one } nodes: one }
@@ -69,16 +95,53 @@ async fn c48_a_failed_superstep_applies_nothing() {
         both!(AddTotal, |launch| {
             match launch.run(TotalInput { x, total }).await {
                 Ok(state) => (state, None),
-                Err(error) => (error.state::<Total>().map(|state| Total { ..*state }).unwrap(), Some(error.to_string())),
+                Err(error) => (
+                    error
+                        .state::<Total>()
+                        .map(|state| Total { ..*state })
+                        .unwrap(),
+                    Some(error.to_string()),
+                ),
             }
         })
     };
-    assert_eq!(run(2, 0).await.0, Total { x: 2, total: 2, output: 2 });
-    assert_eq!(run(3, 2).await.0, Total { x: 3, total: 7, output: 5 });
+    assert_eq!(
+        run(2, 0).await.0,
+        Total {
+            x: 2,
+            total: 2,
+            output: 2
+        }
+    );
+    assert_eq!(
+        run(3, 2).await.0,
+        Total {
+            x: 3,
+            total: 7,
+            output: 5
+        }
+    );
     let (state, error) = run(4, 7).await;
-    assert_eq!(error.unwrap(), "node `one` failed in superstep 1: Input is too large");
-    assert_eq!(state, Total { x: 4, total: 7, output: 0 });
-    assert_eq!(run(5, 0).await.0, Total { x: 5, total: 5, output: 5 });
+    assert_eq!(
+        error.unwrap(),
+        "node `one` failed in superstep 1: Input is too large"
+    );
+    assert_eq!(
+        state,
+        Total {
+            x: 4,
+            total: 7,
+            output: 0
+        }
+    );
+    assert_eq!(
+        run(5, 0).await.0,
+        Total {
+            x: 5,
+            total: 5,
+            output: 5
+        }
+    );
 }
 
 #[node(Log)]
@@ -108,11 +171,23 @@ async fn c56_the_first_failure_cancels_siblings_in_flight_and_keeps_what_has_fin
         let (trace, begun) = (Trace::default(), tokio::time::Instant::now());
         let error = failed(launch.manage(trace.clone()).run(vec![]).await);
         assert_eq!(error.node(), Some("fast_bad"));
-        let pending: Vec<_> = error.pending::<Log>().map(|(node, update)| (node.to_string(), update.xs().only().cloned())).collect();
-        (error.state::<Log>().unwrap().xs.clone(), pending, trace.all(), begun.elapsed())
+        let pending: Vec<_> = error
+            .pending::<Log>()
+            .map(|(node, update)| (node.to_string(), update.xs().only().cloned()))
+            .collect();
+        (
+            error.state::<Log>().unwrap().xs.clone(),
+            pending,
+            trace.all(),
+            begun.elapsed(),
+        )
     });
     assert_eq!(xs, ["a"]);
-    assert_eq!(pending, [("quick".to_string(), Some(list(["quick"])))], "beside the state, not in it");
+    assert_eq!(
+        pending,
+        [("quick".to_string(), Some(list(["quick"])))],
+        "beside the state, not in it"
+    );
     assert_eq!(said, ["dropped slow"]);
     assert!(elapsed < Duration::from_millis(100), "{elapsed:?}");
 }
@@ -128,11 +203,18 @@ twin! { PanicInFork(Log) { a -> b & panics & slow; } nodes: a, b, panics, slow }
 #[tokio::test(start_paused = true)]
 async fn g034_a_panic_is_a_failure_of_its_node() {
     let check = |kind: RunErrorKind| {
-        let RunErrorKind::Node(error) = kind else { panic!("{kind:?}") };
-        assert_eq!((error.node.as_str(), error.kind, error.message.as_str()), ("panics", FailureKind::Panic, "panicked: no 1"));
+        let RunErrorKind::Node(error) = kind else {
+            panic!("{kind:?}")
+        };
+        assert_eq!(
+            (error.node.as_str(), error.kind, error.message.as_str()),
+            ("panics", FailureKind::Panic, "panicked: no 1")
+        );
     };
     check(both!(Panic, |launch| kind(launch.run(vec![]).await)));
-    check(both!(PanicInFork, |launch| kind(launch.manage(Trace::default()).run(vec![]).await)));
+    check(both!(PanicInFork, |launch| kind(
+        launch.manage(Trace::default()).run(vec![]).await
+    )));
 }
 
 #[node(Log)]
@@ -143,7 +225,10 @@ async fn always_failing(cx: Context, trace: Managed<Trace>) -> petalflow::Result
 
 #[node(Log)]
 async fn handle(#[item] failure: &NodeError) -> LogXs {
-    LogXs(vec![format!("handled {} after {} attempts: {}", failure.node, failure.attempt, failure.message)])
+    LogXs(vec![format!(
+        "handled {} after {} attempts: {}",
+        failure.node, failure.attempt, failure.message
+    )])
 }
 
 twin! {
@@ -155,10 +240,21 @@ twin! {
 async fn c59_retries_come_first_and_then_the_catch_edge_alone() {
     let (xs, said) = both!(Caught, |launch| {
         let trace = Trace::default();
-        (launch.manage(trace.clone()).run(vec![]).await.unwrap().xs, trace.all())
+        (
+            launch.manage(trace.clone()).run(vec![]).await.unwrap().xs,
+            trace.all(),
+        )
     });
     assert_eq!(said, ["attempt 1", "attempt 2"]);
-    assert_eq!(xs, ["a", "handled always_failing after 2 attempts: on purpose", "c"], "`b` follows only a success");
+    assert_eq!(
+        xs,
+        [
+            "a",
+            "handled always_failing after 2 attempts: on purpose",
+            "c"
+        ],
+        "`b` follows only a success"
+    );
 }
 
 #[derive(Route)]
@@ -169,7 +265,11 @@ enum Next {
 
 #[node(Log)]
 async fn handle_and_route(#[item] failure: &NodeError) -> (LogXs, Next) {
-    let next = if failure.message == "on purpose" { Next::D } else { Next::C };
+    let next = if failure.message == "on purpose" {
+        Next::D
+    } else {
+        Next::C
+    };
     (LogXs(list(["handled"])), next)
 }
 
@@ -177,7 +277,15 @@ twin! { Routed(Log) { always_failing -> b; catch always_failing -> handle_and_ro
 
 #[tokio::test]
 async fn c59_what_catches_may_route() {
-    assert_eq!(both!(Routed, |launch| launch.manage(Trace::default()).run(vec![]).await.unwrap().xs), ["handled", "d"]);
+    assert_eq!(
+        both!(Routed, |launch| launch
+            .manage(Trace::default())
+            .run(vec![])
+            .await
+            .unwrap()
+            .xs),
+        ["handled", "d"]
+    );
 }
 
 #[node(Log)]
@@ -189,8 +297,12 @@ twin! { BadHandler(Log) { bad -> b; catch bad -> handler_fails; } nodes: bad, b,
 
 #[tokio::test]
 async fn c59_a_failure_of_what_catches_fails_the_run() {
-    let text = both!(BadHandler, |launch| failed(launch.run(vec![]).await).to_string());
-    assert_eq!(text, "node `handler_fails` failed in superstep 2: handler failed on bad");
+    let text = both!(BadHandler, |launch| failed(launch.run(vec![]).await)
+        .to_string());
+    assert_eq!(
+        text,
+        "node `handler_fails` failed in superstep 2: handler failed on bad"
+    );
 }
 
 #[node(Log)]
@@ -225,17 +337,34 @@ twin! { Uncaught(Log) { START -> fail_a & fail_b; catch fail_a -> handle_a; } no
 
 #[tokio::test]
 async fn c59_each_failure_reaches_its_own_handler() {
-    assert_eq!(both!(Own, |launch| launch.run(vec![]).await.unwrap().xs), ["handled a by a", "handled b by b"]);
+    assert_eq!(
+        both!(Own, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["handled a by a", "handled b by b"]
+    );
     let both = both!(Shared, |launch| launch.run(vec![]).await.unwrap().xs);
-    assert_eq!(both, ["handled fail_a after 1 attempts: a", "handled fail_b after 1 attempts: b"]);
-    assert_eq!(both!(Uncaught, |launch| failed(launch.run(vec![]).await).node().map(String::from)), Some("fail_b".into()));
+    assert_eq!(
+        both,
+        [
+            "handled fail_a after 1 attempts: a",
+            "handled fail_b after 1 attempts: b"
+        ]
+    );
+    assert_eq!(
+        both!(Uncaught, |launch| failed(launch.run(vec![]).await)
+            .node()
+            .map(String::from)),
+        Some("fail_b".into())
+    );
 }
 
 twin! { CaughtPanic(Log) { a -> panics -> b; catch panics -> handle; } nodes: a, panics, b, handle }
 
 #[tokio::test]
 async fn c59_a_panic_is_caught_like_any_failure() {
-    assert_eq!(both!(CaughtPanic, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "handled panics after 1 attempts: panicked: no 1"]);
+    assert_eq!(
+        both!(CaughtPanic, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["a", "handled panics after 1 attempts: panicked: no 1"]
+    );
 }
 
 #[node(Log)]
@@ -245,7 +374,11 @@ async fn three() -> Each<u32> {
 
 #[node(Log)]
 async fn odd_is_bad(#[item] number: &u32) -> petalflow::Result<LogXs> {
-    if number % 2 == 1 { Err(format!("{number} is odd").into()) } else { Ok(LogXs(vec![number.to_string()])) }
+    if number % 2 == 1 {
+        Err(format!("{number} is odd").into())
+    } else {
+        Ok(LogXs(vec![number.to_string()]))
+    }
 }
 
 twin! {
@@ -256,7 +389,16 @@ twin! {
 #[tokio::test]
 async fn c59_of_a_batch_some_items_may_fail_and_be_caught_while_the_others_go_on() {
     let xs = both!(SomeItemsFail, |launch| launch.run(vec![]).await.unwrap().xs);
-    assert_eq!(xs, ["0", "2", "b", "handled odd_is_bad after 1 attempts: 1 is odd", "c"]);
+    assert_eq!(
+        xs,
+        [
+            "0",
+            "2",
+            "b",
+            "handled odd_is_bad after 1 attempts: 1 is odd",
+            "c"
+        ]
+    );
 }
 
 #[state]
@@ -272,7 +414,11 @@ async fn many_values() -> Each<u32> {
 
 #[node(Value)]
 async fn may_fail(#[item] number: &u32) -> petalflow::Result<()> {
-    if *number == 1 { Err("one".into()) } else { Ok(()) }
+    if *number == 1 {
+        Err("one".into())
+    } else {
+        Ok(())
+    }
 }
 
 #[node(Value)]
@@ -287,8 +433,16 @@ async fn on_failure(#[item] _failure: &NodeError) -> ValueV {
 
 #[test]
 fn c07_what_follows_a_batch_runs_beside_what_catches_its_failures() {
-    let graph = Graph::<Value>::builder("g").node(many_values {}).node(may_fail {}).node(on_success {}).node(on_failure {});
-    let graph = graph.edge(START, "many_values").each("many_values", "may_fail").edge("may_fail", "on_success").catch("may_fail", "on_failure");
+    let graph = Graph::<Value>::builder("g")
+        .node(many_values {})
+        .node(may_fail {})
+        .node(on_success {})
+        .node(on_failure {});
+    let graph = graph
+        .edge(START, "many_values")
+        .each("many_values", "may_fail")
+        .edge("may_fail", "on_success")
+        .catch("may_fail", "on_failure");
     assert_eq!(crate::support::codes(graph), ["PF016"]);
 }
 
@@ -309,23 +463,42 @@ async fn items() -> Each<u32> {
 
 #[node(Job)]
 async fn odd_fails(#[item] number: &u32) -> petalflow::Result<JobXs> {
-    if number % 2 == 1 { Err(format!("{number} is odd").into()) } else { Ok(JobXs(vec![number.to_string()])) }
+    if number % 2 == 1 {
+        Err(format!("{number} is odd").into())
+    } else {
+        Ok(JobXs(vec![number.to_string()]))
+    }
 }
 
 #[node(Job)]
 async fn report(failures: &[NodeError]) -> JobXs {
-    JobXs(failures.iter().map(|failure| format!("{} {:?}: {}", failure.node, failure.index, failure.message)).collect())
+    JobXs(
+        failures
+            .iter()
+            .map(|failure| format!("{} {:?}: {}", failure.node, failure.index, failure.message))
+            .collect(),
+    )
 }
 
 twin! { GoOn(Job) { items -> each odd_fails -> report; } nodes: items, odd_fails, report }
 
 #[tokio::test]
 async fn continue_on_error_records_the_failure_and_goes_on() {
-    let job = both!(GoOn, |launch| launch.continue_on_error::<JobFailures>().run(()).await.unwrap());
+    let job = both!(GoOn, |launch| launch
+        .continue_on_error::<JobFailures>()
+        .run(())
+        .await
+        .unwrap());
     assert_eq!(job.xs, ["0", "2", "odd_fails Some(1): 1 is odd"]);
     assert_eq!(job.failures.len(), 1);
-    let failed = both!(GoOn, |launch| failed(launch.run(()).await).node().map(String::from));
-    assert_eq!(failed.as_deref(), Some("odd_fails"), "only where it was asked for");
+    let failed = both!(GoOn, |launch| failed(launch.run(()).await)
+        .node()
+        .map(String::from));
+    assert_eq!(
+        failed.as_deref(),
+        Some("odd_fails"),
+        "only where it was asked for"
+    );
 }
 
 #[node(Job)]
@@ -348,9 +521,20 @@ twin! { RouteEnds(Job) { route_failure -> match { true => next, false => END }; 
 
 #[tokio::test]
 async fn continue_on_error_follows_plain_edges_but_no_route() {
-    let job = both!(LoneGoesOn, |launch| launch.continue_on_error::<JobFailures>().run(()).await.unwrap());
-    assert_eq!((job.xs, job.failures[0].message.as_str()), (list(["next"]), "alone"));
-    let job = both!(RouteEnds, |launch| launch.continue_on_error::<JobFailures>().run(()).await.unwrap());
+    let job = both!(LoneGoesOn, |launch| launch
+        .continue_on_error::<JobFailures>()
+        .run(())
+        .await
+        .unwrap());
+    assert_eq!(
+        (job.xs, job.failures[0].message.as_str()),
+        (list(["next"]), "alone")
+    );
+    let job = both!(RouteEnds, |launch| launch
+        .continue_on_error::<JobFailures>()
+        .run(())
+        .await
+        .unwrap());
     assert_eq!((job.xs, job.failures.len()), (vec![], 1));
 }
 
@@ -375,13 +559,26 @@ async fn continue_on_error_does_not_strand_a_join_in_silence() {
         let error = failed(launch.continue_on_error::<JobFailures>().run(()).await);
         (error.kind().clone(), error.into_state::<Job>().unwrap().xs)
     });
-    assert_eq!((kind, xs), (RunErrorKind::StrandedJoin { waiting: list(["join"]) }, list(["side"])));
+    assert_eq!(
+        (kind, xs),
+        (
+            RunErrorKind::StrandedJoin {
+                waiting: list(["join"])
+            },
+            list(["side"])
+        )
+    );
 }
 
 #[test]
 fn a_failure_is_plain_data() {
-    let error = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async { failed(Fail::run(vec![]).await) });
-    let RunErrorKind::Node(error) = error.kind() else { panic!("{error}") };
+    let error = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(async { failed(Fail::run(vec![]).await) });
+    let RunErrorKind::Node(error) = error.kind() else {
+        panic!("{error}")
+    };
     let stored = serde_json::to_string(error).unwrap();
     assert_eq!(serde_json::from_str::<NodeError>(&stored).unwrap(), *error);
 }

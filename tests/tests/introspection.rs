@@ -36,7 +36,11 @@ twin! {
 #[test]
 fn g079_nodes_are_sorted_and_have_roles() {
     for topology in [Picks::topology(), Picks::built().topology()] {
-        let nodes: Vec<_> = topology.nodes.iter().map(|node| (node.name.as_str(), node.role, node.incoming, node.outgoing)).collect();
+        let nodes: Vec<_> = topology
+            .nodes
+            .iter()
+            .map(|node| (node.name.as_str(), node.role, node.incoming, node.outgoing))
+            .collect();
         let expected = [
             ("a", Role::Terminal, 1, 2),
             ("b", Role::Standard, 1, 1),
@@ -51,7 +55,11 @@ fn g079_nodes_are_sorted_and_have_roles() {
 #[test]
 fn g080_edges_with_entry_and_sorted_exits() {
     for topology in [Picks::topology(), Picks::built().topology()] {
-        let edges: Vec<_> = topology.edges.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
+        let edges: Vec<_> = topology
+            .edges
+            .iter()
+            .map(|(from, to)| (from.as_str(), to.as_str()))
+            .collect();
         let expected = [
             ("START", "write"),
             ("a", "END"),
@@ -64,7 +72,13 @@ fn g080_edges_with_entry_and_sorted_exits() {
             ("write", "pick"),
         ];
         assert_eq!(edges, expected);
-        assert_eq!((topology.entries, topology.exits), (vec!["write".into()], ["a", "last", "pick"].map(String::from).to_vec()));
+        assert_eq!(
+            (topology.entries, topology.exits),
+            (
+                vec!["write".into()],
+                ["a", "last", "pick"].map(String::from).to_vec()
+            )
+        );
     }
 }
 
@@ -72,8 +86,19 @@ fn g080_edges_with_entry_and_sorted_exits() {
 fn g081_metrics() {
     for topology in [Picks::topology(), Picks::built().topology()] {
         let metrics = topology.metrics;
-        assert_eq!((metrics.nodes, metrics.edges, metrics.cyclomatic, metrics.depth), (5, 9, 6, 4));
-        assert!((metrics.average_fan_in - 6.0 / 5.0).abs() < 1e-9, "END is in no fan-in");
+        assert_eq!(
+            (
+                metrics.nodes,
+                metrics.edges,
+                metrics.cyclomatic,
+                metrics.depth
+            ),
+            (5, 9, 6, 4)
+        );
+        assert!(
+            (metrics.average_fan_in - 6.0 / 5.0).abs() < 1e-9,
+            "END is in no fan-in"
+        );
         assert!((metrics.average_fan_out - 8.0 / 5.0).abs() < 1e-9);
         assert_eq!((metrics.max_fan_in, metrics.max_fan_out), (2, 3));
     }
@@ -109,7 +134,11 @@ fn g082_mermaid() {
 fn g082_dot() {
     let dot = Picks::dot();
     assert_eq!(dot, Picks::built().dot());
-    assert!(dot.starts_with("digraph flow {") && dot.contains(r#""pick" -> "a" [style=dashed, label="A"]"#), "{dot}");
+    assert!(
+        dot.starts_with("digraph flow {")
+            && dot.contains(r#""pick" -> "a" [style=dashed, label="A"]"#),
+        "{dot}"
+    );
 }
 
 #[test]

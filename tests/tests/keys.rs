@@ -35,7 +35,10 @@ struct Keys {
 }
 
 fn input(given: &str) -> KeysInput {
-    KeysInput { given: given.into(), ..KeysInput::default() }
+    KeysInput {
+        given: given.into(),
+        ..KeysInput::default()
+    }
 }
 
 #[test]
@@ -43,15 +46,37 @@ fn what_is_known_of_the_keys() {
     let key = |name: &str| Keys::KEYS.iter().find(|key| key.name == name).unwrap();
     assert_eq!(Keys::KEYS.len(), 12);
     assert_eq!((key("renamed").id, key("named").id), ("old_name", "named"));
-    assert_eq!((key("plain").reducer, key("rounds").reducer, key("low").reducer), ("replace", "sum", "min"));
-    let having = |property: Trait| Keys::KEYS.iter().filter(|key| key.has(property)).map(|key| key.name).collect::<Vec<_>>();
+    assert_eq!(
+        (
+            key("plain").reducer,
+            key("rounds").reducer,
+            key("low").reducer
+        ),
+        ("replace", "sum", "min")
+    );
+    let having = |property: Trait| {
+        Keys::KEYS
+            .iter()
+            .filter(|key| key.has(property))
+            .map(|key| key.name)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(having(Trait::Input), ["given", "number"]);
     assert_eq!(having(Trait::Turn), ["rounds"]);
     assert_eq!(having(Trait::Ephemeral), ["flash"]);
     assert_eq!(having(Trait::Untracked), ["scratch"]);
     assert_eq!(having(Trait::SkipZero), ["kept"]);
-    assert!(!key("plain").has(Trait::Assigned) && key("named").has(Trait::Assigned) && key("given").has(Trait::Assigned));
-    assert_eq!(KeyMeta::set(Keys::KEYS, Trait::Input).iter().collect::<Vec<_>>(), [0, 1]);
+    assert!(
+        !key("plain").has(Trait::Assigned)
+            && key("named").has(Trait::Assigned)
+            && key("given").has(Trait::Assigned)
+    );
+    assert_eq!(
+        KeyMeta::set(Keys::KEYS, Trait::Input)
+            .iter()
+            .collect::<Vec<_>>(),
+        [0, 1]
+    );
 }
 
 #[node(Keys)]
@@ -62,8 +87,23 @@ twin! { Nothing(Keys) { nothing } nodes: nothing }
 #[tokio::test]
 async fn c44_defaults_and_input() {
     let keys = both!(Nothing, |launch| launch.run(input("x")).await.unwrap());
-    assert_eq!((keys.given.as_str(), keys.number, keys.named.as_str(), keys.kept, keys.high), ("x", 7, "unset", 5, -100));
-    let keys = both!(Nothing, |launch| launch.run(KeysInput { given: "x".into(), number: 8 }).await.unwrap());
+    assert_eq!(
+        (
+            keys.given.as_str(),
+            keys.number,
+            keys.named.as_str(),
+            keys.kept,
+            keys.high
+        ),
+        ("x", 7, "unset", 5, -100)
+    );
+    let keys = both!(Nothing, |launch| launch
+        .run(KeysInput {
+            given: "x".into(),
+            number: 8
+        })
+        .await
+        .unwrap());
     assert_eq!(keys.number, 8);
 }
 
@@ -89,9 +129,28 @@ twin! { NineZero(Keys) { nine -> zero; } nodes: nine, zero }
 #[tokio::test]
 async fn g007_skip_zero_ignores_zero_and_nothing_else() {
     let keys = both!(Zero, |launch| launch.run(input("x")).await.unwrap());
-    assert_eq!((keys.kept, keys.number), (5, 0), "only where the key says so");
-    assert_eq!(both!(NineZero, |launch| launch.run(input("x")).await.unwrap().kept), 9);
-    assert_eq!(both!(OverwriteZero, |launch| launch.run(input("x")).await.unwrap().kept), 0, "an overwrite is meant");
+    assert_eq!(
+        (keys.kept, keys.number),
+        (5, 0),
+        "only where the key says so"
+    );
+    assert_eq!(
+        both!(NineZero, |launch| launch
+            .run(input("x"))
+            .await
+            .unwrap()
+            .kept),
+        9
+    );
+    assert_eq!(
+        both!(OverwriteZero, |launch| launch
+            .run(input("x"))
+            .await
+            .unwrap()
+            .kept),
+        0,
+        "an overwrite is meant"
+    );
 }
 
 #[node(Keys)]
@@ -110,9 +169,16 @@ twin! { ExtremesFork(Keys) { START -> low_more & low_positive; } nodes: low_more
 #[tokio::test]
 async fn c21_the_smallest_so_far_does_not_begin_at_zero() {
     let keys = both!(Extremes, |launch| launch.run(input("x")).await.unwrap());
-    assert_eq!((keys.low, keys.high, keys.winner.as_deref()), (5, -5, Some("first")));
+    assert_eq!(
+        (keys.low, keys.high, keys.winner.as_deref()),
+        (5, -5, Some("first"))
+    );
     let keys = both!(ExtremesFork, |launch| launch.run(input("x")).await.unwrap());
-    assert_eq!((keys.low, keys.high, keys.winner.as_deref()), (5, -5, Some("second")), "the first in declaration order");
+    assert_eq!(
+        (keys.low, keys.high, keys.winner.as_deref()),
+        (5, -5, Some("second")),
+        "the first in declaration order"
+    );
 }
 
 #[node(Keys)]
@@ -145,16 +211,44 @@ twin! { Optional(Keys) { option } nodes: option }
 
 #[tokio::test]
 async fn an_option_may_write_or_not() {
-    assert_eq!(both!(Optional, |launch| launch.run(input("12")).await.unwrap().plain), 12);
-    assert_eq!(both!(Optional, |launch| launch.run(input("twelve")).await.unwrap().plain), 0);
+    assert_eq!(
+        both!(Optional, |launch| launch
+            .run(input("12"))
+            .await
+            .unwrap()
+            .plain),
+        12
+    );
+    assert_eq!(
+        both!(Optional, |launch| launch
+            .run(input("twelve"))
+            .await
+            .unwrap()
+            .plain),
+        0
+    );
 }
 
 #[test]
 fn an_update_knows_what_was_written() {
     let mut effects = petalflow::Effects::<Keys>::default();
-    petalflow::Output::apply((KeysPlain(1), Overwrite(KeysKept(0)), None::<KeysNamed>), &mut effects).unwrap();
-    let named = |set: petalflow::KeySet| set.iter().map(|key| Keys::KEYS[key].name).collect::<Vec<_>>();
-    assert_eq!((named(effects.update.written()), named(effects.update.overwritten())), (vec!["plain", "kept"], vec!["kept"]));
+    petalflow::Output::apply(
+        (KeysPlain(1), Overwrite(KeysKept(0)), None::<KeysNamed>),
+        &mut effects,
+    )
+    .unwrap();
+    let named = |set: petalflow::KeySet| {
+        set.iter()
+            .map(|key| Keys::KEYS[key].name)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (
+            named(effects.update.written()),
+            named(effects.update.overwritten())
+        ),
+        (vec!["plain", "kept"], vec!["kept"])
+    );
     assert_eq!(effects.update.plain().only(), Some(&1));
     assert!(effects.update.named().is_empty());
     effects.update.clear();
@@ -170,7 +264,14 @@ twin! { ReadsOption(Keys) { low_positive -> reads_option; } nodes: low_positive,
 
 #[tokio::test]
 async fn an_option_is_read_by_reference() {
-    assert_eq!(both!(ReadsOption, |launch| launch.run(input("x")).await.unwrap().named), "first");
+    assert_eq!(
+        both!(ReadsOption, |launch| launch
+            .run(input("x"))
+            .await
+            .unwrap()
+            .named),
+        "first"
+    );
     assert_eq!(reads_option(None).await.0, "nobody");
 }
 
@@ -183,7 +284,10 @@ twin! { Whole(Keys) { whole } nodes: whole }
 
 #[tokio::test]
 async fn g013_the_whole_state_may_be_read_at_any_time() {
-    assert_eq!(both!(Whole, |launch| launch.run(input("x")).await.unwrap().named), "x 0 5");
+    assert_eq!(
+        both!(Whole, |launch| launch.run(input("x")).await.unwrap().named),
+        "x 0 5"
+    );
 }
 
 /// Names that agentmesh keeps for itself.
@@ -201,8 +305,20 @@ struct Unreserved {
 }
 
 #[node(Unreserved)]
-async fn reads_them(messages: &[String], approvals: &u32, state: &u32, update: &[u32]) -> (UnreservedMessages, UnreservedApprovals) {
-    (UnreservedMessages(vec![format!("{} {approvals} {state} {}", messages.len(), update.len())]), UnreservedApprovals(1))
+async fn reads_them(
+    messages: &[String],
+    approvals: &u32,
+    state: &u32,
+    update: &[u32],
+) -> (UnreservedMessages, UnreservedApprovals) {
+    (
+        UnreservedMessages(vec![format!(
+            "{} {approvals} {state} {}",
+            messages.len(),
+            update.len()
+        )]),
+        UnreservedApprovals(1),
+    )
 }
 
 twin! { ReadsThem(Unreserved) { reads_them } nodes: reads_them }
@@ -210,7 +326,15 @@ twin! { ReadsThem(Unreserved) { reads_them } nodes: reads_them }
 #[tokio::test]
 async fn g019_no_name_of_a_key_is_reserved() {
     let state = both!(ReadsThem, |launch| launch.run(()).await.unwrap());
-    assert_eq!(state, Unreserved { messages: vec!["0 0 3 0".into()], approvals: 1, state: 3, update: vec![] });
+    assert_eq!(
+        state,
+        Unreserved {
+            messages: vec!["0 0 3 0".into()],
+            approvals: 1,
+            state: 3,
+            update: vec![]
+        }
+    );
 }
 
 #[test]
@@ -219,6 +343,12 @@ fn g009_g012_a_key_takes_its_own_type_and_no_other() {
     fn value<K: Key<Value = T>, T: 'static>() -> (&'static str, std::any::TypeId) {
         (K::NAME, std::any::TypeId::of::<T>())
     }
-    assert_eq!(value::<UnreservedMessages, _>(), ("messages", std::any::TypeId::of::<Vec<String>>()));
-    assert_eq!(value::<KeysWinner, _>(), ("winner", std::any::TypeId::of::<Option<String>>()));
+    assert_eq!(
+        value::<UnreservedMessages, _>(),
+        ("messages", std::any::TypeId::of::<Vec<String>>())
+    );
+    assert_eq!(
+        value::<KeysWinner, _>(),
+        ("winner", std::any::TypeId::of::<Option<String>>())
+    );
 }

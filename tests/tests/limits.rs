@@ -12,15 +12,33 @@ twin! { Fork(Log) { START -> a & b; a & b -> c; } nodes: a, b, c }
 
 #[tokio::test]
 async fn c44_an_empty_input_runs() {
-    assert_eq!(both!(Chain, |launch| launch.run(LogInput::default()).await.unwrap().xs), ["a", "b", "c"]);
+    assert_eq!(
+        both!(Chain, |launch| launch
+            .run(LogInput::default())
+            .await
+            .unwrap()
+            .xs),
+        ["a", "b", "c"]
+    );
 }
 
 use crate::support::LogInput;
 
 #[tokio::test]
 async fn c45_n_supersteps_need_a_limit_of_n() {
-    assert_eq!(both!(Chain, |launch| launch.limit(3).run(vec![]).await.unwrap().xs), ["a", "b", "c"]);
-    assert_eq!(both!(Fork, |launch| launch.limit(2).run(vec![]).await.unwrap().xs), ["a", "b", "c"]);
+    assert_eq!(
+        both!(Chain, |launch| launch
+            .limit(3)
+            .run(vec![])
+            .await
+            .unwrap()
+            .xs),
+        ["a", "b", "c"]
+    );
+    assert_eq!(
+        both!(Fork, |launch| launch.limit(2).run(vec![]).await.unwrap().xs),
+        ["a", "b", "c"]
+    );
 }
 
 #[tokio::test]
@@ -28,12 +46,28 @@ async fn c45_one_less_fails_before_the_node_runs() {
     // LangGraph raises although the node ran.
     let (kind, xs, superstep) = both!(Chain, |launch| {
         let error = failed(launch.limit(2).run(vec![]).await);
-        (error.kind().clone(), error.state::<Log>().unwrap().xs.clone(), error.superstep())
+        (
+            error.kind().clone(),
+            error.state::<Log>().unwrap().xs.clone(),
+            error.superstep(),
+        )
     });
-    assert_eq!(kind, RunErrorKind::Limit { limit: 2, next: list(["c"]) });
+    assert_eq!(
+        kind,
+        RunErrorKind::Limit {
+            limit: 2,
+            next: list(["c"])
+        }
+    );
     assert_eq!((xs, superstep), (list(["a", "b"]), 2));
     let next = both!(Fork, |launch| kind_of(launch.limit(0).run(vec![]).await));
-    assert_eq!(next, RunErrorKind::Limit { limit: 0, next: list(["a", "b"]) });
+    assert_eq!(
+        next,
+        RunErrorKind::Limit {
+            limit: 0,
+            next: list(["a", "b"])
+        }
+    );
 }
 
 fn kind_of(result: Result<Log, petalflow::RunError>) -> RunErrorKind {
@@ -43,7 +77,10 @@ fn kind_of(result: Result<Log, petalflow::RunError>) -> RunErrorKind {
 #[tokio::test]
 async fn c45_the_message_says_what_to_do() {
     let text = failed(Chain::new().limit(2).run(vec![]).await).to_string();
-    assert_eq!(text, "`Chain` did not end within 2 supersteps (next: `c`); raise it with `.limit(..)` if the loop is meant to be that long");
+    assert_eq!(
+        text,
+        "`Chain` did not end within 2 supersteps (next: `c`); raise it with `.limit(..)` if the loop is meant to be that long"
+    );
 }
 
 #[state]
@@ -66,25 +103,61 @@ twin! { Endless(Counter) { count -> match { true => count, false => END }; } nod
 async fn c45_g001_g031_an_endless_loop_stops_at_the_limit() {
     let at = |limit: Option<u64>| async move {
         both!(Endless, |launch| {
-            let launch = if let Some(limit) = limit { launch.limit(limit) } else { launch };
+            let launch = if let Some(limit) = limit {
+                launch.limit(limit)
+            } else {
+                launch
+            };
             let error = failed(launch.run(()).await);
-            (error.kind().clone(), error.into_state::<Counter>().unwrap().n)
+            (
+                error.kind().clone(),
+                error.into_state::<Counter>().unwrap().n,
+            )
         })
     };
-    assert_eq!(at(Some(5)).await, (RunErrorKind::Limit { limit: 5, next: list(["count"]) }, 5));
-    assert_eq!(at(None).await, (RunErrorKind::Limit { limit: 100, next: list(["count"]) }, 100));
+    assert_eq!(
+        at(Some(5)).await,
+        (
+            RunErrorKind::Limit {
+                limit: 5,
+                next: list(["count"])
+            },
+            5
+        )
+    );
+    assert_eq!(
+        at(None).await,
+        (
+            RunErrorKind::Limit {
+                limit: 100,
+                next: list(["count"])
+            },
+            100
+        )
+    );
 }
 
 #[node(Counter)]
 async fn note(cx: Context) -> (CounterRemaining, bool) {
-    (CounterRemaining(vec![cx.remaining_supersteps()]), cx.remaining_supersteps() > 0)
+    (
+        CounterRemaining(vec![cx.remaining_supersteps()]),
+        cx.remaining_supersteps() > 0,
+    )
 }
 
 twin! { UseUp(Counter) { note -> match { true => note, false => END }; } nodes: note }
 
 #[tokio::test]
 async fn c45_a_node_knows_how_many_supersteps_are_left() {
-    assert_eq!(both!(UseUp, |launch| launch.limit(4).run(()).await.unwrap().remaining), [3, 2, 1, 0]);
+    assert_eq!(
+        both!(UseUp, |launch| launch
+            .limit(4)
+            .run(())
+            .await
+            .unwrap()
+            .remaining),
+        [3, 2, 1, 0]
+    );
 }
 
 #[tokio::test]
@@ -113,7 +186,28 @@ twin! { Thousand(Counter) { thousand -> match { true => thousand, false => END }
 
 #[tokio::test]
 async fn c45_the_limit_may_be_as_large_as_one_likes() {
-    assert_eq!(both!(Thousand, |launch| launch.limit(1_000).run(()).await.unwrap().n), 1_000);
-    assert_eq!(both!(Thousand, |launch| launch.limit(u64::MAX).run(()).await.unwrap().n), 1_000);
-    assert!(matches!(both!(Thousand, |launch| failed(launch.limit(999).run(()).await).kind().clone()), RunErrorKind::Limit { .. }));
+    assert_eq!(
+        both!(Thousand, |launch| launch
+            .limit(1_000)
+            .run(())
+            .await
+            .unwrap()
+            .n),
+        1_000
+    );
+    assert_eq!(
+        both!(Thousand, |launch| launch
+            .limit(u64::MAX)
+            .run(())
+            .await
+            .unwrap()
+            .n),
+        1_000
+    );
+    assert!(matches!(
+        both!(Thousand, |launch| failed(launch.limit(999).run(()).await)
+            .kind()
+            .clone()),
+        RunErrorKind::Limit { .. }
+    ));
 }

@@ -2,7 +2,10 @@
 //! `g032_…` of agentmesh's behaviours, `peers_…` of the bugs that others have already paid for.
 #![allow(non_snake_case, reason = "nodes are named as in the cases")]
 #![allow(clippy::ptr_arg, reason = "an item is taken as the type that is sent")]
-#![allow(clippy::needless_pass_by_value, reason = "what the run hands over comes by value")]
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "what the run hands over comes by value"
+)]
 
 mod support;
 

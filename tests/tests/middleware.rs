@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use petalflow::middleware::{BoxFuture, RunMiddleware, RunNext, from_fn, only, recover};
 use petalflow::prelude::*;
-use petalflow::{BoxError, Middleware, Next, NodeCall, Output, RunError, RunErrorKind, Update as _};
+use petalflow::{
+    BoxError, Middleware, Next, NodeCall, Output, RunError, RunErrorKind, Update as _,
+};
 
 use crate::support::{Log, LogInput, LogXs, Trace, appending, both, failed, kind, list, twin};
 
@@ -14,7 +16,11 @@ appending!(a b);
 struct Say(&'static str, Trace);
 
 impl<S: State> Middleware<S> for Say {
-    fn around<'a>(&'a self, call: NodeCall<'a, S>, next: Next<'a, S>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn around<'a>(
+        &'a self,
+        call: NodeCall<'a, S>,
+        next: Next<'a, S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
         Box::pin(async move {
             self.1.say(format!("{}-before", self.0));
             let result = next.run(call).await;
@@ -38,11 +44,16 @@ twin! { Fork(Log) { START -> a & b; } nodes: a, b }
 async fn c107_g044_g048_the_first_middleware_is_the_outermost() {
     let said = both!(One, |launch| {
         let trace = Trace::default();
-        let launch = launch.middleware(Say("m1", trace.clone())).middleware(Say("m2", trace.clone()));
+        let launch = launch
+            .middleware(Say("m1", trace.clone()))
+            .middleware(Say("m2", trace.clone()));
         launch.manage(trace.clone()).run(vec![]).await.unwrap();
         trace.all()
     });
-    assert_eq!(said, ["m1-before", "m2-before", "node", "m2-after", "m1-after"]);
+    assert_eq!(
+        said,
+        ["m1-before", "m2-before", "node", "m2-after", "m1-after"]
+    );
 }
 
 #[tokio::test]
@@ -51,7 +62,14 @@ async fn g046_middleware_sees_which_node_and_what_it_reads() {
         let trace = Trace::default();
         let sees = trace.clone();
         let look = from_fn(move |call: NodeCall<'_, Log>, next| {
-            sees.say(format!("{} {} {} {:?} {}", call.node(), call.superstep(), call.attempt(), call.state.xs, call.context().node()));
+            sees.say(format!(
+                "{} {} {} {:?} {}",
+                call.node(),
+                call.superstep(),
+                call.attempt(),
+                call.state.xs,
+                call.context().node()
+            ));
             next.run(call)
         });
         let xs = launch.middleware(look).run(list(["x"])).await.unwrap().xs;
@@ -64,7 +82,9 @@ async fn g046_middleware_sees_which_node_and_what_it_reads() {
 #[tokio::test]
 async fn middleware_may_keep_the_node_from_running_and_write_itself() {
     let xs = both!(Fork, |launch| {
-        let instead = from_fn(|call: NodeCall<'_, Log>, _next| Box::pin(async move { LogXs(vec![format!("not {}", call.node())]).apply(call.effects) }));
+        let instead = from_fn(|call: NodeCall<'_, Log>, _next| {
+            Box::pin(async move { LogXs(vec![format!("not {}", call.node())]).apply(call.effects) })
+        });
         launch.middleware(instead).run(vec![]).await.unwrap().xs
     });
     assert_eq!(xs, ["not a", "not b"]);
@@ -74,7 +94,13 @@ async fn middleware_may_keep_the_node_from_running_and_write_itself() {
 async fn middleware_may_fail_the_node() {
     let refused = both!(Fork, |launch| {
         let refuse = from_fn(|_, _| Box::pin(async { Err("not today".into()) }));
-        failed(launch.middleware(only(|node| node == "b", refuse)).run(vec![]).await).to_string()
+        failed(
+            launch
+                .middleware(only(|node| node == "b", refuse))
+                .run(vec![])
+                .await,
+        )
+        .to_string()
     });
     assert_eq!(refused, "node `b` failed in superstep 1: not today");
 }
@@ -104,7 +130,11 @@ async fn middleware_sees_what_the_node_wrote() {
 async fn g047_middleware_applies_to_some_nodes_only() {
     let said = both!(Two, |launch| {
         let trace = Trace::default();
-        launch.middleware(only(|node| node != "a", Say("m", trace.clone()))).run(vec![]).await.unwrap();
+        launch
+            .middleware(only(|node| node != "a", Say("m", trace.clone())))
+            .run(vec![])
+            .await
+            .unwrap();
         trace.all()
     });
     assert_eq!(said, ["m-before", "m-after"]);
@@ -122,28 +152,47 @@ async fn g047_recovery_turns_a_panic_into_an_error_and_calls_its_hook() {
     let (kind, said) = both!(Panics, |launch| {
         let trace = Trace::default();
         let hook = trace.clone();
-        let launch = launch.middleware(recover(move |node, message| hook.say(format!("{node}: {message}"))));
+        let launch = launch.middleware(recover(move |node, message| {
+            hook.say(format!("{node}: {message}"));
+        }));
         (kind(launch.run(vec![]).await), trace.all())
     });
     assert_eq!(said, ["panics: panicked: no paper"]);
-    let RunErrorKind::Node(error) = kind else { panic!("{kind:?}") };
-    assert_eq!((error.kind, error.message.as_str()), (petalflow::FailureKind::Error, "panicked: no paper"));
+    let RunErrorKind::Node(error) = kind else {
+        panic!("{kind:?}")
+    };
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (petalflow::FailureKind::Error, "panicked: no paper")
+    );
 }
 
 #[tokio::test]
 async fn a_panic_in_middleware_fails_the_node() {
     let kind = both!(One, |launch| {
         let panics = from_fn(|_: NodeCall<'_, Log>, _| panic!("in middleware"));
-        kind(launch.middleware(panics).manage(Trace::default()).run(vec![]).await)
+        kind(
+            launch
+                .middleware(panics)
+                .manage(Trace::default())
+                .run(vec![])
+                .await,
+        )
     });
-    assert!(matches!(kind, RunErrorKind::Node(error) if error.message == "panicked: in middleware"));
+    assert!(
+        matches!(kind, RunErrorKind::Node(error) if error.message == "panicked: in middleware")
+    );
 }
 
 /// Says what goes in and what comes out.
 struct Around(&'static str, Trace);
 
 impl RunMiddleware<Log> for Around {
-    fn around<'a>(&'a self, input: LogInput, next: RunNext<'a, Log>) -> BoxFuture<'a, Result<Log, RunError>> {
+    fn around<'a>(
+        &'a self,
+        input: LogInput,
+        next: RunNext<'a, Log>,
+    ) -> BoxFuture<'a, Result<Log, RunError>> {
         Box::pin(async move {
             self.1.say(format!("{} {:?}", self.0, input.xs));
             let result = next.run(input).await;
@@ -160,10 +209,16 @@ impl RunMiddleware<Log> for Around {
 struct Gatekeeper;
 
 impl RunMiddleware<Log> for Gatekeeper {
-    fn around<'a>(&'a self, mut input: LogInput, next: RunNext<'a, Log>) -> BoxFuture<'a, Result<Log, RunError>> {
+    fn around<'a>(
+        &'a self,
+        mut input: LogInput,
+        next: RunNext<'a, Log>,
+    ) -> BoxFuture<'a, Result<Log, RunError>> {
         Box::pin(async move {
             if input.xs == ["blocked"] {
-                return Ok(Log { xs: list(["no entry"]) });
+                return Ok(Log {
+                    xs: list(["no entry"]),
+                });
             }
             input.xs.push("seen".into());
             next.run(input).await
@@ -175,13 +230,22 @@ impl RunMiddleware<Log> for Gatekeeper {
 async fn g045_run_middleware_sees_input_and_result_and_the_first_is_outermost() {
     let said = both!(One, |launch| {
         let trace = Trace::default();
-        let launch = launch.run_middleware(Around("r1", trace.clone())).run_middleware(Gatekeeper).run_middleware(Around("r2", trace.clone()));
+        let launch = launch
+            .run_middleware(Around("r1", trace.clone()))
+            .run_middleware(Gatekeeper)
+            .run_middleware(Around("r2", trace.clone()));
         launch.manage(trace.clone()).run(list(["x"])).await.unwrap();
         trace.all()
     });
     assert_eq!(
         said,
-        [r#"r1 ["x"]"#, r#"r2 ["x", "seen"]"#, "node", r#"r2 ["x", "seen", "node"]"#, r#"r1 ["x", "seen", "node"]"#]
+        [
+            r#"r1 ["x"]"#,
+            r#"r2 ["x", "seen"]"#,
+            "node",
+            r#"r2 ["x", "seen", "node"]"#,
+            r#"r1 ["x", "seen", "node"]"#
+        ]
     );
 }
 
@@ -189,8 +253,15 @@ async fn g045_run_middleware_sees_input_and_result_and_the_first_is_outermost() 
 async fn g045_run_middleware_may_block_everything() {
     let (xs, said) = both!(One, |launch| {
         let trace = Trace::default();
-        let launch = launch.run_middleware(Gatekeeper).run_middleware(Around("r", trace.clone()));
-        let xs = launch.manage(trace.clone()).run(list(["blocked"])).await.unwrap().xs;
+        let launch = launch
+            .run_middleware(Gatekeeper)
+            .run_middleware(Around("r", trace.clone()));
+        let xs = launch
+            .manage(trace.clone())
+            .run(list(["blocked"]))
+            .await
+            .unwrap()
+            .xs;
         (xs, trace.all())
     });
     assert_eq!((xs, said), (list(["no entry"]), vec![]));
@@ -200,8 +271,19 @@ async fn g045_run_middleware_may_block_everything() {
 async fn g045_run_middleware_sees_the_error() {
     let said = both!(Panics, |launch| {
         let trace = Trace::default();
-        failed(launch.run_middleware(Around("r", trace.clone())).run(vec![]).await);
+        failed(
+            launch
+                .run_middleware(Around("r", trace.clone()))
+                .run(vec![])
+                .await,
+        );
         trace.all()
     });
-    assert_eq!(said, ["r []", "r node `panics` failed in superstep 2: panicked: no paper"]);
+    assert_eq!(
+        said,
+        [
+            "r []",
+            "r node `panics` failed in superstep 2: panicked: no paper"
+        ]
+    );
 }

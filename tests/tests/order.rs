@@ -57,7 +57,11 @@ async fn c01_events_tell_the_order_of_completion() {
 async fn peers_parallel_nodes_wait_at_the_same_time() {
     let begun = tokio::time::Instant::now();
     Uneven::run(vec![]).await.unwrap();
-    assert_eq!(begun.elapsed(), Duration::from_millis(150), "the longest wait, not the sum");
+    assert_eq!(
+        begun.elapsed(),
+        Duration::from_millis(150),
+        "the longest wait, not the sum"
+    );
 }
 
 twin! { Unsorted(Log) { START -> a & B & n10 & n9; } nodes: a, B, n10, n9 }
@@ -87,7 +91,11 @@ twin! { SendsFirst(Log) { twelve -> each worker & a & z; } nodes: twelve, a, z, 
 async fn c03_items_fold_in_send_order_at_the_place_of_their_node() {
     let sent: Vec<String> = (0..12).map(|number| number.to_string()).collect();
     let last = both!(SendsLast, |launch| launch.run(vec![]).await.unwrap().xs);
-    assert_eq!(last, [list(["a", "z"]), sent.clone()].concat(), "10 and 11 are not sorted as text");
+    assert_eq!(
+        last,
+        [list(["a", "z"]), sent.clone()].concat(),
+        "10 and 11 are not sorted as text"
+    );
     let first = both!(SendsFirst, |launch| launch.run(vec![]).await.unwrap().xs);
     assert_eq!(first, [sent, list(["a", "z"])].concat());
 }
@@ -111,7 +119,11 @@ twin! { AfterSends(Log) { first -> each second -> third; } nodes: first, second,
 
 #[tokio::test]
 async fn c04_what_follows_the_items_fires_once() {
-    let xs = both!(AfterSends, |launch| launch.run(list(["0"])).await.unwrap().xs);
+    let xs = both!(AfterSends, |launch| launch
+        .run(list(["0"]))
+        .await
+        .unwrap()
+        .xs);
     assert_eq!(xs, ["0", "1", "2", "2", "3"]);
 }
 
@@ -130,7 +142,10 @@ async fn start() -> (LogXs, Each<Send>) {
 #[node(Log)]
 async fn resend(#[item] send: &Send) -> (LogXs, Each<Send>) {
     match send {
-        Send::On(number) => (LogXs(vec![format!("2|on {number}")]), Each(vec![Send::Say(*number)])),
+        Send::On(number) => (
+            LogXs(vec![format!("2|on {number}")]),
+            Each(vec![Send::Say(*number)]),
+        ),
         Send::Say(number) => (LogXs(vec![format!("2|{number}")]), Each(vec![])),
     }
 }
@@ -149,7 +164,20 @@ twin! {
 async fn c06_a_sent_task_may_itself_send() {
     let xs = both!(Resend, |launch| launch.run(list(["0"])).await.unwrap().xs);
     // LangGraph, with its own names: ["0","1","3.1","2|Command(3)","2|Command(4)","3","2|3","2|4","3"].
-    assert_eq!(xs, ["0", "1", "three_one", "2|on 3", "2|on 4", "3", "2|3", "2|4", "3"]);
+    assert_eq!(
+        xs,
+        [
+            "0",
+            "1",
+            "three_one",
+            "2|on 3",
+            "2|on 4",
+            "3",
+            "2|3",
+            "2|4",
+            "3"
+        ]
+    );
 }
 
 /// Two plain values beside each other.
@@ -187,7 +215,14 @@ async fn c17_g024_all_nodes_of_a_superstep_read_one_snapshot() {
     // agentmesh lets both write one Replace key and keeps one of the 11s silently; here that is refused (C07), so each has
     // a key of its own.
     let pair = both!(Isolated, |launch| launch.run(()).await.unwrap());
-    assert_eq!(pair, Pair { value: 10, left: 11, right: 11 });
+    assert_eq!(
+        pair,
+        Pair {
+            value: 10,
+            left: 11,
+            right: 11
+        }
+    );
 }
 
 #[node(Pair)]
@@ -207,7 +242,14 @@ twin! { Buffered(Pair) { START -> write_42 & read_beside; write_42 & read_beside
 #[tokio::test]
 async fn c18_g025_a_write_is_visible_only_after_the_barrier() {
     let pair = both!(Buffered, |launch| launch.run(()).await.unwrap());
-    assert_eq!(pair, Pair { value: 42, left: 0, right: 43 });
+    assert_eq!(
+        pair,
+        Pair {
+            value: 42,
+            left: 0,
+            right: 43
+        }
+    );
 }
 
 #[node(Log)]
@@ -229,7 +271,10 @@ twin! { Tags(Log) { tag1 -> tag2 -> tag3; } nodes: tag1, tag2, tag3 }
 
 #[tokio::test]
 async fn c20_g028_appends_keep_their_sequence_over_supersteps() {
-    assert_eq!(both!(Tags, |launch| launch.run(vec![]).await.unwrap().xs), ["tag1", "tag2", "tag3"]);
+    assert_eq!(
+        both!(Tags, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["tag1", "tag2", "tag3"]
+    );
 }
 
 #[node(Log)]
@@ -266,7 +311,10 @@ twin! { Diamond(Log) { START -> c & z; c -> one; z -> one; } nodes: c, z, one }
 
 #[tokio::test]
 async fn g029_c33_two_senders_in_one_superstep_activate_a_node_once() {
-    assert_eq!(both!(Diamond, |launch| launch.run(vec![]).await.unwrap().xs), ["c", "z", "one"]);
+    assert_eq!(
+        both!(Diamond, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["c", "z", "one"]
+    );
 }
 
 /// Each says when it begins.
@@ -295,7 +343,10 @@ twin! { JoinTwice(Log) { START -> one -> third & z; third & z -> join; } nodes: 
 
 #[tokio::test]
 async fn peers_a_fan_in_runs_once_not_once_per_branch() {
-    assert_eq!(both!(JoinTwice, |launch| launch.run(vec![]).await.unwrap().xs), ["one", "3", "z", "join"]);
+    assert_eq!(
+        both!(JoinTwice, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["one", "3", "z", "join"]
+    );
 }
 
 #[tokio::test]
@@ -305,7 +356,13 @@ async fn c10_several_writes_of_one_node_fold_in_their_order() {
         let (mut doc, mut updates) = (None, Vec::new());
         while let Some(event) = events.next().await {
             match event.kind {
-                EventKind::NodeFinished { update } => updates.push(update.foo().iter().map(|write| write.value().clone()).collect::<Vec<_>>()),
+                EventKind::NodeFinished { update } => updates.push(
+                    update
+                        .foo()
+                        .iter()
+                        .map(|write| write.value().clone())
+                        .collect::<Vec<_>>(),
+                ),
                 EventKind::Finished { state } => doc = Some(state),
                 _ => {}
             }

@@ -30,8 +30,16 @@ const BRIEF: KeySet = KeySet::of(WalkBrief::INDEX);
 const Z: KeySet = KeySet::of(WalkZ::INDEX);
 
 /// What a node of each variety reads and writes.
-const VARIETIES: [(KeySet, KeySet); 8] =
-    [(KeySet::NONE, KeySet::NONE), (KeySet::NONE, X), (X, KeySet::NONE), (KeySet::NONE, BRIEF), (BRIEF, KeySet::NONE), (KeySet::NONE, Z), (Z, X), (X, Z)];
+const VARIETIES: [(KeySet, KeySet); 8] = [
+    (KeySet::NONE, KeySet::NONE),
+    (KeySet::NONE, X),
+    (X, KeySet::NONE),
+    (KeySet::NONE, BRIEF),
+    (BRIEF, KeySet::NONE),
+    (KeySet::NONE, Z),
+    (Z, X),
+    (X, Z),
+];
 
 /// One run of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,7 +110,10 @@ impl Pick for Two {
 
 impl Pick for Vec<Two> {
     fn pick(chance: &mut Chance, _: u64) -> Self {
-        [Two::P, Two::Q].into_iter().filter(|_| chance.below(3) > 0).collect()
+        [Two::P, Two::Q]
+            .into_iter()
+            .filter(|_| chance.below(3) > 0)
+            .collect()
     }
 }
 
@@ -115,7 +126,11 @@ enum Lists {
 impl Pick for Lists {
     fn pick(chance: &mut Chance, superstep: u64) -> Self {
         let items = some(chance, superstep);
-        if chance.below(2) == 0 { Lists::P(items) } else { Lists::Q(items) }
+        if chance.below(2) == 0 {
+            Lists::P(items)
+        } else {
+            Lists::Q(items)
+        }
     }
 }
 
@@ -162,14 +177,33 @@ impl<const VARIETY: usize, const ITEM: u8, T: Pick + 'static> Walker<VARIETY, IT
         let mut chance = Chance::of(self.world.choices, superstep, place, index);
         let failed = self.may_fail && chance.below(3) == 0;
         let (reads, writes) = VARIETIES[VARIETY];
-        let wrote = if failed { Vec::new() } else { writes.iter().collect() };
-        self.world.ran.lock().unwrap().push(Ran { superstep, place, index, reads: reads.iter().collect(), wrote });
+        let wrote = if failed {
+            Vec::new()
+        } else {
+            writes.iter().collect()
+        };
+        self.world.ran.lock().unwrap().push(Ran {
+            superstep,
+            place,
+            index,
+            reads: reads.iter().collect(),
+            wrote,
+        });
         if failed {
             return Err("chance".into());
         }
         let seen = u32::try_from(state.log.len()).unwrap();
-        let line = format!("{superstep} {} {index:?} saw {seen} {} {}", cx.node(), state.x, state.z);
-        Ok(Wrote { value: seen + place + 1, line, then: T::pick(&mut chance, superstep) })
+        let line = format!(
+            "{superstep} {} {index:?} saw {seen} {} {}",
+            cx.node(),
+            state.x,
+            state.z
+        );
+        Ok(Wrote {
+            value: seen + place + 1,
+            line,
+            then: T::pick(&mut chance, superstep),
+        })
     }
 }
 
@@ -237,7 +271,11 @@ impl Tape<'_> {
     }
 
     fn of(&mut self, from: &[u32]) -> Option<u32> {
-        if from.is_empty() { None } else { Some(from[self.below(from.len())]) }
+        if from.is_empty() {
+            None
+        } else {
+            Some(from[self.below(from.len())])
+        }
     }
 }
 
@@ -245,25 +283,50 @@ fn place(number: usize) -> u32 {
     u32::try_from(number).unwrap()
 }
 
+#[allow(clippy::too_many_lines)]
 fn case(tape: &mut Tape<'_>, seed: u64) -> Case {
     let count = 2 + tape.below(5);
     let mut nodes: Vec<Spec> = (0..count)
         .map(|number| Spec {
-            kind: [Kind::Plain, Kind::Plain, Kind::Plain, Kind::Each, Kind::Two, Kind::Two, Kind::Many, Kind::Lists][tape.below(8)],
+            kind: [
+                Kind::Plain,
+                Kind::Plain,
+                Kind::Plain,
+                Kind::Each,
+                Kind::Two,
+                Kind::Two,
+                Kind::Many,
+                Kind::Lists,
+            ][tape.below(8)],
             item: u8::from(number > 0 && tape.one_in(3)),
-            variety: if tape.one_in(2) { tape.below(VARIETIES.len()) } else { 0 },
+            variety: if tape.one_in(2) {
+                tape.below(VARIETIES.len())
+            } else {
+                0
+            },
             deferred: tape.one_in(10),
             catch: None,
             to: [Vec::new(), Vec::new()],
             leads_to_end: false,
         })
         .collect();
-    let plain: Vec<u32> = (0..count).filter(|&number| nodes[number].item == 0).map(place).collect();
-    let takes: Vec<u32> = (0..count).filter(|&number| nodes[number].item == 1).map(place).collect();
+    let plain: Vec<u32> = (0..count)
+        .filter(|&number| nodes[number].item == 0)
+        .map(place)
+        .collect();
+    let takes: Vec<u32> = (0..count)
+        .filter(|&number| nodes[number].item == 1)
+        .map(place)
+        .collect();
     for (number, spec) in nodes.iter_mut().enumerate() {
         let own = place(number);
         // Mostly onward; only a node that chooses may lead back.
-        let ahead = |of: &[u32]| of.iter().copied().filter(|&to| to > own).collect::<Vec<u32>>();
+        let ahead = |of: &[u32]| {
+            of.iter()
+                .copied()
+                .filter(|&to| to > own)
+                .collect::<Vec<u32>>()
+        };
         let (plain_ahead, takes_ahead) = (ahead(&plain), ahead(&takes));
         match spec.kind {
             Kind::Plain | Kind::Each => {
@@ -280,7 +343,11 @@ fn case(tape: &mut Tape<'_>, seed: u64) -> Case {
                 for route in 0..2 {
                     for _ in 0..tape.below(3) {
                         // Only one of the routes may lead back, so that chance leads out of every cycle.
-                        let from = if route == 0 && tape.one_in(3) { &plain } else { &plain_ahead };
+                        let from = if route == 0 && tape.one_in(3) {
+                            &plain
+                        } else {
+                            &plain_ahead
+                        };
                         spec.to[route].extend(tape.of(from));
                     }
                 }
@@ -295,30 +362,59 @@ fn case(tape: &mut Tape<'_>, seed: u64) -> Case {
     for number in 0..count {
         if tape.one_in(5) {
             nodes[number].catch = Some(place(nodes.len()));
-            let ahead: Vec<u32> = plain.iter().copied().filter(|&to| to > place(number)).collect();
+            let ahead: Vec<u32> = plain
+                .iter()
+                .copied()
+                .filter(|&to| to > place(number))
+                .collect();
             let to = [tape.of(&ahead).into_iter().collect(), Vec::new()];
-            nodes.push(Spec { kind: Kind::Plain, item: 2, variety: 0, deferred: false, catch: None, to, leads_to_end: false });
+            nodes.push(Spec {
+                kind: Kind::Plain,
+                item: 2,
+                variety: 0,
+                deferred: false,
+                catch: None,
+                to,
+                leads_to_end: false,
+            });
         }
     }
     let mut starts = vec![0];
     for &number in &plain {
-        if number > 0 && (tape.one_in(4) || !nodes.iter().any(|node| node.to.iter().flatten().any(|to| *to == number))) {
+        if number > 0
+            && (tape.one_in(4)
+                || !nodes
+                    .iter()
+                    .any(|node| node.to.iter().flatten().any(|to| *to == number)))
+        {
             starts.push(number);
         }
     }
-    let sides: Vec<u32> = (0..count).filter(|&number| matches!(nodes[number].kind, Kind::Plain | Kind::Each)).map(place).collect();
+    let sides: Vec<u32> = (0..count)
+        .filter(|&number| matches!(nodes[number].kind, Kind::Plain | Kind::Each))
+        .map(place)
+        .collect();
     let joins = (0..tape.below(3)).filter_map(|_| {
         let (a, b) = (tape.of(&sides)?, tape.of(&sides)?);
         let ahead: Vec<u32> = plain.iter().copied().filter(|&to| to > a.max(b)).collect();
         (a != b).then(|| (vec![a.min(b), a.max(b)], tape.of(&ahead)))
     });
     let joins = joins.collect();
-    Case { nodes, starts, joins, seed }
+    Case {
+        nodes,
+        starts,
+        joins,
+        seed,
+    }
 }
 
 impl Case {
     fn world(&self, delays: u64) -> World {
-        World { choices: self.seed, delays, ran: Arc::default() }
+        World {
+            choices: self.seed,
+            delays,
+            ran: Arc::default(),
+        }
     }
 
     fn build(&self, world: &World) -> Option<Graph<Walk>> {
@@ -360,7 +456,10 @@ impl Case {
             }
         }
         for (sides, to) in &self.joins {
-            builder = builder.join(sides.iter().map(|side| name(*side)), to.map_or_else(|| END.to_string(), name));
+            builder = builder.join(
+                sides.iter().map(|side| name(*side)),
+                to.map_or_else(|| END.to_string(), name),
+            );
         }
         builder.build().ok()
     }
@@ -379,7 +478,12 @@ fn add(builder: GraphBuilder<Walk>, place: u32, spec: &Spec, world: &World) -> G
     }
 }
 
-fn add_variety<const VARIETY: usize>(builder: GraphBuilder<Walk>, place: u32, spec: &Spec, world: &World) -> GraphBuilder<Walk> {
+fn add_variety<const VARIETY: usize>(
+    builder: GraphBuilder<Walk>,
+    place: u32,
+    spec: &Spec,
+    world: &World,
+) -> GraphBuilder<Walk> {
     match spec.kind {
         Kind::Plain => add_kind::<VARIETY, ()>(builder, place, spec, world),
         Kind::Each => add_kind::<VARIETY, Each<u32>>(builder, place, spec, world),
@@ -389,9 +493,23 @@ fn add_variety<const VARIETY: usize>(builder: GraphBuilder<Walk>, place: u32, sp
     }
 }
 
-fn add_kind<const VARIETY: usize, T: Pick + 'static>(builder: GraphBuilder<Walk>, place: u32, spec: &Spec, world: &World) -> GraphBuilder<Walk> {
-    fn walker<const VARIETY: usize, const ITEM: u8, T>(place: u32, spec: &Spec, world: &World) -> Walker<VARIETY, ITEM, T> {
-        Walker { place, may_fail: spec.catch.is_some(), world: world.clone(), then: std::marker::PhantomData }
+fn add_kind<const VARIETY: usize, T: Pick + 'static>(
+    builder: GraphBuilder<Walk>,
+    place: u32,
+    spec: &Spec,
+    world: &World,
+) -> GraphBuilder<Walk> {
+    fn walker<const VARIETY: usize, const ITEM: u8, T>(
+        place: u32,
+        spec: &Spec,
+        world: &World,
+    ) -> Walker<VARIETY, ITEM, T> {
+        Walker {
+            place,
+            may_fail: spec.catch.is_some(),
+            world: world.clone(),
+            then: std::marker::PhantomData,
+        }
     }
     let name = format!("n{place}");
     match spec.item {
@@ -402,37 +520,57 @@ fn add_kind<const VARIETY: usize, T: Pick + 'static>(builder: GraphBuilder<Walk>
 }
 
 fn cases() -> impl Strategy<Value = Case> {
-    (proptest::collection::vec(any::<u8>(), 120), any::<u64>()).prop_map(|(tape, seed)| case(&mut Tape(tape.iter()), seed))
+    (proptest::collection::vec(any::<u8>(), 120), any::<u64>())
+        .prop_map(|(tape, seed)| case(&mut Tape(tape.iter()), seed))
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
 /// How many graphs are tried at most.
 const CASES: u32 = 6_000;
 
 /// Runs `check` on random graphs until enough of them were accepted by the builder.
-fn on_accepted(enough: usize, check: impl Fn(&Case, &World, &Graph<Walk>) -> Result<(), TestCaseError>) {
+fn on_accepted(
+    enough: usize,
+    check: impl Fn(&Case, &World, &Graph<Walk>) -> Result<(), TestCaseError>,
+) {
     let accepted = Cell::new(0);
-    let config = ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() };
+    let config = ProptestConfig {
+        cases: CASES,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
     let outcome = TestRunner::new(config).run(&cases(), |case| {
         let world = case.world(0);
         if accepted.get() >= enough {
             return Ok(());
         }
-        let Some(graph) = case.build(&world) else { return Ok(()) };
+        let Some(graph) = case.build(&world) else {
+            return Ok(());
+        };
         accepted.set(accepted.get() + 1);
         check(&case, &world, &graph)
     });
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
-    assert!(accepted.get() >= enough, "only {} of {CASES} random graphs were accepted", accepted.get());
+    assert!(
+        accepted.get() >= enough,
+        "only {} of {CASES} random graphs were accepted",
+        accepted.get()
+    );
 }
 
 fn together(ran: &[Ran]) -> BTreeSet<(u32, u32)> {
     let mut pairs = BTreeSet::new();
     for (number, a) in ran.iter().enumerate() {
-        for b in ran[number + 1..].iter().filter(|b| b.superstep == a.superstep) {
+        for b in ran[number + 1..]
+            .iter()
+            .filter(|b| b.superstep == a.superstep)
+        {
             pairs.insert((a.place.min(b.place), a.place.max(b.place)));
         }
     }
@@ -443,11 +581,23 @@ fn together(ran: &[Ran]) -> BTreeSet<(u32, u32)> {
 fn unwritten(ran: &[Ran]) -> Vec<(Ran, usize)> {
     let had = |reader: &Ran, key: usize| {
         ran.iter().any(|writer| {
-            let in_time = if key == WalkBrief::INDEX { writer.superstep + 1 == reader.superstep } else { writer.superstep < reader.superstep };
+            let in_time = if key == WalkBrief::INDEX {
+                writer.superstep + 1 == reader.superstep
+            } else {
+                writer.superstep < reader.superstep
+            };
             in_time && writer.wrote.contains(&key)
         })
     };
-    ran.iter().flat_map(|reader| reader.reads.iter().filter(|key| !had(reader, **key)).map(|key| (reader.clone(), *key))).collect()
+    ran.iter()
+        .flat_map(|reader| {
+            reader
+                .reads
+                .iter()
+                .filter(|key| !had(reader, **key))
+                .map(|key| (reader.clone(), *key))
+        })
+        .collect()
 }
 
 #[test]
@@ -462,7 +612,11 @@ fn an_accepted_graph_keeps_what_the_analyses_promise() {
             prop_assert!(false, "{error}\n{}\n{:?}", shown(), error.kind());
         }
         for (a, b) in together(&ran) {
-            prop_assert!(exploration.pairs.contains(a, b), "n{a} and n{b} ran together\n{}", shown());
+            prop_assert!(
+                exploration.pairs.contains(a, b),
+                "n{a} and n{b} ran together\n{}",
+                shown()
+            );
         }
         let unwritten = unwritten(&ran);
         prop_assert!(unwritten.is_empty(), "{unwritten:?}\n{}", shown());
@@ -504,14 +658,33 @@ fn the_cap_on_concurrency_changes_nothing_but_the_pace() {
 fn a_run_that_is_refused_by_its_limit_says_what_would_come_next() {
     on_accepted(100, |_, world, graph| {
         let all = block_on(graph.launch().limit(3_000).run(()));
-        let supersteps = world.ran.lock().unwrap().iter().map(|ran| ran.superstep).max().unwrap_or(0);
+        let supersteps = world
+            .ran
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|ran| ran.superstep)
+            .max()
+            .unwrap_or(0);
         prop_assert!(all.is_ok());
         // N supersteps need a limit of N.
-        prop_assert_eq!(block_on(graph.launch().limit(supersteps).run(())).ok(), all.ok());
-        let next: BTreeSet<String> =
-            world.ran.lock().unwrap().iter().filter(|ran| ran.superstep == supersteps).map(|ran| format!("n{}", ran.place)).collect();
-        let error = block_on(graph.launch().limit(supersteps - 1).run(())).expect_err("one superstep too few");
-        let RunErrorKind::Limit { next: said, .. } = error.kind() else { panic!("{error}") };
+        prop_assert_eq!(
+            block_on(graph.launch().limit(supersteps).run(())).ok(),
+            all.ok()
+        );
+        let next: BTreeSet<String> = world
+            .ran
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|ran| ran.superstep == supersteps)
+            .map(|ran| format!("n{}", ran.place))
+            .collect();
+        let error = block_on(graph.launch().limit(supersteps - 1).run(()))
+            .expect_err("one superstep too few");
+        let RunErrorKind::Limit { next: said, .. } = error.kind() else {
+            panic!("{error}")
+        };
         prop_assert_eq!(said.iter().cloned().collect::<BTreeSet<_>>(), next);
         Ok(())
     });

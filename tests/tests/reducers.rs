@@ -15,11 +15,25 @@ fn folded<T>(reducer: fn(&mut T, T), mut current: T, written: T) -> T {
 #[test]
 fn c21_g003_g004_lists() {
     assert_eq!(folded(reduce::append, vec![1, 2], vec![3, 4]), [1, 2, 3, 4]);
-    assert_eq!(folded(reduce::append, vec![], vec![3]), [3], "nothing there");
-    assert_eq!(folded(reduce::append, vec![3], vec![]), [3], "nothing written");
-    assert_eq!(folded(reduce::prepend, vec!['c', 'd'], vec!['a', 'b']), ['a', 'b', 'c', 'd']);
+    assert_eq!(
+        folded(reduce::append, vec![], vec![3]),
+        [3],
+        "nothing there"
+    );
+    assert_eq!(
+        folded(reduce::append, vec![3], vec![]),
+        [3],
+        "nothing written"
+    );
+    assert_eq!(
+        folded(reduce::prepend, vec!['c', 'd'], vec!['a', 'b']),
+        ['a', 'b', 'c', 'd']
+    );
     assert_eq!(folded(reduce::prepend, vec![], vec!['a']), ['a']);
-    assert_eq!(folded(reduce::prepend, "cd".to_string(), "ab".to_string()), "abcd");
+    assert_eq!(
+        folded(reduce::prepend, "cd".to_string(), "ab".to_string()),
+        "abcd"
+    );
 }
 
 #[test]
@@ -34,12 +48,21 @@ fn c21_g005_numbers() {
 
 #[test]
 fn c21_g006_g008_maps_are_merged_into_a_value_of_their_own() {
-    let (old, new) = (HashMap::from([("a", 1), ("b", 2)]), HashMap::from([("b", 3), ("c", 4)]));
+    let (old, new) = (
+        HashMap::from([("a", 1), ("b", 2)]),
+        HashMap::from([("b", 3), ("c", 4)]),
+    );
     let snapshot = old.clone();
-    assert_eq!(folded(reduce::merge, old.clone(), new), HashMap::from([("a", 1), ("b", 3), ("c", 4)]));
+    assert_eq!(
+        folded(reduce::merge, old.clone(), new),
+        HashMap::from([("a", 1), ("b", 3), ("c", 4)])
+    );
     // agentmesh's MergeMap changes the map that the snapshot shares.
     assert_eq!(old, snapshot);
-    assert_eq!(folded(reduce::merge, BTreeMap::new(), BTreeMap::from([("a", 1)])), BTreeMap::from([("a", 1)]));
+    assert_eq!(
+        folded(reduce::merge, BTreeMap::new(), BTreeMap::from([("a", 1)])),
+        BTreeMap::from([("a", 1)])
+    );
 }
 
 #[test]
@@ -57,7 +80,14 @@ fn the_built_in_reducers_obey_the_laws() {
     testing::check_reducer(reduce::min, [0, 1, -7, 40]);
     testing::check_reducer(reduce::max, [0, 1, -7, 40]);
     testing::check_reducer(reduce::first, ["", "a", "b"]);
-    testing::check_reducer(reduce::merge, [BTreeMap::new(), BTreeMap::from([("a", 1)]), BTreeMap::from([("a", 2), ("b", 3)])]);
+    testing::check_reducer(
+        reduce::merge,
+        [
+            BTreeMap::new(),
+            BTreeMap::from([("a", 1)]),
+            BTreeMap::from([("a", 2), ("b", 3)]),
+        ],
+    );
 }
 
 #[test]
@@ -99,20 +129,60 @@ fn longest(current: &mut String, written: String) {
 }
 
 #[node(Many)]
-async fn five() -> (ManyTotal, ManyLow, ManyLowFromTen, ManyHigh, ManyName, ManyKept, ManyStack, ManyLongest) {
-    (ManyTotal(1), ManyLow(5), ManyLowFromTen(5), ManyHigh(-5), ManyName("first".into()), ManyKept(String::new()), ManyStack(vec![1, 2]), ManyLongest("aaa".into()))
+async fn five() -> (
+    ManyTotal,
+    ManyLow,
+    ManyLowFromTen,
+    ManyHigh,
+    ManyName,
+    ManyKept,
+    ManyStack,
+    ManyLongest,
+) {
+    (
+        ManyTotal(1),
+        ManyLow(5),
+        ManyLowFromTen(5),
+        ManyHigh(-5),
+        ManyName("first".into()),
+        ManyKept(String::new()),
+        ManyStack(vec![1, 2]),
+        ManyLongest("aaa".into()),
+    )
 }
 
 #[node(Many)]
-async fn seven() -> (ManyTotal, ManyLow, ManyLowFromTen, ManyHigh, ManyName, ManyStack, ManyLongest, ManyMap) {
+async fn seven() -> (
+    ManyTotal,
+    ManyLow,
+    ManyLowFromTen,
+    ManyHigh,
+    ManyName,
+    ManyStack,
+    ManyLongest,
+    ManyMap,
+) {
     let map = BTreeMap::from([("a".into(), 1), ("b".into(), 2)]);
-    (ManyTotal(2), ManyLow(7), ManyLowFromTen(7), ManyHigh(-7), ManyName("second".into()), ManyStack(vec![3]), ManyLongest("bb".into()), ManyMap(map))
+    (
+        ManyTotal(2),
+        ManyLow(7),
+        ManyLowFromTen(7),
+        ManyHigh(-7),
+        ManyName("second".into()),
+        ManyStack(vec![3]),
+        ManyLongest("bb".into()),
+        ManyMap(map),
+    )
 }
 
 #[node(Many)]
 async fn later(low: &i64, name: &str) -> (ManyTotal, ManyMap, ManyName) {
     assert_eq!((*low, name), (5, "first"));
-    (ManyTotal(4), ManyMap(BTreeMap::from([("b".into(), 3), ("c".into(), 4)])), ManyName("third".into()))
+    (
+        ManyTotal(4),
+        ManyMap(BTreeMap::from([("b".into(), 3), ("c".into(), 4)])),
+        ManyName("third".into()),
+    )
 }
 
 twin! { Both(Many) { START -> five & seven; five & seven -> later; } nodes: five, seven, later }
@@ -129,7 +199,10 @@ async fn c12_g011_each_key_folds_by_its_own_reducer() {
     let many = both!(Both, |launch| launch.run(1).await.unwrap());
     assert_eq!(many.total, 7);
     assert_eq!(many.name, "first");
-    assert_eq!(many.map, BTreeMap::from([("a".into(), 1), ("b".into(), 3), ("c".into(), 4)]));
+    assert_eq!(
+        many.map,
+        BTreeMap::from([("a".into(), 1), ("b".into(), 3), ("c".into(), 4)])
+    );
     assert_eq!(many.stack, [3, 1, 2]);
     assert_eq!(many.longest, "aaa");
     assert_eq!(many.kept, "existing", "skip_zero ignores an empty write");
@@ -189,12 +262,24 @@ twin! { SumUp(Sums) { one_to_three -> each add -> add_four; } nodes: one_to_thre
 #[tokio::test]
 async fn c12_sums_add_up() {
     let sums = both!(SumUp, |launch| launch.run(0).await.unwrap());
-    assert_eq!(sums, Sums { n: 10, seen: vec![6] });
+    assert_eq!(
+        sums,
+        Sums {
+            n: 10,
+            seen: vec![6]
+        }
+    );
 }
 
 #[tokio::test]
 async fn g043_input_goes_through_the_reducer() {
-    assert_eq!(both!(SumUp, |launch| launch.run(100).await.unwrap()), Sums { n: 110, seen: vec![106] });
+    assert_eq!(
+        both!(SumUp, |launch| launch.run(100).await.unwrap()),
+        Sums {
+            n: 110,
+            seen: vec![106]
+        }
+    );
 }
 
 #[node(Sums)]
@@ -206,7 +291,13 @@ twin! { Watch(Sums) { watch -> match { true => watch, false => END }; } nodes: w
 
 #[tokio::test]
 async fn c23_an_aggregate_is_seen_one_superstep_late() {
-    assert_eq!(both!(Watch, |launch| launch.run(0).await.unwrap()), Sums { n: 2, seen: vec![0, 1] });
+    assert_eq!(
+        both!(Watch, |launch| launch.run(0).await.unwrap()),
+        Sums {
+            n: 2,
+            seen: vec![0, 1]
+        }
+    );
 }
 
 /// A topic: what is said in one superstep is heard in the next, and then gone.
@@ -232,7 +323,11 @@ async fn say_ab() -> (TopicSaid, TopicAll) {
 
 #[node(Topic)]
 async fn say_cd(said: &[String]) -> (TopicSaid, TopicHeard, TopicAll) {
-    (TopicSaid(texts(&["c", "d"])), TopicHeard(vec![said.to_vec()]), TopicAll(texts(&["c", "d"])))
+    (
+        TopicSaid(texts(&["c", "d"])),
+        TopicHeard(vec![said.to_vec()]),
+        TopicAll(texts(&["c", "d"])),
+    )
 }
 
 #[node(Topic)]
@@ -253,8 +348,15 @@ twin! {
 #[tokio::test]
 async fn c13_an_ephemeral_key_lasts_one_superstep() {
     let topic = both!(Heard, |launch| launch.run(()).await.unwrap());
-    assert_eq!(topic.heard, [texts(&["a", "b"]), texts(&["c", "d", "d"]), vec![]]);
-    assert_eq!(topic.all, ["a", "b", "c", "d", "d"], "without `ephemeral` all is kept");
+    assert_eq!(
+        topic.heard,
+        [texts(&["a", "b"]), texts(&["c", "d", "d"]), vec![]]
+    );
+    assert_eq!(
+        topic.all,
+        ["a", "b", "c", "d", "d"],
+        "without `ephemeral` all is kept"
+    );
     assert!(topic.said.is_empty());
 }
 
@@ -277,16 +379,28 @@ impl Message for Line {
 
     fn removes(&self) -> Option<Remove<'_>> {
         let id = self.id.as_deref().filter(|_| self.remove)?;
-        Some(if id == "*" { Remove::All } else { Remove::One(id) })
+        Some(if id == "*" {
+            Remove::All
+        } else {
+            Remove::One(id)
+        })
     }
 }
 
 fn line(id: &str, text: &str) -> Line {
-    Line { id: Some(id.into()), text: text.into(), remove: false }
+    Line {
+        id: Some(id.into()),
+        text: text.into(),
+        remove: false,
+    }
 }
 
 fn removal(id: &str) -> Line {
-    Line { id: Some(id.into()), text: String::new(), remove: true }
+    Line {
+        id: Some(id.into()),
+        text: String::new(),
+        remove: true,
+    }
 }
 
 fn lines(current: Vec<Line>, written: Vec<Line>) -> Vec<Line> {
@@ -296,21 +410,44 @@ fn lines(current: Vec<Line>, written: Vec<Line>) -> Vec<Line> {
 #[test]
 fn c24_messages_append_replace_and_remove() {
     let (m1, m2) = (line("1", "hello"), line("2", "there"));
-    assert_eq!(lines(vec![m1.clone()], vec![m2.clone()]), [m1.clone(), m2.clone()]);
-    assert_eq!(lines(vec![m1.clone(), m2.clone()], vec![line("1", "hi")]), [line("1", "hi"), m2.clone()], "replaced in place");
-    assert_eq!(lines(vec![], vec![line("3", "first"), line("3", "last")]), [line("3", "last")], "the last of one id wins");
-    assert_eq!(lines(vec![m1.clone(), m2.clone()], vec![removal("1")]), vec![m2.clone()]);
+    assert_eq!(
+        lines(vec![m1.clone()], vec![m2.clone()]),
+        [m1.clone(), m2.clone()]
+    );
+    assert_eq!(
+        lines(vec![m1.clone(), m2.clone()], vec![line("1", "hi")]),
+        [line("1", "hi"), m2.clone()],
+        "replaced in place"
+    );
+    assert_eq!(
+        lines(vec![], vec![line("3", "first"), line("3", "last")]),
+        [line("3", "last")],
+        "the last of one id wins"
+    );
+    assert_eq!(
+        lines(vec![m1.clone(), m2.clone()], vec![removal("1")]),
+        vec![m2.clone()]
+    );
     assert_eq!(lines(vec![m1.clone(), m2.clone()], vec![removal("*")]), []);
     assert_eq!(lines(vec![m1], vec![removal("*"), m2.clone()]), [m2]);
 }
 
 #[test]
 fn c24_a_missing_id_is_filled_with_the_same_one_each_time() {
-    let said = |text: &str| Line { text: text.into(), ..Line::default() };
+    let said = |text: &str| Line {
+        text: text.into(),
+        ..Line::default()
+    };
     let once = lines(vec![line("1", "a")], vec![said("b"), said("c")]);
     let ids: Vec<_> = once.iter().map(|line| line.id.clone().unwrap()).collect();
-    assert!(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2], "{ids:?}");
-    assert_eq!(once, lines(vec![line("1", "a")], vec![said("b"), said("c")]));
+    assert!(
+        ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2],
+        "{ids:?}"
+    );
+    assert_eq!(
+        once,
+        lines(vec![line("1", "a")], vec![said("b"), said("c")])
+    );
 }
 
 #[state]
@@ -335,26 +472,43 @@ twin! { Forget(Chat) { answer -> forget_the_unknown; } nodes: answer, forget_the
 
 #[tokio::test]
 async fn g042_input_messages_are_folded_into_the_messages() {
-    let chat = both!(Answer, |launch| launch.run(vec![line("1", "helo"), line("1", "hello")]).await.unwrap());
-    assert_eq!(chat.lines, [line("1", "hello"), line("2", "hello yourself")]);
+    let chat = both!(Answer, |launch| launch
+        .run(vec![line("1", "helo"), line("1", "hello")])
+        .await
+        .unwrap());
+    assert_eq!(
+        chat.lines,
+        [line("1", "hello"), line("2", "hello yourself")]
+    );
 }
 
 #[tokio::test]
 async fn c24_the_removal_of_an_unknown_message_is_an_error_and_applies_nothing() {
     let (kind, state) = both!(Forget, |launch| {
         let error = failed(launch.run(vec![]).await);
-        (error.kind().clone(), error.state::<Chat>().unwrap().lines.clone())
+        (
+            error.kind().clone(),
+            error.state::<Chat>().unwrap().lines.clone(),
+        )
     });
-    let RunErrorKind::Write { nodes, problem } = kind else { panic!("{kind:?}") };
+    let RunErrorKind::Write { nodes, problem } = kind else {
+        panic!("{kind:?}")
+    };
     assert_eq!(nodes, ["forget_the_unknown"]);
-    assert!(problem.contains("`lines`") && problem.contains('9'), "{problem}");
+    assert!(
+        problem.contains("`lines`") && problem.contains('9'),
+        "{problem}"
+    );
     assert_eq!(state, [line("2", "hello yourself")]);
 }
 
 #[tokio::test]
 async fn c24_concurrent_removals_are_checked_against_each_other() {
     let kind = kind(RemoveTwice::run(vec![line("1", "hello")]).await);
-    assert!(matches!(&kind, RunErrorKind::Write { nodes, .. } if *nodes == ["remove_one", "remove_one_too"]), "{kind:?}");
+    assert!(
+        matches!(&kind, RunErrorKind::Write { nodes, .. } if *nodes == ["remove_one", "remove_one_too"]),
+        "{kind:?}"
+    );
 }
 
 #[node(Chat)]

@@ -1,8 +1,8 @@
 //! What the run-time builder refuses: the same rules and words as `flow!`, all at once. (The static side is in `ui/`.)
 
 use petalflow::graph::{GraphBuilder, Rule};
-use petalflow::{FailureKind, NodeError, Policy, Retry};
 use petalflow::prelude::*;
+use petalflow::{FailureKind, NodeError, Policy, Retry};
 
 use crate::support::{Log, LogXs, appending, codes, list, refusal};
 
@@ -20,32 +20,56 @@ enum Way {
 
 #[node(Log)]
 async fn pick() -> Way {
-    if std::hint::black_box(true) { Way::Left } else { Way::Right }
+    if std::hint::black_box(true) {
+        Way::Left
+    } else {
+        Way::Right
+    }
 }
 
 #[test]
 fn g018_a_graph_without_nodes() {
     // agentmesh: MISSING_NODE.
-    assert_eq!(refusal(graph()), "PF001: nothing starts the flow: it has no edges; add one, such as `START -> first`");
+    assert_eq!(
+        refusal(graph()),
+        "PF001: nothing starts the flow: it has no edges; add one, such as `START -> first`"
+    );
 }
 
 #[test]
 fn c38a_no_edge_from_start() {
     // A single source would be where the run starts; here there are two.
-    let builder = graph().node(a {}).node(b {}).node(c {}).edge("a", "c").edge("b", "c");
-    assert_eq!(refusal(builder), "PF001: nothing starts the flow: no edge begins at START; add one, such as `START -> first`");
+    let builder = graph()
+        .node(a {})
+        .node(b {})
+        .node(c {})
+        .edge("a", "c")
+        .edge("b", "c");
+    assert_eq!(
+        refusal(builder),
+        "PF001: nothing starts the flow: no edge begins at START; add one, such as `START -> first`"
+    );
 }
 
 #[test]
 fn c34_c38b_an_edge_to_an_unknown_node() {
     let builder = graph().node(a {}).edge(START, "a").edge("a", "elsewhere");
-    assert_eq!(refusal(builder), "PF002: an edge names `elsewhere`, but no node of the flow has that name; add the node or remove the name");
+    assert_eq!(
+        refusal(builder),
+        "PF002: an edge names `elsewhere`, but no node of the flow has that name; add the node or remove the name"
+    );
 }
 
 #[test]
 fn c38c_g018_edges_from_an_unknown_node_and_to_an_unknown_entry() {
-    assert_eq!(codes(graph().node(a {}).edge(START, "a").edge("x", "a")), ["PF002"]);
-    assert_eq!(codes(graph().node(a {}).edge(START, "entry").edge("a", END)), ["PF002"]);
+    assert_eq!(
+        codes(graph().node(a {}).edge(START, "a").edge("x", "a")),
+        ["PF002"]
+    );
+    assert_eq!(
+        codes(graph().node(a {}).edge(START, "entry").edge("a", END)),
+        ["PF002"]
+    );
 }
 
 #[test]
@@ -58,21 +82,33 @@ fn c34_a_similar_name_is_offered() {
 fn c38d_g017_a_node_declared_twice() {
     // agentmesh lets the second silently replace the first.
     let builder = graph().node(a {}).node_as("a", b {}).edge(START, "a");
-    assert_eq!(refusal(builder), "PF003: node `a` is declared twice; rename one of them, or remove it");
+    assert_eq!(
+        refusal(builder),
+        "PF003: node `a` is declared twice; rename one of them, or remove it"
+    );
 }
 
 #[test]
 fn c38e_reserved_names() {
     for name in [START, END] {
         let text = refusal(graph().node_as(name, a {}).node(b {}).edge(START, "b"));
-        assert!(text.starts_with(&format!("PF003: a node cannot be called `{name}`")), "{text}");
+        assert!(
+            text.starts_with(&format!("PF003: a node cannot be called `{name}`")),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn c38f_c38g_edges_out_of_end_and_into_start() {
-    assert!(refusal(graph().node(a {}).edge(START, "a").edge(END, "a")).starts_with("PF006: an edge leads out of END to `a`"));
-    assert!(refusal(graph().node(a {}).edge(START, "a").edge("a", START)).starts_with("PF005: an edge from `a` leads into START"));
+    assert!(
+        refusal(graph().node(a {}).edge(START, "a").edge(END, "a"))
+            .starts_with("PF006: an edge leads out of END to `a`")
+    );
+    assert!(
+        refusal(graph().node(a {}).edge(START, "a").edge("a", START))
+            .starts_with("PF005: an edge from `a` leads into START")
+    );
 }
 
 #[test]
@@ -87,41 +123,95 @@ fn c38h_defer_with_and_catch_of_unknown_nodes() {
 #[tokio::test]
 async fn c38i_a_name_may_hold_any_character() {
     // LangGraph refuses "|" and ":", which its checkpoint names use as separators.
-    let built = graph().node_as("a|b:c d", a {}).edge(START, "a|b:c d").build().unwrap();
+    let built = graph()
+        .node_as("a|b:c d", a {})
+        .edge(START, "a|b:c d")
+        .build()
+        .unwrap();
     assert_eq!(built.run(vec![]).await.unwrap().xs, ["a"]);
-    assert!(built.mermaid().contains("a|b:c d") || built.mermaid().contains("#124;"), "{}", built.mermaid());
+    assert!(
+        built.mermaid().contains("a|b:c d") || built.mermaid().contains("#124;"),
+        "{}",
+        built.mermaid()
+    );
 }
 
 #[test]
 fn c39_g020_g021_an_unreachable_node() {
     // LangGraph compiles it without a word; agentmesh looks for it only when asked to be strict.
-    let builder = graph().node(a {}).node(b {}).node(c {}).edge(START, "a").edge("b", "c");
+    let builder = graph()
+        .node(a {})
+        .node(b {})
+        .node(c {})
+        .edge(START, "a")
+        .edge("b", "c");
     assert!(refusal(builder).starts_with("PF009: node `b` is unreachable: no edge leads to it"));
-    assert_eq!(codes(graph().node(a {}).node(b {}).edge(START, "a")), ["PF008"], "without any edge it is unused");
+    assert_eq!(
+        codes(graph().node(a {}).node(b {}).edge(START, "a")),
+        ["PF008"],
+        "without any edge it is unused"
+    );
 }
 
 #[tokio::test]
 async fn g020_cycles_are_allowed_if_they_end() {
-    let builder = graph().node(pick {}).node(a {}).edge(START, "a").edge("a", "pick").route("pick", "Left", END).route("pick", "Right", "a");
-    assert_eq!(builder.build().unwrap().run(vec![]).await.unwrap().xs, ["a"]);
+    let builder = graph()
+        .node(pick {})
+        .node(a {})
+        .edge(START, "a")
+        .edge("a", "pick")
+        .route("pick", "Left", END)
+        .route("pick", "Right", "a");
+    assert_eq!(
+        builder.build().unwrap().run(vec![]).await.unwrap().xs,
+        ["a"]
+    );
 }
 
 #[test]
 fn g021_a_cycle_without_a_way_out() {
-    let text = refusal(graph().node(a {}).node(b {}).edge(START, "a").edge("a", "b").edge("b", "a"));
-    assert!(text.starts_with("PF010: the cycle `a -> b -> a` has no way out"), "{text}");
+    let text = refusal(
+        graph()
+            .node(a {})
+            .node(b {})
+            .edge(START, "a")
+            .edge("a", "b")
+            .edge("b", "a"),
+    );
+    assert!(
+        text.starts_with("PF010: the cycle `a -> b -> a` has no way out"),
+        "{text}"
+    );
 }
 
 #[test]
 fn c40_an_edge_that_delivers_what_its_target_does_not_take() {
     // Eino finds a type mismatch when the edge is added; in `flow!` the compiler does.
-    let plain = graph().node(sends {}).node(a {}).edge(START, "sends").each("sends", "a");
-    assert!(refusal(plain).starts_with("PF020: node `a` takes no item, but the edge from `sends` delivers one"));
+    let plain = graph()
+        .node(sends {})
+        .node(a {})
+        .edge(START, "sends")
+        .each("sends", "a");
+    assert!(
+        refusal(plain)
+            .starts_with("PF020: node `a` takes no item, but the edge from `sends` delivers one")
+    );
     let needs = graph().node(takes {}).edge(START, "takes");
-    assert!(refusal(needs).starts_with("PF020: node `takes` takes an item, but the edge from `START` delivers none"));
+    assert!(
+        refusal(needs).starts_with(
+            "PF020: node `takes` takes an item, but the edge from `START` delivers none"
+        )
+    );
     let nowhere = graph().node(sends {}).edge(START, "sends");
-    assert!(refusal(nowhere).starts_with("PF020: node `sends` sends items, but no `each` edge takes them"));
-    let nothing = graph().node(a {}).node(takes {}).edge(START, "a").each("a", "takes");
+    assert!(
+        refusal(nowhere)
+            .starts_with("PF020: node `sends` sends items, but no `each` edge takes them")
+    );
+    let nothing = graph()
+        .node(a {})
+        .node(takes {})
+        .edge(START, "a")
+        .each("a", "takes");
     assert!(refusal(nothing).starts_with("PF020: node `a` has an `each` edge, but sends no items"));
 }
 
@@ -137,7 +227,11 @@ async fn takes(#[item] number: &u32) -> LogXs {
 
 #[test]
 fn c40_each_of_another_type_is_refused() {
-    let builder = graph().node(sends {}).node(takes_text {}).edge(START, "sends").each("sends", "takes_text");
+    let builder = graph()
+        .node(sends {})
+        .node(takes_text {})
+        .edge(START, "sends")
+        .each("sends", "takes_text");
     assert_eq!(codes(builder), ["PF020"]);
 }
 
@@ -148,27 +242,64 @@ async fn takes_text(#[item] text: &String) -> LogXs {
 
 #[test]
 fn c40_an_edge_written_twice() {
-    let builder = graph().node(a {}).node(b {}).edge(START, "a").edge("a", "b").edge("a", "b");
-    assert_eq!(refusal(builder), "PF004: the edge from `a` to `b` is written twice; an edge fires once per superstep, so remove one of them");
+    let builder = graph()
+        .node(a {})
+        .node(b {})
+        .edge(START, "a")
+        .edge("a", "b")
+        .edge("a", "b");
+    assert_eq!(
+        refusal(builder),
+        "PF004: the edge from `a` to `b` is written twice; an edge fires once per superstep, so remove one of them"
+    );
 }
 
 #[test]
 fn c32_a_node_has_edges_or_routes_never_both() {
     // LangGraph fires both (langgraph#5829).
-    let builder = graph().node(pick {}).node(a {}).node(b {}).edge(START, "pick").route("pick", "Left", "a").route("pick", "Right", END).edge("pick", "b");
-    assert!(refusal(builder).starts_with("PF014: node `pick` chooses a route, but also has plain edges"));
-    let plain = graph().node(pick {}).node(a {}).edge(START, "pick").edge("pick", "a");
+    let builder = graph()
+        .node(pick {})
+        .node(a {})
+        .node(b {})
+        .edge(START, "pick")
+        .route("pick", "Left", "a")
+        .route("pick", "Right", END)
+        .edge("pick", "b");
+    assert!(
+        refusal(builder)
+            .starts_with("PF014: node `pick` chooses a route, but also has plain edges")
+    );
+    let plain = graph()
+        .node(pick {})
+        .node(a {})
+        .edge(START, "pick")
+        .edge("pick", "a");
     assert_eq!(codes(plain), ["PF014"]);
 }
 
 #[test]
 fn g036_routes_and_edges_fit_when_the_graph_is_built() {
     // agentmesh ignores a goto to a missing node while it runs.
-    let missing = graph().node(pick {}).node(a {}).edge(START, "pick").route("pick", "Left", "a");
+    let missing = graph()
+        .node(pick {})
+        .node(a {})
+        .edge(START, "pick")
+        .route("pick", "Left", "a");
     assert!(refusal(missing).starts_with("PF012: route `Right` of node `pick` has no edge"));
-    let unknown = graph().node(pick {}).edge(START, "pick").route("pick", "Left", END).route("pick", "Rihgt", END);
-    assert_eq!(refusal(unknown), "PF013: node `pick` has no route `Rihgt`; did you mean `Right`?");
-    let none = graph().node(a {}).node(b {}).edge(START, "a").route("a", "Left", "b");
+    let unknown = graph()
+        .node(pick {})
+        .edge(START, "pick")
+        .route("pick", "Left", END)
+        .route("pick", "Rihgt", END);
+    assert_eq!(
+        refusal(unknown),
+        "PF013: node `pick` has no route `Rihgt`; did you mean `Right`?"
+    );
+    let none = graph()
+        .node(a {})
+        .node(b {})
+        .edge(START, "a")
+        .route("a", "Left", "b");
     assert!(refusal(none).starts_with("PF015: node `a` does not choose a route"));
 }
 
@@ -184,7 +315,11 @@ fn a_join_that_a_route_can_leave_waiting() {
         .route("pick", "Right", "b")
         .join(["a", "b"], "c");
     let text = refusal(builder);
-    assert!(text.starts_with("PF011: the join `a & b` can be left waiting") && text.contains("`defer c`"), "{text}");
+    assert!(
+        text.starts_with("PF011: the join `a & b` can be left waiting")
+            && text.contains("`defer c`"),
+        "{text}"
+    );
 }
 
 #[state]
@@ -208,17 +343,36 @@ async fn look(topic: &str) -> Option<ReadsDraft> {
 
 #[test]
 fn a_key_read_before_it_is_surely_written() {
-    let never = Graph::<Reads>::builder("g").node(publish {}).edge(START, "publish");
+    let never = Graph::<Reads>::builder("g")
+        .node(publish {})
+        .edge(START, "publish");
     let text = refusal(never);
-    assert!(text.starts_with("PF017: node `publish` reads `draft`, but no node before it writes it"), "{text}");
-    let sometimes = Graph::<Reads>::builder("g").node(look {}).node(publish {}).edge(START, "look").edge("look", "publish");
+    assert!(
+        text.starts_with("PF017: node `publish` reads `draft`, but no node before it writes it"),
+        "{text}"
+    );
+    let sometimes = Graph::<Reads>::builder("g")
+        .node(look {})
+        .node(publish {})
+        .edge(START, "look")
+        .edge("look", "publish");
     let text = refusal(sometimes);
-    assert!(text.starts_with("PF017: node `publish` reads `draft`") && text.contains("`look`"), "{text}");
+    assert!(
+        text.starts_with("PF017: node `publish` reads `draft`") && text.contains("`look`"),
+        "{text}"
+    );
 }
 
 #[test]
 fn an_output_that_a_path_leaves_out() {
-    assert!(refusal(Graph::<Reads>::builder("g").node(look {}).edge(START, "look")).starts_with("PF021: output `result`"));
+    assert!(
+        refusal(
+            Graph::<Reads>::builder("g")
+                .node(look {})
+                .edge(START, "look")
+        )
+        .starts_with("PF021: output `result`")
+    );
 }
 
 #[node(Log)]
@@ -229,10 +383,23 @@ async fn on_failure(#[item] failure: &NodeError) -> LogXs {
 
 #[test]
 fn a_catch_that_cannot_work() {
-    let base = || graph().node(a {}).node(on_failure {}).edge(START, "a").catch("a", "on_failure");
+    let base = || {
+        graph()
+            .node(a {})
+            .node(on_failure {})
+            .edge(START, "a")
+            .catch("a", "on_failure")
+    };
     assert!(base().build().is_ok());
-    assert!(refusal(base().node(takes {}).catch("a", "takes")).starts_with("PF026: the failure of node `a` is caught twice"));
-    let item = graph().node(a {}).node(takes {}).edge(START, "a").catch("a", "takes");
+    assert!(
+        refusal(base().node(takes {}).catch("a", "takes"))
+            .starts_with("PF026: the failure of node `a` is caught twice")
+    );
+    let item = graph()
+        .node(a {})
+        .node(takes {})
+        .edge(START, "a")
+        .catch("a", "takes");
     assert!(refusal(item).starts_with("PF020: node `takes` takes an item of type `u32`"));
 }
 
@@ -252,15 +419,34 @@ fn g022_g023_all_mistakes_are_reported_at_once_and_there_is_no_way_around_them()
         .edge("c", END)
         .build()
         .unwrap_err();
-    let rules: Vec<Rule> = errors.problems().iter().map(|problem| problem.rule).collect();
-    assert_eq!(rules, [Rule::DuplicateEdge, Rule::UnusedNode, Rule::UnreachableNode, Rule::EndlessCycle]);
+    let rules: Vec<Rule> = errors
+        .problems()
+        .iter()
+        .map(|problem| problem.rule)
+        .collect();
+    assert_eq!(
+        rules,
+        [
+            Rule::DuplicateEdge,
+            Rule::UnusedNode,
+            Rule::UnreachableNode,
+            Rule::EndlessCycle
+        ]
+    );
     let text = errors.to_string();
-    assert!(text.starts_with("graph `g` cannot be built:\n  PF004: ") && text.lines().count() == 5, "{text}");
+    assert!(
+        text.starts_with("graph `g` cannot be built:\n  PF004: ") && text.lines().count() == 5,
+        "{text}"
+    );
 }
 
 #[test]
 fn g022_unknown_names_are_all_reported() {
-    let builder = graph().node(a {}).edge(START, "x").edge("y", "z").defer("w");
+    let builder = graph()
+        .node(a {})
+        .edge(START, "x")
+        .edge("y", "z")
+        .defer("w");
     assert_eq!(codes(builder), ["PF002"; 4]);
 }
 

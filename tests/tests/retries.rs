@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use petalflow::prelude::*;
-use petalflow::{BoxError, CancelToken, Effects, EventKind, FailureKind, KeySet, Output, Retry, RunErrorKind};
+use petalflow::{
+    BoxError, CancelToken, Effects, EventKind, FailureKind, KeySet, Output, Retry, RunErrorKind,
+};
 use tokio::time::Instant;
 
 use crate::support::{Log, LogXs, Trace, appending, both, failed, kind, list, twin};
@@ -20,26 +22,41 @@ fn millis(retry: Retry) -> Vec<u128> {
 #[test]
 fn c50_waits_grow_and_are_capped() {
     assert_eq!(millis(Retry::times(3).first(10 * MS)), [10, 20]);
-    let capped = Retry::times(6).first(Duration::from_secs(1)).factor(3.0).max(Duration::from_secs(10));
+    let capped = Retry::times(6)
+        .first(Duration::from_secs(1))
+        .factor(3.0)
+        .max(Duration::from_secs(10));
     assert_eq!(millis(capped), [1_000, 3_000, 9_000, 10_000, 10_000]);
 }
 
 #[test]
 fn c51_the_backoff_table() {
-    let retry = Retry::times(7).first(Duration::from_secs(1)).max(Duration::from_secs(10));
+    let retry = Retry::times(7)
+        .first(Duration::from_secs(1))
+        .max(Duration::from_secs(10));
     assert_eq!(millis(retry), [1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
-    assert_eq!(millis(Retry::times(1)), [0; 0], "one attempt in all is no retry");
+    assert_eq!(
+        millis(Retry::times(1)),
+        [0; 0],
+        "one attempt in all is no retry"
+    );
 }
 
 #[test]
 fn g001_g049_the_defaults() {
-    assert_eq!(millis(Retry::times(8)), [100, 200, 400, 800, 1_600, 3_200, 5_000]);
+    assert_eq!(
+        millis(Retry::times(8)),
+        [100, 200, 400, 800, 1_600, 3_200, 5_000]
+    );
 }
 
 #[test]
 fn g050_a_constant_wait_is_called_by_its_name() {
     // agentmesh's "linear" backoff is documented as 1s, 2s, 3s, but is constant. Here `factor` says what it does.
-    assert_eq!(millis(Retry::times(4).first(Duration::from_secs(1)).factor(1.0)), [1_000, 1_000, 1_000]);
+    assert_eq!(
+        millis(Retry::times(4).first(Duration::from_secs(1)).factor(1.0)),
+        [1_000, 1_000, 1_000]
+    );
 }
 
 #[test]
@@ -47,7 +64,10 @@ fn c50_jitter_adds_at_most_the_wait_itself() {
     let retry = Retry::times(4).first(10 * MS).jitter();
     for _ in 0..50 {
         for (wait, base) in retry.waits().zip([10, 20, 40]) {
-            assert!(wait >= base * MS && wait <= 2 * base * MS, "{wait:?} for {base} ms");
+            assert!(
+                wait >= base * MS && wait <= 2 * base * MS,
+                "{wait:?} for {base} ms"
+            );
         }
     }
 }
@@ -55,7 +75,11 @@ fn c50_jitter_adds_at_most_the_wait_itself() {
 #[node(Log, retry = Retry::times(3).first(Duration::from_millis(10)))]
 async fn third_time(cx: Context, trace: Managed<Trace>) -> petalflow::Result<LogXs> {
     trace.say(format!("attempt {}", cx.attempt()));
-    if cx.attempt() < 3 { Err(format!("attempt {} failed", cx.attempt()).into()) } else { Ok(LogXs(list(["ok"]))) }
+    if cx.attempt() < 3 {
+        Err(format!("attempt {} failed", cx.attempt()).into())
+    } else {
+        Ok(LogXs(list(["ok"])))
+    }
 }
 
 twin! { Third(Log) { third_time -> b; } nodes: third_time, b }
@@ -81,7 +105,10 @@ async fn c50_events_show_each_attempt() {
             let attempt = event.task.as_ref().map_or(0, |task| task.attempt);
             match &event.kind {
                 EventKind::NodeStarted => seen.push(format!("start {attempt}")),
-                EventKind::Retry { error, wait } => seen.push(format!("retry after {wait:?}: {} of {}", error.message, error.attempt)),
+                EventKind::Retry { error, wait } => seen.push(format!(
+                    "retry after {wait:?}: {} of {}",
+                    error.message, error.attempt
+                )),
                 EventKind::NodeFinished { .. } => seen.push(format!("finish {attempt}")),
                 _ => {}
             }
@@ -114,9 +141,14 @@ async fn c53_g049_when_the_attempts_are_used_up_the_last_error_fails_the_run() {
         let begun = Instant::now();
         (kind(launch.run(vec![]).await), begun.elapsed())
     });
-    let RunErrorKind::Node(error) = kind else { panic!("{kind:?}") };
+    let RunErrorKind::Node(error) = kind else {
+        panic!("{kind:?}")
+    };
     assert_eq!((error.message.as_str(), error.attempt), ("Always fails", 2));
-    assert!(elapsed >= 10 * MS && elapsed < 20 * MS, "one wait: {elapsed:?}");
+    assert!(
+        elapsed >= 10 * MS && elapsed < 20 * MS,
+        "one wait: {elapsed:?}"
+    );
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -140,7 +172,11 @@ async fn fails_with_key(trace: Managed<Trace>) -> petalflow::Result<LogXs> {
 #[node(Log, retry = Retry::times(3).only(is_value))]
 async fn fails_with_value(cx: Context, trace: Managed<Trace>) -> petalflow::Result<LogXs> {
     trace.say("called");
-    if cx.attempt() < 3 { Err(ValueError.into()) } else { Err(KeyError.into()) }
+    if cx.attempt() < 3 {
+        Err(ValueError.into())
+    } else {
+        Err(KeyError.into())
+    }
 }
 
 twin! { WithKey(Log) { fails_with_key } nodes: fails_with_key }
@@ -150,7 +186,11 @@ twin! { WithValue(Log) { fails_with_value } nodes: fails_with_value }
 async fn c52_g049_only_some_errors_are_worth_another_attempt() {
     let calls = both!(WithKey, |launch| {
         let trace = Trace::default();
-        assert!(failed(launch.manage(trace.clone()).run(vec![]).await).to_string().ends_with("key"));
+        assert!(
+            failed(launch.manage(trace.clone()).run(vec![]).await)
+                .to_string()
+                .ends_with("key")
+        );
         trace.count("called")
     });
     assert_eq!(calls, 1);
@@ -181,7 +221,11 @@ impl Output<Total> for WriteThenFail {
 
     fn apply(self, effects: &mut Effects<Total>) -> petalflow::Result<()> {
         (TotalN(3), TotalXs(vec![3])).apply(effects)?;
-        if self.0 { Err("after the writes".into()) } else { Ok(()) }
+        if self.0 {
+            Err("after the writes".into())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -200,8 +244,14 @@ twin! { OnceInFork(Total) { START -> aggregate & beside; } nodes: aggregate, bes
 
 #[tokio::test(start_paused = true)]
 async fn c22_c54_a_failed_attempt_leaves_no_writes() {
-    assert_eq!(both!(Once, |launch| launch.run(()).await.unwrap()), Total { n: 3, xs: vec![3] });
-    assert_eq!(both!(OnceInFork, |launch| launch.run(()).await.unwrap()), Total { n: 13, xs: vec![3] });
+    assert_eq!(
+        both!(Once, |launch| launch.run(()).await.unwrap()),
+        Total { n: 3, xs: vec![3] }
+    );
+    assert_eq!(
+        both!(OnceInFork, |launch| launch.run(()).await.unwrap()),
+        Total { n: 13, xs: vec![3] }
+    );
 }
 
 #[node(Log, retry = 3)]
@@ -216,9 +266,14 @@ twin! { Panics(Log) { panics } nodes: panics }
 async fn a_panic_is_not_tried_again() {
     let (kind, calls) = both!(Panics, |launch| {
         let trace = Trace::default();
-        (kind(launch.manage(trace.clone()).run(vec![]).await), trace.count("called"))
+        (
+            kind(launch.manage(trace.clone()).run(vec![]).await),
+            trace.count("called"),
+        )
     });
-    assert!(matches!(kind, RunErrorKind::Node(error) if error.kind == FailureKind::Panic && error.attempt == 1));
+    assert!(
+        matches!(kind, RunErrorKind::Node(error) if error.kind == FailureKind::Panic && error.attempt == 1)
+    );
     assert_eq!(calls, 1);
 }
 
@@ -227,7 +282,13 @@ async fn a_panic_that_is_recovered_is_tried_again() {
     let calls = both!(Panics, |launch| {
         let trace = Trace::default();
         let recover = petalflow::middleware::recover(|_, _| {});
-        failed(launch.manage(trace.clone()).middleware(recover).run(vec![]).await);
+        failed(
+            launch
+                .manage(trace.clone())
+                .middleware(recover)
+                .run(vec![])
+                .await,
+        );
         trace.count("called")
     });
     assert_eq!(calls, 3);
@@ -248,7 +309,11 @@ async fn g049_a_cancelled_run_does_not_wait_for_the_next_attempt() {
         let run = tokio::spawn(launch.manage(trace.clone()).cancel_with(&token).run(vec![]));
         tokio::time::sleep(10 * MS).await;
         token.cancel();
-        (kind(run.await.unwrap()), trace.count("called"), begun.elapsed())
+        (
+            kind(run.await.unwrap()),
+            trace.count("called"),
+            begun.elapsed(),
+        )
     });
     assert_eq!((kind, calls), (RunErrorKind::Cancelled, 1));
     assert!(elapsed < 100 * MS, "{elapsed:?}");
@@ -265,8 +330,19 @@ async fn what_the_flow_says_wins_over_the_annotation() {
     let trace = Trace::default();
     failed(Four::new().manage(trace.clone()).run(vec![]).await);
     assert_eq!(trace.count("called"), 4);
-    let (trace, policy) = (Trace::default(), petalflow::Policy { retry: Some(Retry::times(4)), ..petalflow::Policy::NONE });
-    let graph = Graph::<Log>::builder("four").node(annotated {}).edge(START, "annotated").with("annotated", policy).build().unwrap();
+    let (trace, policy) = (
+        Trace::default(),
+        petalflow::Policy {
+            retry: Some(Retry::times(4)),
+            ..petalflow::Policy::NONE
+        },
+    );
+    let graph = Graph::<Log>::builder("four")
+        .node(annotated {})
+        .edge(START, "annotated")
+        .with("annotated", policy)
+        .build()
+        .unwrap();
     failed(graph.launch().manage(trace.clone()).run(vec![]).await);
     assert_eq!(trace.count("called"), 4);
 }

@@ -28,7 +28,12 @@ async fn s1(xs: &[String]) -> InnerXs {
 
 #[node(Inner)]
 async fn s2(trace: Managed<Trace>, cx: Context) -> InnerXs {
-    trace.say(format!("{} in `{}` at {}", cx.node(), cx.namespace(), cx.superstep()));
+    trace.say(format!(
+        "{} in `{}` at {}",
+        cx.node(),
+        cx.namespace(),
+        cx.superstep()
+    ));
     InnerXs(list(["s2"]))
 }
 
@@ -52,28 +57,57 @@ async fn c82_g052_g053_g054_peers_only_what_out_returns_crosses() {
     // compile.
     let (xs, said) = both!(SharesAList, |launch| {
         let trace = Trace::default();
-        (launch.manage(trace.clone()).run(vec![]).await.unwrap().xs, trace.all())
+        (
+            launch.manage(trace.clone()).run(vec![]).await.unwrap().xs,
+            trace.all(),
+        )
     });
     assert_eq!(xs, ["i", "quick", "s1 after 2", "s2", "after"]);
-    assert_eq!(said, ["s2 in `delta` at 2"], "supersteps of its own, under the name of its node, with the parent's managed values");
+    assert_eq!(
+        said,
+        ["s2 in `delta` at 2"],
+        "supersteps of its own, under the name of its node, with the parent's managed values"
+    );
 }
 
 #[tokio::test]
 async fn g077_a_subflow_takes_one_superstep_of_its_parent() {
-    let limit = |limit| async move { both!(SharesAList, |launch| launch.limit(limit).manage(Trace::default()).run(vec![]).await.is_ok()) };
-    assert!(limit(4).await, "four supersteps, whatever the flow inside takes");
+    let limit = |limit| async move {
+        both!(SharesAList, |launch| launch
+            .limit(limit)
+            .manage(Trace::default())
+            .run(vec![])
+            .await
+            .is_ok())
+    };
+    assert!(
+        limit(4).await,
+        "four supersteps, whatever the flow inside takes"
+    );
     assert!(!limit(3).await);
 }
 
 #[tokio::test]
 async fn g078_after_a_subflow_the_run_goes_on_to_its_targets() {
     // agentmesh's sub-graph command names no next node, so the parent stops there.
-    assert_eq!(both!(SharesAList, |launch| launch.manage(Trace::default()).run(vec![]).await.unwrap().xs).last().unwrap(), "after");
+    assert_eq!(
+        both!(SharesAList, |launch| launch
+            .manage(Trace::default())
+            .run(vec![])
+            .await
+            .unwrap()
+            .xs)
+        .last()
+        .unwrap(),
+        "after"
+    );
 }
 
 #[tokio::test]
 async fn what_a_subflow_needs_is_asked_for_before_the_first_node_runs() {
-    assert!(matches!(both!(SharesAList, |launch| kind(launch.run(vec![]).await)), RunErrorKind::MissingManaged(names) if names.len() == 1));
+    assert!(
+        matches!(both!(SharesAList, |launch| kind(launch.run(vec![]).await)), RunErrorKind::MissingManaged(names) if names.len() == 1)
+    );
 }
 
 #[node(Inner)]
@@ -95,11 +129,23 @@ twin! {
 async fn g077_a_failure_inside_fails_the_node() {
     let (kind, text, xs) = both!(Fails, |launch| {
         let error = failed(launch.run(vec![]).await);
-        (error.kind().clone(), error.to_string(), error.state::<Log>().unwrap().xs.clone())
+        (
+            error.kind().clone(),
+            error.to_string(),
+            error.state::<Log>().unwrap().xs.clone(),
+        )
     });
-    let RunErrorKind::Node(error) = kind else { panic!("{kind:?}") };
-    assert_eq!((error.node.as_str(), error.superstep, error.kind), ("sub", 2, FailureKind::Error));
-    assert_eq!(text, "node `sub` failed in superstep 2: node `fails` of `sub` failed in superstep 2: deep trouble");
+    let RunErrorKind::Node(error) = kind else {
+        panic!("{kind:?}")
+    };
+    assert_eq!(
+        (error.node.as_str(), error.superstep, error.kind),
+        ("sub", 2, FailureKind::Error)
+    );
+    assert_eq!(
+        text,
+        "node `sub` failed in superstep 2: node `fails` of `sub` failed in superstep 2: deep trouble"
+    );
     assert_eq!(xs, ["i"]);
 }
 
@@ -119,7 +165,10 @@ twin! {
 
 #[tokio::test]
 async fn c59_a_failure_inside_can_be_caught_outside() {
-    assert_eq!(both!(Catches, |launch| launch.run(vec![]).await.unwrap().xs), ["i", "handled sub"]);
+    assert_eq!(
+        both!(Catches, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["i", "handled sub"]
+    );
 }
 
 #[node(Inner)]
@@ -139,8 +188,16 @@ twin! {
 
 #[tokio::test]
 async fn a_subflow_has_a_limit_of_its_own() {
-    let text = both!(OwnLimit, |launch| failed(launch.limit(1_000).run(vec![]).await).to_string());
-    assert!(text.starts_with("node `sub` failed in superstep 2: `Endless` did not end within 100 supersteps"), "{text}");
+    let text = both!(OwnLimit, |launch| failed(
+        launch.limit(1_000).run(vec![]).await
+    )
+    .to_string());
+    assert!(
+        text.starts_with(
+            "node `sub` failed in superstep 2: `Endless` did not end within 100 supersteps"
+        ),
+        "{text}"
+    );
 }
 
 #[node(Inner)]
@@ -178,10 +235,22 @@ async fn cancelling_the_run_stops_what_is_inside() {
 async fn a_time_limit_holds_for_what_is_inside() {
     let run = both!(Waits, |launch| {
         let trace = Trace::default();
-        let kind = kind(launch.manage(trace.clone()).timeout(Duration::from_millis(500)).run(vec![]).await);
+        let kind = kind(
+            launch
+                .manage(trace.clone())
+                .timeout(Duration::from_millis(500))
+                .run(vec![])
+                .await,
+        );
         (kind, trace.all())
     });
-    assert_eq!(run, (RunErrorKind::Timeout { of: "run" }, list(["dropped inside"])));
+    assert_eq!(
+        run,
+        (
+            RunErrorKind::Timeout { of: "run" },
+            list(["dropped inside"])
+        )
+    );
 }
 
 #[node(Inner)]
@@ -203,18 +272,43 @@ twin! {
 async fn c61_a_drain_lets_the_flow_inside_finish_its_superstep_of_the_parent() {
     let run = both!(Drains, |launch| {
         let token = CancelToken::new();
-        let error = failed(launch.manage(token.clone()).cancel_with(&token).run(vec![]).await);
-        (error.kind().clone(), error.state::<Log>().unwrap().xs.clone())
+        let error = failed(
+            launch
+                .manage(token.clone())
+                .cancel_with(&token)
+                .run(vec![])
+                .await,
+        );
+        (
+            error.kind().clone(),
+            error.state::<Log>().unwrap().xs.clone(),
+        )
     });
-    assert_eq!(run, (RunErrorKind::Drained { next: list(["after"]) }, list(["i", "s1 after 0"])));
+    assert_eq!(
+        run,
+        (
+            RunErrorKind::Drained {
+                next: list(["after"])
+            },
+            list(["i", "s1 after 0"])
+        )
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_fails_because_the_run_is_cancelled_is_neither_caught_nor_tried_again() {
     let (trace, token) = (Trace::default(), CancelToken::new());
-    let retry = petalflow::Policy { retry: Some(petalflow::Retry::times(3)), ..petalflow::Policy::NONE };
+    let retry = petalflow::Policy {
+        retry: Some(petalflow::Retry::times(3)),
+        ..petalflow::Policy::NONE
+    };
     let graph = Graph::<Log>::builder("g")
-        .subflow("sub", Waiting, |_: &Log| InnerInput { xs: vec![] }, |_: Inner| ())
+        .subflow(
+            "sub",
+            Waiting,
+            |_: &Log| InnerInput { xs: vec![] },
+            |_: Inner| (),
+        )
         .node(quick {})
         .node(handle {})
         .edge(START, "sub")
@@ -223,7 +317,13 @@ async fn what_fails_because_the_run_is_cancelled_is_neither_caught_nor_tried_aga
         .with("sub", retry)
         .build()
         .unwrap();
-    let run = tokio::spawn(graph.launch().manage(trace.clone()).cancel_with(&token).run(vec![]));
+    let run = tokio::spawn(
+        graph
+            .launch()
+            .manage(trace.clone())
+            .cancel_with(&token)
+            .run(vec![]),
+    );
     sleep(Duration::from_millis(10)).await;
     token.cancel();
     assert_eq!(kind(run.await.unwrap()), RunErrorKind::Cancelled);
@@ -269,7 +369,12 @@ async fn events_of_nested_flows_come_under_their_namespace() {
                 (None, Some(event)) => event.kind.name(),
                 _ => event.kind.name(),
             };
-            lines.push(format!("{} {} {} {kind}", event.namespace, event.superstep, event.node().unwrap_or("-")));
+            lines.push(format!(
+                "{} {} {} {kind}",
+                event.namespace,
+                event.superstep,
+                event.node().unwrap_or("-")
+            ));
             if let EventKind::Finished { state } = event.kind {
                 xs = state.xs;
             }
@@ -307,7 +412,11 @@ async fn events_of_nested_flows_come_under_their_namespace() {
         " 0 - finished",
     ];
     assert_eq!(lines, expected);
-    assert_eq!(xs, ["i", "m", "m", "s1 after 1", "s2"], "`Between` handed its list in and took all of it back");
+    assert_eq!(
+        xs,
+        ["i", "m", "m", "s1 after 1", "s2"],
+        "`Between` handed its list in and took all of it back"
+    );
 }
 
 #[state]
@@ -347,7 +456,10 @@ flow! {
 
 #[tokio::test]
 async fn a_subflow_may_be_the_target_of_each() {
-    assert_eq!(DigAll::run(()).await.unwrap().found, ["gold here in one[0]", "gold there in one[1]"]);
+    assert_eq!(
+        DigAll::run(()).await.unwrap().found,
+        ["gold here in one[0]", "gold there in one[1]"]
+    );
 }
 
 #[tokio::test]
@@ -378,16 +490,29 @@ twin! {
 
 #[tokio::test]
 async fn a_graph_may_be_a_node_of_a_graph() {
-    let inner = Graph::<Inner>::builder("inner").node(one_round {}).edge(START, "one_round").build().unwrap();
+    let inner = Graph::<Inner>::builder("inner")
+        .node(one_round {})
+        .edge(START, "one_round")
+        .build()
+        .unwrap();
     let outer = Graph::<Log>::builder("outer")
-        .subflow("sub", inner, |log: &Log| InnerInput { xs: log.xs.clone() }, |inner: Inner| (LogXs(inner.xs), inner.rounds > 1))
+        .subflow(
+            "sub",
+            inner,
+            |log: &Log| InnerInput { xs: log.xs.clone() },
+            |inner: Inner| (LogXs(inner.xs), inner.rounds > 1),
+        )
         .node(after {})
         .edge(START, "sub")
         .route("sub", "true", END)
         .route("sub", "false", "after")
         .build()
         .unwrap();
-    assert_eq!(outer.run(LogInput { xs: list(["x"]) }).await.unwrap().xs, ["x", "x", "after"], "`out` may choose a route");
+    assert_eq!(
+        outer.run(LogInput { xs: list(["x"]) }).await.unwrap().xs,
+        ["x", "x", "after"],
+        "`out` may choose a route"
+    );
 }
 
 #[tokio::test]
@@ -397,7 +522,13 @@ async fn a_panic_of_in_or_out_is_the_nodes() {
             .subflow(
                 "sub",
                 OneRound,
-                move |_: &Log| if at == "in" { panic!("in `in`") } else { InnerInput { xs: vec![] } },
+                move |_: &Log| {
+                    if at == "in" {
+                        panic!("in `in`")
+                    } else {
+                        InnerInput { xs: vec![] }
+                    }
+                },
                 move |_: Inner| assert!(at != "out", "in `out`"),
             )
             .edge(START, "sub")
@@ -406,6 +537,9 @@ async fn a_panic_of_in_or_out_is_the_nodes() {
     };
     for at in ["in", "out"] {
         let error = failed(build(at).run(vec![]).await);
-        assert_eq!(error.to_string(), format!("node `sub` failed in superstep 1: panicked: in `{at}`"));
+        assert_eq!(
+            error.to_string(),
+            format!("node `sub` failed in superstep 1: panicked: in `{at}`")
+        );
     }
 }

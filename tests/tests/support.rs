@@ -60,7 +60,10 @@ macro_rules! both {
             let $launch = $flow::built().launch();
             $body
         };
-        assert_eq!(fixed, built, "`flow!` (left) and the builder (right) differ");
+        assert_eq!(
+            fixed, built,
+            "`flow!` (left) and the builder (right) differ"
+        );
         fixed
     }};
 }
@@ -71,10 +74,17 @@ pub(crate) use {appending, both, twin};
 pub(crate) type Add<S> = fn(GraphBuilder<S>) -> GraphBuilder<S>;
 
 /// The graph of a static flow, built again edge by edge.
-pub(crate) fn rebuild<S: State>(name: &str, graph: &petalflow_graph::Graph, nodes: &[(&str, Add<S>)]) -> Graph<S> {
+pub(crate) fn rebuild<S: State>(
+    name: &str,
+    graph: &petalflow_graph::Graph,
+    nodes: &[(&str, Add<S>)],
+) -> Graph<S> {
     let mut builder = Graph::builder(name);
     for node in graph.nodes() {
-        let (_, add) = nodes.iter().find(|(name, _)| *name == node.name).unwrap_or_else(|| panic!("`nodes:` leaves out `{}`", node.name));
+        let (_, add) = nodes
+            .iter()
+            .find(|(name, _)| *name == node.name)
+            .unwrap_or_else(|| panic!("`nodes:` leaves out `{}`", node.name));
         builder = add(builder);
         if node.deferred {
             builder = builder.defer(&*node.name);
@@ -92,7 +102,9 @@ pub(crate) fn rebuild<S: State>(name: &str, graph: &petalflow_graph::Graph, node
         Target::Join(_) => None,
     };
     for edge in graph.edges() {
-        let (Some(from), Some(to)) = (source(edge.from), target(edge.to)) else { continue };
+        let (Some(from), Some(to)) = (source(edge.from), target(edge.to)) else {
+            continue;
+        };
         builder = match &edge.via {
             Via::Plain => builder.edge(from, to),
             Via::Each => builder.each(from, to),
@@ -102,8 +114,18 @@ pub(crate) fn rebuild<S: State>(name: &str, graph: &petalflow_graph::Graph, node
         };
     }
     for join in 0..graph.joins {
-        let sides = || graph.edges().iter().filter(|edge| edge.to == Target::Join(join)).filter_map(|edge| source(edge.from));
-        for edge in graph.edges().iter().filter(|edge| edge.from == Source::Join(join)) {
+        let sides = || {
+            graph
+                .edges()
+                .iter()
+                .filter(|edge| edge.to == Target::Join(join))
+                .filter_map(|edge| source(edge.from))
+        };
+        for edge in graph
+            .edges()
+            .iter()
+            .filter(|edge| edge.from == Source::Join(join))
+        {
             builder = builder.join(sides(), target(edge.to).expect("a join leads to nodes"));
         }
     }
@@ -124,7 +146,12 @@ impl Trace {
     }
 
     pub(crate) fn count(&self, what: &str) -> usize {
-        self.0.lock().unwrap().iter().filter(|said| *said == what).count()
+        self.0
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|said| *said == what)
+            .count()
     }
 
     /// A guard that says `dropped …` when it goes.
@@ -189,12 +216,19 @@ pub(crate) fn kind<S>(result: Result<S, RunError>) -> RunErrorKind {
 }
 
 fn refused<S: State>(builder: GraphBuilder<S>) -> GraphErrors {
-    builder.build().err().unwrap_or_else(|| panic!("the graph must be refused"))
+    builder
+        .build()
+        .err()
+        .unwrap_or_else(|| panic!("the graph must be refused"))
 }
 
 /// The codes of what is wrong with a graph, in order.
 pub(crate) fn codes<S: State>(builder: GraphBuilder<S>) -> Vec<&'static str> {
-    refused(builder).problems().iter().map(|problem| problem.rule.code()).collect()
+    refused(builder)
+        .problems()
+        .iter()
+        .map(|problem| problem.rule.code())
+        .collect()
 }
 
 /// The first thing that is wrong with a graph, in words.

@@ -19,7 +19,10 @@ struct Ids(Mutex<Vec<(String, TaskId)>>);
 
 impl Ids {
     fn note(&self, cx: &Context) {
-        self.0.lock().unwrap().push((format!("{}{:?}", cx.node(), cx.index()), cx.task_id()));
+        self.0
+            .lock()
+            .unwrap()
+            .push((format!("{}{:?}", cx.node(), cx.index()), cx.task_id()));
     }
 
     fn take(&self) -> Vec<(String, TaskId)> {
@@ -30,7 +33,11 @@ impl Ids {
 #[node(Log, retry = 3)]
 async fn third_time(cx: Context, ids: Managed<Ids>) -> petalflow::Result<()> {
     ids.note(&cx);
-    if cx.attempt() < 3 { Err("again".into()) } else { Ok(()) }
+    if cx.attempt() < 3 {
+        Err("again".into())
+    } else {
+        Ok(())
+    }
 }
 
 #[node(Log)]
@@ -67,14 +74,25 @@ async fn a_task_id_is_stable_over_attempts_and_different_between_tasks() {
         let second = ids.take();
         let attempts: BTreeSet<TaskId> = first[..3].iter().map(|(_, id)| *id).collect();
         let tasks: BTreeSet<TaskId> = first[2..].iter().map(|(_, id)| *id).collect();
-        let both: BTreeSet<TaskId> = tasks.iter().copied().chain(second[2..].iter().map(|(_, id)| *id)).collect();
+        let both: BTreeSet<TaskId> = tasks
+            .iter()
+            .copied()
+            .chain(second[2..].iter().map(|(_, id)| *id))
+            .collect();
         let names: Vec<String> = first.into_iter().map(|(name, _)| name).collect();
         (attempts.len(), tasks.len(), both.len(), names)
     });
     let (attempts, tasks, both, names) = shape;
-    assert_eq!(names[..3], ["third_timeNone", "third_timeNone", "third_timeNone"]);
+    assert_eq!(
+        names[..3],
+        ["third_timeNone", "third_timeNone", "third_timeNone"]
+    );
     assert_eq!(attempts, 1, "three attempts of one task");
-    assert_eq!(tasks, names.len() - 2, "same node, same items: still different tasks");
+    assert_eq!(
+        tasks,
+        names.len() - 2,
+        "same node, same items: still different tasks"
+    );
     assert_eq!(both, 2 * tasks, "two runs share no task");
 }
 
@@ -85,7 +103,10 @@ struct Threads(Mutex<Vec<(String, ThreadId, bool)>>);
 impl Threads {
     fn note(&self, name: &str) {
         let own = tokio::task::try_id().is_some();
-        self.0.lock().unwrap().push((name.into(), std::thread::current().id(), own));
+        self.0
+            .lock()
+            .unwrap()
+            .push((name.into(), std::thread::current().id(), own));
     }
 }
 
@@ -115,15 +136,38 @@ twin! { PlacesInFork(Log) { in_place -> blocks & spawned; blocks & spawned -> af
 async fn blocking_and_spawned_nodes_run_elsewhere_with_what_they_read() {
     let (xs, places) = both!(Places, |launch| {
         let threads = std::sync::Arc::new(Threads::default());
-        let xs = launch.manage_shared(std::sync::Arc::clone(&threads)).run(list(["x"])).await.unwrap().xs;
+        let xs = launch
+            .manage_shared(std::sync::Arc::clone(&threads))
+            .run(list(["x"]))
+            .await
+            .unwrap()
+            .xs;
         let here = std::thread::current().id();
-        let places = threads.0.lock().unwrap().iter().map(|(name, thread, own)| (name.clone(), *thread == here, *own)).collect::<Vec<_>>();
+        let places = threads
+            .0
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|(name, thread, own)| (name.clone(), *thread == here, *own))
+            .collect::<Vec<_>>();
         (xs, places)
     });
     assert_eq!(xs, ["x", "blocked after 1", "spawned after 2", "after"]);
-    let expected = [("in_place", true, false), ("blocks", false, true), ("spawned", true, true)];
-    assert_eq!(places, expected.map(|(name, here, own)| (name.to_string(), here, own)));
-    let xs = both!(PlacesInFork, |launch| launch.manage(Threads::default()).run(list(["x"])).await.unwrap().xs);
+    let expected = [
+        ("in_place", true, false),
+        ("blocks", false, true),
+        ("spawned", true, true),
+    ];
+    assert_eq!(
+        places,
+        expected.map(|(name, here, own)| (name.to_string(), here, own))
+    );
+    let xs = both!(PlacesInFork, |launch| launch
+        .manage(Threads::default())
+        .run(list(["x"]))
+        .await
+        .unwrap()
+        .xs);
     assert_eq!(xs, ["x", "blocked after 1", "spawned after 1", "after"]);
 }
 
@@ -143,24 +187,41 @@ twin! { SpawnPanics(Log) { spawn_panics } nodes: spawn_panics }
 #[tokio::test]
 async fn g034_a_panic_elsewhere_is_the_nodes_as_well() {
     let message = |kind: RunErrorKind| {
-        let RunErrorKind::Node(error) = kind else { panic!("{kind:?}") };
+        let RunErrorKind::Node(error) = kind else {
+            panic!("{kind:?}")
+        };
         assert_eq!(error.kind, FailureKind::Panic);
         error.message
     };
-    assert_eq!(message(both!(BlockPanics, |launch| kind(launch.run(vec![]).await))), "panicked: blocked 0");
-    assert_eq!(message(both!(SpawnPanics, |launch| kind(launch.run(vec![]).await))), "panicked: spawned 0");
+    assert_eq!(
+        message(both!(BlockPanics, |launch| kind(launch.run(vec![]).await))),
+        "panicked: blocked 0"
+    );
+    assert_eq!(
+        message(both!(SpawnPanics, |launch| kind(launch.run(vec![]).await))),
+        "panicked: spawned 0"
+    );
 }
 
 #[tokio::test]
 async fn g034_a_closure_that_panics_before_its_future_is_made_fails_its_node() {
     for fork in [false, true] {
-        let builder = Graph::<Log>::builder("g").node(after {}).node_fn("bad", |log: &Log, _| {
-            assert!(!log.xs.is_empty(), "nothing here");
-            async {}
-        });
-        let builder = if fork { builder.edge(START, "bad").edge(START, "after") } else { builder.edge(START, "bad").edge("bad", "after") };
+        let builder = Graph::<Log>::builder("g")
+            .node(after {})
+            .node_fn("bad", |log: &Log, _| {
+                assert!(!log.xs.is_empty(), "nothing here");
+                async {}
+            });
+        let builder = if fork {
+            builder.edge(START, "bad").edge(START, "after")
+        } else {
+            builder.edge(START, "bad").edge("bad", "after")
+        };
         let error = failed(builder.build().unwrap().run(vec![]).await);
-        assert_eq!(error.to_string(), "node `bad` failed in superstep 1: panicked: nothing here");
+        assert_eq!(
+            error.to_string(),
+            "node `bad` failed in superstep 1: panicked: nothing here"
+        );
     }
 }
 
@@ -173,7 +234,10 @@ struct Shout<K> {
 
 impl<K> Shout<K> {
     fn new(suffix: &'static str) -> Self {
-        Shout { suffix, key: PhantomData }
+        Shout {
+            suffix,
+            key: PhantomData,
+        }
     }
 }
 
@@ -203,13 +267,22 @@ twin! {
 }
 
 fn texts() -> TextsInput {
-    TextsInput { one: "one".into(), two: "two".into() }
+    TextsInput {
+        one: "one".into(),
+        two: "two".into(),
+    }
 }
 
 #[tokio::test]
 async fn a_node_value_serves_several_keys() {
     let texts = both!(Shouts, |launch| launch.run(texts()).await.unwrap());
-    assert_eq!(texts, Texts { one: "ONE!".into(), two: "TWO!!".into() });
+    assert_eq!(
+        texts,
+        Texts {
+            one: "ONE!".into(),
+            two: "TWO!!".into()
+        }
+    );
 }
 
 flow! {
@@ -221,28 +294,64 @@ flow! {
 
 #[tokio::test]
 async fn a_node_value_may_be_supplied_or_overridden() {
-    assert_eq!(Supplied::new().loud(Shout::new("?")).run(texts()).await.unwrap().one, "ONE?");
-    assert_eq!(Shouts::new().loud(Shout::new("?")).run(texts()).await.unwrap().one, "ONE?");
+    assert_eq!(
+        Supplied::new()
+            .loud(Shout::new("?"))
+            .run(texts())
+            .await
+            .unwrap()
+            .one,
+        "ONE?"
+    );
+    assert_eq!(
+        Shouts::new()
+            .loud(Shout::new("?"))
+            .run(texts())
+            .await
+            .unwrap()
+            .one,
+        "ONE?"
+    );
 }
 
 #[tokio::test]
 async fn a_node_stays_a_function() {
     assert_eq!(after().await.0, ["after"]);
-    assert_eq!(blocks(&list(["a", "b"]), Managed::new(Threads::default())).0, ["blocked after 2"]);
+    assert_eq!(
+        blocks(&list(["a", "b"]), Managed::new(Threads::default())).0,
+        ["blocked after 2"]
+    );
     assert_eq!(Shout::<TextsOne>::new(".").run("x").await.0, "X.");
 }
 
 #[tokio::test]
 async fn one_function_under_two_names() {
-    let graph = Graph::<Log>::builder("g").node_as("x", after {}).node_as("y", after {}).edge(START, "x").edge("x", "y");
-    assert_eq!(graph.build().unwrap().run(vec![]).await.unwrap().xs, ["after", "after"]);
+    let graph = Graph::<Log>::builder("g")
+        .node_as("x", after {})
+        .node_as("y", after {})
+        .edge(START, "x")
+        .edge("x", "y");
+    assert_eq!(
+        graph.build().unwrap().run(vec![]).await.unwrap().xs,
+        ["after", "after"]
+    );
 }
 
 #[test]
 fn policies_fill_each_others_gaps() {
-    let own = Policy { timeout: Some(Duration::from_secs(1)), ..Policy::NONE };
-    let other = Policy { timeout: Some(Duration::from_secs(2)), idle: Some(Duration::from_secs(3)), ..Policy::NONE };
+    let own = Policy {
+        timeout: Some(Duration::from_secs(1)),
+        ..Policy::NONE
+    };
+    let other = Policy {
+        timeout: Some(Duration::from_secs(2)),
+        idle: Some(Duration::from_secs(3)),
+        ..Policy::NONE
+    };
     let both = own.or(other);
-    assert_eq!((both.timeout, both.idle, both.retry), (own.timeout, other.idle, None));
+    assert_eq!(
+        (both.timeout, both.idle, both.retry),
+        (own.timeout, other.idle, None)
+    );
     assert!(Policy::NONE.is_none() && !both.is_none());
 }

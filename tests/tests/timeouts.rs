@@ -14,7 +14,9 @@ appending!(a b);
 const MS: Duration = Duration::from_millis(1);
 
 fn node_failure(kind: RunErrorKind) -> NodeError {
-    let RunErrorKind::Node(error) = kind else { panic!("{kind:?}") };
+    let RunErrorKind::Node(error) = kind else {
+        panic!("{kind:?}")
+    };
     error
 }
 
@@ -31,13 +33,26 @@ twin! { StuckInFork(Log) { a -> stuck & b; } nodes: a, stuck, b }
 async fn a_node_that_takes_too_long_fails() {
     let (kind, said, elapsed) = both!(Stuck, |launch| {
         let (trace, begun) = (Trace::default(), Instant::now());
-        (kind(launch.manage(trace.clone()).run(vec![]).await), trace.all(), begun.elapsed())
+        (
+            kind(launch.manage(trace.clone()).run(vec![]).await),
+            trace.all(),
+            begun.elapsed(),
+        )
     });
     let error = node_failure(kind);
-    assert_eq!((error.node.as_str(), error.kind, error.message.as_str()), ("stuck", FailureKind::Timeout, "took longer than its timeout of 50ms"));
+    assert_eq!(
+        (error.node.as_str(), error.kind, error.message.as_str()),
+        (
+            "stuck",
+            FailureKind::Timeout,
+            "took longer than its timeout of 50ms"
+        )
+    );
     assert_eq!(said, ["dropped stuck"]);
     assert!(elapsed >= 50 * MS && elapsed < 60 * MS, "{elapsed:?}");
-    let error = node_failure(both!(StuckInFork, |launch| crate::support::kind(launch.manage(Trace::default()).run(vec![]).await)));
+    let error = node_failure(both!(StuckInFork, |launch| crate::support::kind(
+        launch.manage(Trace::default()).run(vec![]).await
+    )));
     assert_eq!(error.kind, FailureKind::Timeout);
 }
 
@@ -55,7 +70,10 @@ twin! { SlowAtFirst(Log) { slow_at_first } nodes: slow_at_first }
 
 #[tokio::test(start_paused = true)]
 async fn each_attempt_has_its_own_time() {
-    assert_eq!(both!(SlowAtFirst, |launch| launch.run(vec![]).await.unwrap().xs), ["attempt 3"]);
+    assert_eq!(
+        both!(SlowAtFirst, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["attempt 3"]
+    );
 }
 
 /// Puts something among the writes, and then waits: only middleware can do so before the node has returned.
@@ -127,8 +145,15 @@ twin! { Late(Log) { lively_but_late } nodes: lively_but_late }
 
 #[tokio::test(start_paused = true)]
 async fn c55_signs_of_life_refresh_the_idle_timeout() {
-    assert_eq!(both!(Emits, |launch| launch.run(vec![]).await.unwrap().xs), ["done"], "also if nobody listens");
-    assert_eq!(both!(Beats, |launch| launch.run(vec![]).await.unwrap().xs), ["done"]);
+    assert_eq!(
+        both!(Emits, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["done"],
+        "also if nobody listens"
+    );
+    assert_eq!(
+        both!(Beats, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["done"]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,7 +163,13 @@ async fn c55_without_a_sign_of_life_the_node_fails() {
         (kind(launch.run(vec![]).await), begun.elapsed())
     });
     let error = node_failure(kind);
-    assert_eq!((error.kind, error.message.as_str()), (FailureKind::Idle, "showed no sign of life for 30ms, its idle timeout"));
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (
+            FailureKind::Idle,
+            "showed no sign of life for 30ms, its idle timeout"
+        )
+    );
     assert!(elapsed >= 30 * MS && elapsed < 40 * MS, "{elapsed:?}");
 }
 
@@ -169,15 +200,32 @@ twin! {
 
 #[tokio::test(start_paused = true)]
 async fn a_superstep_has_its_own_time_and_nodes_share_it() {
-    let xs = both!(Three, |launch| launch.superstep_timeout(100 * MS).run(vec![]).await.unwrap().xs);
+    let xs = both!(Three, |launch| launch
+        .superstep_timeout(100 * MS)
+        .run(vec![])
+        .await
+        .unwrap()
+        .xs);
     assert_eq!(xs.len(), 3, "180 ms in all, but no superstep took 100");
-    let xs = both!(Forks, |launch| launch.superstep_timeout(100 * MS).run(vec![]).await.unwrap().xs);
+    let xs = both!(Forks, |launch| launch
+        .superstep_timeout(100 * MS)
+        .run(vec![])
+        .await
+        .unwrap()
+        .xs);
     assert_eq!(xs.len(), 3);
     let (kind, xs, superstep) = both!(Forks, |launch| {
         let error = failed(launch.superstep_timeout(50 * MS).run(vec![]).await);
-        (error.kind().clone(), error.state::<Log>().unwrap().xs.clone(), error.superstep())
+        (
+            error.kind().clone(),
+            error.state::<Log>().unwrap().xs.clone(),
+            error.superstep(),
+        )
     });
-    assert_eq!((kind, superstep), (RunErrorKind::Timeout { of: "superstep" }, 1));
+    assert_eq!(
+        (kind, superstep),
+        (RunErrorKind::Timeout { of: "superstep" }, 1)
+    );
     assert_eq!(xs, [""; 0]);
 }
 
@@ -187,12 +235,25 @@ async fn g035_a_run_has_a_time_limit() {
         let (kind, xs, elapsed) = both!(Three, |launch| {
             let begun = Instant::now();
             let error = failed(launch.timeout(limit).run(vec![]).await);
-            (error.kind().clone(), error.state::<Log>().unwrap().xs.len(), begun.elapsed())
+            (
+                error.kind().clone(),
+                error.state::<Log>().unwrap().xs.len(),
+                begun.elapsed(),
+            )
         });
         assert_eq!((kind, xs), (RunErrorKind::Timeout { of: "run" }, done));
         assert!(elapsed >= limit && elapsed < limit + 10 * MS, "{elapsed:?}");
     }
-    assert_eq!(both!(Three, |launch| launch.timeout(190 * MS).run(vec![]).await.unwrap().xs.len()), 3);
+    assert_eq!(
+        both!(Three, |launch| launch
+            .timeout(190 * MS)
+            .run(vec![])
+            .await
+            .unwrap()
+            .xs
+            .len()),
+        3
+    );
 }
 
 #[node(Log)]
@@ -225,7 +286,15 @@ twin! { CaughtTimeout(Log) { stuck -> a; catch stuck -> handle; } nodes: stuck, 
 
 #[tokio::test(start_paused = true)]
 async fn a_timeout_of_a_node_can_be_caught() {
-    assert_eq!(both!(CaughtTimeout, |launch| launch.manage(Trace::default()).run(vec![]).await.unwrap().xs), ["Timeout of stuck"]);
+    assert_eq!(
+        both!(CaughtTimeout, |launch| launch
+            .manage(Trace::default())
+            .run(vec![])
+            .await
+            .unwrap()
+            .xs),
+        ["Timeout of stuck"]
+    );
 }
 
 flow! { Patient(Log) { sixty; with sixty { timeout: 50ms } } }
@@ -233,6 +302,13 @@ flow! { Impatient(Log) { too_quiet; with too_quiet { idle: 45ms, timeout: 2s } }
 
 #[tokio::test(start_paused = true)]
 async fn a_flow_sets_the_times_of_its_nodes() {
-    assert_eq!(node_failure(kind(Patient::run(vec![]).await)).kind, FailureKind::Timeout);
-    assert_eq!(Impatient::run(vec![]).await.unwrap().xs, ["done"], "the flow's idle time wins over the annotation's");
+    assert_eq!(
+        node_failure(kind(Patient::run(vec![]).await)).kind,
+        FailureKind::Timeout
+    );
+    assert_eq!(
+        Impatient::run(vec![]).await.unwrap().xs,
+        ["done"],
+        "the flow's idle time wins over the annotation's"
+    );
 }

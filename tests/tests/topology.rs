@@ -14,13 +14,22 @@ twin! { Deferred(Log) { START -> a & b; b -> b2; a -> d; b2 -> d; defer d; } nod
 
 #[tokio::test]
 async fn c25_a_plain_edge_fires_on_any_predecessor() {
-    assert_eq!(both!(PlainEdges, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b", "b2", "d", "d"]);
+    assert_eq!(
+        both!(PlainEdges, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["a", "b", "b2", "d", "d"]
+    );
 }
 
 #[tokio::test]
 async fn c25_a_join_and_a_deferred_node_run_once_after_uneven_arms() {
-    assert_eq!(both!(Joined, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b", "b2", "d"]);
-    assert_eq!(both!(Deferred, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b", "b2", "d"]);
+    assert_eq!(
+        both!(Joined, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["a", "b", "b2", "d"]
+    );
+    assert_eq!(
+        both!(Deferred, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["a", "b", "b2", "d"]
+    );
 }
 
 /// The retrieval flow of `LangGraph`'s tests.
@@ -99,7 +108,11 @@ fn retrieved() -> Query {
 async fn c26_a_join_waits_for_all_its_sides_over_supersteps() {
     let (query, qa) = both!(Retrieve, |launch| {
         let trace = Trace::default();
-        let query = launch.manage(trace.clone()).run("what is weather in sf".to_string()).await.unwrap();
+        let query = launch
+            .manage(trace.clone())
+            .run("what is weather in sf".to_string())
+            .await
+            .unwrap();
         (query, trace.count("qa"))
     });
     assert_eq!((query, qa), (retrieved(), 1));
@@ -109,7 +122,11 @@ async fn c26_a_join_waits_for_all_its_sides_over_supersteps() {
 async fn c29_a_deferred_node_runs_when_nothing_else_is_left() {
     let (query, qa) = both!(RetrieveDeferred, |launch| {
         let trace = Trace::default();
-        let query = launch.manage(trace.clone()).run("what is weather in sf".to_string()).await.unwrap();
+        let query = launch
+            .manage(trace.clone())
+            .run("what is weather in sf".to_string())
+            .await
+            .unwrap();
         (query, trace.count("qa"))
     });
     assert_eq!((query, qa), (retrieved(), 1));
@@ -119,14 +136,20 @@ twin! { JoinToEnd(Log) { START -> a & b; a & b -> END; } nodes: a, b }
 
 #[tokio::test]
 async fn c30_a_join_may_lead_to_the_end() {
-    assert_eq!(both!(JoinToEnd, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b"]);
+    assert_eq!(
+        both!(JoinToEnd, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["a", "b"]
+    );
 }
 
 twin! { JoinFork(Log) { START -> a & b; a & b -> c & d; c & d -> e; } nodes: a, b, c, d, e }
 
 #[tokio::test]
 async fn a_join_may_lead_to_a_fork() {
-    assert_eq!(both!(JoinFork, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b", "c", "d", "e"]);
+    assert_eq!(
+        both!(JoinFork, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["a", "b", "c", "d", "e"]
+    );
 }
 
 /// How often something still goes round.
@@ -163,7 +186,10 @@ twin! {
 #[tokio::test]
 async fn a_join_in_a_loop_starts_empty_each_round() {
     let rounds = both!(Round, |launch| launch.run(()).await.unwrap());
-    assert_eq!(rounds.xs, ["left", "right", "both", "left", "right", "both"]);
+    assert_eq!(
+        rounds.xs,
+        ["left", "right", "both", "left", "right", "both"]
+    );
 }
 
 /// Where `choose` may go; none, one or several at once.
@@ -186,12 +212,21 @@ twin! {
 
 #[tokio::test]
 async fn c33_a_target_chosen_twice_runs_once() {
-    assert_eq!(both!(Duplicate, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b", "d"]);
+    assert_eq!(
+        both!(Duplicate, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["a", "b", "d"]
+    );
 }
 
 #[node(Log)]
 async fn b_and_stop() -> (LogXs, Vec<Way>) {
-    (LogXs(list(["a"])), [Way::B, Way::C, Way::Stop].into_iter().filter(|way| !matches!(way, Way::C)).collect())
+    (
+        LogXs(list(["a"])),
+        [Way::B, Way::C, Way::Stop]
+            .into_iter()
+            .filter(|way| !matches!(way, Way::C))
+            .collect(),
+    )
 }
 
 twin! {
@@ -201,7 +236,10 @@ twin! {
 
 #[tokio::test]
 async fn c35_end_among_the_targets_ends_only_its_own_path() {
-    assert_eq!(both!(BAndEnd, |launch| launch.run(vec![]).await.unwrap().xs), ["a", "b"]);
+    assert_eq!(
+        both!(BAndEnd, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["a", "b"]
+    );
 }
 
 twin! { EndBeside(Log) { node1 -> END; node1 -> node2; } nodes: node1, node2 }
@@ -209,7 +247,10 @@ twin! { EndBeside(Log) { node1 -> END; node1 -> node2; } nodes: node1, node2 }
 #[tokio::test]
 async fn c36_an_edge_to_end_beside_another_does_not_end_the_run() {
     // Eino ends the run here, with the output of node1.
-    assert_eq!(both!(EndBeside, |launch| launch.run(vec![]).await.unwrap().xs), ["node1", "node2"]);
+    assert_eq!(
+        both!(EndBeside, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["node1", "node2"]
+    );
 }
 
 #[node(Log)]
@@ -221,7 +262,10 @@ twin! { Nowhere(Log) { nowhere -> match { B => b, C => c, Stop => END }; } nodes
 
 #[tokio::test]
 async fn g037_no_target_just_ends_the_path() {
-    assert_eq!(both!(Nowhere, |launch| launch.run(vec![]).await.unwrap().xs), ["a"]);
+    assert_eq!(
+        both!(Nowhere, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["a"]
+    );
 }
 
 /// What each branch made.
@@ -253,7 +297,9 @@ enum Branch {
 #[node(Made)]
 async fn one_and_three() -> Vec<Branch> {
     let all = [Branch::Make1, Branch::Make2, Branch::Make3];
-    all.into_iter().filter(|branch| !matches!(branch, Branch::Make2)).collect()
+    all.into_iter()
+        .filter(|branch| !matches!(branch, Branch::Make2))
+        .collect()
 }
 
 twin! { Branches(Made) { one_and_three -> make1 | make2 | make3; } nodes: one_and_three, make1, make2, make3 }
@@ -261,7 +307,10 @@ twin! { Branches(Made) { one_and_three -> make1 | make2 | make3; } nodes: one_an
 #[tokio::test]
 async fn c42_any_number_of_branches() {
     let map = both!(Branches, |launch| launch.run(()).await.unwrap().map);
-    assert_eq!(map, BTreeMap::from([("1".into(), "1".into()), ("3".into(), "3".into())]));
+    assert_eq!(
+        map,
+        BTreeMap::from([("1".into(), "1".into()), ("3".into(), "3".into())])
+    );
 }
 
 #[state]
@@ -328,8 +377,14 @@ twin! { Conditional(Counter) { size -> small | large; } nodes: size, small, larg
 #[tokio::test]
 async fn g016_linear_and_conditional_graphs_run() {
     assert_eq!(both!(Linear, |launch| launch.run(0).await.unwrap().n), 111);
-    assert_eq!(both!(Conditional, |launch| launch.run(9).await.unwrap().path), "small");
-    assert_eq!(both!(Conditional, |launch| launch.run(10).await.unwrap().path), "large");
+    assert_eq!(
+        both!(Conditional, |launch| launch.run(9).await.unwrap().path),
+        "small"
+    );
+    assert_eq!(
+        both!(Conditional, |launch| launch.run(10).await.unwrap().path),
+        "large"
+    );
 }
 
 /// A route whose variants carry what the target needs.
@@ -370,12 +425,42 @@ async fn a_route_delivers_its_payload() {
     let run = |n| async move {
         both!(Payload, |launch| {
             let trace = Trace::default();
-            (launch.manage(trace.clone()).run(n).await.unwrap(), trace.all())
+            (
+                launch.manage(trace.clone()).run(n).await.unwrap(),
+                trace.all(),
+            )
         })
     };
-    assert_eq!(run(0).await, (Counter { n: 0, path: String::new() }, vec![]));
-    assert_eq!(run(1).await, (Counter { n: 1, path: "rose".into() }, vec![]));
-    assert_eq!(run(3).await, (Counter { n: 303, path: "large".into() }, list(["petal 0", "petal 1", "petal 2"])));
+    assert_eq!(
+        run(0).await,
+        (
+            Counter {
+                n: 0,
+                path: String::new()
+            },
+            vec![]
+        )
+    );
+    assert_eq!(
+        run(1).await,
+        (
+            Counter {
+                n: 1,
+                path: "rose".into()
+            },
+            vec![]
+        )
+    );
+    assert_eq!(
+        run(3).await,
+        (
+            Counter {
+                n: 303,
+                path: "large".into()
+            },
+            list(["petal 0", "petal 1", "petal 2"])
+        )
+    );
 }
 
 /// All that a command says in agentmesh, as one return type: what is written, whether it failed, where to go.
@@ -398,8 +483,28 @@ twin! { Command(Counter) { command -> match { Large => add_ten, Done => END }; }
 
 #[tokio::test]
 async fn g015_a_node_writes_goes_on_ends_or_fails_by_what_it_returns() {
-    let run = |n| async move { both!(Command, |launch| launch.run(n).await.map_err(|error| error.to_string())) };
-    assert_eq!(run(0).await, Ok(Counter { n: 1, path: String::new() }));
-    assert_eq!(run(1).await, Ok(Counter { n: 12, path: "replied".into() }));
-    assert_eq!(run(2).await, Err("node `command` failed in superstep 1: failed".into()));
+    let run = |n| async move {
+        both!(Command, |launch| launch
+            .run(n)
+            .await
+            .map_err(|error| error.to_string()))
+    };
+    assert_eq!(
+        run(0).await,
+        Ok(Counter {
+            n: 1,
+            path: String::new()
+        })
+    );
+    assert_eq!(
+        run(1).await,
+        Ok(Counter {
+            n: 12,
+            path: "replied".into()
+        })
+    );
+    assert_eq!(
+        run(2).await,
+        Err("node `command` failed in superstep 1: failed".into())
+    );
 }

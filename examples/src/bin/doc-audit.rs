@@ -36,7 +36,11 @@ async fn main() -> ExitCode {
 
 async fn audit(options: Options) -> petalflow::Result<u8> {
     let Options { quiet, format, .. } = options;
-    let progress = if quiet { Progress::hidden() } else { Progress::on_terminal() };
+    let progress = if quiet {
+        Progress::hidden()
+    } else {
+        Progress::on_terminal()
+    };
     let report = run(options, &progress).await?.report();
     progress.finish();
     match format {
@@ -50,7 +54,10 @@ async fn audit(options: Options) -> petalflow::Result<u8> {
 /// Runs the flow and moves the bar by its events.
 async fn run(options: Options, progress: &Progress) -> petalflow::Result<Audit> {
     let limit = AROUND + ROUND * (options.rounds.get() as u64 + 1);
-    let run = DocAudit::new().limit(limit).max_concurrency(options.jobs.get()).run(options);
+    let run = DocAudit::new()
+        .limit(limit)
+        .max_concurrency(options.jobs.get())
+        .run(options);
     let mut events = run.events();
     while let Some(event) = events.next().await {
         match event.kind {

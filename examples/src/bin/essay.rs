@@ -20,7 +20,7 @@ pub struct Essay {
 }
 
 /// What the critic decides.
-#[derive(Route)]
+#[derive(Debug, Route)]
 pub enum Verdict {
     /// Write it again.
     Revise,
@@ -31,13 +31,16 @@ pub enum Verdict {
 /// Writes a draft that heeds every note.
 #[node(Essay)]
 async fn write(topic: &str, notes: &[String]) -> EssayDraft {
-    let heeded: String = notes.iter().map(|note| format!(" ({note})")).collect();
-    EssayDraft(format!("On {topic}{heeded}."))
+    let heeded: Vec<String> = notes.iter().map(|note| format!(" ({note})")).collect();
+    EssayDraft(format!("On {topic}{}.", heeded.concat()))
 }
 
 /// Reads the draft and asks for more, twice.
 #[node(Essay)]
-async fn critique(draft: &str, rounds: &u32) -> petalflow::Result<(EssayNotes, EssayRounds, Verdict)> {
+async fn critique(
+    draft: &str,
+    rounds: &u32,
+) -> petalflow::Result<(EssayNotes, EssayRounds, Verdict)> {
     if draft.is_empty() {
         return Err("there is nothing to read".into());
     }
@@ -59,9 +62,16 @@ flow! {
 
 #[tokio::main]
 async fn main() -> petalflow::Result<()> {
-    let essay = WriteEssay::run(EssayInput { topic: "petals".into() }).await?;
+    let essay = WriteEssay::run(EssayInput {
+        topic: "petals".into(),
+    })
+    .await?;
     println!("{}", essay.draft);
-    println!("{} rounds; the critic's last word: {:?}", essay.rounds, essay.notes.last());
+    println!(
+        "{} rounds; the critic's last word: {:?}",
+        essay.rounds,
+        essay.notes.last()
+    );
     Ok(())
 }
 
@@ -72,7 +82,10 @@ mod tests {
     // A node is a function: it is tested by calling it.
     #[tokio::test]
     async fn the_writer_heeds_the_notes() {
-        assert_eq!(write("petals", &["say why".into()]).await, EssayDraft("On petals (say why).".into()));
+        assert_eq!(
+            write("petals", &["say why".into()]).await,
+            EssayDraft("On petals (say why).".into())
+        );
     }
 
     #[tokio::test]

@@ -48,11 +48,17 @@ flow! {
 
 #[tokio::main]
 async fn main() -> petalflow::Result<()> {
-    let topics = ["rose", "tulip", "orchid", "lily"].map(String::from).to_vec();
+    let topics = ["rose", "tulip", "orchid", "lily"]
+        .map(String::from)
+        .to_vec();
     let begun = Instant::now();
     let survey = Research::run(topics).await?;
     println!("{}", survey.summary);
-    println!("{} topics at 100 ms each took {} ms", survey.topics.len(), begun.elapsed().as_millis());
+    println!(
+        "{} topics at 100 ms each took {} ms",
+        survey.topics.len(),
+        begun.elapsed().as_millis()
+    );
     Ok(())
 }
 
@@ -62,7 +68,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn findings_keep_the_order_of_the_topics() {
-        let survey = Research::run(["b", "aa"].map(String::from).to_vec()).await.unwrap();
+        let survey = Research::run(["b", "aa"].map(String::from).to_vec())
+            .await
+            .unwrap();
         assert_eq!(survey.summary, "b has 1 letters; aa has 2 letters");
     }
 

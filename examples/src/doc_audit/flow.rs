@@ -51,20 +51,44 @@ fn collect(options: &Options) -> (AuditProblems, Each<PathBuf>) {
 
 /// Reads one document; one that cannot be read does not stop the others.
 #[node(Audit, blocking)]
+#[allow(clippy::ptr_arg, reason = "the items are `PathBuf`s")]
 fn load(#[item] path: &PathBuf) -> (AuditDocuments, AuditOriginals, AuditProblems) {
     match walk::read(path) {
-        Ok(document) => (AuditDocuments(vec![document.clone()]), AuditOriginals(vec![document]), AuditProblems(vec![])),
-        Err(problem) => (AuditDocuments(vec![]), AuditOriginals(vec![]), AuditProblems(vec![problem])),
+        Ok(document) => (
+            AuditDocuments(vec![document.clone()]),
+            AuditOriginals(vec![document]),
+            AuditProblems(vec![]),
+        ),
+        Err(problem) => (
+            AuditDocuments(vec![]),
+            AuditOriginals(vec![]),
+            AuditProblems(vec![problem]),
+        ),
     }
 }
 
 /// Begins a round: splits the documents and looks up all that they link to.
 #[node(Audit, blocking)]
-fn split(documents: &[Document], options: &Options) -> (Overwrite<AuditFindings>, AuditTargets, Each<Section>) {
-    let sections: Vec<Section> = documents.iter().flat_map(|document| section::split(document, options.max_line.get())).collect();
-    let root = targets::root_of(options.paths.first().map_or(Path::new("."), PathBuf::as_path));
+fn split(
+    documents: &[Document],
+    options: &Options,
+) -> (Overwrite<AuditFindings>, AuditTargets, Each<Section>) {
+    let sections: Vec<Section> = documents
+        .iter()
+        .flat_map(|document| section::split(document, options.max_line.get()))
+        .collect();
+    let root = targets::root_of(
+        options
+            .paths
+            .first()
+            .map_or(Path::new("."), PathBuf::as_path),
+    );
     let targets = Targets::gather(&sections, &root, targets::on_disk);
-    (Overwrite(AuditFindings(vec![])), AuditTargets(Arc::new(targets)), Each(sections))
+    (
+        Overwrite(AuditFindings(vec![])),
+        AuditTargets(Arc::new(targets)),
+        Each(sections),
+    )
 }
 
 /// Judges one section.
@@ -74,7 +98,7 @@ fn check_section(#[item] section: &Section, targets: &Targets) -> AuditFindings 
 }
 
 /// What to do with the findings of a round.
-#[derive(Route)]
+#[derive(Debug, Route)]
 pub enum Verdict {
     /// Put right what can be put right.
     Fix,
@@ -85,24 +109,43 @@ pub enum Verdict {
 /// Decides whether another round is worth it.
 #[node(Audit)]
 fn judge(findings: &[Finding], options: &Options, rounds: &usize) -> Verdict {
-    let more = options.fix && *rounds < options.rounds.get() && findings.iter().any(Finding::fixable);
+    let more =
+        options.fix && *rounds < options.rounds.get() && findings.iter().any(Finding::fixable);
     if more { Verdict::Fix } else { Verdict::Done }
 }
 
 /// Puts right what can be put right, in memory. Whether anything was: two fixes may stand in each other's way.
 #[node(Audit)]
-fn fix_documents(documents: &[Document], findings: &[Finding]) -> (Overwrite<AuditDocuments>, AuditFixed, AuditRounds, bool) {
-    let fixed: Vec<fix::Fixed> = documents.iter().map(|document| fix::apply(document, findings)).collect();
+fn fix_documents(
+    documents: &[Document],
+    findings: &[Finding],
+) -> (Overwrite<AuditDocuments>, AuditFixed, AuditRounds, bool) {
+    let fixed: Vec<fix::Fixed> = documents
+        .iter()
+        .map(|document| fix::apply(document, findings))
+        .collect();
     let count = fixed.iter().map(|fixed| fixed.findings).sum();
     let documents = fixed.into_iter().map(|fixed| fixed.document).collect();
-    (Overwrite(AuditDocuments(documents)), AuditFixed(count), AuditRounds(usize::from(count > 0)), count > 0)
+    (
+        Overwrite(AuditDocuments(documents)),
+        AuditFixed(count),
+        AuditRounds(usize::from(count > 0)),
+        count > 0,
+    )
 }
 
 /// Writes back what has changed.
 #[node(Audit, blocking)]
 fn save(originals: &[Document], documents: &[Document]) -> AuditProblems {
-    let changed = originals.iter().zip(documents).filter(|(old, new)| old != new);
-    AuditProblems(changed.filter_map(|(old, new)| walk::replace(old, new).err()).collect())
+    let changed = originals
+        .iter()
+        .zip(documents)
+        .filter(|(old, new)| old != new);
+    AuditProblems(
+        changed
+            .filter_map(|(old, new)| walk::replace(old, new).err())
+            .collect(),
+    )
 }
 
 flow! {
@@ -119,7 +162,21 @@ flow! {
 impl Audit {
     /// What is to be printed.
     pub fn report(self) -> Report {
-        let Audit { documents, findings, problems, fixed, rounds, .. } = self;
-        Report { findings, problems, documents: documents.len(), fixed, rounds }.sorted()
+        let Audit {
+            documents,
+            findings,
+            problems,
+            fixed,
+            rounds,
+            ..
+        } = self;
+        Report {
+            findings,
+            problems,
+            documents: documents.len(),
+            fixed,
+            rounds,
+        }
+        .sorted()
     }
 }

@@ -12,19 +12,20 @@ use super::model::{Arm, Edge, Model};
 
 /// Adds a chain to the model.
 pub(super) fn add(model: &mut Model, chain: &Chain, declared: &BTreeSet<String>, mistakes: &mut Mistakes) {
-    let mut cx = Cx { model, declared, mistakes };
+    let mut cx = Cx { model, from: chain.first.to_string(), declared, mistakes };
     cx.mention_all(&chain.first);
     if chain.steps.is_empty() {
         return;
     }
-    let mut from = cx.sources(&chain.first);
+    let mut from = cx.sources(&chain.first, &chain.steps[0]);
     for (i, step) in chain.steps.iter().enumerate() {
         match step {
             Step::Group(group) => {
                 cx.mention_all(group);
                 cx.lead(&from, group);
-                if i + 1 < chain.steps.len() {
-                    from = cx.sources(group);
+                cx.from = group.to_string();
+                if let Some(next) = chain.steps.get(i + 1) {
+                    from = cx.sources(group, next);
                 }
             }
             Step::Match { keyword, arms } => {
@@ -37,6 +38,8 @@ pub(super) fn add(model: &mut Model, chain: &Chain, declared: &BTreeSet<String>,
 
 struct Cx<'a> {
     model: &'a mut Model,
+    /// Where the edges of this step come from, in words.
+    from: String,
     declared: &'a BTreeSet<String>,
     mistakes: &'a mut Mistakes,
 }
@@ -71,17 +74,20 @@ impl Cx<'_> {
     }
 
     /// A group before an arrow: a join for `&`, each by itself for `|`.
-    fn sources<'g>(&mut self, group: &'g Group) -> Vec<From<'g>> {
+    fn sources<'g>(&mut self, group: &'g Group, next: &Step) -> Vec<From<'g>> {
         match group {
             Group::Node(node) if node.is_end() => {
-                let to = "the node after it";
-                self.lose(Some(Rule::OutOfEnd), node, format_args!("an edge leads out of END, but END ends its path; lead an edge to {to} from the node before END"));
+                let to = match next {
+                    Step::Group(group) => group.to_string(),
+                    Step::Match { .. } => "match".to_owned(),
+                };
+                self.lose(Some(Rule::OutOfEnd), node, words::out_of_end(&to));
                 Vec::new()
             }
             Group::Node(node) if node.is_start() => vec![From { source: Source::Start, group }],
             Group::Node(node) => vec![From { source: Source::Node(self.place(node)), group }],
-            Group::Each(inner) => self.sources(inner),
-            Group::Or(groups) => groups.iter().flat_map(|group| self.sources(group)).collect(),
+            Group::Each(inner) => self.sources(inner, next),
+            Group::Or(groups) => groups.iter().flat_map(|group| self.sources(group, next)).collect(),
             Group::And(groups) => self.join(group, groups).into_iter().collect(),
         }
     }
@@ -251,7 +257,7 @@ impl Cx<'_> {
     fn targets(&mut self, group: &Group, each: bool) -> Vec<To> {
         match group {
             Group::Node(node) if node.is_start() => {
-                self.lose(Some(Rule::IntoStart), node, "an edge leads into START, but a run starts only once; lead it to the first node instead");
+                self.lose(Some(Rule::IntoStart), node, words::into_start(&self.from));
                 Vec::new()
             }
             Group::Node(node) if node.is_end() => {

@@ -86,10 +86,12 @@ impl Model {
             }
         }
         for (from, to, at) in catches {
-            if let Some(from) = model.named("`catch`", &from, mistakes) {
-                let at = at.into_token_stream();
-                model.edges.push(Edge { from: Source::Node(from), via: Via::Catch, to: Target::Node(to), at, implied: false });
-            }
+            let Some(from) = model.named("`catch`", &from, mistakes) else {
+                mistakes.lost = true;
+                continue;
+            };
+            let at = at.into_token_stream();
+            model.edges.push(Edge { from: Source::Node(from), via: Via::Catch, to: Target::Node(to), at, implied: false });
         }
         for node in defers {
             if let Some(place) = model.named("`defer`", &node, mistakes) {

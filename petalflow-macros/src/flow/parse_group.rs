@@ -1,7 +1,8 @@
 //! Reading nodes and how they stand together: `a & b`, `each (b | c)`, the arms of a `match`.
 
 use petalflow_graph::{Rule, words};
-use proc_macro2::{Ident, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Token, braced, parenthesized, token};
@@ -157,9 +158,13 @@ fn route_name(input: ParseStream) -> syn::Result<RouteName> {
     }
     let name = input.call(Ident::parse_any)?;
     if input.peek(Token![::]) {
-        input.parse::<Token![::]>()?;
-        let variant = input.call(Ident::parse_any)?;
-        return Err(syn::Error::new(variant.span(), format_args!("a route is named by its variant alone: write `{variant}`")));
+        let mut path = vec![name];
+        while input.parse::<Option<Token![::]>>()?.is_some() {
+            path.push(input.call(Ident::parse_any)?);
+        }
+        let variant = &path[path.len() - 1];
+        let tokens: TokenStream = path.iter().map(ToTokens::to_token_stream).collect();
+        return Err(syn::Error::new_spanned(tokens, format_args!("a route is named by its variant alone: write `{variant}`")));
     }
     if input.peek(token::Paren) || input.peek(token::Brace) {
         return Err(input.error(format_args!("what a route carries goes to the `#[item]` of its target: write `{name} => ..`")));

@@ -1,5 +1,11 @@
 //! What the macros' code calls into. Outside semver: only petalflow's own macros may use it.
 #![allow(missing_docs, clippy::missing_errors_doc, clippy::missing_panics_doc)]
+#![allow(clippy::manual_async_fn, reason = "`Send` is said, not inferred")]
+#![allow(
+    clippy::unused_self,
+    clippy::return_self_not_must_use,
+    reason = "called by generated code only"
+)]
 
 pub mod flow;
 mod node;
@@ -11,6 +17,7 @@ pub use petalflow_macros::{StateAfterCfg, flow_impl};
 pub use node::{Broken, Itself, KeyOf, Lazy, Optional, blocking, spawned, written_once};
 pub use route::{Carries, Deliver, NotSent, Payload, Sent};
 pub use state::{
-    CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Held, Holds, KeptFor, Marks, NeedsDefault, NotClone, PartialEqFor, SharedFor,
-    SkipsZero, Stored, applied, debug_newtype, debug_struct, debug_update, fold_from_first,
+    CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Held, Holds, KeptFor, Marks, NeedsDefault,
+    NotClone, PartialEqFor, SharedFor, SkipsZero, Stored, applied, debug_newtype, debug_struct,
+    debug_update, fold_from_first,
 };

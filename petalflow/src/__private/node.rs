@@ -116,12 +116,16 @@ impl<T, F: FnOnce() -> T> Future for Lazy<F> {
 }
 
 /// Runs blocking code on a thread of its own. Once begun it cannot be stopped: if the future is dropped, its result is.
-pub async fn blocking<R: Send + 'static>(work: impl FnOnce() -> Result<R, BoxError> + Send + 'static) -> Result<R, BoxError> {
+pub async fn blocking<R: Send + 'static>(
+    work: impl FnOnce() -> Result<R, BoxError> + Send + 'static,
+) -> Result<R, BoxError> {
     finished(tokio::task::spawn_blocking(work).await)
 }
 
 /// Runs a future as a task of its own, which is aborted when this future is dropped.
-pub async fn spawned<R: Send + 'static>(work: impl Future<Output = Result<R, BoxError>> + Send + 'static) -> Result<R, BoxError> {
+pub async fn spawned<R: Send + 'static>(
+    work: impl Future<Output = Result<R, BoxError>> + Send + 'static,
+) -> Result<R, BoxError> {
     struct AbortOnDrop<R>(tokio::task::JoinHandle<R>);
 
     impl<R> Drop for AbortOnDrop<R> {

@@ -6,7 +6,6 @@ use crate::reduce;
 use crate::state::{Durable, Keeps};
 use crate::{BoxError, KeySet, Write, WriteError, Writes};
 
-
 /// Which keys an update holds writes of.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks<const W: usize> {
@@ -16,7 +15,10 @@ pub struct Marks<const W: usize> {
 
 impl<const W: usize> Default for Marks<W> {
     fn default() -> Self {
-        Marks { written: [0; W], overwritten: [0; W] }
+        Marks {
+            written: [0; W],
+            overwritten: [0; W],
+        }
     }
 }
 
@@ -35,7 +37,15 @@ impl<const W: usize> Marks<W> {
 
     /// Adds a write to the key at `index`, if the key takes it.
     #[inline]
-    pub fn push<T>(&mut self, writes: &mut Writes<T>, value: T, overwrite: bool, index: usize, key: &'static str, exclusive: bool) -> Result<(), WriteError> {
+    pub fn push<T>(
+        &mut self,
+        writes: &mut Writes<T>,
+        value: T,
+        overwrite: bool,
+        index: usize,
+        key: &'static str,
+        exclusive: bool,
+    ) -> Result<(), WriteError> {
         let (word, bit) = (index / 64, 1 << (index % 64));
         let overwritten = self.overwritten[word] & bit != 0;
         if overwrite {
@@ -72,7 +82,13 @@ pub fn applied(result: Result<(), WriteError>) -> Result<(), BoxError> {
 
 /// Folds like [`Writes::fold_into`], but takes the first value as it is where the key has none yet.
 #[inline]
-pub fn fold_from_first<T>(writes: &mut Writes<T>, current: &mut T, overwritten: bool, mut first: bool, fold: fn(&mut T, T)) -> bool {
+pub fn fold_from_first<T>(
+    writes: &mut Writes<T>,
+    current: &mut T,
+    overwritten: bool,
+    mut first: bool,
+    fold: fn(&mut T, T),
+) -> bool {
     writes.fold_into(current, overwritten, |current, value| {
         if std::mem::take(&mut first) {
             reduce::replace(current, value);
@@ -83,12 +99,20 @@ pub fn fold_from_first<T>(writes: &mut Writes<T>, current: &mut T, overwritten: 
 }
 
 /// `Debug` for the newtype of a key.
-pub fn debug_newtype(f: &mut fmt::Formatter<'_>, name: &str, value: &dyn fmt::Debug) -> fmt::Result {
+pub fn debug_newtype(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    value: &dyn fmt::Debug,
+) -> fmt::Result {
     f.debug_tuple(name).field(value).finish()
 }
 
 /// `Debug` for a struct of these fields.
-pub fn debug_struct(f: &mut fmt::Formatter<'_>, name: &str, fields: &[(&str, &dyn fmt::Debug)]) -> fmt::Result {
+pub fn debug_struct(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    fields: &[(&str, &dyn fmt::Debug)],
+) -> fmt::Result {
     let mut f = f.debug_struct(name);
     for (name, value) in fields {
         f.field(name, value);
@@ -97,7 +121,12 @@ pub fn debug_struct(f: &mut fmt::Formatter<'_>, name: &str, fields: &[(&str, &dy
 }
 
 /// `Debug` for an update: the keys that were written.
-pub fn debug_update(f: &mut fmt::Formatter<'_>, name: &str, written: KeySet, fields: &[(&str, &dyn fmt::Debug)]) -> fmt::Result {
+pub fn debug_update(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    written: KeySet,
+    fields: &[(&str, &dyn fmt::Debug)],
+) -> fmt::Result {
     let mut f = f.debug_struct(name);
     for (key, (name, value)) in fields.iter().enumerate() {
         if written.contains(key) {
@@ -147,11 +176,7 @@ pub trait Stored {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Clone + Send + Sync + 'static> Stored for T
-where
-    Durable: Keeps<T>,
-{
-}
+impl<T: Clone + Send + Sync + 'static> Stored for T where Durable: Keeps<T> {}
 
 /// A type that a state can keep whose runs are never stored.
 #[diagnostic::on_unimplemented(
@@ -233,7 +258,6 @@ conditional! {
 pub trait Shared: Send + Sync + 'static {}
 
 impl<T: Send + Sync + 'static> Shared for T {}
-
 
 pub trait PartialEqFor<'a>: PartialEq {
     /// `==` where the type is not known: of function pointers rustc would warn.

@@ -134,7 +134,11 @@ impl<S: State> EventKind<S> {
 impl<S: State> fmt::Debug for Event<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut event = f.debug_struct("Event");
-        event.field("namespace", &self.namespace).field("superstep", &self.superstep).field("task", &self.task).field("kind", &self.kind);
+        event
+            .field("namespace", &self.namespace)
+            .field("superstep", &self.superstep)
+            .field("task", &self.task)
+            .field("kind", &self.kind);
         event.finish()
     }
 }

@@ -14,7 +14,13 @@ pub(crate) trait Listener: Send + Sync {
     fn custom(&self, scope: &Scope, value: serde_json::Value);
 
     /// Something happened in a sub-flow; `event` is an [`Event`] of its state.
-    fn nested(&self, namespace: Namespace, superstep: u64, task: Option<TaskInfo>, event: Arc<dyn Any + Send + Sync>);
+    fn nested(
+        &self,
+        namespace: Namespace,
+        superstep: u64,
+        task: Option<TaskInfo>,
+        event: Arc<dyn Any + Send + Sync>,
+    );
 }
 
 /// Where the events of a run over `S` go.
@@ -31,7 +37,12 @@ impl<S: State> Sink<S> {
     pub(crate) fn send(&self, event: Event<S>) {
         match self {
             Sink::Queue(queue) => lock(queue).push_back(event),
-            Sink::Above(above) => above.nested(event.namespace.clone(), event.superstep, event.task.clone(), Arc::new(event)),
+            Sink::Above(above) => above.nested(
+                event.namespace.clone(),
+                event.superstep,
+                event.task.clone(),
+                Arc::new(event),
+            ),
         }
     }
 
@@ -48,9 +59,20 @@ impl<S: State> Listener for Sink<S> {
         self.send(scope.event(EventKind::Custom { value }));
     }
 
-    fn nested(&self, namespace: Namespace, superstep: u64, task: Option<TaskInfo>, event: Arc<dyn Any + Send + Sync>) {
+    fn nested(
+        &self,
+        namespace: Namespace,
+        superstep: u64,
+        task: Option<TaskInfo>,
+        event: Arc<dyn Any + Send + Sync>,
+    ) {
         match self {
-            Sink::Queue(_) => self.send(Event { namespace, superstep, task, kind: EventKind::Nested(event) }),
+            Sink::Queue(_) => self.send(Event {
+                namespace,
+                superstep,
+                task,
+                kind: EventKind::Nested(event),
+            }),
             Sink::Above(above) => above.nested(namespace, superstep, task, event),
         }
     }
@@ -59,8 +81,18 @@ impl<S: State> Listener for Sink<S> {
 impl Scope {
     /// An event about this task.
     pub(crate) fn event<S: State>(&self, kind: EventKind<S>) -> Event<S> {
-        let task = TaskInfo { node: self.node().into(), id: self.task_id(), index: self.index(), attempt: self.attempt };
-        Event { namespace: self.shared.namespace.clone(), superstep: self.superstep, task: Some(task), kind }
+        let task = TaskInfo {
+            node: self.node().into(),
+            id: self.task_id(),
+            index: self.index(),
+            attempt: self.attempt,
+        };
+        Event {
+            namespace: self.shared.namespace.clone(),
+            superstep: self.superstep,
+            task: Some(task),
+            kind,
+        }
     }
 }
 

@@ -56,13 +56,18 @@ pub struct Events<F: Flow> {
 
 impl<F: Flow> Events<F> {
     pub(crate) fn new(run: Run<F>, sink: Arc<Sink<F::State>>) -> Self {
-        Events { run: Some(run), sink }
+        Events {
+            run: Some(run),
+            sink,
+        }
     }
 }
 
 impl<F: Flow> std::fmt::Debug for Events<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Events").field("run", &self.run).finish_non_exhaustive()
+        f.debug_struct("Events")
+            .field("run", &self.run)
+            .finish_non_exhaustive()
     }
 }
 
@@ -73,16 +78,25 @@ impl<F: Flow> Stream for Events<F> {
         if let Some(event) = self.sink.pop() {
             return Poll::Ready(Some(event));
         }
-        let Some(run) = &mut self.run else { return Poll::Ready(None) };
+        let Some(run) = &mut self.run else {
+            return Poll::Ready(None);
+        };
         if let Poll::Ready(result) = Pin::new(run).poll(cx) {
             self.run = None;
             let (superstep, kind) = match result {
                 Ok(state) => (0, EventKind::Finished { state }),
                 Err(error) => (error.superstep(), EventKind::Failed { error }),
             };
-            self.sink.send(Event { namespace: Namespace::ROOT, superstep, task: None, kind });
+            self.sink.send(Event {
+                namespace: Namespace::ROOT,
+                superstep,
+                task: None,
+                kind,
+            });
         }
         // The run may have left events when it returned to wait: they come before the wait.
-        self.sink.pop().map_or(Poll::Pending, |event| Poll::Ready(Some(event)))
+        self.sink
+            .pop()
+            .map_or(Poll::Pending, |event| Poll::Ready(Some(event)))
     }
 }

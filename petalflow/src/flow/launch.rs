@@ -43,13 +43,18 @@ pub struct Launch<F: Flow> {
 
 impl<F: Flow> Clone for Launch<F> {
     fn clone(&self) -> Self {
-        Launch { flow: Arc::clone(&self.flow), settings: self.settings.clone() }
+        Launch {
+            flow: Arc::clone(&self.flow),
+            settings: self.settings.clone(),
+        }
     }
 }
 
 impl<F: Flow> std::fmt::Debug for Launch<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Launch").field("flow", &self.flow.name()).finish_non_exhaustive()
+        f.debug_struct("Launch")
+            .field("flow", &self.flow.name())
+            .finish_non_exhaustive()
     }
 }
 
@@ -60,7 +65,10 @@ impl<F: Flow> Launch<F> {
     }
 
     pub(crate) fn shared(flow: Arc<F>) -> Self {
-        Launch { flow, settings: Settings::default() }
+        Launch {
+            flow,
+            settings: Settings::default(),
+        }
     }
 
     /// Changes the flow: what the builder of a flow with node values does.
@@ -85,7 +93,10 @@ impl<F: Flow> Launch<F> {
     ///
     /// If it is 0: no node could ever run.
     pub fn max_concurrency(mut self, nodes: usize) -> Self {
-        assert!(nodes > 0, "`max_concurrency` must be at least 1: with 0 no node could ever run");
+        assert!(
+            nodes > 0,
+            "`max_concurrency` must be at least 1: with 0 no node could ever run"
+        );
         self.settings.extras_mut().max_concurrency = nodes;
         self
     }
@@ -122,13 +133,19 @@ impl<F: Flow> Launch<F> {
 
     /// Puts code around every node. The first that is added is the outermost.
     pub fn middleware(mut self, middleware: impl Middleware<F::State>) -> Self {
-        self.settings.extras_mut().middleware.push(Arc::new(middleware));
+        self.settings
+            .extras_mut()
+            .middleware
+            .push(Arc::new(middleware));
         self
     }
 
     /// Puts code around the whole run. The first that is added is the outermost.
     pub fn run_middleware(mut self, middleware: impl RunMiddleware<F::State>) -> Self {
-        self.settings.extras_mut().run_middleware.push(Arc::new(middleware));
+        self.settings
+            .extras_mut()
+            .run_middleware
+            .push(Arc::new(middleware));
         self
     }
 
@@ -173,7 +190,11 @@ impl<F: Flow> Launch<F> {
 
     /// A run from this input: the keys marked `input`, or the bare value where there is one such key.
     pub fn run(self, input: impl Into<<F::State as State>::Input>) -> Run<F> {
-        Run::new(Start { flow: self.flow, settings: self.settings, input: input.into() })
+        Run::new(Start {
+            flow: self.flow,
+            settings: self.settings,
+            input: input.into(),
+        })
     }
 
     /// The flow's graph.

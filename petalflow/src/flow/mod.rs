@@ -38,7 +38,11 @@ pub trait Flow: Send + Sync + Sized + 'static {
 
     /// Runs one node against the superstep's snapshot: the only generated code on the hot path.
     #[doc(hidden)]
-    fn step<'a>(&'a self, node: u32, step: &'a mut Step<'_, Self::State>) -> impl Future<Output = Result<(), BoxError>> + Send + 'a;
+    fn step<'a>(
+        &'a self,
+        node: u32,
+        step: &'a mut Step<'_, Self::State>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a;
 }
 
 /// What one run of a node works on: one pointer for all of it, because every level of the dispatch carries it along.
@@ -51,6 +55,8 @@ pub struct Step<'a, S: State> {
 
 impl<S: State> std::fmt::Debug for Step<'_, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Step").field("scope", &self.scope).finish_non_exhaustive()
+        f.debug_struct("Step")
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
     }
 }

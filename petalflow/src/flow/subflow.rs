@@ -22,12 +22,21 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
     let settings = Settings {
         cancel: shared.cancel.as_ref().map(CancelToken::nested),
         managed: shared.managed.clone(),
-        extras: shared.listener.clone().map(|above| Arc::new(Extras { sink: Some(Arc::new(Sink::Above(above))), ..Extras::default() })),
+        extras: shared.listener.clone().map(|above| {
+            Arc::new(Extras {
+                sink: Some(Arc::new(Sink::Above(above))),
+                ..Extras::default()
+            })
+        }),
         namespace: shared.namespace.child(scope.node(), scope.index()),
         thread: Some(Arc::clone(shared.thread())),
         ..Settings::default()
     };
     // A box: a flow may contain itself, and its size should not add to its parent's.
-    let run = drive(Start { flow: Arc::new(child), settings, input: input.into() });
+    let run = drive(Start {
+        flow: Arc::new(child),
+        settings,
+        input: input.into(),
+    });
     out(run.await?).apply(effects)
 }

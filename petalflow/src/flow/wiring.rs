@@ -2,8 +2,8 @@
 
 use petalflow_graph::{Graph, Source, Target, Via};
 
-use crate::node::{Chooses, Node, Output, Policy};
 use crate::State;
+use crate::node::{Chooses, Node, Output, Policy};
 
 /// What the engine must know of a node beyond the graph.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,11 @@ pub struct NodeSpec {
 impl NodeSpec {
     /// What the node's type says, under the flow's own policy.
     pub fn of<S: State, N: Node<S>>(policy: Policy) -> Self {
-        NodeSpec { routes: <N::Output as Output<S>>::Then::NAMES, takes: N::TAKES, policy: policy.or(N::POLICY) }
+        NodeSpec {
+            routes: <N::Output as Output<S>>::Then::NAMES,
+            takes: N::TAKES,
+            policy: policy.or(N::POLICY),
+        }
     }
 }
 
@@ -83,7 +87,13 @@ impl Wiring {
         let mut wiring = Wiring {
             graph: graph.clone(),
             entry: Vec::new(),
-            ways: nodes.iter().map(|node| Ways { deferred: node.deferred, ..Ways::default() }).collect(),
+            ways: nodes
+                .iter()
+                .map(|node| Ways {
+                    deferred: node.deferred,
+                    ..Ways::default()
+                })
+                .collect(),
             joins: (0..graph.joins).map(|_| JoinWays::default()).collect(),
             policies: specs.iter().map(|spec| spec.policy).collect(),
             straight: Vec::new(),
@@ -103,15 +113,24 @@ impl Wiring {
                 (Target::Join(join), _) => {
                     let sides = &mut wiring.joins[join as usize].sides;
                     *sides += 1;
-                    Hop::Join { join, side: *sides - 1 }
+                    Hop::Join {
+                        join,
+                        side: *sides - 1,
+                    }
                 }
             };
             match (edge.from, &edge.via) {
                 (Source::Start, _) => wiring.entry.push(hop),
                 (Source::Join(join), _) => wiring.joins[join as usize].out.push(hop),
-                (Source::Node(node), Via::Plain | Via::Each) => wiring.ways[node as usize].plain.push(hop),
+                (Source::Node(node), Via::Plain | Via::Each) => {
+                    wiring.ways[node as usize].plain.push(hop);
+                }
                 (Source::Node(node), Via::Route(name) | Via::RouteEach(name)) => {
-                    if let Some(route) = specs[node as usize].routes.iter().position(|route| route == name) {
+                    if let Some(route) = specs[node as usize]
+                        .routes
+                        .iter()
+                        .position(|route| route == name)
+                    {
                         wiring.ways[node as usize].routes[route].push(hop);
                     }
                 }
@@ -122,7 +141,11 @@ impl Wiring {
                 }
             }
         }
-        wiring.straight = wiring.ways.iter().map(|ways| wiring.lone(&ways.plain).unwrap_or(u32::MAX)).collect();
+        wiring.straight = wiring
+            .ways
+            .iter()
+            .map(|ways| wiring.lone(&ways.plain).unwrap_or(u32::MAX))
+            .collect();
         wiring
     }
 
@@ -142,6 +165,9 @@ impl Wiring {
 
     /// The name of the node at a place.
     pub(crate) fn name(&self, place: u32) -> &str {
-        self.graph.nodes().get(place as usize).map_or("", |node| &node.name)
+        self.graph
+            .nodes()
+            .get(place as usize)
+            .map_or("", |node| &node.name)
     }
 }

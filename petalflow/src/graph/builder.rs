@@ -42,13 +42,24 @@ pub(super) enum Way {
 impl<S: State> std::fmt::Debug for GraphBuilder<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let nodes: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
-        f.debug_struct("GraphBuilder").field("name", &self.name).field("nodes", &nodes).field("edges", &self.edges).finish_non_exhaustive()
+        f.debug_struct("GraphBuilder")
+            .field("name", &self.name)
+            .field("nodes", &nodes)
+            .field("edges", &self.edges)
+            .finish_non_exhaustive()
     }
 }
 
 impl<S: State> GraphBuilder<S> {
     pub(super) fn new(name: String) -> Self {
-        GraphBuilder { name, nodes: Vec::new(), edges: Vec::new(), joins: Vec::new(), deferred: Vec::new(), policies: Vec::new() }
+        GraphBuilder {
+            name,
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            joins: Vec::new(),
+            deferred: Vec::new(),
+            policies: Vec::new(),
+        }
     }
 
     /// Adds an annotated function (`write {}`) or a node value under its own name.
@@ -139,7 +150,8 @@ impl<S: State> GraphBuilder<S> {
         M: Fn(C::State) -> O + Send + Sync + 'static,
         O: Output<S> + 'static,
     {
-        self.nodes.push(Entry::subflow(name.into(), flow, input, out));
+        self.nodes
+            .push(Entry::subflow(name.into(), flow, input, out));
         self
     }
 
@@ -150,13 +162,23 @@ impl<S: State> GraphBuilder<S> {
     }
 
     /// Adds a join: `to` runs once, after all of `from`.
-    pub fn join<N: Into<String>>(mut self, from: impl IntoIterator<Item = N>, to: impl Into<String>) -> Self {
-        self.joins.push((from.into_iter().map(Into::into).collect(), to.into()));
+    pub fn join<N: Into<String>>(
+        mut self,
+        from: impl IntoIterator<Item = N>,
+        to: impl Into<String>,
+    ) -> Self {
+        self.joins
+            .push((from.into_iter().map(Into::into).collect(), to.into()));
         self
     }
 
     /// Adds an edge that fires when `from` chooses `route`. A second edge for the same route makes a fork.
-    pub fn route(self, from: impl Into<String>, route: impl Into<String>, to: impl Into<String>) -> Self {
+    pub fn route(
+        self,
+        from: impl Into<String>,
+        route: impl Into<String>,
+        to: impl Into<String>,
+    ) -> Self {
         self.push(from, Way::Route(route.into()), to)
     }
 
@@ -166,7 +188,12 @@ impl<S: State> GraphBuilder<S> {
     }
 
     /// Adds an edge for a route that carries a list: one run of `to` for each item.
-    pub fn route_each(self, from: impl Into<String>, route: impl Into<String>, to: impl Into<String>) -> Self {
+    pub fn route_each(
+        self,
+        from: impl Into<String>,
+        route: impl Into<String>,
+        to: impl Into<String>,
+    ) -> Self {
         self.push(from, Way::RouteEach(route.into()), to)
     }
 
@@ -197,7 +224,11 @@ impl<S: State> GraphBuilder<S> {
     }
 
     fn push(mut self, from: impl Into<String>, via: Way, to: impl Into<String>) -> Self {
-        self.edges.push(Named { from: from.into(), via, to: to.into() });
+        self.edges.push(Named {
+            from: from.into(),
+            via,
+            to: to.into(),
+        });
         self
     }
 }

@@ -34,7 +34,9 @@ impl GraphErrors {
 impl fmt::Display for GraphErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "graph `{}` cannot be built:", self.graph)?;
-        self.problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+        self.problems
+            .iter()
+            .try_for_each(|problem| write!(f, "\n  {problem}"))
     }
 }
 

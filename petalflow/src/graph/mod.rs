@@ -62,7 +62,10 @@ impl<S: State> Clone for Graph<S> {
 
 impl<S: State> std::fmt::Debug for Graph<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Graph").field("name", &self.0.name).field("graph", self.0.wiring.graph()).finish()
+        f.debug_struct("Graph")
+            .field("name", &self.0.name)
+            .field("graph", self.0.wiring.graph())
+            .finish()
     }
 }
 
@@ -110,10 +113,17 @@ impl<S: State> Flow for Graph<S> {
     }
 
     fn require(&self, requirements: &mut Requirements<'_>) {
-        self.0.nodes.iter().for_each(|node| node.require(requirements));
+        self.0
+            .nodes
+            .iter()
+            .for_each(|node| node.require(requirements));
     }
 
-    fn step<'a>(&'a self, node: u32, step: &'a mut Step<'_, S>) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
+    fn step<'a>(
+        &'a self,
+        node: u32,
+        step: &'a mut Step<'_, S>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
         self.0.nodes[node as usize].run(step.scope, step.state, step.effects)
     }
 }

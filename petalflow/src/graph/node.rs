@@ -12,13 +12,22 @@ use crate::{BoxError, Flow, State};
 
 /// A node behind a pointer.
 pub(super) trait DynNode<S: State>: Send + Sync {
-    fn run<'a>(&'a self, scope: &'a Scope, state: &'a S, effects: &'a mut Effects<S>) -> BoxFuture<'a, Result<(), BoxError>>;
+    fn run<'a>(
+        &'a self,
+        scope: &'a Scope,
+        state: &'a S,
+        effects: &'a mut Effects<S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>>;
 
     fn require(&self, _: &mut Requirements<'_>) {}
 }
 
 /// What a node's type says, kept when the type is forgotten.
 #[derive(Clone, Copy)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about a type"
+)]
 pub(super) struct Traits {
     pub(super) reads: KeySet,
     pub(super) may: KeySet,
@@ -73,7 +82,11 @@ impl Traits {
     }
 
     pub(super) fn spec(&self, policy: Policy) -> NodeSpec {
-        NodeSpec { routes: self.routes, takes: self.takes, policy: policy.or(self.policy) }
+        NodeSpec {
+            routes: self.routes,
+            takes: self.takes,
+            policy: policy.or(self.policy),
+        }
     }
 }
 
@@ -95,7 +108,12 @@ impl<S: State> Entry<S> {
             policy: N::POLICY,
             ..Traits::of_output::<S, N::Output>()
         };
-        Entry { name, traits, subflow: false, node: Box::new(Typed(node)) }
+        Entry {
+            name,
+            traits,
+            subflow: false,
+            node: Box::new(Typed(node)),
+        }
     }
 
     /// A closure.
@@ -105,7 +123,12 @@ impl<S: State> Entry<S> {
         R: Future<Output = O> + Send + 'static,
         O: Output<S>,
     {
-        Entry { name, traits: Traits::of_output::<S, O>(), subflow: false, node: Box::new(Closure(closure)) }
+        Entry {
+            name,
+            traits: Traits::of_output::<S, O>(),
+            subflow: false,
+            node: Box::new(Closure(closure)),
+        }
     }
 
     /// A flow.
@@ -116,14 +139,24 @@ impl<S: State> Entry<S> {
         M: Fn(C::State) -> O + Send + Sync + 'static,
         O: Output<S> + 'static,
     {
-        Entry { name, traits: Traits::of_output::<S, O>(), subflow: true, node: Box::new(Sub { child, input, out }) }
+        Entry {
+            name,
+            traits: Traits::of_output::<S, O>(),
+            subflow: true,
+            node: Box::new(Sub { child, input, out }),
+        }
     }
 }
 
 struct Typed<N>(N);
 
 impl<S: State, N: Node<S>> DynNode<S> for Typed<N> {
-    fn run<'a>(&'a self, scope: &'a Scope, state: &'a S, effects: &'a mut Effects<S>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn run<'a>(
+        &'a self,
+        scope: &'a Scope,
+        state: &'a S,
+        effects: &'a mut Effects<S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
         Box::pin(async move { self.0.run(state, scope).await.apply(effects) })
     }
 
@@ -141,7 +174,12 @@ where
     R: Future<Output = O> + Send + 'static,
     O: Output<S>,
 {
-    fn run<'a>(&'a self, scope: &'a Scope, state: &'a S, effects: &'a mut Effects<S>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn run<'a>(
+        &'a self,
+        scope: &'a Scope,
+        state: &'a S,
+        effects: &'a mut Effects<S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
         // Called inside, so that its panic is the node's.
         Box::pin(async move { (self.0)(state, scope.context()).await.apply(effects) })
     }
@@ -161,8 +199,22 @@ where
     M: Fn(C::State) -> O + Send + Sync + 'static,
     O: Output<S> + 'static,
 {
-    fn run<'a>(&'a self, scope: &'a Scope, state: &'a S, effects: &'a mut Effects<S>) -> BoxFuture<'a, Result<(), BoxError>> {
-        Box::pin(async move { subflow(self.child.clone(), scope, (self.input)(state), &self.out, effects).await })
+    fn run<'a>(
+        &'a self,
+        scope: &'a Scope,
+        state: &'a S,
+        effects: &'a mut Effects<S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        Box::pin(async move {
+            subflow(
+                self.child.clone(),
+                scope,
+                (self.input)(state),
+                &self.out,
+                effects,
+            )
+            .await
+        })
     }
 
     fn require(&self, requirements: &mut Requirements<'_>) {

@@ -4,7 +4,10 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use petalflow_graph::{Analysis, Edge, KeyFacts, Node, NodeFacts, Problem, Rule, Site, Source, Target, Via, check_with, index, route_problems, similar, verdicts_of, words};
+use petalflow_graph::{
+    Analysis, Edge, KeyFacts, Node, NodeFacts, Problem, Rule, Site, Source, Target, Via,
+    check_with, index, route_problems, similar, verdicts_of, words,
+};
 
 use super::builder::{GraphBuilder, Way};
 use super::node::Entry;
@@ -25,19 +28,44 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
         writes_once::<S>(&builder.nodes, &mut problems);
     }
     if problems.is_empty() {
-        let facts: Vec<NodeFacts<'_>> = builder.nodes.iter().map(|node| node.traits.facts(&node.name)).collect();
+        let facts: Vec<NodeFacts<'_>> = builder
+            .nodes
+            .iter()
+            .map(|node| node.traits.facts(&node.name))
+            .collect();
         let keys: Vec<KeyFacts<'_>> = S::KEYS.iter().map(key_facts).collect();
-        for (place, verdict) in verdicts_of(&analysis.tables(), &keys, &facts).iter().enumerate() {
+        for (place, verdict) in verdicts_of(&analysis.tables(), &keys, &facts)
+            .iter()
+            .enumerate()
+        {
             problems.extend(verdict.problems(index(place), &keys, &facts));
         }
     }
     if !problems.is_empty() {
-        return Err(GraphErrors { graph: builder.name, problems });
+        return Err(GraphErrors {
+            graph: builder.name,
+            problems,
+        });
     }
-    let policy = |name: &str| builder.policies.iter().rev().filter(|(node, _)| node == name).fold(Policy::NONE, |policy, (_, more)| policy.or(*more));
-    let specs: Vec<_> = builder.nodes.iter().map(|node| node.traits.spec(policy(&node.name))).collect();
+    let policy = |name: &str| {
+        builder
+            .policies
+            .iter()
+            .rev()
+            .filter(|(node, _)| node == name)
+            .fold(Policy::NONE, |policy, (_, more)| policy.or(*more))
+    };
+    let specs: Vec<_> = builder
+        .nodes
+        .iter()
+        .map(|node| node.traits.spec(policy(&node.name)))
+        .collect();
     let wiring = Arc::new(Wiring::new(&graph, &specs));
-    Ok(Graph(Arc::new(Inner { name: builder.name, wiring, nodes: builder.nodes.into_iter().map(|node| node.node).collect() })))
+    Ok(Graph(Arc::new(Inner {
+        name: builder.name,
+        wiring,
+        nodes: builder.nodes.into_iter().map(|node| node.node).collect(),
+    })))
 }
 
 /// What constant evaluation, and this builder, must know of a key.
@@ -53,24 +81,40 @@ pub(crate) const fn key_facts(key: &KeyMeta) -> KeyFacts<'static> {
 }
 
 /// The graph in numbers; names that nothing has are left out and reported.
-fn resolve<S: State>(builder: &GraphBuilder<S>, problems: &mut Vec<Problem>) -> petalflow_graph::Graph {
+fn resolve<S: State>(
+    builder: &GraphBuilder<S>,
+    problems: &mut Vec<Problem>,
+) -> petalflow_graph::Graph {
     let mut places: HashMap<&str, u32> = HashMap::new();
     for (place, node) in builder.nodes.iter().enumerate() {
         // The rules report a second node of one name; edges mean the first.
         places.entry(&node.name).or_insert_with(|| index(place));
         if node.name == START || node.name == END {
-            problems.push(Problem::new(Rule::DuplicateNode, Site::Node(index(place)), words::reserved_name(&node.name).as_str()));
+            problems.push(Problem::new(
+                Rule::DuplicateNode,
+                Site::Node(index(place)),
+                words::reserved_name(&node.name).as_str(),
+            ));
         }
     }
     let mut edges = Vec::new();
     let mut joins = 0;
     {
-        let mut resolver = Resolver { places: &places, problems };
+        let mut resolver = Resolver {
+            places: &places,
+            problems,
+        };
         for edge in &builder.edges {
-            let user = if edge.via == Way::Catch { "`catch`" } else { "an edge" };
+            let user = if edge.via == Way::Catch {
+                "`catch`"
+            } else {
+                "an edge"
+            };
             let from = resolver.source(user, &edge.from, &edge.to);
             let to = resolver.target(user, &edge.from, &edge.to);
-            let (Some(from), Some(to)) = (from, to) else { continue };
+            let (Some(from), Some(to)) = (from, to) else {
+                continue;
+            };
             let via = match &edge.via {
                 Way::Plain => Via::Plain,
                 Way::Each => Via::Each,
@@ -82,12 +126,23 @@ fn resolve<S: State>(builder: &GraphBuilder<S>, problems: &mut Vec<Problem>) -> 
         }
         for (sides, to) in &builder.joins {
             let target = resolver.target("a join", "a join", to);
-            let sources: Vec<Source> = sides.iter().filter_map(|side| resolver.source("a join", side, to)).collect();
+            let sources: Vec<Source> = sides
+                .iter()
+                .filter_map(|side| resolver.source("a join", side, to))
+                .collect();
             let Some(target) = target else { continue };
             let join = joins;
             joins += 1;
-            edges.extend(sources.into_iter().map(|from| Edge { from, via: Via::Plain, to: Target::Join(join) }));
-            edges.push(Edge { from: Source::Join(join), via: Via::Plain, to: target });
+            edges.extend(sources.into_iter().map(|from| Edge {
+                from,
+                via: Via::Plain,
+                to: Target::Join(join),
+            }));
+            edges.push(Edge {
+                from: Source::Join(join),
+                via: Via::Plain,
+                to: target,
+            });
         }
         for name in &builder.deferred {
             resolver.place("`defer`", name);
@@ -102,7 +157,11 @@ fn resolve<S: State>(builder: &GraphBuilder<S>, problems: &mut Vec<Problem>) -> 
         many: node.traits.many,
         subflow: node.subflow,
     };
-    let mut graph = petalflow_graph::Graph { nodes: builder.nodes.iter().map(node).collect(), edges: edges.into(), joins };
+    let mut graph = petalflow_graph::Graph {
+        nodes: builder.nodes.iter().map(node).collect(),
+        edges: edges.into(),
+        joins,
+    };
     complete(&mut graph);
     graph
 }
@@ -110,20 +169,42 @@ fn resolve<S: State>(builder: &GraphBuilder<S>, problems: &mut Vec<Problem>) -> 
 /// Adds what may be left out: START before a single source, END after the sinks.
 fn complete(graph: &mut petalflow_graph::Graph) {
     let nodes = 0..index(graph.nodes.len());
-    let leaves = |edges: &[Edge], node: u32| edges.iter().any(|edge| edge.from == Source::Node(node) && edge.via != Via::Catch);
+    let leaves = |edges: &[Edge], node: u32| {
+        edges
+            .iter()
+            .any(|edge| edge.from == Source::Node(node) && edge.via != Via::Catch)
+    };
     // A node that leads to itself is not led to by another.
-    let entered = |edges: &[Edge], node: u32| edges.iter().any(|edge| edge.to == Target::Node(node) && edge.from != Source::Node(node));
+    let entered = |edges: &[Edge], node: u32| {
+        edges
+            .iter()
+            .any(|edge| edge.to == Target::Node(node) && edge.from != Source::Node(node))
+    };
     let edges = graph.edges.to_mut();
     if !edges.iter().any(|edge| edge.from == Source::Start) {
-        let sources: Vec<u32> = nodes.clone().filter(|node| !entered(edges, *node)).collect();
+        let sources: Vec<u32> = nodes
+            .clone()
+            .filter(|node| !entered(edges, *node))
+            .collect();
         if let [source] = sources[..] {
-            edges.insert(0, Edge { from: Source::Start, via: Via::Plain, to: Target::Node(source) });
+            edges.insert(
+                0,
+                Edge {
+                    from: Source::Start,
+                    via: Via::Plain,
+                    to: Target::Node(source),
+                },
+            );
         }
     }
     for node in nodes {
         // A node that nothing mentions is reported as unused, not ended.
         if !leaves(edges, node) && entered(edges, node) {
-            edges.push(Edge { from: Source::Node(node), via: Via::Plain, to: Target::End });
+            edges.push(Edge {
+                from: Source::Node(node),
+                via: Via::Plain,
+                to: Target::End,
+            });
         }
     }
 }
@@ -141,7 +222,8 @@ impl Resolver<'_> {
             let mut known: Vec<&str> = self.places.keys().copied().collect();
             known.sort_unstable();
             let text = words::unknown_node(user, name, similar(name, known.into_iter()));
-            self.problems.push(Problem::new(Rule::UnknownNode, Site::Graph, text.as_str()));
+            self.problems
+                .push(Problem::new(Rule::UnknownNode, Site::Graph, text.as_str()));
         }
         place
     }
@@ -150,7 +232,11 @@ impl Resolver<'_> {
         match name {
             START => Some(Source::Start),
             END => {
-                self.problems.push(Problem::new(Rule::OutOfEnd, Site::Graph, words::out_of_end(to).as_str()));
+                self.problems.push(Problem::new(
+                    Rule::OutOfEnd,
+                    Site::Graph,
+                    words::out_of_end(to).as_str(),
+                ));
                 None
             }
             _ => self.place(user, name).map(Source::Node),
@@ -161,7 +247,11 @@ impl Resolver<'_> {
         match name {
             END => Some(Target::End),
             START => {
-                self.problems.push(Problem::new(Rule::IntoStart, Site::Graph, words::into_start(from).as_str()));
+                self.problems.push(Problem::new(
+                    Rule::IntoStart,
+                    Site::Graph,
+                    words::into_start(from).as_str(),
+                ));
                 None
             }
             _ => self.place(user, name).map(Target::Node),
@@ -170,12 +260,17 @@ impl Resolver<'_> {
 }
 
 /// PF020: what edges deliver is what their targets take.
-fn items_match<S: State>(graph: &petalflow_graph::Graph, nodes: &[Entry<S>], problems: &mut Vec<Problem>) {
+fn items_match<S: State>(
+    graph: &petalflow_graph::Graph,
+    nodes: &[Entry<S>],
+    problems: &mut Vec<Problem>,
+) {
     for (number, edge) in graph.edges().iter().enumerate() {
         let Target::Node(to) = edge.to else { continue };
         let target = &nodes[to as usize];
         // What is delivered, where it is known by its type.
-        let mut sent = (edge.via == Via::Catch).then(|| (TypeId::of::<NodeError>(), "petalflow::NodeError"));
+        let mut sent =
+            (edge.via == Via::Catch).then(|| (TypeId::of::<NodeError>(), "petalflow::NodeError"));
         let (from, delivers) = match edge.from {
             Source::Start => (START, false),
             Source::Join(_) => ("a join", false),
@@ -189,7 +284,9 @@ fn items_match<S: State>(graph: &petalflow_graph::Graph, nodes: &[Entry<S>], pro
                     Via::Each | Via::RouteEach(_) | Via::Catch => true,
                     Via::Route(route) => {
                         let route = node.traits.routes.iter().position(|name| name == route);
-                        route.is_some_and(|route| node.traits.payloads.get(route).copied().unwrap_or(false))
+                        route.is_some_and(|route| {
+                            node.traits.payloads.get(route).copied().unwrap_or(false)
+                        })
                     }
                 };
                 (node.name.as_str(), delivers)
@@ -199,19 +296,31 @@ fn items_match<S: State>(graph: &petalflow_graph::Graph, nodes: &[Entry<S>], pro
             (true, false) => words::takes_no_item(&target.name, from),
             (false, true) => words::needs_item(&target.name, from),
             (true, true) => match sent {
-                Some((ty, name)) if ty != target.traits.item.0 => words::other_item(&target.name, target.traits.item.1, from, name),
+                Some((ty, name)) if ty != target.traits.item.0 => {
+                    words::other_item(&target.name, target.traits.item.1, from, name)
+                }
                 _ => continue,
             },
             (false, false) => continue,
         };
-        problems.push(Problem::new(Rule::ItemMismatch, Site::Edge(number), text.as_str()));
+        problems.push(Problem::new(
+            Rule::ItemMismatch,
+            Site::Edge(number),
+            text.as_str(),
+        ));
     }
 }
 
 /// PF012 to PF015: routes and edges fit.
-fn routes_match<S: State>(graph: &petalflow_graph::Graph, nodes: &[Entry<S>], problems: &mut Vec<Problem>) {
+fn routes_match<S: State>(
+    graph: &petalflow_graph::Graph,
+    nodes: &[Entry<S>],
+    problems: &mut Vec<Problem>,
+) {
     for (place, node) in nodes.iter().enumerate() {
-        let own = |(number, edge): (usize, &Edge)| (edge.from == Source::Node(index(place))).then_some((number, edge.via.clone()));
+        let own = |(number, edge): (usize, &Edge)| {
+            (edge.from == Source::Node(index(place))).then_some((number, edge.via.clone()))
+        };
         let edges: Vec<(usize, Via)> = graph.edges().iter().enumerate().filter_map(own).collect();
         let arms: Vec<(&str, Site)> = edges
             .iter()
@@ -221,16 +330,31 @@ fn routes_match<S: State>(graph: &petalflow_graph::Graph, nodes: &[Entry<S>], pr
             })
             .collect();
         // The edge to END that `complete` adds to a sink is no plain edge of the user's.
-        let sink = arms.is_empty() && edges.iter().all(|(number, _)| graph.edges()[*number].to == Target::End);
-        let plain = edges.iter().any(|(_, via)| matches!(via, Via::Plain | Via::Each)) && !sink;
-        problems.extend(route_problems(index(place), &node.traits.facts(&node.name), &arms, plain));
+        let sink = arms.is_empty()
+            && edges
+                .iter()
+                .all(|(number, _)| graph.edges()[*number].to == Target::End);
+        let plain = edges
+            .iter()
+            .any(|(_, via)| matches!(via, Via::Plain | Via::Each))
+            && !sink;
+        problems.extend(route_problems(
+            index(place),
+            &node.traits.facts(&node.name),
+            &arms,
+            plain,
+        ));
         let each = edges.iter().any(|(_, via)| *via == Via::Each);
         let text = match (node.traits.sends, each) {
             (true, false) => words::sends_nowhere(&node.name),
             (false, true) => words::sends_nothing(&node.name),
             _ => continue,
         };
-        problems.push(Problem::new(Rule::ItemMismatch, Site::Node(index(place)), text.as_str()));
+        problems.push(Problem::new(
+            Rule::ItemMismatch,
+            Site::Node(index(place)),
+            text.as_str(),
+        ));
     }
 }
 
@@ -239,7 +363,11 @@ fn writes_once<S: State>(nodes: &[Entry<S>], problems: &mut Vec<Problem>) {
     for (place, node) in nodes.iter().enumerate() {
         if let Some(key) = node.traits.twice.first() {
             let text = words::written_twice(&node.name, S::KEYS[key].name);
-            problems.push(Problem::new(Rule::WrittenTwice, Site::Node(index(place)), text.as_str()));
+            problems.push(Problem::new(
+                Rule::WrittenTwice,
+                Site::Node(index(place)),
+                text.as_str(),
+            ));
         }
     }
 }

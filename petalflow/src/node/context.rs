@@ -109,7 +109,16 @@ pub struct Scope {
 impl Scope {
     /// A scope of no task yet.
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Scope { shared, superstep: 0, node: 0, attempt: 1, send: None, item: None, delivery: None, pulse: None }
+        Scope {
+            shared,
+            superstep: 0,
+            node: 0,
+            attempt: 1,
+            send: None,
+            item: None,
+            delivery: None,
+            pulse: None,
+        }
     }
 
     /// The number of the superstep, from 1.
@@ -140,8 +149,18 @@ impl Scope {
     /// What the edge delivered, if it is a `T`.
     #[doc(hidden)]
     pub fn item<T: 'static>(&self) -> Result<&T, BoxError> {
-        let item = self.delivery.as_ref().and_then(|delivery| delivery.get(self.item.map(|item| item as usize)));
-        item.ok_or_else(|| format!("node `{}` was not given the `{}` that it takes as its item", self.node(), std::any::type_name::<T>()).into())
+        let item = self
+            .delivery
+            .as_ref()
+            .and_then(|delivery| delivery.get(self.item.map(|item| item as usize)));
+        item.ok_or_else(|| {
+            format!(
+                "node `{}` was not given the `{}` that it takes as its item",
+                self.node(),
+                std::any::type_name::<T>()
+            )
+            .into()
+        })
     }
 }
 
@@ -215,7 +234,11 @@ impl Context {
 
     /// Whether the run has been asked to stop. A node that works for long without awaiting checks this.
     pub fn is_cancelled(&self) -> bool {
-        self.0.shared.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
+        self.0
+            .shared
+            .cancel
+            .as_ref()
+            .is_some_and(CancelToken::is_cancelled)
     }
 
     /// Sends a value of the node's own to whoever listens to the run's [events](crate::Run::events), and counts as a sign of
@@ -238,7 +261,6 @@ impl Context {
             pulse.beat();
         }
     }
-
 }
 
 impl Scope {

@@ -34,13 +34,21 @@ struct Sent {
 
 impl<S: State> Default for Effects<S> {
     fn default() -> Self {
-        Effects { update: S::Update::default(), chosen: Chosen::Edges, sent: None }
+        Effects {
+            update: S::Update::default(),
+            chosen: Chosen::Edges,
+            sent: None,
+        }
     }
 }
 
 impl<S: State> std::fmt::Debug for Effects<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Effects").field("written", &self.update.written()).field("chosen", &self.chosen).field("sent", &self.sent).finish()
+        f.debug_struct("Effects")
+            .field("written", &self.update.written())
+            .field("chosen", &self.chosen)
+            .field("sent", &self.sent)
+            .finish()
     }
 }
 
@@ -86,7 +94,10 @@ impl<S: State> Effects<S> {
 
     /// Sends something along a route, or with `None` to the targets of `each`.
     pub fn send(&mut self, route: Option<u32>, delivery: Delivery) {
-        self.sent.get_or_insert_default().deliveries.push((route, delivery));
+        self.sent
+            .get_or_insert_default()
+            .deliveries
+            .push((route, delivery));
     }
 
     /// Forgets the choice and the deliveries.

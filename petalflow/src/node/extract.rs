@@ -133,7 +133,13 @@ impl<T> std::ops::Deref for Managed<T> {
 impl<T: Send + Sync + 'static> Extract for Managed<T> {
     fn extract(scope: &Scope) -> Result<Self, BoxError> {
         let value = scope.managed().and_then(ManagedValues::get::<T>);
-        value.map(Managed).ok_or_else(|| format!("the run has no managed `{}`: give it one with `.manage(..)`", type_name::<T>()).into())
+        value.map(Managed).ok_or_else(|| {
+            format!(
+                "the run has no managed `{}`: give it one with `.manage(..)`",
+                type_name::<T>()
+            )
+            .into()
+        })
     }
 
     fn require(requirements: &mut Requirements<'_>) {
@@ -180,7 +186,11 @@ pub struct Requirements<'a> {
 impl<'a> Requirements<'a> {
     /// Nothing is missing yet.
     pub(crate) fn new(managed: Option<&'a ManagedValues>) -> Self {
-        Requirements { managed, missing: Vec::new(), entered: Vec::new() }
+        Requirements {
+            managed,
+            missing: Vec::new(),
+            entered: Vec::new(),
+        }
     }
 
     /// Requires a managed value of this type.

@@ -91,7 +91,9 @@ struct List {
 
 impl std::fmt::Debug for Delivery {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Delivery").field("len", &self.len()).finish_non_exhaustive()
+        f.debug_struct("Delivery")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -103,8 +105,14 @@ impl Delivery {
 
     /// A list: an `each` edge delivers its items, any other edge the whole.
     pub fn list<T: Send + Sync + 'static>(items: Vec<T>) -> Self {
-        let list = List { len: items.len(), at: |list, index| Some(list.downcast_ref::<Vec<T>>()?.get(index)?) };
-        Delivery(Arc::new(Parcel { list: Some(list), value: items }))
+        let list = List {
+            len: items.len(),
+            at: |list, index| Some(list.downcast_ref::<Vec<T>>()?.get(index)?),
+        };
+        Delivery(Arc::new(Parcel {
+            list: Some(list),
+            value: items,
+        }))
     }
 
     /// How many items there are for an `each` edge.

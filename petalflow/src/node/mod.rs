@@ -14,7 +14,7 @@ pub use context::{Context, Namespace, Scope, TaskId};
 pub use effects::{Chosen, Effects};
 pub use extract::{Extract, Managed, ManagedValues, Requirements};
 pub use item::{Delivery, Each, Takes};
-pub use output::{Chooses, Fails, Output, Written};
+pub use output::{Chooses, Output, Written};
 pub use policy::{Policy, Retry};
 pub use route::{Carries, Route};
 
@@ -24,7 +24,7 @@ use crate::{KeySet, State};
 #[diagnostic::on_unimplemented(
     message = "PF025: `{Self}` is not a node over `{S}`",
     label = "not a node over `{S}`",
-    note = "annotate it with `#[node({S})]`"
+    note = "annotate its `impl` block with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind its name"
 )]
 pub trait Node<S: State>: Send + Sync + 'static {
     /// What it returns: writes, and where to go next.
@@ -49,7 +49,11 @@ pub trait Node<S: State>: Send + Sync + 'static {
     ///
     /// A node that takes something from the run, which may not have it, returns it in a `Result`; a node that does not is the
     /// function's own future, with nothing around it.
-    fn run<'a>(&'a self, state: &'a S, scope: &'a Scope) -> impl Future<Output = Self::Output> + Send + 'a;
+    fn run<'a>(
+        &'a self,
+        state: &'a S,
+        scope: &'a Scope,
+    ) -> impl Future<Output = Self::Output> + Send + 'a;
 }
 
 /// A node that is an annotated function: it needs no value.

@@ -16,7 +16,7 @@ use backon::BackoffBuilder;
 /// let waits: Vec<_> = retry.waits().collect();
 /// assert_eq!(waits, [Duration::from_millis(10), Duration::from_millis(20)]);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Retry {
     attempts: u32,
     first: Duration,
@@ -26,6 +26,25 @@ pub struct Retry {
     only: Option<fn(&crate::BoxError) -> bool>,
 }
 
+impl PartialEq for Retry {
+    fn eq(&self, other: &Self) -> bool {
+        let only = match (self.only, other.only) {
+            (Some(a), Some(b)) => std::ptr::fn_addr_eq(a, b),
+            (a, b) => a.is_none() == b.is_none(),
+        };
+        let parts = |retry: &Self| {
+            (
+                retry.attempts,
+                retry.first,
+                retry.max,
+                retry.factor,
+                retry.jitter,
+            )
+        };
+        only && parts(self) == parts(other)
+    }
+}
+
 impl Retry {
     /// At most this many attempts in all: 1 never tries again. Waits start at 100 ms, double, and stay below 5 s.
     ///
@@ -33,8 +52,18 @@ impl Retry {
     ///
     /// If `attempts` is 0: the node would never run.
     pub const fn times(attempts: u32) -> Self {
-        assert!(attempts > 0, "a node is tried at least once: `retry` counts all attempts, so 1 means no retry");
-        Retry { attempts, first: Duration::from_millis(100), max: Duration::from_secs(5), factor: 2.0, jitter: false, only: None }
+        assert!(
+            attempts > 0,
+            "a node is tried at least once: `retry` counts all attempts, so 1 means no retry"
+        );
+        Retry {
+            attempts,
+            first: Duration::from_millis(100),
+            max: Duration::from_secs(5),
+            factor: 2.0,
+            jitter: false,
+            only: None,
+        }
     }
 
     /// The wait after the first failure.
@@ -89,7 +118,12 @@ impl Retry {
             .with_max_delay(self.max)
             .with_factor(self.factor)
             .with_max_times(self.attempts as usize - 1);
-        if self.jitter { backoff.with_jitter() } else { backoff }.build()
+        if self.jitter {
+            backoff.with_jitter()
+        } else {
+            backoff
+        }
+        .build()
     }
 }
 
@@ -107,12 +141,20 @@ pub struct Policy {
 
 impl Policy {
     /// No retries and no timeouts.
-    pub const NONE: Self = Policy { retry: None, timeout: None, idle: None };
+    pub const NONE: Self = Policy {
+        retry: None,
+        timeout: None,
+        idle: None,
+    };
 
     /// This policy where it says something, else the other.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        Policy { retry: self.retry.or(other.retry), timeout: self.timeout.or(other.timeout), idle: self.idle.or(other.idle) }
+        Policy {
+            retry: self.retry.or(other.retry),
+            timeout: self.timeout.or(other.timeout),
+            idle: self.idle.or(other.idle),
+        }
     }
 
     /// Whether it asks for nothing.

@@ -1,6 +1,5 @@
 //! One task with all that surrounds it: middleware, timeouts, retries, events.
 
-
 use super::guard::{Failure, caught};
 use super::{Extras, Pulse};
 use crate::event::EventKind;
@@ -26,19 +25,29 @@ pub(crate) async fn attempts<F: Flow>(
         tell(extras, scope, || EventKind::NodeStarted);
         let failure = match attempt(flow, extras, &policy, scope, state, effects).await {
             Ok(()) => {
-                tell(extras, scope, || EventKind::NodeFinished { update: effects.update.clone() });
+                tell(extras, scope, || EventKind::NodeFinished {
+                    update: effects.update.clone(),
+                });
                 return Ok(());
             }
             Err(failure) => failure,
         };
         // A panic is a defect, not a passing fault: it is not tried again.
-        let covered = failure.kind != FailureKind::Panic && policy.retry.is_some_and(|retry| retry.covers(&failure.error));
+        let covered = failure.kind != FailureKind::Panic
+            && policy
+                .retry
+                .is_some_and(|retry| retry.covers(&failure.error));
         let Some(wait) = waits.as_mut().filter(|_| covered).and_then(Iterator::next) else {
             effects.clear();
-            tell(extras, scope, || EventKind::NodeFailed { error: failure.describe(scope) });
+            tell(extras, scope, || EventKind::NodeFailed {
+                error: failure.describe(scope),
+            });
             return Err(failure);
         };
-        tell(extras, scope, || EventKind::Retry { error: failure.describe(scope), wait });
+        tell(extras, scope, || EventKind::Retry {
+            error: failure.describe(scope),
+            wait,
+        });
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
@@ -79,8 +88,16 @@ async fn attempt<F: Flow>(
 }
 
 /// The result of `run`, unless one of the others completes before it.
-async fn first<T>(run: impl Future<Output = Result<T, Failure>>, idle: impl Future<Output = Failure>, late: impl Future<Output = Failure>) -> Result<T, Failure> {
-    let (mut run, mut idle, mut late) = (std::pin::pin!(run), std::pin::pin!(idle), std::pin::pin!(late));
+async fn first<T>(
+    run: impl Future<Output = Result<T, Failure>>,
+    idle: impl Future<Output = Failure>,
+    late: impl Future<Output = Failure>,
+) -> Result<T, Failure> {
+    let (mut run, mut idle, mut late) = (
+        std::pin::pin!(run),
+        std::pin::pin!(idle),
+        std::pin::pin!(late),
+    );
     std::future::poll_fn(|cx| {
         use std::task::Poll::{Pending, Ready};
         if let Ready(result) = run.as_mut().poll(cx) {
@@ -106,9 +123,21 @@ async fn layered<F: Flow>(
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
     if extras.middleware.is_empty() {
-        caught(flow.step(scope.node, &mut Step { scope, state, effects })).await
+        caught(flow.step(
+            scope.node,
+            &mut Step {
+                scope,
+                state,
+                effects,
+            },
+        ))
+        .await
     } else {
-        let call = NodeCall { state, effects, scope };
+        let call = NodeCall {
+            state,
+            effects,
+            scope,
+        };
         // Called inside, so that a panic before the future is made is caught as well.
         caught(async { Next::new(&extras.middleware, &Node(flow)).run(call).await }).await
     }
@@ -117,8 +146,26 @@ async fn layered<F: Flow>(
 struct Node<'f, F>(&'f F);
 
 impl<F: Flow> Innermost<F::State> for Node<'_, F> {
-    fn run<'a>(&'a self, NodeCall { scope, state, effects }: NodeCall<'a, F::State>) -> BoxFuture<'a, Result<(), BoxError>> {
-        Box::pin(async move { self.0.step(scope.node, &mut Step { scope, state, effects }).await })
+    fn run<'a>(
+        &'a self,
+        NodeCall {
+            scope,
+            state,
+            effects,
+        }: NodeCall<'a, F::State>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        Box::pin(async move {
+            self.0
+                .step(
+                    scope.node,
+                    &mut Step {
+                        scope,
+                        state,
+                        effects,
+                    },
+                )
+                .await
+        })
     }
 }
 
@@ -132,7 +179,13 @@ impl Failure {
     /// The failure as data.
     pub(crate) fn describe(&self, scope: &Scope) -> NodeError {
         let message = crate::error::chain(&*self.error);
-        let mut error = NodeError::new(scope.node(), &scope.shared.namespace, scope.superstep, self.kind, message);
+        let mut error = NodeError::new(
+            scope.node(),
+            &scope.shared.namespace,
+            scope.superstep,
+            self.kind,
+            message,
+        );
         error.attempt = scope.attempt;
         error.index = scope.index();
         error

@@ -64,7 +64,12 @@ impl CancelToken {
     /// Stops the runs when the superstep that they are in has been committed. A run that ends with it ends as usual.
     pub fn drain(&self) {
         // A cancelled run stays cancelled.
-        let _ = self.inner.state.compare_exchange(RUNNING, DRAINING, Ordering::Release, Ordering::Relaxed);
+        let _ = self.inner.state.compare_exchange(
+            RUNNING,
+            DRAINING,
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
     }
 
     /// Whether [`cancel`](Self::cancel) has been called.
@@ -80,7 +85,10 @@ impl CancelToken {
 
     /// The token for a flow inside the one that this token stops.
     pub(crate) fn nested(&self) -> Self {
-        CancelToken { inner: Arc::clone(&self.inner), nested: true }
+        CancelToken {
+            inner: Arc::clone(&self.inner),
+            nested: true,
+        }
     }
 
     /// Completes when the token is cancelled.

@@ -1,4 +1,5 @@
 //! The superstep loop.
+#![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 use std::sync::{Arc, OnceLock};
 
@@ -42,11 +43,27 @@ pub(super) struct Broken<S: State> {
 
 /// The whole run, from its input to its end, with the middleware around it.
 pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
-    let extras = start.settings.extras.clone().filter(|extras| !extras.run_middleware.is_empty());
-    let Some(extras) = extras else { return engage(start) };
+    let extras = start
+        .settings
+        .extras
+        .clone()
+        .filter(|extras| !extras.run_middleware.is_empty());
+    let Some(extras) = extras else {
+        return engage(start);
+    };
     Box::pin(async move {
-        let Start { flow, settings, input } = start;
-        let next = RunNext::new(&extras.run_middleware, move |input| engage(Start { flow, settings, input }));
+        let Start {
+            flow,
+            settings,
+            input,
+        } = start;
+        let next = RunNext::new(&extras.run_middleware, move |input| {
+            engage(Start {
+                flow,
+                settings,
+                input,
+            })
+        });
         next.run(input).await
     })
 }
@@ -64,24 +81,61 @@ fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunEr
     let mut engine = Engine::new(start);
     Box::pin(async move {
         let result = engine.run().await;
-        let state = engine.state.take().expect("the state is at home when a run ends");
+        let state = engine
+            .state
+            .take()
+            .expect("the state is at home when a run ends");
         match result {
             Ok(()) => Ok(state),
-            Err(Broken { kind, source, pending }) => {
-                Err(RunError::new(kind, engine.flow.name(), engine.scope.superstep, source, Barrier { state, pending }))
-            }
+            Err(Broken {
+                kind,
+                source,
+                pending,
+            }) => Err(RunError::new(
+                kind,
+                engine.flow.name(),
+                engine.scope.superstep,
+                source,
+                Barrier { state, pending },
+            )),
         }
     })
 }
 
 impl<F: Flow> Engine<F> {
-    fn new(Start { flow, settings, input }: Start<F>) -> Self {
-        let Settings { limit, cancel, managed, namespace, thread, extras } = settings;
-        let timeouts = extras.as_ref().map_or((None, None), |extras| (extras.timeout, extras.superstep_timeout));
-        let listener = extras.as_ref().and_then(|extras| extras.sink.clone()).map(|sink| sink as Arc<dyn Listener>);
+    fn new(
+        Start {
+            flow,
+            settings,
+            input,
+        }: Start<F>,
+    ) -> Self {
+        let Settings {
+            limit,
+            cancel,
+            managed,
+            namespace,
+            thread,
+            extras,
+        } = settings;
+        let timeouts = extras.as_ref().map_or((None, None), |extras| {
+            (extras.timeout, extras.superstep_timeout)
+        });
+        let listener = extras
+            .as_ref()
+            .and_then(|extras| extras.sink.clone())
+            .map(|sink| sink as Arc<dyn Listener>);
         let thread = thread.map_or_else(OnceLock::new, OnceLock::from);
         let watch = Watch::new(cancel.as_ref(), timeouts.0, timeouts.1);
-        let shared = Shared { wiring: flow.wiring(), managed, cancel, listener, namespace, limit, thread };
+        let shared = Shared {
+            wiring: flow.wiring(),
+            managed,
+            cancel,
+            listener,
+            namespace,
+            limit,
+            thread,
+        };
         let (state, written) = F::State::start(input);
         Engine {
             watch,
@@ -96,8 +150,14 @@ impl<F: Flow> Engine<F> {
 
     async fn run(&mut self) -> Result<(), Broken<F::State>> {
         self.tell(|| EventKind::RunStarted);
-        let entry = if self.is_bare() { self.wiring().lone(&self.wiring().entry) } else { None };
-        let Some(mut node) = entry else { return self.general(None).await };
+        let entry = if self.is_bare() {
+            self.wiring().lone(&self.wiring().entry)
+        } else {
+            None
+        };
+        let Some(mut node) = entry else {
+            return self.general(None).await;
+        };
         loop {
             self.go_on(Some(node), &[]).await?;
             match lane(self, node, self.pause()).await {
@@ -115,12 +175,21 @@ impl<F: Flow> Engine<F> {
     }
 
     /// Runs on with all that a chain or a loop does without; boxed, so that those do not carry it.
-    fn general(&mut self, after: Option<(u32, JobEnd)>) -> BoxFuture<'_, Result<(), Broken<F::State>>> {
+    fn general(
+        &mut self,
+        after: Option<(u32, JobEnd)>,
+    ) -> BoxFuture<'_, Result<(), Broken<F::State>>> {
         Box::pin(async move {
             let wiring = Arc::clone(&self.scope.shared.wiring);
             let bare = self.is_bare();
             let lone = |frontier: &[Task]| match frontier {
-                [Task { node, delivery: None, .. }] if bare && wiring.ways[*node as usize].quick => Some(*node),
+                [
+                    Task {
+                        node,
+                        delivery: None,
+                        ..
+                    },
+                ] if bare && wiring.ways[*node as usize].quick => Some(*node),
                 _ => None,
             };
             let mut planner = Planner::new(&wiring);
@@ -145,12 +214,24 @@ impl<F: Flow> Engine<F> {
                 } else {
                     self.go_on(None, &frontier).await?;
                     self.scope.superstep += 1;
-                    self.tell(|| EventKind::SuperstepStarted { nodes: frontier.iter().map(|task| wiring.name(task.node).into()).collect() });
+                    self.tell(|| EventKind::SuperstepStarted {
+                        nodes: frontier
+                            .iter()
+                            .map(|task| wiring.name(task.node).into())
+                            .collect(),
+                    });
                     crew.superstep(self, &mut planner, &mut frontier).await?;
                 }
             }
-            let waiting: Vec<String> = planner.waiting().flat_map(|join| join_targets(&wiring, join)).collect();
-            if waiting.is_empty() { Ok(()) } else { Err(Broken::new(RunErrorKind::StrandedJoin { waiting })) }
+            let waiting: Vec<String> = planner
+                .waiting()
+                .flat_map(|join| join_targets(&wiring, join))
+                .collect();
+            if waiting.is_empty() {
+                Ok(())
+            } else {
+                Err(Broken::new(RunErrorKind::StrandedJoin { waiting }))
+            }
         })
     }
 
@@ -159,9 +240,18 @@ impl<F: Flow> Engine<F> {
         match end {
             LaneEnd::Before(node) | LaneEnd::After(node) => Ok((node, JobEnd::Done)),
             LaneEnd::Failed(node, failure) => {
-                let job = survive(self.extras.as_deref(), &self.scope.shared.wiring, &self.scope, failure, &mut self.effects)?;
+                let job = survive(
+                    self.extras.as_deref(),
+                    &self.scope.shared.wiring,
+                    &self.scope,
+                    failure,
+                    &mut self.effects,
+                )?;
                 // Only the record of a failure that the run survives: it is the one write of this superstep.
-                let state = self.state.as_mut().expect("the state is at home between forks");
+                let state = self
+                    .state
+                    .as_mut()
+                    .expect("the state is at home between forks");
                 match commit_one(state, &mut self.written, &mut self.effects.update) {
                     Ok(()) => Ok((node, job)),
                     Err(error) => Err(self.refused(node, error)),
@@ -173,8 +263,18 @@ impl<F: Flow> Engine<F> {
     }
 
     /// Plans what follows a node of the fast path.
-    fn plan(&mut self, planner: &mut Planner, node: u32, job: &JobEnd, frontier: &mut Vec<Task>) -> Result<(), Broken<F::State>> {
-        let planned = planner.advance(self.wiring(), std::iter::once((node, job.outcome(&self.effects))), frontier);
+    fn plan(
+        &mut self,
+        planner: &mut Planner,
+        node: u32,
+        job: &JobEnd,
+        frontier: &mut Vec<Task>,
+    ) -> Result<(), Broken<F::State>> {
+        let planned = planner.advance(
+            self.wiring(),
+            std::iter::once((node, job.outcome(&self.effects))),
+            frontier,
+        );
         self.effects.clear();
         planned.map_err(|missing| Broken::new(self.no_edge(&missing)))
     }
@@ -198,48 +298,94 @@ impl<F: Flow> Engine<F> {
     }
 
     pub(super) fn max_concurrency(&self) -> usize {
-        self.extras.as_ref().map_or(usize::MAX, |extras| extras.max_concurrency)
+        self.extras
+            .as_ref()
+            .map_or(usize::MAX, |extras| extras.max_concurrency)
     }
 
     /// Whether nothing surrounds the nodes of this run, so that the fast path may be taken.
     fn is_bare(&self) -> bool {
-        let bare = |extras: &Arc<Extras<F::State>>| extras.middleware.is_empty() && extras.sink.is_none() && extras.superstep_timeout.is_none();
+        let bare = |extras: &Arc<Extras<F::State>>| {
+            extras.middleware.is_empty()
+                && extras.sink.is_none()
+                && extras.superstep_timeout.is_none()
+        };
         self.extras.as_ref().is_none_or(bare)
     }
 
     /// Where the fast path stops to look around.
     fn pause(&self) -> u64 {
-        self.scope.shared.limit.min((self.scope.superstep / BREATH + 1) * BREATH)
+        self.scope
+            .shared
+            .limit
+            .min((self.scope.superstep / BREATH + 1) * BREATH)
     }
 
     /// Between two supersteps: what may stop the run here, and a breath now and then.
-    async fn go_on(&mut self, single: Option<u32>, frontier: &[Task]) -> Result<(), Broken<F::State>> {
+    async fn go_on(
+        &mut self,
+        single: Option<u32>,
+        frontier: &[Task],
+    ) -> Result<(), Broken<F::State>> {
         let (superstep, limit) = (self.scope.superstep, self.scope.shared.limit);
-        if let Some(stop) = self.watch.as_mut().and_then(|watch| watch.begin_superstep()) {
+        if let Some(stop) = self
+            .watch
+            .as_mut()
+            .and_then(|watch| watch.begin_superstep())
+        {
             return Err(Broken::new(stop.into()));
         }
-        let next = || single.into_iter().chain(frontier.iter().map(|task| task.node)).map(|node| self.wiring().name(node).to_string()).collect();
-        if superstep > 0 && self.scope.shared.cancel.as_ref().is_some_and(CancelToken::is_draining) {
+        let next = || {
+            single
+                .into_iter()
+                .chain(frontier.iter().map(|task| task.node))
+                .map(|node| self.wiring().name(node).to_string())
+                .collect()
+        };
+        if superstep > 0
+            && self
+                .scope
+                .shared
+                .cancel
+                .as_ref()
+                .is_some_and(CancelToken::is_draining)
+        {
             return Err(Broken::new(RunErrorKind::Drained { next: next() }));
         }
         if superstep >= limit {
-            return Err(Broken::new(RunErrorKind::Limit { limit, next: next() }));
+            return Err(Broken::new(RunErrorKind::Limit {
+                limit,
+                next: next(),
+            }));
         }
         if superstep > 0 && superstep.is_multiple_of(BREATH) {
-            breathe(&mut self.watch).await.map_err(|stop| Broken::new(stop.into()))?;
+            breathe(&mut self.watch)
+                .await
+                .map_err(|stop| Broken::new(stop.into()))?;
         }
         Ok(())
     }
 
     pub(super) fn tell(&self, kind: impl FnOnce() -> EventKind<F::State>) {
         if let Some(sink) = self.extras.as_ref().and_then(|extras| extras.sink.as_ref()) {
-            sink.send(Event { namespace: self.scope.shared.namespace.clone(), superstep: self.scope.superstep, task: None, kind: kind() });
+            sink.send(Event {
+                namespace: self.scope.shared.namespace.clone(),
+                superstep: self.scope.superstep,
+                task: None,
+                kind: kind(),
+            });
         }
     }
 
     pub(super) fn no_edge(&self, missing: &NoEdge) -> RunErrorKind {
-        let route = self.wiring().routes[missing.node as usize].get(missing.route as usize).copied().unwrap_or_default();
-        RunErrorKind::NoEdge { node: self.wiring().name(missing.node).into(), route: route.into() }
+        let route = self.wiring().routes[missing.node as usize]
+            .get(missing.route as usize)
+            .copied()
+            .unwrap_or_default();
+        RunErrorKind::NoEdge {
+            node: self.wiring().name(missing.node).into(),
+            route: route.into(),
+        }
     }
 
     fn refused(&self, node: u32, error: WriteError) -> Broken<F::State> {
@@ -258,27 +404,48 @@ pub(super) fn survive<S: State>(
     let error: NodeError = failure.describe(scope);
     effects.clear();
     // What fails because the run is cancelled, such as a flow inside it, is not the reason why it stops.
-    if scope.shared.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+    if scope
+        .shared
+        .cancel
+        .as_ref()
+        .is_some_and(CancelToken::is_cancelled)
+    {
         return Err(Broken::new(RunErrorKind::Cancelled));
     }
     if let Some(to) = wiring.ways[scope.node as usize].catch {
-        return Ok(JobEnd::Caught { to, failure: Delivery::one(error) });
+        return Ok(JobEnd::Caught {
+            to,
+            failure: Delivery::one(error),
+        });
     }
     if let Some(record) = extras.and_then(|extras| extras.record) {
         record(error, &mut effects.update);
         return Ok(JobEnd::Ignored);
     }
-    Err(Broken { source: Some(failure.error), ..Broken::new(RunErrorKind::Node(error)) })
+    Err(Broken {
+        source: Some(failure.error),
+        ..Broken::new(RunErrorKind::Node(error))
+    })
 }
 
 impl<S: State> Broken<S> {
     pub(super) fn new(kind: RunErrorKind) -> Self {
-        Broken { kind, source: None, pending: Vec::new() }
+        Broken {
+            kind,
+            source: None,
+            pending: Vec::new(),
+        }
     }
 
     pub(super) fn refused(nodes: Vec<String>, error: WriteError) -> Self {
-        let kind = RunErrorKind::Write { nodes, problem: error.to_string() };
-        Broken { source: Some(error.into()), ..Broken::new(kind) }
+        let kind = RunErrorKind::Write {
+            nodes,
+            problem: error.to_string(),
+        };
+        Broken {
+            source: Some(error.into()),
+            ..Broken::new(kind)
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 //! The general path: any number of tasks in one superstep, with all that may surround them.
+#![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 use std::future::Future;
 use std::sync::Arc;
@@ -54,7 +55,13 @@ where
 {
     /// `launch` makes the future of a job; a parameter, because its type has no name.
     pub(super) fn new(launch: L) -> Self {
-        Crew { slab: Slab::new(), launch, frame: Arc::new(None), ended: Vec::new(), idle: Vec::new() }
+        Crew {
+            slab: Slab::new(),
+            launch,
+            frame: Arc::new(None),
+            ended: Vec::new(),
+            idle: Vec::new(),
+        }
     }
 
     /// Runs the frontier as one superstep, commits it and plans the next frontier.
@@ -64,7 +71,8 @@ where
         planner: &mut Planner,
         frontier: &mut Vec<Task>,
     ) -> Result<(), Broken<F::State>> {
-        *Arc::get_mut(&mut self.frame).expect("no task is in flight between supersteps") = engine.state.take();
+        *Arc::get_mut(&mut self.frame).expect("no task is in flight between supersteps") =
+            engine.state.take();
         let result = self.run(engine, frontier).await;
         // A failure, or whatever stopped the run, cancels what is still in flight.
         self.slab.clear();
@@ -73,7 +81,10 @@ where
         result.map_err(|broken| self.pending(broken))?;
         self.commit(engine)?;
         engine.tell(|| crate::EventKind::SuperstepFinished);
-        let outcomes = self.ended.iter().map(|job| (job.scope.node, job.end.outcome(&job.effects)));
+        let outcomes = self
+            .ended
+            .iter()
+            .map(|job| (job.scope.node, job.end.outcome(&job.effects)));
         let planned = planner.advance(engine.wiring(), outcomes, frontier);
         planned.map_err(|missing| Broken::new(engine.no_edge(&missing)))?;
         self.idle.append(&mut self.ended);
@@ -81,15 +92,29 @@ where
     }
 
     /// Runs all tasks of the frontier, as many at a time as the settings allow.
-    async fn run(&mut self, engine: &mut Engine<F>, frontier: &mut Vec<Task>) -> Result<(), Broken<F::State>> {
+    async fn run(
+        &mut self,
+        engine: &mut Engine<F>,
+        frontier: &mut Vec<Task>,
+    ) -> Result<(), Broken<F::State>> {
         let mut waiting = frontier.drain(..).enumerate();
         loop {
             let mut ended = None;
             while ended.is_none() && self.slab.running() < engine.max_concurrency() {
-                let Some((order, task)) = waiting.next() else { break };
-                let mut job = self.idle.pop().unwrap_or_else(|| Job::new(&engine.scope));
+                let Some((order, task)) = waiting.next() else {
+                    break;
+                };
+                let mut job = self
+                    .idle
+                    .pop()
+                    .unwrap_or_else(|| Box::new(Job::new(&engine.scope)));
                 job.begin(order, task, engine.scope.superstep);
-                let future = (self.launch)(Arc::clone(&engine.flow), engine.extras.clone(), Arc::clone(&self.frame), job);
+                let future = (self.launch)(
+                    Arc::clone(&engine.flow),
+                    engine.extras.clone(),
+                    Arc::clone(&self.frame),
+                    job,
+                );
                 if let Poll::Ready(output) = self.slab.start(future) {
                     ended = Some(output);
                 }
@@ -97,11 +122,19 @@ where
             let (mut job, result) = match ended {
                 Some(ended) => ended,
                 None if self.slab.running() == 0 => return Ok(()),
-                None => watched(&mut engine.watch, self.slab.next()).await.map_err(|stop| Broken::new(stop.into()))?,
+                None => watched(&mut engine.watch, self.slab.next())
+                    .await
+                    .map_err(|stop| Broken::new(stop.into()))?,
             };
             job.end = match result {
                 Ok(()) => JobEnd::Done,
-                Err(failure) => survive(engine.extras.as_deref(), engine.wiring(), &job.scope, failure, &mut job.effects)?,
+                Err(failure) => survive(
+                    engine.extras.as_deref(),
+                    engine.wiring(),
+                    &job.scope,
+                    failure,
+                    &mut job.effects,
+                )?,
             };
             self.ended.push(job);
         }
@@ -109,10 +142,18 @@ where
 
     /// Folds all writes in the order of the tasks, or none.
     fn commit(&mut self, engine: &mut Engine<F>) -> Result<(), Broken<F::State>> {
-        let state = engine.state.as_mut().expect("every task has let go of the state");
+        let state = engine
+            .state
+            .as_mut()
+            .expect("every task has let go of the state");
         match prepare(state, self.ended.iter().map(|job| &job.effects.update)) {
             Ok(overwritten) => {
-                apply(state, &mut engine.written, overwritten, self.ended.iter_mut().map(|job| &mut job.effects.update));
+                apply(
+                    state,
+                    &mut engine.written,
+                    overwritten,
+                    self.ended.iter_mut().map(|job| &mut job.effects.update),
+                );
                 Ok(())
             }
             Err(error) => Err(self.pending(Broken::refused(self.writers(&error), error))),
@@ -121,16 +162,29 @@ where
 
     /// What has finished is kept beside the state.
     fn pending(&mut self, mut broken: Broken<F::State>) -> Broken<F::State> {
-        let finished = self.ended.iter_mut().map(|job| (job.scope.node().to_string(), std::mem::take(&mut job.effects.update)));
+        let finished = self.ended.iter_mut().map(|job| {
+            (
+                job.scope.node().to_string(),
+                std::mem::take(&mut job.effects.update),
+            )
+        });
         broken.pending = finished.collect();
         broken
     }
 
     /// The nodes of this superstep that wrote the key.
     fn writers(&self, error: &WriteError) -> Vec<String> {
-        let key = F::State::KEYS.iter().position(|key| key.name == error.key).map_or(KeySet::NONE, KeySet::of);
-        let wrote = |job: &&Box<Job<F::State>>| !job.effects.update.written().intersection(key).is_empty();
-        self.ended.iter().filter(wrote).map(|job| job.scope.node().to_string()).collect()
+        let key = F::State::KEYS
+            .iter()
+            .position(|key| key.name == error.key)
+            .map_or(KeySet::NONE, KeySet::of);
+        let wrote =
+            |job: &Job<F::State>| !job.effects.update.written().intersection(key).is_empty();
+        self.ended
+            .iter()
+            .filter(|job| wrote(job))
+            .map(|job| job.scope.node().to_string())
+            .collect()
     }
 }
 
@@ -143,13 +197,24 @@ pub(super) async fn run_job<F: Flow>(
 ) -> Ended<F::State> {
     let snapshot = Option::as_ref(&frame).expect("the state is in the frame during a fork");
     let Job { scope, effects, .. } = &mut *job;
-    let busy = extras.as_ref().is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
+    let busy = extras
+        .as_ref()
+        .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
     let result = if busy || !scope.shared.wiring.policies[scope.node as usize].is_none() {
         let extras = extras.unwrap_or_default();
-        let attempts: BoxFuture<'_, _> = Box::pin(async move { attempts(&*flow, &extras, scope, snapshot, effects).await });
+        let attempts: BoxFuture<'_, _> =
+            Box::pin(async move { attempts(&*flow, &extras, scope, snapshot, effects).await });
         attempts.await
     } else {
-        caught(flow.step(scope.node, &mut Step { scope, state: snapshot, effects })).await
+        caught(flow.step(
+            scope.node,
+            &mut Step {
+                scope,
+                state: snapshot,
+                effects,
+            },
+        ))
+        .await
     };
     // Before the job is handed back: the driver takes the state home when the last task has let go of it.
     drop(frame);
@@ -157,8 +222,13 @@ pub(super) async fn run_job<F: Flow>(
 }
 
 impl<S: State> Job<S> {
-    fn new(scope: &Scope) -> Box<Self> {
-        Box::new(Job { order: 0, scope: scope.clone(), effects: Effects::default(), end: JobEnd::Done })
+    fn new(scope: &Scope) -> Self {
+        Job {
+            order: 0,
+            scope: scope.clone(),
+            effects: Effects::default(),
+            end: JobEnd::Done,
+        }
     }
 
     fn begin(&mut self, order: usize, task: Task, superstep: u64) {
@@ -183,4 +253,3 @@ impl JobEnd {
         }
     }
 }
-

@@ -22,21 +22,35 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn error(error: BoxError) -> Self {
-        Failure { kind: FailureKind::Error, error }
+        Failure {
+            kind: FailureKind::Error,
+            error,
+        }
     }
 
     pub(crate) fn panic(payload: Box<dyn Any + Send>) -> Self {
-        let words = payload.downcast_ref::<&str>().map(|text| (*text).to_string());
+        let words = payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_string());
         let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
-        Failure { kind: FailureKind::Panic, error: format!("panicked: {}", words.as_deref().unwrap_or("(no message)")).into() }
+        Failure {
+            kind: FailureKind::Panic,
+            error: format!("panicked: {}", words.as_deref().unwrap_or("(no message)")).into(),
+        }
     }
 
     pub(crate) fn timeout(after: Duration) -> Self {
-        Failure { kind: FailureKind::Timeout, error: format!("took longer than its timeout of {after:?}").into() }
+        Failure {
+            kind: FailureKind::Timeout,
+            error: format!("took longer than its timeout of {after:?}").into(),
+        }
     }
 
     pub(crate) fn idle(after: Duration) -> Self {
-        Failure { kind: FailureKind::Idle, error: format!("showed no sign of life for {after:?}, its idle timeout").into() }
+        Failure {
+            kind: FailureKind::Idle,
+            error: format!("showed no sign of life for {after:?}, its idle timeout").into(),
+        }
     }
 }
 
@@ -57,7 +71,11 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// `None` where nothing is to be watched.
-    pub(crate) fn new(cancel: Option<&CancelToken>, run: Option<Duration>, superstep: Option<Duration>) -> Option<Box<Self>> {
+    pub(crate) fn new(
+        cancel: Option<&CancelToken>,
+        run: Option<Duration>,
+        superstep: Option<Duration>,
+    ) -> Option<Box<Self>> {
         if cancel.is_none() && run.is_none() && superstep.is_none() {
             return None;
         }
@@ -65,16 +83,14 @@ impl Watch {
         Some(Box::new(Watch {
             cancel: cancel.map(|token| {
                 let cancelled = token.clone();
-                (token.clone(), Box::pin(async move { cancelled.cancelled().await }) as BoxFuture<'static, ()>)
+                (
+                    token.clone(),
+                    Box::pin(async move { cancelled.cancelled().await }) as BoxFuture<'static, ()>,
+                )
             }),
             run: run.map(sleep),
             superstep: superstep.map(|after| (after, sleep(after))),
         }))
-    }
-
-    /// Whether each superstep has a deadline of its own.
-    pub(crate) fn times_supersteps(&self) -> bool {
-        self.superstep.is_some()
     }
 
     /// Starts the superstep's clock; says whether the run has been cancelled.
@@ -82,7 +98,10 @@ impl Watch {
         if let Some((after, sleep)) = &mut self.superstep {
             sleep.as_mut().reset(Instant::now() + *after);
         }
-        self.cancel.as_ref().filter(|(token, _)| token.is_cancelled()).map(|_| Stop::Cancelled)
+        self.cancel
+            .as_ref()
+            .filter(|(token, _)| token.is_cancelled())
+            .map(|_| Stop::Cancelled)
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Stop> {
@@ -106,14 +125,19 @@ impl Watch {
 }
 
 /// Awaits a node's future and turns a panic into a failure.
-pub(crate) async fn caught<T>(future: impl Future<Output = Result<T, BoxError>>) -> Result<T, Failure> {
+pub(crate) async fn caught<T>(
+    future: impl Future<Output = Result<T, BoxError>>,
+) -> Result<T, Failure> {
     let mut future = pin!(future);
     poll_fn(|cx| poll_caught(future.as_mut(), cx)).await
 }
 
 /// Polls a node's future and turns a panic into a failure.
 #[inline]
-pub(crate) fn poll_caught<T>(future: Pin<&mut impl Future<Output = Result<T, BoxError>>>, cx: &mut Context<'_>) -> Poll<Result<T, Failure>> {
+pub(crate) fn poll_caught<T>(
+    future: Pin<&mut impl Future<Output = Result<T, BoxError>>>,
+    cx: &mut Context<'_>,
+) -> Poll<Result<T, Failure>> {
     // A panic ends the future, and with it all that it may have left inconsistent; what it wrote is discarded.
     match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
         Ok(Poll::Ready(Ok(output))) => Poll::Ready(Ok(output)),
@@ -124,7 +148,10 @@ pub(crate) fn poll_caught<T>(future: Pin<&mut impl Future<Output = Result<T, Box
 }
 
 /// Awaits a future until something stops the run.
-pub(crate) async fn watched<T>(watch: &mut Option<Box<Watch>>, future: impl Future<Output = T>) -> Result<T, Stop> {
+pub(crate) async fn watched<T>(
+    watch: &mut Option<Box<Watch>>,
+    future: impl Future<Output = T>,
+) -> Result<T, Stop> {
     let mut future = pin!(future);
     poll_fn(|cx| match future.as_mut().poll(cx) {
         Poll::Ready(output) => Poll::Ready(Ok(output)),

@@ -32,16 +32,35 @@ pub(super) enum LaneEnd {
 pub(super) async fn lane<F: Flow>(engine: &mut Engine<F>, mut node: u32, pause: u64) -> LaneEnd {
     loop {
         let Engine { scope, .. } = engine;
-        if scope.superstep >= pause || scope.shared.cancel.as_ref().is_some_and(CancelToken::is_draining) {
+        if scope.superstep >= pause
+            || scope
+                .shared
+                .cancel
+                .as_ref()
+                .is_some_and(CancelToken::is_draining)
+        {
             return LaneEnd::Before(node);
         }
         scope.superstep += 1;
         scope.node = node;
         // In a block: what lives across the await is part of every run in flight.
         let result = {
-            let Engine { flow, watch, scope, state, effects, .. } = &mut *engine;
-            let Some(state) = state else { unreachable!("the state is at home between forks") };
-            let mut step = Step { scope, state, effects };
+            let Engine {
+                flow,
+                watch,
+                scope,
+                state,
+                effects,
+                ..
+            } = &mut *engine;
+            let Some(state) = state else {
+                unreachable!("the state is at home between forks")
+            };
+            let mut step = Step {
+                scope,
+                state,
+                effects,
+            };
             let mut step = pin!(flow.step(node, &mut step));
             poll_fn(|cx| match poll_caught(step.as_mut(), cx) {
                 Poll::Ready(result) => Poll::Ready(Ok(result)),
@@ -54,8 +73,16 @@ pub(super) async fn lane<F: Flow>(engine: &mut Engine<F>, mut node: u32, pause: 
             Ok(Err(failure)) => return LaneEnd::Failed(node, failure),
             Err(stop) => return LaneEnd::Stopped(stop),
         }
-        let Engine { scope, state, written, effects, .. } = &mut *engine;
-        let Some(state) = state else { unreachable!("the state is at home between forks") };
+        let Engine {
+            scope,
+            state,
+            written,
+            effects,
+            ..
+        } = &mut *engine;
+        let Some(state) = state else {
+            unreachable!("the state is at home between forks")
+        };
         if (effects.update.written_any() || !F::State::EPHEMERAL.is_empty())
             && let Err(error) = commit_one(state, written, &mut effects.update)
         {

@@ -21,7 +21,7 @@ pub(crate) use drive::drive;
 pub(crate) use guard::caught;
 pub(crate) use pulse::Pulse;
 pub(crate) use settings::{Extras, Settings};
-pub use shared::Shared;
+pub(crate) use shared::Shared;
 
 use crate::event::{Events, Sink};
 use crate::middleware::BoxFuture;
@@ -98,7 +98,9 @@ impl<F: Flow> Run<F> {
     ///
     /// If the run has been polled already.
     pub fn events(self) -> Events<F> {
-        let Progress::Ready(mut start) = self.0 else { panic!("`events` must be asked for before the run is polled") };
+        let Progress::Ready(mut start) = self.0 else {
+            panic!("`events` must be asked for before the run is polled")
+        };
         let sink = Sink::queue();
         start.settings.extras_mut().sink = Some(Arc::clone(&sink));
         Events::new(Run(Progress::Ready(start)), sink)
@@ -114,7 +116,9 @@ impl<F: Flow> Future for Run<F> {
         {
             self.0 = Progress::Running(drive(*start));
         }
-        let Progress::Running(running) = &mut self.0 else { panic!("a run was polled after it had ended") };
+        let Progress::Running(running) = &mut self.0 else {
+            panic!("a run was polled after it had ended")
+        };
         let result = std::task::ready!(running.as_mut().poll(cx));
         self.0 = Progress::Done;
         Poll::Ready(result)

@@ -31,6 +31,8 @@ impl Pulse {
 
     fn last_mut(&self) -> std::sync::MutexGuard<'_, Instant> {
         // The lock guards one plain value, which a panic cannot leave half-written.
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

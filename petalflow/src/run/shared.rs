@@ -10,7 +10,7 @@ use crate::flow::Wiring;
 use crate::{ManagedValues, Namespace};
 
 /// What all tasks of a run share.
-pub struct Shared {
+pub(crate) struct Shared {
     pub(crate) wiring: Arc<Wiring>,
     pub(crate) managed: Option<Arc<ManagedValues>>,
     pub(crate) cancel: Option<CancelToken>,
@@ -22,7 +22,10 @@ pub struct Shared {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("namespace", &self.namespace).field("limit", &self.limit).finish_non_exhaustive()
+        f.debug_struct("Shared")
+            .field("namespace", &self.namespace)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
     }
 }
 
@@ -30,6 +33,13 @@ impl Shared {
     /// The thread's name. A run without one gets a name of its own when it is first asked for, so that the task ids of two
     /// runs differ.
     pub(crate) fn thread(&self) -> &Arc<str> {
-        self.thread.get_or_init(|| format!("run-{:016x}{:016x}", RandomState::new().hash_one(0), RandomState::new().hash_one(1)).into())
+        self.thread.get_or_init(|| {
+            format!(
+                "run-{:016x}{:016x}",
+                RandomState::new().hash_one(0),
+                RandomState::new().hash_one(1)
+            )
+            .into()
+        })
     }
 }

@@ -67,7 +67,12 @@ impl Wake for SlotWaker {
 
 impl<T: Future> Slab<T> {
     pub(crate) fn new() -> Self {
-        Slab { slots: Vec::new(), free: Vec::new(), batch: Vec::new(), ready: Arc::default() }
+        Slab {
+            slots: Vec::new(),
+            free: Vec::new(),
+            batch: Vec::new(),
+            ready: Arc::default(),
+        }
     }
 
     /// How many futures are pending.
@@ -126,7 +131,9 @@ impl<T: Future> Slab<T> {
         // Before the poll: a wake during it must count.
         slot.flag.queued.store(false, Ordering::Release);
         // A waker that outlived its future may name a slot that is empty or serves another future by now.
-        let Some(future) = slot.future.as_mut().as_pin_mut() else { return Poll::Pending };
+        let Some(future) = slot.future.as_mut().as_pin_mut() else {
+            return Poll::Pending;
+        };
         let output = std::task::ready!(future.poll(&mut Context::from_waker(&slot.waker)));
         slot.future.set(None);
         self.free.push(number);
@@ -135,8 +142,16 @@ impl<T: Future> Slab<T> {
 
     fn grow(&mut self) -> usize {
         let slot = self.slots.len();
-        let flag = Arc::new(SlotWaker { slot, queued: AtomicBool::new(false), ready: Arc::clone(&self.ready) });
-        self.slots.push(Slot { future: Box::pin(None), waker: Waker::from(Arc::clone(&flag)), flag });
+        let flag = Arc::new(SlotWaker {
+            slot,
+            queued: AtomicBool::new(false),
+            ready: Arc::clone(&self.ready),
+        });
+        self.slots.push(Slot {
+            future: Box::pin(None),
+            waker: Waker::from(Arc::clone(&flag)),
+            flag,
+        });
         slot
     }
 }

@@ -42,7 +42,11 @@ pub trait Key: Written<Self::State> + Send + 'static {
 
     /// Adds the value to an update.
     #[doc(hidden)]
-    fn push(value: Self::Value, overwrite: bool, update: &mut <Self::State as State>::Update) -> Result<(), super::WriteError>;
+    fn push(
+        value: Self::Value,
+        overwrite: bool,
+        update: &mut <Self::State as State>::Update,
+    ) -> Result<(), super::WriteError>;
 }
 
 /// A write that replaces the key's value instead of going through its reducer.

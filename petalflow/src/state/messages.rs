@@ -65,7 +65,11 @@ pub trait Messages: Sized {
 
     /// Looks at the writes of a superstep, in the order in which they will fold, before they are applied.
     #[doc(hidden)]
-    fn validate<'a>(&'a self, key: &'static str, writes: &mut dyn Iterator<Item = &'a Writes<Self>>) -> Result<(), WriteError>
+    fn validate<'a>(
+        &'a self,
+        key: &'static str,
+        writes: &mut dyn Iterator<Item = &'a Writes<Self>>,
+    ) -> Result<(), WriteError>
     where
         Self: 'a;
 }
@@ -80,7 +84,10 @@ pub fn messages<T: Messages>(current: &mut T, written: T) {
 impl<M: Message> Messages for Vec<M> {
     fn messages(&mut self, written: Self) {
         // The usual message is new and has no id: it needs no look at the list, however long that is.
-        if written.iter().all(|message| message.id().is_none() && message.removes().is_none()) {
+        if written
+            .iter()
+            .all(|message| message.id().is_none() && message.removes().is_none())
+        {
             self.reserve(written.len());
             for message in written {
                 enter(self, message);
@@ -128,11 +135,21 @@ impl<M: Message> Messages for Vec<M> {
         }
     }
 
-    fn validate<'a>(&'a self, key: &'static str, writes: &mut dyn Iterator<Item = &'a Writes<Self>>) -> Result<(), WriteError>
+    fn validate<'a>(
+        &'a self,
+        key: &'static str,
+        writes: &mut dyn Iterator<Item = &'a Writes<Self>>,
+    ) -> Result<(), WriteError>
     where
         Self: 'a,
     {
-        let mut check = Check { key, current: self, added: Vec::new(), overwritten: false, unknown: None };
+        let mut check = Check {
+            key,
+            current: self,
+            added: Vec::new(),
+            overwritten: false,
+            unknown: None,
+        };
         writes.for_each(|writes| check.add(writes));
         check.finish()
     }
@@ -143,7 +160,12 @@ fn enter<M: Message>(list: &mut Vec<M>, mut message: M) {
     if message.id().is_none() {
         // A hash of the place and of the id before it: the same in every run, and new, because a message that was given its
         // id at this place after that neighbour is still there or gone.
-        let mut parts = list.last().and_then(Message::id).unwrap_or_default().as_bytes().to_vec();
+        let mut parts = list
+            .last()
+            .and_then(Message::id)
+            .unwrap_or_default()
+            .as_bytes()
+            .to_vec();
         parts.extend_from_slice(&(list.len() as u64).to_le_bytes());
         let hash = siphasher::sip::SipHasher13::new().hash(&parts);
         message.set_id(format!("{hash:016x}"));
@@ -189,9 +211,12 @@ impl<'a, M: Message> Check<'a, M> {
 
     fn finish(self) -> Result<(), WriteError> {
         match self.unknown {
-            Some(id) if !self.overwritten => {
-                Err(WriteError { key: self.key, problem: format!("cannot remove the message `{id}`, because there is none of this id") })
-            }
+            Some(id) if !self.overwritten => Err(WriteError {
+                key: self.key,
+                problem: format!(
+                    "cannot remove the message `{id}`, because there is none of this id"
+                ),
+            }),
             _ => Ok(()),
         }
     }
@@ -200,7 +225,10 @@ impl<'a, M: Message> Check<'a, M> {
 impl<M: Message> Check<'_, M> {
     /// Whether a message of this id stands in the list when the write is reached.
     fn knows(&self, id: &str, before: &[M]) -> bool {
-        let lists = [before].into_iter().chain(self.added.iter().rev().copied()).chain([self.current]);
+        let lists = [before]
+            .into_iter()
+            .chain(self.added.iter().rev().copied())
+            .chain([self.current]);
         for list in lists {
             for message in list.iter().rev() {
                 match message.removes() {
@@ -264,23 +292,56 @@ mod tests {
 
     #[test]
     fn a_known_id_replaces_in_place_and_a_new_one_appends() {
-        assert_eq!(folded(vec![line("1", "a")], vec![line("2", "b")]), [line("1", "a"), line("2", "b")]);
-        assert_eq!(folded(vec![line("1", "a"), line("2", "b")], vec![line("1", "c")]), [line("1", "c"), line("2", "b")]);
-        assert_eq!(folded(vec![], vec![line("1", "a"), line("1", "b")]), [line("1", "b")]);
+        assert_eq!(
+            folded(vec![line("1", "a")], vec![line("2", "b")]),
+            [line("1", "a"), line("2", "b")]
+        );
+        assert_eq!(
+            folded(vec![line("1", "a"), line("2", "b")], vec![line("1", "c")]),
+            [line("1", "c"), line("2", "b")]
+        );
+        assert_eq!(
+            folded(vec![], vec![line("1", "a"), line("1", "b")]),
+            [line("1", "b")]
+        );
     }
 
     #[test]
     fn a_removal_removes_and_a_message_written_after_it_stays() {
-        assert_eq!(folded(vec![line("1", "a"), line("2", "b")], vec![Line::Remove("1")]), [line("2", "b")]);
-        assert_eq!(folded(vec![line("1", "a")], vec![Line::Remove("2")]), [line("1", "a")]);
-        assert_eq!(folded(vec![line("1", "a")], vec![Line::Remove("1"), line("1", "b")]), [line("1", "b")]);
-        assert_eq!(folded(vec![line("1", "a")], vec![line("2", "b"), Line::RemoveAll, line("3", "c")]), [line("3", "c")]);
+        assert_eq!(
+            folded(
+                vec![line("1", "a"), line("2", "b")],
+                vec![Line::Remove("1")]
+            ),
+            [line("2", "b")]
+        );
+        assert_eq!(
+            folded(vec![line("1", "a")], vec![Line::Remove("2")]),
+            [line("1", "a")]
+        );
+        assert_eq!(
+            folded(
+                vec![line("1", "a")],
+                vec![Line::Remove("1"), line("1", "b")]
+            ),
+            [line("1", "b")]
+        );
+        assert_eq!(
+            folded(
+                vec![line("1", "a")],
+                vec![line("2", "b"), Line::RemoveAll, line("3", "c")]
+            ),
+            [line("3", "c")]
+        );
     }
 
     #[test]
     fn missing_ids_are_filled_the_same_way_each_time_and_differ() {
         let once = folded(vec![line("1", "a")], vec![new("b"), new("c")]);
-        assert_eq!(once, folded(folded(vec![line("1", "a")], vec![new("b")]), vec![new("c")]));
+        assert_eq!(
+            once,
+            folded(folded(vec![line("1", "a")], vec![new("b")]), vec![new("c")])
+        );
         let mut ids: Vec<_> = once.iter().map(|line| line.id().unwrap()).collect();
         ids.dedup();
         assert_eq!(ids.len(), 3);
@@ -298,15 +359,39 @@ mod tests {
                     update
                 })
                 .collect();
-            current.validate("chat", &mut updates.iter()).map_err(|error| error.to_string())
+            current
+                .validate("chat", &mut updates.iter())
+                .map_err(|error| error.to_string())
         };
         let fold = |list: Vec<Line>| Write::Fold(list);
         assert_eq!(verdict(&[&[fold(vec![Line::Remove("1")])]]), Ok(()));
         let unknown = "key `chat`: cannot remove the message `2`, because there is none of this id";
-        assert_eq!(verdict(&[&[fold(vec![Line::Remove("2")])]]), Err(unknown.to_string()));
-        assert_eq!(verdict(&[&[fold(vec![line("2", "b")])], &[fold(vec![Line::Remove("2")])]]), Ok(()));
-        assert_eq!(verdict(&[&[fold(vec![line("2", "b"), Line::Remove("2"), Line::Remove("2")])]]), Err(unknown.to_string()));
+        assert_eq!(
+            verdict(&[&[fold(vec![Line::Remove("2")])]]),
+            Err(unknown.to_string())
+        );
+        assert_eq!(
+            verdict(&[
+                &[fold(vec![line("2", "b")])],
+                &[fold(vec![Line::Remove("2")])]
+            ]),
+            Ok(())
+        );
+        assert_eq!(
+            verdict(&[&[fold(vec![
+                line("2", "b"),
+                Line::Remove("2"),
+                Line::Remove("2")
+            ])]]),
+            Err(unknown.to_string())
+        );
         assert!(verdict(&[&[fold(vec![Line::RemoveAll, Line::Remove("1")])]]).is_err());
-        assert_eq!(verdict(&[&[fold(vec![Line::Remove("2")])], &[Write::Overwrite(vec![])]]), Ok(()));
+        assert_eq!(
+            verdict(&[
+                &[fold(vec![Line::Remove("2")])],
+                &[Write::Overwrite(vec![])]
+            ]),
+            Ok(())
+        );
     }
 }

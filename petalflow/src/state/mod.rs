@@ -71,7 +71,10 @@ pub trait State: Sized + Send + Sync + 'static {
     /// # Errors
     ///
     /// The first write that its reducer refuses (today: `messages`, for the removal of an unknown message).
-    fn validate<'a>(&'a self, updates: &mut dyn Iterator<Item = &'a Self::Update>) -> Result<(), WriteError> {
+    fn validate<'a>(
+        &'a self,
+        updates: &mut dyn Iterator<Item = &'a Self::Update>,
+    ) -> Result<(), WriteError> {
         let _ = updates;
         Ok(())
     }
@@ -87,6 +90,8 @@ pub struct KeyMeta {
     pub id: &'static str,
     /// How writes fold: `replace`, `append`, …; `reduce` for a function of the user's.
     pub reducer: &'static str,
+    /// Of the name: constant evaluation compares numbers much faster than texts.
+    hash: u64,
     traits: u16,
 }
 
@@ -115,7 +120,13 @@ pub enum Trait {
 impl KeyMeta {
     /// A key of this name and reducer without any [`Trait`].
     pub const fn new(name: &'static str, reducer: &'static str) -> Self {
-        KeyMeta { name, id: name, reducer, traits: 0 }
+        KeyMeta {
+            name,
+            id: name,
+            reducer,
+            hash: hash(name),
+            traits: 0,
+        }
     }
 
     /// The same key with one more trait.
@@ -150,6 +161,25 @@ impl KeyMeta {
         set
     }
 
+    /// [`named`](Self::named) for the macros, by the hashes of the names.
+    #[doc(hidden)]
+    pub const fn hashed(keys: &[KeyMeta], hashes: &[u64]) -> KeySet {
+        let mut set = KeySet::NONE;
+        let mut key = 0;
+        while key < keys.len() {
+            let hash = keys[key].hash;
+            let mut name = 0;
+            while name < hashes.len() {
+                if hash == hashes[name] {
+                    set.insert(key);
+                }
+                name += 1;
+            }
+            key += 1;
+        }
+        set
+    }
+
     /// The keys of these names. A name that is no key is left out: the field access beside it is the error that the user sees.
     pub const fn named(keys: &[KeyMeta], names: &[&str]) -> KeySet {
         let mut set = KeySet::NONE;
@@ -166,6 +196,19 @@ impl KeyMeta {
         }
         set
     }
+}
+
+/// FNV-1a, as in the macros.
+const fn hash(name: &str) -> u64 {
+    let bytes = name.as_bytes();
+    let mut hash = 0xcbf2_9ce4_8422_2325;
+    let mut i = 0;
+    while i < bytes.len() {
+        hash ^= bytes[i] as u64;
+        hash = u64::wrapping_mul(hash, 0x0100_0000_01b3);
+        i += 1;
+    }
+    hash
 }
 
 const fn same(a: &str, b: &str) -> bool {

@@ -35,11 +35,19 @@ pub struct WriteError {
 impl WriteError {
     /// Two writes where the key takes one.
     pub(crate) fn second_write(key: &'static str) -> Self {
-        WriteError { key, problem: "takes one write in a superstep; give it a reducer such as `append` to take several".into() }
+        WriteError {
+            key,
+            problem:
+                "takes one write in a superstep; give it a reducer such as `append` to take several"
+                    .into(),
+        }
     }
 
     /// Two overwrites of one key.
     pub(crate) fn second_overwrite(key: &'static str) -> Self {
-        WriteError { key, problem: "takes one `Overwrite` in a superstep".into() }
+        WriteError {
+            key,
+            problem: "takes one `Overwrite` in a superstep".into(),
+        }
     }
 }

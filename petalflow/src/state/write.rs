@@ -39,7 +39,10 @@ pub struct Writes<T> {
 
 impl<T> Default for Writes<T> {
     fn default() -> Self {
-        Writes { first: None, rest: None }
+        Writes {
+            first: None,
+            rest: None,
+        }
     }
 }
 
@@ -56,12 +59,18 @@ impl<T> Writes<T> {
 
     /// The writes in the order the node made them.
     pub fn iter(&self) -> impl Iterator<Item = &Write<T>> {
-        self.first.iter().chain(self.rest.iter().flat_map(|rest| rest.iter()))
+        self.first
+            .iter()
+            .chain(self.rest.iter().flat_map(|rest| rest.iter()))
     }
 
     /// The value, if there was exactly one write.
     pub fn only(&self) -> Option<&T> {
-        if self.rest.as_ref().is_none_or(|rest| rest.is_empty()) { self.first.as_ref().map(Write::value) } else { None }
+        if self.rest.as_ref().is_none_or(|rest| rest.is_empty()) {
+            self.first.as_ref().map(Write::value)
+        } else {
+            None
+        }
     }
 
     /// Whether nothing was written.
@@ -81,7 +90,12 @@ impl<T> Writes<T> {
     /// Takes the writes out and folds them: `fold` for plain ones, assignment for an overwrite. With `overwritten`, plain
     /// writes are dropped. Says whether the key got a value.
     #[inline]
-    pub fn fold_into(&mut self, current: &mut T, overwritten: bool, mut fold: impl FnMut(&mut T, T)) -> bool {
+    pub fn fold_into(
+        &mut self,
+        current: &mut T,
+        overwritten: bool,
+        mut fold: impl FnMut(&mut T, T),
+    ) -> bool {
         let mut wrote = false;
         let mut apply = |write: Write<T>| match write {
             Write::Overwrite(value) => {

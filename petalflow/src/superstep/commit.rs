@@ -5,7 +5,11 @@ use crate::{KeySet, State, Update};
 
 /// Commits the writes of a superstep of one task.
 #[inline]
-pub(crate) fn commit_one<S: State>(state: &mut S, written: &mut KeySet, update: &mut S::Update) -> Result<(), WriteError> {
+pub(crate) fn commit_one<S: State>(
+    state: &mut S,
+    written: &mut KeySet,
+    update: &mut S::Update,
+) -> Result<(), WriteError> {
     state.validate(&mut std::iter::once(&*update))?;
     expire(state, written);
     let overwritten = update.overwritten();
@@ -14,11 +18,16 @@ pub(crate) fn commit_one<S: State>(state: &mut S, written: &mut KeySet, update: 
 }
 
 /// Whether the writes of several tasks, in the order given, can all be applied; and which keys they overwrite.
-pub(crate) fn prepare<'a, S: State>(state: &'a S, updates: impl Iterator<Item = &'a S::Update> + Clone) -> Result<KeySet, WriteError> {
+pub(crate) fn prepare<'a, S: State>(
+    state: &'a S,
+    updates: impl Iterator<Item = &'a S::Update> + Clone,
+) -> Result<KeySet, WriteError> {
     let mut once = KeySet::NONE;
     let mut overwritten = KeySet::NONE;
     for update in updates.clone() {
-        let again = once.intersection(update.written()).intersection(S::EXCLUSIVE);
+        let again = once
+            .intersection(update.written())
+            .intersection(S::EXCLUSIVE);
         if let Some(key) = again.first() {
             return Err(WriteError::second_write(S::KEYS[key].name));
         }
@@ -33,7 +42,12 @@ pub(crate) fn prepare<'a, S: State>(state: &'a S, updates: impl Iterator<Item = 
 }
 
 /// Folds writes that were prepared, in the order given.
-pub(crate) fn apply<'a, S: State>(state: &mut S, written: &mut KeySet, overwritten: KeySet, updates: impl Iterator<Item = &'a mut S::Update>) {
+pub(crate) fn apply<'a, S: State>(
+    state: &mut S,
+    written: &mut KeySet,
+    overwritten: KeySet,
+    updates: impl Iterator<Item = &'a mut S::Update>,
+) {
     expire(state, written);
     for update in updates {
         state.commit(update, overwritten, written);

@@ -19,7 +19,12 @@ pub(crate) struct Task {
 impl Task {
     /// A task that an edge activates.
     pub(crate) fn plain(node: u32) -> Self {
-        Task { node, send: None, item: None, delivery: None }
+        Task {
+            node,
+            send: None,
+            item: None,
+            delivery: None,
+        }
     }
 }
 
@@ -37,7 +42,11 @@ struct Join {
 
 impl Joins {
     pub(crate) fn new(wiring: &Wiring) -> Self {
-        let join = |sides: u32| Join { arrived: vec![false; sides as usize], missing: sides, fired: 0 };
+        let join = |sides: u32| Join {
+            arrived: vec![false; sides as usize],
+            missing: sides,
+            fired: 0,
+        };
         Joins(wiring.joins.iter().map(|ways| join(ways.sides)).collect())
     }
 
@@ -66,6 +75,10 @@ impl Joins {
     /// The joins that hold an arrival.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = usize> {
         let held = |join: &Join| (join.missing as usize) < join.arrived.len();
-        self.0.iter().enumerate().filter(move |(_, join)| held(join)).map(|(number, _)| number)
+        self.0
+            .iter()
+            .enumerate()
+            .filter(move |(_, join)| held(join))
+            .map(|(number, _)| number)
     }
 }

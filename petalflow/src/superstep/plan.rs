@@ -3,15 +3,19 @@
 use petalflow_graph::index;
 
 use super::{Joins, Task};
-use crate::flow::{Hop, Wiring};
 use crate::State;
+use crate::flow::{Hop, Wiring};
 use crate::node::{Chosen, Delivery, Effects};
 
 /// How a task ended, as far as the next superstep is concerned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outcome<'a> {
     /// It ran; its choice and what it sends.
-    Done { chosen: Chosen, routes: &'a [u32], sends: &'a [(Option<u32>, Delivery)] },
+    Done {
+        chosen: Chosen,
+        routes: &'a [u32],
+        sends: &'a [(Option<u32>, Delivery)],
+    },
     /// It failed for good, and its `catch` edge takes the failure.
     Caught { to: u32, failure: &'a Delivery },
     /// It failed for good, and the run goes on: its plain edges fire, as if it had sent nothing.
@@ -21,7 +25,11 @@ pub(crate) enum Outcome<'a> {
 impl<'a> Outcome<'a> {
     /// The outcome of a task that ran.
     pub(crate) fn done<S: State>(effects: &'a Effects<S>) -> Self {
-        Outcome::Done { chosen: effects.chosen(), routes: effects.routes(), sends: effects.deliveries() }
+        Outcome::Done {
+            chosen: effects.chosen(),
+            routes: effects.routes(),
+            sends: effects.deliveries(),
+        }
     }
 }
 
@@ -93,21 +101,43 @@ impl Planner {
     fn follow(&mut self, wiring: &Wiring, node: u32, outcome: Outcome<'_>) -> Result<(), NoEdge> {
         let ways = &wiring.ways[node as usize];
         match outcome {
-            Outcome::Done { chosen, routes, sends } => {
-                let sent = |route: Option<u32>| sends.iter().find(|(by, _)| *by == route).map(|(_, delivery)| delivery);
+            Outcome::Done {
+                chosen,
+                routes,
+                sends,
+            } => {
+                let sent = |route: Option<u32>| {
+                    sends
+                        .iter()
+                        .find(|(by, _)| *by == route)
+                        .map(|(_, delivery)| delivery)
+                };
                 let take_route = |planner: &mut Self, route: u32| {
-                    let hops = ways.routes.get(route as usize).filter(|hops| !hops.is_empty()).ok_or(NoEdge { node, route })?;
-                    hops.iter().for_each(|hop| planner.take(wiring, *hop, sent(Some(route))));
+                    let hops = ways
+                        .routes
+                        .get(route as usize)
+                        .filter(|hops| !hops.is_empty())
+                        .ok_or(NoEdge { node, route })?;
+                    hops.iter()
+                        .for_each(|hop| planner.take(wiring, *hop, sent(Some(route))));
                     Ok(())
                 };
                 match chosen {
-                    Chosen::Edges => ways.plain.iter().for_each(|hop| self.take(wiring, *hop, sent(None))),
+                    Chosen::Edges => ways
+                        .plain
+                        .iter()
+                        .for_each(|hop| self.take(wiring, *hop, sent(None))),
                     Chosen::One(route) => take_route(self, route)?,
-                    Chosen::Many => routes.iter().try_for_each(|route| take_route(self, *route))?,
+                    Chosen::Many => routes
+                        .iter()
+                        .try_for_each(|route| take_route(self, *route))?,
                 }
             }
             Outcome::Caught { to, failure } => self.take(wiring, Hop::Node(to), Some(failure)),
-            Outcome::Ignored => ways.plain.iter().for_each(|hop| self.take(wiring, *hop, None)),
+            Outcome::Ignored => ways
+                .plain
+                .iter()
+                .for_each(|hop| self.take(wiring, *hop, None)),
         }
         Ok(())
     }
@@ -116,7 +146,9 @@ impl Planner {
     fn take(&mut self, wiring: &Wiring, hop: Hop, delivery: Option<&Delivery>) {
         match (hop, delivery) {
             (Hop::End, _) => {}
-            (Hop::Node(node), Some(delivery)) if wiring.takes[node as usize] => self.send(node, None, delivery),
+            (Hop::Node(node), Some(delivery)) if wiring.takes[node as usize] => {
+                self.send(node, None, delivery);
+            }
             (Hop::Node(node), _) => {
                 if self.activated[node as usize] != self.round {
                     self.activated[node as usize] = self.round;
@@ -129,7 +161,10 @@ impl Planner {
             (Hop::Each(node), _) => self.empty.push(node),
             (Hop::Join { join, side }, _) => {
                 if self.joins.arrive(join, side, self.round) {
-                    wiring.joins[join as usize].out.iter().for_each(|hop| self.take(wiring, *hop, None));
+                    wiring.joins[join as usize]
+                        .out
+                        .iter()
+                        .for_each(|hop| self.take(wiring, *hop, None));
                 }
             }
         }
@@ -137,7 +172,12 @@ impl Planner {
 
     fn send(&mut self, node: u32, item: Option<u32>, delivery: &Delivery) {
         self.activated[node as usize] = self.round;
-        self.next.push(Task { node, send: Some(0), item, delivery: Some(delivery.clone()) });
+        self.next.push(Task {
+            node,
+            send: Some(0),
+            item,
+            delivery: Some(delivery.clone()),
+        });
     }
 
     /// Completes the round: batches without items, deferred nodes, order.
@@ -149,13 +189,21 @@ impl Planner {
             let waits = self.deferred.iter().any(|task| task.node == node);
             if !waits && self.activated[place] != self.round && self.skipped[place] != self.round {
                 self.skipped[place] = self.round;
-                wiring.ways[place].plain.iter().for_each(|hop| self.take(wiring, *hop, None));
+                wiring.ways[place]
+                    .plain
+                    .iter()
+                    .for_each(|hop| self.take(wiring, *hop, None));
             }
         }
         if wiring.defers {
             let deferred = |task: &Task| wiring.ways[task.node as usize].deferred;
             for task in self.next.extract_if(.., |task| deferred(task)) {
-                if task.send.is_some() || !self.deferred.iter().any(|waiting| waiting.node == task.node) {
+                if task.send.is_some()
+                    || !self
+                        .deferred
+                        .iter()
+                        .any(|waiting| waiting.node == task.node)
+                {
                     self.deferred.push(task);
                 }
             }
@@ -168,7 +216,9 @@ impl Planner {
         let mut previous = None;
         for task in &mut self.next {
             if task.send.is_some() {
-                let send = previous.filter(|(node, _)| *node == task.node).map_or(0, |(_, send)| send + 1);
+                let send = previous
+                    .filter(|(node, _)| *node == task.node)
+                    .map_or(0, |(_, send)| send + 1);
                 task.send = Some(send);
                 previous = Some((task.node, send));
             }

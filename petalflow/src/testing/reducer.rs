@@ -31,7 +31,10 @@ where
     for start in &samples {
         let mut untouched = start.clone();
         let wrote = Writes::default().fold_into(&mut untouched, false, &reducer);
-        assert!(!wrote && untouched == *start, "an update without writes changed {start:?} to {untouched:?}");
+        assert!(
+            !wrote && untouched == *start,
+            "an update without writes changed {start:?} to {untouched:?}"
+        );
         for a in &samples {
             for b in &samples {
                 let one_by_one = fold(&reducer, fold(&reducer, start.clone(), [a]), [b]);
@@ -48,7 +51,12 @@ where
 }
 
 /// Batches fold alike however they are cut: `(start ⊕ a) ⊕ b` is `start ⊕ (a ⊕ b)`.
-fn associates<T: Clone + PartialEq + std::fmt::Debug>(reducer: &impl Fn(&mut T, T), start: &T, a: &T, b: &T) {
+fn associates<T: Clone + PartialEq + std::fmt::Debug>(
+    reducer: &impl Fn(&mut T, T),
+    start: &T,
+    a: &T,
+    b: &T,
+) {
     let left = fold(reducer, fold(reducer, start.clone(), [a]), [b]);
     let batch = fold(reducer, a.clone(), [b]);
     let right = fold(reducer, start.clone(), [&batch]);
@@ -59,9 +67,15 @@ fn associates<T: Clone + PartialEq + std::fmt::Debug>(reducer: &impl Fn(&mut T, 
     );
 }
 
-fn fold<'a, T: Clone + 'a>(reducer: &impl Fn(&mut T, T), mut current: T, writes: impl IntoIterator<Item = &'a T>) -> T {
+fn fold<'a, T: Clone + 'a>(
+    reducer: &impl Fn(&mut T, T),
+    mut current: T,
+    writes: impl IntoIterator<Item = &'a T>,
+) -> T {
     let mut pending = Writes::default();
-    writes.into_iter().for_each(|value| pending.push(Write::Fold(value.clone())));
+    writes
+        .into_iter()
+        .for_each(|value| pending.push(Write::Fold(value.clone())));
     pending.fold_into(&mut current, false, reducer);
     current
 }

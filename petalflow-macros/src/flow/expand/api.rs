@@ -91,7 +91,7 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
 
             fn wiring(&self) -> ::std::sync::Arc<__petalflow::Wiring> {
                 static WIRING: ::std::sync::OnceLock<::std::sync::Arc<__petalflow::Wiring>> = ::std::sync::OnceLock::new();
-                ::std::sync::Arc::clone(WIRING.get_or_init(|| __DRAWING.wire()))
+                ::core::clone::Clone::clone(WIRING.get_or_init(|| __DRAWING.wire()))
             }
 
             fn require(&self, requirements: &mut #krate::Requirements<'_>) {

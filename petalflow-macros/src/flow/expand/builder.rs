@@ -1,6 +1,6 @@
 //! The builder of a flow with node values.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
@@ -48,17 +48,12 @@ impl Value<'_> {
 
     /// The parameter of the builder that says whether the value was given.
     fn given(&self) -> Ident {
-        format_ident!("{}", self.name.unraw().to_string().to_uppercase(), span = self.name.span())
+        format_ident!("HAS_{}", self.name.unraw().to_string().to_uppercase(), span = self.name.span())
     }
 
     /// The function that makes the default value.
     fn default(&self) -> Ident {
         super::nodes::chunk("__default", self.place)
-    }
-
-    /// The trait of builders to which it was given.
-    fn has(&self) -> Ident {
-        super::nodes::chunk("__Has", self.place)
     }
 }
 
@@ -70,22 +65,17 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let required: Vec<&Value<'_>> = values.iter().filter(|value| value.is_required()).collect();
     let exists = quote!(for<'__b> #state: __petalflow::StateFor<'__b>);
     let params = list(required.iter().map(|value| value.given()).map(|given| quote!(const #given: bool)));
-    let all = list(required.iter().map(|value| value.given()));
+    let all = list(required.iter().map(|value| value.given()).map(|given| quote!({ #given })));
     let none = list(required.iter().map(|_| quote!(false)));
     // A name that the builder has for a method of its own was reported.
     let setters = values.iter().filter(|value| !is_method(value.name)).map(|value| setter(cx, value, &required));
-    let has = required.iter().map(|value| {
-        let (trait_, bits) = (value.has(), list(others(value, &required).into_iter().map(|given| quote!(const #given: bool))));
+    let names: Vec<Ident> = required.iter().map(|value| Ident::new_raw(&value.name.unraw().to_string(), Span::call_site())).collect();
+    let has = required.iter().zip(&names).map(|(value, marker)| {
+        let bits = list(others(value, &required).into_iter().map(|given| quote!(const #given: bool)));
         let bit = with_bit(value, &required);
-        let message = format!("`{name}` cannot run: its node value `{}` was not given", value.name.unraw());
-        let (label, note) = (format!("`{}` is missing", value.name.unraw()), format!("give it with `.{}(..)` before this", value.name));
-        quote! {
-            #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
-            pub trait #trait_ {}
-            impl<#bits> #trait_ for #builder<#bit> {}
-        }
+        quote!(impl<#bits> __petalflow::Given<__values::#marker> for #builder<#bit> {})
     });
-    let bounds = required.iter().map(|value| value.has()).map(|has| quote!(Self: #has,));
+    let bounds = names.iter().map(|marker| quote!(Self: __petalflow::Given<__values::#marker>,));
     let defaults = values.iter().filter_map(|value| {
         let (make, ty, expr) = (value.default(), value.ty, value.value?);
         Some(quote_spanned!(expr.span()=> fn #make() -> #ty { #expr }))
@@ -100,9 +90,14 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     });
     let fill = quote!(|flow| { let _ = &flow; #(#fill)* });
     let fields: Vec<&Ident> = values.iter().map(|value| value.name).collect();
-    let at_once = if required.is_empty() { at_once(cx, &values) } else { not_at_once(cx, &required) };
+    let at_once = if required.is_empty() { at_once(cx, &values) } else { not_at_once(cx) };
     let text = name.to_string();
     quote! {
+        // Named like the values, because errors name what is missing by these.
+        #[allow(non_camel_case_types)]
+        mod __values {
+            #(pub enum #names {})*
+        }
         #(#has)*
         #(#defaults)*
         #[automatically_derived]
@@ -169,20 +164,13 @@ fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
 }
 
 /// A flow of which something must be given: `run` on its type exists only to say so.
-fn not_at_once(cx: &Cx<'_>, required: &[&Value<'_>]) -> TokenStream {
+fn not_at_once(cx: &Cx<'_>) -> TokenStream {
     let Cx { krate, name, state, .. } = cx;
-    let missing = required.iter().map(|value| format!("`{}`", value.name.unraw())).collect::<Vec<_>>().join(", ");
-    let (values, were) = if required.len() == 1 { ("value", "was") } else { ("values", "were") };
-    let message = format!("`{name}` cannot run: its node {values} {missing} {were} not given");
-    let setters: String = required.iter().map(|value| format!(".{}(..)", value.name)).collect();
-    let note = format!("give what is missing before the run: `{name}::new(){setters}.run(..)`");
     quote! {
-        #[diagnostic::on_unimplemented(message = #message, label = "needs more than the input", note = #note)]
-        pub trait __RunsAtOnce<I> {}
         #[allow(private_interfaces, private_bounds)]
         impl #name where for<'__b> #state: __petalflow::StateFor<'__b> {
             #[doc(hidden)]
-            pub fn run<I>(_: I) -> #krate::Run<Self> where Self: __RunsAtOnce<I> {
+            pub fn run<I>(_: I) -> #krate::Run<Self> where Self: __petalflow::RunsAtOnce<I> {
                 ::core::unreachable!()
             }
         }
@@ -203,7 +191,7 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
     } else {
         format!("Gives the node value `{}` in place of its default.", name.unraw())
     };
-    quote_spanned! {name.span()=>
+    quote! {
         #[doc = #doc]
         pub fn #name(self, #name: #ty) -> #result {
             #builder(self.0.edit(|flow| flow.#name = ::core::option::Option::Some(::std::sync::Arc::new(#name))))
@@ -215,7 +203,7 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
 fn with_bit(value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
     list(required.iter().map(|other| {
         let given = other.given();
-        if other.place == value.place { quote!(true) } else { quote!(#given) }
+        if other.place == value.place { quote!(true) } else { quote!({ #given }) }
     }))
 }
 

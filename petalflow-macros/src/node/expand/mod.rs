@@ -132,7 +132,7 @@ impl Cx<'_> {
         quote! {
             #[automatically_derived]
             impl #generics #of for #ty #where_clause {
-                type Output = #output;
+                #output
                 type Item = #item;
                 const NAME: &'static str = #text;
                 const READS: #runtime::KeySet = #reads;

@@ -9,21 +9,21 @@ use super::Cx;
 use crate::types;
 
 impl Cx<'_> {
-    /// `Node::Output`: what the function returns, in a `Result` where the run may lack what it takes.
+    /// `type Output = ..;` of `Node`: what the function returns, in a `Result` where the run may lack what it takes.
     ///
     /// The bound of `Node::Output` is where rustc says that something cannot be returned, and names it; what it underlines is
     /// chosen here, because a tuple as a whole would say too little.
     pub(super) fn output(&self) -> TokenStream {
         let (runtime, node) = (self.runtime, self.node);
         if !node.usable {
-            return quote!(#runtime::__private::Broken);
+            return quote!(type Output = #runtime::__private::Broken;);
         }
         let written = node.output.as_ref().map_or_else(|| quote!(()), Returned::tokens);
         let ty = if self.fallible() { quote!(::core::result::Result<#written, #runtime::BoxError>) } else { written };
-        let Some(output) = &node.output else { return ty };
+        let Some(output) = &node.output else { return quote!(type Output = #ty;) };
         let culprit = self.culprit(output);
-        let (open, rest) = (runtime.spot(&culprit, quote!(<)), runtime.spot(&culprit, quote!(as #runtime::__private::Itself>::Type)));
-        quote!(#open #ty #rest)
+        let (begin, end) = (runtime.spot(&culprit, quote!(type Output = <)), runtime.spot(&culprit, quote!(as #runtime::__private::Itself>::Type;)));
+        quote!(#begin #ty #end)
     }
 
     /// The member to be underlined if one cannot be returned: the first that is not named like a key of the state and does not

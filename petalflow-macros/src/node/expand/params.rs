@@ -33,8 +33,8 @@ impl Binder<'_> {
         for Param { ident, cfgs, source, .. } in params {
             match source {
                 Source::Key(_) => {
-                    let name = name(ident);
-                    named.push(quote!(#(#cfgs)* #name));
+                    let hash = name_hash(&name(ident));
+                    named.push(quote!(#(#cfgs)* #hash));
                 }
                 Source::KeyOf(key, _) => {
                     let index = of(runtime, key, &quote!(#runtime::__private::KeyOf<#state>), &quote!(INDEX));
@@ -46,7 +46,7 @@ impl Binder<'_> {
         let named = if named.is_empty() {
             quote!(#runtime::KeySet::NONE)
         } else {
-            quote!(#runtime::KeyMeta::named(<#state as #runtime::State>::KEYS, &[#(#named),*]))
+            quote!(#runtime::KeyMeta::hashed(<#state as #runtime::State>::KEYS, &[#(#named),*]))
         };
         quote!(#named #(#typed)*)
     }

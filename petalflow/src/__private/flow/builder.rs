@@ -35,12 +35,18 @@ macro_rules! __forward_launch {
         }
 
         /// Lends a value to the nodes; see [`Launch::manage`]($crate::Launch::manage).
-        pub fn manage<T: ::core::marker::Send + ::core::marker::Sync + 'static>(self, value: T) -> Self {
+        pub fn manage<T: ::core::marker::Send + ::core::marker::Sync + 'static>(
+            self,
+            value: T,
+        ) -> Self {
             Self(self.0.manage(value))
         }
 
         /// Lends a value that is shared already.
-        pub fn manage_shared<T: ::core::marker::Send + ::core::marker::Sync + 'static>(self, value: ::std::sync::Arc<T>) -> Self {
+        pub fn manage_shared<T: ::core::marker::Send + ::core::marker::Sync + 'static>(
+            self,
+            value: ::std::sync::Arc<T>,
+        ) -> Self {
             Self(self.0.manage_shared(value))
         }
 
@@ -50,15 +56,38 @@ macro_rules! __forward_launch {
         }
 
         /// Puts code around the whole run; see [`Launch::run_middleware`]($crate::Launch::run_middleware).
-        pub fn run_middleware(self, middleware: impl $crate::__private::flow::RunMiddleware<$state>) -> Self {
+        pub fn run_middleware(
+            self,
+            middleware: impl $crate::__private::flow::RunMiddleware<$state>,
+        ) -> Self {
             Self(self.0.run_middleware(middleware))
         }
 
         /// Keeps the run going when a node fails; see [`Launch::continue_on_error`]($crate::Launch::continue_on_error).
-        pub fn continue_on_error<K: $crate::Key<State = $state, Value = ::std::vec::Vec<$crate::NodeError>>>(self) -> Self {
+        pub fn continue_on_error<
+            K: $crate::Key<State = $state, Value = ::std::vec::Vec<$crate::NodeError>>,
+        >(
+            self,
+        ) -> Self {
             Self(self.0.continue_on_error::<K>())
         }
     };
 }
 
 pub use crate::__forward_launch as forward_launch;
+
+/// Says of a builder that its node value `Value` was given. The parameter is a type of the value's name.
+#[diagnostic::on_unimplemented(
+    message = "the flow cannot run: its node value `{Value}` was not given",
+    label = "`{Value}` is missing",
+    note = "give it with `.{Value}(..)` before this"
+)]
+pub trait Given<Value> {}
+
+/// Says of a flow that nothing must be given. No flow implements it: one that could has a `run` without it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot run by itself: it has a node value without a default",
+    label = "needs more than the input",
+    note = "give the value to the builder, by its name: `{Self}::new().value(..).run(..)`"
+)]
+pub trait RunsAtOnce<Input> {}

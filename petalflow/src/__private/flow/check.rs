@@ -1,6 +1,8 @@
 //! Compile errors from constant evaluation: one call per node, arm and further edge, at the token the user wrote.
 
-use petalflow_graph::{KeyFacts, NodeFacts, Rule, Text, Verdict, kind, report, report_arm, report_routes, same, words};
+use petalflow_graph::{
+    KeyFacts, NodeFacts, Rule, Text, Verdict, kind, report, report_arm, report_routes, same, words,
+};
 
 use super::{EdgeRow, Spec};
 
@@ -103,7 +105,12 @@ pub const fn routed(checked: &Checked, place: u32, first: u32) {
     if (first as usize) < checked.edges.len() {
         edge(checked, first);
     }
-    report(place, checked.keys, checked.nodes, &checked.verdicts[place as usize]);
+    report(
+        place,
+        checked.keys,
+        checked.nodes,
+        &checked.verdicts[place as usize],
+    );
 }
 
 /// Reports what is wrong with the items of an edge.

@@ -98,7 +98,9 @@ pub const fn probe<S, A, B, K>() -> Probe<S, A, B, K> {
 }
 
 /// A sub-flow as a sender.
-pub const fn sender<S: State, A, O: Output<S>, F: Fn(A) -> O>(_: &F) -> PhantomData<(S, FromOut<O>)> {
+pub const fn sender<S: State, A, O: Output<S>, F: Fn(A) -> O>(
+    _: &F,
+) -> PhantomData<(S, FromOut<O>)> {
     PhantomData
 }
 
@@ -122,14 +124,17 @@ pub trait DeliversSomething {
     fn sent(&self) -> Self::Sent;
 }
 
-impl<S, A: Sender<S, Then = Each<T>>, B: Receiver<S>, T> DeliversSomething for &Probe<S, A, B, kinds::Each> {
+impl<S, A: Sender<S, Then = Each<T>>, B: Receiver<S>, T> DeliversSomething
+    for &Probe<S, A, B, kinds::Each>
+{
     type Sent = Sent<B, T>;
     fn sent(&self) -> Sent<B, T> {
         Sent(PhantomData)
     }
 }
 
-impl<S, A: Sender<S>, B: Receiver<S>, const NAME: u64> DeliversSomething for &Probe<S, A, B, kinds::Route<NAME>>
+impl<S, A: Sender<S>, B: Receiver<S>, const NAME: u64> DeliversSomething
+    for &Probe<S, A, B, kinds::Route<NAME>>
 where
     A::Then: Carries<NAME>,
 {
@@ -139,7 +144,8 @@ where
     }
 }
 
-impl<S, A: Sender<S>, B: Receiver<S>, const NAME: u64> DeliversSomething for &Probe<S, A, B, kinds::RouteEach<NAME>>
+impl<S, A: Sender<S>, B: Receiver<S>, const NAME: u64> DeliversSomething
+    for &Probe<S, A, B, kinds::RouteEach<NAME>>
 where
     A::Then: Carries<NAME>,
 {

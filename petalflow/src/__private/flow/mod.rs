@@ -11,22 +11,27 @@ use std::sync::Arc;
 
 use petalflow_graph::{Edge, Graph, MAX_KEYS, Source, Target, Via, kind};
 
+use crate::KeySet;
 use crate::node::{Chooses, Policy};
 use crate::state::{KeyMeta, Trait};
-use crate::KeySet;
 
-pub use petalflow_graph::{AnyRef, FrontiersRef, KeyFacts, NodeFacts, PairsRef, PathsRef, Tables, Verdict, dot, mermaid, topology, verdicts};
+pub use petalflow_graph::{
+    AnyRef, FrontiersRef, KeyFacts, NodeFacts, PairsRef, PathsRef, Tables, Verdict, dot, mermaid,
+    topology, verdicts,
+};
 
-pub use crate::flow::{Flow, Step};
-pub use crate::Key;
-pub use crate::node::{Effects, FnNode, Node, Output, Requirements, Scope, Takes};
-pub use crate::{BoxError, State};
-pub use builder::forward_launch;
-pub use check::{Checked, Items, arm, edge, items, node, route, routed};
-pub use items::{DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, Named, Receiver, kinds, probe, probe_out, sender};
-pub use sub::{Subflow, of_out, once, require_subflow};
-pub use crate::flow::{Launch, NodeSpec, Wiring, subflow};
+pub use crate::flow::{Flow, Launch, NodeSpec, Step, Wiring, subflow};
 pub use crate::middleware::RunMiddleware;
+pub use crate::node::{Effects, FnNode, Node, Output, Requirements, Scope, Takes};
+pub use crate::{BoxError, Key, State};
+
+pub use builder::{Given, RunsAtOnce, forward_launch};
+pub use check::{Checked, Items, arm, edge, items, node, route, routed};
+pub use items::{
+    DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, Named, Receiver, kinds, probe,
+    probe_out, sender,
+};
+pub use sub::{Subflow, of_out, once, require_subflow};
 
 /// All that a node's type says.
 #[derive(Clone, Copy, Debug)]
@@ -42,38 +47,53 @@ pub struct Spec {
     pub broken: bool,
 }
 
-impl Spec {
-    /// What the type of a node says.
-    const fn of<S: State, N: Node<S>>() -> Self {
-        Spec { policy: N::POLICY, require: N::require, ..Spec::of_output::<S, N::Output>("", N::READS, N::TAKES) }
-    }
+/// All that the result type `$output` and the rest say: written out, because each call costs constant evaluation time at every
+/// node.
+macro_rules! spec {
+    ($name:expr, $state:ty, $output:ty, reads: $reads:expr, takes: $takes:expr, policy: $policy:expr, require: $require:expr) => {
+        Spec {
+            facts: NodeFacts {
+                name: $name,
+                reads: $reads,
+                may_write: <$output as Output<$state>>::MAY,
+                must_write: <$output as Output<$state>>::MUST,
+                routes: <<$output as Output<$state>>::Then as Chooses>::NAMES,
+                many: <<$output as Output<$state>>::Then as Chooses>::MANY,
+                has_route: <<$output as Output<$state>>::Then as Chooses>::ROUTES,
+                takes_item: $takes,
+            },
+            payloads: <<$output as Output<$state>>::Then as Chooses>::PAYLOADS,
+            sends: <<$output as Output<$state>>::Then as Chooses>::SENDS,
+            policy: $policy,
+            require: $require,
+            broken: false,
+        }
+    };
+}
+use spec;
 
+impl Spec {
     /// The same of a node of this name.
     pub const fn named(mut self, name: &'static str) -> Self {
         self.facts.name = name;
         self
     }
-
-    /// What a result of type `O` says.
-    pub(super) const fn of_output<S: State, O: Output<S>>(name: &'static str, reads: KeySet, takes_item: bool) -> Self {
-        let facts = NodeFacts {
-            reads,
-            may_write: O::MAY,
-            must_write: O::MUST,
-            routes: O::Then::NAMES,
-            many: O::Then::MANY,
-            has_route: O::Then::ROUTES,
-            takes_item,
-            ..NodeFacts::new(name)
-        };
-        Spec { facts, payloads: O::Then::PAYLOADS, sends: O::Then::SENDS, policy: Policy::NONE, require: |_| {}, broken: false }
-    }
 }
 
 /// A node of which nothing is known, because it was reported.
 pub const fn of_broken(name: &'static str) -> Spec {
-    let facts = NodeFacts { must_write: KeySet::ALL, ..NodeFacts::new(name) };
-    Spec { facts, payloads: &[], sends: false, policy: Policy::NONE, require: |_| {}, broken: true }
+    let facts = NodeFacts {
+        must_write: KeySet::ALL,
+        ..NodeFacts::new(name)
+    };
+    Spec {
+        facts,
+        payloads: &[],
+        sends: false,
+        policy: Policy::NONE,
+        require: |_| {},
+        broken: true,
+    }
 }
 
 /// The specs in one table: they are made in chunks, because rustc takes quadratic time for a list of bounds.
@@ -110,7 +130,13 @@ pub struct KeysOf<S>(PhantomData<S>);
 
 impl<S: State> KeysOf<S> {
     const ALL: &'static [KeyFacts<'static>; MAX_KEYS] = &facts_of_keys(S::KEYS);
-    pub const KEYS: &'static [KeyFacts<'static>] = Self::ALL.split_at(if S::KEYS.len() < MAX_KEYS { S::KEYS.len() } else { MAX_KEYS }).0;
+    pub const KEYS: &'static [KeyFacts<'static>] = Self::ALL
+        .split_at(if S::KEYS.len() < MAX_KEYS {
+            S::KEYS.len()
+        } else {
+            MAX_KEYS
+        })
+        .0;
 }
 
 /// No keys at all.
@@ -126,7 +152,8 @@ const fn facts_of_keys(keys: &'static [KeyMeta]) -> [KeyFacts<'static>; MAX_KEYS
     while i < keys.len() && i < MAX_KEYS {
         let key = &keys[i];
         // An ephemeral key with a default falls back to it, so that it always has a value; an input does not come again.
-        let ephemeral = key.has(Trait::Ephemeral) && (!key.has(Trait::Assigned) || key.has(Trait::Input));
+        let ephemeral =
+            key.has(Trait::Ephemeral) && (!key.has(Trait::Assigned) || key.has(Trait::Input));
         facts[i] = KeyFacts {
             exclusive: key.has(Trait::Exclusive),
             assigned: key.has(Trait::Assigned),
@@ -160,14 +187,21 @@ pub struct Drawing {
 impl Drawing {
     /// The graph.
     pub fn graph(&self) -> Graph {
-        let node = |spec: &Spec| petalflow_graph::Node { many: spec.facts.many, ..petalflow_graph::Node::named(spec.facts.name) };
+        let node = |spec: &Spec| petalflow_graph::Node {
+            many: spec.facts.many,
+            ..petalflow_graph::Node::named(spec.facts.name)
+        };
         let mut nodes: Vec<petalflow_graph::Node> = self.specs.iter().map(node).collect();
         for &(place, deferred, subflow) in self.special {
             nodes[place as usize].deferred = deferred;
             nodes[place as usize].subflow = subflow;
         }
         let edges = self.edges.iter().map(|row| self.edge(row)).collect();
-        Graph { nodes: nodes.into(), edges, joins: petalflow_graph::index(self.joins.len()) }
+        Graph {
+            nodes: nodes.into(),
+            edges,
+            joins: petalflow_graph::index(self.joins.len()),
+        }
     }
 
     fn edge(&self, &(from, to, what, route): &EdgeRow) -> Edge {
@@ -198,7 +232,11 @@ impl Drawing {
         let mut specs: Vec<NodeSpec> = self
             .specs
             .iter()
-            .map(|spec| NodeSpec { routes: spec.facts.routes, takes: spec.facts.takes_item, policy: spec.policy })
+            .map(|spec| NodeSpec {
+                routes: spec.facts.routes,
+                takes: spec.facts.takes_item,
+                policy: spec.policy,
+            })
             .collect();
         for (place, policy) in self.policies {
             let spec = &mut specs[*place as usize];
@@ -209,7 +247,9 @@ impl Drawing {
 
     /// Collects what the nodes need from the run.
     pub fn require(&self, requirements: &mut Requirements<'_>) {
-        self.specs.iter().for_each(|spec| (spec.require)(requirements));
+        self.specs
+            .iter()
+            .for_each(|spec| (spec.require)(requirements));
     }
 }
 
@@ -225,17 +265,21 @@ pub trait NodeOver<S> {
     const SPEC: Spec;
 
     /// Runs it.
-    fn call<'a>(step: &'a mut Step<'_, S>) -> impl Future<Output = Result<(), BoxError>> + Send + 'a
+    fn call<'a>(
+        step: &'a mut Step<'_, S>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a
     where
         S: State;
 }
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: FnNode<S>> NodeOver<S> for N {
-    const SPEC: Spec = Spec::of::<S, N>();
+    const SPEC: Spec = spec!("", S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, require: N::require);
 
     #[inline]
-    fn call<'a>(step: &'a mut Step<'_, S>) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
+    fn call<'a>(
+        step: &'a mut Step<'_, S>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
         async move {
             let node = N::NODE;
             let output = node.run(step.state, step.scope).await;
@@ -246,26 +290,32 @@ impl<S: State, N: FnNode<S>> NodeOver<S> for N {
 
 /// A node value over `S`.
 #[diagnostic::on_unimplemented(
-    message = "PF025: a value of type `{Self}` is not a node over `{S}`",
+    message = "PF025: `{Self}` is not a node over `{S}`",
     label = "not a node over `{S}`",
-    note = "annotate the method that is the node with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind it"
+    note = "annotate its `impl` block with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind its name"
 )]
 pub trait ValueOver<S> {
     /// What its type says.
     const SPEC: Spec;
 
     /// Runs it.
-    fn call<'a>(&'a self, step: &'a mut Step<'_, S>) -> impl Future<Output = Result<(), BoxError>> + Send + 'a
+    fn call<'a>(
+        &'a self,
+        step: &'a mut Step<'_, S>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a
     where
         S: State;
 }
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: Node<S>> ValueOver<S> for N {
-    const SPEC: Spec = Spec::of::<S, N>();
+    const SPEC: Spec = spec!("", S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, require: N::require);
 
     #[inline]
-    fn call<'a>(&'a self, step: &'a mut Step<'_, S>) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
+    fn call<'a>(
+        &'a self,
+        step: &'a mut Step<'_, S>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
         async move { self.run(step.state, step.scope).await.apply(step.effects) }
     }
 }
@@ -285,7 +335,9 @@ pub fn no_node(place: u32) -> ! {
 /// A node value, once it has been given.
 #[inline]
 pub fn given<T>(value: &Option<Arc<T>>) -> &T {
-    value.as_deref().expect("the builder has no `run` before every node value is given")
+    value
+        .as_deref()
+        .expect("the builder has no `run` before every node value is given")
 }
 
 /// What an optional key holds.

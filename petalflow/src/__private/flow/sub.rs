@@ -1,11 +1,11 @@
 //! Flows as nodes of others.
 
-use petalflow_graph::{Rule, words};
+use petalflow_graph::{NodeFacts, Rule, words};
 
-use super::Spec;
+use super::{Spec, spec};
 use crate::flow::Flow;
-use crate::node::{Output, Requirements};
-use crate::{KeySet, State};
+use crate::node::{Chooses, Output, Policy, Requirements};
+use crate::{KeyMeta, KeySet, State};
 
 /// A flow that can stand as a node: one that `flow!` made and of which nothing must be given.
 #[diagnostic::on_unimplemented(
@@ -26,8 +26,7 @@ pub const fn of_out<S: State, A, O: Output<S>, F: Fn(A) -> O>(
     _: &F,
     require: fn(&mut Requirements<'_>),
 ) -> Spec {
-    let reads = crate::KeyMeta::named(S::KEYS, reads);
-    Spec { require, ..Spec::of_output::<S, O>(name, reads, takes) }
+    spec!(name, S, O, reads: KeyMeta::named(S::KEYS, reads), takes: takes, policy: Policy::NONE, require: require)
 }
 
 /// Collects what the nodes of a sub-flow need from the run.
@@ -42,6 +41,13 @@ pub fn require_subflow<F: Flow>(fresh: fn() -> F, requirements: &mut Requirement
 pub const fn once<S: State, A, O: Output<S>, F: Fn(A) -> O>(name: &str, _: &F) {
     let twice: KeySet = O::TWICE.intersection(S::EXCLUSIVE);
     if let Some(key) = twice.first() {
-        panic!("{}", words::coded(Rule::WrittenTwice, &words::written_twice(name, S::KEYS[key].name)).as_str());
+        panic!(
+            "{}",
+            words::coded(
+                Rule::WrittenTwice,
+                &words::written_twice(name, S::KEYS[key].name)
+            )
+            .as_str()
+        );
     }
 }

@@ -52,7 +52,11 @@ struct Wide {
 }
 
 fn wide() -> (Wide, KeySet) {
-    Wide::start(WideInput { opaque: Opaque, list: vec!["a".into()], seven: 9 })
+    Wide::start(WideInput {
+        opaque: Opaque,
+        list: vec!["a".into()],
+        seven: 9,
+    })
 }
 
 /// Writes and commits, as a superstep with one node does.
@@ -61,7 +65,10 @@ fn commit<S: State>(state: &mut S, written: &mut KeySet, write: impl FnOnce(&mut
     write(&mut update);
     let overwritten = update.overwritten();
     state.commit(&mut update, overwritten, written);
-    assert!(update.written().is_empty(), "a commit leaves the update empty");
+    assert!(
+        update.written().is_empty(),
+        "a commit leaves the update empty"
+    );
 }
 
 fn fold<K: Key>(value: K::Value) -> impl FnOnce(&mut <K::State as State>::Update) {
@@ -85,19 +92,53 @@ fn input_is_taken_and_the_rest_starts_at_its_default() {
     assert_eq!(state.low, 0);
     assert_eq!(state.hint, None);
     for (index, key) in Wide::KEYS.iter().enumerate() {
-        assert_eq!(written.contains(index), key.has(Trait::Assigned), "{}", key.name);
+        assert_eq!(
+            written.contains(index),
+            key.has(Trait::Assigned),
+            "{}",
+            key.name
+        );
     }
 }
 
 #[test]
 fn what_is_known_of_the_keys_follows_the_options() {
-    let assigned: Vec<_> = Wide::KEYS.iter().filter(|key| key.has(Trait::Assigned)).map(|key| key.name).collect();
-    assert_eq!(assigned, ["opaque", "list", "seven", "high", "long", "xor", "map", "first", "title", "front"]);
-    let exclusive: Vec<_> = Wide::KEYS.iter().filter(|key| key.has(Trait::Exclusive)).map(|key| key.name).collect();
-    assert_eq!(exclusive, ["opaque", "seven", "nonzero", "title", "hint", "type", "input", "plain"]);
+    let assigned: Vec<_> = Wide::KEYS
+        .iter()
+        .filter(|key| key.has(Trait::Assigned))
+        .map(|key| key.name)
+        .collect();
+    assert_eq!(
+        assigned,
+        [
+            "opaque", "list", "seven", "high", "long", "xor", "map", "first", "title", "front"
+        ]
+    );
+    let exclusive: Vec<_> = Wide::KEYS
+        .iter()
+        .filter(|key| key.has(Trait::Exclusive))
+        .map(|key| key.name)
+        .collect();
+    assert_eq!(
+        exclusive,
+        [
+            "opaque", "seven", "nonzero", "title", "hint", "type", "input", "plain"
+        ]
+    );
     assert_eq!((meta("title").id, meta("plain").id), ("t", "plain"));
-    assert_eq!((meta("long").reducer, meta("low").reducer, meta("plain").reducer), ("reduce", "min", "replace"));
-    assert!(meta("hint").has(Trait::Ephemeral) && meta("type").has(Trait::Untracked) && meta("type").has(Trait::Output));
+    assert_eq!(
+        (
+            meta("long").reducer,
+            meta("low").reducer,
+            meta("plain").reducer
+        ),
+        ("reduce", "min", "replace")
+    );
+    assert!(
+        meta("hint").has(Trait::Ephemeral)
+            && meta("type").has(Trait::Untracked)
+            && meta("type").has(Trait::Output)
+    );
     assert_eq!(WideWords::NAME, "input");
     assert_eq!(WideType::INDEX, 12);
 }
@@ -116,17 +157,32 @@ fn the_first_write_of_min_without_a_default_is_taken_as_it_is() {
 fn reducers_fold_in_place() {
     let (mut state, mut written) = wide();
     for text in ["b", "c"] {
-        commit(&mut state, &mut written, fold::<WideList>(vec![text.into()]));
+        commit(
+            &mut state,
+            &mut written,
+            fold::<WideList>(vec![text.into()]),
+        );
         commit(&mut state, &mut written, fold::<WideLong>(text.repeat(3)));
         commit(&mut state, &mut written, fold::<WideFirst>(text.into()));
-        commit(&mut state, &mut written, fold::<WideFront>(text.bytes().collect()));
+        commit(
+            &mut state,
+            &mut written,
+            fold::<WideFront>(text.bytes().collect()),
+        );
     }
     commit(&mut state, &mut written, fold::<WideXor>(6));
     commit(&mut state, &mut written, fold::<WideXor>(3));
-    commit(&mut state, &mut written, fold::<WideMap>(HashMap::from([("a".into(), 1)])));
+    commit(
+        &mut state,
+        &mut written,
+        fold::<WideMap>(HashMap::from([("a".into(), 1)])),
+    );
     assert_eq!(state.list, ["a", "b", "c"]);
     assert_eq!((&*state.long, &*state.first), ("bbb", "b"));
-    assert_eq!((state.front, state.xor, state.map.len()), (b"cb".to_vec(), 5, 1));
+    assert_eq!(
+        (state.front, state.xor, state.map.len()),
+        (b"cb".to_vec(), 5, 1)
+    );
 }
 
 #[test]
@@ -154,9 +210,16 @@ fn keys_go_back_to_their_default_and_a_key_without_one_stays() {
 #[test]
 fn input_can_be_written_to_a_state_that_has_values() {
     let (mut state, mut written) = wide();
-    let mut update = Wide::input(WideInput { opaque: Opaque, list: vec!["b".into()], seven: 1 });
+    let mut update = Wide::input(WideInput {
+        opaque: Opaque,
+        list: vec!["b".into()],
+        seven: 1,
+    });
     state.commit(&mut update, KeySet::NONE, &mut written);
-    assert_eq!((state.list, state.seven), (vec!["a".to_string(), "b".to_string()], 1));
+    assert_eq!(
+        (state.list, state.seven),
+        (vec!["a".to_string(), "b".to_string()], 1)
+    );
 }
 
 #[test]
@@ -180,8 +243,26 @@ fn more_keys_than_a_block_are_committed_and_cleared() {
     #[state]
     #[derive(Debug, PartialEq)]
     struct Many {
-        a0: u8, a1: u8, a2: u8, a3: u8, a4: u8, a5: u8, a6: u8, a7: u8, a8: u8, a9: u8,
-        b0: u8, b1: u8, b2: u8, b3: u8, b4: u8, b5: u8, b6: u8, b7: u8, b8: u8, b9: u8,
+        a0: u8,
+        a1: u8,
+        a2: u8,
+        a3: u8,
+        a4: u8,
+        a5: u8,
+        a6: u8,
+        a7: u8,
+        a8: u8,
+        a9: u8,
+        b0: u8,
+        b1: u8,
+        b2: u8,
+        b3: u8,
+        b4: u8,
+        b5: u8,
+        b6: u8,
+        b7: u8,
+        b8: u8,
+        b9: u8,
     }
 
     let (mut state, mut written) = Many::start(().into());
@@ -201,14 +282,20 @@ fn a_field_under_cfg_is_a_key_where_it_is_there() {
     struct Partly {
         #[cfg(any())]
         gone: Missing,
-        #[cfg(all())]
+        #[cfg(not(any()))]
         #[key(append)]
         notes: Vec<String>,
         #[cfg_attr(all(), key(sum))]
         rounds: u32,
     }
 
-    assert_eq!(Partly::KEYS.iter().map(|key| (key.name, key.reducer)).collect::<Vec<_>>(), [("notes", "append"), ("rounds", "sum")]);
+    assert_eq!(
+        Partly::KEYS
+            .iter()
+            .map(|key| (key.name, key.reducer))
+            .collect::<Vec<_>>(),
+        [("notes", "append"), ("rounds", "sum")]
+    );
     assert_eq!(PartlyRounds::INDEX, 1);
     let _ = Partly::start(().into());
 }

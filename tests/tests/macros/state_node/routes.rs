@@ -41,9 +41,18 @@ fn a_payload_is_delivered_and_a_list_as_a_list() {
     assert!(effects(Plan::Write).deliveries().is_empty());
     let one = effects(Plan::One(Topic("petals".into())));
     assert_eq!(one.deliveries()[0].0, Some(1));
-    assert_eq!(one.deliveries()[0].1.get::<Topic>(None), Some(&Topic("petals".into())));
+    assert_eq!(
+        one.deliveries()[0].1.get::<Topic>(None),
+        Some(&Topic("petals".into()))
+    );
     let each = effects(Plan::Each(vec![Topic::default(), Topic("b".into())]));
     assert_eq!(each.deliveries()[0].1.len(), 2);
-    assert_eq!(each.deliveries()[0].1.get::<Topic>(Some(1)), Some(&Topic("b".into())));
-    assert_eq!(each.deliveries()[0].1.get::<Topics>(None).map(Vec::len), Some(2));
+    assert_eq!(
+        each.deliveries()[0].1.get::<Topic>(Some(1)),
+        Some(&Topic("b".into()))
+    );
+    assert_eq!(
+        each.deliveries()[0].1.get::<Topics>(None).map(Vec::len),
+        Some(2)
+    );
 }

@@ -19,7 +19,10 @@ fn a_key_without_a_reducer_takes_one_write() {
     let mut update = EssayUpdate::default();
     EssayDraft::push("a".into(), false, &mut update).unwrap();
     let error = EssayDraft::push("b".into(), false, &mut update).unwrap_err();
-    assert_eq!(error.to_string(), "key `draft`: takes one write in a superstep; give it a reducer such as `append` to take several");
+    assert_eq!(
+        error.to_string(),
+        "key `draft`: takes one write in a superstep; give it a reducer such as `append` to take several"
+    );
     for note in ["a", "b"] {
         EssayNotes::push(vec![note.into()], false, &mut update).unwrap();
     }
@@ -47,7 +50,10 @@ fn a_second_overwrite_is_refused() {
     let mut update = EssayUpdate::default();
     EssayNotes::push(vec![], true, &mut update).unwrap();
     let error = EssayNotes::push(vec![], true, &mut update).unwrap_err();
-    assert_eq!(error.to_string(), "key `notes`: takes one `Overwrite` in a superstep");
+    assert_eq!(
+        error.to_string(),
+        "key `notes`: takes one `Overwrite` in a superstep"
+    );
 }
 
 #[test]
@@ -56,11 +62,17 @@ fn an_update_shows_what_was_written() {
     EssayDraft::push("a".into(), false, &mut update).unwrap();
     assert_eq!(update.draft().only(), Some(&"a".to_string()));
     assert!(update.clear().is_empty() && update.written().is_empty() && update.clone().is_empty());
-    assert_eq!(Update::written(&update).iter().collect::<Vec<_>>(), [EssayDraft::INDEX]);
+    assert_eq!(
+        Update::written(&update).iter().collect::<Vec<_>>(),
+        [EssayDraft::INDEX]
+    );
     let copy = Clone::clone(&update);
     Update::clear(&mut update);
     assert!(update.draft().is_empty());
-    assert_eq!(copy.draft().iter().collect::<Vec<_>>(), [&Write::Fold("a".to_string())]);
+    assert_eq!(
+        copy.draft().iter().collect::<Vec<_>>(),
+        [&Write::Fold("a".to_string())]
+    );
     assert!(format!("{copy:?}").starts_with("EssayUpdate { draft:"));
 }
 

@@ -1,10 +1,10 @@
 //! What can go wrong: in a node ([`BoxError`]), and in a run ([`RunError`]).
 
+mod stored;
+
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
-
-use serde::{Deserialize, Serialize};
 
 use crate::{Namespace, State};
 
@@ -24,7 +24,7 @@ pub type Result<T, E = BoxError> = std::result::Result<T, E>;
 /// How a node failed for good: what a `catch` edge delivers, and what `continue_on_error` records.
 ///
 /// It is plain data, because it may be stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("node `{node}` failed in superstep {superstep}: {message}")]
 #[non_exhaustive]
 pub struct NodeError {
@@ -45,7 +45,7 @@ pub struct NodeError {
 }
 
 /// The kinds of failure of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailureKind {
     /// The node returned an error.
@@ -159,11 +159,29 @@ pub(crate) struct Barrier<S: State> {
 impl RunError {
     /// An error after which nothing is left of the run.
     pub(crate) fn bare(kind: RunErrorKind, flow: &str, superstep: u64) -> Self {
-        RunError(Box::new(Inner { kind, flow: flow.into(), superstep, source: None, barrier: None }))
+        RunError(Box::new(Inner {
+            kind,
+            flow: flow.into(),
+            superstep,
+            source: None,
+            barrier: None,
+        }))
     }
 
-    pub(crate) fn new<S: State>(kind: RunErrorKind, flow: &str, superstep: u64, source: Option<BoxError>, barrier: Barrier<S>) -> Self {
-        RunError(Box::new(Inner { kind, flow: flow.into(), superstep, source, barrier: Some(Box::new(barrier)) }))
+    pub(crate) fn new<S: State>(
+        kind: RunErrorKind,
+        flow: &str,
+        superstep: u64,
+        source: Option<BoxError>,
+        barrier: Barrier<S>,
+    ) -> Self {
+        RunError(Box::new(Inner {
+            kind,
+            flow: flow.into(),
+            superstep,
+            source,
+            barrier: Some(Box::new(barrier)),
+        }))
     }
 
     /// What kind of error it is.
@@ -197,7 +215,12 @@ impl RunError {
 
     /// What other nodes of the failed superstep had finished, in declaration order: kept beside the state, not applied.
     pub fn pending<S: State>(&self) -> impl Iterator<Item = (&str, &S::Update)> {
-        self.barrier::<S>().into_iter().flat_map(|barrier| barrier.pending.iter().map(|(node, update)| (node.as_str(), update)))
+        self.barrier::<S>().into_iter().flat_map(|barrier| {
+            barrier
+                .pending
+                .iter()
+                .map(|(node, update)| (node.as_str(), update))
+        })
     }
 
     /// Takes the state at the last barrier out, if `S` is the flow's state.
@@ -212,17 +235,30 @@ impl RunError {
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { kind, flow, superstep, .. } = &*self.0;
+        let Inner {
+            kind,
+            flow,
+            superstep,
+            ..
+        } = &*self.0;
         match kind {
             RunErrorKind::Node(error) => {
                 write!(f, "node `{}`", error.node)?;
                 if !error.namespace.is_empty() {
                     write!(f, " of `{}`", error.namespace)?;
                 }
-                write!(f, " failed in superstep {}: {}", error.superstep, error.message)
+                write!(
+                    f,
+                    " failed in superstep {}: {}",
+                    error.superstep, error.message
+                )
             }
             RunErrorKind::Write { nodes, problem } => {
-                write!(f, "{problem} (written in superstep {superstep} of `{flow}` by {}); nothing of this superstep was applied", quoted(nodes))
+                write!(
+                    f,
+                    "{problem} (written in superstep {superstep} of `{flow}` by {}); nothing of this superstep was applied",
+                    quoted(nodes)
+                )
             }
             RunErrorKind::Limit { limit, next } => write!(
                 f,
@@ -230,34 +266,70 @@ impl fmt::Display for RunError {
                 quoted(next)
             ),
             RunErrorKind::MissingManaged(names) => {
-                write!(f, "`{flow}` needs managed values that it was not given: {}; give them with `.manage(..)`", quoted(names))
+                write!(
+                    f,
+                    "`{flow}` needs managed values that it was not given: {}; give them with `.manage(..)`",
+                    quoted(names)
+                )
             }
             RunErrorKind::Cancelled => write!(f, "`{flow}` was cancelled in superstep {superstep}"),
-            RunErrorKind::Drained { next } => write!(f, "`{flow}` was drained after superstep {superstep} (next: {})", quoted(next)),
-            RunErrorKind::Timeout { of } => write!(f, "`{flow}` took too long in superstep {superstep}: the {of} timeout was hit"),
+            RunErrorKind::Drained { next } => write!(
+                f,
+                "`{flow}` was drained after superstep {superstep} (next: {})",
+                quoted(next)
+            ),
+            RunErrorKind::Timeout { of } => write!(
+                f,
+                "`{flow}` took too long in superstep {superstep}: the {of} timeout was hit"
+            ),
             RunErrorKind::StrandedJoin { waiting } => {
-                write!(f, "`{flow}` ended while the joins before {} still waited for a side that failed", quoted(waiting))
+                write!(
+                    f,
+                    "`{flow}` ended while the joins before {} still waited for a side that failed",
+                    quoted(waiting)
+                )
             }
-            RunErrorKind::NoEdge { node, route } => write!(f, "node `{node}` chose the route `{route}`, which has no edge in `{flow}`"),
+            RunErrorKind::NoEdge { node, route } => write!(
+                f,
+                "node `{node}` chose the route `{route}`, which has no edge in `{flow}`"
+            ),
         }
     }
 }
 
 impl fmt::Debug for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { kind, flow, superstep, source, .. } = &*self.0;
-        f.debug_struct("RunError").field("kind", kind).field("flow", flow).field("superstep", superstep).field("source", source).finish_non_exhaustive()
+        let Inner {
+            kind,
+            flow,
+            superstep,
+            source,
+            ..
+        } = &*self.0;
+        f.debug_struct("RunError")
+            .field("kind", kind)
+            .field("flow", flow)
+            .field("superstep", superstep)
+            .field("source", source)
+            .finish_non_exhaustive()
     }
 }
 
 impl Error for RunError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.source.as_deref().map(|source| source as &(dyn Error + 'static))
+        self.0
+            .source
+            .as_deref()
+            .map(|source| source as &(dyn Error + 'static))
     }
 }
 
 fn quoted<T: AsRef<str>>(names: &[T]) -> String {
-    names.iter().map(|name| format!("`{}`", name.as_ref())).collect::<Vec<_>>().join(", ")
+    names
+        .iter()
+        .map(|name| format!("`{}`", name.as_ref()))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// An error and its sources, in words: what is kept where the error itself cannot be.
@@ -277,7 +349,21 @@ pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
 }
 
 impl NodeError {
-    pub(crate) fn new(node: &str, namespace: &Namespace, superstep: u64, kind: FailureKind, message: String) -> Self {
-        NodeError { node: node.into(), namespace: namespace.to_string(), superstep, attempt: 1, index: None, kind, message }
+    pub(crate) fn new(
+        node: &str,
+        namespace: &Namespace,
+        superstep: u64,
+        kind: FailureKind,
+        message: String,
+    ) -> Self {
+        NodeError {
+            node: node.into(),
+            namespace: namespace.to_string(),
+            superstep,
+            attempt: 1,
+            index: None,
+            kind,
+            message,
+        }
     }
 }

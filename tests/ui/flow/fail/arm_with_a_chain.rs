@@ -1,0 +1,42 @@
+//! An arm that goes on after its target.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[derive(Route)]
+enum Verdict {
+    Revise,
+    Publish,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn critique(draft: &str) -> (EssayNotes, Verdict) {
+    (EssayNotes(vec![draft.into()]), Verdict::Publish)
+}
+
+#[node(Essay)]
+async fn polish() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> write -> critique;
+        critique -> match { Revise => polish -> write, Publish => END };
+    }
+}
+
+fn main() {}

@@ -1,0 +1,32 @@
+//! `interrupt` is not supported yet.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn polish() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> write -> polish;
+        interrupt before polish;
+        interrupt after write if |draft: &str| draft.len() > 400;
+    }
+}
+
+fn main() {}

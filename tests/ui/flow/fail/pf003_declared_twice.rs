@@ -1,0 +1,37 @@
+//! A name that is declared twice.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn polish() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+#[node(Essay)]
+async fn audit() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+flow! {
+    WriteEssay(Essay) {
+        node again = polish;
+        node again = audit;
+        START -> write -> again;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,31 @@
+//! An edge that is written twice.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn polish() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> write -> polish;
+        write -> polish;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,51 @@
+//! Routes out of a join.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[derive(Route)]
+enum Verdict {
+    Revise,
+    Publish,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn polish() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+#[node(Essay)]
+async fn audit() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+#[node(Essay)]
+async fn tag() -> Vec<Verdict> {
+    vec![Verdict::Publish]
+}
+
+#[node(Essay)]
+async fn rewrite() -> EssayDraft {
+    EssayDraft(String::new())
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> write -> polish & audit -> rewrite | tag;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,35 @@
+//! Routes out of a node that does not choose.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn polish() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+#[node(Essay)]
+async fn audit() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> write -> polish | audit;
+    }
+}
+
+fn main() {}

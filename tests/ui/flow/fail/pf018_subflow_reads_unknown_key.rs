@@ -1,0 +1,36 @@
+//! A parameter of `in` that is not the name of a key.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[state]
+struct Review {
+    #[key(input)]
+    text: String,
+    #[key(append)]
+    remarks: Vec<String>,
+}
+
+#[node(Review)]
+async fn read(text: &str) -> ReviewRemarks {
+    ReviewRemarks(vec![text.into()])
+}
+
+flow!(ReviewEssay(Review) { read });
+
+flow! {
+    WriteEssay(Essay) {
+        node review: ReviewEssay { in: |topik: &str| topik.to_string(), out: |r: Review| EssayNotes(r.remarks) };
+        START -> review;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,30 @@
+//! A node that returns items, without `each`.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn polish() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+#[node(Essay)]
+async fn plan() -> Each<String> {
+    Each(vec![])
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> plan -> polish;
+    }
+}
+
+fn main() {}

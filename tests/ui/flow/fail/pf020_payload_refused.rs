@@ -1,0 +1,42 @@
+//! A payload into a node that takes none.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[derive(Route)]
+enum Found {
+    Many(Vec<String>),
+    One(u32),
+    Nothing,
+}
+
+#[node(Essay)]
+async fn polish() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+#[node(Essay)]
+async fn research(#[item] topic: &str) -> EssayNotes {
+    EssayNotes(vec![topic.into()])
+}
+
+#[node(Essay)]
+async fn search() -> Found {
+    Found::Nothing
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> search -> match { Many => each research, One => polish, Nothing => END };
+    }
+}
+
+fn main() {}

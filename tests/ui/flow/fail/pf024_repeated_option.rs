@@ -1,0 +1,27 @@
+//! An option of `with` that is given twice.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> write;
+        with write { retry: 3 };
+        with write { timeout: 1m, retry: 2 };
+    }
+}
+
+fn main() {}

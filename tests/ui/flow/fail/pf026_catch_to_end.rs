@@ -1,0 +1,26 @@
+//! A `catch` that leads to END.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> write;
+        catch write -> END;
+    }
+}
+
+fn main() {}

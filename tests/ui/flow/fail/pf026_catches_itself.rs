@@ -1,0 +1,26 @@
+//! A node that catches its own failure.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> write;
+        catch write -> write;
+    }
+}
+
+fn main() {}

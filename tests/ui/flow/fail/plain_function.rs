@@ -1,0 +1,27 @@
+//! A function without `#[node]`.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+fn plain() {}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> write -> plain;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,27 @@
+//! `run` of a flow with a node value that must be given.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+struct Stamp(u32);
+
+#[node(Essay)]
+impl Stamp {
+    fn stamp(&self) -> EssayNotes {
+        EssayNotes(vec![self.0.to_string()])
+    }
+}
+
+flow!(WriteEssay(Essay) { node stamp: Stamp; START -> stamp });
+
+fn main() {
+    let _run = WriteEssay::run(String::new());
+}

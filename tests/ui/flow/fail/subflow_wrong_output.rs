@@ -1,0 +1,36 @@
+//! An `out` that returns something else than keys.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[state]
+struct Review {
+    #[key(input)]
+    text: String,
+    #[key(append)]
+    remarks: Vec<String>,
+}
+
+#[node(Review)]
+async fn read(text: &str) -> ReviewRemarks {
+    ReviewRemarks(vec![text.into()])
+}
+
+flow!(ReviewEssay(Review) { read });
+
+flow! {
+    WriteEssay(Essay) {
+        node review: ReviewEssay { in: |topic: &str| topic.to_string(), out: |r: Review| r.remarks };
+        START -> review;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,26 @@
+//! A state that is not in scope.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn polish() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+flow!(WriteEssay(Esay) { START -> write -> polish });
+
+fn main() {}
