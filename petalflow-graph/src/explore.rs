@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::frontiers::Frontiers;
 use crate::graph::{Graph, index};
-use crate::steps::{Outcome, Routes, Shape, State, subset, union};
+use crate::steps::{Outcome, Routes, Shape, State, batches, diverges, subset, union};
 use crate::stuck::{self, Stuck};
 use crate::together::{Pairs, by_pairs};
 
@@ -46,9 +46,38 @@ pub struct Exploration {
 /// assert!(exploration.exact && exploration.pairs.contains(0, 1));
 /// ```
 pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
-    let shape = Shape::of(graph, routes);
+    let mut several = batches(graph);
+    loop {
+        let exploration = explore_with(graph, routes, &several);
+        // As long as no node runs several times that was taken to run once, what was explored is all that can happen.
+        let more = match routes {
+            Routes::AsDeclared => Vec::new(),
+            _ => delivered_several(graph, &exploration.pairs, &several, routes),
+        };
+        if more.is_empty() {
+            return exploration;
+        }
+        more.iter().for_each(|&node| several[node as usize] = true);
+    }
+}
+
+/// The nodes beyond `several` that can be delivered to more than once in a superstep, where that makes a difference.
+pub(crate) fn delivered_several(
+    graph: &Graph,
+    pairs: &Pairs,
+    several: &[bool],
+    routes: Routes,
+) -> Vec<u32> {
+    let more = |node: u32| !several[node as usize] && pairs.contains(node, node);
+    (0..index(graph.nodes.len()))
+        .filter(|&node| more(node) && diverges(graph, node, routes))
+        .collect()
+}
+
+fn explore_with(graph: &Graph, routes: Routes, several: &[bool]) -> Exploration {
+    let shape = Shape::of(graph, routes, several);
     let Some(walk) = Walk::through(&shape) else {
-        let (pairs, _) = by_pairs(graph, routes);
+        let (pairs, _) = by_pairs(graph, routes, several);
         return Exploration {
             exact: false,
             pairs,
@@ -64,7 +93,12 @@ pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
             reached[node as usize] = true;
         }
     }
-    pairs.insert_repeated(graph, &reached, routes);
+    let waits = |to: u32, from: u32| {
+        walk.states.iter().any(|state| {
+            state.pending.binary_search(&to).is_ok() && state.frontier.binary_search(&from).is_ok()
+        })
+    };
+    pairs.insert_repeated(graph, &reached, routes, waits);
     let stuck = stuck::found(graph, &shape, &walk);
     let frontiers = Frontiers::of(&walk, graph.nodes.len());
     Exploration {

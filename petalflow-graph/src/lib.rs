@@ -40,7 +40,7 @@ pub use picture::{dot, mermaid};
 pub use problem::{Problem, Site};
 pub use report::{report, report_arm, report_routes, route_problems, route_table};
 pub use rule::Rule;
-pub use rules::{check, check_with};
+pub use rules::{EndlessRow, check, check_with};
 pub use similar::{same, similar, similar_in};
 pub use steps::Routes;
 pub use stuck::Stuck;

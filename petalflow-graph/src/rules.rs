@@ -1,6 +1,7 @@
 //! The rules that a graph can break by itself, whatever its nodes do.
 
 mod cycles;
+mod endless;
 mod joins;
 mod names;
 mod reach;
@@ -11,7 +12,11 @@ use crate::graph::{Graph, Source};
 use crate::problem::Problem;
 use crate::steps::{EdgesBySource, Routes};
 
+pub use endless::EndlessRow;
+
 /// What is wrong with a graph, one problem per mistake; in a fixed order.
+///
+/// What depends on how many routes its nodes pick is not said here but by [`judge`](crate::judge), which knows their types.
 ///
 /// ```
 /// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via, check};
@@ -51,6 +56,12 @@ pub fn check_with(graph: &Graph, exploration: &Exploration) -> Vec<Problem> {
         joins::joins_complete(&cx, &mut problems);
     }
     problems
+}
+
+/// The cycles without a way out that depend on their nodes picking exactly one route.
+pub(crate) fn endless_by_choice(graph: &Graph) -> Vec<EndlessRow> {
+    let edges = EdgesBySource::of(graph);
+    endless::Endless::of(graph, &edges, &reach::Reach::of(graph)).by_choice()
 }
 
 /// What the rules look at.

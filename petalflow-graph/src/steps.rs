@@ -13,9 +13,13 @@ const MOST_CHOICES: u32 = 12;
 /// How the routes of a node are picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routes {
-    /// Exactly one, or any number where [`Node::many`](crate::Node::many) says so.
+    /// Exactly one, or any number where [`Node::many`](crate::Node::many) says so; a node that runs on the items of `each`
+    /// picks for every item.
     AsDeclared,
-    /// Any number by every node: for a caller that does not know yet which nodes pick several.
+    /// The same, and a node that can be delivered to more than once in a superstep (payloads of routes, failures) picks, or
+    /// fails, for every delivery: what happens if it takes items.
+    PerDelivery,
+    /// Any number by every node, for every delivery: for a caller that does not know yet which nodes pick several.
     Any,
 }
 
@@ -62,7 +66,8 @@ pub(crate) struct State {
 }
 
 impl Shape {
-    pub(crate) fn of(graph: &Graph, routes: Routes) -> Self {
+    /// `several` says which nodes can run more than once in a superstep.
+    pub(crate) fn of(graph: &Graph, routes: Routes, several: &[bool]) -> Self {
         let edges = EdgesBySource::of(graph);
         let mut shape = Shape {
             nodes: Vec::with_capacity(graph.nodes.len()),
@@ -86,16 +91,15 @@ impl Shape {
             nodes: index(graph.nodes.len()),
             sides,
         };
-        let batches = batches(graph);
         for (place, node) in graph.nodes.iter().enumerate() {
             let pick = match routes {
                 Routes::Any => Pick::Any,
-                Routes::AsDeclared if node.many => Pick::Any,
-                // Every item of a batch picks one route: together they pick at least one.
-                Routes::AsDeclared if batches[place] => Pick::Some,
-                Routes::AsDeclared => Pick::One,
+                _ if node.many => Pick::Any,
+                // Every run picks one route: together they pick at least one.
+                _ if several[place] => Pick::Some,
+                _ => Pick::One,
             };
-            let outcomes = tokens.outcomes(&edges.nodes[place], pick, batches[place]);
+            let outcomes = tokens.outcomes(&edges.nodes[place], pick, several[place]);
             shape.complete &= outcomes.is_some();
             let chooses = edges.nodes[place]
                 .iter()
@@ -208,6 +212,18 @@ pub(crate) fn batches(graph: &Graph) -> Vec<bool> {
     batches
 }
 
+/// Whether it matters how often the node runs in one superstep: runs that choose, or fail, can go different ways.
+pub(crate) fn diverges(graph: &Graph, node: u32, routes: Routes) -> bool {
+    let many = routes == Routes::Any || graph.nodes[node as usize].many;
+    let mut first = None;
+    graph.edges.iter().any(|edge| match &edge.via {
+        _ if edge.from != Source::Node(node) => false,
+        Via::Catch => true,
+        Via::Route(name) | Via::RouteEach(name) => !many && *first.get_or_insert(name) != name,
+        Via::Plain | Via::Each => false,
+    })
+}
+
 /// The edges by where they begin.
 pub(crate) struct EdgesBySource<'a> {
     pub(crate) start: Vec<&'a Edge>,
@@ -271,7 +287,7 @@ struct TokensOf {
 
 impl TokensOf {
     /// All ways in which a run with these edges can go; none if there are too many.
-    fn outcomes(&self, edges: &[&Edge], pick: Pick, batch: bool) -> Option<Vec<Outcome>> {
+    fn outcomes(&self, edges: &[&Edge], pick: Pick, several: bool) -> Option<Vec<Outcome>> {
         let fixed: Vec<&Edge> = edges
             .iter()
             .copied()
@@ -294,8 +310,8 @@ impl TokensOf {
         }
         if !caught.is_empty() {
             let caught = self.with_items(&caught);
-            if batch {
-                // Some items fail and others do not.
+            if several {
+                // Some runs fail and others do not.
                 let mixed: Vec<Outcome> = outcomes
                     .iter()
                     .map(|outcome| Outcome {

@@ -1,10 +1,11 @@
 //! All that constant evaluation needs to know of a graph.
 
-use crate::explore::{Exploration, explore};
+use crate::explore::{Exploration, delivered_several, explore};
 use crate::frontiers::{Frontiers, FrontiersRef};
 use crate::graph::{Graph, Via};
 use crate::paths::{Paths, PathsRef};
-use crate::steps::Routes;
+use crate::rules::{EndlessRow, endless_by_choice};
+use crate::steps::{Routes, batches};
 use crate::stuck::Stuck;
 use crate::together::{PairTable, PairsRef};
 
@@ -34,9 +35,14 @@ pub struct Analysis {
     pub paths: Paths,
     /// What changes if a node turns out to pick several routes; none if nothing can.
     pub any: Option<Any>,
+    /// What changes if one of these nodes turns out to take items: it then runs once per delivery, and can be delivered to
+    /// more than once in a superstep. None if there is no such node.
+    pub delivered: Option<(Vec<u32>, Any)>,
+    /// The cycles that never end if the nodes that choose in them pick exactly one route.
+    pub endless: Vec<EndlessRow>,
 }
 
-/// What the graph can do if every node picks any number of its routes.
+/// What the graph can do if nodes pick more of their routes than declared.
 #[derive(Clone, Debug)]
 pub struct Any {
     /// Which nodes can run together.
@@ -56,22 +62,7 @@ impl Analysis {
             .iter()
             .any(|edge| matches!(edge.via, Via::Route(_) | Via::RouteEach(_)));
         if routed {
-            let Exploration {
-                pairs, mut stuck, ..
-            } = explore(graph, Routes::Any);
-            stuck.retain(|any| {
-                analysis
-                    .declared
-                    .stuck
-                    .iter()
-                    .all(|stuck| stuck.join != any.join)
-            });
-            let stuck_at = stuck.iter().filter_map(|stuck| stuck.site(graph)).collect();
-            analysis.any = Some(Any {
-                together: pairs.table(),
-                stuck,
-                stuck_at,
-            });
+            analysis.any = Some(Any::of(graph, Routes::Any, &analysis.declared));
         }
         analysis
     }
@@ -79,11 +70,21 @@ impl Analysis {
     /// For the run-time builder, which has said in [`Node::many`](crate::Node::many) which nodes pick several routes.
     pub fn declared(graph: &Graph) -> Self {
         let declared = explore(graph, Routes::AsDeclared);
+        let several = delivered_several(
+            graph,
+            &declared.pairs,
+            &batches(graph),
+            Routes::PerDelivery,
+        );
+        let delivered = (!several.is_empty())
+            .then(|| (several, Any::of(graph, Routes::PerDelivery, &declared)));
         Analysis {
             together: declared.pairs.table(),
             declared,
             paths: Paths::of(graph),
             any: None,
+            delivered,
+            endless: endless_by_choice(graph),
         }
     }
 
@@ -93,10 +94,32 @@ impl Analysis {
             together: self.together.view(),
             frontiers: self.declared.frontiers.as_ref().map(Frontiers::view),
             paths: self.paths.view(),
-            any: self.any.as_ref().map(|any| AnyRef {
-                together: any.together.view(),
-                stuck_at: &any.stuck_at,
-            }),
+            any: self.any.as_ref().map(Any::view),
+            delivered: (self.delivered.as_ref()).map(|(nodes, any)| (&nodes[..], any.view())),
+            endless: &self.endless,
+        }
+    }
+}
+
+impl Any {
+    fn of(graph: &Graph, routes: Routes, declared: &Exploration) -> Self {
+        let Exploration {
+            pairs, mut stuck, ..
+        } = explore(graph, routes);
+        stuck.retain(|any| declared.stuck.iter().all(|stuck| stuck.join != any.join));
+        let stuck_at = stuck.iter().filter_map(|stuck| stuck.site(graph)).collect();
+        Any {
+            together: pairs.table(),
+            stuck,
+            stuck_at,
+        }
+    }
+
+    /// The form that constant evaluation reads.
+    pub fn view(&self) -> AnyRef<'_> {
+        AnyRef {
+            together: self.together.view(),
+            stuck_at: &self.stuck_at,
         }
     }
 }
@@ -112,6 +135,10 @@ pub struct Tables<'a> {
     pub paths: PathsRef<'a>,
     /// What changes if a node picks several routes.
     pub any: Option<AnyRef<'a>>,
+    /// What changes if one of these nodes takes items; see [`Analysis::delivered`].
+    pub delivered: Option<(&'a [u32], AnyRef<'a>)>,
+    /// See [`Analysis::endless`]; the rows of a set stand together, and so do those of a part.
+    pub endless: &'a [EndlessRow],
 }
 
 /// A borrowed [`Any`].

@@ -82,8 +82,15 @@ impl Pairs {
         }
     }
 
-    /// Adds `(n, n)` for the nodes that can be delivered several items in one superstep.
-    pub(crate) fn insert_repeated(&mut self, graph: &Graph, reached: &[bool], all_routes: Routes) {
+    /// Adds `(n, n)` for the nodes that can be delivered several items in one superstep. `waits` says whether a deferred node
+    /// can have been triggered already when another one runs: it keeps what is delivered to it until it runs.
+    pub(crate) fn insert_repeated(
+        &mut self,
+        graph: &Graph,
+        reached: &[bool],
+        all_routes: Routes,
+        waits: impl Fn(u32, u32) -> bool,
+    ) {
         let mut deliveries: Vec<Vec<(u32, &Via)>> = vec![Vec::new(); self.nodes];
         let many = |node: u32| all_routes == Routes::Any || graph.nodes[node as usize].many;
         let mut queue = Vec::new();
@@ -110,7 +117,8 @@ impl Pairs {
                     }
                 })
             });
-            if twice {
+            let held = |&(from, _): &(u32, &Via)| waits(index(to), from);
+            if twice || graph.nodes[to].deferred && from.iter().any(held) {
                 queue.push(index(to));
             }
         }
@@ -173,8 +181,12 @@ impl PairsRef<'_> {
 ///
 /// Two nodes can run together if one node set off both or if two nodes that can run together set off one each. A join is
 /// taken to follow each of its sides alone, which can only add pairs.
-pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes) -> (Pairs, Vec<bool>) {
-    let follow = Follow::of(graph, all_routes);
+pub(crate) fn by_pairs(
+    graph: &Graph,
+    all_routes: Routes,
+    several: &[bool],
+) -> (Pairs, Vec<bool>) {
+    let follow = Follow::of(graph, all_routes, several);
     let mut pairs = Pairs::none(graph.nodes.len());
     let mut reached = vec![false; graph.nodes.len()];
     let (mut singles, mut doubles): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
@@ -218,7 +230,7 @@ pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes) -> (Pairs, Vec<bool>) 
             break;
         }
     }
-    pairs.insert_repeated(graph, &reached, all_routes);
+    pairs.insert_repeated(graph, &reached, all_routes, |_, _| true);
     (pairs, reached)
 }
 
@@ -234,10 +246,9 @@ struct Next {
 }
 
 impl Follow {
-    fn of(graph: &Graph, all_routes: Routes) -> Self {
+    fn of(graph: &Graph, all_routes: Routes, several: &[bool]) -> Self {
         let edges = EdgesBySource::of(graph);
-        let batches = batches(graph);
-        let next = |source: Source, together: bool, batch: bool| {
+        let next = |source: Source, together: bool, several: bool| {
             let (mut choices, mut fixed, mut caught) = (Vec::new(), Vec::new(), Vec::new());
             for edge in edges.from(source) {
                 match edge.via {
@@ -263,8 +274,8 @@ impl Follow {
             for choice in &mut choices {
                 choice.extend(fixed.iter().cloned());
             }
-            if batch {
-                // Some items fail and others do not.
+            if several {
+                // Some runs fail and others do not.
                 choices
                     .iter_mut()
                     .for_each(|choice| choice.extend(caught.iter().cloned()));
@@ -272,12 +283,12 @@ impl Follow {
             choices.push(caught);
             Next::of(&choices)
         };
-        let several =
-            |place: usize| all_routes == Routes::Any || graph.nodes[place].many || batches[place];
+        let together =
+            |place: usize| all_routes == Routes::Any || graph.nodes[place].many || several[place];
         Follow {
             start: next(Source::Start, false, false),
             nodes: (0..graph.nodes.len())
-                .map(|place| next(Source::Node(index(place)), several(place), batches[place]))
+                .map(|place| next(Source::Node(index(place)), together(place), several[place]))
                 .collect(),
         }
     }

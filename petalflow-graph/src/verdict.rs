@@ -5,6 +5,7 @@ use crate::facts::{KeyFacts, NodeFacts, Property, select};
 use crate::keys::KeySet;
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
+use crate::rules::EndlessRow;
 use crate::tables::Tables;
 use crate::text::Text;
 use crate::together::PairsRef;
@@ -19,8 +20,10 @@ pub struct Verdict {
     pub conflict: Option<Conflict>,
     /// A run that ends after it leaves this `output` key unwritten.
     pub output: Option<u32>,
-    /// Because it may pick several routes, or none, a join can be left waiting.
+    /// Because a node may pick several routes, or none, a join can be left waiting.
     pub stuck: bool,
+    /// It is the first node of a cycle that never ends, whichever route its nodes choose.
+    pub endless: bool,
 }
 
 /// A key that is read before it is surely written.
@@ -48,6 +51,7 @@ impl Verdict {
         conflict: None,
         output: None,
         stuck: false,
+        endless: false,
     };
 
     /// The first thing that is wrong with the node at `place`, in words.
@@ -58,6 +62,9 @@ impl Verdict {
         nodes: &[NodeFacts<'_>],
     ) -> Option<(Rule, Text)> {
         let node = &nodes[place as usize];
+        if self.endless {
+            return Some((Rule::EndlessCycle, words::endless_by_choice(node.name)));
+        }
         if let Some(Unmet { key, after }) = self.unmet {
             let after = match after {
                 Some(after) => Some(nodes[after as usize].name),
@@ -109,6 +116,10 @@ impl Verdict {
         nodes: &[NodeFacts<'_>],
     ) -> Vec<Problem> {
         let single = [
+            Verdict {
+                endless: self.endless,
+                ..Self::FINE
+            },
             Verdict {
                 unmet: self.unmet,
                 ..Self::FINE
@@ -193,8 +204,13 @@ pub const fn judge(
     scratch: &mut [KeySet],
     verdicts: &mut [Verdict],
 ) {
-    // The tables say what can happen if each node picks as the graph declares; one that picks several can do more.
-    let any = if some_many(nodes) { tables.any } else { None };
+    // The tables say what can happen if each node picks as the graph declares; one that picks several can do more, and so
+    // can one that runs once per delivery.
+    let any = match tables.delivered {
+        _ if some_many(nodes) && tables.any.is_some() => tables.any,
+        Some((several, any)) if some_takes_item(several, nodes) => Some(any),
+        _ => None,
+    };
     match (&any, &tables.frontiers) {
         (None, Some(frontiers)) => by_frontiers(frontiers, keys, nodes, scratch, verdicts),
         _ => by_paths(&tables.paths, keys, nodes, scratch, verdicts),
@@ -210,6 +226,37 @@ pub const fn judge(
             }
         }
     }
+    endless(tables.endless, nodes, verdicts);
+}
+
+/// Of each part of the graph the first set that never ends, because none of its routing nodes picks several.
+const fn endless(rows: &[EndlessRow], nodes: &[NodeFacts<'_>], verdicts: &mut [Verdict]) {
+    let mut row = 0;
+    while row < rows.len() {
+        let (part, set, at, _) = rows[row];
+        let mut many = false;
+        while row < rows.len() && rows[row].0 == part && rows[row].1 == set {
+            many = many || nodes[rows[row].3 as usize].many;
+            row += 1;
+        }
+        if !many {
+            verdicts[at as usize].endless = true;
+            while row < rows.len() && rows[row].0 == part {
+                row += 1;
+            }
+        }
+    }
+}
+
+const fn some_takes_item(places: &[u32], nodes: &[NodeFacts<'_>]) -> bool {
+    let mut i = 0;
+    while i < places.len() {
+        if nodes[places[i] as usize].takes_item {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 const fn some_many(nodes: &[NodeFacts<'_>]) -> bool {

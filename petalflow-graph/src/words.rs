@@ -339,6 +339,11 @@ pub const fn stuck_by_many(node: &str) -> Text {
     Text::new("a join after node ").name(node).push(" can be left waiting, because a node of the flow picks any number of routes, so some sides may never arrive; use plain edges and `defer` the node after the join")
 }
 
+/// PF010, for a cycle that its nodes cannot leave by choosing.
+pub const fn endless_by_choice(node: &str) -> Text {
+    Text::new("the cycle through ").name(node).push(" has no way out: whichever route its nodes choose, one of them runs again, so the run cannot end; give a node of it a route that leaves the cycle, such as `Done => END`")
+}
+
 /// PF003, for a name that the graph itself uses.
 pub const fn reserved_name(name: &str) -> Text {
     Text::new("a node cannot be called ")
@@ -407,6 +412,7 @@ mod tests {
             catches_itself("a"),
             too_many_keys("Essay", 300),
             stuck_by_many("a"),
+            endless_by_choice("a"),
         ];
         for text in all.iter().map(Text::to_string) {
             let first = text.trim_start_matches('`').chars().next().unwrap();

@@ -57,6 +57,8 @@ const TABLES: Tables<'static> = Tables {
         backward: &[],
     },
     any: None::<AnyRef<'static>>,
+    delivered: None,
+    endless: &[],
 };
 
 const VERDICTS: [Verdict; 3] = verdicts::<3, { TABLES.scratch() }>(&TABLES, &KEYS, &NODES);

@@ -1,4 +1,67 @@
-//! petalflow: agent workflows as plain Rust functions, checked by the compiler and run in deterministic supersteps.
+//! petalflow: agent and LLM workflows as plain Rust functions, checked by the compiler and run in deterministic
+//! supersteps.
+//!
+//! Annotate functions as [nodes](macro@node), declare the [state](macro@state) they share, draw the graph with [`flow!`]. A
+//! graph that cannot work does not compile.
+//!
+//! ```
+//! use petalflow::prelude::*;
+//!
+//! /// What the essay flow knows.
+//! #[state]
+//! pub struct Essay {
+//!     /// What to write about.
+//!     #[key(input)]
+//!     pub topic: String,
+//!     pub draft: String,
+//!     #[key(append)]
+//!     pub notes: Vec<String>,
+//! }
+//!
+//! #[derive(Route)]
+//! pub enum Verdict {
+//!     Revise,
+//!     Publish,
+//! }
+//!
+//! // A reference reads the key of its name; what is returned is written.
+//! #[node(Essay)]
+//! async fn write(topic: &str, notes: &[String]) -> EssayDraft {
+//!     EssayDraft(format!("On {topic}, heeding {} notes", notes.len()))
+//! }
+//!
+//! // A route, if there is one, comes last.
+//! #[node(Essay)]
+//! async fn critique(notes: &[String]) -> (EssayNotes, Verdict) {
+//!     let verdict = if notes.len() < 2 { Verdict::Revise } else { Verdict::Publish };
+//!     (EssayNotes(vec!["say why".into()]), verdict)
+//! }
+//!
+//! flow! {
+//!     /// Drafts an essay and revises it until the critic is content.
+//!     pub WriteEssay(Essay) {
+//!         START -> write -> critique;
+//!         critique -> match { Revise => write, Publish => END };
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! let essay = WriteEssay::run(EssayInput { topic: "petals".into() }).await?;
+//! assert_eq!(essay.draft, "On petals, heeding 2 notes");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Where to go from here:
+//!
+//! * [`state`](macro@state): keys, reducers and their options
+//! * [`node`](macro@node): what a node may take and return; [`Extract`] and [`Output`] are open to your own types
+//! * [`flow!`]: the graph language
+//! * [`Launch`]: limits, timeouts, managed values, middleware, cancellation
+//! * [`Run`] and [`Events`]: awaiting a run, or watching it
+//! * [`graph`]: the same graphs built at run time
+//! * [`testing`]: helpers for your tests
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -24,7 +87,7 @@ pub mod prelude;
 pub mod __private;
 
 pub use error::{BoxError, FailureKind, NodeError, Result, RunError, RunErrorKind};
-pub use event::{Event, EventKind, Events};
+pub use event::{Event, EventKind, Events, TaskInfo};
 pub use flow::{Flow, Launch};
 pub use graph::Graph;
 pub use middleware::{Middleware, Next, NodeCall};

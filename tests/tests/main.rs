@@ -23,6 +23,7 @@ mod managed;
 mod middleware;
 mod order;
 mod random;
+mod reducer_laws;
 mod reducers;
 mod refusals;
 mod retries;

@@ -4,122 +4,81 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Cx;
-use crate::graph::{Source, Target, Via, index};
+use super::endless::{Endless, Picks, is_route};
+use super::reach::Reach;
+use crate::graph::{Graph, Source, Target, Via, index};
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
+use crate::steps::EdgesBySource;
 
-/// PF010: one problem per cycle.
+/// PF010: one problem per cycle. Those that a node can leave by picking none of its routes are judged once its type is known,
+/// see [`Tables::endless`](crate::Tables::endless).
 pub(super) fn cycles_end(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+    let endless = Endless::of(cx.graph, &cx.edges, &cx.reach);
     let mut reported = BTreeSet::new();
-    for cycle in without_end(cx) {
+    let (parts, next) = endless.without_end(Picks::Any);
+    for part in parts {
+        let cycle = cycle_through(&part, &next, part[0], false);
         let (first, shown) = (cycle[0], show(cx, &cycle));
         let name = cx.name(index(first));
         let text = format!(
             "the cycle `{shown}` has no way out: END cannot be reached from it; let a node of it choose a route, such as `{name} -> match {{ Again => .., Done => END }}`"
         );
-        reported.extend(cycle);
+        reported.extend(part);
         problems.push(Problem::new(
             Rule::EndlessCycle,
             Site::Node(index(first)),
             text,
         ));
     }
-    for cycle in always_taken(cx) {
-        let (first, shown) = (cycle[0], show(cx, &cycle));
-        if reported.is_disjoint(&cycle.into_iter().collect()) {
-            let text = format!(
-                "the cycle `{shown}` has no way out: all its edges fire whenever their nodes have run, so the run cannot end; let a node of it choose a route"
-            );
-            problems.push(Problem::new(
-                Rule::EndlessCycle,
-                Site::Node(index(first)),
-                text,
-            ));
+    for part in endless.parts(Picks::Any) {
+        if part.iter().any(|node| reported.contains(node)) {
+            continue;
         }
+        let cycle = endless.cycle(&part);
+        let (first, shown) = (cycle[0], show(cx, &cycle));
+        let text = format!(
+            "the cycle `{shown}` has no way out: all its edges fire whenever their nodes have run, so the run cannot end; let a node of it choose a route"
+        );
+        problems.push(Problem::new(
+            Rule::EndlessCycle,
+            Site::Node(index(first)),
+            text,
+        ));
     }
 }
 
-/// The reachable cycles from which END cannot be reached. Nodes that only lead into one are not part of it.
-fn without_end(cx: &Cx<'_>) -> Vec<Vec<usize>> {
-    let ends = reaches_end(cx);
-    let endless = |node: usize| cx.reach.nodes[node] && !ends.contains(&Source::Node(index(node)));
-    let next: Vec<Vec<usize>> = (0..cx.graph.nodes.len())
+/// For each reachable node from which END cannot be reached the nodes that it leads to, also over joins; nothing for others.
+pub(super) fn without_end(
+    graph: &Graph,
+    edges: &EdgesBySource<'_>,
+    reach: &Reach,
+    picks: Picks,
+) -> Vec<Vec<usize>> {
+    let ends = reaches_end(graph, edges, picks);
+    (0..graph.nodes.len())
         .map(|node| {
-            if endless(node) {
-                successors(cx, node)
+            if reach.nodes[node] && !ends.contains(&Source::Node(index(node))) {
+                successors(edges, node)
             } else {
                 Vec::new()
             }
         })
-        .collect();
-    let sinks = sinks(&next)
-        .into_iter()
-        .filter(|component| endless(component[0]) && !next[component[0]].is_empty());
-    sinks
-        .map(|component| cycle_through(&component, &next, component[0], false))
         .collect()
 }
 
-/// The reachable cycles whose edges fire unconditionally; an empty list also sets off what follows its target.
-fn always_taken(cx: &Cx<'_>) -> Vec<Vec<usize>> {
-    let sure = |node: usize| {
-        let edges = &cx.edges.nodes[node];
-        cx.reach.nodes[node]
-            && edges
-                .iter()
-                .all(|edge| matches!(edge.via, Via::Plain | Via::Each))
-    };
-    let to_nodes = |node: usize, via: Option<Via>| -> Vec<usize> {
-        let edges = cx.edges.nodes[node]
-            .iter()
-            .filter(|edge| via.as_ref().is_none_or(|via| edge.via == *via));
-        edges
-            .filter_map(|edge| {
-                if let Target::Node(to) = edge.to {
-                    Some(to as usize)
-                } else {
-                    None
-                }
-            })
-            .filter(|&to| sure(to))
-            .collect()
-    };
-    let next: Vec<Vec<usize>> = (0..cx.graph.nodes.len())
-        .map(|node| {
-            if sure(node) {
-                to_nodes(node, None)
-            } else {
-                Vec::new()
-            }
-        })
-        .collect();
-    let mut cycles = Vec::new();
-    for component in components(&next) {
-        // A cycle of lists alone ends with an empty one; with one plain edge in it, it goes on.
-        let from = component.iter().copied().find(|&node| {
-            sure(node)
-                && to_nodes(node, Some(Via::Plain))
-                    .iter()
-                    .any(|to| component.contains(to))
-        });
-        if let Some(from) = from {
-            cycles.push(cycle_through(&component, &next, from, false));
-        }
-    }
-    cycles
-}
-
-fn reaches_end(cx: &Cx<'_>) -> BTreeSet<Source> {
+fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> BTreeSet<Source> {
     let mut into: BTreeMap<Source, Vec<Source>> = BTreeMap::new();
-    let nodes = || (0..index(cx.graph.nodes.len())).filter(|&node| may_set_off_nothing(cx, node));
-    let mut queue: Vec<Source> = nodes().map(Source::Node).collect();
+    let nodes = (0..index(graph.nodes.len()))
+        .filter(|&node| may_set_off_nothing(graph, edges, node, picks));
+    let mut queue: Vec<Source> = nodes.map(Source::Node).collect();
     queue.extend(
         (0u32..)
-            .zip(&cx.edges.joins)
+            .zip(&edges.joins)
             .filter(|(_, edges)| edges.is_empty())
             .map(|(join, _)| Source::Join(join)),
     );
-    for edge in &*cx.graph.edges {
+    for edge in &*graph.edges {
         match edge.to {
             Target::Node(node) => into.entry(Source::Node(node)).or_default().push(edge.from),
             Target::Join(join) => into.entry(Source::Join(join)).or_default().push(edge.from),
@@ -137,27 +96,31 @@ fn reaches_end(cx: &Cx<'_>) -> BTreeSet<Source> {
 
 /// Whether a run of the node can end its path without an edge to END: it has no edge, picks no route, or sends an empty list
 /// after which nothing follows.
-fn may_set_off_nothing(cx: &Cx<'_>, node: u32) -> bool {
-    let is_route = |via: &Via| matches!(via, Via::Route(_) | Via::RouteEach(_));
-    let edges = &cx.edges.nodes[node as usize];
-    let picks_none =
-        cx.graph.nodes[node as usize].many && edges.iter().any(|edge| is_route(&edge.via));
-    let empty = edges.iter().any(|edge| match (&edge.via, edge.to) {
-        (Via::Each | Via::RouteEach(_), Target::Node(to)) => cx.edges.nodes[to as usize]
+fn may_set_off_nothing(
+    graph: &Graph,
+    edges: &EdgesBySource<'_>,
+    node: u32,
+    picks: Picks,
+) -> bool {
+    let many = picks == Picks::Any || graph.nodes[node as usize].many;
+    let out = &edges.nodes[node as usize];
+    let picks_none = many && out.iter().any(|edge| is_route(edge));
+    let empty = out.iter().any(|edge| match (&edge.via, edge.to) {
+        (Via::Each | Via::RouteEach(_), Target::Node(to)) => edges.nodes[to as usize]
             .iter()
             .all(|edge| edge.via != Via::Plain),
         _ => false,
     });
-    picks_none || empty || edges.iter().all(|edge| edge.via == Via::Catch)
+    picks_none || empty || out.iter().all(|edge| edge.via == Via::Catch)
 }
 
 /// The nodes that a node leads to, also over joins.
-fn successors(cx: &Cx<'_>, node: usize) -> Vec<usize> {
+fn successors(edges: &EdgesBySource<'_>, node: usize) -> Vec<usize> {
     let mut nodes = Vec::new();
     let mut seen = BTreeSet::new();
     let mut queue = vec![Source::Node(index(node))];
     while let Some(source) = queue.pop() {
-        for edge in cx.edges.from(source) {
+        for edge in edges.from(source) {
             match edge.to {
                 Target::Node(to) => nodes.push(to as usize),
                 Target::Join(join) if seen.insert(join) => queue.push(Source::Join(join)),
@@ -236,7 +199,7 @@ pub(super) fn sinks(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
 }
 
 /// The strongly connected components, by Tarjan's algorithm without recursion: a chain may be long.
-fn components(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub(super) fn components(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let (mut number, mut low) = (vec![NEW; next.len()], vec![0; next.len()]);
     let (mut open, mut is_open) = (Vec::new(), vec![false; next.len()]);

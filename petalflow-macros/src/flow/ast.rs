@@ -52,7 +52,10 @@ pub(crate) struct Chain {
 /// What an arrow leads to.
 pub(crate) enum Step {
     Group(Group),
-    Match { keyword: Token![match], arms: Vec<Arm> },
+    Match {
+        keyword: Token![match],
+        arms: Vec<Arm>,
+    },
 }
 
 /// `Revise | Retry => write & log`.
@@ -86,11 +89,17 @@ pub(crate) enum Declared {
     /// `= path`: the same node under another name.
     Alias(Path),
     /// `: Type = value`: a node value; without a value it must be supplied.
-    Value { ty: Type, value: Option<Expr> },
+    Value(Box<NodeValue>),
     /// `: Flow { in: .., out: .. }`.
     Subflow(Box<Subflow>),
     /// Something that was reported; the name is known all the same.
     Broken,
+}
+
+/// A node value: its type, and what makes it where it is not given.
+pub(crate) struct NodeValue {
+    pub(crate) ty: Type,
+    pub(crate) default: Option<Expr>,
 }
 
 /// A flow as a node.
@@ -142,7 +151,11 @@ impl NodeRef {
 
     /// The name of the node: the last segment.
     pub(crate) fn name(&self) -> String {
-        self.0.segments.last().map(|segment| segment.ident.unraw().to_string()).unwrap_or_default()
+        self.0
+            .segments
+            .last()
+            .map(|segment| segment.ident.unraw().to_string())
+            .unwrap_or_default()
     }
 }
 
@@ -164,7 +177,9 @@ impl Group {
         match self {
             Group::Node(node) => vec![node],
             Group::Each(group) => group.nodes(),
-            Group::And(groups) | Group::Or(groups) => groups.iter().flat_map(Group::nodes).collect(),
+            Group::And(groups) | Group::Or(groups) => {
+                groups.iter().flat_map(Group::nodes).collect()
+            }
         }
     }
 }

@@ -11,8 +11,18 @@ use super::ast::{self, Chain, Group, Mistakes, NodeRef, Step};
 use super::model::{Arm, Edge, Model};
 
 /// Adds a chain to the model.
-pub(super) fn add(model: &mut Model, chain: &Chain, declared: &BTreeSet<String>, mistakes: &mut Mistakes) {
-    let mut cx = Cx { model, from: chain.first.to_string(), declared, mistakes };
+pub(super) fn add(
+    model: &mut Model,
+    chain: &Chain,
+    declared: &BTreeSet<String>,
+    mistakes: &mut Mistakes,
+) {
+    let mut cx = Cx {
+        model,
+        from: chain.first.to_string(),
+        declared,
+        mistakes,
+    };
     cx.mention_all(&chain.first);
     if chain.steps.is_empty() {
         return;
@@ -84,10 +94,19 @@ impl Cx<'_> {
                 self.lose(Some(Rule::OutOfEnd), node, words::out_of_end(&to));
                 Vec::new()
             }
-            Group::Node(node) if node.is_start() => vec![From { source: Source::Start, group }],
-            Group::Node(node) => vec![From { source: Source::Node(self.place(node)), group }],
+            Group::Node(node) if node.is_start() => vec![From {
+                source: Source::Start,
+                group,
+            }],
+            Group::Node(node) => vec![From {
+                source: Source::Node(self.place(node)),
+                group,
+            }],
             Group::Each(inner) => self.sources(inner, next),
-            Group::Or(groups) => groups.iter().flat_map(|group| self.sources(group, next)).collect(),
+            Group::Or(groups) => groups
+                .iter()
+                .flat_map(|group| self.sources(group, next))
+                .collect(),
             Group::And(groups) => self.join(group, groups).into_iter().collect(),
         }
     }
@@ -98,9 +117,18 @@ impl Cx<'_> {
         let join = index(self.model.joins.len());
         self.model.joins.push(whole.to_token_stream());
         for (place, at) in sides {
-            self.model.edges.push(Edge { from: Source::Node(place), via: Via::Plain, to: Target::Join(join), at, implied: false });
+            self.model.edges.push(Edge {
+                from: Source::Node(place),
+                via: Via::Plain,
+                to: Target::Join(join),
+                at,
+                implied: false,
+            });
         }
-        Some(From { source: Source::Join(join), group: whole })
+        Some(From {
+            source: Source::Join(join),
+            group: whole,
+        })
     }
 
     fn sides(&mut self, groups: &[Group], sides: &mut Vec<(u32, TokenStream)>) -> Option<()> {
@@ -112,7 +140,11 @@ impl Cx<'_> {
                     whole = None;
                 }
                 Group::Node(node) if node.is_end() => {
-                    self.lose(Some(Rule::OutOfEnd), node, "END cannot be a side of a join: it ends its path");
+                    self.lose(
+                        Some(Rule::OutOfEnd),
+                        node,
+                        "END cannot be a side of a join: it ends its path",
+                    );
                     whole = None;
                 }
                 Group::Node(node) => {
@@ -125,7 +157,9 @@ impl Cx<'_> {
                 },
                 Group::And(inner) => whole = whole.and(self.sides(inner, sides)),
                 Group::Or(_) => {
-                    let text = format_args!("a side of a join is one node: lead `{group}` into a node of its own, and join that");
+                    let text = format_args!(
+                        "a side of a join is one node: lead `{group}` into a node of its own, and join that"
+                    );
                     self.lose(None, group, text);
                     whole = None;
                 }
@@ -151,12 +185,19 @@ impl Cx<'_> {
 
     fn edge(&mut self, from: &From<'_>, target: &To) {
         if target.each && !matches!(from.source, Source::Node(_)) {
-            let text = format_args!("`each` needs a node that returns the items: `{}` is none", from.group);
+            let text = format_args!(
+                "`each` needs a node that returns the items: `{}` is none",
+                from.group
+            );
             self.lose(None, &target.at, text);
             return;
         }
-        if from.source == Source::Start && target.to == Target::End {
-            self.lose(None, &target.at, "this edge leads from START to END, so nothing would run on it; lead it to a node");
+        if from.source == Source::Start && target.place == Target::End {
+            self.lose(
+                None,
+                &target.at,
+                "this edge leads from START to END, so nothing would run on it; lead it to a node",
+            );
             return;
         }
         let via = if target.each { Via::Each } else { Via::Plain };
@@ -178,13 +219,17 @@ impl Cx<'_> {
                     named.push((name, node.to_token_stream(), targets));
                 }
                 group => {
-                    let text = format_args!("a route is named like its target, and `{group}` has no name; spell the routes out: `match {{ Name => {group}, .. }}`");
+                    let text = format_args!(
+                        "a route is named like its target, and `{group}` has no name; spell the routes out: `match {{ Name => {group}, .. }}`"
+                    );
                     self.lose(None, group, text);
                 }
             }
         }
         for from in from {
-            let Some(node) = self.chooser(from) else { continue };
+            let Some(node) = self.chooser(from) else {
+                continue;
+            };
             for (route, at, targets) in &named {
                 self.route(node, route, at.clone(), targets);
             }
@@ -194,13 +239,24 @@ impl Cx<'_> {
     /// `a -> match { .. }`.
     fn choose(&mut self, from: &[From<'_>], keyword: TokenStream, arms: &[ast::Arm]) {
         if arms.is_empty() && !self.mistakes.lost {
-            self.lose(None, keyword, "this `match` has no arms: name every route of the node, such as `Publish => END`");
+            self.lose(
+                None,
+                keyword,
+                "this `match` has no arms: name every route of the node, such as `Publish => END`",
+            );
         }
         let mut named = Vec::new();
         for arm in arms {
             let targets = match &arm.target {
                 Group::Or(groups) => {
-                    let (one, all) = (&arm.routes[0].name(), groups.iter().map(ToString::to_string).collect::<Vec<_>>().join(" & "));
+                    let (one, all) = (
+                        &arm.routes[0].name(),
+                        groups
+                            .iter()
+                            .map(ToString::to_string)
+                            .collect::<Vec<_>>()
+                            .join(" & "),
+                    );
                     self.lose(None, &arm.target, format_args!("route `{one}` leads to one place, or with `&` to several: `{one} => {all}`"));
                     continue;
                 }
@@ -209,7 +265,9 @@ impl Cx<'_> {
             named.push((arm, targets));
         }
         for from in from {
-            let Some(node) = self.chooser(from) else { continue };
+            let Some(node) = self.chooser(from) else {
+                continue;
+            };
             for (arm, targets) in &named {
                 for route in &arm.routes {
                     self.route(node, &route.name(), route.0.to_token_stream(), targets);
@@ -226,7 +284,10 @@ impl Cx<'_> {
                 self.lose(Some(Rule::NoRoute), from.group, text);
             }
             Source::Join(_) => {
-                let text = format_args!("the join `{}` does not choose a route; lead it into a node that does", from.group);
+                let text = format_args!(
+                    "the join `{}` does not choose a route; lead it into a node that does",
+                    from.group
+                );
                 self.lose(Some(Rule::NoRoute), from.group, text);
             }
         }
@@ -234,23 +295,45 @@ impl Cx<'_> {
     }
 
     fn route(&mut self, node: u32, route: &str, at: TokenStream, targets: &[To]) {
-        if let Some(first) = self.model.arms.iter().find(|arm| arm.node == node && arm.route == route) {
-            let text = format!("route `{route}` of `{}` has an edge already; to lead it to several nodes write `{route} => a & b`", self.model.nodes[node as usize].name);
+        if let Some(first) = self
+            .model
+            .arms
+            .iter()
+            .find(|arm| arm.node == node && arm.route == route)
+        {
+            let text = format!(
+                "route `{route}` of `{}` has an edge already; to lead it to several nodes write `{route} => a & b`",
+                self.model.nodes[node as usize].name
+            );
             let first = first.at.clone();
             self.lose(Some(Rule::DuplicateEdge), at, text);
             self.mistakes.errors.at(first, words::first_here());
             return;
         }
-        self.model.arms.push(Arm { node, route: route.to_owned(), at });
+        self.model.arms.push(Arm {
+            node,
+            route: route.to_owned(),
+            at,
+        });
         for target in targets {
             let route = Cow::Owned(route.to_owned());
-            let via = if target.each { Via::RouteEach(route) } else { Via::Route(route) };
+            let via = if target.each {
+                Via::RouteEach(route)
+            } else {
+                Via::Route(route)
+            };
             self.push(Source::Node(node), via, target);
         }
     }
 
     fn push(&mut self, from: Source, via: Via, target: &To) {
-        self.model.edges.push(Edge { from, via, to: target.to, at: target.at.clone(), implied: false });
+        self.model.edges.push(Edge {
+            from,
+            via,
+            to: target.place,
+            at: target.at.clone(),
+            implied: false,
+        });
     }
 
     /// The targets of one arrow or arm.
@@ -262,16 +345,33 @@ impl Cx<'_> {
             }
             Group::Node(node) if node.is_end() => {
                 if each {
-                    self.lose(None, node, "`each` runs a node once per item, and END is none");
+                    self.lose(
+                        None,
+                        node,
+                        "`each` runs a node once per item, and END is none",
+                    );
                     return Vec::new();
                 }
-                vec![To { to: Target::End, each: false, at: node.to_token_stream() }]
+                vec![To {
+                    place: Target::End,
+                    each: false,
+                    at: node.to_token_stream(),
+                }]
             }
-            Group::Node(node) => vec![To { to: Target::Node(self.place(node)), each, at: node.to_token_stream() }],
+            Group::Node(node) => vec![To {
+                place: Target::Node(self.place(node)),
+                each,
+                at: node.to_token_stream(),
+            }],
             Group::Each(inner) => self.targets(inner, true),
-            Group::And(groups) => groups.iter().flat_map(|group| self.targets(group, each)).collect(),
+            Group::And(groups) => groups
+                .iter()
+                .flat_map(|group| self.targets(group, each))
+                .collect(),
             Group::Or(_) => {
-                let text = format_args!("a node either chooses a route or takes all of its edges: `{group}` is a choice beside other edges; let a node of its own choose");
+                let text = format_args!(
+                    "a node either chooses a route or takes all of its edges: `{group}` is a choice beside other edges; let a node of its own choose"
+                );
                 self.lose(Some(Rule::PlainBesideRoute), group, text);
                 Vec::new()
             }
@@ -279,8 +379,9 @@ impl Cx<'_> {
     }
 }
 
+/// Where an edge leads: a node, or END.
 struct To {
-    to: Target,
+    place: Target,
     each: bool,
     at: TokenStream,
 }
@@ -293,7 +394,10 @@ pub(super) fn route_named_like(name: &str) -> String {
     let words = name.split('_').filter(|word| !word.is_empty());
     let camel = |word: &str| {
         let mut letters = word.chars();
-        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+        letters
+            .next()
+            .map(|first| first.to_uppercase().chain(letters).collect::<String>())
+            .unwrap_or_default()
     };
     words.map(camel).collect()
 }

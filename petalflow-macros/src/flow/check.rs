@@ -1,6 +1,8 @@
 //! What is wrong with the graph that was written. Only reads the model.
 
-use petalflow_graph::{Analysis, Graph, Problem, Rule, Site, Source, Target, check_with, similar, words};
+use petalflow_graph::{
+    Analysis, Graph, Problem, Rule, Site, Source, Target, check_with, similar, words,
+};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
@@ -10,7 +12,13 @@ use super::model::{Kind, Model};
 use crate::options;
 
 /// Every rule that needs nothing but the flow itself.
-pub(crate) fn all(name: &Ident, model: &Model, graph: &Graph, analysis: &Analysis, mistakes: &mut Mistakes) {
+pub(crate) fn all(
+    name: &Ident,
+    model: &Model,
+    graph: &Graph,
+    analysis: &Analysis,
+    mistakes: &mut Mistakes,
+) {
     options_are_known(model, mistakes);
     value_names_are_free(model, mistakes);
     // Where edges are missing because of another mistake, the graph says nothing about what was meant.
@@ -30,10 +38,17 @@ fn options_are_known(model: &Model, mistakes: &mut Mistakes) {
         let read = match &*written {
             "retry" => options::retry(value, &TokenStream::new()).map(drop),
             "timeout" | "idle" => options::duration(value).map(drop),
-            "cache" => Err(syn::Error::new(name.span(), "`cache` is not supported in this version yet; remove the option")),
+            "cache" => Err(syn::Error::new(
+                name.span(),
+                "`cache` is not supported in this version yet; remove the option",
+            )),
             _ => {
-                let text = words::unknown_option(&written, similar(&written, POLICY_OPTIONS.into_iter()));
-                Err(syn::Error::new(name.span(), words::coded(Rule::Option, &text)))
+                let text =
+                    words::unknown_option(&written, similar(&written, POLICY_OPTIONS.into_iter()));
+                Err(syn::Error::new(
+                    name.span(),
+                    words::coded(Rule::Option, &text),
+                ))
             }
         };
         read.unwrap_or_else(|error| mistakes.errors.push(error));
@@ -42,8 +57,19 @@ fn options_are_known(model: &Model, mistakes: &mut Mistakes) {
 
 /// The methods of the builder: a node value cannot have the name of one, because its setter is a method too.
 const BUILDER_METHODS: [&str; 13] = [
-    "new", "run", "graph", "limit", "max_concurrency", "timeout", "superstep_timeout", "cancel_with", "manage", "manage_shared", "middleware",
-    "run_middleware", "continue_on_error",
+    "new",
+    "run",
+    "graph",
+    "limit",
+    "max_concurrency",
+    "timeout",
+    "superstep_timeout",
+    "cancel_with",
+    "manage",
+    "manage_shared",
+    "middleware",
+    "run_middleware",
+    "continue_on_error",
 ];
 
 /// Whether the builder has a method of this name.
@@ -53,7 +79,7 @@ pub(crate) fn is_method(name: &Ident) -> bool {
 
 fn value_names_are_free(model: &Model, mistakes: &mut Mistakes) {
     for node in &model.nodes {
-        if let Kind::Value { name, .. } = &node.kind
+        if let Kind::Value(name, _) = &node.kind
             && is_method(name)
         {
             mistakes.errors.at(name, format_args!("a node value cannot be called `{0}`: the builder has a method `{0}`; give it another name", node.name));
@@ -67,34 +93,64 @@ fn flow_starts(name: &Ident, model: &Model, graph: &Graph, mistakes: &mut Mistak
         return;
     }
     let has_way_in = |place: usize| {
-        let into = |edge: &petalflow_graph::Edge| edge.to == Target::Node(petalflow_graph::index(place)) && edge.from != Source::Node(petalflow_graph::index(place));
+        let into = |edge: &petalflow_graph::Edge| {
+            edge.to == Target::Node(petalflow_graph::index(place))
+                && edge.from != Source::Node(petalflow_graph::index(place))
+        };
         graph.edges.iter().any(into)
     };
-    let sources: Vec<&str> = (0..model.nodes.len()).filter(|&place| model.nodes[place].chained && !has_way_in(place)).map(|place| &*model.nodes[place].name).collect();
-    let first = &model.nodes.iter().find(|node| node.chained).unwrap_or(&model.nodes[0]).name;
+    let sources: Vec<&str> = (0..model.nodes.len())
+        .filter(|&place| model.nodes[place].chained && !has_way_in(place))
+        .map(|place| &*model.nodes[place].name)
+        .collect();
+    let first = &model
+        .nodes
+        .iter()
+        .find(|node| node.chained)
+        .unwrap_or(&model.nodes[0])
+        .name;
     let text = if sources.len() > 1 {
-        let list = sources.iter().map(|source| format!("`{source}`")).collect::<Vec<_>>().join(", ");
+        let list = sources
+            .iter()
+            .map(|source| format!("`{source}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
         let all = sources.join(" & ");
-        format!("nothing says where the flow starts: {list} have no edge into them; write `START -> {all}`, or lead an edge to those that do not start it")
+        format!(
+            "nothing says where the flow starts: {list} have no edge into them; write `START -> {all}`, or lead an edge to those that do not start it"
+        )
     } else if graph.edges.is_empty() {
         words::empty().as_str().to_owned()
     } else {
-        format!("nothing starts the flow: every node has an edge into it; say where it begins, such as `START -> {first}`")
+        format!(
+            "nothing starts the flow: every node has an edge into it; say where it begins, such as `START -> {first}`"
+        )
     };
     mistakes.errors.rule(Rule::NoStart, name, text);
 }
 
 /// The rules that `flow!` shares with the run-time builder.
-fn graph_rules(name: &Ident, model: &Model, graph: &Graph, analysis: &Analysis, mistakes: &mut Mistakes) {
+fn graph_rules(
+    name: &Ident,
+    model: &Model,
+    graph: &Graph,
+    analysis: &Analysis,
+    mistakes: &mut Mistakes,
+) {
     let problems = check_with(graph, &analysis.declared);
     let told = !model.starts() && !model.nodes.is_empty();
-    for problem in problems.iter().filter(|problem| !(told && problem.rule == Rule::NoStart)) {
+    for problem in problems
+        .iter()
+        .filter(|problem| !(told && problem.rule == Rule::NoStart))
+    {
         report(name, model, problem, mistakes);
     }
 }
 
 fn report(name: &Ident, model: &Model, problem: &Problem, mistakes: &mut Mistakes) {
-    mistakes.errors.at(tokens_at(name, model, problem.at), problem);
+    mistakes
+        .errors
+        .at(tokens_at(name, model, problem.at), problem);
     for (site, text) in &problem.also {
         mistakes.errors.at(tokens_at(name, model, *site), text);
     }

@@ -29,7 +29,10 @@ impl Parse for Input {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let krate;
         bracketed!(krate in input);
-        Ok(Input { krate: krate.parse()?, flow: input.parse()? })
+        Ok(Input {
+            krate: krate.parse()?,
+            flow: input.parse()?,
+        })
     }
 }
 
@@ -38,13 +41,30 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Ok(input) => input,
         Err(error) => return error.to_compile_error(),
     };
-    let FlowAst { attrs, vis, name, state, statements, mut mistakes } = flow;
+    let FlowAst {
+        attrs,
+        vis,
+        name,
+        state,
+        statements,
+        mut mistakes,
+    } = flow;
     let model = Model::build(statements, &mut mistakes);
     let graph = model.graph();
     let analysis = Analysis::of(&graph);
     check::all(&name, &model, &graph, &analysis, &mut mistakes);
     let lost = mistakes.lost;
-    let cx = expand::Cx { krate: &krate, attrs: &attrs, vis: &vis, name: &name, state: &state, model: &model, graph: &graph, analysis: &analysis, lost };
+    let cx = expand::Cx {
+        krate: &krate,
+        attrs: &attrs,
+        vis: &vis,
+        name: &name,
+        state: &state,
+        model: &model,
+        graph: &graph,
+        analysis: &analysis,
+        lost,
+    };
     let mut code = expand::flow(&cx);
     code.extend(mistakes.errors.into_tokens());
     code

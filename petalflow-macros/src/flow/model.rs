@@ -6,9 +6,9 @@ use petalflow_graph::{Graph, Rule, Source, Target, Via, index, similar, words};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
-use syn::{Expr, Path, Type};
+use syn::{Expr, Path};
 
-use super::ast::{Declare, Declared, Mistakes, NodeRef, Statement, Subflow, With};
+use super::ast::{Declare, Declared, Mistakes, NodeRef, NodeValue, Statement, Subflow, With};
 use super::chain;
 
 /// A flow's graph, with the tokens to underline.
@@ -40,7 +40,7 @@ pub(crate) enum Kind {
     /// An annotated function.
     Function(Path),
     /// A value that the flow holds.
-    Value { name: Ident, ty: Type, value: Option<Expr> },
+    Value(Ident, Box<NodeValue>),
     Subflow(Box<Subflow>),
     /// Something that was reported.
     Broken,
@@ -76,7 +76,10 @@ impl Model {
                 Statement::Defer(node) => defers.push(node),
                 Statement::Catch(catch) => {
                     if catch.to.is_start() || catch.to.is_end() {
-                        let text = format_args!("a failure is caught by a node, and `{}` is none; write a node that takes `#[item] failure: &NodeError`", catch.to.key());
+                        let text = format_args!(
+                            "a failure is caught by a node, and `{}` is none; write a node that takes `#[item] failure: &NodeError`",
+                            catch.to.key()
+                        );
                         mistakes.errors.rule(Rule::Catch, &catch.to, text);
                         continue;
                     }
@@ -91,17 +94,29 @@ impl Model {
                 continue;
             };
             let at = at.into_token_stream();
-            model.edges.push(Edge { from: Source::Node(from), via: Via::Catch, to: Target::Node(to), at, implied: false });
+            model.edges.push(Edge {
+                from: Source::Node(from),
+                via: Via::Catch,
+                to: Target::Node(to),
+                at,
+                implied: false,
+            });
         }
         for node in defers {
             if let Some(place) = model.named("`defer`", &node, mistakes) {
                 let deferred = &mut model.nodes[place as usize].deferred;
                 if std::mem::replace(deferred, true) {
-                    mistakes.errors.rule(Rule::Option, &node, format_args!("`{}` is deferred twice; remove one of them", node.key()));
+                    mistakes.errors.rule(
+                        Rule::Option,
+                        &node,
+                        format_args!("`{}` is deferred twice; remove one of them", node.key()),
+                    );
                 }
             }
         }
-        withs.into_iter().for_each(|with| model.with(with, mistakes));
+        withs
+            .into_iter()
+            .for_each(|with| model.with(with, mistakes));
         model.complete();
         model
     }
@@ -113,7 +128,11 @@ impl Model {
             subflow: matches!(node.kind, Kind::Subflow(_)),
             ..petalflow_graph::Node::named(node.name.clone())
         };
-        let edge = |edge: &Edge| petalflow_graph::Edge { from: edge.from, via: edge.via.clone(), to: edge.to };
+        let edge = |edge: &Edge| petalflow_graph::Edge {
+            from: edge.from,
+            via: edge.via.clone(),
+            to: edge.to,
+        };
         Graph {
             nodes: self.nodes.iter().map(node).collect(),
             edges: self.edges.iter().map(edge).collect(),
@@ -122,7 +141,12 @@ impl Model {
     }
 
     /// The place of a node that is mentioned.
-    pub(crate) fn mention(&mut self, node: &NodeRef, declared: &BTreeSet<String>, mistakes: &mut Mistakes) -> u32 {
+    pub(crate) fn mention(
+        &mut self,
+        node: &NodeRef,
+        declared: &BTreeSet<String>,
+        mistakes: &mut Mistakes,
+    ) -> u32 {
         let key = node.key();
         if let Some(&place) = self.places.get(&key) {
             return place;
@@ -130,19 +154,39 @@ impl Model {
         let name = node.name();
         let at = node.to_token_stream();
         // What is declared further down is filled in there.
-        let kind = if declared.contains(&key) { Kind::Broken } else { Kind::Function(node.0.clone()) };
+        let kind = if declared.contains(&key) {
+            Kind::Broken
+        } else {
+            Kind::Function(node.0.clone())
+        };
         self.add(key, name, at, kind, mistakes)
     }
 
-    fn add(&mut self, key: String, mut name: String, at: TokenStream, kind: Kind, mistakes: &mut Mistakes) -> u32 {
+    fn add(
+        &mut self,
+        key: String,
+        mut name: String,
+        at: TokenStream,
+        kind: Kind,
+        mistakes: &mut Mistakes,
+    ) -> u32 {
         if let Some(other) = self.nodes.iter().find(|node| node.name == name) {
             let other = other.at.to_string().replace(' ', "");
-            let text = format_args!("`{key}` and `{other}` would both be called `{name}` in the graph; give one of them a name of its own: `node other_{name} = {key};`");
+            let text = format_args!(
+                "`{key}` and `{other}` would both be called `{name}` in the graph; give one of them a name of its own: `node other_{name} = {key};`"
+            );
             mistakes.errors.rule(Rule::DuplicateNode, &at, text);
             name.clone_from(&key);
         }
         let place = index(self.nodes.len());
-        self.nodes.push(Node { name, at, kind, deferred: false, chained: false, options: Vec::new() });
+        self.nodes.push(Node {
+            name,
+            at,
+            kind,
+            deferred: false,
+            chained: false,
+            options: Vec::new(),
+        });
         self.places.insert(key, place);
         place
     }
@@ -155,14 +199,17 @@ impl Model {
                 let other = NodeRef(path.clone());
                 let itself = other.key() == key;
                 if !itself && declared.contains(&other.key()) {
-                    let text = format_args!("`{}` is declared in this flow: a second name is for a function, so write its path", other.key());
+                    let text = format_args!(
+                        "`{}` is declared in this flow: a second name is for a function, so write its path",
+                        other.key()
+                    );
                     mistakes.errors.at(&other, text);
                     Kind::Broken
                 } else {
                     Kind::Function(path)
                 }
             }
-            Declared::Value { ty, value } => Kind::Value { name: name.clone(), ty, value },
+            Declared::Value(value) => Kind::Value(name.clone(), value),
             Declared::Subflow(subflow) => Kind::Subflow(subflow),
             Declared::Broken => Kind::Broken,
         };
@@ -175,8 +222,12 @@ impl Model {
                 self.mark_declared(place);
             }
             Some(&place) => {
-                mistakes.errors.rule(Rule::DuplicateNode, &name, words::declared_twice(&text));
-                mistakes.errors.at(&self.nodes[place as usize].at, words::first_here());
+                mistakes
+                    .errors
+                    .rule(Rule::DuplicateNode, &name, words::declared_twice(&text));
+                mistakes
+                    .errors
+                    .at(&self.nodes[place as usize].at, words::first_here());
             }
             None => {
                 let place = self.add(key, text, name.to_token_stream(), kind, mistakes);
@@ -200,18 +251,30 @@ impl Model {
         if let Some(&place) = self.places.get(&key) {
             return Some(place);
         }
-        let names = self.places.keys().map(String::as_str).filter(|name| !name.starts_with('='));
-        mistakes.errors.rule(Rule::UnknownNode, node, words::unknown_node(user, &key, similar(&key, names)));
+        let names = self
+            .places
+            .keys()
+            .map(String::as_str)
+            .filter(|name| !name.starts_with('='));
+        mistakes.errors.rule(
+            Rule::UnknownNode,
+            node,
+            words::unknown_node(user, &key, similar(&key, names)),
+        );
         None
     }
 
     fn with(&mut self, with: With, mistakes: &mut Mistakes) {
-        let Some(place) = self.named("`with`", &with.node, mistakes) else { return };
+        let Some(place) = self.named("`with`", &with.node, mistakes) else {
+            return;
+        };
         for (name, value) in with.options {
             let written = name.unraw().to_string();
             let options = &mut self.nodes[place as usize].options;
             if options.iter().any(|(other, _)| other.unraw() == written) {
-                mistakes.errors.rule(Rule::Option, &name, words::repeated_option(&written));
+                mistakes
+                    .errors
+                    .rule(Rule::Option, &name, words::repeated_option(&written));
             } else {
                 options.push((name, value));
             }
@@ -236,14 +299,22 @@ impl Model {
             }
         }
         let chained = |place: &u32| self.nodes[*place as usize].chained;
-        let sinks: Vec<u32> = (0..index(count)).filter(|&place| !out[place as usize]).filter(|place| chained(place) || into[*place as usize]).collect();
-        let sources: Vec<u32> = (0..index(count)).filter(chained).filter(|&place| !into[place as usize]).collect();
+        let sinks: Vec<u32> = (0..index(count))
+            .filter(|&place| !out[place as usize])
+            .filter(|place| chained(place) || into[*place as usize])
+            .collect();
+        let sources: Vec<u32> = (0..index(count))
+            .filter(chained)
+            .filter(|&place| !into[place as usize])
+            .collect();
         if let [source] = sources[..]
             && !self.starts()
         {
             self.imply(Source::Start, Target::Node(source), source);
         }
-        sinks.into_iter().for_each(|sink| self.imply(Source::Node(sink), Target::End, sink));
+        sinks
+            .into_iter()
+            .for_each(|sink| self.imply(Source::Node(sink), Target::End, sink));
     }
 
     /// Whether an edge from START was written.
@@ -253,7 +324,13 @@ impl Model {
 
     fn imply(&mut self, from: Source, to: Target, node: u32) {
         let at = self.nodes[node as usize].at.clone();
-        self.edges.push(Edge { from, via: Via::Plain, to, at, implied: true });
+        self.edges.push(Edge {
+            from,
+            via: Via::Plain,
+            to,
+            at,
+            implied: true,
+        });
     }
 }
 

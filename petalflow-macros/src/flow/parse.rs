@@ -5,7 +5,9 @@ use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Expr, Ident, Path, Token, Type, Visibility, braced, parenthesized, token};
 
-use super::ast::{Catch, Chain, Declare, Declared, FlowAst, Mistakes, NodeRef, Statement, Step, With};
+use super::ast::{
+    Catch, Chain, Declare, Declared, FlowAst, Mistakes, NodeRef, NodeValue, Statement, Step, With,
+};
 use super::parse_group::{self, arms, group};
 use super::parse_subflow::subflow;
 
@@ -24,11 +26,15 @@ impl Parse for FlowAst {
         let attrs = input.call(Attribute::parse_outer)?;
         let vis: Visibility = input.parse()?;
         if !input.peek(Ident::peek_any) {
-            return Err(input.error("expected the flow's name and state: `WriteEssay(Essay) { .. }`"));
+            return Err(
+                input.error("expected the flow's name and state: `WriteEssay(Essay) { .. }`")
+            );
         }
         let name: Ident = input.parse()?;
         if !input.peek(token::Paren) {
-            return Err(input.error(format_args!("expected the state of `{name}` in parentheses: `{name}(State) {{ .. }}`")));
+            return Err(input.error(format_args!(
+                "expected the state of `{name}` in parentheses: `{name}(State) {{ .. }}`"
+            )));
         }
         let state;
         parenthesized!(state in input);
@@ -38,23 +44,37 @@ impl Parse for FlowAst {
         }
         let mut mistakes = Mistakes::default();
         if !input.peek(token::Brace) {
-            return Err(input.error(format_args!("expected the graph of `{name}` in braces: `{{ START -> .. }}`")));
+            return Err(input.error(format_args!(
+                "expected the graph of `{name}` in braces: `{{ START -> .. }}`"
+            )));
         }
         let body;
         braced!(body in input);
         let statements = statements(&body, &ty, &mut mistakes);
         if !input.is_empty() {
-            mistakes.errors.push(input.error("a `flow!` holds one flow: nothing may follow its braces"));
+            mistakes
+                .errors
+                .push(input.error("a `flow!` holds one flow: nothing may follow its braces"));
             input.parse::<TokenStream>()?;
         }
-        Ok(FlowAst { attrs, vis, name, state: ty, statements, mistakes })
+        Ok(FlowAst {
+            attrs,
+            vis,
+            name,
+            state: ty,
+            statements,
+            mistakes,
+        })
     }
 }
 
 fn statements(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> Vec<Statement> {
     let mut statements = Vec::new();
     while !input.is_empty() {
-        if input.parse::<Option<Token![;]>>().is_ok_and(|found| found.is_some()) {
+        if input
+            .parse::<Option<Token![;]>>()
+            .is_ok_and(|found| found.is_some())
+        {
             continue;
         }
         match statement(input, state, mistakes) {
@@ -81,13 +101,15 @@ fn unexpected(input: ParseStream) -> syn::Error {
         return input.error("an edge is written `->`; `=>` is for the arms of a `match`");
     }
     if input.peek(Token![,]) {
-        return input.error("statements are separated by `;`; to lead to several nodes at once write `&`");
+        return input
+            .error("statements are separated by `;`; to lead to several nodes at once write `&`");
     }
     if input.peek(Token![-]) || input.peek(Token![=]) {
         return input.error("an edge is written `->`");
     }
     if input.peek(Ident::peek_any) {
-        return input.error("expected `;` between two statements, or `->`, `&` or `|` between two nodes");
+        return input
+            .error("expected `;` between two statements, or `->`, `&` or `|` between two nodes");
     }
     input.error("expected `->`, `&`, `|` or `;`")
 }
@@ -98,7 +120,11 @@ pub(super) fn skip_to_semicolon(input: ParseStream) {
     }
 }
 
-fn statement(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> syn::Result<Option<Statement>> {
+fn statement(
+    input: ParseStream,
+    state: &Type,
+    mistakes: &mut Mistakes,
+) -> syn::Result<Option<Statement>> {
     // A node may be called `node` or `with`: only with a name behind it is it a keyword.
     if !input.peek2(Ident::peek_any) {
         return chain(input, mistakes).map(Some);
@@ -119,7 +145,10 @@ fn statement(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> syn::
         input.parse::<kw::catch>()?;
         let from = node_ref(input)?;
         if !input.peek(Token![->]) {
-            return Err(input.error(format_args!("`catch` says where a failure leads: `catch {from} -> recover`", from = from.key())));
+            return Err(input.error(format_args!(
+                "`catch` says where a failure leads: `catch {from} -> recover`",
+                from = from.key()
+            )));
         }
         input.parse::<Token![->]>()?;
         let to = node_ref(input)?;
@@ -133,7 +162,10 @@ fn statement(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> syn::
     if input.peek(kw::interrupt) {
         let keyword: kw::interrupt = input.parse()?;
         // Nothing of the graph is lost with it.
-        mistakes.errors.at(keyword, "`interrupt` is not supported in this version yet; remove the statement");
+        mistakes.errors.at(
+            keyword,
+            "`interrupt` is not supported in this version yet; remove the statement",
+        );
         skip_to_semicolon(input);
         return Ok(None);
     }
@@ -141,7 +173,10 @@ fn statement(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> syn::
 }
 
 fn chain(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Statement> {
-    let mut chain = Chain { first: group(input, mistakes)?, steps: Vec::new() };
+    let mut chain = Chain {
+        first: group(input, mistakes)?,
+        steps: Vec::new(),
+    };
     while input.peek(Token![->]) {
         input.parse::<Token![->]>()?;
         match step(input, mistakes) {
@@ -167,11 +202,15 @@ fn after_match(input: ParseStream, mistakes: &mut Mistakes) {
         return;
     }
     if input.peek(Token![->]) {
-        mistakes.lose(input.error("a chain ends at `match`: write what follows the targets as statements of their own"));
+        mistakes.lose(input.error(
+            "a chain ends at `match`: write what follows the targets as statements of their own",
+        ));
         skip_to_semicolon(input);
     } else {
         // What follows is read as if the `;` were there.
-        mistakes.errors.push(input.error("expected `;` after the arms of a `match`"));
+        mistakes
+            .errors
+            .push(input.error("expected `;` after the arms of a `match`"));
     }
 }
 
@@ -183,20 +222,33 @@ fn step(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Step> {
     if !input.peek(token::Brace) {
         return Err(input.error("expected the arms: `match { Revise => write, Publish => END }`"));
     }
-    Ok(Step::Match { keyword, arms: arms(input, mistakes)? })
+    Ok(Step::Match {
+        keyword,
+        arms: arms(input, mistakes)?,
+    })
 }
 
 /// A path that names a node.
 pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
-    if !input.peek(Token![::]) && !input.peek(Ident) && !input.peek(Token![crate]) && !input.peek(Token![self]) && !input.peek(Token![super]) {
+    if !input.peek(Token![::])
+        && !input.peek(Ident)
+        && !input.peek(Token![crate])
+        && !input.peek(Token![self])
+        && !input.peek(Token![super])
+    {
         return Err(expected_node(input));
     }
     let node = NodeRef(Path::parse_mod_style(input)?);
     if input.peek(token::Paren) {
-        return Err(input.error(format_args!("a node is named, not called: write `{}`", node.key())));
+        return Err(input.error(format_args!(
+            "a node is named, not called: write `{}`",
+            node.key()
+        )));
     }
     if input.peek(Token![::]) {
-        return Err(input.error("a node has no generic arguments; a node value has: `node name: Type<..> = value;`"));
+        return Err(input.error(
+            "a node has no generic arguments; a node value has: `node name: Type<..> = value;`",
+        ));
     }
     Ok(node)
 }
@@ -206,8 +258,14 @@ fn expected_node(input: ParseStream) -> syn::Error {
         return input.error("expected a node; it is named without quotes");
     }
     if input.peek(Ident::peek_any) {
-        let word = input.fork().call(Ident::parse_any).map(|word| word.to_string()).unwrap_or_default();
-        return input.error(format_args!("`{word}` is a keyword: a node of this name is written `r#{word}`"));
+        let word = input
+            .fork()
+            .call(Ident::parse_any)
+            .map(|word| word.to_string())
+            .unwrap_or_default();
+        return input.error(format_args!(
+            "`{word}` is a keyword: a node of this name is written `r#{word}`"
+        ));
     }
     if input.peek(Token![;]) || input.is_empty() {
         return input.error("expected a node, `START` or `END`");
@@ -219,7 +277,13 @@ fn expected_node(input: ParseStream) -> syn::Error {
 fn declare(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> syn::Result<Declare> {
     let name: Ident = input.parse()?;
     if name == "START" || name == "END" {
-        mistakes.lose(syn::Error::new(name.span(), format_args!("`{name}` is where a flow {}: a node needs another name", if name == "END" { "ends" } else { "begins" })));
+        mistakes.lose(syn::Error::new(
+            name.span(),
+            format_args!(
+                "`{name}` is where a flow {}: a node needs another name",
+                if name == "END" { "ends" } else { "begins" }
+            ),
+        ));
     }
     let what = match declared(input, &name, state, mistakes) {
         Ok(what) => what,
@@ -232,11 +296,18 @@ fn declare(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> syn::Re
     Ok(Declare { name, what })
 }
 
-fn declared(input: ParseStream, name: &Ident, state: &Type, mistakes: &mut Mistakes) -> syn::Result<Declared> {
+fn declared(
+    input: ParseStream,
+    name: &Ident,
+    state: &Type,
+    mistakes: &mut Mistakes,
+) -> syn::Result<Declared> {
     if input.peek(Token![=]) {
         input.parse::<Token![=]>()?;
         if !input.peek(Ident) && !input.peek(Ident::peek_any) && !input.peek(Token![::]) {
-            return Err(input.error("expected the node that gets a second name, such as `node polish = write;`"));
+            return Err(input.error(
+                "expected the node that gets a second name, such as `node polish = write;`",
+            ));
         }
         let path = node_ref(input).map_err(|error| {
             let hint = format!("expected a node: `node {name} = write;` gives it a second name, `node {name}: Type = value;` declares a value");
@@ -250,17 +321,27 @@ fn declared(input: ParseStream, name: &Ident, state: &Type, mistakes: &mut Mista
     input.parse::<Token![:]>()?;
     let ty: Type = input.parse()?;
     if input.peek(token::Brace) {
-        return Ok(subflow(input, name, ty, state, mistakes)?.map_or(Declared::Broken, |subflow| Declared::Subflow(Box::new(subflow))));
+        return Ok(subflow(input, name, ty, state, mistakes)?
+            .map_or(Declared::Broken, |subflow| {
+                Declared::Subflow(Box::new(subflow))
+            }));
     }
-    let value = if input.parse::<Option<Token![=]>>()?.is_some() { Some(input.parse()?) } else { None };
-    Ok(Declared::Value { ty, value })
+    let default = if input.parse::<Option<Token![=]>>()?.is_some() {
+        Some(input.parse()?)
+    } else {
+        None
+    };
+    Ok(Declared::Value(Box::new(NodeValue { ty, default })))
 }
 
 /// What follows `with`.
 fn with(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<With> {
     let node = node_ref(input)?;
     if !input.peek(token::Brace) {
-        return Err(input.error(format_args!("expected the options: `with {} {{ retry: 3, timeout: 30s }}`", node.key())));
+        return Err(input.error(format_args!(
+            "expected the options: `with {} {{ retry: 3, timeout: 30s }}`",
+            node.key()
+        )));
     }
     let content;
     braced!(content in input);
@@ -293,4 +374,3 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Expr)> {
     input.parse::<Token![:]>()?;
     Ok((name, input.parse()?))
 }
-

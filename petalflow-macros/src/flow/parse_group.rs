@@ -29,7 +29,10 @@ pub(super) fn group(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<
         return Ok(together(operands, operators.first().copied()));
     }
     let written: Vec<String> = operands.iter().map(ToString::to_string).collect();
-    let (one, other) = (reading(&written, &operators, Operator::And), reading(&written, &operators, Operator::Or));
+    let (one, other) = (
+        reading(&written, &operators, Operator::And),
+        reading(&written, &operators, Operator::Or),
+    );
     let whole = Group::And(operands);
     let text = words::coded(Rule::MixedOperators, &words::mixed_operators(&one, &other));
     mistakes.lose(syn::Error::new_spanned(&whole, text));
@@ -55,7 +58,9 @@ fn operator(input: ParseStream) -> syn::Result<Option<Operator>> {
 }
 
 fn operand(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Group> {
-    if input.peek(kw::each) && (input.peek2(Ident::peek_any) || input.peek2(token::Paren) || input.peek2(Token![::])) {
+    if input.peek(kw::each)
+        && (input.peek2(Ident::peek_any) || input.peek2(token::Paren) || input.peek2(Token![::]))
+    {
         input.parse::<kw::each>()?;
         return Ok(Group::Each(Box::new(operand(input, mistakes)?)));
     }
@@ -73,11 +78,15 @@ fn operand(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Group> {
 
 /// One group of several; nested groups of the same kind are one.
 fn together(mut operands: Vec<Group>, operator: Option<Operator>) -> Group {
-    let Some(operator) = operator else { return operands.remove(0) };
-    let flat = operands.into_iter().flat_map(|operand| match (operand, operator) {
-        (Group::And(groups), Operator::And) | (Group::Or(groups), Operator::Or) => groups,
-        (operand, _) => vec![operand],
-    });
+    let Some(operator) = operator else {
+        return operands.remove(0);
+    };
+    let flat = operands
+        .into_iter()
+        .flat_map(|operand| match (operand, operator) {
+            (Group::And(groups), Operator::And) | (Group::Or(groups), Operator::Or) => groups,
+            (operand, _) => vec![operand],
+        });
     match operator {
         Operator::And => Group::And(flat.collect()),
         Operator::Or => Group::Or(flat.collect()),
@@ -97,7 +106,16 @@ fn reading(operands: &[String], operators: &[Operator], first: Operator) -> Stri
             _ => runs.push(vec![operand]),
         }
     }
-    let runs: Vec<String> = runs.iter().map(|run| if run.len() > 1 { format!("({})", run.join(inner)) } else { run.join(inner) }).collect();
+    let runs: Vec<String> = runs
+        .iter()
+        .map(|run| {
+            if run.len() > 1 {
+                format!("({})", run.join(inner))
+            } else {
+                run.join(inner)
+            }
+        })
+        .collect();
     runs.join(outer)
 }
 
@@ -140,18 +158,28 @@ fn arm(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Arm> {
         return Err(input.error("an arm is written `=>`"));
     }
     if !input.peek(Token![=>]) {
-        return Err(input.error(format_args!("expected where the route leads: `{} => ..`", routes[0].name())));
+        return Err(input.error(format_args!(
+            "expected where the route leads: `{} => ..`",
+            routes[0].name()
+        )));
     }
     input.parse::<Token![=>]>()?;
     if input.peek(Token![match]) {
-        return Err(input.error("an arm leads to nodes; a choice belongs to the node that makes it"));
+        return Err(
+            input.error("an arm leads to nodes; a choice belongs to the node that makes it")
+        );
     }
-    Ok(Arm { routes, target: group(input, mistakes)? })
+    Ok(Arm {
+        routes,
+        target: group(input, mistakes)?,
+    })
 }
 
 fn route_name(input: ParseStream) -> syn::Result<RouteName> {
     if input.peek(Token![_]) {
-        return Err(input.error("every route is named, so that a new one is not overlooked: `_` is not a route"));
+        return Err(input.error(
+            "every route is named, so that a new one is not overlooked: `_` is not a route",
+        ));
     }
     if !input.peek(Ident::peek_any) {
         return Err(input.error("expected a route: the name of a variant, `true` or `false`"));
@@ -164,10 +192,15 @@ fn route_name(input: ParseStream) -> syn::Result<RouteName> {
         }
         let variant = &path[path.len() - 1];
         let tokens: TokenStream = path.iter().map(ToTokens::to_token_stream).collect();
-        return Err(syn::Error::new_spanned(tokens, format_args!("a route is named by its variant alone: write `{variant}`")));
+        return Err(syn::Error::new_spanned(
+            tokens,
+            format_args!("a route is named by its variant alone: write `{variant}`"),
+        ));
     }
     if input.peek(token::Paren) || input.peek(token::Brace) {
-        return Err(input.error(format_args!("what a route carries goes to the `#[item]` of its target: write `{name} => ..`")));
+        return Err(input.error(format_args!(
+            "what a route carries goes to the `#[item]` of its target: write `{name} => ..`"
+        )));
     }
     Ok(RouteName(name))
 }

@@ -14,7 +14,13 @@ use crate::node::model::{Param, Source};
 const OPTIONS: [&str; 2] = ["in", "out"];
 
 /// The options of a sub-flow; none if one of the two is missing, which is then reported.
-pub(super) fn subflow(input: ParseStream, name: &Ident, ty: Type, state: &Type, mistakes: &mut Mistakes) -> syn::Result<Option<Subflow>> {
+pub(super) fn subflow(
+    input: ParseStream,
+    name: &Ident,
+    ty: Type,
+    state: &Type,
+    mistakes: &mut Mistakes,
+) -> syn::Result<Option<Subflow>> {
     let content;
     let braces = braced!(content in input);
     let (mut closures, mut broken): ([Option<ExprClosure>; 2], bool) = ([None, None], false);
@@ -47,18 +53,32 @@ pub(super) fn subflow(input: ParseStream, name: &Ident, ty: Type, state: &Type, 
     if let Some(missing) = missing
         && !broken
     {
-        mistakes.errors.push(syn::Error::new(braces.span.join(), format_args!("sub-flow `{name}` needs {missing}")));
+        mistakes.errors.push(syn::Error::new(
+            braces.span.join(),
+            format_args!("sub-flow `{name}` needs {missing}"),
+        ));
     }
     Ok(match closures {
         [Some(input), Some(output)] => {
             let (params, end) = (params(&input, state, mistakes), end(&output, mistakes));
-            params.zip(end).map(|(params, end)| Subflow { ty, params, input: body(input), end, output: body(output) })
+            params.zip(end).map(|(params, end)| Subflow {
+                ty,
+                params,
+                input: body(input),
+                end,
+                output: body(output),
+            })
         }
         _ => None,
     })
 }
 
-fn accept(option: &Ident, closure: Option<ExprClosure>, closures: &mut [Option<ExprClosure>; 2], mistakes: &mut Mistakes) {
+fn accept(
+    option: &Ident,
+    closure: Option<ExprClosure>,
+    closures: &mut [Option<ExprClosure>; 2],
+    mistakes: &mut Mistakes,
+) {
     let written = option.unraw().to_string();
     let Some(place) = OPTIONS.iter().position(|known| *known == written) else {
         if written == "keep" {
@@ -70,7 +90,9 @@ fn accept(option: &Ident, closure: Option<ExprClosure>, closures: &mut [Option<E
         return;
     };
     if closures[place].is_some() {
-        mistakes.errors.rule(Rule::Option, option, words::repeated_option(&written));
+        mistakes
+            .errors
+            .rule(Rule::Option, option, words::repeated_option(&written));
     } else {
         closures[place] = closure;
     }
@@ -86,12 +108,17 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Option<ExprClosure>)> {
     match input.parse::<Expr>()? {
         Expr::Closure(closure) if known => match &closure.asyncness {
             Some(asynchronous) => {
-                let text = format_args!("`{name}` is not async: await in a node before or after the sub-flow");
+                let text = format_args!(
+                    "`{name}` is not async: await in a node before or after the sub-flow"
+                );
                 Err(syn::Error::new(asynchronous.span(), text))
             }
             None => Ok((name, Some(closure))),
         },
-        other if known => Err(syn::Error::new_spanned(other, format_args!("`{name}` is a closure, written here: `{name}: |..| ..`"))),
+        other if known => Err(syn::Error::new_spanned(
+            other,
+            format_args!("`{name}` is a closure, written here: `{name}: |..| ..`"),
+        )),
         _ => Ok((name, None)),
     }
 }
@@ -101,12 +128,21 @@ fn params(closure: &ExprClosure, state: &Type, mistakes: &mut Mistakes) -> Optio
     let mut params = Vec::new();
     for pat in &closure.inputs {
         let Pat::Type(typed) = pat else {
-            mistakes.errors.at(pat, format_args!("a parameter needs its type: `{0}: &str` reads the key `{0}`", name_of(pat, "draft")));
+            mistakes.errors.at(
+                pat,
+                format_args!(
+                    "a parameter needs its type: `{0}: &str` reads the key `{0}`",
+                    name_of(pat, "draft")
+                ),
+            );
             return None;
         };
         let param = Param::build(typed, Some(state), &mut mistakes.errors)?;
         if let Source::Run = param.source {
-            mistakes.errors.at(&typed.ty, "`in` reads keys: a parameter is a reference, such as `draft: &str`");
+            mistakes.errors.at(
+                &typed.ty,
+                "`in` reads keys: a parameter is a reference, such as `draft: &str`",
+            );
             return None;
         }
         params.push(param);
@@ -119,7 +155,13 @@ fn end(closure: &ExprClosure, mistakes: &mut Mistakes) -> Option<PatType> {
     match closure.inputs.iter().collect::<Vec<_>>()[..] {
         [Pat::Type(typed)] => Some(typed.clone()),
         [pat] => {
-            mistakes.errors.at(pat, format_args!("a parameter needs its type: `{}: Review`, the state of the sub-flow", name_of(pat, "r")));
+            mistakes.errors.at(
+                pat,
+                format_args!(
+                    "a parameter needs its type: `{}: Review`, the state of the sub-flow",
+                    name_of(pat, "r")
+                ),
+            );
             None
         }
         _ => {
@@ -132,7 +174,11 @@ fn end(closure: &ExprClosure, mistakes: &mut Mistakes) -> Option<PatType> {
 }
 
 fn name_of(pat: &Pat, otherwise: &str) -> String {
-    if let Pat::Ident(ident) = pat { ident.ident.to_string() } else { otherwise.to_owned() }
+    if let Pat::Ident(ident) = pat {
+        ident.ident.to_string()
+    } else {
+        otherwise.to_owned()
+    }
 }
 
 /// What a closure does, with the type it says it returns.

@@ -1,1 +1,365 @@
 //! Parsing, meaning and rules, from tokens.
+
+use petalflow_graph::{Analysis, Source, Target, Via};
+use proc_macro2::TokenStream;
+
+use super::ast::{FlowAst, Mistakes};
+use super::chain::route_named_like;
+use super::check;
+use super::model::Model;
+
+/// The model of a graph, and what is wrong with it, line by line.
+fn read(graph: &str) -> (Model, Vec<String>) {
+    let flow: FlowAst =
+        syn::parse_str(&format!("Flow(State) {{ {graph} }}")).expect("the head is right");
+    let FlowAst {
+        name,
+        statements,
+        mut mistakes,
+        ..
+    } = flow;
+    let model = Model::build(statements, &mut mistakes);
+    let graph = model.graph();
+    check::all(&name, &model, &graph, &Analysis::of(&graph), &mut mistakes);
+    (model, messages(mistakes))
+}
+
+fn messages(mistakes: Mistakes) -> Vec<String> {
+    let tokens = mistakes.errors.into_tokens().to_string();
+    let parts = tokens.split("compile_error ! {").skip(1);
+    parts
+        .map(|part| {
+            part.trim()
+                .trim_end_matches([':', ' ', '}'])
+                .trim_matches('"')
+                .to_string()
+        })
+        .collect()
+}
+
+/// The edges of a graph without mistakes, in the order they are kept.
+fn edges(graph: &str) -> Vec<String> {
+    let (model, messages) = read(graph);
+    assert_eq!(messages, [""; 0], "{graph}");
+    all_edges(&model)
+}
+
+fn all_edges(model: &Model) -> Vec<String> {
+    let name = |node: u32| model.nodes[node as usize].name.clone();
+    let edges = model.edges.iter().map(|edge| {
+        let from = match edge.from {
+            Source::Start => "START".into(),
+            Source::Node(node) => name(node),
+            Source::Join(join) => format!("&{join}"),
+        };
+        let to = match edge.to {
+            Target::Node(node) => name(node),
+            Target::Join(join) => format!("&{join}"),
+            Target::End => "END".into(),
+        };
+        match &edge.via {
+            Via::Plain => format!("{from} -> {to}"),
+            Via::Each => format!("{from} -> each {to}"),
+            Via::Route(route) => format!("{from} -> {route} => {to}"),
+            Via::RouteEach(route) => format!("{from} -> {route} => each {to}"),
+            Via::Catch => format!("catch {from} -> {to}"),
+        }
+    });
+    edges.collect()
+}
+
+/// What is wrong with a graph: the codes, or the words where there is no code.
+fn codes(graph: &str) -> Vec<String> {
+    let code = |message: &String| {
+        message
+            .split_once(": ")
+            .map_or(message.clone(), |(code, _)| code.to_string())
+    };
+    read(graph).1.iter().map(code).collect()
+}
+
+#[test]
+fn a_chain_is_its_edges() {
+    assert_eq!(
+        edges("START -> a -> b -> END;"),
+        ["START -> a", "a -> b", "b -> END"]
+    );
+    assert_eq!(
+        edges("START -> nodes::a -> self::b"),
+        ["START -> a", "a -> b", "b -> END"]
+    );
+}
+
+#[test]
+fn start_and_end_may_be_left_out_where_they_are_obvious() {
+    assert_eq!(edges("a"), ["START -> a", "a -> END"]);
+    assert_eq!(
+        edges("a -> match { true => a, false => END }"),
+        ["a -> true => a", "a -> false => END", "START -> a"]
+    );
+    assert_eq!(codes("a -> c; b -> c"), ["PF001"]);
+    assert_eq!(
+        codes("a -> b; b -> match { Again => a, Done => END }"),
+        ["PF001"]
+    );
+}
+
+#[test]
+fn a_fork_is_an_edge_to_each_and_a_join_waits_for_all() {
+    let expected = [
+        "START -> a",
+        "a -> b",
+        "a -> c",
+        "b -> &0",
+        "c -> &0",
+        "&0 -> d",
+        "d -> END",
+    ];
+    assert_eq!(edges("START -> a -> b & c -> d"), expected);
+    assert_eq!(edges("START -> a -> (b & c) -> d"), expected);
+    assert_eq!(
+        edges("START -> a & b & c; (a & b) & c -> d"),
+        [
+            "START -> a",
+            "START -> b",
+            "START -> c",
+            "a -> &0",
+            "b -> &0",
+            "c -> &0",
+            "&0 -> d",
+            "d -> END"
+        ]
+    );
+}
+
+#[test]
+fn an_or_before_an_arrow_is_plain_edges_and_after_it_routes() {
+    assert_eq!(
+        edges("START -> a -> write_up | r#loop -> d"),
+        [
+            "START -> a",
+            "a -> WriteUp => write_up",
+            "a -> Loop => loop",
+            "write_up -> d",
+            "loop -> d",
+            "d -> END"
+        ]
+    );
+    assert_eq!(
+        edges("START -> a -> b | END"),
+        ["START -> a", "a -> B => b", "a -> End => END", "b -> END"]
+    );
+    assert_eq!(
+        edges("START -> a & b & c; (a & b) | c -> d"),
+        [
+            "START -> a",
+            "START -> b",
+            "START -> c",
+            "a -> &0",
+            "b -> &0",
+            "&0 -> d",
+            "c -> d",
+            "d -> END"
+        ]
+    );
+}
+
+#[test]
+fn each_stands_with_edges_and_with_routes() {
+    assert_eq!(
+        edges("plan -> each research & audit -> gather"),
+        [
+            "plan -> each research",
+            "plan -> audit",
+            "research -> &0",
+            "audit -> &0",
+            "&0 -> gather",
+            "START -> plan",
+            "gather -> END"
+        ]
+    );
+    assert_eq!(
+        edges("plan -> match { Found => each dig & log, Nothing | Unsure => END }"),
+        [
+            "plan -> Found => each dig",
+            "plan -> Found => log",
+            "plan -> Nothing => END",
+            "plan -> Unsure => END",
+            "START -> plan",
+            "dig -> END",
+            "log -> END"
+        ]
+    );
+    assert_eq!(
+        edges("a -> each (b & c)"),
+        [
+            "a -> each b",
+            "a -> each c",
+            "START -> a",
+            "b -> END",
+            "c -> END"
+        ]
+    );
+    // A node may be called `each`.
+    assert_eq!(edges("a -> each -> b")[..2], ["a -> each", "each -> b"]);
+}
+
+#[test]
+fn statements_may_name_what_stands_further_down() {
+    let (model, messages) = read(
+        "defer report; with report { retry: 3 }; a -> again -> report; node again = a; catch a -> report;",
+    );
+    assert_eq!(messages, [""; 0]);
+    assert_eq!(
+        model
+            .nodes
+            .iter()
+            .map(|node| &*node.name)
+            .collect::<Vec<_>>(),
+        ["a", "again", "report"]
+    );
+    assert!(model.nodes[2].deferred && model.nodes[2].options.len() == 1);
+    assert!(all_edges(&model).contains(&"catch a -> report".to_string()));
+}
+
+#[test]
+fn keywords_are_keywords_only_before_a_name() {
+    assert_eq!(
+        edges("node -> with -> defer -> catch -> interrupt")[..2],
+        ["node -> with", "with -> defer"]
+    );
+    assert_eq!(
+        edges("START -> node; with node { retry: 2 }; defer node"),
+        ["START -> node", "node -> END"]
+    );
+}
+
+#[test]
+fn each_rule_of_the_graph_is_reported_once() {
+    for (graph, expected) in [
+        ("", &["PF001"][..]),
+        ("a -> b; defer c", &["PF002"]),
+        ("a -> b; catch c -> d", &["PF002"]),
+        (
+            "START -> x; node x = a; node x = b",
+            &["PF003", "first declared here"],
+        ),
+        ("a -> m::a", &["PF003"]),
+        ("a -> b; a -> b", &["PF004", "first written here"]),
+        ("a -> b & b", &["PF004", "first written here"]),
+        (
+            "START -> a; a -> match { X => a, X => END }",
+            &["PF004", "first declared here"],
+        ),
+        ("a -> START", &["PF005"]),
+        ("a -> END -> b", &["PF006"]),
+        ("a -> b & c | d", &["PF007"]),
+        ("START -> a; node x = b", &["PF008"]),
+        ("START -> a; b -> a", &["PF009"]),
+        ("START -> a -> b -> a", &["PF010"]),
+        (
+            "START -> a & c; c -> match { Y => b, N => END }; a & b -> d",
+            &["PF011"],
+        ),
+        (
+            "START -> a; a -> match { Y => b, N => END }; a -> c",
+            &["PF014"],
+        ),
+        ("START -> a -> (b | c) & d", &["PF014"]),
+        ("START -> a & b -> c | d", &["PF015"]),
+        ("START -> a | b", &["PF015"]),
+        (
+            "a; with a { retries: 1, retry: 1, retry: 2, timeout: 5 }",
+            &["PF024", "PF024", "PF024"],
+        ),
+        ("a; catch a -> a", &["PF026"]),
+        (
+            "a; catch a -> b; catch a -> c",
+            &["PF026", "first caught here"],
+        ),
+        ("a; catch a -> END", &["PF026"]),
+    ] {
+        assert_eq!(codes(graph), expected, "{graph}");
+    }
+}
+
+#[test]
+fn mixed_operators_are_shown_in_both_readings() {
+    let (_, messages) = read("a -> b & c & d | e");
+    assert!(
+        messages[0].contains("`(b & c & d) | e` or `b & c & (d | e)`"),
+        "{messages:?}"
+    );
+}
+
+#[test]
+fn what_can_be_read_is_kept() {
+    for (graph, kept) in [
+        ("START -> a -> ; b -> c", ["START -> a", "b -> c"]),
+        ("START -> a, x; b -> c", ["START -> a", "b -> c"]),
+        (
+            "START -> a -> match { X -> b, Y => c }; b",
+            ["START -> a", "a -> Y => c"],
+        ),
+        ("START -> a -> b() -> d; b -> c", ["START -> a", "b -> c"]),
+    ] {
+        let (model, messages) = read(graph);
+        assert_eq!(messages.len(), 1, "{graph}: {messages:?}");
+        let edges = all_edges(&model);
+        assert!(
+            kept.iter()
+                .all(|edge| edges.iter().any(|kept| kept == edge)),
+            "{graph}: {edges:?}"
+        );
+    }
+}
+
+#[test]
+fn unsupported_parts_are_refused_by_name() {
+    for (graph, word) in [
+        ("a; interrupt before a", "`interrupt` is not supported"),
+        ("a; with a { cache: 1h }", "`cache` is not supported"),
+        (
+            "r; node r: R { in: |x: &str| x, out: |r: S| r, keep: thread }",
+            "`keep` is not supported",
+        ),
+    ] {
+        let (_, messages) = read(graph);
+        assert!(
+            messages.len() == 1 && messages[0].contains(word),
+            "{graph}: {messages:?}"
+        );
+    }
+}
+
+#[test]
+fn a_route_is_named_like_its_target() {
+    for (name, route) in [
+        ("write", "Write"),
+        ("write_essay", "WriteEssay"),
+        ("__a__b2", "AB2"),
+        ("END", "End"),
+        ("éa", "Éa"),
+    ] {
+        assert_eq!(route_named_like(name), route);
+    }
+}
+
+#[test]
+fn a_broken_flow_still_makes_its_type() {
+    let expand = |flow: &str| {
+        super::expand(
+            format!("[petalflow] {flow}")
+                .parse::<TokenStream>()
+                .unwrap(),
+        )
+        .to_string()
+    };
+    let code = expand("pub Flow(State) { START -> a -> ; b -> }");
+    assert!(
+        code.contains("pub struct Flow ;") && code.matches("compile_error").count() == 2,
+        "{code}"
+    );
+    let code = expand("Flow { a }");
+    assert!(code.starts_with(":: core :: compile_error"), "{code}");
+}

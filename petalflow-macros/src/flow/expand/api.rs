@@ -7,7 +7,9 @@ use super::{Cx, builder, docs};
 
 /// The flow's type.
 pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
-    let Cx { attrs, vis, name, .. } = cx;
+    let Cx {
+        attrs, vis, name, ..
+    } = cx;
     let docs = docs::code(cx);
     if cx.values().next().is_some() {
         let fields = builder::fields(cx);
@@ -28,7 +30,9 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
 
 /// `run`, `new`, `topology`, `mermaid`, `dot`.
 pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
-    let Cx { krate, name, state, .. } = cx;
+    let Cx {
+        krate, name, state, ..
+    } = cx;
     let exists = quote!(where for<'__b> #state: __petalflow::StateFor<'__b>);
     let launch = if cx.values().next().is_some() {
         builder::code(cx)
@@ -79,7 +83,9 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
 
 /// The flow for the engine.
 pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
-    let Cx { krate, name, state, .. } = cx;
+    let Cx {
+        krate, name, state, ..
+    } = cx;
     quote! {
         #[automatically_derived]
         impl #krate::Flow for #name where for<'__b> #state: __petalflow::StateFor<'__b> {

@@ -18,7 +18,9 @@ pub(super) fn fields(cx: &Cx<'_>) -> TokenStream {
 
 /// The builder's type: it says of each value that must be given whether it was.
 pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
-    let Cx { krate, vis, name, .. } = cx;
+    let Cx {
+        krate, vis, name, ..
+    } = cx;
     if cx.values().next().is_none() {
         return TokenStream::new();
     }
@@ -27,7 +29,9 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         let given = value.given();
         quote!(const #given: bool)
     }));
-    let doc = format!("What to say about a run of [`{name}`] before it begins: its node values, limits, managed values, middleware.");
+    let doc = format!(
+        "What to say about a run of [`{name}`] before it begins: its node values, limits, managed values, middleware."
+    );
     quote! {
         #(#cfgs)*
         #[doc = #doc]
@@ -43,54 +47,89 @@ fn builder(cx: &Cx<'_>) -> Ident {
 
 impl Value<'_> {
     fn is_required(&self) -> bool {
-        self.value.is_none()
+        self.default.is_none()
     }
 
     /// The parameter of the builder that says whether the value was given.
     fn given(&self) -> Ident {
-        format_ident!("HAS_{}", self.name.unraw().to_string().to_uppercase(), span = self.name.span())
+        format_ident!(
+            "HAS_{}",
+            self.name.unraw().to_string().to_uppercase(),
+            span = self.name.span()
+        )
     }
 
     /// The function that makes the default value.
-    fn default(&self) -> Ident {
+    fn make(&self) -> Ident {
         super::nodes::chunk("__default", self.place)
     }
 }
 
 /// `new`, the setters, the methods of a launch, `run`.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let Cx { krate, name, state, .. } = cx;
+    let Cx {
+        krate, name, state, ..
+    } = cx;
     let builder = builder(cx);
     let values: Vec<Value<'_>> = cx.values().collect();
     let required: Vec<&Value<'_>> = values.iter().filter(|value| value.is_required()).collect();
     let exists = quote!(for<'__b> #state: __petalflow::StateFor<'__b>);
-    let params = list(required.iter().map(|value| value.given()).map(|given| quote!(const #given: bool)));
-    let all = list(required.iter().map(|value| value.given()).map(|given| quote!({ #given })));
+    let params = list(
+        required
+            .iter()
+            .map(|value| value.given())
+            .map(|given| quote!(const #given: bool)),
+    );
+    let all = list(
+        required
+            .iter()
+            .map(|value| value.given())
+            .map(|given| quote!({ #given })),
+    );
     let none = list(required.iter().map(|_| quote!(false)));
     // A name that the builder has for a method of its own was reported.
-    let setters = values.iter().filter(|value| !is_method(value.name)).map(|value| setter(cx, value, &required));
-    let names: Vec<Ident> = required.iter().map(|value| Ident::new_raw(&value.name.unraw().to_string(), Span::call_site())).collect();
+    let setters = values
+        .iter()
+        .filter(|value| !is_method(value.name))
+        .map(|value| setter(cx, value, &required));
+    let names: Vec<Ident> = required
+        .iter()
+        .map(|value| Ident::new_raw(&value.name.unraw().to_string(), Span::call_site()))
+        .collect();
     let has = required.iter().zip(&names).map(|(value, marker)| {
-        let bits = list(others(value, &required).into_iter().map(|given| quote!(const #given: bool)));
+        let bits = list(
+            others(value, &required)
+                .into_iter()
+                .map(|given| quote!(const #given: bool)),
+        );
         let bit = with_bit(value, &required);
         quote!(impl<#bits> __petalflow::Given<__values::#marker> for #builder<#bit> {})
     });
-    let bounds = names.iter().map(|marker| quote!(Self: __petalflow::Given<__values::#marker>,));
+    let bounds = names
+        .iter()
+        .map(|marker| quote!(Self: __petalflow::Given<__values::#marker>,));
     let defaults = values.iter().filter_map(|value| {
-        let (make, ty, expr) = (value.default(), value.ty, value.value?);
+        let (make, ty, expr) = (value.make(), value.ty, value.default?);
         Some(quote_spanned!(expr.span()=> fn #make() -> #ty { #expr }))
     });
-    let fill = values.iter().filter(|value| !value.is_required()).map(|value| {
-        let (field, make) = (value.name, value.default());
-        quote! {
-            if flow.#field.is_none() {
-                flow.#field = ::core::option::Option::Some(::std::sync::Arc::new(#make()));
+    let fill = values
+        .iter()
+        .filter(|value| !value.is_required())
+        .map(|value| {
+            let (field, make) = (value.name, value.make());
+            quote! {
+                if flow.#field.is_none() {
+                    flow.#field = ::core::option::Option::Some(::std::sync::Arc::new(#make()));
+                }
             }
-        }
-    });
+        });
     let fill = quote!(|flow| { let _ = &flow; #(#fill)* });
     let fields: Vec<&Ident> = values.iter().map(|value| value.name).collect();
-    let at_once = if required.is_empty() { at_once(cx, &values) } else { not_at_once(cx) };
+    let at_once = if required.is_empty() {
+        at_once(cx, &values)
+    } else {
+        not_at_once(cx)
+    };
     let text = name.to_string();
     quote! {
         // Named like the values, because errors name what is missing by these.
@@ -136,9 +175,11 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 
 /// A flow of which nothing must be given runs by itself, and can be a node of another.
 fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
-    let Cx { krate, name, state, .. } = cx;
+    let Cx {
+        krate, name, state, ..
+    } = cx;
     let fields = values.iter().map(|value| {
-        let (field, make) = (value.name, value.default());
+        let (field, make) = (value.name, value.make());
         quote!(#field: ::core::option::Option::Some(::std::sync::Arc::new(#make())))
     });
     quote! {
@@ -165,7 +206,9 @@ fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
 
 /// A flow of which something must be given: `run` on its type exists only to say so.
 fn not_at_once(cx: &Cx<'_>) -> TokenStream {
-    let Cx { krate, name, state, .. } = cx;
+    let Cx {
+        krate, name, state, ..
+    } = cx;
     quote! {
         #[allow(private_interfaces, private_bounds)]
         impl #name where for<'__b> #state: __petalflow::StateFor<'__b> {
@@ -187,9 +230,15 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
         quote!(Self)
     };
     let doc = if value.is_required() {
-        format!("Gives the node value `{}`, without which the flow cannot run.", name.unraw())
+        format!(
+            "Gives the node value `{}`, without which the flow cannot run.",
+            name.unraw()
+        )
     } else {
-        format!("Gives the node value `{}` in place of its default.", name.unraw())
+        format!(
+            "Gives the node value `{}` in place of its default.",
+            name.unraw()
+        )
     };
     quote! {
         #[doc = #doc]
@@ -203,10 +252,18 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
 fn with_bit(value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
     list(required.iter().map(|other| {
         let given = other.given();
-        if other.place == value.place { quote!(true) } else { quote!({ #given }) }
+        if other.place == value.place {
+            quote!(true)
+        } else {
+            quote!({ #given })
+        }
     }))
 }
 
 fn others(value: &Value<'_>, required: &[&Value<'_>]) -> Vec<Ident> {
-    required.iter().filter(|other| other.place != value.place).map(|other| other.given()).collect()
+    required
+        .iter()
+        .filter(|other| other.place != value.place)
+        .map(|other| other.given())
+        .collect()
 }

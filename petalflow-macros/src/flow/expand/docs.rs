@@ -15,8 +15,15 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         _ => format!("State: `{path}`"),
     };
     let diagram = mermaid(cx.graph);
-    let lines = ["", &state, "", "```mermaid"].into_iter().chain(diagram.lines()).chain(["```"]);
+    let lines = ["", &state, "", "```mermaid"]
+        .into_iter()
+        .chain(diagram.lines())
+        .chain(["```"]);
     let text = lines.collect::<Vec<_>>().join("\n");
-    let text = if cx.attrs.iter().any(|attr| attr.path().is_ident("doc")) { text } else { text.trim_start().to_owned() };
+    let text = if cx.attrs.iter().any(|attr| attr.path().is_ident("doc")) {
+        text
+    } else {
+        text.trim_start().to_owned()
+    };
     quote!(#[doc = #text])
 }

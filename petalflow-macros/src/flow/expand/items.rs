@@ -14,10 +14,13 @@ use crate::paths::route_hash;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let (model, state) = (cx.model, over(cx));
-    let (mut questions, mut closures, mut outs) = (TokenStream::new(), TokenStream::new(), BTreeSet::new());
+    let (mut questions, mut closures, mut outs) =
+        (TokenStream::new(), TokenStream::new(), BTreeSet::new());
     let (mut takers, mut named) = (vec![false; model.nodes.len()], BTreeMap::new());
     for edge in &model.edges {
-        let (Source::Node(from), Target::Node(to)) = (edge.from, edge.to) else { continue };
+        let (Source::Node(from), Target::Node(to)) = (edge.from, edge.to) else {
+            continue;
+        };
         let kind = match &edge.via {
             Via::Plain => continue,
             Via::Each => quote!(__petalflow::kinds::Each),
@@ -25,7 +28,9 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             Via::RouteEach(route) => kind("RouteEach", route),
             Via::Catch => quote!(__petalflow::kinds::Catch),
         };
-        let Some(target) = node(cx, to as usize, &mut named) else { continue };
+        let Some(target) = node(cx, to as usize, &mut named) else {
+            continue;
+        };
         takers[to as usize] = true;
         let mut local = TokenStream::new();
         let probe = match &model.nodes[from as usize].kind {
@@ -43,20 +48,30 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             // Whoever fails, what a `catch` delivers is the same.
             _ if edge.via == Via::Catch => quote!(__petalflow::probe::<#state, (), #target, #kind>),
             _ => {
-                let Some(sender) = node(cx, from as usize, &mut named) else { continue };
+                let Some(sender) = node(cx, from as usize, &mut named) else {
+                    continue;
+                };
                 quote!(__petalflow::probe::<#state, __petalflow::FromNode<#sender>, #target, #kind>)
             }
         };
         let span = edge.at.span();
         let (probe, ask) = (respan(probe, span), respan(quote!(.sent().fits();), span));
-        let local = if local.is_empty() { local } else { quote_spanned!(span=> &#local) };
+        let local = if local.is_empty() {
+            local
+        } else {
+            quote_spanned!(span=> &#local)
+        };
         questions.extend(quote_spanned!(span=> (&&&#probe(#local)) #ask));
     }
     if questions.is_empty() {
         return questions;
     }
     let named = named.values();
-    let takers = takers.iter().enumerate().filter(|(_, taker)| **taker).map(|(place, _)| taker(cx, model, place));
+    let takers = takers
+        .iter()
+        .enumerate()
+        .filter(|(_, taker)| **taker)
+        .map(|(place, _)| taker(cx, model, place));
     quote! {
         const _: () = {
             #[allow(unused_imports)]
@@ -78,11 +93,15 @@ fn kind(name: &str, route: &str) -> TokenStream {
 }
 
 /// The type of a node as a sender or a target: through a name of ours, so that the user's stands where it was first written.
-fn node(cx: &Cx<'_>, place: usize, named: &mut BTreeMap<usize, TokenStream>) -> Option<TokenStream> {
+fn node(
+    cx: &Cx<'_>,
+    place: usize,
+    named: &mut BTreeMap<usize, TokenStream>,
+) -> Option<TokenStream> {
     let node = &cx.model.nodes[place];
     let ty = match &node.kind {
         Kind::Function(path) => path.to_token_stream(),
-        Kind::Value { ty, .. } => ty.to_token_stream(),
+        Kind::Value(_, value) => value.ty.to_token_stream(),
         Kind::Subflow(_) => return Some(format_ident!("r#{}", node.name).to_token_stream()),
         Kind::Broken => return None,
     };
@@ -99,10 +118,14 @@ fn node(cx: &Cx<'_>, place: usize, named: &mut BTreeMap<usize, TokenStream>) -> 
 
 /// A type by the name of a sub-flow node, which takes what the sub-flow's `in` takes.
 fn taker(cx: &Cx<'_>, model: &Model, place: usize) -> TokenStream {
-    let Kind::Subflow(subflow) = &model.nodes[place].kind else { return TokenStream::new() };
+    let Kind::Subflow(subflow) = &model.nodes[place].kind else {
+        return TokenStream::new();
+    };
     let (taker, state) = (format_ident!("r#{}", model.nodes[place].name), cx.state);
     let item = subflow::item(subflow);
-    let takes = item.as_ref().map(|item| quote!(impl __petalflow::Takes<#item> for #taker {}));
+    let takes = item
+        .as_ref()
+        .map(|item| quote!(impl __petalflow::Takes<#item> for #taker {}));
     let item = item.unwrap_or_else(|| quote!(()));
     quote! {
         #[allow(non_camel_case_types)]

@@ -41,7 +41,11 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let cfgs = cx.cfgs();
     let (builder, inherent, flow) = (builder::item(cx), api::inherent(cx), api::flow(cx));
     let (nodes, tables, step) = (nodes::code(cx), tables::code(cx), step::code(cx));
-    let (reports, items) = if cx.lost { Default::default() } else { (reports::code(cx), items::code(cx)) };
+    let (reports, items) = if cx.lost {
+        Default::default()
+    } else {
+        (reports::code(cx), items::code(cx))
+    };
     quote! {
         #item
         #builder
@@ -63,13 +67,22 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
 impl Cx<'_> {
     /// The attributes that decide whether the flow exists.
     fn cfgs(&self) -> Vec<&Attribute> {
-        self.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect()
+        self.attrs
+            .iter()
+            .filter(|attr| attr.path().is_ident("cfg"))
+            .collect()
     }
 
     /// The node values: their places, names, types and default values.
     fn values(&self) -> impl Iterator<Item = Value<'_>> {
-        self.model.nodes.iter().enumerate().filter_map(|(place, node)| match &node.kind {
-            Kind::Value { name, ty, value } => Some(Value { place, name, ty, value: value.as_ref() }),
+        let nodes = self.model.nodes.iter().enumerate();
+        nodes.filter_map(|(place, node)| match &node.kind {
+            Kind::Value(name, value) => Some(Value {
+                place,
+                name,
+                ty: &value.ty,
+                default: value.default.as_ref(),
+            }),
             _ => None,
         })
     }
@@ -80,7 +93,7 @@ struct Value<'a> {
     place: usize,
     name: &'a Ident,
     ty: &'a Type,
-    value: Option<&'a syn::Expr>,
+    default: Option<&'a syn::Expr>,
 }
 
 /// A number without a suffix: it takes the type of its place.

@@ -4,12 +4,14 @@ use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
-use super::{CHUNK, Cx, number, subflow};
+use super::{CHUNK, Cx, list, number, subflow};
 use crate::flow::model::Kind;
 
 /// What names the nodes, and what their types say.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let Cx { name, state, model, .. } = cx;
+    let Cx {
+        name, state, model, ..
+    } = cx;
     let span = state.span();
     let mut code = quote_spanned! {span=>
         trait __Over { type State: __petalflow::State; }
@@ -31,26 +33,19 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         chunks.extend(quote!(&#make,));
     }
     let count = number(model.nodes.len());
+    let names = list(model.nodes.iter().map(|node| &node.name));
     code.extend(quote! {
-        const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::gather(&[#chunks]);
+        const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::gather(&[#chunks], &[#names]);
     });
     code
 }
 
 fn spec(cx: &Cx<'_>, place: usize) -> TokenStream {
-    let node = &cx.model.nodes[place];
-    let name = &node.name;
-    match &node.kind {
-        Kind::Subflow(subflow) => subflow::spec(cx, place, name, subflow),
-        Kind::Broken => quote!(__petalflow::of_broken(#name)),
-        Kind::Function(path) => {
-            let spec = node_over(cx, path, "NodeOver", "SPEC");
-            quote!(#spec.named(#name))
-        }
-        Kind::Value { ty, .. } => {
-            let spec = node_over(cx, ty, "ValueOver", "SPEC");
-            quote!(#spec.named(#name))
-        }
+    match &cx.model.nodes[place].kind {
+        Kind::Subflow(subflow) => subflow::spec(cx, place, subflow),
+        Kind::Broken => quote!(__petalflow::BROKEN),
+        Kind::Function(path) => node_over(cx, path, "NodeOver", "SPEC"),
+        Kind::Value(_, value) => node_over(cx, &value.ty, "ValueOver", "SPEC"),
     }
 }
 
@@ -65,8 +60,8 @@ pub(super) fn over(cx: &Cx<'_>) -> TokenStream {
 pub(super) fn node_over(cx: &Cx<'_>, ty: &impl ToTokens, over: &str, item: &str) -> TokenStream {
     let tokens = ty.to_token_stream();
     let span = tokens.span();
-    let (over, item, flow) = (Ident::new(over, span), Ident::new(item, span), cx.name);
-    quote_spanned!(span=> <#tokens as __petalflow::#over<<#flow as __Over>::State>>::#item)
+    let (over, item, state) = (Ident::new(over, span), Ident::new(item, span), cx.state);
+    quote_spanned!(span=> <#tokens as __petalflow::#over<#state>>::#item)
 }
 
 /// The name of a generated function for the nodes from a place on.

@@ -35,26 +35,41 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             plain[from as usize] = true;
         }
     }
-    model.arms.iter().for_each(|arm| routed[arm.node as usize] = true);
+    model
+        .arms
+        .iter()
+        .for_each(|arm| routed[arm.node as usize] = true);
     for (place, node) in model.nodes.iter().enumerate() {
-        let (i, first) = (number(place), number(first[place].unwrap_or(u32::MAX as usize)));
+        let (i, first) = (
+            number(place),
+            number(first[place].unwrap_or(u32::MAX as usize)),
+        );
         if routed[place] {
             let arms = model.arms.iter().filter(|arm| arm.node == index(place));
             let names = list(arms.clone().map(|arm| &arm.route));
             checks.push((&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))));
-            checks.push((&node.at, quote!(__petalflow::route(__CHECKED, #i, &[#names]))));
+            checks.push((
+                &node.at,
+                quote!(__petalflow::route(__CHECKED, #i, &[#names])),
+            ));
             for arm in arms {
                 let name = &arm.route;
                 checks.push((&arm.at, quote!(__petalflow::arm(__CHECKED, #i, #name))));
             }
         } else {
             let plain = plain[place];
-            checks.push((&node.at, quote!(__petalflow::node(__CHECKED, #i, #first, #plain))));
+            checks.push((
+                &node.at,
+                quote!(__petalflow::node(__CHECKED, #i, #first, #plain)),
+            ));
         }
     }
     for at in further {
         let i = number(at);
-        checks.push((&model.edges[at].at, quote!(__petalflow::edge(__CHECKED, #i))));
+        checks.push((
+            &model.edges[at].at,
+            quote!(__petalflow::edge(__CHECKED, #i)),
+        ));
     }
     statements(checks)
 }
@@ -66,7 +81,9 @@ fn statements(checks: Vec<(&TokenStream, TokenStream)>) -> TokenStream {
     let statement = |checks: &[(&TokenStream, TokenStream)]| match checks {
         [(at, call)] => check_at(at, call.clone()),
         checks => {
-            let calls = checks.iter().map(|(at, call)| respan(quote!(#call;), at.span()));
+            let calls = checks
+                .iter()
+                .map(|(at, call)| respan(quote!(#call;), at.span()));
             quote!(const _: () = { #(#calls)* };)
         }
     };

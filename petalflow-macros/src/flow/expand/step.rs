@@ -9,13 +9,19 @@ use super::{CHUNK, Cx, number};
 use crate::flow::model::Kind;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let Cx { name, state, model, .. } = cx;
+    let Cx {
+        name, state, model, ..
+    } = cx;
     let mut code = TokenStream::new();
     let count = model.nodes.len();
     let head = |state: &TokenStream| quote!(node: u32, step: &'a mut __petalflow::Step<'_, #state>);
     let concrete = head(&state.to_token_stream());
     let exists = quote!(where for<'__b> #state: __petalflow::StateFor<'__b>);
-    let result = quote!(impl ::core::future::Future<Output = ::core::result::Result<(), __petalflow::BoxError>> + ::core::marker::Send + 'a);
+    let result = quote!(
+        impl ::core::future::Future<Output = ::core::result::Result<(), __petalflow::BoxError>>
+        + ::core::marker::Send
+        + 'a
+    );
     for start in (0..count).step_by(CHUNK) {
         let end = count.min(start + CHUNK);
         let step = chunk("__step", start);
@@ -29,7 +35,10 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     }
     // Each level covers twenty times what the one below does.
     let mut width = CHUNK;
-    let mut below: Vec<_> = (0..count).step_by(CHUNK).map(|start| chunk("__step", start)).collect();
+    let mut below: Vec<_> = (0..count)
+        .step_by(CHUNK)
+        .map(|start| chunk("__step", start))
+        .collect();
     while below.len() > 1 {
         let mut level = Vec::new();
         for (at, functions) in below.chunks(CHUNK).enumerate() {
@@ -49,10 +58,9 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         width *= CHUNK;
         below = level;
     }
-    let body = match below.first() {
-        Some(top) => quote!(#top(flow, node, step)),
-        None => quote!(async move { __petalflow::no_node(node) }),
-    };
+    let nothing = || quote!(async move { __petalflow::no_node(node) });
+    let top = below.first().map(|top| quote!(#top(flow, node, step)));
+    let body = top.unwrap_or_else(nothing);
     code.extend(quote! {
         #[allow(unused_variables)]
         fn __step<'a>(flow: &'a #name, #concrete) -> #result #exists { #body }
@@ -64,10 +72,15 @@ fn arm(cx: &Cx<'_>, place: usize) -> TokenStream {
     let n = number(place);
     match &cx.model.nodes[place].kind {
         Kind::Function(path) => {
-            let (call, step, span) = (node_over(cx, path, "NodeOver", "call"), found_at("step", path.span()), path.span());
+            let (call, step, span) = (
+                node_over(cx, path, "NodeOver", "call"),
+                found_at("step", path.span()),
+                path.span(),
+            );
             quote_spanned!(span=> #n => #call(#step).await,)
         }
-        Kind::Value { name, ty, .. } => {
+        Kind::Value(name, value) => {
+            let ty = &value.ty;
             let (call, span) = (node_over(cx, ty, "ValueOver", "call"), ty.span());
             let (flow, step) = (found_at("flow", span), found_at("step", span));
             quote_spanned!(span=> #n => #call(__petalflow::given(&#flow.#name), #step).await,)

@@ -5,8 +5,8 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned as _;
 
-use super::nodes::{check_at, chunk};
 use super::Cx;
+use super::nodes::{check_at, chunk};
 use crate::flow::ast::Subflow;
 use crate::flow::model::Node;
 use crate::node::model::{Param, Shape, Source};
@@ -18,7 +18,12 @@ pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) ->
     let state = cx.state;
     let call = chunk("__call", place);
     let names = Names::of(place);
-    let Names { fresh, input, output, require } = &names;
+    let Names {
+        fresh,
+        input,
+        output,
+        require,
+    } = &names;
     let (ty, end, end_ty) = (&subflow.ty, &subflow.end.pat, &subflow.end.ty);
     let child = ty.span();
     let fresh_code = quote_spanned! {child=>
@@ -43,7 +48,14 @@ pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) ->
     };
     let item = item.map(|item| quote!(__petalflow::Scope::item::<#item>(step.scope)?));
     let text = &node.name;
-    let once = if cx.lost { TokenStream::new() } else { check_at(&out.to_token_stream(), quote!(__petalflow::once::<#state, _, _, _>(#text, &#output))) };
+    let once = if cx.lost {
+        TokenStream::new()
+    } else {
+        check_at(
+            &out.to_token_stream(),
+            quote!(__petalflow::once::<#state, _, _, _>(#text, &#output)),
+        )
+    };
     quote! {
         #fresh_code
         #input_code
@@ -67,11 +79,20 @@ pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) ->
 }
 
 /// What is known of it.
-pub(super) fn spec(cx: &Cx<'_>, place: usize, text: &str, subflow: &Subflow) -> TokenStream {
-    let (state, Names { output, require, .. }) = (cx.state, Names::of(place));
-    let keys = subflow.params.iter().filter(|param| matches!(param.source, Source::Key(_))).map(|param| name(&param.ident));
+pub(super) fn spec(cx: &Cx<'_>, place: usize, subflow: &Subflow) -> TokenStream {
+    let (
+        state,
+        Names {
+            output, require, ..
+        },
+    ) = (cx.state, Names::of(place));
+    let keys = subflow
+        .params
+        .iter()
+        .filter(|param| matches!(param.source, Source::Key(_)))
+        .map(|param| name(&param.ident));
     let takes = item(subflow).is_some();
-    quote!(__petalflow::of_out::<#state, _, _, _>(#text, &[#(#keys),*], #takes, &#output, #require))
+    quote!(__petalflow::of_out::<#state, _, _, _>(&[#(#keys),*], #takes, &#output, #require))
 }
 
 /// The functions of one sub-flow.
@@ -84,42 +105,73 @@ struct Names {
 
 impl Names {
     fn of(place: usize) -> Self {
-        Names { fresh: chunk("__fresh", place), input: chunk("__in", place), output: chunk("__out", place), require: chunk("__require", place) }
+        Names {
+            fresh: chunk("__fresh", place),
+            input: chunk("__in", place),
+            output: chunk("__out", place),
+            require: chunk("__require", place),
+        }
     }
 }
 
 /// The type of the item that `in` takes, owned.
 pub(super) fn item(subflow: &Subflow) -> Option<TokenStream> {
-    let ty = subflow.params.iter().find_map(|param| match &param.source {
-        Source::Item(ty) => Some(types::ungroup(ty)),
-        _ => None,
-    })?;
-    let unsized_name = |name: &Ident| ["str", "Path", "OsStr", "CStr"].iter().any(|known| name == known);
+    let ty = subflow
+        .params
+        .iter()
+        .find_map(|param| match &param.source {
+            Source::Item(ty) => Some(types::ungroup(ty)),
+            _ => None,
+        })?;
+    let unsized_name = |name: &Ident| {
+        ["str", "Path", "OsStr", "CStr"]
+            .iter()
+            .any(|known| name == known)
+    };
     let is_unsized = match ty {
         Type::Slice(_) => true,
-        ty => types::last_segment(ty).is_some_and(|segment| unsized_name(&segment.ident) && segment.arguments.is_none()),
+        ty => types::last_segment(ty)
+            .is_some_and(|segment| unsized_name(&segment.ident) && segment.arguments.is_none()),
     };
-    Some(if is_unsized { quote_spanned!(ty.span()=> <#ty as ::std::borrow::ToOwned>::Owned) } else { quote!(#ty) })
+    Some(if is_unsized {
+        quote_spanned!(ty.span()=> <#ty as ::std::borrow::ToOwned>::Owned)
+    } else {
+        quote!(#ty)
+    })
 }
 
 /// The parameter for the item, if any; what binds the parameters of the closure; the type of the item.
 fn reads(subflow: &Subflow) -> (TokenStream, TokenStream, Option<TokenStream>) {
     let item = item(subflow);
     let taken = local("item");
-    let param = item.as_ref().map(|item| quote!(#taken: &#item)).unwrap_or_default();
+    let param = item
+        .as_ref()
+        .map(|item| quote!(#taken: &#item))
+        .unwrap_or_default();
     let bindings = subflow.params.iter().map(binding).collect();
     (param, bindings, item)
 }
 
 /// `let draft: &str = &state.draft;`
 fn binding(param: &Param) -> TokenStream {
-    let Param { ident, ty, cfgs, source } = param;
+    let Param {
+        ident,
+        ty,
+        cfgs,
+        source,
+    } = param;
     let (state, item, one) = (local("state"), local("item"), local("one"));
     let value = match source {
         Source::Key(Shape::Ref) => quote_spanned!(ident.span()=> &(*#state).#ident),
-        Source::Key(Shape::Option) => quote_spanned!(ident.span()=> __petalflow::option(&(*#state).#ident)),
-        Source::KeyOf(key, Shape::Ref) => quote_spanned!(key.span()=> <#key as __petalflow::Key>::get(#state)),
-        Source::KeyOf(key, Shape::Option) => quote_spanned!(key.span()=> __petalflow::option(<#key as __petalflow::Key>::get(#state))),
+        Source::Key(Shape::Option) => {
+            quote_spanned!(ident.span()=> __petalflow::option(&(*#state).#ident))
+        }
+        Source::KeyOf(key, Shape::Ref) => {
+            quote_spanned!(key.span()=> <#key as __petalflow::Key>::get(#state))
+        }
+        Source::KeyOf(key, Shape::Option) => {
+            quote_spanned!(key.span()=> __petalflow::option(<#key as __petalflow::Key>::get(#state)))
+        }
         Source::State => quote_spanned!(ident.span()=> #state),
         Source::Item(_) => quote_spanned!(ident.span()=> #item),
         Source::Run => quote_spanned!(ident.span()=> ::core::unreachable!("refused by the parser")),

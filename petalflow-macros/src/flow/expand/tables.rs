@@ -8,17 +8,27 @@ use super::{Cx, int, list, number};
 use crate::flow::model::Kind;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let Cx { name, state, model, .. } = cx;
+    let Cx {
+        name, state, model, ..
+    } = cx;
     let nodes = number(model.nodes.len());
     let flow = name.to_string();
-    let joins = list(model.joins.iter().map(|join| sides(join)));
+    let joins = list(model.joins.iter().map(sides));
     let edges = edges(cx);
     let special = list(model.nodes.iter().enumerate().filter_map(|(place, node)| {
-        let (place, deferred, subflow) = (number(place), node.deferred, matches!(node.kind, Kind::Subflow(_)));
+        let (place, deferred, subflow) = (
+            number(place),
+            node.deferred,
+            matches!(node.kind, Kind::Subflow(_)),
+        );
         (deferred || subflow).then(|| quote!((#place, #deferred, #subflow)))
     }));
     let policies = super::policy::code(cx);
-    let checked = if cx.lost { TokenStream::new() } else { checked(cx) };
+    let checked = if cx.lost {
+        TokenStream::new()
+    } else {
+        checked(cx)
+    };
     quote! {
         const __EDGES: &[__petalflow::EdgeRow] = &[#edges];
         const __DRAWING: __petalflow::Drawing = __petalflow::Drawing {
@@ -42,7 +52,10 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 /// What one pass over all nodes finds out.
 fn checked(cx: &Cx<'_>) -> TokenStream {
     let tables = analysis(cx);
-    let (nodes, both) = (number(cx.model.nodes.len()), number(cx.model.nodes.len() + cx.model.edges.len()));
+    let (nodes, both) = (
+        number(cx.model.nodes.len()),
+        number(cx.model.nodes.len() + cx.model.edges.len()),
+    );
     quote! {
         const __TABLES: __petalflow::Tables<'static> = #tables;
         const __CHECKED: &__petalflow::Checked = &__petalflow::Checked {
@@ -60,7 +73,11 @@ fn checked(cx: &Cx<'_>) -> TokenStream {
 fn sides(join: &TokenStream) -> String {
     let paths = join.to_string();
     // The tokens of a join are the paths of its sides, one after the other.
-    paths.replace(" :: ", "::").split_whitespace().collect::<Vec<_>>().join(" & ")
+    paths
+        .replace(" :: ", "::")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" & ")
 }
 
 fn edges(cx: &Cx<'_>) -> TokenStream {
@@ -115,21 +132,34 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
             }
         },
     );
-    let any = tables.any.map_or_else(
-        || quote!(::core::option::Option::None),
-        |any| {
-            let together = pairs(any.together);
-            let stuck = list(any.stuck_at.iter().map(|&node| int(node)));
-            quote!(::core::option::Option::Some(__petalflow::AnyRef { together: #together, stuck_at: &[#stuck] }))
-        },
-    );
+    let any = |any: petalflow_graph::AnyRef<'_>| {
+        let together = pairs(any.together);
+        let stuck = list(any.stuck_at.iter().map(|&node| int(node)));
+        quote!(__petalflow::AnyRef { together: #together, stuck_at: &[#stuck] })
+    };
+    let delivered = tables.delivered.map(|(nodes, delivered)| {
+        let (nodes, delivered) = (list(nodes.iter().map(|&node| int(node))), any(delivered));
+        quote!((&[#nodes], #delivered))
+    });
+    let (any, delivered) = (option(tables.any.map(any)), option(delivered));
+    let endless = list(tables.endless.iter().map(|&(part, set, at, node)| {
+        let (part, set, at, node) = (int(part), int(set), int(at), int(node));
+        quote!((#part, #set, #at, #node))
+    }));
     // Where all states are known and the nodes' types cannot add to them, nothing looks at the edges.
-    let needs_paths = tables.frontiers.is_none() || tables.any.is_some();
+    let needs_paths =
+        tables.frontiers.is_none() || tables.any.is_some() || tables.delivered.is_some();
     let paths = |paths: &[petalflow_graph::PathEdge]| {
-        list(paths.iter().filter(|_| needs_paths).map(|&(from, to, what, group)| {
-            let (from, to, what, group) = (int(from), int(to), number(what as usize), int(group));
-            quote!((#from, #to, #what, #group))
-        }))
+        list(
+            paths
+                .iter()
+                .filter(|_| needs_paths)
+                .map(|&(from, to, what, group)| {
+                    let (from, to, what, group) =
+                        (int(from), int(to), number(what as usize), int(group));
+                    quote!((#from, #to, #what, #group))
+                }),
+        )
     };
     let (forward, backward) = (paths(tables.paths.forward), paths(tables.paths.backward));
     let (nodes, joins) = (int(tables.paths.nodes), int(tables.paths.joins));
@@ -139,6 +169,15 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
             frontiers: #frontiers,
             paths: __petalflow::PathsRef { nodes: #nodes, joins: #joins, forward: &[#forward], backward: &[#backward] },
             any: #any,
+            delivered: #delivered,
+            endless: &[#endless],
         }
     }
+}
+
+fn option(value: Option<TokenStream>) -> TokenStream {
+    value.map_or_else(
+        || quote!(::core::option::Option::None),
+        |value| quote!(::core::option::Option::Some(#value)),
+    )
 }

@@ -6,7 +6,7 @@ use syn::Type;
 use syn::spanned::Spanned as _;
 
 use super::super::model::{Param, Shape, Source};
-use crate::paths::{Runtime, local, local_at, name};
+use crate::paths::{Runtime, local, local_at, name, route_hash};
 
 /// Writes the code that binds parameters. It finds the snapshot in the variable `state` and the run in `scope`; the bound
 /// values are in `value0`, `value1` and so on.
@@ -33,7 +33,7 @@ impl Binder<'_> {
         for Param { ident, cfgs, source, .. } in params {
             match source {
                 Source::Key(_) => {
-                    let hash = name_hash(&name(ident));
+                    let hash = route_hash(&name(ident));
                     named.push(quote!(#(#cfgs)* #hash));
                 }
                 Source::KeyOf(key, _) => {

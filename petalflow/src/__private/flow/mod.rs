@@ -50,10 +50,10 @@ pub struct Spec {
 /// All that the result type `$output` and the rest say: written out, because each call costs constant evaluation time at every
 /// node.
 macro_rules! spec {
-    ($name:expr, $state:ty, $output:ty, reads: $reads:expr, takes: $takes:expr, policy: $policy:expr, require: $require:expr) => {
+    ($state:ty, $output:ty, reads: $reads:expr, takes: $takes:expr, policy: $policy:expr, require: $require:expr) => {
         Spec {
             facts: NodeFacts {
-                name: $name,
+                name: "",
                 reads: $reads,
                 may_write: <$output as Output<$state>>::MAY,
                 must_write: <$output as Output<$state>>::MUST,
@@ -72,38 +72,29 @@ macro_rules! spec {
 }
 use spec;
 
-impl Spec {
-    /// The same of a node of this name.
-    pub const fn named(mut self, name: &'static str) -> Self {
-        self.facts.name = name;
-        self
-    }
-}
-
 /// A node of which nothing is known, because it was reported.
-pub const fn of_broken(name: &'static str) -> Spec {
-    let facts = NodeFacts {
+pub const BROKEN: Spec = Spec {
+    facts: NodeFacts {
         must_write: KeySet::ALL,
-        ..NodeFacts::new(name)
-    };
-    Spec {
-        facts,
-        payloads: &[],
-        sends: false,
-        policy: Policy::NONE,
-        require: |_| {},
-        broken: true,
-    }
-}
+        ..NodeFacts::new("")
+    },
+    payloads: &[],
+    sends: false,
+    policy: Policy::NONE,
+    require: |_| {},
+    broken: true,
+};
 
-/// The specs in one table: they are made in chunks, because rustc takes quadratic time for a list of bounds.
-pub const fn gather<const N: usize>(chunks: &[&[Spec]]) -> [Spec; N] {
-    let mut all = [of_broken(""); N];
+/// The specs in one table, each with its node's name in the graph. They come in chunks: rustc takes quadratic time for long
+/// lists.
+pub const fn gather<const N: usize>(chunks: &[&[Spec]], names: &[&'static str; N]) -> [Spec; N] {
+    let mut all = [BROKEN; N];
     let (mut chunk, mut at) = (0, 0);
     while chunk < chunks.len() {
         let mut i = 0;
         while i < chunks[chunk].len() {
             all[at] = chunks[chunk][i];
+            all[at].facts.name = names[at];
             at += 1;
             i += 1;
         }
@@ -274,7 +265,7 @@ pub trait NodeOver<S> {
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: FnNode<S>> NodeOver<S> for N {
-    const SPEC: Spec = spec!("", S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, require: N::require);
+    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, require: N::require);
 
     #[inline]
     fn call<'a>(
@@ -309,7 +300,7 @@ pub trait ValueOver<S> {
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: Node<S>> ValueOver<S> for N {
-    const SPEC: Spec = spec!("", S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, require: N::require);
+    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, require: N::require);
 
     #[inline]
     fn call<'a>(

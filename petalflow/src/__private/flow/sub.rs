@@ -20,13 +20,12 @@ pub trait Subflow: Flow {
 
 /// What `out` says of a sub-flow.
 pub const fn of_out<S: State, A, O: Output<S>, F: Fn(A) -> O>(
-    name: &'static str,
     reads: &[&str],
     takes: bool,
     _: &F,
     require: fn(&mut Requirements<'_>),
 ) -> Spec {
-    spec!(name, S, O, reads: KeyMeta::named(S::KEYS, reads), takes: takes, policy: Policy::NONE, require: require)
+    spec!(S, O, reads: KeyMeta::named(S::KEYS, reads), takes: takes, policy: Policy::NONE, require: require)
 }
 
 /// Collects what the nodes of a sub-flow need from the run.

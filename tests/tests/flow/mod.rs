@@ -1,0 +1,34 @@
+//! What `flow!` makes: each form of the language, as a flow that runs.
+
+mod generated;
+mod hygiene;
+mod language;
+mod subflow;
+mod values;
+
+/// What the nodes of these tests write: their names, in order.
+#[petalflow::state]
+#[derive(Debug)]
+pub(crate) struct Seen {
+    #[key(append)]
+    pub(crate) names: Vec<String>,
+}
+
+/// The names a run has seen.
+macro_rules! seen {
+    ($flow:ident) => {
+        $flow::run(()).await.expect("the flow runs").names
+    };
+}
+
+/// Nodes that write their names.
+macro_rules! named {
+    ($($node:ident)*) => {$(
+        #[petalflow::node(crate::flow::Seen)]
+        async fn $node() -> crate::flow::SeenNames {
+            crate::flow::SeenNames(vec![stringify!($node).into()])
+        }
+    )*};
+}
+
+pub(crate) use {named, seen};
