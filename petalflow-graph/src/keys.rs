@@ -1,4 +1,5 @@
 //! Sets of state keys, by declaration index.
+#![allow(clippy::many_single_char_names, reason = "the words of two sets")]
 
 /// How many keys a state may have.
 pub const MAX_KEYS: usize = 256;

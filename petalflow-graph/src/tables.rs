@@ -70,12 +70,8 @@ impl Analysis {
     /// For the run-time builder, which has said in [`Node::many`](crate::Node::many) which nodes pick several routes.
     pub fn declared(graph: &Graph) -> Self {
         let declared = explore(graph, Routes::AsDeclared);
-        let several = delivered_several(
-            graph,
-            &declared.pairs,
-            &batches(graph),
-            Routes::PerDelivery,
-        );
+        let several =
+            delivered_several(graph, &declared.pairs, &batches(graph), Routes::PerDelivery);
         let delivered = (!several.is_empty())
             .then(|| (several, Any::of(graph, Routes::PerDelivery, &declared)));
         Analysis {

@@ -181,11 +181,7 @@ impl PairsRef<'_> {
 ///
 /// Two nodes can run together if one node set off both or if two nodes that can run together set off one each. A join is
 /// taken to follow each of its sides alone, which can only add pairs.
-pub(crate) fn by_pairs(
-    graph: &Graph,
-    all_routes: Routes,
-    several: &[bool],
-) -> (Pairs, Vec<bool>) {
+pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (Pairs, Vec<bool>) {
     let follow = Follow::of(graph, all_routes, several);
     let mut pairs = Pairs::none(graph.nodes.len());
     let mut reached = vec![false; graph.nodes.len()];

@@ -378,3 +378,164 @@ fn a_node_that_picks_several_routes_runs_its_targets_together() {
         ["PF016: nodes `a` and `b` can r"]
     );
 }
+
+#[test]
+fn a_node_that_several_deliveries_reach_picks_a_route_for_each() {
+    let choose = |from, name: &'static str, to| Edge {
+        from: Source::Node(from),
+        via: Via::Route(name.into()),
+        to: Target::Node(to),
+    };
+    // Both of the first two may send something to `judge` in one superstep.
+    let edges = || {
+        vec![
+            edge(Source::Start, 0),
+            edge(Source::Start, 1),
+            choose(0, "A", 2),
+            choose(1, "A", 2),
+            choose(2, "A", 3),
+            choose(2, "B", 4),
+        ]
+    };
+    let names: &[&str] = &["A", "B"];
+    let routing = |name, routes| NodeFacts {
+        routes,
+        has_route: true,
+        ..NodeFacts::new(name)
+    };
+    let judge = routing("judge", names);
+    let nodes = |judge| {
+        let (a, b) = (routing("a", &names[..1]), routing("b", &names[..1]));
+        [a, b, judge, writer("good"), writer("bad")]
+    };
+    let keys = [KeyFacts::new("draft")];
+    // It runs once if what reaches it carries nothing.
+    assert!(told(edges(), 0, &keys, &nodes(judge)).is_empty());
+    let takes_item = NodeFacts {
+        takes_item: true,
+        ..judge
+    };
+    assert_eq!(
+        told(edges(), 0, &keys, &nodes(takes_item)),
+        ["PF016: nodes `good` and `bad` "]
+    );
+    // From one node alone it gets one at a time.
+    let mut one = edges();
+    one.remove(3);
+    assert!(told(one, 0, &keys, &nodes(takes_item)).is_empty());
+}
+
+#[test]
+fn a_node_that_several_failures_reach_can_both_fail_and_not() {
+    let by = |from, via, to| Edge {
+        from: Source::Node(from),
+        via,
+        to: Target::Node(to),
+    };
+    let edges = || {
+        vec![
+            edge(Source::Start, 0),
+            edge(Source::Start, 1),
+            by(0, Via::Catch, 2),
+            by(1, Via::Catch, 2),
+            by(2, Via::Plain, 3),
+            by(2, Via::Catch, 4),
+        ]
+    };
+    let handle = NodeFacts::new("handle");
+    let nodes = |handle| {
+        let (a, b) = (NodeFacts::new("a"), NodeFacts::new("b"));
+        [a, b, handle, writer("note"), writer("alarm")]
+    };
+    let keys = [KeyFacts::new("last")];
+    assert!(told(edges(), 0, &keys, &nodes(handle)).is_empty());
+    let takes_item = NodeFacts {
+        takes_item: true,
+        ..handle
+    };
+    assert_eq!(
+        told(edges(), 0, &keys, &nodes(takes_item)),
+        ["PF016: nodes `note` and `alarm"]
+    );
+}
+
+#[test]
+fn a_deferred_node_keeps_what_is_delivered_to_it() {
+    let choose = |name: &'static str, to| Edge {
+        from: Source::Node(0),
+        via: Via::Route(name.into()),
+        to,
+    };
+    let graph = |more: Option<Edge>| {
+        let mut nodes = vec![Node::named("ask"), Node::named("sum")];
+        nodes[1].deferred = true;
+        let mut edges = vec![
+            edge(Source::Start, 0),
+            choose("More", Target::Node(0)),
+            choose("Done", Target::Node(1)),
+        ];
+        edges.extend(more);
+        Graph {
+            nodes: nodes.into(),
+            edges: edges.into(),
+            joins: 0,
+        }
+    };
+    let several = |graph: &Graph| Analysis::of(graph).declared.pairs.contains(1, 1);
+    assert!(!several(&graph(None)));
+    assert!(several(&graph(Some(choose("More", Target::Node(1))))));
+}
+
+/// `START -> n; n -> match { P => n, Q => n }`, as a macro would write it.
+const LOOP: Tables<'static> = Tables {
+    together: PairsRef {
+        offsets: &[0, 0],
+        ranges: &[],
+    },
+    frontiers: None,
+    paths: PathsRef {
+        nodes: 1,
+        joins: 0,
+        forward: &[],
+        backward: &[],
+    },
+    any: None,
+    delivered: None,
+    endless: &[(0, 0, 0, 0)],
+};
+const LOOPS: NodeFacts<'static> = NodeFacts {
+    has_route: true,
+    ..NodeFacts::new("n")
+};
+const ONE: [Verdict; 1] = verdicts::<1, { LOOP.scratch() }>(&LOOP, &[], &[LOOPS]);
+const MANY: [Verdict; 1] = verdicts::<1, { LOOP.scratch() }>(
+    &LOOP,
+    &[],
+    &[NodeFacts {
+        many: true,
+        ..LOOPS
+    }],
+);
+
+#[test]
+fn pf010_whether_a_node_picks_several_routes_is_known_to_constant_evaluation() {
+    assert!(ONE[0].endless && MANY[0] == Verdict::FINE);
+    assert!(
+        message(|| report(0, &[], &[LOOPS], &ONE[0]))
+            .starts_with("PF010: the cycle through `n` has no way out: ")
+    );
+    let choose = |name: &'static str| Edge {
+        from: Source::Node(0),
+        via: Via::Route(name.into()),
+        to: Target::Node(0),
+    };
+    let graph = Graph {
+        nodes: vec![Node::named("n")].into(),
+        edges: vec![edge(Source::Start, 0), choose("P"), choose("Q")].into(),
+        joins: 0,
+    };
+    let analysis = Analysis::of(&graph);
+    assert_eq!(analysis.tables().endless, LOOP.endless);
+    assert!(analysis.tables().delivered.is_none());
+    assert!(petalflow_graph::check_with(&graph, &analysis.declared).is_empty());
+}

@@ -58,7 +58,11 @@ pub(crate) fn parse(input: ParseStream, errors: &mut Errors) -> Vec<Opt> {
 
 fn parse_one(input: ParseStream) -> syn::Result<Opt> {
     let name = Ident::parse_any(input)?;
-    let value = if input.parse::<Option<Token![=]>>()?.is_some() { Some(input.parse()?) } else { None };
+    let value = if input.parse::<Option<Token![=]>>()?.is_some() {
+        Some(input.parse()?)
+    } else {
+        None
+    };
     Ok(Opt { name, value })
 }
 
@@ -77,7 +81,10 @@ pub(crate) struct Seen<'a> {
 impl<'a> Seen<'a> {
     /// No option has been seen yet.
     pub(crate) fn new(known: &'a [&'a str]) -> Self {
-        Seen { known, names: Vec::new() }
+        Seen {
+            known,
+            names: Vec::new(),
+        }
     }
 
     /// The option's name, if it is known and new.
@@ -88,7 +95,11 @@ impl<'a> Seen<'a> {
             return None;
         };
         if self.names.contains(&written) {
-            errors.rule(Rule::Option, &option.name, format_args!("option `{written}` is given twice"));
+            errors.rule(
+                Rule::Option,
+                &option.name,
+                format_args!("option `{written}` is given twice"),
+            );
             return None;
         }
         self.names.push(written);
@@ -105,20 +116,34 @@ pub(crate) fn clash(errors: &mut Errors, name: &Ident, message: &str) {
 fn unknown(written: &str, known: &[&str]) -> String {
     match similar(written, known.iter().copied()) {
         Some(meant) => format!("there is no option `{written}`; did you mean `{meant}`?"),
-        None => format!("there is no option `{written}`; the options are {}", list(known)),
+        None => format!(
+            "there is no option `{written}`; the options are {}",
+            list(known)
+        ),
     }
 }
 
 /// Names in backticks, joined by commas.
 pub(crate) fn list<T: Display>(names: &[T]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl Opt {
     /// An option that stands alone.
     pub(crate) fn flag(&self, errors: &mut Errors) -> bool {
         if let Some(value) = &self.value {
-            errors.rule(Rule::Option, value, format_args!("option `{0}` takes no value: write `{0}`", self.name.unraw()));
+            errors.rule(
+                Rule::Option,
+                value,
+                format_args!(
+                    "option `{0}` takes no value: write `{0}`",
+                    self.name.unraw()
+                ),
+            );
         }
         true
     }
@@ -165,10 +190,13 @@ impl Opt {
 
     /// What stands after `=`, without parentheses around it.
     pub(crate) fn bare_value(&self) -> Option<Expr> {
-        self.value.as_ref().map(types::ungroup_expr).map(|value| match value {
-            Expr::Paren(paren) => (*paren.expr).clone(),
-            value => value.clone(),
-        })
+        self.value
+            .as_ref()
+            .map(types::ungroup_expr)
+            .map(|value| match value {
+                Expr::Paren(paren) => (*paren.expr).clone(),
+                value => value.clone(),
+            })
     }
 
     /// An option with a time span: `30s`, `"500ms"`.
@@ -181,13 +209,22 @@ impl Opt {
     }
 
     /// An option that counts attempts: `3`, or an expression of type `Retry`. Gives an expression of type `Retry`.
-    pub(crate) fn retry(&self, runtime: &impl quote::ToTokens, errors: &mut Errors) -> Option<TokenStream> {
+    pub(crate) fn retry(
+        &self,
+        runtime: &impl quote::ToTokens,
+        errors: &mut Errors,
+    ) -> Option<TokenStream> {
         let value = self.expr(errors, "3")?;
-        retry(&value, runtime).map_err(|error| errors.push(error)).ok()
+        retry(&value, runtime)
+            .map_err(|error| errors.push(error))
+            .ok()
     }
 
     fn expected(&self, errors: &mut Errors, what: &str, example: &str) {
-        let message = format_args!("option `{0}` takes {what}: write `{0} = {example}`", self.name.unraw());
+        let message = format_args!(
+            "option `{0}` takes {what}: write `{0} = {example}`",
+            self.name.unraw()
+        );
         match &self.value {
             Some(value) => errors.rule(Rule::Option, value, message),
             None => errors.rule(Rule::Option, &self.name, message),
@@ -208,11 +245,17 @@ pub(crate) fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result
         Some(attempts) if attempts > 0 => Ok(quote!(#runtime::Retry::times(#attempts))),
         Some(_) => Err(syn::Error::new_spanned(
             value,
-            format!("{}: `retry` counts all attempts, so it is at least 1 (no retry)", Rule::Option.code()),
+            format!(
+                "{}: `retry` counts all attempts, so it is at least 1 (no retry)",
+                Rule::Option.code()
+            ),
         )),
         None => Err(syn::Error::new_spanned(
             value,
-            format!("{}: `retry` takes the number of attempts, such as `3`, or a `Retry`", Rule::Option.code()),
+            format!(
+                "{}: `retry` takes the number of attempts, such as `3`, or a `Retry`",
+                Rule::Option.code()
+            ),
         )),
     }
 }
@@ -229,10 +272,18 @@ pub(crate) fn duration(value: &Expr) -> syn::Result<Duration> {
         _ => None,
     };
     let parsed = text.as_deref().and_then(duration_of);
-    let wrong = || format!("{}: not a time span: write `30s`, `500ms`, `2m` or `1h`", Rule::Option.code());
+    let wrong = || {
+        format!(
+            "{}: not a time span: write `30s`, `500ms`, `2m` or `1h`",
+            Rule::Option.code()
+        )
+    };
     let duration = parsed.ok_or_else(|| syn::Error::new_spanned(value, wrong()))?;
     if duration.is_zero() {
-        let message = format!("{}: a time span of zero leaves no time at all", Rule::Option.code());
+        let message = format!(
+            "{}: a time span of zero leaves no time at all",
+            Rule::Option.code()
+        );
         return Err(syn::Error::new_spanned(value, message));
     }
     Ok(duration)
@@ -282,8 +333,8 @@ mod tests {
         assert_eq!(of("30s"), Ok(Duration::from_secs(30)));
         assert_eq!(of("\"500 ms\""), Ok(Duration::from_millis(500)));
         assert_eq!(of("1_000ms"), Ok(Duration::from_secs(1)));
-        assert_eq!(of("2m"), Ok(Duration::from_secs(120)));
-        assert_eq!(of("1h"), Ok(Duration::from_secs(3600)));
+        assert_eq!(of("2m"), Ok(Duration::from_mins(2)));
+        assert_eq!(of("1h"), Ok(Duration::from_hours(1)));
         assert_eq!(of("1.5s"), Ok(Duration::from_millis(1500)));
         for wrong in ["30", "30x", "\"\"", "\"s\"", "true", "0s", "x"] {
             assert!(of(wrong).is_err(), "{wrong}");

@@ -14,7 +14,10 @@ pub(crate) struct Runtime {
 impl Runtime {
     /// The path that the user gave, else the default.
     pub(crate) fn new(path: Option<&Path>) -> Self {
-        Runtime { path: path.map_or_else(|| quote!(::petalflow), ToTokens::into_token_stream), given: path.is_some() }
+        Runtime {
+            path: path.map_or_else(|| quote!(::petalflow), ToTokens::into_token_stream),
+            given: path.is_some(),
+        }
     }
 
     /// Generated tokens that rustc is to underline as the user's tokens `at`, from the first to the last.
@@ -27,10 +30,17 @@ impl Runtime {
 
     /// A path begins with `<`, so this is what makes its span reach from the first token to the last.
     fn spread(&self, first: Span, last: Span, tokens: TokenStream) -> TokenStream {
-        let at = |token: &TokenTree, span: Span| if self.given { token.span().located_at(span) } else { span };
+        let at = |token: &TokenTree, span: Span| {
+            if self.given {
+                token.span().located_at(span)
+            } else {
+                span
+            }
+        };
         let spread = tokens.into_iter().map(|mut token| {
             if let TokenTree::Group(group) = &token {
-                let mut inner = Group::new(group.delimiter(), self.spread(first, last, group.stream()));
+                let mut inner =
+                    Group::new(group.delimiter(), self.spread(first, last, group.stream()));
                 inner.set_span(at(&token, last));
                 return TokenTree::Group(inner);
             }
@@ -54,7 +64,11 @@ impl ToTokens for Runtime {
 /// Of a type that does not exist rustc says, among other things, where a type parameter might be missing. Two errors that
 /// differ in this are two errors; with this they are the same one.
 pub(crate) fn no_generics(after: &Ident) -> TokenStream {
-    let span = if proc_macro::is_available() { after.span().unwrap().end().into() } else { after.span() };
+    let span = if proc_macro::is_available() {
+        after.span().unwrap().end().into()
+    } else {
+        after.span()
+    };
     quote_spanned!(span=> <>)
 }
 

@@ -30,7 +30,9 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
 
 /// The types between the angle brackets of a segment.
 pub(crate) fn arguments(segment: &PathSegment) -> Vec<&Type> {
-    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return Vec::new() };
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return Vec::new();
+    };
     let types = arguments.args.iter().filter_map(|argument| match argument {
         GenericArgument::Type(ty) => Some(ty),
         _ => None,

@@ -15,6 +15,7 @@ mod conflicts;
 mod each;
 mod events;
 mod failures;
+mod flow;
 mod introspection;
 mod keys;
 mod limits;

@@ -185,6 +185,31 @@ fn g021_a_cycle_without_a_way_out() {
 }
 
 #[test]
+fn pf010_a_cycle_that_every_choice_leads_back_into() {
+    let loops = || {
+        graph()
+            .node(a {})
+            .edge(START, "pick")
+            .route("pick", "Left", "pick")
+            .route("pick", "Right", "pick")
+            .route("pick", "Right", "a")
+    };
+    // Told once, and not at all of a node that may pick none.
+    assert_eq!(codes(loops().node(pick {})), ["PF010"]);
+    let text = refusal(loops().node(pick {}));
+    assert!(
+        text.starts_with("PF010: the cycle through `pick` has no way out"),
+        "{text}"
+    );
+    assert!(loops().node_as("pick", picks_any {}).build().is_ok());
+}
+
+#[node(Log)]
+async fn picks_any() -> Vec<Way> {
+    vec![]
+}
+
+#[test]
 fn c40_an_edge_that_delivers_what_its_target_does_not_take() {
     // Eino finds a type mismatch when the edge is added; in `flow!` the compiler does.
     let plain = graph()

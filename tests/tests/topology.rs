@@ -508,3 +508,23 @@ async fn g015_a_node_writes_goes_on_ends_or_fails_by_what_it_returns() {
         Err("node `command` failed in superstep 1: failed".into())
     );
 }
+
+#[node(Log)]
+async fn until_three(xs: &[String]) -> (LogXs, Vec<Branch>) {
+    let branches = match xs.len() {
+        0 => vec![Branch::Make1],
+        1 => vec![Branch::Make2, Branch::Make3],
+        _ => vec![],
+    };
+    (LogXs(vec!["again".into()]), branches)
+}
+
+twin! { Loops(Log) { START -> until_three; until_three -> match { Make1 => until_three, Make2 => until_three, Make3 => until_three }; } nodes: until_three }
+
+#[tokio::test]
+async fn pf010_a_loop_ends_when_a_node_picks_no_route() {
+    assert_eq!(
+        both!(Loops, |launch| launch.run(vec![]).await.unwrap().xs),
+        ["again", "again", "again"]
+    );
+}

@@ -96,12 +96,7 @@ fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> BTreeS
 
 /// Whether a run of the node can end its path without an edge to END: it has no edge, picks no route, or sends an empty list
 /// after which nothing follows.
-fn may_set_off_nothing(
-    graph: &Graph,
-    edges: &EdgesBySource<'_>,
-    node: u32,
-    picks: Picks,
-) -> bool {
+fn may_set_off_nothing(graph: &Graph, edges: &EdgesBySource<'_>, node: u32, picks: Picks) -> bool {
     let many = picks == Picks::Any || graph.nodes[node as usize].many;
     let out = &edges.nodes[node as usize];
     let picks_none = many && out.iter().any(|edge| is_route(edge));

@@ -133,13 +133,7 @@ impl<'a> Endless<'a> {
                 .collect()
         };
         (0..set.len())
-            .map(|node| {
-                if set[node] {
-                    targets(node)
-                } else {
-                    Vec::new()
-                }
-            })
+            .map(|node| if set[node] { targets(node) } else { Vec::new() })
             .collect()
     }
 
@@ -169,7 +163,10 @@ impl<'a> Endless<'a> {
         told.extend(self.without_end(Picks::Any).0.into_iter().flatten());
         told.extend(self.parts(Picks::Any).into_iter().flatten());
         let (mut rows, mut part) = (Vec::new(), 0);
-        let found = [self.without_end(Picks::Declared).0, self.parts(Picks::Declared)];
+        let found = [
+            self.without_end(Picks::Declared).0,
+            self.parts(Picks::Declared),
+        ];
         for nodes in found.concat() {
             // What never ends whatever its nodes pick is reported without asking for their types.
             if !nodes.iter().any(|node| told.contains(node)) {

@@ -4,8 +4,8 @@ use super::check;
 use crate::graph::{Edge, Graph};
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
-use crate::{Analysis, NodeFacts, verdicts_of};
 use crate::testing::{catch, each, end, graph, join, node, plain, route, side, start};
+use crate::{Analysis, NodeFacts, verdicts_of};
 
 fn only(graph: &Graph) -> Problem {
     let problems = check(graph);
@@ -447,10 +447,7 @@ fn pf010_lists() {
         )),
         [Site::Node(0)]
     );
-    accepted(
-        "a b c",
-        vec![start(0), each(0, 1), each(1, 2), each(2, 0)],
-    );
+    accepted("a b c", vec![start(0), each(0, 1), each(1, 2), each(2, 0)]);
 }
 
 #[test]

@@ -25,7 +25,9 @@ pub(crate) struct NodeArgs {
 }
 
 /// The options of a node.
-const OPTIONS: &[&str] = &["name", "retry", "timeout", "idle", "blocking", "spawn", "crate"];
+const OPTIONS: &[&str] = &[
+    "name", "retry", "timeout", "idle", "blocking", "spawn", "crate",
+];
 
 impl NodeArgs {
     pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
@@ -58,7 +60,9 @@ impl NodeArgs {
             match seen.accept(&option, errors) {
                 Some("name") => parsed.name = option.text(errors),
                 Some("retry") => retry = Some(option),
-                Some("timeout") => parsed.timeout = option.duration(errors).map(options::duration_tokens),
+                Some("timeout") => {
+                    parsed.timeout = option.duration(errors).map(options::duration_tokens);
+                }
                 Some("idle") => parsed.idle = option.duration(errors).map(options::duration_tokens),
                 Some("blocking") => parsed.blocking = option.flag(errors).then_some(option.name),
                 Some("spawn") => parsed.spawn = option.flag(errors).then_some(option.name),
@@ -74,7 +78,9 @@ impl NodeArgs {
 
 fn starts_with_option(input: ParseStream) -> bool {
     let fork = input.fork();
-    let Ok(word) = fork.call(<Ident as syn::ext::IdentExt>::parse_any) else { return false };
+    let Ok(word) = fork.call(<Ident as syn::ext::IdentExt>::parse_any) else {
+        return false;
+    };
     if fork.peek(Token![=]) {
         return true;
     }
@@ -133,8 +139,13 @@ fn starts_other_item(input: ParseStream) -> bool {
     if fork.parse::<Visibility>().is_err() {
         return false;
     }
-    let function = fork.peek(Token![fn]) || fork.peek(Token![async]) || fork.peek(Token![unsafe]) || fork.peek(Token![extern]);
-    !(function || fork.peek(Token![const]) && (fork.peek2(Token![fn]) || fork.peek2(Token![async]) || fork.peek2(Token![unsafe])))
+    let function = fork.peek(Token![fn])
+        || fork.peek(Token![async])
+        || fork.peek(Token![unsafe])
+        || fork.peek(Token![extern]);
+    !(function
+        || fork.peek(Token![const])
+            && (fork.peek2(Token![fn]) || fork.peek2(Token![async]) || fork.peek2(Token![unsafe])))
 }
 
 impl NodeFn {
@@ -145,12 +156,22 @@ impl NodeFn {
             Ok(body) => body.into_token_stream(),
             Err(_) => TokenStream::new(),
         };
-        Ok(NodeFn { attrs, vis, sig, body })
+        Ok(NodeFn {
+            attrs,
+            vis,
+            sig,
+            body,
+        })
     }
 
     /// The function without the parameter attributes that are ours.
     pub(crate) fn to_tokens(&self) -> TokenStream {
-        let NodeFn { attrs, vis, sig, body } = self;
+        let NodeFn {
+            attrs,
+            vis,
+            sig,
+            body,
+        } = self;
         let mut sig = sig.clone();
         for input in &mut sig.inputs {
             if let syn::FnArg::Typed(input) = input {
@@ -175,7 +196,11 @@ impl NodeImpl {
     fn parse(attrs: Vec<Attribute>, input: ParseStream) -> syn::Result<Self> {
         let unsafety = input.parse()?;
         let impl_token = input.parse()?;
-        let mut generics: Generics = if input.peek(Token![<]) { input.parse()? } else { Generics::default() };
+        let mut generics: Generics = if input.peek(Token![<]) {
+            input.parse()?
+        } else {
+            Generics::default()
+        };
         let mut ty: Type = input.parse()?;
         let mut of = None;
         if input.peek(Token![for]) {
@@ -191,7 +216,9 @@ impl NodeImpl {
         let read = |input: ParseStream| {
             while !input.is_empty() {
                 let fork = input.fork();
-                let method = fork.call(Attribute::parse_outer).and_then(|attrs| NodeFn::parse(attrs, &fork));
+                let method = fork
+                    .call(Attribute::parse_outer)
+                    .and_then(|attrs| NodeFn::parse(attrs, &fork));
                 if let Ok(method) = method {
                     use syn::parse::discouraged::Speculative as _;
                     input.advance_to(&fork);
@@ -203,12 +230,32 @@ impl NodeImpl {
             Ok(())
         };
         read.parse2(body.stream())?;
-        Ok(NodeImpl { attrs, unsafety, impl_token, generics, of, ty, body, methods, others })
+        Ok(NodeImpl {
+            attrs,
+            unsafety,
+            impl_token,
+            generics,
+            of,
+            ty,
+            body,
+            methods,
+            others,
+        })
     }
 
     /// The block without the parameter attributes that are ours.
     pub(crate) fn to_tokens(&self) -> TokenStream {
-        let NodeImpl { attrs, unsafety, impl_token, generics, of, ty, body, methods, others } = self;
+        let NodeImpl {
+            attrs,
+            unsafety,
+            impl_token,
+            generics,
+            of,
+            ty,
+            body,
+            methods,
+            others,
+        } = self;
         let mut content = TokenStream::new();
         content.append_all(others);
         content.append_all(methods.iter().map(NodeFn::to_tokens));

@@ -12,7 +12,12 @@ use crate::types;
 const MEMBERS: usize = 9;
 
 /// Checks a function. Says whether it can be a node at all: if not, only the function itself is emitted.
-pub(crate) fn function(args: &NodeArgs, function: &NodeFn, node: &mut Node, errors: &mut Errors) -> bool {
+pub(crate) fn function(
+    args: &NodeArgs,
+    function: &NodeFn,
+    node: &mut Node,
+    errors: &mut Errors,
+) -> bool {
     let sig = &function.sig;
     if let Some(receiver) = sig.receiver() {
         let message = "a method is a node by its `impl` block, which then has this method alone: put `#[node(..)]` on the block";
@@ -59,7 +64,10 @@ pub(crate) fn method(args: &NodeArgs, method: &NodeFn, node: &mut Node, errors: 
     match sig.receiver() {
         Some(receiver) => match &receiver.kind {
             ReceiverKind::Reference(_, None, None) => {}
-            _ => errors.at(receiver, "a node is shared between runs, so it is taken by `&self`"),
+            _ => errors.at(
+                receiver,
+                "a node is shared between runs, so it is taken by `&self`",
+            ),
         },
         None => errors.at(&sig.ident, "a node value's method takes `&self` first"),
     }
@@ -81,7 +89,10 @@ fn not_generic(sig: &Signature, errors: &mut Errors) {
         return;
     }
     if generics.lifetimes().next().is_some() {
-        errors.at(generics, "a node needs no lifetimes: write `&str`, and return owned values");
+        errors.at(
+            generics,
+            "a node needs no lifetimes: write `&str`, and return owned values",
+        );
     } else {
         let message = "a node cannot be generic: name the types, or make it a node value generic over its keys: \
                        `#[node(K::State)] impl<K: Key> Shout<K> { async fn run(&self, #[key(K)] text: &str) -> K { .. } }`";
@@ -90,10 +101,22 @@ fn not_generic(sig: &Signature, errors: &mut Errors) {
 }
 
 fn named_like_the_state(args: &NodeArgs, sig: &Signature, errors: &mut Errors) -> bool {
-    let Some(Type::Path(state)) = args.state.as_ref().map(types::ungroup) else { return false };
-    let same = state.qself.is_none() && state.path.get_ident().is_some_and(|state| *state == sig.ident);
+    let Some(Type::Path(state)) = args.state.as_ref().map(types::ungroup) else {
+        return false;
+    };
+    let same = state.qself.is_none()
+        && state
+            .path
+            .get_ident()
+            .is_some_and(|state| *state == sig.ident);
     if same {
-        errors.at(&sig.ident, format_args!("node `{0}` has the name of its state, and both are types: rename one of them", sig.ident));
+        errors.at(
+            &sig.ident,
+            format_args!(
+                "node `{0}` has the name of its state, and both are types: rename one of them",
+                sig.ident
+            ),
+        );
     }
     same
 }
@@ -104,7 +127,10 @@ fn plain_function(sig: &Signature, errors: &mut Errors) {
         errors.at(constness, format_args!("{plain}, not a `const` one"));
     }
     if let Safety::Unsafe(unsafety) = &sig.safety {
-        errors.at(unsafety, format_args!("{plain}, not an `unsafe` one: the run calls it from safe code"));
+        errors.at(
+            unsafety,
+            format_args!("{plain}, not an `unsafe` one: the run calls it from safe code"),
+        );
     }
     if let Some(abi) = &sig.abi {
         errors.at(abi, format_args!("{plain}, without `extern`"));
@@ -115,7 +141,10 @@ fn plain_function(sig: &Signature, errors: &mut Errors) {
 }
 
 fn one_item(node: &Node, sig: &Signature, errors: &mut Errors) {
-    let mut items = node.params.iter().filter(|param| matches!(param.source, Source::Item(_)));
+    let mut items = node
+        .params
+        .iter()
+        .filter(|param| matches!(param.source, Source::Item(_)));
     if let (Some(first), Some(second)) = (items.next(), items.next()) {
         let attr = sig.inputs.iter().find_map(|input| match input {
             FnArg::Typed(input) if matches!(&*input.pat, syn::Pat::Ident(pat) if pat.ident == second.ident) => {
@@ -123,7 +152,10 @@ fn one_item(node: &Node, sig: &Signature, errors: &mut Errors) {
             }
             _ => None,
         });
-        let message = format!("an edge delivers one item, which `{}` already takes: put both values in one struct", first.ident);
+        let message = format!(
+            "an edge delivers one item, which `{}` already takes: put both values in one struct",
+            first.ident
+        );
         match attr {
             Some(attr) => errors.at(attr, message),
             None => errors.at(&second.ident, message),
@@ -136,12 +168,17 @@ fn one_thread(args: &NodeArgs, sig: &Signature, errors: &mut Errors) {
         errors.at(blocking, "`blocking` is for a plain `fn`, which then runs on a thread of its own: drop `async`, or use `spawn`");
     }
     if let (Some(_), Some(spawn)) = (&args.blocking, &args.spawn) {
-        errors.at(spawn, "`blocking` has a thread of its own already: drop `spawn`");
+        errors.at(
+            spawn,
+            "`blocking` has a thread of its own already: drop `spawn`",
+        );
     }
 }
 
 fn returns_owned_values(sig: &Signature, node: &mut Node, errors: &mut Errors) {
-    let ReturnType::Type(_, ty) = &sig.output else { return };
+    let ReturnType::Type(_, ty) = &sig.output else {
+        return;
+    };
     if let Some(output) = &node.output {
         members(output, errors, &mut node.usable);
     }

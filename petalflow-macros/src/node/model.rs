@@ -69,14 +69,23 @@ impl Returned {
             if tuple.elems.is_empty() {
                 return Returned::Unit(ty.clone());
             }
-            return Returned::Tuple(tuple.clone(), tuple.elems.iter().map(Returned::of).collect());
+            return Returned::Tuple(
+                tuple.clone(),
+                tuple.elems.iter().map(Returned::of).collect(),
+            );
         }
         if let Some(segment) = types::last_segment(ty) {
             let arguments = types::arguments(segment);
             match (&segment.ident, &arguments[..]) {
-                (name, [inner]) if name == "Option" || name == "Result" => return Returned::Wrapped(ty.clone(), Box::new(Returned::of(inner)), None),
+                (name, [inner]) if name == "Option" || name == "Result" => {
+                    return Returned::Wrapped(ty.clone(), Box::new(Returned::of(inner)), None);
+                }
                 (name, [inner, error]) if name == "Result" => {
-                    return Returned::Wrapped(ty.clone(), Box::new(Returned::of(inner)), Some(Box::new((*error).clone())));
+                    return Returned::Wrapped(
+                        ty.clone(),
+                        Box::new(Returned::of(inner)),
+                        Some(Box::new((*error).clone())),
+                    );
                 }
                 _ => {}
             }
@@ -87,7 +96,9 @@ impl Returned {
     /// The user's tokens.
     pub(crate) fn tokens(&self) -> TokenStream {
         match self {
-            Returned::Unit(ty) | Returned::One(ty) | Returned::Wrapped(ty, ..) => ty.to_token_stream(),
+            Returned::Unit(ty) | Returned::One(ty) | Returned::Wrapped(ty, ..) => {
+                ty.to_token_stream()
+            }
             Returned::Tuple(tuple, _) => tuple.to_token_stream(),
         }
     }
@@ -157,7 +168,11 @@ impl Node {
 
 impl Param {
     /// Understands a parameter; what a node cannot take is reported, with what it can.
-    pub(crate) fn build(input: &PatType, state: Option<&Type>, errors: &mut Errors) -> Option<Self> {
+    pub(crate) fn build(
+        input: &PatType,
+        state: Option<&Type>,
+        errors: &mut Errors,
+    ) -> Option<Self> {
         let ident = match &*input.pat {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
             pat => {
@@ -187,8 +202,20 @@ impl Param {
             return None;
         }
         let ty = types::ungroup(&input.ty);
-        let cfgs = input.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect();
-        let param = |source| Some(Param { ident: ident.clone(), ty: ty.clone(), cfgs, source });
+        let cfgs = input
+            .attrs
+            .iter()
+            .filter(|attr| attr.path().is_ident("cfg"))
+            .cloned()
+            .collect();
+        let param = |source| {
+            Some(Param {
+                ident: ident.clone(),
+                ty: ty.clone(),
+                cfgs,
+                source,
+            })
+        };
         match ty {
             Type::ImplTrait(_) => {
                 let message = "a node cannot take `impl Trait`, because it has to say what it takes: name a type";
@@ -213,7 +240,9 @@ impl Param {
                 match (item, key) {
                     (Some(_), _) => param(Source::Item(reference.elem.clone())),
                     (None, Some((_, key))) => param(Source::KeyOf(Box::new(key), Shape::Ref)),
-                    (None, None) if state.is_some_and(|state| is_state(&reference.elem, state)) => param(Source::State),
+                    (None, None) if state.is_some_and(|state| is_state(&reference.elem, state)) => {
+                        param(Source::State)
+                    }
                     (None, None) => param(Source::Key(Shape::Ref)),
                 }
             }
@@ -227,7 +256,10 @@ impl Param {
             },
             ty => match key {
                 Some(_) => {
-                    errors.at(ty, "a key is read by `&`: `#[key(EssayNotes)] old: &[String]`");
+                    errors.at(
+                        ty,
+                        "a key is read by `&`: `#[key(EssayNotes)] old: &[String]`",
+                    );
                     None
                 }
                 None => param(Source::Run),
@@ -238,8 +270,12 @@ impl Param {
 
 /// `Option<&T>`.
 fn reads_option(ty: &Type) -> bool {
-    let Some(segment) = types::last_segment(ty) else { return false };
-    let [Type::Reference(reference)] = types::arguments(segment)[..] else { return false };
+    let Some(segment) = types::last_segment(ty) else {
+        return false;
+    };
+    let [Type::Reference(reference)] = types::arguments(segment)[..] else {
+        return false;
+    };
     segment.ident == "Option" && reference.mutability.is_none()
 }
 
@@ -248,7 +284,11 @@ fn is_state(ty: &Type, state: &Type) -> bool {
     if types::same(ty, state) {
         return true;
     }
-    let (Type::Path(a), Type::Path(b)) = (types::ungroup(ty), types::ungroup(state)) else { return false };
-    let (Some(a), Some(b)) = (a.path.segments.last(), b.path.segments.last()) else { return false };
+    let (Type::Path(a), Type::Path(b)) = (types::ungroup(ty), types::ungroup(state)) else {
+        return false;
+    };
+    let (Some(a), Some(b)) = (a.path.segments.last(), b.path.segments.last()) else {
+        return false;
+    };
     a.ident.unraw() == b.ident.unraw() && a.arguments.is_none() && b.arguments.is_none()
 }

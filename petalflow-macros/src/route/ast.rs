@@ -24,17 +24,33 @@ pub(crate) struct Variant {
 }
 
 /// What a route looks like, for messages.
-const FORM: &str = "`enum Verdict { Revise, Publish }`, where a variant may carry one value: `Dig(Topic)`";
+const FORM: &str =
+    "`enum Verdict { Revise, Publish }`, where a variant may carry one value: `Dig(Topic)`";
 
 impl RouteAst {
     pub(crate) fn read(item: DeriveInput, errors: &mut Errors) -> Self {
-        let DeriveInput { attrs, ident, generics, data, .. } = item;
+        let DeriveInput {
+            attrs,
+            ident,
+            generics,
+            data,
+            ..
+        } = item;
         let krate = krate(&attrs, errors);
-        let mut route = RouteAst { ident, generics, krate, variants: Vec::new(), usable: true };
+        let mut route = RouteAst {
+            ident,
+            generics,
+            krate,
+            variants: Vec::new(),
+            usable: true,
+        };
         match data {
             Data::Enum(data) => {
                 if data.variants.is_empty() {
-                    errors.at(&route.ident, format_args!("a route needs a variant to choose: {FORM}"));
+                    errors.at(
+                        &route.ident,
+                        format_args!("a route needs a variant to choose: {FORM}"),
+                    );
                     route.usable = false;
                 }
                 for variant in data.variants {
@@ -42,7 +58,10 @@ impl RouteAst {
                 }
             }
             Data::Struct(data) => {
-                errors.at(data.struct_token, format_args!("a route is an enum: {FORM}"));
+                errors.at(
+                    data.struct_token,
+                    format_args!("a route is an enum: {FORM}"),
+                );
                 route.usable = false;
             }
             Data::Union(data) => {
@@ -90,7 +109,10 @@ fn krate(attrs: &[Attribute], errors: &mut Errors) -> Option<Path> {
     let mut seen = Seen::new(&["crate"]);
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("route")) {
         let Ok(list) = attr.meta.require_list() else {
-            errors.at(attr, "`#[route]` takes an option in parentheses: `#[route(crate = path)]`");
+            errors.at(
+                attr,
+                "`#[route]` takes an option in parentheses: `#[route(crate = path)]`",
+            );
             continue;
         };
         for option in options::parse_tokens(list.tokens.clone(), errors) {

@@ -8,15 +8,33 @@ use crate::paths::{Runtime, local, name, route_hash};
 
 /// What the enum implements.
 pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
-    let RouteAst { ident, generics, variants, usable, .. } = route;
+    let RouteAst {
+        ident,
+        generics,
+        variants,
+        usable,
+        ..
+    } = route;
     let (_, type_generics, where_clause) = generics.split_for_impl();
     let parameters = &generics.params;
     let impl_generics = (!parameters.is_empty()).then(|| quote!(<#parameters>));
-    let impl_with_state = if parameters.is_empty() { quote!(<__S: #runtime::State>) } else { with_state(route, runtime) };
+    let impl_with_state = if parameters.is_empty() {
+        quote!(<__S: #runtime::State>)
+    } else {
+        with_state(route, runtime)
+    };
     let names = variants.iter().map(|variant| name(&variant.ident));
     let payloads = variants.iter().map(|variant| variant.payload.is_some());
-    let (this, effects, index, value) = (local("this"), local("effects"), local("index"), local("value"));
-    let carried: Vec<_> = variants.iter().filter_map(|variant| Some((&variant.ident, variant.payload.as_ref()?))).collect();
+    let (this, effects, index, value) = (
+        local("this"),
+        local("effects"),
+        local("index"),
+        local("value"),
+    );
+    let carried: Vec<_> = variants
+        .iter()
+        .filter_map(|variant| Some((&variant.ident, variant.payload.as_ref()?)))
+        .collect();
     let types = carried.iter().map(|(_, ty)| ty);
     let look_up = carried.iter().filter(|_| *usable).map(|(variant, ty)| {
         let hash = route_hash(&name(variant));
@@ -31,7 +49,11 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         let (variant, index) = (&variant.ident, u32::try_from(index).unwrap_or(u32::MAX));
         quote!(#ident::#variant { .. } => #index)
     });
-    let index_body = if *usable { quote!(match self { #(#indices,)* }) } else { quote!(::core::unreachable!()) };
+    let index_body = if *usable {
+        quote!(match self { #(#indices,)* })
+    } else {
+        quote!(::core::unreachable!())
+    };
     let deliveries = carried.iter().map(|(variant, ty)| {
         let deliver = quote!(#runtime::__private::Payload::<#ty>(#value).deliver());
         quote!(#ident::#variant(#value) => ::core::option::Option::Some(#deliver))
@@ -59,7 +81,11 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             }
         }
     });
-    let keeps = if *usable { quote!(where #(__S::Storage: #runtime::Keeps<#types>,)*) } else { quote!(#where_clause) };
+    let keeps = if *usable {
+        quote!(where #(__S::Storage: #runtime::Keeps<#types>,)*)
+    } else {
+        quote!(#where_clause)
+    };
     quote! {
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
@@ -102,6 +128,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
 /// The enum's own parameters, lifetimes first, and the state. Such an enum is refused; this keeps it one error.
 fn with_state(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let parameters = route.generics.params.iter();
-    let (lifetimes, others): (Vec<_>, Vec<_>) = parameters.partition(|parameter| matches!(parameter, syn::GenericParam::Lifetime(_)));
+    let (lifetimes, others): (Vec<_>, Vec<_>) =
+        parameters.partition(|parameter| matches!(parameter, syn::GenericParam::Lifetime(_)));
     quote!(<#(#lifetimes,)* __S: #runtime::State, #(#others),*>)
 }

@@ -57,7 +57,11 @@ fn fields_mut(data: &mut Data) -> Vec<&mut syn::Field> {
     };
     match data {
         Data::Struct(data) => all(&mut data.fields),
-        Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| all(&mut variant.fields)).collect(),
+        Data::Enum(data) => data
+            .variants
+            .iter_mut()
+            .flat_map(|variant| all(&mut variant.fields))
+            .collect(),
         Data::Union(data) => data.fields.named.iter_mut().collect(),
     }
 }
@@ -69,7 +73,10 @@ fn key_options(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<Opt> {
         match &attr.meta {
             Meta::Path(_) => {}
             Meta::List(list) => options.extend(options::parse_tokens(list.tokens.clone(), errors)),
-            Meta::NameValue(pair) => errors.at(pair, "the options of a key stand in parentheses: `#[key(append)]`"),
+            Meta::NameValue(pair) => errors.at(
+                pair,
+                "the options of a key stand in parentheses: `#[key(append)]`",
+            ),
         }
     }
     options
@@ -77,15 +84,23 @@ fn key_options(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<Opt> {
 
 /// Whether a field may be removed or changed by `#[cfg]` or `#[cfg_attr]`.
 pub(crate) fn has_cfg(item: &TokenStream) -> bool {
-    let Ok(mut item) = syn::parse2::<DeriveInput>(item.clone()) else { return false };
-    let mut attrs = fields_mut(&mut item.data).into_iter().flat_map(|field| &field.attrs);
+    let Ok(mut item) = syn::parse2::<DeriveInput>(item.clone()) else {
+        return false;
+    };
+    let mut attrs = fields_mut(&mut item.data)
+        .into_iter()
+        .flat_map(|field| &field.attrs);
     attrs.any(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr"))
 }
 
 /// The arguments of `#[state(..)]`, where a derive stands in for it.
 pub(crate) fn args_of(item: &TokenStream) -> TokenStream {
     let item = syn::parse2::<DeriveInput>(item.clone());
-    let attr = item.ok().and_then(|item| item.attrs.into_iter().find(|attr| attr.path().is_ident("__petalflow_state")));
+    let attr = item.ok().and_then(|item| {
+        item.attrs
+            .into_iter()
+            .find(|attr| attr.path().is_ident("__petalflow_state"))
+    });
     match attr.map(|attr| attr.meta) {
         Some(Meta::List(list)) => list.tokens,
         _ => TokenStream::new(),

@@ -11,7 +11,8 @@ use crate::errors::Errors;
 use crate::options::clash;
 
 /// What a state must look like, for messages.
-const FORM: &str = "a state is a struct with named fields: `#[state] struct Essay { topic: String }`";
+const FORM: &str =
+    "a state is a struct with named fields: `#[state] struct Essay { topic: String }`";
 
 /// Whether a state can be made of the item, if only one without keys. If not, the item stands alone.
 pub(crate) fn form(ast: &StateAst, errors: &mut Errors) -> bool {
@@ -20,17 +21,34 @@ pub(crate) fn form(ast: &StateAst, errors: &mut Errors) -> bool {
         Data::Struct(data) => match &data.fields {
             Fields::Named(_) => {}
             Fields::Unnamed(fields) => {
-                errors.at(fields, format_args!("the fields of a state need names, because they are its keys: {FORM}"));
+                errors.at(
+                    fields,
+                    format_args!(
+                        "the fields of a state need names, because they are its keys: {FORM}"
+                    ),
+                );
             }
             Fields::Unit => {
-                errors.at(&item.ident, format_args!("a state without keys is written with braces: `struct {} {{}}`", item.ident));
+                errors.at(
+                    &item.ident,
+                    format_args!(
+                        "a state without keys is written with braces: `struct {} {{}}`",
+                        item.ident
+                    ),
+                );
             }
         },
         Data::Enum(data) => {
-            errors.at(data.enum_token, format_args!("an enum cannot be a state: {FORM}"));
+            errors.at(
+                data.enum_token,
+                format_args!("an enum cannot be a state: {FORM}"),
+            );
         }
         Data::Union(data) => {
-            errors.at(data.union_token, format_args!("a union cannot be a state: {FORM}"));
+            errors.at(
+                data.union_token,
+                format_args!("a union cannot be a state: {FORM}"),
+            );
         }
     }
     if !item.generics.params.is_empty() {
@@ -54,7 +72,9 @@ pub(crate) fn all(state: &mut State, errors: &mut Errors) {
 
 fn not_too_many_keys(state: &mut State, errors: &mut Errors) {
     if let Some(key) = state.keys.get(MAX_KEYS) {
-        let message = format_args!("a state has at most {MAX_KEYS} keys: group some of them in a struct of their own");
+        let message = format_args!(
+            "a state has at most {MAX_KEYS} keys: group some of them in a struct of their own"
+        );
         errors.rule(Rule::TooManyKeys, &key.field, message);
         state.keys.truncate(MAX_KEYS);
         state.complete = false;
@@ -69,7 +89,10 @@ fn names_are_free(state: &mut State, errors: &mut Errors) {
         (state.update.clone(), "the state's update".into()),
     ];
     for (index, key) in state.keys.iter_mut().enumerate() {
-        if let Some((_, owner)) = taken.iter().find(|(ident, _)| ident.unraw() == key.newtype.unraw()) {
+        if let Some((_, owner)) = taken
+            .iter()
+            .find(|(ident, _)| ident.unraw() == key.newtype.unraw())
+        {
             let message = format!(
                 "the type of key `{}` would be `{}`, which is {owner}: name it with `#[key(name = {}Value)]`",
                 key.name, key.newtype, key.newtype
@@ -77,7 +100,10 @@ fn names_are_free(state: &mut State, errors: &mut Errors) {
             errors.at(&key.newtype, message);
             key.newtype = stand_in(&key.newtype, index);
         }
-        taken.push((key.newtype.clone(), format!("the type of key `{}`", key.name)));
+        taken.push((
+            key.newtype.clone(),
+            format!("the type of key `{}`", key.name),
+        ));
     }
 }
 
@@ -87,17 +113,33 @@ fn marks_make_sense(key: &Key, errors: &mut Errors) {
     let ephemeral = "an `ephemeral` key is gone after one superstep";
     if let Some(ephemeral_at) = &marks.ephemeral {
         if marks.input.is_some() {
-            clash(errors, ephemeral_at, &format!("{ephemeral}, so input for it would be lost: drop `ephemeral` or `input`"));
+            clash(
+                errors,
+                ephemeral_at,
+                &format!("{ephemeral}, so input for it would be lost: drop `ephemeral` or `input`"),
+            );
         }
         if marks.output.is_some() {
-            clash(errors, ephemeral_at, &format!("{ephemeral}, so it cannot be an `output`: drop `ephemeral` or `output`"));
+            clash(
+                errors,
+                ephemeral_at,
+                &format!("{ephemeral}, so it cannot be an `output`: drop `ephemeral` or `output`"),
+            );
         }
         if marks.turn.is_some() {
-            clash(errors, ephemeral_at, &format!("{ephemeral}, so it never lasts until the next turn: drop `turn`"));
+            clash(
+                errors,
+                ephemeral_at,
+                &format!("{ephemeral}, so it never lasts until the next turn: drop `turn`"),
+            );
         }
     }
     if let (Some(_), Some(id)) = (&marks.untracked, &key.id) {
-        errors.rule(Rule::Option, id, "an `untracked` key is never stored, so it needs no `id`: drop `untracked` or `id`");
+        errors.rule(
+            Rule::Option,
+            id,
+            "an `untracked` key is never stored, so it needs no `id`: drop `untracked` or `id`",
+        );
     }
 }
 
@@ -106,7 +148,10 @@ fn turn_has_a_default(key: &Key, errors: &mut Errors) {
     if let Some(turn) = &key.marks.turn
         && !key.has_default()
     {
-        let message = format!("key `{}` comes from the input and has no default to go back to: add `default`, or drop `turn`", key.name);
+        let message = format!(
+            "key `{}` comes from the input and has no default to go back to: add `default`, or drop `turn`",
+            key.name
+        );
         clash(errors, turn, &message);
     }
     debug_assert!(key.has_default() || matches!(key.initial, Initial::Unsaid));
@@ -114,7 +159,11 @@ fn turn_has_a_default(key: &Key, errors: &mut Errors) {
 
 /// Two keys must not be stored under one name.
 fn ids_differ(state: &State, errors: &mut Errors) {
-    let stored = |key: &Key| key.id.as_ref().map_or_else(|| key.name.clone(), syn::LitStr::value);
+    let stored = |key: &Key| {
+        key.id
+            .as_ref()
+            .map_or_else(|| key.name.clone(), syn::LitStr::value)
+    };
     for (index, key) in state.keys.iter().enumerate() {
         let Some(id) = &key.id else { continue };
         let other = state.keys.iter().enumerate().find(|(at, other)| {
@@ -122,7 +171,15 @@ fn ids_differ(state: &State, errors: &mut Errors) {
             *at != index && earlier_or_unnamed && stored(other) == id.value()
         });
         if let Some((_, other)) = other {
-            errors.rule(Rule::Option, id, format_args!("key `{}` is already stored as \"{}\": two keys need two ids", other.name, id.value()));
+            errors.rule(
+                Rule::Option,
+                id,
+                format_args!(
+                    "key `{}` is already stored as \"{}\": two keys need two ids",
+                    other.name,
+                    id.value()
+                ),
+            );
         }
     }
 }

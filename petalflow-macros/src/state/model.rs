@@ -12,8 +12,25 @@ use crate::paths;
 
 /// The options of a key.
 const OPTIONS: &[&str] = &[
-    "input", "replace", "append", "prepend", "sum", "min", "max", "merge", "first", "messages", "reduce", "skip_zero", "default", "turn", "output",
-    "untracked", "ephemeral", "id", "name",
+    "input",
+    "replace",
+    "append",
+    "prepend",
+    "sum",
+    "min",
+    "max",
+    "merge",
+    "first",
+    "messages",
+    "reduce",
+    "skip_zero",
+    "default",
+    "turn",
+    "output",
+    "untracked",
+    "ephemeral",
+    "id",
+    "name",
 ];
 
 /// A state: its names and its keys.
@@ -121,12 +138,15 @@ pub(crate) struct Marks {
 impl Key {
     /// Whether a write of the first value must not be folded into a made-up one.
     pub(crate) fn folds_from_first(&self) -> bool {
-        matches!(self.reducer, Reducer::BuiltIn(BuiltIn::Min | BuiltIn::Max)) && matches!(self.initial, Initial::Unsaid)
+        matches!(self.reducer, Reducer::BuiltIn(BuiltIn::Min | BuiltIn::Max))
+            && matches!(self.initial, Initial::Unsaid)
     }
 
     /// Whether input is taken as it is, without a default to fold it into.
     pub(crate) fn moves_input(&self) -> bool {
-        self.marks.input.is_some() && self.marks.skip_zero.is_none() && (matches!(self.reducer, Reducer::Replace) || self.folds_from_first())
+        self.marks.input.is_some()
+            && self.marks.skip_zero.is_none()
+            && (matches!(self.reducer, Reducer::Replace) || self.folds_from_first())
     }
 
     /// Whether the key has a default to start from and to go back to.
@@ -145,7 +165,10 @@ impl Key {
             Reducer::Replace | Reducer::BuiltIn(BuiltIn::Min | BuiltIn::Max) => false,
             Reducer::BuiltIn(_) | Reducer::Custom(_) => true,
         };
-        folds_from_default || self.broken || self.marks.input.is_some() || !matches!(self.initial, Initial::Unsaid)
+        folds_from_default
+            || self.broken
+            || self.marks.input.is_some()
+            || !matches!(self.initial, Initial::Unsaid)
     }
 }
 
@@ -153,7 +176,12 @@ impl State {
     /// Understands a struct. Where something is wrong the rest is still understood.
     pub(crate) fn build(ast: &StateAst, volatile: bool, errors: &mut Errors) -> Self {
         let item = &ast.item;
-        let derived = |suffix: &str| Ident::new(&format!("{}{suffix}", item.ident.unraw()), item.ident.span());
+        let derived = |suffix: &str| {
+            Ident::new(
+                &format!("{}{suffix}", item.ident.unraw()),
+                item.ident.span(),
+            )
+        };
         let mut state = State {
             ident: item.ident.clone(),
             vis: item.vis.clone(),
@@ -163,8 +191,12 @@ impl State {
             keys: Vec::new(),
             complete: false,
         };
-        let Data::Struct(data) = &item.data else { return state };
-        let Fields::Named(fields) = &data.fields else { return state };
+        let Data::Struct(data) = &item.data else {
+            return state;
+        };
+        let Fields::Named(fields) = &data.fields else {
+            return state;
+        };
         state.complete = true;
         for (field, options) in fields.named.iter().zip(&ast.options) {
             let Some(ident) = &field.ident else { continue };
@@ -173,8 +205,14 @@ impl State {
             if state.keys.iter().any(|key| key.name == name) {
                 continue;
             }
-            let docs = field.attrs.iter().filter(|attr| attr.path().is_ident("doc"));
-            let newtype = Ident::new(&format!("{}{}", item.ident.unraw(), camel(&name)), ident.span());
+            let docs = field
+                .attrs
+                .iter()
+                .filter(|attr| attr.path().is_ident("doc"));
+            let newtype = Ident::new(
+                &format!("{}{}", item.ident.unraw(), camel(&name)),
+                ident.span(),
+            );
             let mut key = Key {
                 field: ident.clone(),
                 name,
@@ -203,7 +241,9 @@ impl Key {
         let mut seen = Seen::new(OPTIONS);
         let mut reducer: Option<&str> = None;
         for option in options {
-            let Some(name) = seen.accept(option, errors) else { continue };
+            let Some(name) = seen.accept(option, errors) else {
+                continue;
+            };
             let mark = || Some(option.name.clone());
             let chosen = match name {
                 "input" => {
@@ -252,10 +292,20 @@ impl Key {
                 }
                 "reduce" => option.expr(errors, "function").map(Reducer::Custom),
                 "replace" => option.flag(errors).then_some(Reducer::Replace),
-                built_in => option.flag(errors).then(|| BuiltIn::named(built_in)).flatten().map(Reducer::BuiltIn),
+                built_in => option
+                    .flag(errors)
+                    .then(|| BuiltIn::named(built_in))
+                    .flatten()
+                    .map(Reducer::BuiltIn),
             };
             if let Some(first) = reducer {
-                options::clash(errors, &option.name, &format!("a key has one reducer, and `{first}` is already given: drop `{name}` or `{first}`"));
+                options::clash(
+                    errors,
+                    &option.name,
+                    &format!(
+                        "a key has one reducer, and `{first}` is already given: drop `{name}` or `{first}`"
+                    ),
+                );
                 continue;
             }
             reducer = Some(name);
@@ -270,7 +320,9 @@ fn camel(name: &str) -> String {
     words
         .map(|word| {
             let mut letters = word.chars();
-            letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+            letters.next().map_or_else(String::new, |first| {
+                first.to_uppercase().chain(letters).collect()
+            })
         })
         .collect()
 }
@@ -278,15 +330,59 @@ fn camel(name: &str) -> String {
 /// How visible a key's types are: like the state. A private field of a public state may have a private type, which must not
 /// stand in something public; then the key is as private as its field.
 fn visibility<'a>(state: &'a Visibility, field: &'a syn::Field) -> &'a Visibility {
-    if width(&field.vis) < width(state) && !is_well_known(field.ty.to_token_stream()) { &field.vis } else { state }
+    if width(&field.vis) < width(state) && !is_well_known(field.ty.to_token_stream()) {
+        &field.vis
+    } else {
+        state
+    }
 }
 
 /// Whether a type is made of types that everyone can name, as far as the tokens tell.
 fn is_well_known(ty: TokenStream) -> bool {
     const KNOWN: &[&str] = &[
-        "Arc", "BTreeMap", "BTreeSet", "Box", "Duration", "HashMap", "HashSet", "Map", "Option", "PathBuf", "String", "SystemTime", "Value", "Vec",
-        "VecDeque", "alloc", "bool", "char", "collections", "core", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "option", "path",
-        "serde_json", "std", "str", "string", "sync", "time", "u128", "u16", "u32", "u64", "u8", "usize", "vec",
+        "Arc",
+        "BTreeMap",
+        "BTreeSet",
+        "Box",
+        "Duration",
+        "HashMap",
+        "HashSet",
+        "Map",
+        "Option",
+        "PathBuf",
+        "String",
+        "SystemTime",
+        "Value",
+        "Vec",
+        "VecDeque",
+        "alloc",
+        "bool",
+        "char",
+        "collections",
+        "core",
+        "f32",
+        "f64",
+        "i128",
+        "i16",
+        "i32",
+        "i64",
+        "i8",
+        "isize",
+        "option",
+        "path",
+        "serde_json",
+        "std",
+        "str",
+        "string",
+        "sync",
+        "time",
+        "u128",
+        "u16",
+        "u32",
+        "u64",
+        "u8",
+        "usize",
+        "vec",
     ];
     ty.into_iter().all(|token| match token {
         TokenTree::Ident(ident) => KNOWN.iter().any(|known| ident == known),
@@ -311,5 +407,8 @@ fn is(path: &Path, word: &str) -> bool {
 
 /// A name that no user writes, for a newtype whose own name is taken.
 pub(crate) fn stand_in(name: &Ident, index: usize) -> Ident {
-    Ident::new(&format!("__petalflow_{}_{index}", name.unraw()), Span::call_site())
+    Ident::new(
+        &format!("__petalflow_{}_{index}", name.unraw()),
+        Span::call_site(),
+    )
 }

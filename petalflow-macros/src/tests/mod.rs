@@ -8,10 +8,20 @@ use proc_macro2::TokenStream;
 
 /// The messages of the `compile_error!`s in an expansion, in order.
 fn errors(expansion: TokenStream) -> Vec<String> {
-    let file: syn::File = syn::parse2(expansion).unwrap_or_else(|error| panic!("the expansion is not Rust: {error}"));
+    let file: syn::File =
+        syn::parse2(expansion).unwrap_or_else(|error| panic!("the expansion is not Rust: {error}"));
     let messages = file.items.into_iter().filter_map(|item| match item {
-        syn::Item::Macro(item) if item.mac.path.segments.last().is_some_and(|segment| segment.ident == "compile_error") => {
-            syn::parse2::<syn::LitStr>(item.mac.tokens).ok().map(|text| text.value())
+        syn::Item::Macro(item)
+            if item
+                .mac
+                .path
+                .segments
+                .last()
+                .is_some_and(|segment| segment.ident == "compile_error") =>
+        {
+            syn::parse2::<syn::LitStr>(item.mac.tokens)
+                .ok()
+                .map(|text| text.value())
         }
         _ => None,
     });
@@ -20,7 +30,8 @@ fn errors(expansion: TokenStream) -> Vec<String> {
 
 /// The names of the types in an expansion.
 fn types(expansion: TokenStream) -> Vec<String> {
-    let file: syn::File = syn::parse2(expansion).unwrap_or_else(|error| panic!("the expansion is not Rust: {error}"));
+    let file: syn::File =
+        syn::parse2(expansion).unwrap_or_else(|error| panic!("the expansion is not Rust: {error}"));
     let names = file.items.into_iter().filter_map(|item| match item {
         syn::Item::Struct(item) => Some(item.ident.to_string()),
         syn::Item::Enum(item) => Some(item.ident.to_string()),

@@ -30,37 +30,130 @@ fn the_function_is_unchanged_and_a_struct_stands_beside_it() {
 
 #[test]
 fn attributes_of_parameters_are_gone() {
-    let expansion = text(node(quote!(Essay), quote!(fn write(#[item] topic: &str, #[key(EssayNotes)] #[allow(unused)] old: &[String]) {})));
-    assert!(expansion.starts_with("fn write (topic : & str , # [allow (unused)] old : & [String])"), "{expansion}");
+    let expansion = text(node(
+        quote!(Essay),
+        quote!(
+            fn write(
+                #[item] topic: &str,
+                #[key(EssayNotes)]
+                #[allow(unused)]
+                old: &[String],
+            ) {
+            }
+        ),
+    ));
+    assert!(
+        expansion.starts_with("fn write (topic : & str , # [allow (unused)] old : & [String])"),
+        "{expansion}"
+    );
 }
 
 #[test]
 fn a_half_typed_body_is_no_obstacle() {
-    let expansion = node(quote!(Essay), quote!(async fn write(topic: &str) -> EssayDraft { topic. }));
+    let expansion = node(
+        quote!(Essay),
+        quote!(async fn write(topic: &str) -> EssayDraft { topic. }),
+    );
     assert!(text(expansion).contains("struct write { }"));
 }
 
 #[test]
 fn an_unsupported_form_shows_the_supported_one() {
     for (item, words) in [
-        (quote!(fn write<T>(topic: &str) {}), "impl<K: Key>"),
-        (quote!(fn write<'a>(topic: &'a str) {}), "write `&str`"),
-        (quote!(fn write(topic: &mut String) {}), "`EssayDraft(..)`"),
-        (quote!(fn write((a, b): &(u8, u8)) {}), "plain name"),
-        (quote!(fn write(topic: impl ToString) {}), "name a type"),
-        (quote!(fn write() -> impl Sized {}), "name the keys"),
-        (quote!(fn write() -> &str {}), "`String` for `&str`"),
-        (quote!(unsafe fn write() {}), "plain function"),
-        (quote!(const fn write() {}), "plain function"),
-        (quote!(extern "C" fn write() {}), "plain function"),
-        (quote!(fn write(#[item] a: &str, #[item] b: &str) {}), "one struct"),
-        (quote!(fn write(#[item] a: String) {}), "`#[item] topic: &str`"),
-        (quote!(fn write(#[key(EssayDraft)] a: String) {}), "`#[key(EssayNotes)] old: &[String]`"),
-        (quote!(struct Write;), "`#[node(Essay)] async fn"),
+        (
+            quote!(
+                fn write<T>(topic: &str) {}
+            ),
+            "impl<K: Key>",
+        ),
+        (
+            quote!(
+                fn write<'a>(topic: &'a str) {}
+            ),
+            "write `&str`",
+        ),
+        (
+            quote!(
+                fn write(topic: &mut String) {}
+            ),
+            "`EssayDraft(..)`",
+        ),
+        (
+            quote!(
+                fn write((a, b): &(u8, u8)) {}
+            ),
+            "plain name",
+        ),
+        (
+            quote!(
+                fn write(topic: impl ToString) {}
+            ),
+            "name a type",
+        ),
+        (
+            quote!(
+                fn write() -> impl Sized {}
+            ),
+            "name the keys",
+        ),
+        (
+            quote!(
+                fn write() -> &str {}
+            ),
+            "`String` for `&str`",
+        ),
+        (
+            quote!(
+                unsafe fn write() {}
+            ),
+            "plain function",
+        ),
+        (
+            quote!(
+                const fn write() {}
+            ),
+            "plain function",
+        ),
+        (
+            quote!(
+                extern "C" fn write() {}
+            ),
+            "plain function",
+        ),
+        (
+            quote!(
+                fn write(#[item] a: &str, #[item] b: &str) {}
+            ),
+            "one struct",
+        ),
+        (
+            quote!(
+                fn write(#[item] a: String) {}
+            ),
+            "`#[item] topic: &str`",
+        ),
+        (
+            quote!(
+                fn write(#[key(EssayDraft)] a: String) {}
+            ),
+            "`#[key(EssayNotes)] old: &[String]`",
+        ),
+        (
+            quote!(
+                struct Write;
+            ),
+            "`#[node(Essay)] async fn",
+        ),
         (quote!(impl Write {}), "`async fn run(&self, ..) -> ..`"),
         (quote!(impl Write { fn run(self) {} }), "`&self`"),
-        (quote!(impl Write { fn run(&self) {} fn other(&self) {} }), "another `impl` block"),
-        (quote!(impl Clone for Write { fn clone(&self) -> Self {} }), "`#[node(Essay)] impl Shout"),
+        (
+            quote!(impl Write { fn run(&self) {} fn other(&self) {} }),
+            "another `impl` block",
+        ),
+        (
+            quote!(impl Clone for Write { fn clone(&self) -> Self {} }),
+            "`#[node(Essay)] impl Shout",
+        ),
     ] {
         let message = error(item.clone());
         assert!(message.contains(words), "{item}: {message}");
@@ -69,7 +162,12 @@ fn an_unsupported_form_shows_the_supported_one() {
 
 #[test]
 fn a_broken_node_is_still_a_node() {
-    let expansion = node(quote!(Essay), quote!(async fn write<T>(topic: &mut String) -> impl Sized {}));
+    let expansion = node(
+        quote!(Essay),
+        quote!(
+            async fn write<T>(topic: &mut String) -> impl Sized {}
+        ),
+    );
     assert_eq!(errors(expansion.clone()).len(), 3);
     assert_eq!(types(expansion.clone()), ["write"]);
     assert!(text(expansion).contains("FnNode"));
@@ -77,24 +175,65 @@ fn a_broken_node_is_still_a_node() {
 
 #[test]
 fn a_method_or_a_function_named_like_its_state_stays_alone() {
-    let method = quote!(fn write(&self) {});
+    let method = quote!(
+        fn write(&self) {}
+    );
     assert!(text(node(quote!(Essay), method.clone())).starts_with(&text(method)));
-    assert!(types(node(quote!(essay), quote!(fn essay() {}))).is_empty());
+    assert!(
+        types(node(
+            quote!(essay),
+            quote!(
+                fn essay() {}
+            )
+        ))
+        .is_empty()
+    );
 }
 
 #[test]
 fn a_state_is_asked_for_and_options_are_checked() {
-    let of = |args: TokenStream| errors(node(args, quote!(fn write() {})));
-    assert_eq!(of(quote!()), ["which state is this a node of? Write its type first: `#[node(Essay)]`"]);
+    let of = |args: TokenStream| {
+        errors(node(
+            args,
+            quote!(
+                fn write() {}
+            ),
+        ))
+    };
+    assert_eq!(
+        of(quote!()),
+        ["which state is this a node of? Write its type first: `#[node(Essay)]`"]
+    );
     assert_eq!(of(quote!(blocking)).len(), 1);
-    assert_eq!(of(quote!(Essay, retrys = 3)), ["PF024: there is no option `retrys`; did you mean `retry`?"]);
-    assert_eq!(of(quote!(Essay, retry = 3, retry = 4)), ["PF024: option `retry` is given twice"]);
+    assert_eq!(
+        of(quote!(Essay, retrys = 3)),
+        ["PF024: there is no option `retrys`; did you mean `retry`?"]
+    );
+    assert_eq!(
+        of(quote!(Essay, retry = 3, retry = 4)),
+        ["PF024: option `retry` is given twice"]
+    );
     assert_eq!(of(quote!(Essay, timeout = 30, retry = 0)).len(), 2);
-    assert!(of(quote!(crate::Essay, retry = Retry::times(3), timeout = 30s, idle = "1m", name = "w", spawn)).is_empty());
+    assert!(
+        of(quote!(
+            crate::Essay,
+            retry = Retry::times(3),
+            timeout = 30s,
+            idle = "1m",
+            name = "w",
+            spawn
+        ))
+        .is_empty()
+    );
 }
 
 #[test]
 fn another_path_of_the_runtime_is_used_throughout() {
-    let expansion = text(node(quote!(Essay, crate = pf), quote!(async fn write(cx: Context, a: Option<&str>) -> (A, B) {})));
+    let expansion = text(node(
+        quote!(Essay, crate = pf),
+        quote!(
+            async fn write(cx: Context, a: Option<&str>) -> (A, B) {}
+        ),
+    ));
     assert!(!expansion.contains(":: petalflow"), "{expansion}");
 }

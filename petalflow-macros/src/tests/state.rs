@@ -19,7 +19,18 @@ fn each_key_has_a_newtype_named_state_and_key() {
             _private__words: u32,
         }
     ));
-    assert_eq!(types(expansion), ["Essay", "EssayInput", "EssayTopic", "EssayType", "EssayWordCount", "Words", "EssayUpdate"]);
+    assert_eq!(
+        types(expansion),
+        [
+            "Essay",
+            "EssayInput",
+            "EssayTopic",
+            "EssayType",
+            "EssayWordCount",
+            "Words",
+            "EssayUpdate"
+        ]
+    );
 }
 
 #[test]
@@ -34,7 +45,11 @@ fn our_attributes_are_gone_and_the_users_stay() {
         }
     )));
     assert!(!expansion.contains("# [key"));
-    assert!(expansion.contains("derive (Debug)") && expansion.contains("allow (unused)") && expansion.contains("What to write about."));
+    assert!(
+        expansion.contains("derive (Debug)")
+            && expansion.contains("allow (unused)")
+            && expansion.contains("What to write about.")
+    );
 }
 
 #[test]
@@ -46,8 +61,20 @@ fn one_mistake_is_one_error_and_the_types_still_stand() {
             draft: String,
         }
     ));
-    assert_eq!(errors(expansion.clone()), ["PF024: there is no option `inptu`; did you mean `input`?"]);
-    assert_eq!(types(expansion), ["Essay", "EssayInput", "EssayTopic", "EssayDraft", "EssayUpdate"]);
+    assert_eq!(
+        errors(expansion.clone()),
+        ["PF024: there is no option `inptu`; did you mean `input`?"]
+    );
+    assert_eq!(
+        types(expansion),
+        [
+            "Essay",
+            "EssayInput",
+            "EssayTopic",
+            "EssayDraft",
+            "EssayUpdate"
+        ]
+    );
 }
 
 #[test]
@@ -72,27 +99,70 @@ fn all_mistakes_are_reported_at_once() {
 #[test]
 fn what_is_no_struct_of_keys_is_said_and_stays() {
     for (item, word) in [
-        (quote!(enum Essay { A }), "an enum"),
+        (
+            quote!(
+                enum Essay {
+                    A,
+                }
+            ),
+            "an enum",
+        ),
         (quote!(union Essay { a: u8 }), "a union"),
-        (quote!(struct Essay(String);), "need names"),
-        (quote!(struct Essay;), "braces"),
-        (quote!(struct Essay<T> { draft: T }), "generic"),
+        (
+            quote!(
+                struct Essay(String);
+            ),
+            "need names",
+        ),
+        (
+            quote!(
+                struct Essay;
+            ),
+            "braces",
+        ),
+        (
+            quote!(
+                struct Essay<T> {
+                    draft: T,
+                }
+            ),
+            "generic",
+        ),
     ] {
         let messages = errors(state(item.clone()));
-        assert!(matches!(&messages[..], [message] if message.contains(word)), "{item}: {messages:?}");
+        assert!(
+            matches!(&messages[..], [message] if message.contains(word)),
+            "{item}: {messages:?}"
+        );
         assert!(text(state(item.clone())).starts_with(&text(item)));
     }
 }
 
 #[test]
 fn a_field_twice_is_left_to_rustc() {
-    let expansion = state(quote!(struct Essay { draft: String, draft: u32 }));
+    let expansion = state(quote!(
+        struct Essay {
+            draft: String,
+            draft: u32,
+        }
+    ));
     assert!(errors(expansion.clone()).is_empty());
-    assert_eq!(types(expansion), ["Essay", "EssayInput", "EssayDraft", "EssayUpdate"]);
+    assert_eq!(
+        types(expansion),
+        ["Essay", "EssayInput", "EssayDraft", "EssayUpdate"]
+    );
 }
 
 #[test]
 fn fields_under_cfg_are_left_to_a_derive() {
-    let expansion = text(state(quote!(struct Essay { #[cfg(unix)] draft: String })));
-    assert!(expansion.contains("StateAfterCfg") && !expansion.contains("EssayDraft"), "{expansion}");
+    let expansion = text(state(quote!(
+        struct Essay {
+            #[cfg(unix)]
+            draft: String,
+        }
+    )));
+    assert!(
+        expansion.contains("StateAfterCfg") && !expansion.contains("EssayDraft"),
+        "{expansion}"
+    );
 }

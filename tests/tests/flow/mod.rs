@@ -1,4 +1,9 @@
 //! What `flow!` makes: each form of the language, as a flow that runs.
+#![allow(
+    clippy::no_effect_underscore_binding,
+    reason = "what is tested is that it compiles"
+)]
+#![allow(unused_qualifications, reason = "names are taken on purpose")]
 
 mod generated;
 mod hygiene;

@@ -46,7 +46,9 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
             }
             impl #name #exists {
                 /// Runs the flow from this input with the defaults. [`new`](Self::new) has more to say about the run.
-                pub fn run(input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<Self> {
+                #[allow(clippy::self_named_constructors)]
+                #[allow(clippy::self_named_constructors)]
+            pub fn run(input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<Self> {
                     Self::new().run(input)
                 }
 

@@ -197,6 +197,7 @@ fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
         }
         impl #name where for<'__b> #state: __petalflow::StateFor<'__b> {
             /// Runs the flow from this input with the defaults. [`new`](Self::new) has more to say about the run.
+            #[allow(clippy::self_named_constructors)]
             pub fn run(input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<Self> {
                 Self::new().run(input)
             }

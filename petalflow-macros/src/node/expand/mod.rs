@@ -7,15 +7,22 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{Attribute, Type, WhereClause};
 
+use self::params::Binder;
 use super::ast::{NodeArgs, NodeFn, NodeImpl};
 use super::model::{Node, Returned, Source};
-use self::params::Binder;
 use crate::paths::{Runtime, local, name, no_generics};
 use crate::types;
 
 /// A function's node: `struct write {}`, and what it implements.
-pub(crate) fn function(args: &NodeArgs, function: &NodeFn, node: &Node, runtime: &Runtime) -> TokenStream {
-    let NodeFn { attrs, vis, sig, .. } = function;
+pub(crate) fn function(
+    args: &NodeArgs,
+    function: &NodeFn,
+    node: &Node,
+    runtime: &Runtime,
+) -> TokenStream {
+    let NodeFn {
+        attrs, vis, sig, ..
+    } = function;
     let ident = &sig.ident;
     let cfgs: Vec<_> = cfgs(attrs).collect();
     let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
@@ -28,20 +35,41 @@ pub(crate) fn function(args: &NodeArgs, function: &NodeFn, node: &Node, runtime:
         #[allow(non_camel_case_types, dead_code, missing_debug_implementations, clippy::empty_structs_with_brackets)]
         #vis struct #ident {}
     };
-    let Some(state) = &args.state else { return item };
+    let Some(state) = &args.state else {
+        return item;
+    };
     let written = types::ungroup(state);
     // One alias, so that a state that does not exist is one error.
     let state = &quote!(__PetalflowState);
     let generics = no_generics(ident);
-    let cx = Cx { args, node, runtime, written, state, ty: quote!(#ident), generics: Some(generics), where_clause: None, text: node_name(args, name(ident)), state_name: last_name(written), method: false };
+    let cx = Cx {
+        args,
+        node,
+        runtime,
+        written,
+        state,
+        ty: quote!(#ident),
+        generics: Some(generics),
+        where_clause: None,
+        text: node_name(args, name(ident)),
+        state_name: last_name(written),
+        method: false,
+    };
     let node_impl = cx.node_impl();
     let takes = cx.takes();
     let fn_node = runtime.spot(written, quote!(#runtime::FnNode<#state>));
-    let once = node.output.as_ref().is_some_and(Returned::repeats).then(|| {
-        let output = node.output.as_ref().map(Returned::tokens);
-        let check = runtime.spot(&output, quote!(#runtime::__private::written_once::<#state, #ident>()));
-        quote!(const _: () = #check;)
-    });
+    let once = node
+        .output
+        .as_ref()
+        .is_some_and(Returned::repeats)
+        .then(|| {
+            let output = node.output.as_ref().map(Returned::tokens);
+            let check = runtime.spot(
+                &output,
+                quote!(#runtime::__private::written_once::<#state, #ident>()),
+            );
+            quote!(const _: () = #check;)
+        });
     quote! {
         #item
         #(#cfgs)*
@@ -60,14 +88,36 @@ pub(crate) fn function(args: &NodeArgs, function: &NodeFn, node: &Node, runtime:
 }
 
 /// A node value: what its type implements.
-pub(crate) fn value(args: &NodeArgs, block: &NodeImpl, node: &Node, runtime: &Runtime) -> TokenStream {
-    let Some(state) = &args.state else { return TokenStream::new() };
+pub(crate) fn value(
+    args: &NodeArgs,
+    block: &NodeImpl,
+    node: &Node,
+    runtime: &Runtime,
+) -> TokenStream {
+    let Some(state) = &args.state else {
+        return TokenStream::new();
+    };
     let ty = types::ungroup(&block.ty);
     let written = types::ungroup(state);
     let state = &written.to_token_stream();
-    let generics = block.generics.lt_token.map(|_| block.generics.to_token_stream());
+    let generics = block
+        .generics
+        .lt_token
+        .map(|_| block.generics.to_token_stream());
     let where_clause = block.generics.where_clause.as_ref();
-    let cx = Cx { args, node, runtime, written, state, ty: quote!(#ty), generics, where_clause, text: node_name(args, last_name(ty)), state_name: last_name(written), method: true };
+    let cx = Cx {
+        args,
+        node,
+        runtime,
+        written,
+        state,
+        ty: quote!(#ty),
+        generics,
+        where_clause,
+        text: node_name(args, last_name(ty)),
+        state_name: last_name(written),
+        method: true,
+    };
     let node_impl = cx.node_impl();
     let takes = cx.takes();
     let cfgs = cfgs(&block.attrs);
@@ -114,15 +164,32 @@ struct Cx<'a> {
 
 impl Cx<'_> {
     fn node_impl(&self) -> TokenStream {
-        let Cx { runtime, state, ty, generics, where_clause, text, node, .. } = self;
+        let Cx {
+            runtime,
+            state,
+            ty,
+            generics,
+            where_clause,
+            text,
+            node,
+            ..
+        } = self;
         let output = self.output();
         let item = self.item().map_or_else(|| quote!(()), |item| quote!(#item));
-        let takes = self.item().map(|_| quote!(const TAKES: bool = true;));
+        let takes = self.item().map(|_| {
+            quote!(
+                const TAKES: bool = true;
+            )
+        });
         let reads = self.binder().reads(&node.params);
         let policy = self.policy();
         let require = self.require();
         let (snapshot, scope) = (local("state"), local("scope"));
-        let body = if node.usable { self.body() } else { quote!(::core::future::pending()) };
+        let body = if node.usable {
+            self.body()
+        } else {
+            quote!(::core::future::pending())
+        };
         let of = runtime.spot(self.written, quote!(#runtime::Node<#state>));
         // The future's type stands at the node's name: that is where rustc says that it is not `Send`.
         let name = Span::call_site().located_at(node.call.span());
@@ -148,7 +215,11 @@ impl Cx<'_> {
     }
 
     fn binder(&self) -> Binder<'_> {
-        Binder { runtime: self.runtime, state: self.state, owned: self.on_own_thread() }
+        Binder {
+            runtime: self.runtime,
+            state: self.state,
+            owned: self.on_own_thread(),
+        }
     }
 
     fn require(&self) -> TokenStream {
@@ -165,7 +236,15 @@ impl Cx<'_> {
     }
 
     fn takes(&self) -> TokenStream {
-        let Cx { runtime, state, ty, generics, where_clause, node, .. } = self;
+        let Cx {
+            runtime,
+            state,
+            ty,
+            generics,
+            where_clause,
+            node,
+            ..
+        } = self;
         if node.item().is_none() {
             return TokenStream::new();
         }
@@ -178,12 +257,21 @@ impl Cx<'_> {
     /// The type of the item, owned.
     fn item(&self) -> Option<TokenStream> {
         let ty = types::ungroup(self.node.item()?);
-        let unsized_name = |name: &Ident| ["str", "Path", "OsStr", "CStr"].iter().any(|known| name == known);
+        let unsized_name = |name: &Ident| {
+            ["str", "Path", "OsStr", "CStr"]
+                .iter()
+                .any(|known| name == known)
+        };
         let is_unsized = match ty {
             Type::Slice(_) => true,
-            ty => types::last_segment(ty).is_some_and(|segment| unsized_name(&segment.ident) && segment.arguments.is_none()),
+            ty => types::last_segment(ty)
+                .is_some_and(|segment| unsized_name(&segment.ident) && segment.arguments.is_none()),
         };
-        Some(if is_unsized { quote!(<#ty as ::std::borrow::ToOwned>::Owned) } else { quote!(#ty) })
+        Some(if is_unsized {
+            quote!(<#ty as ::std::borrow::ToOwned>::Owned)
+        } else {
+            quote!(#ty)
+        })
     }
 
     fn policy(&self) -> TokenStream {
@@ -192,38 +280,73 @@ impl Cx<'_> {
             return TokenStream::new();
         }
         let option = |value: &Option<TokenStream>| {
-            value.as_ref().map_or_else(|| quote!(::core::option::Option::None), |value| quote!(::core::option::Option::Some(#value)))
+            value.as_ref().map_or_else(
+                || quote!(::core::option::Option::None),
+                |value| quote!(::core::option::Option::Some(#value)),
+            )
         };
-        let (retry, timeout, idle) = (option(&args.retry), option(&args.timeout), option(&args.idle));
+        let (retry, timeout, idle) = (
+            option(&args.retry),
+            option(&args.timeout),
+            option(&args.idle),
+        );
         quote!(const POLICY: #runtime::Policy = #runtime::Policy { retry: #retry, timeout: #timeout, idle: #idle };)
     }
 
     /// The body of `Node::run`: a future.
     fn body(&self) -> TokenStream {
-        let Cx { runtime, node, args, .. } = self;
+        let Cx {
+            runtime,
+            node,
+            args,
+            ..
+        } = self;
         let binder = self.binder();
-        let bindings: Vec<_> = node.params.iter().enumerate().map(|(index, param)| binder.bind(index, param)).collect();
+        let bindings: Vec<_> = node
+            .params
+            .iter()
+            .enumerate()
+            .map(|(index, param)| binder.bind(index, param))
+            .collect();
         let call = self.call();
-        let awaited = if node.is_async { quote!(#call.await) } else { call.clone() };
+        let awaited = if node.is_async {
+            quote!(#call.await)
+        } else {
+            call.clone()
+        };
         if !self.on_own_thread() {
             // An async block is dear, to compile and in memory: only what may fail before the call needs one.
             return match (self.fallible(), node.is_async) {
-                (true, _) => quote!(async move { #(#bindings)* ::core::result::Result::Ok(#awaited) }),
+                (true, _) => {
+                    quote!(async move { #(#bindings)* ::core::result::Result::Ok(#awaited) })
+                }
                 (false, true) => quote!(#(#bindings)* #call),
-                (false, false) => quote!(#runtime::__private::Lazy::new(move || { #(#bindings)* #call })),
+                (false, false) => {
+                    quote!(#runtime::__private::Lazy::new(move || { #(#bindings)* #call }))
+                }
             };
         }
         // The task cannot borrow the snapshot, so it gets clones of what it reads.
-        let clones = node.params.iter().enumerate().map(|(index, param)| binder.own(index, param));
+        let clones = node
+            .params
+            .iter()
+            .enumerate()
+            .map(|(index, param)| binder.own(index, param));
         let scope = local("scope");
         let this = self.method.then(|| {
             let this = local("this");
             quote_spanned!(node.call.span()=> let #this = ::core::clone::Clone::clone(self);)
         });
         let (function, work) = if args.blocking.is_some() {
-            (quote!(blocking), quote!(move || { #(#bindings)* ::core::result::Result::Ok(#call) }))
+            (
+                quote!(blocking),
+                quote!(move || { #(#bindings)* ::core::result::Result::Ok(#call) }),
+            )
         } else {
-            (quote!(spawned), quote_spanned!(node.call.span()=> async move { #(#bindings)* ::core::result::Result::Ok(#awaited) }))
+            (
+                quote!(spawned),
+                quote_spanned!(node.call.span()=> async move { #(#bindings)* ::core::result::Result::Ok(#awaited) }),
+            )
         };
         let function = runtime.spot(&node.call, quote!(#runtime::__private::#function));
         quote! {
@@ -238,7 +361,12 @@ impl Cx<'_> {
 
     /// Whether the run may lack what the node takes, so that its output is a `Result`.
     fn fallible(&self) -> bool {
-        self.on_own_thread() || self.node.params.iter().any(|param| matches!(param.source, Source::Item(_) | Source::Run))
+        self.on_own_thread()
+            || self
+                .node
+                .params
+                .iter()
+                .any(|param| matches!(param.source, Source::Item(_) | Source::Run))
     }
 
     fn on_own_thread(&self) -> bool {
@@ -255,7 +383,11 @@ impl Cx<'_> {
         match (self.method, self.on_own_thread()) {
             (false, _) => quote!(#call(#(#arguments),*)),
             (true, on_own_thread) => {
-                let this = if on_own_thread { quote!(&#this) } else { quote!(self) };
+                let this = if on_own_thread {
+                    quote!(&#this)
+                } else {
+                    quote!(self)
+                };
                 quote!(Self::#call(#this, #(#arguments),*))
             }
         }

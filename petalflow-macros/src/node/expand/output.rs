@@ -18,11 +18,23 @@ impl Cx<'_> {
         if !node.usable {
             return quote!(type Output = #runtime::__private::Broken;);
         }
-        let written = node.output.as_ref().map_or_else(|| quote!(()), Returned::tokens);
-        let ty = if self.fallible() { quote!(::core::result::Result<#written, #runtime::BoxError>) } else { written };
-        let Some(output) = &node.output else { return quote!(type Output = #ty;) };
+        let written = node
+            .output
+            .as_ref()
+            .map_or_else(|| quote!(()), Returned::tokens);
+        let ty = if self.fallible() {
+            quote!(::core::result::Result<#written, #runtime::BoxError>)
+        } else {
+            written
+        };
+        let Some(output) = &node.output else {
+            return quote!(type Output = #ty;);
+        };
         let culprit = self.culprit(output);
-        let (begin, end) = (runtime.spot(&culprit, quote!(type Output = <)), runtime.spot(&culprit, quote!(as #runtime::__private::Itself>::Type;)));
+        let (begin, end) = (
+            runtime.spot(&culprit, quote!(type Output = <)),
+            runtime.spot(&culprit, quote!(as #runtime::__private::Itself>::Type;)),
+        );
         quote!(#begin #ty #end)
     }
 
@@ -32,8 +44,13 @@ impl Cx<'_> {
         match output {
             Returned::Unit(_) | Returned::One(_) => output.tokens(),
             Returned::Tuple(_, members) => {
-                let Some((last, others)) = members.split_last() else { return output.tokens() };
-                let odd = others.iter().find(|member| !self.is_key(member)).or_else(|| (!self.is_key(last)).then_some(last));
+                let Some((last, others)) = members.split_last() else {
+                    return output.tokens();
+                };
+                let odd = others
+                    .iter()
+                    .find(|member| !self.is_key(member))
+                    .or_else(|| (!self.is_key(last)).then_some(last));
                 odd.map_or_else(|| output.tokens(), |odd| self.culprit(odd))
             }
             Returned::Wrapped(_, inner, error) => match error {

@@ -30,14 +30,25 @@ impl Binder<'_> {
         let Binder { runtime, state, .. } = self;
         let mut named = Vec::new();
         let mut typed = Vec::new();
-        for Param { ident, cfgs, source, .. } in params {
+        for Param {
+            ident,
+            cfgs,
+            source,
+            ..
+        } in params
+        {
             match source {
                 Source::Key(_) => {
                     let hash = route_hash(&name(ident));
                     named.push(quote!(#(#cfgs)* #hash));
                 }
                 Source::KeyOf(key, _) => {
-                    let index = of(runtime, key, &quote!(#runtime::__private::KeyOf<#state>), &quote!(INDEX));
+                    let index = of(
+                        runtime,
+                        key,
+                        &quote!(#runtime::__private::KeyOf<#state>),
+                        &quote!(INDEX),
+                    );
                     typed.push(quote!(.with(#index)));
                 }
                 Source::State | Source::Item(_) | Source::Run => {}
@@ -54,9 +65,14 @@ impl Binder<'_> {
     /// Statements that name what the run must have, to the variable `requirements`. None if nothing is needed.
     pub(crate) fn requires(&self, params: &[Param]) -> Vec<TokenStream> {
         let runtime = self.runtime;
-        let needs = params.iter().filter(|param| matches!(param.source, Source::Run));
+        let needs = params
+            .iter()
+            .filter(|param| matches!(param.source, Source::Run));
         let requires = needs.map(|Param { ty, cfgs, .. }| {
-            let (require, requirements) = (of(runtime, ty, &quote!(#runtime::Extract), &quote!(require)), local("requirements"));
+            let (require, requirements) = (
+                of(runtime, ty, &quote!(#runtime::Extract), &quote!(require)),
+                local("requirements"),
+            );
             quote!(#(#cfgs)* #require(#requirements);)
         });
         requires.collect()
@@ -65,11 +81,20 @@ impl Binder<'_> {
     /// `let value0: &str = &state.draft;`
     pub(crate) fn bind(&self, index: usize, param: &Param) -> TokenStream {
         let runtime = self.runtime;
-        let Param { ident, ty, cfgs, source } = param;
+        let Param {
+            ident,
+            ty,
+            cfgs,
+            source,
+        } = param;
         let value = value(index);
         let (snapshot, scope) = (local("state"), local("scope"));
         let owned = self.owned.then(|| local_at("owned", index));
-        let place = || owned.as_ref().map_or_else(|| self.place(param), Ident::to_token_stream);
+        let place = || {
+            owned
+                .as_ref()
+                .map_or_else(|| self.place(param), Ident::to_token_stream)
+        };
         let bound = match source {
             Source::Key(Shape::Ref) | Source::KeyOf(_, Shape::Ref) => {
                 let place = place();
@@ -96,7 +121,9 @@ impl Binder<'_> {
             }
             Source::Run => {
                 let extract = of(runtime, ty, &quote!(#runtime::Extract), &quote!(extract));
-                let taken = owned.as_ref().map_or_else(|| quote!(#extract(#scope)?), Ident::to_token_stream);
+                let taken = owned
+                    .as_ref()
+                    .map_or_else(|| quote!(#extract(#scope)?), Ident::to_token_stream);
                 return quote!(#(#cfgs)* let #value = #taken;);
             }
         };
@@ -106,7 +133,9 @@ impl Binder<'_> {
     /// What a parameter needs where the snapshot cannot be borrowed: a clone of the key, the extracted value.
     pub(crate) fn own(&self, index: usize, param: &Param) -> TokenStream {
         let (runtime, state) = (self.runtime, self.state);
-        let Param { ty, cfgs, source, .. } = param;
+        let Param {
+            ty, cfgs, source, ..
+        } = param;
         let owned = local_at("owned", index);
         let value = match source {
             Source::Key(_) | Source::KeyOf(..) => {
@@ -120,7 +149,10 @@ impl Binder<'_> {
             // It is shared anyway: the scope holds it.
             Source::Item(_) => return TokenStream::new(),
             Source::Run => {
-                let (extract, scope) = (of(runtime, ty, &quote!(#runtime::Extract), &quote!(extract)), local("scope"));
+                let (extract, scope) = (
+                    of(runtime, ty, &quote!(#runtime::Extract), &quote!(extract)),
+                    local("scope"),
+                );
                 quote!(#extract(&#scope)?)
             }
         };
@@ -132,7 +164,12 @@ impl Binder<'_> {
         let (runtime, snapshot) = (self.runtime, local("state"));
         if let Source::KeyOf(key, _) = &param.source {
             let state = self.state;
-            let get = of(runtime, key, &quote!(#runtime::__private::KeyOf<#state>), &quote!(get));
+            let get = of(
+                runtime,
+                key,
+                &quote!(#runtime::__private::KeyOf<#state>),
+                &quote!(get),
+            );
             return quote_spanned!(key.span()=> *#get(#snapshot));
         }
         // One probe, at the user's token: rustc says which field is meant.
@@ -143,6 +180,9 @@ impl Binder<'_> {
 
 /// `<#ty as #of>::#item`, underlined as the type.
 fn of(runtime: &Runtime, ty: &Type, of: &TokenStream, item: &TokenStream) -> TokenStream {
-    let (open, rest) = (runtime.spot(ty, quote!(<)), runtime.spot(ty, quote!(as #of>::#item)));
+    let (open, rest) = (
+        runtime.spot(ty, quote!(<)),
+        runtime.spot(ty, quote!(as #of>::#item)),
+    );
     quote!(#open #ty #rest)
 }

@@ -9,9 +9,13 @@ use crate::paths::{local, local_at, no_generics};
 
 /// `EssayInput`.
 pub(super) fn input(cx: &Cx) -> TokenStream {
-    let State { ident, vis, input, .. } = cx.state;
+    let State {
+        ident, vis, input, ..
+    } = cx.state;
     let fields = cx.inputs().map(|(_, key)| {
-        let Key { field, ty, docs, .. } = key;
+        let Key {
+            field, ty, docs, ..
+        } = key;
         quote!(#(#docs)* #vis #field: #ty)
     });
     let doc = format!("What a run over [`{ident}`] starts from: the keys marked `input`.");
@@ -27,7 +31,14 @@ pub(super) fn input(cx: &Cx) -> TokenStream {
 
 /// `EssayDraft`.
 pub(super) fn newtype(cx: &Cx, key: &Key) -> TokenStream {
-    let Key { ty, vis, newtype, docs, name, .. } = key;
+    let Key {
+        ty,
+        vis,
+        newtype,
+        docs,
+        name,
+        ..
+    } = key;
     let doc = format!("The key `{name}` of [`{}`].", cx.state.ident);
     let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     let generics = no_generics(&cx.state.ident);
@@ -42,7 +53,13 @@ pub(super) fn newtype(cx: &Cx, key: &Key) -> TokenStream {
 
 /// `EssayUpdate`.
 pub(super) fn update(cx: &Cx) -> TokenStream {
-    let State { ident, vis, update, keys, .. } = cx.state;
+    let State {
+        ident,
+        vis,
+        update,
+        keys,
+        ..
+    } = cx.state;
     let runtime = cx.runtime;
     let fields = keys.iter().map(|key| {
         let (field, ty) = (&key.field, cx.ty(key));
@@ -71,9 +88,15 @@ pub(super) fn input_impls(cx: &Cx) -> TokenStream {
     let names = inputs.iter().map(|key| &key.name);
     let text = input.to_string();
     let from = from(cx, &inputs);
-    let needing = inputs.iter().copied().filter(|key| !matches!(key.initial, Initial::Expr(_)));
+    let needing = inputs
+        .iter()
+        .copied()
+        .filter(|key| !matches!(key.initial, Initial::Expr(_)));
     let where_default = where_each(cx, needing, "DefaultFor");
-    let (where_clone, where_debug) = (where_each(cx, inputs.iter().copied(), "CloneFor"), where_each(cx, inputs.iter().copied(), "DebugFor"));
+    let (where_clone, where_debug) = (
+        where_each(cx, inputs.iter().copied(), "CloneFor"),
+        where_each(cx, inputs.iter().copied(), "DebugFor"),
+    );
     let defaults = cx.inputs().map(|(index, key)| match key.initial {
         Initial::Expr(_) => {
             let default = local_at("__default_", index);
@@ -120,8 +143,15 @@ fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
         [key] => {
             let (field, ty, value) = (&key.field, &key.ty, local("value"));
             // See `no_generics`: here the type stands in angle brackets even if it has none of its own.
-            let bare = !ty.to_token_stream().into_iter().any(|token| token.to_string() == "<");
-            let generics = if bare { cx.runtime.spot(ty, quote!(<>)) } else { no_generics(&cx.state.ident) };
+            let bare = !ty
+                .to_token_stream()
+                .into_iter()
+                .any(|token| token.to_string() == "<");
+            let generics = if bare {
+                cx.runtime.spot(ty, quote!(<>))
+            } else {
+                no_generics(&cx.state.ident)
+            };
             quote! {
                 #[automatically_derived]
                 impl #generics ::core::convert::From<#ty> for #input {

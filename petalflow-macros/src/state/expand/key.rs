@@ -47,14 +47,25 @@ fn conditional_impls(cx: &Cx, key: &Key) -> TokenStream {
 /// `Key`, and the write that it is.
 fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let State { ident, update, .. } = cx.state;
-    let Key { field, name, ty, newtype, .. } = key;
+    let Key {
+        field,
+        name,
+        ty,
+        newtype,
+        ..
+    } = key;
     let runtime = cx.runtime;
     let held = cx.ty(key);
     let shared = cx.shared();
     let kept = kept(cx, key);
     let exclusive = key.exclusive();
     let generics = no_generics(ident);
-    let (value, overwrite, to, effects) = (local("value"), local("overwrite"), local("update"), local("effects"));
+    let (value, overwrite, to, effects) = (
+        local("value"),
+        local("overwrite"),
+        local("update"),
+        local("effects"),
+    );
     let marks = marks();
     let skip = key.marks.skip_zero.as_ref().map(|_| {
         let zero = zero(cx, key);
@@ -65,7 +76,11 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         }
     });
     // A write of zero may be ignored.
-    let must = if skip.is_some() { quote!(NONE) } else { quote!(of(#index)) };
+    let must = if skip.is_some() {
+        quote!(NONE)
+    } else {
+        quote!(of(#index))
+    };
     quote! {
         impl #newtype {
             #[inline]
@@ -119,8 +134,15 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
 /// Says at the field's type whether the state can keep it.
 fn kept(cx: &Cx, key: &Key) -> TokenStream {
     let (runtime, ty) = (cx.runtime, cx.ty(key));
-    let storage = if cx.state.volatile { quote!(Held) } else { quote!(Stored) };
-    let kept = runtime.spot(&key.ty, quote!(<#ty as #runtime::__private::#storage>::KEPT));
+    let storage = if cx.state.volatile {
+        quote!(Held)
+    } else {
+        quote!(Stored)
+    };
+    let kept = runtime.spot(
+        &key.ty,
+        quote!(<#ty as #runtime::__private::#storage>::KEPT),
+    );
     quote!(const _: () = #kept;)
 }
 
@@ -132,9 +154,17 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         let value = match &key.initial {
             Initial::Expr(value) => value.to_token_stream(),
             // These need a default themselves, and say so.
-            _ if matches!(key.reducer, Reducer::BuiltIn(BuiltIn::First)) => runtime.spot(&key.ty, quote!(<#ty as #runtime::reduce::First>::unset())),
-            _ if key.marks.skip_zero.is_some() => runtime.spot(&key.ty, quote!(<#ty as #runtime::__private::SkipsZero>::zero())),
-            _ => runtime.spot(&key.ty, quote!(<#ty as #runtime::__private::NeedsDefault>::initial())),
+            _ if matches!(key.reducer, Reducer::BuiltIn(BuiltIn::First)) => {
+                runtime.spot(&key.ty, quote!(<#ty as #runtime::reduce::First>::unset()))
+            }
+            _ if key.marks.skip_zero.is_some() => runtime.spot(
+                &key.ty,
+                quote!(<#ty as #runtime::__private::SkipsZero>::zero()),
+            ),
+            _ => runtime.spot(
+                &key.ty,
+                quote!(<#ty as #runtime::__private::NeedsDefault>::initial()),
+            ),
         };
         quote! {
             fn #default() -> #ty {
@@ -143,7 +173,11 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         }
     });
     let function = fold(cx, key).map(|fold| {
-        let (name, current, written) = (local_at("__fold_", index), local("current"), local("written"));
+        let (name, current, written) = (
+            local_at("__fold_", index),
+            local("current"),
+            local("written"),
+        );
         let fold = match &key.reducer {
             // A pointer, so that a closure knows its parameters and a function of another type is told what is expected.
             Reducer::Custom(_) => quote!(const { let #name: fn(&mut #ty, #ty) = #fold; #name }),
@@ -167,7 +201,10 @@ fn fold(cx: &Cx, key: &Key) -> Option<TokenStream> {
         Reducer::Custom(function) => Some(function.to_token_stream()),
         Reducer::BuiltIn(reducer) => {
             let (ty, (method, of)) = (cx.ty(key), reducer.names());
-            let (method, of) = (Ident::new(method, Span::call_site()), Ident::new(of, Span::call_site()));
+            let (method, of) = (
+                Ident::new(method, Span::call_site()),
+                Ident::new(of, Span::call_site()),
+            );
             Some(runtime.spot(&key.ty, quote!(<#ty as #runtime::reduce::#of>::#method)))
         }
     }
@@ -185,5 +222,8 @@ pub(super) fn folding(cx: &Cx, index: usize, key: &Key) -> TokenStream {
 /// The function that tells whether a value is a `skip_zero` key's zero.
 pub(super) fn zero(cx: &Cx, key: &Key) -> TokenStream {
     let (runtime, ty) = (cx.runtime, cx.ty(key));
-    runtime.spot(&key.ty, quote!(<#ty as #runtime::__private::SkipsZero>::is_zero))
+    runtime.spot(
+        &key.ty,
+        quote!(<#ty as #runtime::__private::SkipsZero>::is_zero),
+    )
 }

@@ -18,7 +18,11 @@ pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
     let newtypes = state.keys.iter().map(|key| items::newtype(&cx, key));
     let update = items::update(&cx);
     let input_impls = items::input_impls(&cx);
-    let keys = state.keys.iter().enumerate().map(|(index, key)| key::impls(&cx, index, key));
+    let keys = state
+        .keys
+        .iter()
+        .enumerate()
+        .map(|(index, key)| key::impls(&cx, index, key));
     let update_impls = update::impls(&cx);
     let state_impl = state::state_impl(&cx);
     quote! {
@@ -43,7 +47,11 @@ struct Cx<'a> {
 impl Cx<'_> {
     /// The keys of the input, with their indices.
     fn inputs(&self) -> impl Iterator<Item = (usize, &Key)> {
-        self.state.keys.iter().enumerate().filter(|(_, key)| key.marks.input.is_some())
+        self.state
+            .keys
+            .iter()
+            .enumerate()
+            .filter(|(_, key)| key.marks.input.is_some())
     }
 
     /// The key's type, underlined as the field's.
@@ -52,13 +60,21 @@ impl Cx<'_> {
     /// exist is one error.
     fn ty(&self, key: &Key) -> TokenStream {
         let (runtime, newtype) = (self.runtime, &key.newtype);
-        runtime.spot(&key.ty, quote!(<#newtype as #runtime::__private::Holds>::Value))
+        runtime.spot(
+            &key.ty,
+            quote!(<#newtype as #runtime::__private::Holds>::Value),
+        )
     }
 
     /// What the runtime is told of the state holds where the state can be shared between threads: a key that cannot be is one
     /// error, at its type.
     fn shared(&self) -> TokenStream {
-        let State { ident, input, update, .. } = self.state;
+        let State {
+            ident,
+            input,
+            update,
+            ..
+        } = self.state;
         let shared = |ty| {
             let runtime = self.runtime;
             quote!(for<'__a> #ty: #runtime::__private::SharedFor<'__a>)

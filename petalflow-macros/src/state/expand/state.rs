@@ -10,9 +10,19 @@ use super::{Cx, marks};
 use crate::paths::{local, local_at, name};
 
 pub(super) fn state_impl(cx: &Cx) -> TokenStream {
-    let State { ident, input, update, keys, .. } = cx.state;
+    let State {
+        ident,
+        input,
+        update,
+        keys,
+        ..
+    } = cx.state;
     let runtime = cx.runtime;
-    let storage = if cx.state.volatile { quote!(Volatile) } else { quote!(Durable) };
+    let storage = if cx.state.volatile {
+        quote!(Volatile)
+    } else {
+        quote!(Durable)
+    };
     let text = name(ident);
     let metas = keys.iter().map(|key| meta(cx, key));
     let (value, to, reset) = (local("input"), local("update"), local("keys"));
@@ -22,14 +32,18 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
         // A fresh update takes one write of each key.
         quote!(let _ = #newtype::__push(#value.#field, false, &mut #to);)
     });
-    let resets = keys.iter().enumerate().filter(|(_, key)| key.has_default()).map(|(index, key)| {
-        let (field, default) = (&key.field, local_at("__default_", index));
-        quote! {
-            if #runtime::KeySet::contains(&#reset, #index) {
-                self.#field = #default();
+    let resets = keys
+        .iter()
+        .enumerate()
+        .filter(|(_, key)| key.has_default())
+        .map(|(index, key)| {
+            let (field, default) = (&key.field, local_at("__default_", index));
+            quote! {
+                if #runtime::KeySet::contains(&#reset, #index) {
+                    self.#field = #default();
+                }
             }
-        }
-    });
+        });
     let commit = commit(cx);
     let validate = validate(cx);
     let shared = cx.shared();
@@ -63,7 +77,12 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
 }
 
 fn start(cx: &Cx, input: &Ident) -> TokenStream {
-    let State { ident, keys, complete, .. } = cx.state;
+    let State {
+        ident,
+        keys,
+        complete,
+        ..
+    } = cx.state;
     let runtime = cx.runtime;
     if !complete {
         return quote!(::core::unreachable!());
@@ -71,19 +90,26 @@ fn start(cx: &Cx, input: &Ident) -> TokenStream {
     let state = local("state");
     let fields = keys.iter().enumerate().map(|(index, key)| {
         let (field, default) = (&key.field, local_at("__default_", index));
-        let value = if key.moves_input() { quote!(#input.#field) } else { quote!(#default()) };
+        let value = if key.moves_input() {
+            quote!(#input.#field)
+        } else {
+            quote!(#default())
+        };
         quote!(#field: #value)
     });
-    let folds = cx.inputs().filter(|(_, key)| !key.moves_input()).map(|(index, key)| {
-        let (field, fold) = (&key.field, folding(cx, index, key));
-        let fold = quote!(#fold(&mut #state.#field, #input.#field););
-        if key.marks.skip_zero.is_some() {
-            let zero = zero(cx, key);
-            quote!(if !#zero(&#input.#field) { #fold })
-        } else {
-            fold
-        }
-    });
+    let folds = cx
+        .inputs()
+        .filter(|(_, key)| !key.moves_input())
+        .map(|(index, key)| {
+            let (field, fold) = (&key.field, folding(cx, index, key));
+            let fold = quote!(#fold(&mut #state.#field, #input.#field););
+            if key.marks.skip_zero.is_some() {
+                let zero = zero(cx, key);
+                quote!(if !#zero(&#input.#field) { #fold })
+            } else {
+                fold
+            }
+        });
     quote! {
         #[allow(unused_mut)]
         let mut #state = #ident { #(#fields,)* };
@@ -97,7 +123,12 @@ fn commit(cx: &Cx) -> TokenStream {
     let runtime = cx.runtime;
     let marks = marks();
     // `written` holds what this update wrote, `known` what has a value in the state.
-    let (to, overwritten, written, known) = (local("update"), local("overwritten"), local("written"), local("known"));
+    let (to, overwritten, written, known) = (
+        local("update"),
+        local("overwritten"),
+        local("written"),
+        local("known"),
+    );
     let statements = per_written(cx, |index, key| {
         let (field, fold) = (&key.field, folding(cx, index, key));
         let writes = quote!(&mut #to.#field, &mut self.#field, #runtime::KeySet::contains(&#overwritten, #index));
@@ -125,14 +156,22 @@ fn commit(cx: &Cx) -> TokenStream {
 /// Only `messages` refuses writes.
 fn validate(cx: &Cx) -> TokenStream {
     let (runtime, update) = (cx.runtime, &cx.state.update);
-    let keys: Vec<_> = cx.state.keys.iter().filter(|key| matches!(key.reducer, Reducer::BuiltIn(BuiltIn::Messages))).collect();
+    let keys: Vec<_> = cx
+        .state
+        .keys
+        .iter()
+        .filter(|key| matches!(key.reducer, Reducer::BuiltIn(BuiltIn::Messages)))
+        .collect();
     if keys.is_empty() {
         return TokenStream::new();
     }
     let (updates, one, all) = (local("updates"), local("update"), local("all"));
     let checks = keys.iter().map(|key| {
         let (ty, field, name) = (cx.ty(key), &key.field, &key.name);
-        let validate = runtime.spot(&key.ty, quote!(<#ty as #runtime::reduce::Messages>::validate));
+        let validate = runtime.spot(
+            &key.ty,
+            quote!(<#ty as #runtime::reduce::Messages>::validate),
+        );
         let writes = if keys.len() == 1 {
             quote!(::core::iter::Iterator::map(#updates, |#one| &#one.#field))
         } else {
@@ -141,7 +180,8 @@ fn validate(cx: &Cx) -> TokenStream {
         quote!(#validate(&self.#field, #name, &mut #writes)?;)
     });
     // Updates can be gone through once.
-    let collected = (keys.len() > 1).then(|| quote!(let #all: ::std::vec::Vec<_> = ::core::iter::Iterator::collect(#updates);));
+    let collected = (keys.len() > 1)
+        .then(|| quote!(let #all: ::std::vec::Vec<_> = ::core::iter::Iterator::collect(#updates);));
     quote! {
         fn validate<'__a>(&'__a self, #updates: &mut dyn ::core::iter::Iterator<Item = &'__a #update>) -> ::core::result::Result<(), #runtime::WriteError> {
             #collected

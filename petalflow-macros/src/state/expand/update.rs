@@ -11,7 +11,12 @@ use crate::paths::local;
 const BLOCK: usize = 16;
 
 pub(super) fn impls(cx: &Cx) -> TokenStream {
-    let State { ident, update, keys, .. } = cx.state;
+    let State {
+        ident,
+        update,
+        keys,
+        ..
+    } = cx.state;
     let runtime = cx.runtime;
     let marks = marks();
     let (f, written) = (local("f"), local("written"));
@@ -21,7 +26,12 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
     let names = keys.iter().map(|key| &key.name);
     let text = update.to_string();
     let getters = keys.iter().map(|key| {
-        let (Key { field, vis, name, .. }, ty) = (key, cx.ty(key));
+        let (
+            Key {
+                field, vis, name, ..
+            },
+            ty,
+        ) = (key, cx.ty(key));
         let doc = format!("What was written to the key `{name}`.");
         quote! {
             #[doc = #doc]

@@ -150,10 +150,10 @@ fn an_item_is_owned_in_the_type_of_the_node() {
     fn takes<T, N: petalflow::Takes<T> + Node<Essay, Item = T>>() -> bool {
         N::TAKES
     }
-    assert!(takes::<String, research>());
     fn takes_any<N: Node<Essay>>() -> bool {
         N::TAKES
     }
+    assert!(takes::<String, research>());
     assert!(!takes_any::<write>());
 }
 
