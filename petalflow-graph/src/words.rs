@@ -334,9 +334,9 @@ pub const fn too_many_keys(state: &str, keys: usize) -> Text {
         .push(" keys, but a state can have 256; group some of them in a struct")
 }
 
-/// PF011, for a node that turns out to pick any number of routes.
+/// PF011, for a node that turns out to pick any number of routes, or one for each of several deliveries.
 pub const fn stuck_by_many(node: &str) -> Text {
-    Text::new("a join after node ").name(node).push(" can be left waiting, because a node of the flow picks any number of routes, so some sides may never arrive; use plain edges and `defer` the node after the join")
+    Text::new("a join after node ").name(node).push(" can be left waiting, because a node of the flow can take several of its routes at once, or none, so some sides may never arrive; use plain edges and `defer` the node after the join")
 }
 
 /// PF010, for a cycle that its nodes cannot leave by choosing.

@@ -374,7 +374,7 @@ fn case(tape: &mut Tape<'_>, seed: u64) -> Case {
                 }
             }
             Kind::Lists | Kind::Sends => {
-                (0..2).for_each(|route| spec.to[route].extend(tape.of(&takes_ahead)))
+                (0..2).for_each(|route| spec.to[route].extend(tape.of(&takes_ahead)));
             }
         }
         spec.to.iter_mut().for_each(|to| {

@@ -47,7 +47,6 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
             impl #name #exists {
                 /// Runs the flow from this input with the defaults. [`new`](Self::new) has more to say about the run.
                 #[allow(clippy::self_named_constructors)]
-                #[allow(clippy::self_named_constructors)]
             pub fn run(input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<Self> {
                     Self::new().run(input)
                 }

@@ -18,18 +18,18 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             .filter(|(_, node)| !node.options.is_empty())
             .map(|(place, node)| {
                 let place = number(place);
-                let fields = node.options.iter().filter_map(|(name, value)| {
+                let field = |field: &str| {
+                    let said = node.options.iter().find(|(name, _)| name.unraw() == field);
                     // What cannot be read was reported by the check.
-                    let value = match &*name.unraw().to_string() {
-                        "retry" => options::retry(value, krate).ok()?,
-                        "timeout" | "idle" => {
-                            options::duration_tokens(options::duration(value).ok()?)
-                        }
-                        _ => return None,
-                    };
-                    Some(quote!(#name: ::core::option::Option::Some(#value),))
-                });
-                quote!((#place, #krate::Policy { #(#fields)* ..#krate::Policy::NONE }))
+                    let value = said.and_then(|(_, value)| match field {
+                        "retry" => options::retry(value, krate).ok(),
+                        _ => options::duration(value).ok().map(options::duration_tokens),
+                    });
+                    let none = || quote!(::core::option::Option::None);
+                    value.map_or_else(none, |value| quote!(::core::option::Option::Some(#value)))
+                };
+                let (retry, timeout, idle) = (field("retry"), field("timeout"), field("idle"));
+                quote!((#place, #krate::Policy { retry: #retry, timeout: #timeout, idle: #idle }))
             }),
     )
 }
