@@ -43,7 +43,7 @@ fn attributes_of_parameters_are_gone() {
         ),
     ));
     assert!(
-        expansion.starts_with("fn write (topic : & str , # [allow (unused)] old : & [String])"),
+        expansion.starts_with("fn write (topic : & str , # [allow (unused)] old : & [String]"),
         "{expansion}"
     );
 }
