@@ -10,6 +10,7 @@ use crate::paths::{PathEdge, PathsRef, kind};
 use crate::verdict::{Unmet, Verdict};
 
 /// Exactly, over the states of the run.
+#[inline]
 pub(crate) const fn by_frontiers(
     frontiers: &FrontiersRef<'_>,
     keys: &[KeyFacts<'_>],
@@ -73,6 +74,7 @@ pub(crate) const fn by_frontiers(
 }
 
 /// What is surely written after the superstep that goes this way.
+#[inline]
 const fn after(
     frontiers: &FrontiersRef<'_>,
     way: usize,
@@ -104,6 +106,7 @@ const fn after(
 }
 
 /// A node that runs right before this state on a way on which the key is not written.
+#[inline]
 const fn missing_before(
     frontiers: &FrontiersRef<'_>,
     state: usize,
@@ -128,6 +131,7 @@ const fn missing_before(
     None
 }
 
+#[inline]
 const fn report_output(key: usize, node: usize, verdicts: &mut [Verdict]) {
     if node < verdicts.len() && verdicts[node].output.is_none() {
         #[expect(clippy::cast_possible_truncation, reason = "keys fit, see `MAX_KEYS`")]
@@ -137,6 +141,7 @@ const fn report_output(key: usize, node: usize, verdicts: &mut [Verdict]) {
 }
 
 /// Soundly, over the edges: where the states are unknown, or too many.
+#[inline]
 pub(crate) const fn by_paths(
     paths: &PathsRef<'_>,
     keys: &[KeyFacts<'_>],
@@ -195,6 +200,7 @@ pub(crate) const fn by_paths(
 }
 
 /// Fills `values` with what is surely written when each node runs and when each join fires.
+#[inline]
 const fn written(
     paths: &PathsRef<'_>,
     keys: &[KeyFacts<'_>],
@@ -247,6 +253,7 @@ const fn written(
     }
 }
 
+#[inline]
 const fn along_edge(
     edge: &PathEdge,
     ephemeral: KeySet,
@@ -263,6 +270,7 @@ const fn along_edge(
 }
 
 /// What is surely written after `from`, on an edge of this kind.
+#[inline]
 const fn along(
     from: u32,
     what: u8,
@@ -288,6 +296,7 @@ const fn along(
 }
 
 /// The node before this one on an edge along which the key is not written.
+#[inline]
 const fn missing_on_edge(
     paths: &PathsRef<'_>,
     node: usize,
@@ -318,6 +327,7 @@ const fn missing_on_edge(
 ///
 /// Plain edges all fire, so any of them may do the writing; of the routes each must, unless none may be chosen. Joins
 /// count for each of their sides, because graphs in which one might not fire are refused.
+#[inline]
 const fn will_be_written(
     paths: &PathsRef<'_>,
     nodes: &[NodeFacts<'_>],
@@ -347,6 +357,7 @@ const fn will_be_written(
 }
 
 /// The same from the source of this edge on; and where the edges of the next source begin.
+#[inline]
 const fn will_be_written_from(
     paths: &PathsRef<'_>,
     mut edge: usize,
@@ -404,6 +415,7 @@ const fn will_be_written_from(
 }
 
 /// What an edge contributes.
+#[inline]
 const fn target(to: u32, what: u8, values: &[KeySet]) -> KeySet {
     let list = what & kind::WHAT == kind::EACH || what & kind::WHAT == kind::ROUTE_EACH;
     // A cycle over lists ends with an empty one, at any point of it.

@@ -45,6 +45,7 @@ pub struct Exploration {
 /// let exploration = explore(&graph, Routes::AsDeclared);
 /// assert!(exploration.exact && exploration.pairs.contains(0, 1));
 /// ```
+#[inline]
 pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
     let mut several = batches(graph);
     loop {
@@ -62,6 +63,7 @@ pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
 }
 
 /// The nodes beyond `several` that can be delivered to more than once in a superstep, where that makes a difference.
+#[inline]
 pub(crate) fn delivered_several(
     graph: &Graph,
     pairs: &Pairs,
@@ -74,6 +76,7 @@ pub(crate) fn delivered_several(
         .collect()
 }
 
+#[inline]
 fn explore_with(graph: &Graph, routes: Routes, several: &[bool]) -> Exploration {
     let shape = Shape::of(graph, routes, several);
     let Some(walk) = Walk::through(&shape) else {
@@ -127,6 +130,7 @@ pub(crate) struct Transition {
 type Losses = Vec<Vec<u32>>;
 
 impl Walk {
+    #[inline]
     fn through(shape: &Shape) -> Option<Self> {
         if !shape.complete {
             return None;
@@ -165,6 +169,7 @@ impl Walk {
 struct Work(usize);
 
 impl Work {
+    #[inline]
     fn spend(&mut self, work: usize) -> Option<()> {
         self.0 += work + 1;
         (self.0 <= MOST_WORK).then_some(())
@@ -172,6 +177,7 @@ impl Work {
 }
 
 /// The states that can follow, each with the sets of nodes that may have failed on the way.
+#[inline]
 fn ways(
     shape: &Shape,
     state: &State,
@@ -235,10 +241,12 @@ fn ways(
     Some(ways)
 }
 
+#[inline]
 fn outcomes(shape: &Shape, node: u32) -> &[Outcome] {
     &shape.nodes[node as usize].outcomes
 }
 
+#[inline]
 fn add_loss(losses: &mut Losses, lost: &[u32], failed: Option<u32>) {
     let lost = union(lost, failed.as_slice());
     if losses.iter().any(|known| subset(&lost, known)) {

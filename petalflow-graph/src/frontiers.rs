@@ -20,6 +20,7 @@ pub struct Frontiers {
 
 impl Frontiers {
     /// The states that were explored, unless they are too many to be constants of a program.
+    #[inline]
     pub(crate) fn of(walk: &Walk, nodes: usize) -> Option<Self> {
         let states = walk.states.len();
         let cells: usize = walk.states.iter().map(|state| state.frontier.len()).sum();
@@ -66,6 +67,7 @@ impl Frontiers {
     }
 
     /// The form that constant evaluation reads.
+    #[inline]
     pub fn view(&self) -> FrontiersRef<'_> {
         FrontiersRef {
             offsets: &self.offsets,
@@ -91,16 +93,19 @@ pub struct FrontiersRef<'a> {
 
 impl FrontiersRef<'_> {
     /// How many states there are.
+    #[inline]
     pub const fn states(&self) -> usize {
         self.offsets.len() - 1
     }
 
     /// Whether the run is over in this state.
+    #[inline]
     pub const fn is_end(&self, state: usize) -> bool {
         state != 0 && self.offsets[state] == self.offsets[state + 1]
     }
 }
 
+#[inline]
 fn reverse_postorder(walk: &Walk) -> Vec<usize> {
     let mut next = vec![Vec::new(); walk.states.len()];
     for way in &walk.transitions {
@@ -112,6 +117,7 @@ fn reverse_postorder(walk: &Walk) -> Vec<usize> {
 }
 
 /// The vertices that can be reached from `start`, each after those it leads to (but for cycles).
+#[inline]
 pub(crate) fn postorder(next: &[Vec<usize>], start: usize) -> Vec<usize> {
     let mut seen = vec![false; next.len()];
     let mut order = Vec::new();

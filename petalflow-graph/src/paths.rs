@@ -47,6 +47,7 @@ pub struct Paths {
 
 impl Paths {
     /// The edges of a graph.
+    #[inline]
     pub fn of(graph: &Graph) -> Self {
         let (nodes, joins) = (index(graph.nodes.len()), graph.joins);
         let (start, end) = (nodes + joins, nodes + joins + 1);
@@ -131,6 +132,7 @@ impl Paths {
     }
 
     /// The form that constant evaluation reads.
+    #[inline]
     pub fn view(&self) -> PathsRef<'_> {
         PathsRef {
             nodes: self.nodes,
@@ -156,11 +158,13 @@ pub struct PathsRef<'a> {
 
 impl PathsRef<'_> {
     /// Where the run starts.
+    #[inline]
     pub const fn start(&self) -> u32 {
         self.nodes + self.joins
     }
 
     /// Where a path ends.
+    #[inline]
     pub const fn end(&self) -> u32 {
         self.nodes + self.joins + 1
     }

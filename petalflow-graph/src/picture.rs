@@ -16,6 +16,7 @@ use crate::graph::{Edge, Graph, Source, Target, Via, index};
 /// };
 /// assert_eq!(mermaid(&graph), "graph TD\n    START([START])\n    END([END])\n    write[write]\n    START --> write\n    write --> END\n");
 /// ```
+#[inline]
 pub fn mermaid(graph: &Graph) -> String {
     let mut text = String::from("graph TD\n    START([START])\n    END([END])\n");
     let ids = ids(graph);
@@ -51,6 +52,7 @@ pub fn mermaid(graph: &Graph) -> String {
 }
 
 /// The graph in the language of Graphviz, sorted likewise.
+#[inline]
 pub fn dot(graph: &Graph) -> String {
     let mut text = String::from("digraph flow {\n    START [shape=oval];\n    END [shape=oval];\n");
     let ids = ids(graph);
@@ -93,6 +95,7 @@ enum Shape {
     Standard,
 }
 
+#[inline]
 fn shape(graph: &Graph, place: usize) -> Shape {
     let routed = |edge: &Edge| {
         edge.from == Source::Node(index(place))
@@ -108,6 +111,7 @@ fn shape(graph: &Graph, place: usize) -> Shape {
 }
 
 /// The edges without repetitions, from START, then by place; a node without any leads to END.
+#[inline]
 pub(crate) fn edges(graph: &Graph) -> Vec<Edge> {
     let leads: BTreeSet<Source> = graph
         .edges
@@ -139,6 +143,7 @@ pub(crate) fn edges(graph: &Graph) -> Vec<Edge> {
     edges
 }
 
+#[inline]
 fn label(via: &Via) -> Option<String> {
     match via {
         Via::Plain => None,
@@ -149,6 +154,7 @@ fn label(via: &Via) -> Option<String> {
     }
 }
 
+#[inline]
 fn ends(ids: &[String], edge: &Edge) -> (String, String) {
     let from = match edge.from {
         Source::Start => "START".into(),
@@ -164,6 +170,7 @@ fn ends(ids: &[String], edge: &Edge) -> (String, String) {
 }
 
 /// An identifier per node: its name where Mermaid takes it as it is, and otherwise one made of what is left of it.
+#[inline]
 fn ids(graph: &Graph) -> Vec<String> {
     let mut taken = BTreeSet::from(["START".to_owned(), "END".to_owned()]);
     let ids = graph.nodes.iter().map(|node| {
@@ -209,6 +216,7 @@ const RESERVED: [&str; 13] = [
     "href",
 ];
 
+#[inline]
 fn join_id(ids: &[String], join: u32) -> String {
     let mut id = format!("join{join}");
     while ids.contains(&id) {
@@ -218,6 +226,7 @@ fn join_id(ids: &[String], join: u32) -> String {
 }
 
 /// A label as it is, or quoted where Mermaid would read it as something else.
+#[inline]
 fn mermaid_label(label: &str) -> String {
     if !label.is_empty()
         && label.chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -242,6 +251,7 @@ fn mermaid_label(label: &str) -> String {
     text
 }
 
+#[inline]
 fn quoted(text: &str) -> String {
     format!(
         "\"{}\"",

@@ -14,6 +14,7 @@ use crate::words::{self, coded};
 ///
 /// With the wording of the first rule that is broken.
 #[track_caller]
+#[inline]
 pub const fn report(place: u32, keys: &[KeyFacts<'_>], nodes: &[NodeFacts<'_>], verdict: &Verdict) {
     if let Some((rule, text)) = verdict.text(place, keys, nodes) {
         panic_with(rule, &text);
@@ -30,6 +31,7 @@ pub const fn report(place: u32, keys: &[KeyFacts<'_>], nodes: &[NodeFacts<'_>], 
 /// With the wording of PF012, PF014 or PF015. An arm that the node does not have is [`report_arm`]'s, and as long as there
 /// is one no route is reported as missing.
 #[track_caller]
+#[inline]
 pub const fn report_routes(node: &NodeFacts<'_>, arms: &[&str], plain: bool) {
     if let Some((rule, text)) = routes_text(node, arms, plain) {
         panic_with(rule, &text);
@@ -42,6 +44,7 @@ pub const fn report_routes(node: &NodeFacts<'_>, arms: &[&str], plain: bool) {
 ///
 /// With the wording of PF013.
 #[track_caller]
+#[inline]
 pub const fn report_arm(node: &NodeFacts<'_>, arm: &str) {
     if let Some((rule, text)) = arm_text(node, arm) {
         panic_with(rule, &text);
@@ -49,6 +52,7 @@ pub const fn report_arm(node: &NodeFacts<'_>, arm: &str) {
 }
 
 /// [`report_routes`] and [`report_arm`] for the run-time builder: `arms` come with the site of their edges.
+#[inline]
 pub fn route_problems(
     place: u32,
     node: &NodeFacts<'_>,
@@ -73,6 +77,7 @@ pub fn route_problems(
 }
 
 /// For each route of a node, in the order of its variants, the index of the first arm of that name; `u32::MAX` if none.
+#[inline]
 pub const fn route_table<const V: usize>(routes: &[&str], arms: &[&str]) -> [u32; V] {
     let mut table = [u32::MAX; V];
     let mut route = 0;
@@ -87,6 +92,7 @@ pub const fn route_table<const V: usize>(routes: &[&str], arms: &[&str]) -> [u32
     table
 }
 
+#[inline]
 const fn routes_text(node: &NodeFacts<'_>, arms: &[&str], plain: bool) -> Option<(Rule, Text)> {
     if !node.has_route {
         return if arms.is_empty() {
@@ -118,6 +124,7 @@ const fn routes_text(node: &NodeFacts<'_>, arms: &[&str], plain: bool) -> Option
     None
 }
 
+#[inline]
 const fn arm_text(node: &NodeFacts<'_>, arm: &str) -> Option<(Rule, Text)> {
     // A node that does not choose is reported once, at the node.
     if !node.has_route || position(arm, node.routes).is_some() {
@@ -129,6 +136,7 @@ const fn arm_text(node: &NodeFacts<'_>, arm: &str) -> Option<(Rule, Text)> {
     ))
 }
 
+#[inline]
 const fn position(name: &str, names: &[&str]) -> Option<usize> {
     let mut i = 0;
     while i < names.len() {
@@ -141,6 +149,7 @@ const fn position(name: &str, names: &[&str]) -> Option<usize> {
 }
 
 #[track_caller]
+#[inline]
 const fn panic_with(rule: Rule, text: &Text) -> ! {
     panic!("{}", coded(rule, text).as_str())
 }

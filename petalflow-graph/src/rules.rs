@@ -30,11 +30,13 @@ pub use endless::EndlessRow;
 /// assert_eq!(problems.len(), 1);
 /// assert!(problems[0].to_string().starts_with("PF009: node `audit` is unreachable: no edge leads to it"));
 /// ```
+#[inline]
 pub fn check(graph: &Graph) -> Vec<Problem> {
     check_with(graph, &explore(graph, Routes::AsDeclared))
 }
 
 /// [`check`] for a caller that has explored the graph.
+#[inline]
 pub fn check_with(graph: &Graph, exploration: &Exploration) -> Vec<Problem> {
     let cx = Cx {
         graph,
@@ -59,6 +61,7 @@ pub fn check_with(graph: &Graph, exploration: &Exploration) -> Vec<Problem> {
 }
 
 /// The cycles without a way out that depend on their nodes picking exactly one route.
+#[inline]
 pub(crate) fn endless_by_choice(graph: &Graph) -> Vec<EndlessRow> {
     let edges = EdgesBySource::of(graph);
     endless::Endless::of(graph, &edges, &reach::Reach::of(graph)).by_choice()
@@ -73,10 +76,12 @@ struct Cx<'a> {
 }
 
 impl Cx<'_> {
+    #[inline]
     fn name(&self, node: u32) -> &str {
         &self.graph.nodes[node as usize].name
     }
 
+    #[inline]
     fn source(&self, source: Source) -> String {
         names::source(self.graph, source)
     }

@@ -67,6 +67,7 @@ pub(crate) struct State {
 
 impl Shape {
     /// `several` says which nodes can run more than once in a superstep.
+    #[inline]
     pub(crate) fn of(graph: &Graph, routes: Routes, several: &[bool]) -> Self {
         let edges = EdgesBySource::of(graph);
         let mut shape = Shape {
@@ -126,6 +127,7 @@ impl Shape {
         shape
     }
 
+    #[inline]
     fn token(&self, token: u32) -> Token {
         let nodes = index(self.nodes.len());
         match token {
@@ -139,6 +141,7 @@ impl Shape {
     ///
     /// The order in which the tokens are looked at does not matter: a side only ever arrives, and whether a batch is empty
     /// depends only on what the nodes themselves set off.
+    #[inline]
     pub(crate) fn close(&self, tokens: &[u32], before: &State) -> State {
         let mut next = State {
             frontier: Vec::new(),
@@ -202,6 +205,7 @@ enum Token {
 }
 
 /// Which nodes run once per item of a batch.
+#[inline]
 pub(crate) fn batches(graph: &Graph) -> Vec<bool> {
     let mut batches = vec![false; graph.nodes.len()];
     for edge in &*graph.edges {
@@ -213,6 +217,7 @@ pub(crate) fn batches(graph: &Graph) -> Vec<bool> {
 }
 
 /// Whether it matters how often the node runs in one superstep: runs that choose, or fail, can go different ways.
+#[inline]
 pub(crate) fn diverges(graph: &Graph, node: u32, routes: Routes) -> bool {
     let many = routes == Routes::Any || graph.nodes[node as usize].many;
     let mut first = None;
@@ -232,6 +237,7 @@ pub(crate) struct EdgesBySource<'a> {
 }
 
 impl<'a> EdgesBySource<'a> {
+    #[inline]
     pub(crate) fn of(graph: &'a Graph) -> Self {
         let mut edges = EdgesBySource {
             start: Vec::new(),
@@ -248,6 +254,7 @@ impl<'a> EdgesBySource<'a> {
         edges
     }
 
+    #[inline]
     pub(crate) fn from(&self, source: Source) -> &[&'a Edge] {
         match source {
             Source::Start => &self.start,
@@ -258,6 +265,7 @@ impl<'a> EdgesBySource<'a> {
 }
 
 /// The routes among these edges: the edges of each name, in the order the names first appear.
+#[inline]
 pub(crate) fn routes<'a>(edges: &[&'a Edge]) -> Vec<(&'a str, Vec<&'a Edge>)> {
     let mut routes: Vec<(&str, Vec<&Edge>)> = Vec::new();
     let mut by_name = BTreeMap::new();
@@ -287,6 +295,7 @@ struct TokensOf {
 
 impl TokensOf {
     /// All ways in which a run with these edges can go; none if there are too many.
+    #[inline]
     fn outcomes(&self, edges: &[&Edge], pick: Pick, several: bool) -> Option<Vec<Outcome>> {
         let fixed: Vec<&Edge> = edges
             .iter()
@@ -330,6 +339,7 @@ impl TokensOf {
     }
 
     /// Each list is sent items or none, independently of the others.
+    #[inline]
     fn with_or_without_items(&self, edges: &[&Edge]) -> Option<Vec<Tokens>> {
         let lists: Vec<&Edge> = edges.iter().copied().filter(|edge| is_list(edge)).collect();
         let lists_count = index(lists.len());
@@ -353,6 +363,7 @@ impl TokensOf {
         Some(all)
     }
 
+    #[inline]
     fn with_items(&self, edges: &[&Edge]) -> Tokens {
         sorted(
             edges
@@ -362,6 +373,7 @@ impl TokensOf {
         )
     }
 
+    #[inline]
     fn without_items(&self, edges: &[&Edge]) -> Tokens {
         sorted(
             edges
@@ -372,6 +384,7 @@ impl TokensOf {
         )
     }
 
+    #[inline]
     fn token(&self, edge: &Edge, empty: bool) -> Option<u32> {
         match edge.to {
             Target::Node(node) if empty => Some(self.nodes + node),
@@ -382,6 +395,7 @@ impl TokensOf {
     }
 }
 
+#[inline]
 fn is_list(edge: &Edge) -> bool {
     matches!(
         (&edge.via, edge.to),
@@ -390,6 +404,7 @@ fn is_list(edge: &Edge) -> bool {
 }
 
 /// The sets of edges that a choice among these routes can fire.
+#[inline]
 fn choices<'a>(routes: &[(&str, Vec<&'a Edge>)], pick: Pick) -> Option<Vec<Vec<&'a Edge>>> {
     if routes.is_empty() {
         return Some(vec![Vec::new()]);
@@ -417,12 +432,14 @@ fn choices<'a>(routes: &[(&str, Vec<&'a Edge>)], pick: Pick) -> Option<Vec<Vec<&
     )
 }
 
+#[inline]
 fn sorted(mut tokens: Tokens) -> Tokens {
     tokens.sort_unstable();
     tokens.dedup();
     tokens
 }
 
+#[inline]
 fn insert(set: &mut Vec<u32>, element: u32) {
     if let Err(at) = set.binary_search(&element) {
         set.insert(at, element);
@@ -430,6 +447,7 @@ fn insert(set: &mut Vec<u32>, element: u32) {
 }
 
 /// The union of two sorted sets.
+#[inline]
 pub(crate) fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
     let mut all = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
@@ -445,6 +463,7 @@ pub(crate) fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
 }
 
 /// Whether every element of the sorted set `a` is in the sorted set `b`.
+#[inline]
 pub(crate) fn subset(a: &[u32], b: &[u32]) -> bool {
     let mut rest = b.iter();
     a.iter().all(|x| rest.any(|y| x == y))

@@ -23,6 +23,7 @@ pub struct Stuck {
 
 impl Stuck {
     /// A node to report it at: the one that leaves a side out, or one that is a side or runs after the join.
+    #[inline]
     pub(crate) fn site(&self, graph: &Graph) -> Option<u32> {
         let node = |source: &Source| {
             if let Source::Node(node) = *source {
@@ -47,6 +48,7 @@ impl Stuck {
 }
 
 /// The joins that hold an arrival in some end of the run; each as in the first such end.
+#[inline]
 pub(crate) fn found(graph: &Graph, shape: &Shape, walk: &Walk) -> Vec<Stuck> {
     let mut stuck = BTreeMap::new();
     let ends = walk
@@ -77,6 +79,7 @@ pub(crate) fn found(graph: &Graph, shape: &Shape, walk: &Walk) -> Vec<Stuck> {
     stuck.into_values().collect()
 }
 
+#[inline]
 fn describe(graph: &Graph, join: u32, arrived: Vec<Source>, missing: Vec<Source>) -> Stuck {
     let culprit = missing.iter().find_map(|&side| culprit(graph, side));
     Stuck {
@@ -89,6 +92,7 @@ fn describe(graph: &Graph, join: u32, arrived: Vec<Source>, missing: Vec<Source>
 }
 
 /// The node nearest before this side of a join that can go another way: by a route (or by failing, if there is no route).
+#[inline]
 fn culprit(graph: &Graph, side: Source) -> Option<(u32, bool)> {
     let into = sources_into(graph);
     let edges = EdgesBySource::of(graph);
@@ -126,6 +130,7 @@ fn culprit(graph: &Graph, side: Source) -> Option<(u32, bool)> {
 }
 
 /// Whether an edge to `to` can lead to `side` without running `except` again.
+#[inline]
 fn leads_to(graph: &Graph, to: Target, side: Source, except: Source) -> bool {
     let edges = EdgesBySource::of(graph);
     let mut seen = BTreeSet::new();
@@ -141,6 +146,7 @@ fn leads_to(graph: &Graph, to: Target, side: Source, except: Source) -> bool {
     false
 }
 
+#[inline]
 fn as_source(target: Target) -> Option<Source> {
     match target {
         Target::Node(node) => Some(Source::Node(node)),
@@ -149,6 +155,7 @@ fn as_source(target: Target) -> Option<Source> {
     }
 }
 
+#[inline]
 fn sources_into(graph: &Graph) -> BTreeMap<Source, Vec<Source>> {
     let mut into: BTreeMap<Source, Vec<Source>> = BTreeMap::new();
     for edge in &*graph.edges {
@@ -163,6 +170,7 @@ fn sources_into(graph: &Graph) -> BTreeMap<Source, Vec<Source>> {
 ///
 /// A join surely completes if all its sides go back, over nodes with one plain way in that cannot fail, to one place, and
 /// either arrive in the same superstep or that place runs at most once.
+#[inline]
 pub(crate) fn suspected(graph: &Graph) -> Vec<Stuck> {
     let into = edges_into(graph);
     let mut sides: BTreeMap<u32, Vec<(Source, &Via)>> = BTreeMap::new();
@@ -189,6 +197,7 @@ pub(crate) fn suspected(graph: &Graph) -> Vec<Stuck> {
 
 type Into<'a> = BTreeMap<u32, Vec<(Source, &'a Via)>>;
 
+#[inline]
 fn edges_into(graph: &Graph) -> Into<'_> {
     let mut into: Into<'_> = BTreeMap::new();
     for edge in &*graph.edges {
@@ -200,6 +209,7 @@ fn edges_into(graph: &Graph) -> Into<'_> {
 }
 
 /// The nodes whose plain edges may not fire: they fail, or they choose (and should have no plain edges).
+#[inline]
 fn unsure(graph: &Graph) -> BTreeSet<Source> {
     graph
         .edges
@@ -209,6 +219,7 @@ fn unsure(graph: &Graph) -> BTreeSet<Source> {
         .collect()
 }
 
+#[inline]
 fn surely_completes(
     graph: &Graph,
     into: &Into<'_>,
@@ -243,6 +254,7 @@ fn surely_completes(
 }
 
 /// The only way to this place, backwards; for each step whether it takes exactly one superstep.
+#[inline]
 fn chain(
     graph: &Graph,
     into: &Into<'_>,
@@ -266,6 +278,7 @@ fn chain(
     (places, steady)
 }
 
+#[inline]
 fn runs_once(graph: &Graph, into: &Into<'_>, mut at: Source) -> bool {
     for _ in 0..=graph.nodes.len() {
         match at {

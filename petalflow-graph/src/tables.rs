@@ -55,6 +55,7 @@ pub struct Any {
 
 impl Analysis {
     /// For a macro, which does not know which nodes pick several routes.
+    #[inline]
     pub fn of(graph: &Graph) -> Self {
         let mut analysis = Self::declared(graph);
         let routed = graph
@@ -68,6 +69,7 @@ impl Analysis {
     }
 
     /// For the run-time builder, which has said in [`Node::many`](crate::Node::many) which nodes pick several routes.
+    #[inline]
     pub fn declared(graph: &Graph) -> Self {
         let declared = explore(graph, Routes::AsDeclared);
         let several =
@@ -85,6 +87,7 @@ impl Analysis {
     }
 
     /// The form that constant evaluation reads.
+    #[inline]
     pub fn tables(&self) -> Tables<'_> {
         Tables {
             together: self.together.view(),
@@ -98,6 +101,7 @@ impl Analysis {
 }
 
 impl Any {
+    #[inline]
     fn of(graph: &Graph, routes: Routes, declared: &Exploration) -> Self {
         let Exploration {
             pairs, mut stuck, ..
@@ -112,6 +116,7 @@ impl Any {
     }
 
     /// The form that constant evaluation reads.
+    #[inline]
     pub fn view(&self) -> AnyRef<'_> {
         AnyRef {
             together: self.together.view(),
@@ -148,6 +153,7 @@ pub struct AnyRef<'a> {
 
 impl Tables<'_> {
     /// How many key sets [`judge`](crate::judge) needs room for.
+    #[inline]
     pub const fn scratch(&self) -> usize {
         let paths = self.paths.end() as usize + 1;
         match &self.frontiers {

@@ -12,6 +12,7 @@ pub struct Pairs {
 
 impl Pairs {
     /// No pairs of this many nodes.
+    #[inline]
     pub(crate) fn none(nodes: usize) -> Self {
         Pairs {
             nodes,
@@ -20,11 +21,13 @@ impl Pairs {
     }
 
     /// Whether the two can run in one superstep.
+    #[inline]
     pub fn contains(&self, a: u32, b: u32) -> bool {
         self.rows[a as usize][b as usize / 64] >> (b % 64) & 1 == 1
     }
 
     /// All pairs `(a, b)` with `a <= b`, ascending.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         (0..index(self.nodes)).flat_map(move |a| {
             (a..index(self.nodes))
@@ -34,6 +37,7 @@ impl Pairs {
     }
 
     /// The pairs as constants that a macro can write down.
+    #[inline]
     pub fn table(&self) -> PairTable {
         let mut table = PairTable {
             offsets: vec![0],
@@ -55,6 +59,7 @@ impl Pairs {
         table
     }
 
+    #[inline]
     pub(crate) fn insert(&mut self, a: u32, b: u32) -> bool {
         let new = !self.contains(a, b);
         self.rows[a as usize][b as usize / 64] |= 1 << (b % 64);
@@ -63,6 +68,7 @@ impl Pairs {
     }
 
     /// All pairs of different nodes of one superstep.
+    #[inline]
     pub(crate) fn insert_all(&mut self, frontier: &[u32]) {
         if frontier.len() < 2 {
             return;
@@ -84,6 +90,7 @@ impl Pairs {
 
     /// Adds `(n, n)` for the nodes that can be delivered several items in one superstep. `waits` says whether a deferred node
     /// can have been triggered already when another one runs: it keeps what is delivered to it until it runs.
+    #[inline]
     pub(crate) fn insert_repeated(
         &mut self,
         graph: &Graph,
@@ -144,6 +151,7 @@ pub struct PairTable {
 
 impl PairTable {
     /// The form that constant evaluation reads.
+    #[inline]
     pub fn view(&self) -> PairsRef<'_> {
         PairsRef {
             offsets: &self.offsets,
@@ -163,6 +171,7 @@ pub struct PairsRef<'a> {
 
 impl PairsRef<'_> {
     /// Whether the two can run in one superstep.
+    #[inline]
     pub const fn contains(&self, a: u32, b: u32) -> bool {
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
         let mut i = self.offsets[a as usize] as usize;
@@ -181,6 +190,7 @@ impl PairsRef<'_> {
 ///
 /// Two nodes can run together if one node set off both or if two nodes that can run together set off one each. A join is
 /// taken to follow each of its sides alone, which can only add pairs.
+#[inline]
 pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (Pairs, Vec<bool>) {
     let follow = Follow::of(graph, all_routes, several);
     let mut pairs = Pairs::none(graph.nodes.len());
@@ -242,6 +252,7 @@ struct Next {
 }
 
 impl Follow {
+    #[inline]
     fn of(graph: &Graph, all_routes: Routes, several: &[bool]) -> Self {
         let edges = EdgesBySource::of(graph);
         let next = |source: Source, together: bool, several: bool| {
@@ -292,6 +303,7 @@ impl Follow {
 
 impl Next {
     /// What edges that fire together set off; each edge sets off one of its ways.
+    #[inline]
     fn of(choices: &[Vec<Ways>]) -> Self {
         let mut next = Next {
             all: Vec::new(),
@@ -319,10 +331,12 @@ impl Next {
 /// The alternatives of one edge: the nodes each sets off.
 type Ways = Vec<Vec<u32>>;
 
+#[inline]
 fn is_each(via: &Via) -> bool {
     matches!(via, Via::Each | Via::RouteEach(_))
 }
 
+#[inline]
 fn ways(edges: &EdgesBySource<'_>, to: Target, each: bool) -> Ways {
     let mut ways = Vec::new();
     if let Target::Node(node) = to {
@@ -339,6 +353,7 @@ fn ways(edges: &EdgesBySource<'_>, to: Target, each: bool) -> Ways {
 }
 
 /// What an empty batch for this node sets off in its place.
+#[inline]
 fn set_off(edges: &EdgesBySource<'_>, node: u32, nodes: &mut Vec<u32>) {
     let mut empty = vec![node];
     let mut next = 0;
@@ -364,6 +379,7 @@ fn set_off(edges: &EdgesBySource<'_>, node: u32, nodes: &mut Vec<u32>) {
     }
 }
 
+#[inline]
 fn pass_join(
     edges: &EdgesBySource<'_>,
     to: Target,

@@ -77,6 +77,7 @@ pub struct Metrics {
 /// assert_eq!(topology.nodes[0].role, Role::Terminal);
 /// assert_eq!(topology.metrics.cyclomatic, 3);
 /// ```
+#[inline]
 pub fn topology(graph: &Graph) -> Topology {
     let pairs = pairs(graph);
     let count = graph.nodes.len();
@@ -145,6 +146,7 @@ enum Place {
 }
 
 /// The edges from place to place, each pair once.
+#[inline]
 fn pairs(graph: &Graph) -> Vec<(Place, Place)> {
     let by_source = EdgesBySource::of(graph);
     let mut pairs = Vec::new();
@@ -176,6 +178,7 @@ fn pairs(graph: &Graph) -> Vec<(Place, Place)> {
     pairs
 }
 
+#[inline]
 fn metrics(nodes: usize, pairs: &[(Place, Place)]) -> Metrics {
     let (mut fan_in, mut fan_out) = (vec![0; nodes], vec![0; nodes]);
     for &(from, to) in pairs {
@@ -210,10 +213,12 @@ fn metrics(nodes: usize, pairs: &[(Place, Place)]) -> Metrics {
     clippy::cast_precision_loss,
     reason = "graphs have far fewer than 2^52 edges"
 )]
+#[inline]
 fn as_f64(count: usize) -> f64 {
     count as f64
 }
 
+#[inline]
 fn depth(nodes: usize, pairs: &[(Place, Place)]) -> usize {
     let mut next = vec![Vec::new(); nodes];
     let mut level: Vec<u32> = Vec::new();

@@ -55,6 +55,7 @@ impl Verdict {
     };
 
     /// The first thing that is wrong with the node at `place`, in words.
+    #[inline]
     pub const fn text(
         &self,
         place: u32,
@@ -98,6 +99,7 @@ impl Verdict {
     }
 
     /// The first thing that is wrong with the node at `place`.
+    #[inline]
     pub fn problem(
         &self,
         place: u32,
@@ -109,6 +111,7 @@ impl Verdict {
     }
 
     /// Everything that is wrong with the node at `place`.
+    #[inline]
     pub fn problems(
         &self,
         place: u32,
@@ -145,6 +148,7 @@ impl Verdict {
 }
 
 /// Whether, and how, other nodes write a key.
+#[inline]
 const fn writers<'a>(nodes: &[NodeFacts<'a>], key: usize, reader: usize) -> words::Writers<'a> {
     let mut maybe = None;
     let mut i = 0;
@@ -164,6 +168,7 @@ const fn writers<'a>(nodes: &[NodeFacts<'a>], key: usize, reader: usize) -> word
 }
 
 /// What is wrong with each node, in one pass of constant evaluation. `S` is [`Tables::scratch`].
+#[inline]
 pub const fn verdicts<const N: usize, const S: usize>(
     tables: &Tables<'_>,
     keys: &[KeyFacts<'_>],
@@ -175,6 +180,7 @@ pub const fn verdicts<const N: usize, const S: usize>(
 }
 
 /// What is wrong with each node, at run time.
+#[inline]
 pub fn verdicts_of(
     tables: &Tables<'_>,
     keys: &[KeyFacts<'_>],
@@ -197,6 +203,7 @@ pub fn verdicts_of(
 /// # Panics
 ///
 /// If a slice is too short, or if there are more than [`MAX_KEYS`](crate::MAX_KEYS) keys.
+#[inline]
 pub const fn judge(
     tables: &Tables<'_>,
     keys: &[KeyFacts<'_>],
@@ -230,6 +237,7 @@ pub const fn judge(
 }
 
 /// Of each part of the graph the first set that never ends, because none of its routing nodes picks several.
+#[inline]
 const fn endless(rows: &[EndlessRow], nodes: &[NodeFacts<'_>], verdicts: &mut [Verdict]) {
     let mut row = 0;
     while row < rows.len() {
@@ -248,6 +256,7 @@ const fn endless(rows: &[EndlessRow], nodes: &[NodeFacts<'_>], verdicts: &mut [V
     }
 }
 
+#[inline]
 const fn some_takes_item(places: &[u32], nodes: &[NodeFacts<'_>]) -> bool {
     let mut i = 0;
     while i < places.len() {
@@ -259,6 +268,7 @@ const fn some_takes_item(places: &[u32], nodes: &[NodeFacts<'_>]) -> bool {
     false
 }
 
+#[inline]
 const fn some_many(nodes: &[NodeFacts<'_>]) -> bool {
     let mut i = 0;
     while i < nodes.len() {
@@ -274,6 +284,7 @@ const fn some_many(nodes: &[NodeFacts<'_>]) -> bool {
 const BLOCK: usize = 32;
 
 /// For each key the first two writers that can run together: the key is the mistake, so it is reported once.
+#[inline]
 const fn conflicts(
     together: &PairsRef<'_>,
     keys: &[KeyFacts<'_>],
@@ -331,6 +342,7 @@ const fn conflicts(
 }
 
 /// What the nodes of each block may write.
+#[inline]
 const fn fill_blocks(nodes: &[NodeFacts<'_>], blocks: &mut [KeySet]) {
     let mut i = 0;
     while i < nodes.len() {
@@ -345,6 +357,7 @@ const fn fill_blocks(nodes: &[NodeFacts<'_>], blocks: &mut [KeySet]) {
 }
 
 /// The keys that several nodes write, or one that may run several times in a superstep.
+#[inline]
 const fn contested(exclusive: KeySet, nodes: &[NodeFacts<'_>]) -> KeySet {
     let mut once = KeySet::NONE;
     let mut twice = KeySet::NONE;

@@ -13,6 +13,7 @@ use crate::steps::EdgesBySource;
 
 /// PF010: one problem per cycle. Those that a node can leave by picking none of its routes are judged once its type is known,
 /// see [`Tables::endless`](crate::Tables::endless).
+#[inline]
 pub(super) fn cycles_end(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     let endless = Endless::of(cx.graph, &cx.edges, &cx.reach);
     let mut reported = BTreeSet::new();
@@ -49,6 +50,7 @@ pub(super) fn cycles_end(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
 }
 
 /// For each reachable node from which END cannot be reached the nodes that it leads to, also over joins; nothing for others.
+#[inline]
 pub(super) fn without_end(
     graph: &Graph,
     edges: &EdgesBySource<'_>,
@@ -67,6 +69,7 @@ pub(super) fn without_end(
         .collect()
 }
 
+#[inline]
 fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> BTreeSet<Source> {
     let mut into: BTreeMap<Source, Vec<Source>> = BTreeMap::new();
     let nodes = (0..index(graph.nodes.len()))
@@ -96,6 +99,7 @@ fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> BTreeS
 
 /// Whether a run of the node can end its path without an edge to END: it has no edge, picks no route, or sends an empty list
 /// after which nothing follows.
+#[inline]
 fn may_set_off_nothing(graph: &Graph, edges: &EdgesBySource<'_>, node: u32, picks: Picks) -> bool {
     let many = picks == Picks::Any || graph.nodes[node as usize].many;
     let out = &edges.nodes[node as usize];
@@ -110,6 +114,7 @@ fn may_set_off_nothing(graph: &Graph, edges: &EdgesBySource<'_>, node: u32, pick
 }
 
 /// The nodes that a node leads to, also over joins.
+#[inline]
 fn successors(edges: &EdgesBySource<'_>, node: usize) -> Vec<usize> {
     let mut nodes = Vec::new();
     let mut seen = BTreeSet::new();
@@ -127,6 +132,7 @@ fn successors(edges: &EdgesBySource<'_>, node: usize) -> Vec<usize> {
 }
 
 /// The names along a cycle: `a -> b -> a`.
+#[inline]
 pub(super) fn show(cx: &Cx<'_>, cycle: &[usize]) -> String {
     let nodes = cycle
         .iter()
@@ -139,6 +145,7 @@ pub(super) fn show(cx: &Cx<'_>, cycle: &[usize]) -> String {
 }
 
 /// The shortest cycle through a vertex of a component; `reversed` if the edges lead against the arrows of the graph.
+#[inline]
 pub(super) fn cycle_through(
     component: &[usize],
     next: &[Vec<usize>],
@@ -173,6 +180,7 @@ pub(super) fn cycle_through(
 }
 
 /// The strongly connected components that no edge leaves, each ascending, by their first vertex.
+#[inline]
 pub(super) fn sinks(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let components = components(next);
     let mut of = vec![0; next.len()];
@@ -194,6 +202,7 @@ pub(super) fn sinks(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
 }
 
 /// The strongly connected components, by Tarjan's algorithm without recursion: a chain may be long.
+#[inline]
 pub(super) fn components(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let (mut number, mut low) = (vec![NEW; next.len()], vec![0; next.len()]);

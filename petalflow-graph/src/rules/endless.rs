@@ -47,6 +47,7 @@ pub(super) struct Endless<'a> {
 }
 
 impl<'a> Endless<'a> {
+    #[inline]
     pub(super) fn of(graph: &'a Graph, edges: &'a EdgesBySource<'a>, reach: &'a Reach) -> Self {
         let nodes = 0..graph.nodes.len();
         let batches = crate::steps::batches(graph);
@@ -69,6 +70,7 @@ impl<'a> Endless<'a> {
 
     /// The strongly connected sets that are endless by themselves, each ascending, by their first node. What only leads into
     /// one is in none.
+    #[inline]
     pub(super) fn parts(&self, picks: Picks) -> Vec<Vec<usize>> {
         let mut parts = Vec::new();
         self.parts_within(self.reach.nodes.clone(), picks, &mut parts);
@@ -76,6 +78,7 @@ impl<'a> Endless<'a> {
         parts
     }
 
+    #[inline]
     fn parts_within(&self, mut set: Vec<bool>, picks: Picks, parts: &mut Vec<Vec<usize>>) {
         self.shrink(&mut set, picks);
         let size = set.iter().filter(|&&within| within).count();
@@ -97,6 +100,7 @@ impl<'a> Endless<'a> {
     }
 
     /// Leaves the greatest endless set.
+    #[inline]
     fn shrink(&self, set: &mut [bool], picks: Picks) {
         let mut changed = true;
         while changed {
@@ -111,6 +115,7 @@ impl<'a> Endless<'a> {
         }
     }
 
+    #[inline]
     fn goes_on(&self, node: usize, set: &[bool], picks: Picks) -> bool {
         let hits = |hit: &Hit| match *hit {
             Hit::Node(to) => set[to],
@@ -120,11 +125,13 @@ impl<'a> Endless<'a> {
         !picks_none && self.ways[node].iter().all(|way| way.iter().any(hits))
     }
 
+    #[inline]
     pub(super) fn routes(&self, node: usize) -> bool {
         self.edges.nodes[node].iter().any(|edge| is_route(edge))
     }
 
     /// The edges within a set.
+    #[inline]
     fn next(&self, set: &[bool]) -> Vec<Vec<usize>> {
         let targets = |node: usize| {
             let hits = self.ways[node].iter().flatten();
@@ -137,6 +144,7 @@ impl<'a> Endless<'a> {
             .collect()
     }
 
+    #[inline]
     fn only(&self, nodes: &[usize]) -> Vec<bool> {
         let mut set = vec![false; self.graph.nodes.len()];
         nodes.iter().for_each(|&node| set[node] = true);
@@ -144,11 +152,13 @@ impl<'a> Endless<'a> {
     }
 
     /// The shortest cycle through the first node of a part.
+    #[inline]
     pub(super) fn cycle(&self, part: &[usize]) -> Vec<usize> {
         cycle_through(part, &self.next(&self.only(part)), part[0], false)
     }
 
     /// The parts from which END cannot be reached, with the edges that lead on from each node.
+    #[inline]
     pub(super) fn without_end(&self, picks: Picks) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
         let next = without_end(self.graph, self.edges, self.reach, picks);
         let sinks = sinks(&next)
@@ -158,6 +168,7 @@ impl<'a> Endless<'a> {
     }
 
     /// The parts that are endless only if their routing nodes pick exactly one route each.
+    #[inline]
     pub(super) fn by_choice(&self) -> Vec<EndlessRow> {
         let mut told: BTreeSet<usize> = BTreeSet::new();
         told.extend(self.without_end(Picks::Any).0.into_iter().flatten());
@@ -184,6 +195,7 @@ impl<'a> Endless<'a> {
     }
 
     /// This set, and what is left of it if one after another of its routing nodes turns out to pick several.
+    #[inline]
     fn sets(&self, nodes: &[usize], sets: &mut Vec<Vec<usize>>) {
         if sets.len() == MOST_SETS || sets.iter().any(|set| set == nodes) {
             return;
@@ -199,10 +211,12 @@ impl<'a> Endless<'a> {
     }
 }
 
+#[inline]
 pub(super) fn is_route(edge: &Edge) -> bool {
     matches!(edge.via, Via::Route(_) | Via::RouteEach(_))
 }
 
+#[inline]
 fn ways(edges: &EdgesBySource<'_>, node: usize) -> Vec<Vec<Hit>> {
     let out = &edges.nodes[node];
     let hits = |of: &[&Edge]| -> Vec<Hit> {
@@ -233,6 +247,7 @@ fn ways(edges: &EdgesBySource<'_>, node: usize) -> Vec<Vec<Hit>> {
 }
 
 /// What an empty list for this node activates. A node that chooses has chosen nothing.
+#[inline]
 fn done(edges: &EdgesBySource<'_>, node: usize) -> Vec<usize> {
     let (mut empty, mut next, mut done) = (vec![node], 0, Vec::new());
     while let Some(&node) = empty.get(next) {

@@ -9,6 +9,7 @@ use crate::rule::Rule;
 use crate::stuck::Stuck;
 
 /// PF011: one problem per join that can be left holding an arrival, but for those that only wait for another such join.
+#[inline]
 pub(super) fn joins_complete(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     let stuck = &cx.exploration.stuck;
     let after: Vec<BTreeSet<Source>> = stuck
@@ -31,6 +32,7 @@ pub(super) fn joins_complete(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
+#[inline]
 fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
     let join = names::join(cx.graph, stuck.join);
     let after: Vec<String> = cx.edges.joins[stuck.join as usize]
@@ -67,6 +69,7 @@ fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
     format!("the join `{join}` can be left waiting when nothing else runs: {why}; {fix}")
 }
 
+#[inline]
 fn downstream(cx: &Cx<'_>, from: Source) -> BTreeSet<Source> {
     let mut seen = BTreeSet::new();
     let mut queue = vec![from];

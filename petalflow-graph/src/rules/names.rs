@@ -3,6 +3,7 @@
 use crate::graph::{Graph, Source, Target};
 
 /// The name of where an edge begins; a join is called by its sides.
+#[inline]
 pub(super) fn source(graph: &Graph, source: Source) -> String {
     match source {
         Source::Start => "START".into(),
@@ -12,6 +13,7 @@ pub(super) fn source(graph: &Graph, source: Source) -> String {
 }
 
 /// The name of where an edge leads.
+#[inline]
 pub(super) fn target(graph: &Graph, target: Target) -> String {
     match target {
         Target::Node(node) => graph.nodes[node as usize].name.to_string(),
@@ -21,10 +23,12 @@ pub(super) fn target(graph: &Graph, target: Target) -> String {
 }
 
 /// A join as the user wrote it: `a & b`.
+#[inline]
 pub(super) fn join(graph: &Graph, number: u32) -> String {
     named(graph, number, &mut Vec::new())
 }
 
+#[inline]
 fn named(graph: &Graph, number: u32, within: &mut Vec<u32>) -> String {
     if within.contains(&number) {
         return "..".into();

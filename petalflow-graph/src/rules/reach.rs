@@ -20,6 +20,7 @@ pub(super) struct Reach {
 }
 
 impl Reach {
+    #[inline]
     pub(super) fn of(graph: &Graph) -> Self {
         let edges = EdgesBySource::of(graph);
         let mut reach = Reach {
@@ -61,6 +62,7 @@ impl Reach {
         reach
     }
 
+    #[inline]
     pub(super) fn reaches(&self, source: Source) -> bool {
         match source {
             Source::Start => true,
@@ -69,6 +71,7 @@ impl Reach {
         }
     }
 
+    #[inline]
     pub(super) fn before(&self, source: Source) -> Vec<Source> {
         match source {
             Source::Start => Vec::new(),
@@ -79,6 +82,7 @@ impl Reach {
 }
 
 /// PF009: one problem per root, that is a node (or a cycle) that is unreachable for no other unreachable node's sake.
+#[inline]
 pub(super) fn nodes_are_reachable(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     let nodes = index(cx.graph.nodes.len());
     let vertex = |source: Source| match source {
@@ -118,6 +122,7 @@ pub(super) fn nodes_are_reachable(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
+#[inline]
 fn unreachable(
     cx: &Cx<'_>,
     first: u32,

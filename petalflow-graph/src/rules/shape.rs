@@ -9,6 +9,7 @@ use crate::rule::Rule;
 use crate::words;
 
 /// PF001.
+#[inline]
 pub(super) fn flow_starts(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     if cx.edges.start.is_empty() {
         let text = if cx.graph.edges.is_empty() {
@@ -21,6 +22,7 @@ pub(super) fn flow_starts(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
 }
 
 /// PF003.
+#[inline]
 pub(super) fn nodes_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     for (second, first) in repeated_nodes(cx) {
         let text = words::declared_twice(cx.name(second));
@@ -32,6 +34,7 @@ pub(super) fn nodes_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
 }
 
 /// The nodes whose name was taken, with the node that has it.
+#[inline]
 fn repeated_nodes(cx: &Cx<'_>) -> BTreeMap<u32, u32> {
     let mut first = BTreeMap::new();
     let mut repeated = BTreeMap::new();
@@ -45,6 +48,7 @@ fn repeated_nodes(cx: &Cx<'_>) -> BTreeMap<u32, u32> {
 }
 
 /// PF004.
+#[inline]
 pub(super) fn edges_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     // Two joins of the same sides are one join written twice.
     let mut sides: BTreeMap<u32, BTreeSet<Source>> = BTreeMap::new();
@@ -83,6 +87,7 @@ pub(super) fn edges_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
 }
 
 /// PF008.
+#[inline]
 pub(super) fn nodes_are_used(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     let repeated = repeated_nodes(cx);
     for place in 0..index(cx.graph.nodes.len()) {
@@ -97,11 +102,13 @@ pub(super) fn nodes_are_used(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
 }
 
 /// Whether the node has no edge at all.
+#[inline]
 pub(super) fn is_unused(cx: &Cx<'_>, node: u32) -> bool {
     cx.edges.nodes[node as usize].is_empty() && cx.reach.into_node[node as usize].is_empty()
 }
 
 /// PF014.
+#[inline]
 pub(super) fn routes_stand_alone(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     for (place, edges) in (0u32..).zip(&cx.edges.nodes) {
         let routed = edges
@@ -127,6 +134,7 @@ pub(super) fn routes_stand_alone(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
 }
 
 /// PF026.
+#[inline]
 pub(super) fn catches_work(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     let mut first: BTreeMap<Source, (usize, Target)> = BTreeMap::new();
     for (at, edge) in cx.graph.edges.iter().enumerate() {
