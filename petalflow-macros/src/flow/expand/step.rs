@@ -1,4 +1,4 @@
-//! The dispatch: a tree of functions of at most twenty arms.
+//! The dispatch: a tree of functions of few arms each, see `CHUNK`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -33,7 +33,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             }
         });
     }
-    // Each level covers twenty times what the one below does.
+    // Each level covers `CHUNK` times what the one below does.
     let mut width = CHUNK;
     let mut below: Vec<_> = (0..count)
         .step_by(CHUNK)
