@@ -70,6 +70,7 @@ extern crate self as petalflow;
 
 mod macros;
 
+pub mod checkpoint;
 mod error;
 mod event;
 mod flow;

@@ -65,6 +65,24 @@ impl fmt::Debug for Namespace {
 pub struct TaskId(u128);
 
 impl TaskId {
+    /// The id as bytes, for a store.
+    ///
+    /// ```
+    /// use petalflow::TaskId;
+    ///
+    /// let id = TaskId::from_bytes([7; 16]);
+    /// assert_eq!(id.to_bytes(), [7; 16]);
+    /// assert_eq!(id.to_string(), "07".repeat(16));
+    /// ```
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
+    /// The id of these bytes. Ids sort as their bytes do.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        TaskId(u128::from_be_bytes(bytes))
+    }
+
     /// The id of a task: a hash of all that tells it from the others.
     pub(crate) fn of(parts: &[&[u8]]) -> Self {
         // SipHash with fixed keys: a published function, because the id must not change between builds. Parts are

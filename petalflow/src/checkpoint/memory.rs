@@ -1,0 +1,271 @@
+//! The store of tests and of programs whose threads need not outlive them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::ops::{Bound, Range};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{
+    Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
+    ThreadInfo, ThreadQuery,
+};
+use crate::TaskId;
+
+/// Keeps checkpoints in memory: they survive a failed or cancelled run, not the process. Clones share what they hold.
+///
+/// ```
+/// use petalflow::checkpoint::{Address, MemoryStore, Store};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let store = MemoryStore::new();
+/// assert_eq!(store.read(Address::root("essay-42"), None).await?, None);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default)]
+pub struct MemoryStore(Arc<Mutex<Threads>>);
+
+#[derive(Default)]
+struct Threads {
+    threads: BTreeMap<String, BTreeMap<String, Line>>,
+    owners: HashMap<String, String>,
+}
+
+/// All that stands at one address.
+#[derive(Default)]
+struct Line {
+    checkpoints: BTreeMap<u64, StoredCheckpoint>,
+    writes: BTreeMap<u64, BTreeMap<(TaskId, String), Vec<u8>>>,
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore")
+            .field("threads", &self.lock().threads.len())
+            .finish()
+    }
+}
+
+impl MemoryStore {
+    /// A store that holds nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Threads> {
+        // No panic can leave it half-changed: each call only inserts or removes.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Threads {
+    fn line(&self, address: Address<'_>) -> Option<&Line> {
+        self.threads.get(address.thread)?.get(address.namespace)
+    }
+
+    /// The line at an address, which may be new. Names are copied only then.
+    fn line_mut(&mut self, address: Address<'_>) -> &mut Line {
+        if !self.threads.contains_key(address.thread) {
+            self.threads.insert(address.thread.into(), BTreeMap::new());
+        }
+        let Some(lines) = self.threads.get_mut(address.thread) else {
+            unreachable!("it was just put there")
+        };
+        if !lines.contains_key(address.namespace) {
+            lines.insert(address.namespace.into(), Line::default());
+        }
+        let Some(line) = lines.get_mut(address.namespace) else {
+            unreachable!("it was just put there")
+        };
+        line
+    }
+}
+
+impl Line {
+    fn newest(&self) -> Option<u64> {
+        self.checkpoints.last_key_value().map(|(seq, _)| *seq)
+    }
+
+    fn writes(&self, seqs: Range<u64>) -> impl Iterator<Item = (u64, StoredWrite)> {
+        let write = |((task, name), bytes): (&(TaskId, String), &Vec<u8>)| StoredWrite {
+            task: *task,
+            name: name.clone(),
+            bytes: bytes.clone(),
+        };
+        let seqs = (seqs.start < seqs.end).then_some(seqs);
+        seqs.into_iter()
+            .flat_map(|seqs| self.writes.range(seqs))
+            .flat_map(move |(seq, writes)| writes.iter().map(move |entry| (*seq, write(entry))))
+    }
+}
+
+/// The result, in the shape that the trait asks for.
+fn ready<'a, T: Send + 'a>(result: Result<T, StoreError>) -> StoreFuture<'a, T> {
+    Box::pin(std::future::ready(result))
+}
+
+impl Store for MemoryStore {
+    fn append<'a>(
+        &'a self,
+        address: Address<'a>,
+        checkpoint: &'a StoredCheckpoint,
+        after: Option<u64>,
+        settled: Range<u64>,
+    ) -> StoreFuture<'a, ()> {
+        let mut threads = self.lock();
+        let found = threads.line(address).and_then(Line::newest);
+        if found != after {
+            return ready(Err(StoreError::Conflict {
+                thread: address.thread.into(),
+                expected: after,
+                found,
+            }));
+        }
+        let line = threads.line_mut(address);
+        line.checkpoints.insert(checkpoint.seq, checkpoint.clone());
+        if !line.writes.is_empty() {
+            line.writes.retain(|seq, _| !settled.contains(seq));
+        }
+        ready(Ok(()))
+    }
+
+    fn write<'a>(
+        &'a self,
+        address: Address<'a>,
+        seq: u64,
+        writes: &'a [StoredWrite],
+    ) -> StoreFuture<'a, ()> {
+        let mut threads = self.lock();
+        let beside = threads.line_mut(address).writes.entry(seq).or_default();
+        beside.extend(
+            writes
+                .iter()
+                .map(|write| ((write.task, write.name.clone()), write.bytes.clone())),
+        );
+        ready(Ok(()))
+    }
+
+    fn read<'a>(
+        &'a self,
+        address: Address<'a>,
+        seq: Option<u64>,
+    ) -> StoreFuture<'a, Option<Stored>> {
+        let threads = self.lock();
+        let stored = threads.line(address).and_then(|line| {
+            let seq = seq.or_else(|| line.newest())?;
+            let base = line.checkpoints.get(&seq)?.base;
+            let chain = line.checkpoints.range(base..=seq);
+            Some(Stored {
+                chain: chain.map(|(_, checkpoint)| checkpoint.clone()).collect(),
+                writes: line
+                    .writes(seq..seq.saturating_add(1))
+                    .map(|(_, write)| write)
+                    .collect(),
+            })
+        });
+        ready(Ok(stored))
+    }
+
+    fn writes<'a>(
+        &'a self,
+        address: Address<'a>,
+        seqs: Range<u64>,
+    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>> {
+        let threads = self.lock();
+        let line = threads.line(address);
+        ready(Ok(line
+            .map(|line| line.writes(seqs).collect())
+            .unwrap_or_default()))
+    }
+
+    fn history<'a>(
+        &'a self,
+        address: Address<'a>,
+        before: Option<u64>,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
+        let threads = self.lock();
+        let end = before.map_or(Bound::Unbounded, Bound::Excluded);
+        let line = threads.line(address);
+        let checkpoints = line.map(|line| {
+            let newest_first = line.checkpoints.range((Bound::Unbounded, end)).rev();
+            newest_first
+                .take(limit)
+                .map(|(_, checkpoint)| checkpoint.clone())
+                .collect()
+        });
+        ready(Ok(checkpoints.unwrap_or_default()))
+    }
+
+    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
+        let threads = self.lock();
+        let lines = threads.threads.get(thread);
+        ready(Ok(lines
+            .map(|lines| lines.keys().cloned().collect())
+            .unwrap_or_default()))
+    }
+
+    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
+        let threads = self.lock();
+        let from = match query.after {
+            Some(after) if after >= query.prefix => Bound::Excluded(after),
+            _ => Bound::Included(query.prefix),
+        };
+        let infos = threads
+            .threads
+            .range::<str, _>((from, Bound::Unbounded))
+            .take_while(|(id, _)| id.starts_with(query.prefix))
+            .filter_map(|(id, lines)| {
+                let all = || lines.values().flat_map(|line| line.checkpoints.values());
+                Some(ThreadInfo {
+                    id: id.clone(),
+                    checkpoints: all().count() as u64,
+                    bytes: all().map(|checkpoint| checkpoint.bytes.len() as u64).sum(),
+                    updated_ms: all().map(|checkpoint| checkpoint.created_ms).max()?,
+                })
+            })
+            .take(query.limit.unwrap_or(usize::MAX))
+            .collect();
+        ready(Ok(infos))
+    }
+
+    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
+        let mut threads = self.lock();
+        if threads.line(address).is_some() {
+            let line = threads.line_mut(address);
+            line.checkpoints = line.checkpoints.split_off(&seq);
+            line.writes = line.writes.split_off(&seq);
+        }
+        ready(Ok(()))
+    }
+
+    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
+        self.lock().threads.remove(thread);
+        ready(Ok(()))
+    }
+
+    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
+        let mut threads = self.lock();
+        let claim = match threads.owners.get(thread) {
+            Some(other) if other != owner => Claim::Busy,
+            Some(_) => Claim::Granted,
+            None => {
+                threads.owners.insert(thread.into(), owner.into());
+                Claim::Granted
+            }
+        };
+        ready(Ok(claim))
+    }
+
+    fn release(&self, thread: &str, owner: &str) {
+        let mut threads = self.lock();
+        if threads
+            .owners
+            .get(thread)
+            .is_some_and(|other| other == owner)
+        {
+            threads.owners.remove(thread);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The trait behind which checkpoints are kept.
+
+use std::future::Future;
+use std::ops::Range;
+use std::pin::Pin;
+
+use crate::{BoxError, TaskId};
+
+/// What a store's methods return: a future in a box, so that stores can stand behind a pointer.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Where checkpoints of one flow stand: a thread, and the namespace of the flow within it (empty for the thread's own
+/// flow, `review/dig[3]` for a sub-flow).
+///
+/// Both are text of at most [`Address::LONGEST`] bytes without NUL; the thread is not empty. Callers see to that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address<'a> {
+    /// The thread's id.
+    pub thread: &'a str,
+    /// The namespace of the flow.
+    pub namespace: &'a str,
+}
+
+impl<'a> Address<'a> {
+    /// The longest thread id and the longest namespace, in bytes.
+    pub const LONGEST: usize = 1024;
+
+    /// The thread's own flow.
+    pub fn root(thread: &'a str) -> Self {
+        Address {
+            thread,
+            namespace: "",
+        }
+    }
+}
+
+/// A checkpoint as a store sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredCheckpoint {
+    /// Its number, growing within an [`Address`]; numbers may be left out.
+    pub seq: u64,
+    /// The oldest checkpoint that is needed to read this one, `seq` itself where it stands alone. All that stands between
+    /// the two is needed as well.
+    pub base: u64,
+    /// When it was made, in milliseconds since 1970 (UTC).
+    pub created_ms: u64,
+    /// The rest, opaque to the store.
+    pub bytes: Vec<u8>,
+}
+
+/// Something a task has left while its superstep is not finished: its result, a question, an answer, a recorded side effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredWrite {
+    /// The task.
+    pub task: TaskId,
+    /// What it is, at most 255 bytes without NUL. With the task it names the write within its superstep.
+    pub name: String,
+    /// The rest, opaque to the store.
+    pub bytes: Vec<u8>,
+}
+
+/// A checkpoint with all that is needed to read it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// From the base to the checkpoint itself, which is last, in the order of their numbers.
+    pub chain: Vec<StoredCheckpoint>,
+    /// What the tasks of the superstep after it have left so far, in the order of task and name.
+    pub writes: Vec<StoredWrite>,
+}
+
+/// Whether a claim was granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// The thread is the owner's until it is released or the owner dies.
+    Granted,
+    /// Another owner that is alive has it.
+    Busy,
+}
+
+/// What is known of a thread without reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadInfo {
+    /// Its id.
+    pub id: String,
+    /// How many checkpoints it has, in all namespaces.
+    pub checkpoints: u64,
+    /// How many bytes the checkpoints hold, in all namespaces.
+    pub bytes: u64,
+    /// When its newest checkpoint was made, in milliseconds since 1970 (UTC).
+    pub updated_ms: u64,
+}
+
+/// Which threads to list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadQuery<'a> {
+    /// Only ids that begin so; the comparison is by bytes.
+    pub prefix: &'a str,
+    /// Only ids after this one, in the order of their UTF-8 bytes: the last id of the page before.
+    pub after: Option<&'a str>,
+    /// At most this many; all without one.
+    pub limit: Option<usize>,
+}
+
+/// Keeps checkpoints. Petalflow brings [`MemoryStore`](super::MemoryStore) and, as features, SQLite, PostgreSQL and Redis;
+/// implement it for another, and hold it to the same contract with
+/// `petalflow::testing::store_contract!`.
+///
+/// # The contract
+///
+/// * **Atomic**: each call happens wholly or not at all, also when the process or the machine dies in the middle.
+/// * **Durable**: when a call that writes has returned, its effect survives whatever the store promises to survive.
+/// * **Ordered**: a call sees the effects of all calls that had returned before it began, from whatever process.
+/// * **Cancel safe**: dropping a future leaves the store as before the call or as after it.
+/// * **Opaque**: ids are any text within their limits, compared by bytes; `bytes` come back as they were given.
+/// * Failures are errors; a store neither panics nor retries for ever.
+pub trait Store: Send + Sync + 'static {
+    /// Appends a checkpoint, and forgets the writes whose checkpoint number is in `settled`: both or neither.
+    ///
+    /// `after` is the newest number that the caller knows of at this address; `checkpoint.seq` is greater.
+    ///
+    /// # Errors
+    ///
+    /// [`Conflict`](StoreError::Conflict) if the newest number in the store is another: someone else has written.
+    fn append<'a>(
+        &'a self,
+        address: Address<'a>,
+        checkpoint: &'a StoredCheckpoint,
+        after: Option<u64>,
+        settled: Range<u64>,
+    ) -> StoreFuture<'a, ()>;
+
+    /// Adds writes beside the checkpoint `seq` (which need not exist yet), all or none. One of the same task and name takes
+    /// the place of the one before.
+    fn write<'a>(
+        &'a self,
+        address: Address<'a>,
+        seq: u64,
+        writes: &'a [StoredWrite],
+    ) -> StoreFuture<'a, ()>;
+
+    /// The checkpoint of this number, or the newest, with all that is needed to read it.
+    fn read<'a>(
+        &'a self,
+        address: Address<'a>,
+        seq: Option<u64>,
+    ) -> StoreFuture<'a, Option<Stored>>;
+
+    /// All writes beside checkpoints whose number is in `seqs`, with the number, in the order of number, task and name.
+    fn writes<'a>(
+        &'a self,
+        address: Address<'a>,
+        seqs: Range<u64>,
+    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>>;
+
+    /// The checkpoints at an address, newest first, with a number below `before`.
+    fn history<'a>(
+        &'a self,
+        address: Address<'a>,
+        before: Option<u64>,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<StoredCheckpoint>>;
+
+    /// The namespaces of a thread, in the order of their bytes; none for an unknown one.
+    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>>;
+
+    /// The threads, in the order of their ids' bytes.
+    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>>;
+
+    /// Forgets all checkpoints at an address whose number is below `seq`, and the writes beside them.
+    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()>;
+
+    /// Forgets a thread with all its namespaces and writes, and no other; nothing for an unknown one. A claim on it stays.
+    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()>;
+
+    /// Claims a thread for an owner, so that two runs never work on it at once, in whatever processes they are. Claiming
+    /// again what one has already renews it.
+    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim>;
+
+    /// Gives a claim back; nothing if the owner does not have it. Must not block: what has to wait is done in the
+    /// background, before any claim through this store that comes later.
+    fn release(&self, thread: &str, owner: &str);
+
+    /// How long a claim lasts unless it is renewed. Without one it lasts until its owner gives it back or its process dies.
+    fn claim_lasts(&self) -> Option<std::time::Duration> {
+        None
+    }
+}
+
+/// Why a store could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Someone else wrote to the same place.
+    #[error(
+        "thread `{thread}` was written to by another run: expected checkpoint {} to be the newest, found {}",
+        number(*.expected),
+        number(*.found)
+    )]
+    Conflict {
+        /// The thread.
+        thread: String,
+        /// The newest number that the writer knew of.
+        expected: Option<u64>,
+        /// The newest number in the store.
+        found: Option<u64>,
+    },
+    /// The store cannot be reached or cannot write just now; nothing is known to be wrong with what it holds.
+    #[error("the store is not available")]
+    Unavailable(#[source] BoxError),
+    /// What the store holds cannot be read.
+    #[error("what is stored of thread `{thread}` is damaged: {problem}")]
+    Damaged {
+        /// The thread.
+        thread: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The store was laid out by a newer version of this library.
+    #[error(
+        "the store has layout {found}, this program knows up to {known}: update petalflow, or use another store"
+    )]
+    NewerLayout {
+        /// The layout in the store.
+        found: u32,
+        /// The newest layout that this program knows.
+        known: u32,
+    },
+    /// Something else.
+    #[error("the store failed")]
+    Other(#[source] BoxError),
+}
+
+fn number(seq: Option<u64>) -> String {
+    seq.map_or_else(|| "none".into(), |seq| seq.to_string())
+}
