@@ -93,8 +93,9 @@ pub use flow::{Flow, Launch};
 pub use graph::Graph;
 pub use middleware::{Middleware, Next, NodeCall};
 pub use node::{
-    Chooses, Chosen, Context, Delivery, Each, Effects, Extract, FnNode, Managed, ManagedValues,
-    Namespace, Node, Output, Policy, Requirements, Retry, Route, Scope, Takes, TaskId, Written,
+    Chooses, Chosen, Context, Delivery, Each, Effects, Extract, FnNode, ItemCodec, Managed,
+    ManagedValues, Namespace, Node, Output, Policy, Requirements, Retry, Route, Scope, Takes,
+    TaskId, Written,
 };
 pub use petalflow_graph::Topology;
 pub use petalflow_macros::{Route, node, state};

@@ -14,6 +14,9 @@ mod state;
 
 pub use petalflow_macros::{StateAfterCfg, flow_impl};
 
+pub use crate::checkpoint::CodecError;
+pub use crate::node::{ItemProbe, NoItemCodec};
+pub use crate::state::{Coder, NoCoder, StateCodec, Values};
 pub use node::{Broken, Itself, KeyOf, Lazy, Optional, blocking, spawned, written_once};
 pub use route::{Carries, Deliver, NotSent, Payload, Sent};
 pub use state::{

@@ -4,8 +4,13 @@
 //!
 //! A [`Store`] keeps bytes and knows nothing of flows. What the bytes mean is in `docs/checkpoint-format.md`.
 
+mod codec;
+mod depth;
 mod memory;
 mod store;
+
+pub use codec::CodecError;
+pub(crate) use codec::{decode, encode};
 
 pub use memory::MemoryStore;
 pub use store::{

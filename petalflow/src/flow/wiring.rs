@@ -3,7 +3,7 @@
 use petalflow_graph::{Graph, Source, Target, Via};
 
 use crate::State;
-use crate::node::{Chooses, Node, Output, Policy};
+use crate::node::{Chooses, ItemCodec, Node, Output, Policy};
 
 /// What the engine must know of a node beyond the graph.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +14,8 @@ pub struct NodeSpec {
     pub takes: bool,
     /// Its retries and timeouts.
     pub policy: Policy,
+    /// How its item is stored.
+    pub item: Option<ItemCodec>,
 }
 
 impl NodeSpec {
@@ -23,6 +25,7 @@ impl NodeSpec {
             routes: <N::Output as Output<S>>::Then::NAMES,
             takes: N::TAKES,
             policy: policy.or(N::POLICY),
+            item: N::ITEM,
         }
     }
 }
@@ -73,6 +76,7 @@ pub struct Wiring {
     /// For the fast path, by node: the one quick node that its plain edges lead to, or `u32::MAX`.
     pub(crate) straight: Vec<u32>,
     pub(crate) takes: Vec<bool>,
+    pub(crate) items: Vec<Option<ItemCodec>>,
     /// Whether any node is deferred.
     pub(crate) defers: bool,
     pub(crate) routes: Vec<&'static [&'static str]>,
@@ -98,6 +102,7 @@ impl Wiring {
             policies: specs.iter().map(|spec| spec.policy).collect(),
             straight: Vec::new(),
             takes: specs.iter().map(|spec| spec.takes).collect(),
+            items: specs.iter().map(|spec| spec.item).collect(),
             defers: nodes.iter().any(|node| node.deferred),
             routes: specs.iter().map(|spec| spec.routes).collect(),
         };

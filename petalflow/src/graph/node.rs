@@ -7,7 +7,9 @@ use petalflow_graph::{KeySet, NodeFacts};
 
 use crate::flow::{NodeSpec, subflow};
 use crate::middleware::BoxFuture;
-use crate::node::{Chooses, Context, Effects, Node, Output, Policy, Requirements, Scope};
+use crate::node::{
+    Chooses, Context, Effects, ItemCodec, Node, Output, Policy, Requirements, Scope,
+};
 use crate::{BoxError, Flow, State};
 
 /// A node behind a pointer.
@@ -43,6 +45,7 @@ pub(super) struct Traits {
     pub(super) takes: bool,
     pub(super) item: (TypeId, &'static str),
     pub(super) policy: Policy,
+    pub(super) codec: Option<ItemCodec>,
 }
 
 impl Traits {
@@ -62,6 +65,7 @@ impl Traits {
             takes: false,
             item: (TypeId::of::<()>(), "()"),
             policy: Policy::NONE,
+            codec: None,
         }
     }
 
@@ -86,6 +90,7 @@ impl Traits {
             routes: self.routes,
             takes: self.takes,
             policy: policy.or(self.policy),
+            item: self.codec,
         }
     }
 }
@@ -106,6 +111,7 @@ impl<S: State> Entry<S> {
             takes: N::TAKES,
             item: (TypeId::of::<N::Item>(), type_name::<N::Item>()),
             policy: N::POLICY,
+            codec: N::ITEM,
             ..Traits::of_output::<S, N::Output>()
         };
         Entry {

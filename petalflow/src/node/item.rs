@@ -3,7 +3,10 @@
 use std::any::{Any, TypeId, type_name};
 use std::sync::Arc;
 
+use serde::{Serialize, de::DeserializeOwned};
+
 use super::{Chooses, Effects, Output};
+use crate::checkpoint::{CodecError, decode, encode};
 use crate::state::Keeps;
 use crate::{BoxError, KeySet, State};
 
@@ -134,3 +137,56 @@ impl Delivery {
         }
     }
 }
+
+/// How what an edge delivers to a node is stored: said by the node that takes it, because it alone knows the type.
+///
+/// [`#[node]`](macro@crate::node) writes it; a node written by hand that takes an item says
+/// `const ITEM: Option<ItemCodec> = Some(ItemCodec::of::<Item>())`.
+#[derive(Clone, Copy)]
+pub struct ItemCodec {
+    pub(crate) save: fn(&Delivery, Option<usize>, &mut Vec<u8>) -> Result<(), CodecError>,
+    pub(crate) save_list: fn(&Delivery, &mut Vec<u8>) -> Result<(), CodecError>,
+    pub(crate) load: fn(&[u8]) -> Result<Delivery, CodecError>,
+    pub(crate) load_list: fn(&[u8]) -> Result<Delivery, CodecError>,
+}
+
+impl std::fmt::Debug for ItemCodec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ItemCodec").finish_non_exhaustive()
+    }
+}
+
+impl ItemCodec {
+    /// The way to store items of this type.
+    pub const fn of<T: Serialize + DeserializeOwned + Send + Sync + 'static>() -> Self {
+        ItemCodec {
+            save: |delivery, index, out| encode(known::<T>(delivery.get(index))?, out),
+            save_list: |delivery, out| encode(known::<Vec<T>>(delivery.get(None))?, out),
+            load: |bytes| Ok(Delivery::one(decode::<T>(bytes)?)),
+            load_list: |bytes| Ok(Delivery::list(decode::<Vec<T>>(bytes)?)),
+        }
+    }
+}
+
+/// What a checked graph delivers is of the type that its target takes.
+fn known<T>(item: Option<&T>) -> Result<&T, CodecError> {
+    item.ok_or_else(|| {
+        CodecError::Unknown(format!("what was delivered is no `{}`", type_name::<T>()))
+    })
+}
+
+/// The item codec of a type, if it has one: what is inherent wins over what a trait has.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct ItemProbe<T>(std::marker::PhantomData<T>);
+
+impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> ItemProbe<T> {
+    pub const CODEC: Option<ItemCodec> = Some(ItemCodec::of::<T>());
+}
+
+#[doc(hidden)]
+pub trait NoItemCodec {
+    const CODEC: Option<ItemCodec> = None;
+}
+
+impl<T> NoItemCodec for ItemProbe<T> {}

@@ -13,7 +13,7 @@ use std::future::Future;
 pub use context::{Context, Namespace, Scope, TaskId};
 pub use effects::{Chosen, Effects};
 pub use extract::{Extract, Managed, ManagedValues, Requirements};
-pub use item::{Delivery, Each, Takes};
+pub use item::{Delivery, Each, ItemCodec, ItemProbe, NoItemCodec, Takes};
 pub use output::{Chooses, Output, Written};
 pub use policy::{Policy, Retry};
 pub use route::{Carries, Route};
@@ -39,6 +39,8 @@ pub trait Node<S: State>: Send + Sync + 'static {
     const TAKES: bool = false;
     /// Its own retries and timeouts; the flow's `with` wins over them.
     const POLICY: Policy = Policy::NONE;
+    /// How its item is stored, where it takes one that can be.
+    const ITEM: Option<ItemCodec> = None;
 
     /// Adds what it needs from the run, so that all that is missing is named before the first node runs.
     fn require(requirements: &mut Requirements<'_>) {

@@ -1,5 +1,6 @@
 //! Typed state: keys, what a node writes to them, and how writes fold.
 
+mod codec;
 mod key;
 mod messages;
 mod storage;
@@ -8,6 +9,7 @@ mod write;
 
 pub mod reduce;
 
+pub use codec::{Coder, NoCoder, StateCodec, Values};
 pub use key::{Key, Overwrite};
 pub use messages::{Message, Remove};
 pub use petalflow_graph::KeySet;
@@ -78,6 +80,12 @@ pub trait State: Sized + Send + Sync + 'static {
         let _ = updates;
         Ok(())
     }
+
+    /// How its keys are stored; a volatile state has no way.
+    #[doc(hidden)]
+    fn codec() -> Option<StateCodec<Self>> {
+        None
+    }
 }
 
 /// What is known of one key while the program compiles.
@@ -90,6 +98,8 @@ pub struct KeyMeta {
     pub id: &'static str,
     /// How writes fold: `replace`, `append`, …; `reduce` for a function of the user's.
     pub reducer: &'static str,
+    /// The type of its values, as written; empty where it is not known.
+    pub ty: &'static str,
     /// Of the name: constant evaluation compares numbers much faster than texts.
     hash: u64,
     traits: u16,
@@ -124,6 +134,7 @@ impl KeyMeta {
             name,
             id: name,
             reducer,
+            ty: "",
             hash: hash(name),
             traits: 0,
         }
@@ -141,6 +152,18 @@ impl KeyMeta {
     pub const fn stored_as(mut self, id: &'static str) -> Self {
         self.id = id;
         self
+    }
+
+    /// The same key with the type of its values, as written.
+    #[must_use]
+    pub const fn of_type(mut self, ty: &'static str) -> Self {
+        self.ty = ty;
+        self
+    }
+
+    /// Whether its writes are stored rather than its value: what they fold to is as good as known, and small beside it.
+    pub(crate) fn is_delta(&self) -> bool {
+        matches!(self.reducer, "append" | "prepend" | "merge" | "messages")
     }
 
     /// Whether the key has the property.

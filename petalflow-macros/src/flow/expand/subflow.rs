@@ -91,7 +91,16 @@ pub(super) fn spec(cx: &Cx<'_>, place: usize, subflow: &Subflow) -> TokenStream 
         .iter()
         .filter(|param| matches!(param.source, Source::Key(_)))
         .map(|param| name(&param.ident));
-    let takes = item(subflow).is_some();
+    let takes = item(subflow).map_or_else(
+        || quote!(::core::option::Option::None),
+        |item| {
+            quote!({
+                #[allow(unused_imports)]
+                use __petalflow::NoItemCodec as _;
+                ::core::option::Option::Some(__petalflow::ItemProbe::<#item>::CODEC)
+            })
+        },
+    );
     quote!(__petalflow::of_out::<#state, _, _, _>(&[#(#keys),*], #takes, &#output, #require))
 }
 

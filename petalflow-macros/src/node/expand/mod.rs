@@ -176,9 +176,14 @@ impl Cx<'_> {
         } = self;
         let output = self.output();
         let item = self.item().map_or_else(|| quote!(()), |item| quote!(#item));
-        let takes = self.item().map(|_| {
+        let takes = self.item().map(|item| {
             quote!(
                 const TAKES: bool = true;
+                const ITEM: ::core::option::Option<#runtime::ItemCodec> = {
+                    #[allow(unused_imports)]
+                    use #runtime::__private::NoItemCodec as _;
+                    #runtime::__private::ItemProbe::<#item>::CODEC
+                };
             )
         });
         let reads = self.binder().reads(&node.params);

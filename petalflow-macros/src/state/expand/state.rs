@@ -1,7 +1,7 @@
 //! `impl State`.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 
 use super::super::model::{BuiltIn, Key, Reducer, State};
 use super::key::{folding, zero};
@@ -46,6 +46,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
         });
     let commit = commit(cx);
     let validate = validate(cx);
+    let codec = codec(cx);
     let shared = cx.shared();
     quote! {
         #[automatically_derived]
@@ -72,6 +73,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
             }
             #commit
             #validate
+            #codec
         }
     }
 }
@@ -214,5 +216,108 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         quote!(.with(#runtime::Trait::#name))
     });
     let id = key.id.as_ref().map(|id| quote!(.stored_as(#id)));
-    quote!(#runtime::KeyMeta::new(#name, #reducer) #(#traits)* #id)
+    let ty = (!cx.state.volatile).then(|| {
+        let ty = written(&key.ty);
+        quote!(.of_type(#ty))
+    });
+    quote!(#runtime::KeyMeta::new(#name, #reducer) #(#traits)* #id #ty)
+}
+
+/// A type as its tokens, with spaces only where words would run together.
+fn written(ty: &syn::Type) -> String {
+    let mut text = String::new();
+    for token in ty.to_token_stream().to_string().split_whitespace() {
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        if text.ends_with(word) && token.starts_with(word) {
+            text.push(' ');
+        }
+        text.push_str(token);
+    }
+    text
+}
+
+/// How the keys are stored.
+fn codec(cx: &Cx) -> TokenStream {
+    let State {
+        ident,
+        keys,
+        complete,
+        volatile,
+        ..
+    } = cx.state;
+    if *volatile || !complete {
+        return TokenStream::new();
+    }
+    let runtime = cx.runtime;
+    let [state, update, key, out, bytes, values, stored] =
+        ["state", "update", "key", "out", "bytes", "values", "stored"].map(local);
+    let coder = |key: &Key| {
+        let ty = cx.ty(key);
+        quote!(#runtime::__private::Coder::<#ty>)
+    };
+    let arms = |arm: &dyn Fn(usize, &Key) -> TokenStream| {
+        let arms = keys.iter().enumerate().map(|(index, key)| {
+            let body = arm(index, key);
+            quote!(#index => #body,)
+        });
+        quote!(match #key { #(#arms)* _ => ::core::result::Result::Ok(()) })
+    };
+    let save = arms(&|_, key| {
+        let (coder, field) = (coder(key), &key.field);
+        quote!(#coder::save(&#state.#field, #out))
+    });
+    let save_writes = arms(&|_, key| {
+        let (coder, field) = (coder(key), &key.field);
+        quote!(#coder::save_writes(&#update.#field, #out))
+    });
+    // A fresh update takes what an update held.
+    let load_writes = arms(&|_, key| {
+        let (coder, newtype) = (coder(key), &key.newtype);
+        quote!({
+            for (overwrite, value) in #coder::load_writes(#bytes)? {
+                let _ = #newtype::__push(value, overwrite, #update);
+            }
+            ::core::result::Result::Ok(())
+        })
+    });
+    let load_value = arms(&|_, key| {
+        let (coder, newtype) = (coder(key), &key.newtype);
+        quote!({
+            let _ = #newtype::__push(#coder::load(#bytes)?, true, #update);
+            ::core::result::Result::Ok(())
+        })
+    });
+    let fields = keys.iter().enumerate().map(|(index, key)| {
+        let (coder, field, name, default) = (
+            coder(key),
+            &key.field,
+            &key.name,
+            local_at("__default_", index),
+        );
+        let missing = if key.has_default() {
+            quote!(#default())
+        } else {
+            quote!(return ::core::result::Result::Err(#runtime::__private::CodecError::Missing(#name)))
+        };
+        quote! {
+            #field: match #values.get(#index) {
+                ::core::option::Option::Some(#stored) => #coder::load(#stored)?,
+                ::core::option::Option::None => #missing,
+            }
+        }
+    });
+    quote! {
+        #[allow(unused_variables)]
+        fn codec() -> ::core::option::Option<#runtime::__private::StateCodec<Self>> {
+            #[allow(unused_imports)]
+            use #runtime::__private::NoCoder as _;
+            ::core::option::Option::Some(#runtime::__private::StateCodec {
+                save: |#state, #key, #out| #save,
+                save_writes: |#update, #key, #out| #save_writes,
+                load_writes: |#update, #key, #bytes| #load_writes,
+                load_value: |#update, #key, #bytes| #load_value,
+                load: |#values| ::core::result::Result::Ok(#ident { #(#fields,)* }),
+            })
+        }
+    }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use petalflow_graph::{Edge, Graph, MAX_KEYS, Source, Target, Via, kind};
 
 use crate::KeySet;
-use crate::node::{Chooses, Policy};
+use crate::node::{Chooses, ItemCodec, Policy};
 use crate::state::{KeyMeta, Trait};
 
 pub use petalflow_graph::{
@@ -23,6 +23,7 @@ pub use petalflow_graph::{
 pub use crate::flow::{Flow, Launch, NodeSpec, Step, Wiring, subflow};
 pub use crate::middleware::RunMiddleware;
 pub use crate::node::{Effects, FnNode, Node, Output, Requirements, Scope, Takes};
+pub use crate::node::{ItemProbe, NoItemCodec};
 pub use crate::{BoxError, Key, State};
 
 pub use builder::{Given, RunsAtOnce, forward_launch};
@@ -42,6 +43,8 @@ pub struct Spec {
     /// Whether it sends items to the targets of `each`.
     pub sends: bool,
     pub policy: Policy,
+    /// How its item is stored.
+    pub item: Option<ItemCodec>,
     pub require: fn(&mut Requirements<'_>),
     /// Nothing is known of the node, because it was reported.
     pub broken: bool,
@@ -50,7 +53,7 @@ pub struct Spec {
 /// All that the result type `$output` and the rest say: written out, because each call costs constant evaluation time at every
 /// node.
 macro_rules! spec {
-    ($state:ty, $output:ty, reads: $reads:expr, takes: $takes:expr, policy: $policy:expr, require: $require:expr) => {
+    ($state:ty, $output:ty, reads: $reads:expr, takes: $takes:expr, policy: $policy:expr, item: $item:expr, require: $require:expr) => {
         Spec {
             facts: NodeFacts {
                 name: "",
@@ -65,6 +68,7 @@ macro_rules! spec {
             payloads: <<$output as Output<$state>>::Then as Chooses>::PAYLOADS,
             sends: <<$output as Output<$state>>::Then as Chooses>::SENDS,
             policy: $policy,
+            item: $item,
             require: $require,
             broken: false,
         }
@@ -81,6 +85,7 @@ pub const BROKEN: Spec = Spec {
     payloads: &[],
     sends: false,
     policy: Policy::NONE,
+    item: None,
     require: |_| {},
     broken: true,
 };
@@ -227,6 +232,7 @@ impl Drawing {
                 routes: spec.facts.routes,
                 takes: spec.facts.takes_item,
                 policy: spec.policy,
+                item: spec.item,
             })
             .collect();
         for (place, policy) in self.policies {
@@ -265,7 +271,7 @@ pub trait NodeOver<S> {
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: FnNode<S>> NodeOver<S> for N {
-    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, require: N::require);
+    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, item: N::ITEM, require: N::require);
 
     #[inline]
     fn call<'a>(
@@ -300,7 +306,7 @@ pub trait ValueOver<S> {
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: Node<S>> ValueOver<S> for N {
-    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, require: N::require);
+    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, item: N::ITEM, require: N::require);
 
     #[inline]
     fn call<'a>(

@@ -4,7 +4,7 @@ use petalflow_graph::{NodeFacts, Rule, words};
 
 use super::{Spec, spec};
 use crate::flow::Flow;
-use crate::node::{Chooses, Output, Policy, Requirements};
+use crate::node::{Chooses, ItemCodec, Output, Policy, Requirements};
 use crate::{KeyMeta, KeySet, State};
 
 /// A flow that can stand as a node: one that `flow!` made and of which nothing must be given.
@@ -21,11 +21,11 @@ pub trait Subflow: Flow {
 /// What `out` says of a sub-flow.
 pub const fn of_out<S: State, A, O: Output<S>, F: Fn(A) -> O>(
     reads: &[&str],
-    takes: bool,
+    takes: Option<Option<ItemCodec>>,
     _: &F,
     require: fn(&mut Requirements<'_>),
 ) -> Spec {
-    spec!(S, O, reads: KeyMeta::named(S::KEYS, reads), takes: takes, policy: Policy::NONE, require: require)
+    spec!(S, O, reads: KeyMeta::named(S::KEYS, reads), takes: takes.is_some(), policy: Policy::NONE, item: match takes { Some(item) => item, None => None }, require: require)
 }
 
 /// Collects what the nodes of a sub-flow need from the run.

@@ -1,0 +1,131 @@
+//! Values as bytes: MessagePack, with structs as maps, so that what is stored describes itself.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+/// How deeply values may be nested. What is nested deeper is refused when it is written, so that all that is stored can be
+/// read again.
+pub(crate) const DEPTH: usize = 256;
+
+/// Why bytes and values do not fit.
+#[derive(Debug, thiserror::Error)]
+pub enum CodecError {
+    /// The value's own serialization failed.
+    #[error("the value cannot be stored: {0}")]
+    Encode(String),
+    /// The bytes are not such a value.
+    #[error("{0}")]
+    Decode(String),
+    /// The bytes go on behind the value.
+    #[error("{0} bytes follow the value")]
+    Trailing(usize),
+    /// The value is nested too deeply.
+    #[error("the value is nested more than {DEPTH} levels deep")]
+    Depth,
+    /// A key has neither a value nor a default.
+    #[error("no value of the key `{0}` is stored, and it has no default")]
+    Missing(&'static str),
+    /// Something is stored for which this program has no name.
+    #[error("{0}")]
+    Unknown(String),
+}
+
+/// Appends a value.
+pub(crate) fn encode<T: Serialize + ?Sized>(
+    value: &T,
+    out: &mut Vec<u8>,
+) -> Result<(), CodecError> {
+    let start = out.len();
+    let mut serializer = rmp_serde::Serializer::new(&mut *out).with_struct_map();
+    value
+        .serialize(&mut serializer)
+        .map_err(|error| CodecError::Encode(error.to_string()))?;
+    // A value needs a byte per level, so a short one cannot be too deep.
+    if out.len() - start > DEPTH && super::depth::exceeds(&out[start..], DEPTH) {
+        out.truncate(start);
+        return Err(CodecError::Depth);
+    }
+    Ok(())
+}
+
+/// Reads a value that takes up all of the bytes.
+pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
+    let mut rest = bytes;
+    let value = {
+        let mut deserializer = rmp_serde::Deserializer::new(&mut rest);
+        // One more than is written: a level is counted before it is known to be empty.
+        deserializer.set_max_depth(DEPTH + 1);
+        T::deserialize(&mut deserializer).map_err(|error| CodecError::Decode(error.to_string()))?
+    };
+    if rest.is_empty() {
+        Ok(value)
+    } else {
+        Err(CodecError::Trailing(rest.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) {
+        let mut bytes = Vec::new();
+        encode(value, &mut bytes).unwrap();
+        assert_eq!(&decode::<T>(&bytes).unwrap(), value);
+    }
+
+    #[test]
+    fn values_come_back_as_they_were() {
+        round_trip(&serde_json::json!({"a": [1, -2, 0.1, null, {"b": true}]}));
+        round_trip(&BTreeMap::from([((1u8, -1i64), Some("x".to_string()))]));
+        round_trip(&(u128::MAX, i128::MIN, f64::INFINITY, 'é', (), vec![(), ()]));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let mut bytes = Vec::new();
+        encode(&"text", &mut bytes).unwrap();
+        assert!(matches!(decode::<u8>(&bytes), Err(CodecError::Decode(_))));
+        assert!(matches!(
+            decode::<String>(&bytes[..3]),
+            Err(CodecError::Decode(_))
+        ));
+        bytes.push(0);
+        assert!(matches!(
+            decode::<String>(&bytes),
+            Err(CodecError::Trailing(1))
+        ));
+    }
+
+    #[test]
+    fn a_value_that_could_not_be_read_again_is_not_written() {
+        let nested = |levels: usize| {
+            (0..levels).fold(serde_json::Value::Null, |inner, _| {
+                serde_json::json!([inner, "filler"])
+            })
+        };
+        let mut bytes = Vec::new();
+        encode(&nested(DEPTH - 1), &mut bytes).unwrap();
+        assert_eq!(
+            decode::<serde_json::Value>(&bytes).unwrap(),
+            nested(DEPTH - 1)
+        );
+        let error = encode(&nested(DEPTH + 2), &mut Vec::new()).unwrap_err();
+        assert!(matches!(error, CodecError::Depth));
+    }
+
+    #[test]
+    fn hostile_lengths_allocate_nothing_and_hostile_nesting_ends() {
+        for bytes in [
+            &[0xdd, 0xff, 0xff, 0xff, 0xff, 1][..],
+            &[0xdb, 0xff, 0xff, 0xff, 0xff, b'a'],
+            &[0xc6, 0xff, 0xff, 0xff, 0xff, 1],
+            &[0xdf, 0xff, 0xff, 0xff, 0xff, 1, 1],
+            &[0x91; 100_000],
+        ] {
+            assert!(decode::<Vec<u64>>(bytes).is_err());
+            assert!(decode::<serde_json::Value>(bytes).is_err());
+            assert!(decode::<String>(bytes).is_err());
+        }
+    }
+}
