@@ -75,6 +75,7 @@ mod error;
 mod event;
 mod flow;
 pub mod graph;
+pub mod interrupt;
 pub mod middleware;
 mod node;
 mod run;

@@ -4,15 +4,24 @@
 //!
 //! A [`Store`] keeps bytes and knows nothing of flows. What the bytes mean is in `docs/checkpoint-format.md`.
 
+mod archive;
+mod bytes;
 mod codec;
 mod depth;
 mod memory;
+mod protection;
+mod record;
 mod store;
 
+pub(crate) use bytes::Bytes;
 pub use codec::CodecError;
 pub(crate) use codec::{decode, encode};
 
+pub(crate) use archive::Archive;
 pub use memory::MemoryStore;
+pub use protection::Protection;
+pub use record::{Cause, Note};
+pub(crate) use record::{Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry};
 pub use store::{
     Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
     ThreadInfo, ThreadQuery,

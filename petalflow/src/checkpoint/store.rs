@@ -225,6 +225,9 @@ pub enum StoreError {
         /// The newest layout that this program knows.
         known: u32,
     },
+    /// What is stored is not protected as it should be.
+    #[error("what is stored cannot be trusted: {0}")]
+    Protection(String),
     /// Something else.
     #[error("the store failed")]
     Other(#[source] BoxError),

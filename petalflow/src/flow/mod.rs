@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub use launch::Launch;
 pub use subflow::subflow;
 pub(crate) use wiring::Hop;
-pub use wiring::{NodeSpec, Wiring};
+pub use wiring::{Gate, NodeSpec, Wiring};
 
 use crate::node::{Effects, Requirements, Scope};
 use crate::{BoxError, State};
@@ -35,6 +35,17 @@ pub trait Flow: Send + Sync + Sized + 'static {
     /// Collects what its nodes need from the run.
     #[doc(hidden)]
     fn require(&self, requirements: &mut Requirements<'_>);
+
+    /// Whether the guard of an `interrupt` stops the run; `gate` is its place in [`Wiring::gates`].
+    ///
+    /// # Errors
+    ///
+    /// The guard's own.
+    #[doc(hidden)]
+    fn gate(&self, gate: u32, state: &Self::State) -> Result<bool, BoxError> {
+        let _ = (gate, state);
+        Ok(true)
+    }
 
     /// Runs one node against the superstep's snapshot: the only generated code on the hot path.
     #[doc(hidden)]

@@ -65,6 +65,15 @@ pub(crate) struct JoinWays {
     pub(crate) out: Vec<Hop>,
 }
 
+/// An `interrupt before` or `interrupt after`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gate {
+    /// The node's place.
+    pub node: u32,
+    /// Whether the run stops after the node rather than before it.
+    pub after: bool,
+}
+
 /// A graph wired for the engine.
 #[derive(Debug)]
 pub struct Wiring {
@@ -79,6 +88,8 @@ pub struct Wiring {
     pub(crate) items: Vec<Option<ItemCodec>>,
     /// Whether any node is deferred.
     pub(crate) defers: bool,
+    /// Where people are asked; guards are known by the place in this list.
+    pub(crate) gates: Vec<Gate>,
     pub(crate) routes: Vec<&'static [&'static str]>,
 }
 
@@ -103,6 +114,7 @@ impl Wiring {
             straight: Vec::new(),
             takes: specs.iter().map(|spec| spec.takes).collect(),
             items: specs.iter().map(|spec| spec.item).collect(),
+            gates: Vec::new(),
             defers: nodes.iter().any(|node| node.deferred),
             routes: specs.iter().map(|spec| spec.routes).collect(),
         };
@@ -152,6 +164,13 @@ impl Wiring {
             .map(|ways| wiring.lone(&ways.plain).unwrap_or(u32::MAX))
             .collect();
         wiring
+    }
+
+    /// The same with the flow's interrupts.
+    #[must_use]
+    pub fn with_gates(mut self, gates: Vec<Gate>) -> Self {
+        self.gates = gates;
+        self
     }
 
     /// The quick node that these hops alone lead to, if that is so.

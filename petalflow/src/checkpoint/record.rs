@@ -1,0 +1,394 @@
+//! What a checkpoint's bytes hold. The layout is described in `docs/checkpoint-format.md`; change both together, and the
+//! version with them.
+
+use serde::de::{Deserialize, Deserializer};
+use serde::ser::{Serialize, SerializeTuple as _, Serializer};
+
+use super::bytes::Bytes;
+use super::{CodecError, decode, encode};
+
+/// The version of the layout, in the first byte.
+const VERSION: u8 = 1;
+
+/// Why a checkpoint was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Cause {
+    /// A run began: a new thread, or a new turn of one.
+    Input,
+    /// A superstep was committed.
+    Superstep,
+    /// The state was changed from outside.
+    Update,
+    /// An older checkpoint became the newest again, or the thread is a copy of another.
+    Fork,
+    /// A person ended the run by a rejection.
+    Rejected,
+}
+
+impl Cause {
+    const ALL: [Self; 5] = [
+        Cause::Input,
+        Cause::Superstep,
+        Cause::Update,
+        Cause::Fork,
+        Cause::Rejected,
+    ];
+
+    fn code(self) -> u8 {
+        match self {
+            Cause::Input => 0,
+            Cause::Superstep => 1,
+            Cause::Update => 2,
+            Cause::Fork => 3,
+            Cause::Rejected => 4,
+        }
+    }
+}
+
+/// How a key stands in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyKind {
+    /// The value.
+    Value,
+    /// Writes that fold into the value before.
+    Delta,
+    /// The key has no value any more.
+    Unset,
+}
+
+/// A key in a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeyEntry<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) kind: KeyKind,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// A key as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnedKey {
+    pub(crate) id: String,
+    pub(crate) kind: KeyKind,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// A task in a record: the node by its name, its place among what was sent to it, and what was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TaskEntry {
+    pub(crate) node: String,
+    pub(crate) send: Option<u32>,
+    pub(crate) item: Option<Vec<u8>>,
+}
+
+/// A decision by a person, kept in the history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The node it was about; empty for the run as a whole.
+    pub node: String,
+    /// What was decided: `approved`, `rejected`, `edited`, `skipped`, `updated`.
+    pub decision: String,
+    /// Who decided, as far as was said.
+    pub by: Option<String>,
+    /// Why, as far as was said.
+    pub reason: Option<String>,
+    /// When, in milliseconds since 1970 (UTC).
+    pub at_ms: u64,
+}
+
+/// What a changed program is compared with: in checkpoints that stand alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outline {
+    /// The nodes and edges, a line each.
+    pub(crate) graph: Vec<String>,
+    /// The keys, a line each.
+    pub(crate) schema: Vec<String>,
+}
+
+/// All of a checkpoint but its keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) flow: String,
+    pub(crate) graph: u64,
+    pub(crate) version: u32,
+    pub(crate) schema: u64,
+    pub(crate) cause: Cause,
+    pub(crate) parent: Option<u64>,
+    /// Names the frontier: tasks are hashed with it, and what they leave is stored beside it.
+    pub(crate) origin: u64,
+    pub(crate) turn: u64,
+    pub(crate) superstep: u64,
+    /// The task of the flow above for which this flow runs.
+    pub(crate) owner: Option<[u8; 16]>,
+    pub(crate) frontier: Vec<TaskEntry>,
+    pub(crate) deferred: Vec<TaskEntry>,
+    /// Joins that hold an arrival: the join, and the sides that have arrived.
+    pub(crate) joins: Vec<(String, Vec<String>)>,
+    /// Nodes of the last superstep after which a person is asked.
+    pub(crate) gates: Vec<String>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) outline: Option<Outline>,
+}
+
+/// A checkpoint as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) header: Header,
+    pub(crate) keys: Vec<OwnedKey>,
+}
+
+impl Header {
+    /// The header and the keys as bytes.
+    pub(crate) fn encode(
+        &self,
+        keys: &[KeyEntry<'_>],
+        out: &mut Vec<u8>,
+    ) -> Result<(), CodecError> {
+        out.push(VERSION);
+        let outline = self
+            .outline
+            .as_ref()
+            .map(|outline| (&outline.graph, &outline.schema));
+        let program = (&self.flow, self.graph, self.version, self.schema);
+        let place = (
+            self.cause.code(),
+            self.parent,
+            self.origin,
+            self.turn,
+            self.superstep,
+            self.owner.as_ref().map(Bytes),
+        );
+        encode(
+            &(
+                program,
+                place,
+                &self.frontier,
+                &self.deferred,
+                &self.joins,
+                &self.gates,
+                &self.notes,
+                outline,
+                keys,
+            ),
+            out,
+        )
+    }
+}
+
+impl Record {
+    /// Reads a checkpoint.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+        type Program = (String, u64, u32, u64);
+        type Place = (u8, Option<u64>, u64, u64, u64, Option<Bytes<Vec<u8>>>);
+        type Layout = (
+            Program,
+            Place,
+            Vec<TaskEntry>,
+            Vec<TaskEntry>,
+            Vec<(String, Vec<String>)>,
+            Vec<String>,
+            Vec<Note>,
+            Option<(Vec<String>, Vec<String>)>,
+            Vec<OwnedKey>,
+        );
+        let body = match bytes.split_first() {
+            Some((&VERSION, body)) => body,
+            Some((version, _)) => {
+                return Err(CodecError::Unknown(format!(
+                    "layout {version} of checkpoints is not known to this program, which reads {VERSION}"
+                )));
+            }
+            None => return Err(CodecError::Unknown("a checkpoint has no bytes".into())),
+        };
+        let (
+            (flow, graph, version, schema),
+            (cause, parent, origin, turn, superstep, owner),
+            frontier,
+            deferred,
+            joins,
+            gates,
+            notes,
+            outline,
+            keys,
+        ): Layout = decode(body)?;
+        let cause = Cause::ALL
+            .into_iter()
+            .find(|known| known.code() == cause)
+            .ok_or_else(|| CodecError::Unknown(format!("{cause} is no cause of a checkpoint")))?;
+        let owner = owner
+            .map(|Bytes(owner)| owner.try_into())
+            .transpose()
+            .map_err(|_| CodecError::Unknown("the task above has no 16 bytes".into()))?;
+        Ok(Record {
+            header: Header {
+                flow,
+                graph,
+                version,
+                schema,
+                cause,
+                parent,
+                origin,
+                turn,
+                superstep,
+                owner,
+                frontier,
+                deferred,
+                joins,
+                gates,
+                notes,
+                outline: outline.map(|(graph, schema)| Outline { graph, schema }),
+            },
+            keys,
+        })
+    }
+}
+
+impl Serialize for KeyEntry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let kind = match self.kind {
+            KeyKind::Value => 0u8,
+            KeyKind::Delta => 1,
+            KeyKind::Unset => 2,
+        };
+        let mut tuple = serializer.serialize_tuple(3)?;
+        tuple.serialize_element(self.id)?;
+        tuple.serialize_element(&kind)?;
+        tuple.serialize_element(&Bytes(self.bytes))?;
+        tuple.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for OwnedKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (id, kind, Bytes(bytes)) = Deserialize::deserialize(deserializer)?;
+        let kind = match kind {
+            0u8 => KeyKind::Value,
+            1 => KeyKind::Delta,
+            2 => KeyKind::Unset,
+            other => {
+                return Err(serde::de::Error::custom(format!(
+                    "{other} is no way in which a key is stored"
+                )));
+            }
+        };
+        Ok(OwnedKey { id, kind, bytes })
+    }
+}
+
+impl Serialize for TaskEntry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.node, self.send, self.item.as_ref().map(Bytes)).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for TaskEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (node, send, item): (String, Option<u32>, Option<Bytes<Vec<u8>>>) =
+            Deserialize::deserialize(deserializer)?;
+        let item = item.map(|Bytes(item)| item);
+        Ok(TaskEntry { node, send, item })
+    }
+}
+
+impl Serialize for Note {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Note {
+            node,
+            decision,
+            by,
+            reason,
+            at_ms,
+        } = self;
+        (node, decision, by, reason, at_ms).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Note {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (node, decision, by, reason, at_ms) = Deserialize::deserialize(deserializer)?;
+        Ok(Note {
+            node,
+            decision,
+            by,
+            reason,
+            at_ms,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header() -> Header {
+        Header {
+            flow: "Essay".into(),
+            graph: 1,
+            version: 2,
+            schema: 3,
+            cause: Cause::Superstep,
+            parent: Some(4),
+            origin: 5,
+            turn: 6,
+            superstep: 7,
+            owner: Some([8; 16]),
+            frontier: vec![TaskEntry {
+                node: "write".into(),
+                send: Some(0),
+                item: Some(vec![1, 2]),
+            }],
+            deferred: vec![],
+            joins: vec![("a & b -> c".into(), vec!["a".into()])],
+            gates: vec!["draft".into()],
+            notes: vec![Note {
+                node: "publish".into(),
+                decision: "approved".into(),
+                by: Some("Ann".into()),
+                reason: None,
+                at_ms: 9,
+            }],
+            outline: Some(Outline {
+                graph: vec!["a -> b".into()],
+                schema: vec!["n: u64 sum".into()],
+            }),
+        }
+    }
+
+    #[test]
+    fn a_record_comes_back_as_it_was() {
+        let keys = [KeyEntry {
+            id: "draft",
+            kind: KeyKind::Delta,
+            bytes: &[1, 2, 3],
+        }];
+        let mut bytes = Vec::new();
+        header().encode(&keys, &mut bytes).unwrap();
+        let record = Record::decode(&bytes).unwrap();
+        assert_eq!(record.header, header());
+        assert_eq!(record.keys[0].bytes, [1, 2, 3]);
+        assert_eq!(record.keys[0].kind, KeyKind::Delta);
+    }
+
+    #[test]
+    fn damaged_bytes_are_errors() {
+        let mut bytes = Vec::new();
+        header().encode(&[], &mut bytes).unwrap();
+        for end in 0..bytes.len() {
+            assert!(Record::decode(&bytes[..end]).is_err(), "{end}");
+        }
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                // It may still be a record, of other values; it must not panic.
+                let _ = Record::decode(&damaged);
+            }
+        }
+        bytes[0] = 9;
+        let error = Record::decode(&bytes).unwrap_err().to_string();
+        assert!(
+            error.starts_with("layout 9 of checkpoints is not known"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,267 @@
+//! Questions to people: what a run waits for, and what they answer.
+
+mod answer;
+mod approval;
+mod ask;
+mod resume;
+
+use std::fmt;
+
+pub use answer::Answer;
+pub use approval::{Approval, Decision};
+pub use ask::{Ask, Expiry};
+pub use resume::Resume;
+
+use serde::de::{Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use crate::TaskId;
+use crate::checkpoint::{Bytes, CodecError};
+
+/// Names a question within a thread: the same for as long as it waits, so that an answer can be addressed to it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InterruptId(TaskId);
+
+/// Something a run waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Interrupt {
+    /// Names it: answers are addressed to this.
+    pub id: InterruptId,
+    /// The node that asks, or before or after which the run stopped.
+    pub node: String,
+    /// Where that node stands among flows within flows; empty at the top.
+    pub namespace: String,
+    /// The item's index, where the node is the target of `each`.
+    pub index: Option<usize>,
+    /// What is asked.
+    pub kind: InterruptKind,
+    /// When it was asked first, in milliseconds since 1970 (UTC).
+    pub asked_ms: u64,
+    /// From when on the question is answered by its own default, in milliseconds since 1970 (UTC).
+    pub expires_ms: Option<u64>,
+}
+
+/// What a run waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InterruptKind {
+    /// An answer to a question that a node asked.
+    Ask {
+        /// The name of the question's type: [`Ask::NAME`].
+        name: String,
+        /// The question, for whoever shows it.
+        question: serde_json::Value,
+    },
+    /// An approval before the node runs.
+    Before,
+    /// An approval of what the node did.
+    After,
+}
+
+impl InterruptId {
+    /// The id of what a task asks under a key.
+    pub(crate) fn of(task: TaskId, key: &str) -> Self {
+        InterruptId(TaskId::of(&[&task.to_bytes(), key.as_bytes()]))
+    }
+
+    /// The id as bytes, to be kept elsewhere.
+    pub fn to_bytes(self) -> [u8; 16] {
+        self.0.to_bytes()
+    }
+
+    /// The id of these bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        InterruptId(TaskId::from_bytes(bytes))
+    }
+}
+
+impl fmt::Display for InterruptId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for InterruptId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InterruptId({self})")
+    }
+}
+
+/// The id from its text, as a web page would send it back.
+impl std::str::FromStr for InterruptId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let id = digits
+            .then(|| u128::from_str_radix(text, 16).ok())
+            .flatten();
+        id.map(|id| InterruptId(TaskId::from_bytes(id.to_be_bytes())))
+            .ok_or_else(|| {
+                format!("`{text}` is not the id of an interrupt: it has 32 hexadecimal digits")
+            })
+    }
+}
+
+impl Interrupt {
+    /// Whether it is a question of the type `A`.
+    pub fn asks<A: Ask>(&self) -> bool {
+        matches!(&self.kind, InterruptKind::Ask { name, .. } if name == A::NAME)
+    }
+
+    /// The question, if it is one of the type `A`.
+    pub fn question<A: Ask + serde::de::DeserializeOwned>(&self) -> Option<A> {
+        match &self.kind {
+            InterruptKind::Ask { name, question } if name == A::NAME => {
+                A::deserialize(question).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// The answer to a question of the type `A`.
+    ///
+    /// # Errors
+    ///
+    /// If this is no such question, or the answer cannot be stored.
+    pub fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Answer, AnswerError> {
+        if !self.asks::<A>() {
+            return Err(AnswerError::other_question(self, A::NAME));
+        }
+        Answer::new::<A>(self.id, &answer)
+    }
+
+    /// What is asked, in a word.
+    pub(crate) fn what(&self) -> &str {
+        match &self.kind {
+            InterruptKind::Ask { name, .. } => name,
+            InterruptKind::Before => "an approval before it runs",
+            InterruptKind::After => "an approval of what it did",
+        }
+    }
+}
+
+impl fmt::Display for Interrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node `{}` waits for {}", self.node, self.what())
+    }
+}
+
+/// Why an answer is not taken. Nothing has run, and the thread waits as before.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnswerError {
+    /// The thread does not wait for it.
+    #[error("the thread does not wait for an answer to {id}; it waits for {}", open(.waiting))]
+    Unknown {
+        /// What was answered.
+        id: InterruptId,
+        /// What the thread waits for.
+        waiting: Vec<Interrupt>,
+    },
+    /// The answer is to another question.
+    #[error("{id} asks for `{expected}`, and the answer is one to `{found}`")]
+    OtherQuestion {
+        /// What was answered.
+        id: InterruptId,
+        /// What it asks for.
+        expected: String,
+        /// What the answer is to.
+        found: String,
+    },
+    /// Several questions could be meant.
+    #[error("the answer could be to any of {}; say which by its id", open(.waiting))]
+    Ambiguous {
+        /// What the thread waits for.
+        waiting: Vec<Interrupt>,
+    },
+    /// The answer or the edit does not fit.
+    #[error("{0}")]
+    Value(String),
+}
+
+impl AnswerError {
+    fn other_question(interrupt: &Interrupt, found: &str) -> Self {
+        AnswerError::OtherQuestion {
+            id: interrupt.id,
+            expected: interrupt.what().into(),
+            found: found.into(),
+        }
+    }
+}
+
+impl From<CodecError> for AnswerError {
+    fn from(error: CodecError) -> Self {
+        AnswerError::Value(error.to_string())
+    }
+}
+
+fn open(waiting: &[Interrupt]) -> String {
+    if waiting.is_empty() {
+        return "nothing".into();
+    }
+    let one = |interrupt: &Interrupt| {
+        format!(
+            "{} (node `{}`, {})",
+            interrupt.id,
+            interrupt.node,
+            interrupt.what()
+        )
+    };
+    waiting.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+impl Serialize for Interrupt {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let kind = match &self.kind {
+            InterruptKind::Ask { name, question } => (0u8, Some((name, question))),
+            InterruptKind::Before => (1, None),
+            InterruptKind::After => (2, None),
+        };
+        (
+            Bytes(self.id.to_bytes()),
+            &self.node,
+            &self.namespace,
+            self.index,
+            kind,
+            self.asked_ms,
+            self.expires_ms,
+        )
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Interrupt {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error as _;
+        type Kind = (u8, Option<(String, serde_json::Value)>);
+        let (Bytes(id), node, namespace, index, kind, asked_ms, expires_ms): (
+            Bytes<Vec<u8>>,
+            String,
+            String,
+            Option<usize>,
+            Kind,
+            u64,
+            Option<u64>,
+        ) = Deserialize::deserialize(deserializer)?;
+        let id = id
+            .try_into()
+            .map_err(|_| D::Error::custom("an interrupt's id has 16 bytes"))?;
+        let kind = match kind {
+            (0, Some((name, question))) => InterruptKind::Ask { name, question },
+            (1, None) => InterruptKind::Before,
+            (2, None) => InterruptKind::After,
+            _ => return Err(D::Error::custom("an interrupt of an unknown kind")),
+        };
+        Ok(Interrupt {
+            id: InterruptId::from_bytes(id),
+            node,
+            namespace,
+            index,
+            kind,
+            asked_ms,
+            expires_ms,
+        })
+    }
+}

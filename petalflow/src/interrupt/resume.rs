@@ -1,0 +1,107 @@
+//! With what a thread goes on.
+
+use super::approval::update_of;
+use super::{Answer, Approval, InterruptId};
+use crate::node::Output;
+use crate::{BoxError, State};
+
+/// With what a thread goes on: answers, approvals, changes to the state, another place. `()` brings nothing.
+pub struct Resume<S: State> {
+    pub(crate) answers: Vec<Answer>,
+    /// Without an id, it is for all that wait.
+    pub(crate) approvals: Vec<(Option<InterruptId>, Approval<S>)>,
+    pub(crate) updates: Vec<Result<S::Update, BoxError>>,
+    pub(crate) goto: Vec<String>,
+}
+
+impl<S: State> std::fmt::Debug for Resume<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Resume")
+            .field("answers", &self.answers)
+            .field("approvals", &self.approvals)
+            .field("updates", &self.updates.len())
+            .field("goto", &self.goto)
+            .finish()
+    }
+}
+
+impl<S: State> Default for Resume<S> {
+    fn default() -> Self {
+        Resume {
+            answers: Vec::new(),
+            approvals: Vec::new(),
+            updates: Vec::new(),
+            goto: Vec::new(),
+        }
+    }
+}
+
+impl<S: State> Resume<S> {
+    /// Nothing but to go on.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Answers a question.
+    #[must_use]
+    pub fn answer(mut self, answer: Answer) -> Self {
+        self.answers.push(answer);
+        self
+    }
+
+    /// Decides at one `interrupt before` or `interrupt after`.
+    #[must_use]
+    pub fn decide(mut self, id: InterruptId, approval: Approval<S>) -> Self {
+        self.approvals.push((Some(id), approval));
+        self
+    }
+
+    /// Decides at all of them that wait.
+    #[must_use]
+    pub fn decide_all(mut self, approval: Approval<S>) -> Self {
+        self.approvals.push((None, approval));
+        self
+    }
+
+    /// Writes something first, through the keys' reducers, as a node would that returned it.
+    #[must_use]
+    pub fn update(mut self, writes: impl Output<S>) -> Self {
+        self.updates.push(update_of(writes));
+        self
+    }
+
+    /// Goes on at this node instead of where the thread stopped. Said several times, at all of them.
+    #[must_use]
+    pub fn goto(mut self, node: impl Into<String>) -> Self {
+        self.goto.push(node.into());
+        self
+    }
+}
+
+impl<S: State> From<()> for Resume<S> {
+    fn from((): ()) -> Self {
+        Self::default()
+    }
+}
+
+impl<S: State> From<Answer> for Resume<S> {
+    fn from(answer: Answer) -> Self {
+        Self::new().answer(answer)
+    }
+}
+
+impl<S: State> From<Vec<Answer>> for Resume<S> {
+    fn from(answers: Vec<Answer>) -> Self {
+        Resume {
+            answers,
+            ..Self::default()
+        }
+    }
+}
+
+impl<S: State> From<Approval<S>> for Resume<S> {
+    fn from(approval: Approval<S>) -> Self {
+        Self::new().decide_all(approval)
+    }
+}
