@@ -82,6 +82,7 @@ mod run;
 mod state;
 mod superstep;
 pub mod testing;
+pub mod thread;
 
 pub mod prelude;
 

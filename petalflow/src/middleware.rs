@@ -153,7 +153,7 @@ impl<'a, S: State> Next<'a, S> {
         Next { layers, node }
     }
 
-    /// Runs what is inside.
+    /// Runs what is inside. A thread that goes on where it stopped has no input.
     ///
     /// # Errors
     ///
@@ -327,7 +327,7 @@ impl<S: State, H: Fn(&str, &str) + Send + Sync + 'static> Middleware<S> for Reco
 /// struct Announce;
 ///
 /// impl<S: State> RunMiddleware<S> for Announce {
-///     fn around<'a>(&'a self, input: S::Input, next: RunNext<'a, S>) -> BoxFuture<'a, Result<S, RunError>> {
+///     fn around<'a>(&'a self, input: Option<S::Input>, next: RunNext<'a, S>) -> BoxFuture<'a, Result<S, RunError>> {
 ///         Box::pin(async move {
 ///             println!("{} begins", S::NAME);
 ///             next.run(input).await
@@ -339,14 +339,14 @@ pub trait RunMiddleware<S: State>: Send + Sync + 'static {
     /// Runs around one run.
     fn around<'a>(
         &'a self,
-        input: S::Input,
+        input: Option<S::Input>,
         next: RunNext<'a, S>,
     ) -> BoxFuture<'a, Result<S, RunError>>;
 }
 
-/// The run itself, ready to be given its input.
+/// The run itself, ready to be given its input, if it has one.
 type InnerRun<'a, S> =
-    Box<dyn FnOnce(<S as State>::Input) -> BoxFuture<'a, Result<S, RunError>> + Send + 'a>;
+    Box<dyn FnOnce(Option<<S as State>::Input>) -> BoxFuture<'a, Result<S, RunError>> + Send + 'a>;
 
 /// What is inside a run middleware: the next one, or the run.
 pub struct RunNext<'a, S: State> {
@@ -365,7 +365,7 @@ impl<S: State> std::fmt::Debug for RunNext<'_, S> {
 impl<'a, S: State> RunNext<'a, S> {
     pub(crate) fn new(
         layers: &'a [Arc<dyn RunMiddleware<S>>],
-        run: impl FnOnce(S::Input) -> BoxFuture<'a, Result<S, RunError>> + Send + 'a,
+        run: impl FnOnce(Option<S::Input>) -> BoxFuture<'a, Result<S, RunError>> + Send + 'a,
     ) -> Self {
         RunNext {
             layers,
@@ -373,7 +373,7 @@ impl<'a, S: State> RunNext<'a, S> {
         }
     }
 
-    /// Runs what is inside.
+    /// Runs what is inside. A thread that goes on where it stopped has no input.
     ///
     /// # Errors
     ///
@@ -382,7 +382,7 @@ impl<'a, S: State> RunNext<'a, S> {
     /// # Cancel safety
     ///
     /// Dropping the future stops the run.
-    pub fn run(self, input: S::Input) -> BoxFuture<'a, Result<S, RunError>> {
+    pub fn run(self, input: Option<S::Input>) -> BoxFuture<'a, Result<S, RunError>> {
         match self.layers.split_first() {
             Some((layer, layers)) => layer.around(
                 input,

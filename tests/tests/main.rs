@@ -12,6 +12,7 @@ mod support;
 mod cancel;
 mod concurrency;
 mod conflicts;
+mod durable;
 mod each;
 mod events;
 mod failures;

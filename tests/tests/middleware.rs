@@ -190,11 +190,12 @@ struct Around(&'static str, Trace);
 impl RunMiddleware<Log> for Around {
     fn around<'a>(
         &'a self,
-        input: LogInput,
+        input: Option<LogInput>,
         next: RunNext<'a, Log>,
     ) -> BoxFuture<'a, Result<Log, RunError>> {
         Box::pin(async move {
-            self.1.say(format!("{} {:?}", self.0, input.xs));
+            let xs = input.as_ref().map(|input| &input.xs);
+            self.1.say(format!("{} {:?}", self.0, xs.unwrap()));
             let result = next.run(input).await;
             self.1.say(match &result {
                 Ok(log) => format!("{} {:?}", self.0, log.xs),
@@ -211,16 +212,18 @@ struct Gatekeeper;
 impl RunMiddleware<Log> for Gatekeeper {
     fn around<'a>(
         &'a self,
-        mut input: LogInput,
+        mut input: Option<LogInput>,
         next: RunNext<'a, Log>,
     ) -> BoxFuture<'a, Result<Log, RunError>> {
         Box::pin(async move {
-            if input.xs == ["blocked"] {
-                return Ok(Log {
-                    xs: list(["no entry"]),
-                });
+            if let Some(input) = &mut input {
+                if input.xs == ["blocked"] {
+                    return Ok(Log {
+                        xs: list(["no entry"]),
+                    });
+                }
+                input.xs.push("seen".into());
             }
-            input.xs.push("seen".into());
             next.run(input).await
         })
     }

@@ -248,7 +248,9 @@ impl Store for MemoryStore {
     fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
         let mut threads = self.lock();
         let claim = match threads.owners.get(thread) {
-            Some(other) if other != owner => Claim::Busy,
+            Some(other) if other != owner => Claim::Busy {
+                owner: other.clone(),
+            },
             Some(_) => Claim::Granted,
             None => {
                 threads.owners.insert(thread.into(), owner.into());

@@ -20,8 +20,8 @@ pub(crate) use codec::{decode, encode};
 pub(crate) use archive::Archive;
 pub use memory::MemoryStore;
 pub use protection::Protection;
+pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, Outline, Record, TaskEntry};
 pub use record::{Cause, Note};
-pub(crate) use record::{Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry};
 pub use store::{
     Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
     ThreadInfo, ThreadQuery,

@@ -1,6 +1,8 @@
 //! What a checkpoint's bytes hold. The layout is described in `docs/checkpoint-format.md`; change both together, and the
 //! version with them.
 
+use std::sync::Arc;
+
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, SerializeTuple as _, Serializer};
 
@@ -105,10 +107,18 @@ pub(crate) struct Outline {
     pub(crate) schema: Vec<String>,
 }
 
+/// An answer in a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AnswerEntry {
+    pub(crate) id: [u8; 16],
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
 /// All of a checkpoint but its keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    pub(crate) flow: String,
+    pub(crate) flow: Arc<str>,
     pub(crate) graph: u64,
     pub(crate) version: u32,
     pub(crate) schema: u64,
@@ -126,6 +136,8 @@ pub(crate) struct Header {
     pub(crate) joins: Vec<(String, Vec<String>)>,
     /// Nodes of the last superstep after which a person is asked.
     pub(crate) gates: Vec<String>,
+    /// What people have answered in this superstep: by question, its name and the answer.
+    pub(crate) answers: Vec<AnswerEntry>,
     pub(crate) notes: Vec<Note>,
     pub(crate) outline: Option<Outline>,
 }
@@ -149,7 +161,7 @@ impl Header {
             .outline
             .as_ref()
             .map(|outline| (&outline.graph, &outline.schema));
-        let program = (&self.flow, self.graph, self.version, self.schema);
+        let program = (&*self.flow, self.graph, self.version, self.schema);
         let place = (
             self.cause.code(),
             self.parent,
@@ -166,6 +178,7 @@ impl Header {
                 &self.deferred,
                 &self.joins,
                 &self.gates,
+                &self.answers,
                 &self.notes,
                 outline,
                 keys,
@@ -187,6 +200,7 @@ impl Record {
             Vec<TaskEntry>,
             Vec<(String, Vec<String>)>,
             Vec<String>,
+            Vec<AnswerEntry>,
             Vec<Note>,
             Option<(Vec<String>, Vec<String>)>,
             Vec<OwnedKey>,
@@ -207,6 +221,7 @@ impl Record {
             deferred,
             joins,
             gates,
+            answers,
             notes,
             outline,
             keys,
@@ -221,7 +236,7 @@ impl Record {
             .map_err(|_| CodecError::Unknown("the task above has no 16 bytes".into()))?;
         Ok(Record {
             header: Header {
-                flow,
+                flow: flow.into(),
                 graph,
                 version,
                 schema,
@@ -235,6 +250,7 @@ impl Record {
                 deferred,
                 joins,
                 gates,
+                answers,
                 notes,
                 outline: outline.map(|(graph, schema)| Outline { graph, schema }),
             },
@@ -290,6 +306,23 @@ impl<'de> Deserialize<'de> for TaskEntry {
     }
 }
 
+impl Serialize for AnswerEntry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (Bytes(self.id), &self.name, Bytes(&self.bytes)).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for AnswerEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (Bytes(id), name, Bytes(bytes)): (Bytes<Vec<u8>>, _, _) =
+            Deserialize::deserialize(deserializer)?;
+        let id = id
+            .try_into()
+            .map_err(|_| serde::de::Error::custom("an answer's id has 16 bytes"))?;
+        Ok(AnswerEntry { id, name, bytes })
+    }
+}
+
 impl Serialize for Note {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Note {
@@ -340,6 +373,11 @@ mod tests {
             deferred: vec![],
             joins: vec![("a & b -> c".into(), vec!["a".into()])],
             gates: vec!["draft".into()],
+            answers: vec![AnswerEntry {
+                id: [1; 16],
+                name: "review".into(),
+                bytes: vec![4],
+            }],
             notes: vec![Note {
                 node: "publish".into(),
                 decision: "approved".into(),

@@ -69,12 +69,15 @@ pub struct Stored {
 }
 
 /// Whether a claim was granted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// The thread is the owner's until it is released or the owner dies.
     Granted,
     /// Another owner that is alive has it.
-    Busy,
+    Busy {
+        /// That owner.
+        owner: String,
+    },
 }
 
 /// What is known of a thread without reading it.

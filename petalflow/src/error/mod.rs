@@ -6,6 +6,8 @@ use std::any::Any;
 use std::error::Error;
 use std::fmt;
 
+use crate::interrupt::Interrupt;
+use crate::thread::ThreadError;
 use crate::{Namespace, State};
 
 /// Any error: what a node may fail with.
@@ -141,6 +143,25 @@ pub enum RunErrorKind {
         /// The nodes that the joins lead to.
         waiting: Vec<String>,
     },
+    /// A thread's run stopped to ask: it goes on when [`Thread::resume`](crate::thread::Thread::resume) brings the answers.
+    Interrupted {
+        /// What is asked.
+        interrupts: Vec<Interrupt>,
+    },
+    /// A person ended the run at an `interrupt`.
+    Rejected {
+        /// The node before or after which it stopped.
+        node: String,
+        /// Who rejected it, if that was said.
+        by: Option<String>,
+        /// Why, if that was said.
+        reason: Option<String>,
+    },
+    /// The thread could not be opened, claimed or written: [`RunError::thread_error`] has the details.
+    Thread {
+        /// What was wrong.
+        problem: String,
+    },
     /// A route had no edge; only a graph that was not checked can bring a run here.
     NoEdge {
         /// The node that chose.
@@ -182,6 +203,32 @@ impl RunError {
             source,
             barrier: Some(Box::new(barrier)),
         }))
+    }
+
+    /// A thread could not be opened.
+    pub(crate) fn of_thread(error: ThreadError, flow: &str) -> Self {
+        RunError(Box::new(Inner {
+            kind: RunErrorKind::Thread {
+                problem: error.to_string(),
+            },
+            flow: flow.into(),
+            superstep: 0,
+            source: Some(error.into()),
+            barrier: None,
+        }))
+    }
+
+    /// What was wrong with the thread, if that is why the run ended.
+    pub fn thread_error(&self) -> Option<&ThreadError> {
+        self.0.source.as_deref()?.downcast_ref()
+    }
+
+    /// What the run waits for, if it stopped to ask.
+    pub fn interrupts(&self) -> &[Interrupt] {
+        match &self.0.kind {
+            RunErrorKind::Interrupted { interrupts } => interrupts,
+            _ => &[],
+        }
     }
 
     /// What kind of error it is.
@@ -289,6 +336,25 @@ impl fmt::Display for RunError {
                     quoted(waiting)
                 )
             }
+            RunErrorKind::Interrupted { interrupts } => {
+                write!(f, "`{flow}` waits in superstep {superstep}: ")?;
+                for (place, interrupt) in interrupts.iter().enumerate() {
+                    let comma = if place > 0 { ", " } else { "" };
+                    write!(f, "{comma}{interrupt}")?;
+                }
+                Ok(())
+            }
+            RunErrorKind::Rejected { node, by, reason } => {
+                write!(f, "`{flow}` was rejected at node `{node}`")?;
+                if let Some(by) = by {
+                    write!(f, " by {by}")?;
+                }
+                match reason {
+                    Some(reason) => write!(f, ": {reason}"),
+                    None => Ok(()),
+                }
+            }
+            RunErrorKind::Thread { problem } => f.write_str(problem),
             RunErrorKind::NoEdge { node, route } => write!(
                 f,
                 "node `{node}` chose the route `{route}`, which has no edge in `{flow}`"

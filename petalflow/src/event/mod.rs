@@ -11,6 +11,7 @@ use std::time::Duration;
 pub(crate) use sink::{Listener, Sink};
 pub use stream::Events;
 
+use crate::interrupt::Interrupt;
 use crate::{Namespace, NodeError, RunError, State, TaskId};
 
 /// One thing that happened in a run. Events come in the order in which things happened.
@@ -74,11 +75,23 @@ pub enum EventKind<S: State> {
     },
     /// The superstep's writes have been applied.
     SuperstepFinished,
+    /// The thread's checkpoint of this number is in the store.
+    Checkpoint {
+        /// The number.
+        checkpoint: u64,
+    },
     /// Something happened in a sub-flow: [`Event::nested`] gives it back with its type.
     Nested(Arc<dyn Any + Send + Sync>),
     /// The run has reached its end.
     Finished {
         /// The final state.
+        state: S,
+    },
+    /// A thread's run has stopped to ask people.
+    Interrupted {
+        /// What is asked.
+        interrupts: Vec<Interrupt>,
+        /// The state at the last barrier.
         state: S,
     },
     /// The run has ended without reaching its end.
@@ -124,8 +137,10 @@ impl<S: State> EventKind<S> {
             EventKind::NodeFailed { .. } => "node failed",
             EventKind::Custom { .. } => "custom",
             EventKind::SuperstepFinished => "superstep finished",
+            EventKind::Checkpoint { .. } => "checkpoint",
             EventKind::Nested(_) => "nested",
             EventKind::Finished { .. } => "finished",
+            EventKind::Interrupted { .. } => "interrupted",
             EventKind::Failed { .. } => "failed",
         }
     }

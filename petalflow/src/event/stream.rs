@@ -8,11 +8,12 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 
 use super::{Event, EventKind, Sink};
-use crate::{Flow, Namespace, Run};
+use crate::{Flow, Namespace, Run, RunErrorKind};
 
 /// The events of a run. Polling it drives the run; dropping it cancels the run.
 ///
-/// The last event is [`Finished`](EventKind::Finished) or [`Failed`](EventKind::Failed).
+/// The last event is [`Finished`](EventKind::Finished), [`Interrupted`](EventKind::Interrupted) or
+/// [`Failed`](EventKind::Failed).
 ///
 /// ```
 /// use futures_util::StreamExt;
@@ -85,7 +86,21 @@ impl<F: Flow> Stream for Events<F> {
             self.run = None;
             let (superstep, kind) = match result {
                 Ok(state) => (0, EventKind::Finished { state }),
-                Err(error) => (error.superstep(), EventKind::Failed { error }),
+                Err(error) => {
+                    let superstep = error.superstep();
+                    match error.kind() {
+                        RunErrorKind::Interrupted { interrupts } => {
+                            let interrupts = interrupts.clone();
+                            match error.into_state() {
+                                Some(state) => {
+                                    (superstep, EventKind::Interrupted { interrupts, state })
+                                }
+                                None => unreachable!("a run that is interrupted has a state"),
+                            }
+                        }
+                        _ => (superstep, EventKind::Failed { error }),
+                    }
+                }
             };
             self.sink.send(Event {
                 namespace: Namespace::ROOT,

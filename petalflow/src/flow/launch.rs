@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Flow;
+use crate::checkpoint::Store;
 use crate::middleware::{Middleware, RunMiddleware};
-use crate::run::{CancelToken, Run, Settings, Start};
-use crate::state::{Key, Update as _};
+use crate::run::{Begin, CancelToken, Run, Settings, Start};
+use crate::state::{Durable, Key, Update as _};
+use crate::thread::Threads;
 use crate::{NodeError, State, WriteError};
 
 /// A flow with what its runs shall have: limits, managed values, middleware. Clone it to launch several alike.
@@ -188,12 +190,47 @@ impl<F: Flow> Launch<F> {
         self
     }
 
+    /// Keeps the runs in a store: they are then runs on threads.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::MemoryStore;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Count {
+    ///     #[key(sum)]
+    ///     n: u64,
+    /// }
+    ///
+    /// #[node(Count)]
+    /// async fn add() -> CountN {
+    ///     CountN(1)
+    /// }
+    ///
+    /// flow!(Add(Count) { add });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let thread = Add::new().store(&MemoryStore::new()).thread("one");
+    /// thread.run(()).await?.finished()?;
+    /// let count = thread.run(()).await?.finished()?;
+    /// assert_eq!(count.n, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn store(self, store: &(impl Store + Clone)) -> Threads<F>
+    where
+        F::State: State<Storage = Durable>,
+    {
+        Threads::new(self.flow, self.settings, Arc::new(store.clone()))
+    }
+
     /// A run from this input: the keys marked `input`, or the bare value where there is one such key.
     pub fn run(self, input: impl Into<<F::State as State>::Input>) -> Run<F> {
         Run::new(Start {
             flow: self.flow,
             settings: self.settings,
-            input: input.into(),
+            begin: Begin::Input(input.into()),
         })
     }
 

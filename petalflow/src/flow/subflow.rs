@@ -5,8 +5,10 @@ use std::sync::Arc;
 use super::Flow;
 use crate::event::Sink;
 use crate::node::{Effects, Output, Scope};
-use crate::run::{CancelToken, Extras, Settings, Start, drive};
-use crate::{BoxError, State};
+use crate::run::stored::{Command, Desk, Nested};
+use crate::run::{Begin, CancelToken, Extras, Settings, Start, StoredStart, drive};
+use crate::thread::{Keep, OnBusy};
+use crate::{BoxError, Namespace, RunErrorKind, State};
 
 /// Runs a flow inside one superstep of another: all its supersteps, under the namespace of its node, with a limit of its
 /// own. Cancellation, managed values and events are the parent's; only what `out` returns crosses.
@@ -32,11 +34,49 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
         thread: Some(Arc::clone(shared.thread())),
         ..Settings::default()
     };
+    let begin = match &shared.desk {
+        None => Begin::Input(input.into()),
+        Some(desk) => stored(desk, scope, &settings.namespace, input.into()),
+    };
     // A box: a flow may contain itself, and its size should not add to its parent's.
     let run = drive(Start {
         flow: Arc::new(child),
         settings,
-        input: input.into(),
+        begin,
     });
-    out(run.await?).apply(effects)
+    match run.await {
+        Ok(state) => out(state).apply(effects),
+        Err(error) => {
+            if let (Some(desk), RunErrorKind::Interrupted { interrupts }) =
+                (&shared.desk, error.kind())
+            {
+                // What the flow waits for, its node waits for: nothing can swallow it.
+                desk.park(scope.task_id(), interrupts.clone());
+                std::future::pending::<()>().await;
+            }
+            Err(error.into())
+        }
+    }
+}
+
+/// A flow inside a stored one is stored beside it, under its own namespace.
+fn stored<S: State>(
+    desk: &Desk,
+    scope: &Scope,
+    namespace: &Namespace,
+    input: S::Input,
+) -> Begin<S> {
+    Begin::Stored(Box::new(StoredStart {
+        archive: desk.archive.clone(),
+        namespace: namespace.clone(),
+        durability: desk.durability,
+        on_busy: OnBusy::Refuse,
+        command: Command::Input(input),
+        keep: Keep::ALL,
+        nested: Some(Nested {
+            owner: scope.task_id(),
+            answers: Arc::clone(&desk.answers),
+            keep: false,
+        }),
+    }))
 }

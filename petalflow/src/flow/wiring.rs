@@ -187,6 +187,19 @@ impl Wiring {
         &self.graph
     }
 
+    /// The name under which the node at a place is stored.
+    pub(crate) fn stored_name(&self, place: u32) -> &str {
+        self.name(place)
+    }
+
+    /// The place of the node that is stored under a name.
+    pub(crate) fn place_of(&self, stored: &str) -> Option<u32> {
+        let nodes = 0..petalflow_graph::index(self.ways.len());
+        nodes
+            .into_iter()
+            .find(|place| self.stored_name(*place) == stored)
+    }
+
     /// The name of the node at a place.
     pub(crate) fn name(&self, place: u32) -> &str {
         self.graph

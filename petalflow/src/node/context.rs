@@ -1,6 +1,7 @@
 //! What a node can ask about the run it is part of.
 
 use std::fmt;
+use std::future::Future;
 use std::hash::Hasher as _;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use siphasher::sip128::Hasher128 as _;
 
 use super::{Delivery, ManagedValues};
 use crate::BoxError;
+use crate::interrupt::Ask;
 use crate::run::{CancelToken, Pulse, Shared};
 
 /// Where in a run of flows within flows something happens: the names of the sub-flow nodes on the way down, each with the
@@ -273,6 +275,58 @@ impl Context {
         Ok(())
     }
 
+    /// Asks a person, and returns the answer.
+    ///
+    /// If nobody has answered yet, this does not return: the run stops with
+    /// [`Interrupted`](crate::RunErrorKind::Interrupted) once the other nodes of the superstep have ended, and when the thread
+    /// is resumed with the answer, the node runs again from its top and gets it here. What it did before asking happens again,
+    /// so put that into [`once`](Self::once) if it must not. Other questions may be asked at the same time, as with `join!`.
+    ///
+    /// # Errors
+    ///
+    /// When the run is not a thread's, when the same question is asked twice in one run of the node (see
+    /// [`Ask::key`](crate::interrupt::Ask::key)), and when question or answer cannot be stored.
+    ///
+    /// # Cancel safety
+    ///
+    /// The question stays asked when the future is dropped, and the node waits for the answer unless it ends first.
+    pub async fn ask<A: Ask>(&self, question: A) -> Result<A::Answer, BoxError> {
+        let Some(desk) = &self.0.shared.desk else {
+            return Err(format!(
+                "node `{}` asks `{}`, but the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
+                self.node(),
+                A::NAME
+            )
+            .into());
+        };
+        desk.ask(&self.0, question).await
+    }
+
+    /// Does something that must not be done again: its result is recorded durably before this returns, in every
+    /// [`Durability`](crate::thread::Durability), and is returned from the record when the node runs again. Only a crash
+    /// between the effect and its record repeats the effect; pass [`task_id`](Self::task_id) on as an idempotency key where
+    /// that matters, too.
+    ///
+    /// A failure is not recorded. In a run without a store there is no record, and the effect is simply done.
+    ///
+    /// # Errors
+    ///
+    /// The effect's own; when a name is used twice in one run of the node; when the result cannot be stored or read.
+    pub async fn once<T, E>(
+        &self,
+        name: &str,
+        effect: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, BoxError>
+    where
+        T: serde::Serialize + serde::de::DeserializeOwned,
+        E: Into<BoxError>,
+    {
+        match &self.0.shared.desk {
+            None => effect.await.map_err(Into::into),
+            Some(desk) => desk.once(&self.0, name, effect).await,
+        }
+    }
+
     /// A sign of life: the idle timeout of this attempt starts anew.
     pub fn heartbeat(&self) {
         if let Some(pulse) = &self.0.pulse {
@@ -283,13 +337,35 @@ impl Context {
 
 impl Scope {
     pub(crate) fn task_id(&self) -> TaskId {
-        let index = self.send.map_or(u64::MAX, u64::from);
-        TaskId::of(&[
-            self.shared.thread().as_bytes(),
-            self.shared.namespace.as_str().as_bytes(),
-            &self.superstep.to_le_bytes(),
-            self.node().as_bytes(),
-            &index.to_le_bytes(),
-        ])
+        let shared = &self.shared;
+        let origin = shared.desk.as_ref().map_or_else(
+            || self.superstep.saturating_sub(1),
+            |desk| desk.origin(self.superstep),
+        );
+        task_id(
+            shared.thread(),
+            shared.namespace.as_str(),
+            origin,
+            shared.wiring.stored_name(self.node),
+            self.send,
+        )
     }
+}
+
+/// The id of a task: where it stands, the frontier it is part of, and what tells it from the frontier's other tasks.
+pub(crate) fn task_id(
+    thread: &str,
+    namespace: &str,
+    origin: u64,
+    node: &str,
+    send: Option<u32>,
+) -> TaskId {
+    let send = send.map_or(u64::MAX, u64::from);
+    TaskId::of(&[
+        thread.as_bytes(),
+        namespace.as_bytes(),
+        &origin.to_le_bytes(),
+        node.as_bytes(),
+        &send.to_le_bytes(),
+    ])
 }

@@ -10,6 +10,7 @@ mod route;
 
 use std::future::Future;
 
+pub(crate) use context::task_id;
 pub use context::{Context, Namespace, Scope, TaskId};
 pub use effects::{Chosen, Effects};
 pub use extract::{Extract, Managed, ManagedValues, Requirements};

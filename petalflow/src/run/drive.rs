@@ -6,20 +6,22 @@ use std::sync::{Arc, OnceLock};
 use super::fork::{Crew, JobEnd, run_job};
 use super::guard::{Failure, Stop, Watch, breathe};
 use super::lane::{LaneEnd, lane};
-use super::{CancelToken, Extras, Settings, Shared, Start};
+use super::stored::{Book, Command, Desk};
+use super::{Begin, CancelToken, Extras, Settings, Shared, Start};
 use crate::error::Barrier;
 use crate::event::{Event, EventKind, Listener};
 use crate::flow::{Hop, Wiring};
 use crate::middleware::{BoxFuture, RunNext};
 use crate::node::{Chosen, Delivery, Effects, Requirements, Scope};
 use crate::superstep::{NoEdge, Planner, Task, commit_one};
-use crate::{BoxError, Flow, KeySet, NodeError, RunError, RunErrorKind, State, WriteError};
+use crate::thread::ThreadError;
+use crate::{BoxError, Flow, KeySet, NodeError, RunError, RunErrorKind, State, TaskId, WriteError};
 
 /// A run of many supersteps without a wait lets other tasks run after this many.
 const BREATH: u64 = 128;
 
 /// A run between two supersteps.
-pub(super) struct Engine<F: Flow> {
+pub(crate) struct Engine<F: Flow> {
     pub(super) flow: Arc<F>,
     pub(super) extras: Option<Arc<Extras<F::State>>>,
     pub(super) watch: Option<Box<Watch>>,
@@ -34,11 +36,13 @@ pub(super) struct Engine<F: Flow> {
 }
 
 /// Why a run cannot go on.
-pub(super) struct Broken<S: State> {
+pub(crate) struct Broken<S: State> {
     kind: RunErrorKind,
     source: Option<BoxError>,
     /// What siblings had finished.
     pub(super) pending: Vec<(String, S::Update)>,
+    /// The task that failed.
+    pub(super) task: Option<TaskId>,
 }
 
 /// The whole run, from its input to its end, with the middleware around it.
@@ -55,13 +59,35 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
         let Start {
             flow,
             settings,
-            input,
+            begin,
         } = start;
+        // A thread that goes on has no input.
+        let (input, stored) = match begin {
+            Begin::Input(input) => (Some(input), None),
+            Begin::Stored(mut stored) => {
+                let input = stored.command.take_input();
+                (input, Some(stored))
+            }
+        };
+        let name = flow.name().to_string();
         let next = RunNext::new(&extras.run_middleware, move |input| {
+            let begin = match (input, stored) {
+                (Some(input), None) => Begin::Input(input),
+                (Some(input), Some(mut stored)) => {
+                    stored.command = Command::Input(input);
+                    Begin::Stored(stored)
+                }
+                (None, Some(stored)) => Begin::Stored(stored),
+                (None, None) => {
+                    let problem = "a run that is not a thread's needs an input; its middleware passed none on";
+                    let error = ThreadError::Request(problem.into());
+                    return Box::pin(std::future::ready(Err(RunError::of_thread(error, &name))));
+                }
+            };
             engage(Start {
                 flow,
                 settings,
-                input,
+                begin,
             })
         });
         next.run(input).await
@@ -70,45 +96,37 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
 
 /// The run itself.
 fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
-    let mut requirements = Requirements::new(start.settings.managed.as_deref());
-    start.flow.require(&mut requirements);
+    let Start {
+        flow,
+        settings,
+        begin,
+    } = start;
+    let input = match begin {
+        Begin::Input(input) => input,
+        Begin::Stored(stored) => return super::stored::engage(flow, settings, *stored),
+    };
+    let mut requirements = Requirements::new(settings.managed.as_deref());
+    flow.require(&mut requirements);
     let missing = requirements.into_missing();
     if !missing.is_empty() {
-        let error = RunError::bare(RunErrorKind::MissingManaged(missing), start.flow.name(), 0);
+        let error = RunError::bare(RunErrorKind::MissingManaged(missing), flow.name(), 0);
         return Box::pin(std::future::ready(Err(error)));
     }
     // Made here and not inside: a future keeps its arguments beside what is made of them.
-    let mut engine = Engine::new(start);
+    let (state, written) = F::State::start(input);
+    let mut engine = Engine::new(flow, settings, state, written);
     Box::pin(async move {
         let result = engine.run().await;
-        let state = engine
-            .state
-            .take()
-            .expect("the state is at home when a run ends");
-        match result {
-            Ok(()) => Ok(state),
-            Err(Broken {
-                kind,
-                source,
-                pending,
-            }) => Err(RunError::new(
-                kind,
-                engine.flow.name(),
-                engine.scope.superstep,
-                source,
-                Barrier { state, pending },
-            )),
-        }
+        engine.end(result)
     })
 }
 
 impl<F: Flow> Engine<F> {
-    fn new(
-        Start {
-            flow,
-            settings,
-            input,
-        }: Start<F>,
+    pub(super) fn new(
+        flow: Arc<F>,
+        settings: Settings<F::State>,
+        state: F::State,
+        written: KeySet,
     ) -> Self {
         let Settings {
             limit,
@@ -135,8 +153,8 @@ impl<F: Flow> Engine<F> {
             namespace,
             limit,
             thread,
+            desk: None,
         };
-        let (state, written) = F::State::start(input);
         Engine {
             watch,
             scope: Scope::new(Arc::new(shared)),
@@ -148,6 +166,57 @@ impl<F: Flow> Engine<F> {
         }
     }
 
+    /// Goes on after a superstep of a stored run. To be called before anything runs.
+    pub(super) fn begin_at(&mut self, superstep: u64, desk: Arc<Desk>) {
+        self.scope.superstep = superstep;
+        if let Some(shared) = Arc::get_mut(&mut self.scope.shared) {
+            shared.desk = Some(desk);
+        }
+    }
+
+    /// What the run comes to.
+    pub(super) fn end(
+        &mut self,
+        result: Result<(), Broken<F::State>>,
+    ) -> Result<F::State, RunError> {
+        let state = self
+            .state
+            .take()
+            .expect("the state is at home when a run ends");
+        match result {
+            Ok(()) => Ok(state),
+            Err(Broken {
+                kind,
+                source,
+                pending,
+                ..
+            }) => Err(RunError::new(
+                kind,
+                self.flow.name(),
+                self.scope.superstep,
+                source,
+                Barrier { state, pending },
+            )),
+        }
+    }
+
+    /// A question that was asked before this run of the program.
+    pub(super) fn known(
+        &self,
+        id: crate::interrupt::InterruptId,
+    ) -> Option<crate::interrupt::Interrupt> {
+        self.scope.shared.desk.as_ref()?.known(id)
+    }
+
+    /// Runs on from where a thread stopped.
+    pub(super) async fn run_stored(
+        &mut self,
+        book: &mut Book<F::State>,
+    ) -> Result<(), Broken<F::State>> {
+        self.tell(|| EventKind::RunStarted);
+        self.general(None, Some(book)).await
+    }
+
     async fn run(&mut self) -> Result<(), Broken<F::State>> {
         self.tell(|| EventKind::RunStarted);
         let entry = if self.is_bare() {
@@ -156,7 +225,7 @@ impl<F: Flow> Engine<F> {
             None
         };
         let Some(mut node) = entry else {
-            return self.general(None).await;
+            return self.general(None, None).await;
         };
         loop {
             self.go_on(Some(node), &[]).await?;
@@ -168,20 +237,22 @@ impl<F: Flow> Engine<F> {
                     if matches!(job, JobEnd::Done) && self.ends(node) {
                         return Ok(());
                     }
-                    return self.general(Some((node, job))).await;
+                    return self.general(Some((node, job)), None).await;
                 }
             }
         }
     }
 
     /// Runs on with all that a chain or a loop does without; boxed, so that those do not carry it.
-    fn general(
-        &mut self,
+    fn general<'r>(
+        &'r mut self,
         after: Option<(u32, JobEnd)>,
-    ) -> BoxFuture<'_, Result<(), Broken<F::State>>> {
+        mut book: Option<&'r mut Book<F::State>>,
+    ) -> BoxFuture<'r, Result<(), Broken<F::State>>> {
         Box::pin(async move {
             let wiring = Arc::clone(&self.scope.shared.wiring);
-            let bare = self.is_bare();
+            // Each barrier of a stored run is written down.
+            let bare = self.is_bare() && book.is_none();
             let lone = |frontier: &[Task]| match frontier {
                 [
                     Task {
@@ -195,9 +266,13 @@ impl<F: Flow> Engine<F> {
             let mut planner = Planner::new(&wiring);
             let mut frontier = Vec::new();
             let mut crew = Crew::new(run_job::<F>);
-            match after {
-                None => planner.start(&wiring, &mut frontier),
-                Some((node, job)) => self.plan(&mut planner, node, &job, &mut frontier)?,
+            match (after, &mut book) {
+                (None, Some(book)) => {
+                    planner = std::mem::replace(&mut book.planner, planner);
+                    frontier = std::mem::take(&mut book.frontier);
+                }
+                (None, None) => planner.start(&wiring, &mut frontier),
+                (Some((node, job)), _) => self.plan(&mut planner, node, &job, &mut frontier)?,
             }
             while !frontier.is_empty() {
                 if let Some(mut node) = lone(&frontier) {
@@ -220,7 +295,8 @@ impl<F: Flow> Engine<F> {
                             .map(|task| wiring.name(task.node).into())
                             .collect(),
                     });
-                    crew.superstep(self, &mut planner, &mut frontier).await?;
+                    crew.superstep(self, &mut planner, &mut frontier, book.as_deref_mut())
+                        .await?;
                 }
             }
             let waiting: Vec<String> = planner
@@ -424,6 +500,7 @@ pub(super) fn survive<S: State>(
     }
     Err(Broken {
         source: Some(failure.error),
+        task: scope.shared.desk.is_some().then(|| scope.task_id()),
         ..Broken::new(RunErrorKind::Node(error))
     })
 }
@@ -434,6 +511,31 @@ impl<S: State> Broken<S> {
             kind,
             source: None,
             pending: Vec::new(),
+            task: None,
+        }
+    }
+
+    pub(super) fn of_thread(error: ThreadError) -> Self {
+        let problem = error.to_string();
+        Broken {
+            source: Some(error.into()),
+            ..Broken::new(RunErrorKind::Thread { problem })
+        }
+    }
+
+    /// Whether the run has stopped in order to go on later.
+    pub(super) fn is_pause(&self) -> bool {
+        matches!(
+            self.kind,
+            RunErrorKind::Interrupted { .. } | RunErrorKind::Drained { .. }
+        )
+    }
+
+    /// The failure of a node, if that is what broke the run.
+    pub(super) fn failure(&self) -> Option<(TaskId, &NodeError)> {
+        match &self.kind {
+            RunErrorKind::Node(error) => Some((self.task?, error)),
+            _ => None,
         }
     }
 

@@ -6,15 +6,18 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::Extras;
+use super::Shared;
 use super::attempt::attempts;
 use super::drive::{Broken, Engine, survive};
 use super::guard::{Failure, caught, watched};
 use super::slab::Slab;
+use super::stored::{Book, Desk, Fate};
 use crate::flow::Step;
+use crate::interrupt::Interrupt;
 use crate::middleware::BoxFuture;
 use crate::node::{Delivery, Effects, Scope};
 use crate::superstep::{Outcome, Planner, Task, apply, prepare};
-use crate::{Flow, KeySet, State, Update as _, WriteError};
+use crate::{Flow, KeySet, RunErrorKind, State, TaskId, Update as _, WriteError};
 
 /// A task in flight, with the memory that it and its successors use.
 pub(super) struct Job<S: State> {
@@ -26,10 +29,15 @@ pub(super) struct Job<S: State> {
 }
 
 /// How a job ended.
-pub(super) enum JobEnd {
+pub(crate) enum JobEnd {
     Done,
-    Caught { to: u32, failure: Delivery },
+    Caught {
+        to: u32,
+        failure: Delivery,
+    },
     Ignored,
+    /// It has asked a person, and waits for the answer.
+    Parked,
 }
 
 /// Where the tasks of a fork see the state: it moves in before them and home after them.
@@ -70,23 +78,35 @@ where
         engine: &mut Engine<F>,
         planner: &mut Planner,
         frontier: &mut Vec<Task>,
+        mut book: Option<&mut Book<F::State>>,
     ) -> Result<(), Broken<F::State>> {
+        let (fates, asked) = match &mut book {
+            Some(book) => book.fates(engine, frontier)?,
+            None => (Vec::new(), Vec::new()),
+        };
         *Arc::get_mut(&mut self.frame).expect("no task is in flight between supersteps") =
             engine.state.take();
-        let result = self.run(engine, frontier).await;
+        let result = self.run(engine, frontier, fates, book.as_deref_mut()).await;
         // A failure, or whatever stopped the run, cancels what is still in flight.
         self.slab.clear();
         engine.state = Arc::get_mut(&mut self.frame).and_then(Option::take);
+        if let Some(book) = &mut book {
+            let shared = Arc::clone(&engine.scope.shared);
+            self.keep(&shared, book, &result, asked).await?;
+        }
         self.ended.sort_unstable_by_key(|job| job.order);
         result.map_err(|broken| self.pending(broken))?;
-        self.commit(engine)?;
-        engine.tell(|| crate::EventKind::SuperstepFinished);
+        self.commit(engine, book.as_deref_mut())?;
         let outcomes = self
             .ended
             .iter()
             .map(|job| (job.scope.node, job.end.outcome(&job.effects)));
         let planned = planner.advance(engine.wiring(), outcomes, frontier);
         planned.map_err(|missing| Broken::new(engine.no_edge(&missing)))?;
+        if let Some(book) = book {
+            self.record(engine, book, planner, frontier).await?;
+        }
+        engine.tell(|| crate::EventKind::SuperstepFinished);
         self.idle.append(&mut self.ended);
         Ok(())
     }
@@ -96,7 +116,10 @@ where
         &mut self,
         engine: &mut Engine<F>,
         frontier: &mut Vec<Task>,
+        fates: Vec<Fate<F::State>>,
+        mut book: Option<&mut Book<F::State>>,
     ) -> Result<(), Broken<F::State>> {
+        let mut fates = fates.into_iter();
         let mut waiting = frontier.drain(..).enumerate();
         loop {
             let mut ended = None;
@@ -104,11 +127,21 @@ where
                 let Some((order, task)) = waiting.next() else {
                     break;
                 };
+                let fate = fates.next().unwrap_or(Fate::Run);
+                if matches!(fate, Fate::Waits) {
+                    continue;
+                }
                 let mut job = self
                     .idle
                     .pop()
                     .unwrap_or_else(|| Box::new(Job::new(&engine.scope)));
                 job.begin(order, task, engine.scope.superstep);
+                if let Fate::Finished(finished) = fate {
+                    job.effects = finished.effects;
+                    job.end = finished.end;
+                    self.ended.push(job);
+                    continue;
+                }
                 let future = (self.launch)(
                     Arc::clone(&engine.flow),
                     engine.extras.clone(),
@@ -122,10 +155,21 @@ where
             let (mut job, result) = match ended {
                 Some(ended) => ended,
                 None if self.slab.running() == 0 => return Ok(()),
-                None => watched(&mut engine.watch, self.slab.next())
-                    .await
-                    .map_err(|stop| Broken::new(stop.into()))?,
+                None => {
+                    if let Some(book) = &mut book {
+                        book.journal
+                            .jot(engine.wiring(), finished(&self.ended))
+                            .map_err(Broken::of_thread)?;
+                    }
+                    watched(&mut engine.watch, self.slab.next())
+                        .await
+                        .map_err(|stop| Broken::new(stop.into()))?
+                }
             };
+            if matches!(job.end, JobEnd::Parked) {
+                self.idle.push(job);
+                continue;
+            }
             job.end = match result {
                 Ok(()) => JobEnd::Done,
                 Err(failure) => survive(
@@ -140,14 +184,103 @@ where
         }
     }
 
+    /// Writes down what a superstep leaves that cannot be committed: because a task failed, because the run was stopped, or
+    /// because people are asked.
+    async fn keep(
+        &mut self,
+        shared: &Shared,
+        book: &mut Book<F::State>,
+        result: &Result<(), Broken<F::State>>,
+        mut asked: Vec<(TaskId, Interrupt)>,
+    ) -> Result<(), Broken<F::State>> {
+        if let Some(desk) = &shared.desk {
+            asked.extend(desk.open());
+        }
+        let failed = match result {
+            Ok(()) if asked.is_empty() => {
+                // What is being written must not land after the checkpoint that makes it superfluous.
+                return book.journal.land().await.map_err(Broken::of_thread);
+            }
+            Ok(()) => None,
+            Err(broken) => broken.failure(),
+        };
+        let kept = book
+            .journal
+            .keep(&shared.wiring, finished(&self.ended), failed, &asked)
+            .await;
+        match result {
+            // The failure is the cause; that it could not be written down comes second.
+            Err(_) => Ok(()),
+            Ok(()) => {
+                kept.map_err(Broken::of_thread)?;
+                let interrupts = asked.into_iter().map(|(_, interrupt)| interrupt).collect();
+                Err(self.pending(Broken::new(RunErrorKind::Interrupted { interrupts })))
+            }
+        }
+    }
+
+    /// Writes down the barrier that was just reached.
+    async fn record(
+        &mut self,
+        engine: &mut Engine<F>,
+        book: &mut Book<F::State>,
+        planner: &Planner,
+        frontier: &[Task],
+    ) -> Result<(), Broken<F::State>> {
+        let gates = if engine.wiring().gates.is_empty() {
+            Vec::new()
+        } else {
+            Book::gates(engine, self.ended.iter().map(|job| job.scope.node))?
+        };
+        let stops = !gates.is_empty();
+        let wiring = Arc::clone(&engine.scope.shared.wiring);
+        let barrier =
+            Book::<F::State>::barrier(&wiring, planner, frontier, engine.scope.superstep, gates);
+        let Engine {
+            state,
+            written,
+            watch,
+            ..
+        } = &mut *engine;
+        let Some(state) = &*state else {
+            unreachable!("the state is at home between forks")
+        };
+        let commit = book
+            .journal
+            .commit(state, *written, barrier, frontier.is_empty() || stops);
+        watched(watch, commit)
+            .await
+            .map_err(|stop| Broken::new(stop.into()))?
+            .map_err(Broken::of_thread)?;
+        if book.journal.saved {
+            let checkpoint = book.journal.seq;
+            engine.tell(|| crate::EventKind::Checkpoint { checkpoint });
+        }
+        if stops {
+            let interrupts = book.asked_after();
+            return Err(Broken::new(RunErrorKind::Interrupted { interrupts }));
+        }
+        Ok(())
+    }
+
     /// Folds all writes in the order of the tasks, or none.
-    fn commit(&mut self, engine: &mut Engine<F>) -> Result<(), Broken<F::State>> {
+    fn commit(
+        &mut self,
+        engine: &mut Engine<F>,
+        book: Option<&mut Book<F::State>>,
+    ) -> Result<(), Broken<F::State>> {
         let state = engine
             .state
             .as_mut()
             .expect("every task has let go of the state");
         match prepare(state, self.ended.iter().map(|job| &job.effects.update)) {
             Ok(overwritten) => {
+                if let Some(book) = book {
+                    let updates = self.ended.iter().map(|job| &job.effects.update);
+                    book.journal
+                        .absorb(updates, overwritten)
+                        .map_err(Broken::of_thread)?;
+                }
                 apply(
                     state,
                     &mut engine.written,
@@ -188,6 +321,15 @@ where
     }
 }
 
+/// The tasks that have ended, as the journal takes them.
+fn finished<S: State>(
+    ended: &[Box<Job<S>>],
+) -> impl ExactSizeIterator<Item = (TaskId, u32, &Effects<S>, &JobEnd)> {
+    ended
+        .iter()
+        .map(|job| (job.scope.task_id(), job.scope.node, &job.effects, &job.end))
+}
+
 /// One task of a fork. It owns all that it needs, so that its slot can be kept from superstep to superstep.
 pub(super) async fn run_job<F: Flow>(
     flow: Arc<F>,
@@ -196,15 +338,26 @@ pub(super) async fn run_job<F: Flow>(
     mut job: Box<Job<F::State>>,
 ) -> Ended<F::State> {
     let snapshot = Option::as_ref(&frame).expect("the state is in the frame during a fork");
-    let Job { scope, effects, .. } = &mut *job;
-    let busy = extras
-        .as_ref()
-        .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
+    let Job {
+        scope,
+        effects,
+        end,
+        ..
+    } = &mut *job;
+    let desk = scope.shared.desk.clone();
+    let busy = desk.is_some()
+        || extras
+            .as_ref()
+            .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
+    let task = desk.is_some().then(|| scope.task_id());
     let result = if busy || !scope.shared.wiring.policies[scope.node as usize].is_none() {
         let extras = extras.unwrap_or_default();
         let attempts: BoxFuture<'_, _> =
             Box::pin(async move { attempts(&*flow, &extras, scope, snapshot, effects).await });
-        attempts.await
+        match &desk {
+            None => attempts.await,
+            Some(desk) => until_parked(desk, task, end, attempts).await,
+        }
     } else {
         caught(flow.step(
             scope.node,
@@ -219,6 +372,36 @@ pub(super) async fn run_job<F: Flow>(
     // Before the job is handed back: the driver takes the state home when the last task has let go of it.
     drop(frame);
     (job, result)
+}
+
+/// Awaits a task until it ends or has asked a person: then it is dropped, and runs again when there is an answer.
+async fn until_parked(
+    desk: &Desk,
+    task: Option<TaskId>,
+    end: &mut JobEnd,
+    attempts: BoxFuture<'_, Result<(), Failure>>,
+) -> Result<(), Failure> {
+    let Some(task) = task else {
+        return attempts.await;
+    };
+    let mut attempts = attempts;
+    let mut parked = std::pin::pin!(desk.parked(task));
+    let result = std::future::poll_fn(|cx| match attempts.as_mut().poll(cx) {
+        Poll::Ready(result) => Poll::Ready(Some(result)),
+        Poll::Pending => parked.as_mut().poll(cx).map(|()| None),
+    })
+    .await;
+    match result {
+        Some(result) => {
+            // It has gone on without the answer, as in a `select!`.
+            desk.withdraw(task);
+            result
+        }
+        None => {
+            *end = JobEnd::Parked;
+            Ok(())
+        }
+    }
 }
 
 impl<S: State> Job<S> {
@@ -249,7 +432,7 @@ impl JobEnd {
         match self {
             JobEnd::Done => Outcome::done(effects),
             JobEnd::Caught { to, failure } => Outcome::Caught { to: *to, failure },
-            JobEnd::Ignored => Outcome::Ignored,
+            JobEnd::Ignored | JobEnd::Parked => Outcome::Ignored,
         }
     }
 }

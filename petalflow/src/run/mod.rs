@@ -10,6 +10,7 @@ mod pulse;
 mod settings;
 mod shared;
 mod slab;
+pub(crate) mod stored;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -22,6 +23,7 @@ pub(crate) use guard::caught;
 pub(crate) use pulse::Pulse;
 pub(crate) use settings::{Extras, Settings};
 pub(crate) use shared::Shared;
+pub(crate) use stored::StoredStart;
 
 use crate::event::{Events, Sink};
 use crate::middleware::BoxFuture;
@@ -73,7 +75,15 @@ enum Progress<F: Flow> {
 pub(crate) struct Start<F: Flow> {
     pub(crate) flow: Arc<F>,
     pub(crate) settings: Settings<F::State>,
-    pub(crate) input: <F::State as State>::Input,
+    pub(crate) begin: Begin<F::State>,
+}
+
+/// How a run begins.
+pub(crate) enum Begin<S: State> {
+    /// Unstored, from its input.
+    Input(S::Input),
+    /// From a thread's checkpoints.
+    Stored(Box<StoredStart<S>>),
 }
 
 impl<F: Flow> std::fmt::Debug for Run<F> {

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, OnceLock};
 
 use super::CancelToken;
+use super::stored::Desk;
 use crate::event::Listener;
 use crate::flow::Wiring;
 use crate::{ManagedValues, Namespace};
@@ -18,6 +19,8 @@ pub(crate) struct Shared {
     pub(crate) namespace: Namespace,
     pub(crate) limit: u64,
     pub(crate) thread: OnceLock<Arc<str>>,
+    /// Only in a stored run.
+    pub(crate) desk: Option<Arc<Desk>>,
 }
 
 impl fmt::Debug for Shared {

@@ -72,6 +72,12 @@ impl Joins {
         true
     }
 
+    /// The sides of a join that have arrived.
+    pub(crate) fn arrived(&self, join: usize) -> impl Iterator<Item = usize> {
+        let sides = self.0[join].arrived.iter().enumerate();
+        sides.filter(|(_, arrived)| **arrived).map(|(side, _)| side)
+    }
+
     /// The joins that hold an arrival.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = usize> {
         let held = |join: &Join| (join.missing as usize) < join.arrived.len();

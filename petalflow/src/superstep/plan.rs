@@ -74,6 +74,26 @@ impl Planner {
         self.joins.waiting()
     }
 
+    /// The sides of a join that have arrived.
+    pub(crate) fn arrived(&self, join: usize) -> impl Iterator<Item = usize> {
+        self.joins.arrived(join)
+    }
+
+    /// What waits until nothing else is active.
+    pub(crate) fn deferred(&self) -> &[Task] {
+        &self.deferred
+    }
+
+    /// Goes on where another planner stopped.
+    pub(crate) fn restore(&mut self, deferred: Vec<Task>, arrived: &[(u32, u32)]) {
+        self.round += 1;
+        self.deferred = deferred;
+        for (join, side) in arrived {
+            // Not all sides have arrived, or the join would be empty.
+            self.joins.arrive(*join, *side, self.round);
+        }
+    }
+
     /// The frontier of the first superstep.
     pub(crate) fn start(&mut self, wiring: &Wiring, frontier: &mut Vec<Task>) {
         self.round += 1;

@@ -1,0 +1,211 @@
+//! What the engine carries along when its run is stored.
+#![allow(clippy::result_large_err, reason = "made once, when a run ends")]
+
+use std::collections::HashMap;
+
+use super::journal::{Barrier, Journal};
+use super::open::gate;
+use super::task::Finished;
+use crate::flow::Wiring;
+use crate::interrupt::Interrupt;
+use crate::run::drive::{Broken, Engine};
+use crate::superstep::{Planner, Task};
+use crate::thread::ThreadError;
+use crate::{Flow, KeySet, NodeError, RunErrorKind, State, TaskId};
+
+/// What the engine carries along when its run is stored.
+pub(crate) struct Book<S: State> {
+    pub(crate) journal: Journal<S>,
+    /// What tasks have left in a superstep that was broken off.
+    pub(crate) finished: HashMap<TaskId, Finished<S>>,
+    pub(crate) planner: Planner,
+    pub(crate) frontier: Vec<Task>,
+}
+
+/// What becomes of a task of the frontier.
+pub(crate) enum Fate<S: State> {
+    /// It runs.
+    Run,
+    /// It has run before, or is not to run.
+    Finished(Box<Finished<S>>),
+    /// A person is asked first.
+    Waits,
+}
+
+impl<S: State> Book<S> {
+    /// What becomes of each task of the frontier, and who is asked first.
+    pub(crate) fn fates<F: Flow<State = S>>(
+        &mut self,
+        engine: &Engine<F>,
+        frontier: &[Task],
+    ) -> Result<(Vec<Fate<S>>, Vec<(TaskId, Interrupt)>), Broken<S>> {
+        let wiring = engine.wiring();
+        // Most supersteps of most runs.
+        if self.finished.is_empty() && wiring.gates.is_empty() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let (mut fates, mut asked) = (Vec::new(), Vec::new());
+        for task in frontier {
+            let name = wiring.stored_name(task.node);
+            let id = self.task_id(name, task.send);
+            let mut fate = match self.finished.remove(&id) {
+                Some(finished) => Fate::Finished(Box::new(finished)),
+                None => Fate::Run,
+            };
+            for (place, _) in before(wiring, task.node) {
+                if matches!(fate, Fate::Finished(_)) {
+                    break;
+                }
+                let journal = &self.journal;
+                let (of, mut interrupt) = gate(
+                    &journal.archive,
+                    &journal.namespace,
+                    journal.header.origin,
+                    name,
+                    false,
+                );
+                interrupt.node = wiring.name(task.node).into();
+                match journal
+                    .header
+                    .answers
+                    .iter()
+                    .find(|answer| answer.id == interrupt.id.to_bytes())
+                {
+                    Some(answer) if answer.name == "skipped" => {
+                        fate = Fate::Finished(Box::new(Finished::skipped()));
+                    }
+                    Some(_) => {}
+                    None => {
+                        if guard(engine, place, wiring.name(task.node), false)? {
+                            fate = Fate::Waits;
+                            if !asked
+                                .iter()
+                                .any(|(_, known): &(_, Interrupt)| known.id == interrupt.id)
+                            {
+                                if let Some(known) = engine.known(interrupt.id) {
+                                    interrupt.asked_ms = known.asked_ms;
+                                }
+                                asked.push((of, interrupt));
+                            }
+                        }
+                    }
+                }
+            }
+            fates.push(fate);
+        }
+        self.finished.clear();
+        Ok((fates, asked))
+    }
+
+    /// The nodes that have run and after which a person is asked.
+    pub(crate) fn gates<F: Flow<State = S>>(
+        engine: &Engine<F>,
+        ended: impl Iterator<Item = u32> + Clone,
+    ) -> Result<Vec<String>, Broken<S>> {
+        let wiring = engine.wiring();
+        let mut gates = Vec::new();
+        for (place, gate) in wiring.gates.iter().enumerate() {
+            let name = wiring.stored_name(gate.node);
+            if gate.after
+                && ended.clone().any(|node| node == gate.node)
+                && !gates.iter().any(|known| known == name)
+                && guard(engine, place, wiring.name(gate.node), true)?
+            {
+                gates.push(name.to_string());
+            }
+        }
+        Ok(gates)
+    }
+
+    /// What is asked at the last barrier.
+    pub(crate) fn asked_after(&self) -> Vec<Interrupt> {
+        let journal = &self.journal;
+        let interrupt = |node: &String| {
+            gate(
+                &journal.archive,
+                &journal.namespace,
+                journal.header.origin,
+                node,
+                true,
+            )
+            .1
+        };
+        journal.header.gates.iter().map(interrupt).collect()
+    }
+
+    fn task_id(&self, node: &str, send: Option<u32>) -> TaskId {
+        let journal = &self.journal;
+        crate::node::task_id(
+            &journal.archive.thread,
+            &journal.namespace,
+            journal.header.origin,
+            node,
+            send,
+        )
+    }
+
+    /// Sees to it that the last barrier is stored when the run ends, however it does.
+    pub(crate) async fn close(
+        &mut self,
+        state: Option<&S>,
+        written: KeySet,
+    ) -> Result<(), ThreadError> {
+        if !self.journal.saved
+            && let Some(state) = state
+        {
+            self.journal.save(state, written).await?;
+        }
+        self.journal.land().await
+    }
+
+    /// The barrier that the run has reached.
+    pub(crate) fn barrier<'a>(
+        wiring: &'a Wiring,
+        planner: &'a Planner,
+        frontier: &'a [Task],
+        superstep: u64,
+        gates: Vec<String>,
+    ) -> Barrier<'a> {
+        Barrier {
+            wiring,
+            planner,
+            frontier,
+            superstep,
+            gates,
+        }
+    }
+}
+
+fn before(wiring: &Wiring, node: u32) -> impl Iterator<Item = (usize, &crate::flow::Gate)> {
+    let gates = wiring.gates.iter().enumerate();
+    gates.filter(move |(_, gate)| gate.node == node && !gate.after)
+}
+
+/// Whether the guard of an interrupt stops the run.
+fn guard<F: Flow>(
+    engine: &Engine<F>,
+    place: usize,
+    node: &str,
+    after: bool,
+) -> Result<bool, Broken<F::State>> {
+    let Some(state) = &engine.state else {
+        unreachable!("the state is at home between forks")
+    };
+    let asked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        engine.flow.gate(petalflow_graph::index(place), state)
+    }));
+    let problem = match asked {
+        Ok(Ok(stops)) => return Ok(stops),
+        Ok(Err(error)) => error,
+        Err(_) => "it panicked".into(),
+    };
+    let when = if after { "after" } else { "before" };
+    let error = NodeError::new(
+        node,
+        &engine.scope.shared.namespace,
+        engine.scope.superstep,
+        crate::FailureKind::Error,
+        format!("the guard of `interrupt {when} {node}` failed: {problem}"),
+    );
+    Err(Broken::new(RunErrorKind::Node(error)))
+}

@@ -1,0 +1,304 @@
+//! What is done to a thread without running it.
+
+use std::time::Duration;
+
+use super::changes::Changes;
+use super::desk::now_ms;
+use super::journal::{Barrier, Journal, header};
+use super::open::{Head, arrived, node_of, read, tasks, waiting};
+use super::program::Program;
+use crate::checkpoint::{Archive, Cause, Outline, StoredCheckpoint};
+use crate::flow::Wiring;
+use crate::interrupt::AnswerError;
+use crate::node::{Effects, task_id};
+use crate::superstep::{Outcome, Planner, apply, prepare};
+use crate::thread::{CheckpointInfo, Durability, Edit, Keep, Snapshot, TaskState, ThreadError};
+use crate::{Flow, NodeError, State};
+
+/// A thread at a checkpoint.
+pub(crate) async fn snapshot<F: Flow>(
+    flow: &F,
+    archive: &Archive,
+    checkpoint: Option<u64>,
+) -> Result<Option<Snapshot<F::State>>, ThreadError> {
+    let wiring = flow.wiring();
+    let program = Program::of::<F::State>(flow.name(), &wiring);
+    let codec = codec_of::<F::State>()?;
+    let Some(head) = read(archive, "", checkpoint, &codec, &program).await? else {
+        return Ok(None);
+    };
+    let waits = waiting(archive, "", &wiring, &head.record, &head.writes)?;
+    let header = &head.record.header;
+    let mut states = Vec::new();
+    for task in &header.frontier {
+        let id = task_id(&archive.thread, "", header.origin, &task.node, task.send);
+        let left = |name: &str| {
+            head.writes
+                .iter()
+                .find(|write| write.task == id && write.name == name)
+        };
+        let error = left("error").map(|write| {
+            crate::checkpoint::decode::<NodeError>(&write.bytes)
+                .map_err(ThreadError::value("a stored failure"))
+        });
+        let finished = left("done").is_some();
+        states.push(TaskState {
+            node: task.node.clone(),
+            index: task.send.map(|send| send as usize),
+            finished,
+            error: error.transpose()?.filter(|_| !finished),
+        });
+    }
+    let stored = StoredCheckpoint {
+        seq: head.seq,
+        base: head.base,
+        created_ms: head.created_ms,
+        bytes: Vec::new(),
+    };
+    let mut info = CheckpointInfo::of(&stored, &head.record);
+    info.bytes = if head.base == head.seq {
+        head.sizes.0
+    } else {
+        head.last
+    };
+    Ok(Some(Snapshot {
+        info,
+        state: head.state,
+        tasks: states,
+        interrupts: waits.into_iter().map(|(_, interrupt)| interrupt).collect(),
+    }))
+}
+
+fn codec_of<S: State>() -> Result<crate::state::StateCodec<S>, ThreadError> {
+    S::codec()
+        .ok_or_else(|| ThreadError::Request(format!("the state `{}` cannot be stored", S::NAME)))
+}
+
+/// A journal that goes on behind a checkpoint.
+fn journal<S: State>(
+    archive: &Archive,
+    program: Program,
+    codec: crate::state::StateCodec<S>,
+    newest: Option<u64>,
+) -> Journal<S> {
+    let header = header(&program, 0);
+    Journal {
+        archive: archive.clone(),
+        namespace: String::new(),
+        codec,
+        program,
+        durability: Durability::Sync,
+        newest,
+        parent: None,
+        base: 0,
+        sizes: (0, 0),
+        seq: newest.map_or(0, |newest| newest + 1),
+        unsettled: 0,
+        fresh: false,
+        header,
+        changes: Changes::default(),
+        saved: false,
+        in_flight: None,
+        jotted: 0,
+        was: Outline::default(),
+    }
+}
+
+/// Goes back to a checkpoint, or begins another thread with it. Says the new checkpoint's number.
+pub(crate) async fn fork<F: Flow>(
+    flow: &F,
+    from: &Archive,
+    checkpoint: u64,
+    to: &Archive,
+) -> Result<u64, ThreadError> {
+    let wiring = flow.wiring();
+    let program = Program::of::<F::State>(flow.name(), &wiring);
+    let codec = codec_of::<F::State>()?;
+    let head = read(from, "", Some(checkpoint), &codec, &program).await?;
+    let Some(head) = head else {
+        return Err(ThreadError::UnknownCheckpoint {
+            thread: from.thread.to_string(),
+            checkpoint,
+        });
+    };
+    let newest = to.history("", None, 1).await?;
+    let mut journal = journal(to, program, codec, newest.first().map(|newest| newest.seq));
+    let same = from.thread == to.thread;
+    let was = head.record.header;
+    let is = &mut journal.header;
+    is.cause = Cause::Fork;
+    is.parent = same.then_some(checkpoint);
+    is.turn = was.turn;
+    is.superstep = was.superstep;
+    is.frontier = was.frontier;
+    is.deferred = was.deferred;
+    is.joins = was.joins;
+    is.gates = was.gates;
+    is.origin = journal.seq;
+    // What the tasks of the checkpoint before have left stays beside it.
+    journal.unsettled = journal.seq;
+    journal.fresh = true;
+    journal.save(&head.state, head.written).await?;
+    Ok(journal.seq)
+}
+
+/// Changes a thread's state from outside, superstep by superstep.
+pub(crate) async fn edit<F: Flow>(
+    flow: &F,
+    archive: &Archive,
+    supersteps: Vec<Vec<Edit<F::State>>>,
+) -> Result<Vec<u64>, ThreadError> {
+    if supersteps.is_empty() {
+        return Err(ThreadError::Request("no supersteps to update with".into()));
+    }
+    let wiring = flow.wiring();
+    let program = Program::of::<F::State>(flow.name(), &wiring);
+    let codec = codec_of::<F::State>()?;
+    let head = read(archive, "", None, &codec, &program).await?;
+    let Some(head) = head else {
+        return Err(ThreadError::Unknown {
+            thread: archive.thread.to_string(),
+        });
+    };
+    let Head {
+        mut state,
+        mut written,
+        record,
+        seq,
+        base,
+        sizes,
+        outline,
+        ..
+    } = head;
+    let mut journal = journal(archive, program, codec, Some(seq));
+    journal.was = outline;
+    let was = record.header;
+    journal.parent = Some(seq);
+    journal.header.parent = Some(seq);
+    journal.base = base;
+    journal.sizes = sizes;
+    journal.seq = seq;
+    journal.unsettled = was.origin;
+    journal.header.cause = Cause::Update;
+    journal.header.origin = was.origin;
+    journal.header.turn = was.turn;
+    journal.header.gates = was.gates;
+    journal.header.answers = was.answers;
+    let mut superstep = was.superstep;
+    let mut frontier = tasks(&wiring, &journal, was.frontier)?;
+    let mut planner = Planner::new(&wiring);
+    let deferred = tasks(&wiring, &journal, was.deferred)?;
+    planner.restore(deferred, &arrived(&journal, &was.joins)?);
+    // All of it is looked at before any of it is written.
+    let mut checked = Vec::new();
+    for edits in supersteps {
+        checked.push(check(&wiring, edits)?);
+    }
+    let mut checkpoints = Vec::new();
+    for mut edits in checked {
+        let updates = || edits.iter().map(|(_, effects)| &effects.update);
+        let overwritten = prepare(&state, updates()).map_err(|error| {
+            ThreadError::Request(format!("the update cannot be applied: {error}"))
+        })?;
+        journal.absorb(updates(), overwritten)?;
+        let outcomes: Vec<(u32, Outcome<'_>)> = edits
+            .iter()
+            .filter_map(|(node, effects)| Some(((*node)?, Outcome::done(effects))))
+            .collect();
+        journal.seq += 1;
+        if !outcomes.is_empty() {
+            // The frontier is another one now.
+            planner
+                .advance(&wiring, outcomes.into_iter(), &mut frontier)
+                .map_err(|missing| {
+                    ThreadError::Request(format!(
+                        "the route that the edit takes from node `{}` has no edge",
+                        wiring.name(missing.node)
+                    ))
+                })?;
+            superstep += 1;
+            journal.header.origin = journal.seq;
+            journal.header.gates.clear();
+            journal.header.answers.clear();
+        }
+        apply(
+            &mut state,
+            &mut written,
+            overwritten,
+            edits.iter_mut().map(|(_, effects)| &mut effects.update),
+        );
+        let gates = std::mem::take(&mut journal.header.gates);
+        journal.describe(Barrier {
+            wiring: &wiring,
+            planner: &planner,
+            frontier: &frontier,
+            superstep,
+            gates,
+        })?;
+        journal.save(&state, written).await?;
+        checkpoints.push(journal.seq);
+    }
+    Ok(checkpoints)
+}
+
+type Checked<S> = Vec<(Option<u32>, Effects<S>)>;
+
+/// The edits of one superstep, in the order in which they fold.
+fn check<S: State>(wiring: &Wiring, edits: Vec<Edit<S>>) -> Result<Checked<S>, ThreadError> {
+    if edits.is_empty() {
+        return Err(ThreadError::Request(
+            "no updates in one of the supersteps".into(),
+        ));
+    }
+    let several = edits.len() > 1;
+    let mut checked = Vec::new();
+    for Edit { node, effects } in edits {
+        let node = node.map(|node| node_of(wiring, &node)).transpose()?;
+        if several && node.is_none() {
+            return Err(ThreadError::Request(
+                "several updates of one superstep must each say by which node they are: `Edit::by`"
+                    .into(),
+            ));
+        }
+        let effects = effects.map_err(|error| AnswerError::Value(error.to_string()))?;
+        if node.is_none() && effects.chosen() != crate::node::Chosen::Edges {
+            return Err(ThreadError::Request(
+                "an update with a route must say by which node it is: `Edit::by`".into(),
+            ));
+        }
+        checked.push((node, effects));
+    }
+    checked.sort_by_key(|(node, _)| *node);
+    Ok(checked)
+}
+
+/// Forgets what need not be kept.
+pub(crate) async fn prune(archive: &Archive, keep: Keep) -> Result<(), ThreadError> {
+    if keep == Keep::ALL {
+        return Ok(());
+    }
+    let now = now_ms();
+    for namespace in archive.store.namespaces(&archive.thread).await? {
+        let address = archive.address(&namespace);
+        let (mut before, mut newer, mut bytes) = (None, 0, 0);
+        let mut oldest = None;
+        'pages: loop {
+            let page = archive.store.history(address, before, 100).await?;
+            let Some(last) = page.last() else { break };
+            before = Some(last.seq);
+            for checkpoint in &page {
+                bytes += checkpoint.bytes.len() as u64;
+                let age = Duration::from_millis(now.saturating_sub(checkpoint.created_ms));
+                if !keep.covers(newer, bytes, age) {
+                    break 'pages;
+                }
+                newer += 1;
+                oldest = Some(checkpoint.base);
+            }
+        }
+        if let Some(oldest) = oldest {
+            archive.store.prune(address, oldest).await?;
+        }
+    }
+    Ok(())
+}

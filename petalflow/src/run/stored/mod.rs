@@ -1,0 +1,165 @@
+//! Runs that are written down: opened from a thread's checkpoints, and kept there barrier by barrier.
+#![allow(clippy::result_large_err, reason = "made once, when a run ends")]
+
+mod book;
+mod changes;
+mod claim;
+mod desk;
+mod journal;
+mod manage;
+mod open;
+mod program;
+mod replay;
+mod task;
+
+use std::sync::Arc;
+
+pub(crate) use book::{Book, Fate};
+pub(crate) use claim::Claimed;
+pub(crate) use desk::{Answers, Desk};
+pub(crate) use manage::{edit, fork, prune, snapshot};
+
+use open::{Opened, open};
+
+use super::Settings;
+use super::drive::{Broken, Engine};
+use crate::checkpoint::Archive;
+use crate::interrupt::Resume;
+use crate::middleware::BoxFuture;
+use crate::node::Requirements;
+use crate::thread::check_id;
+use crate::thread::{Durability, Keep, OnBusy, ThreadError};
+use crate::{Flow, Namespace, RunError, RunErrorKind, State, TaskId};
+
+/// What is asked of a thread.
+pub(crate) enum Command<S: State> {
+    /// To begin, or to begin a new turn.
+    Input(S::Input),
+    /// To go on.
+    Resume(Box<Resume<S>>),
+}
+
+impl<S: State> Command<S> {
+    /// The input, if there is one; what stays is to go on.
+    pub(crate) fn take_input(&mut self) -> Option<S::Input> {
+        match std::mem::replace(self, Command::Resume(Box::default())) {
+            Command::Input(input) => Some(input),
+            resume @ Command::Resume(_) => {
+                *self = resume;
+                None
+            }
+        }
+    }
+}
+
+/// How a stored run begins.
+pub(crate) struct StoredStart<S: State> {
+    pub(crate) archive: Archive,
+    pub(crate) namespace: Namespace,
+    pub(crate) durability: Durability,
+    pub(crate) on_busy: OnBusy,
+    pub(crate) command: Command<S>,
+    /// How much of the past is kept when the run has ended.
+    pub(crate) keep: Keep,
+    /// For a flow inside another.
+    pub(crate) nested: Option<Nested>,
+}
+
+/// For which task a flow inside another runs.
+pub(crate) struct Nested {
+    pub(crate) owner: TaskId,
+    pub(crate) answers: Arc<Answers>,
+    /// Whether its state stays from one call to the next.
+    pub(crate) keep: bool,
+}
+
+/// The whole of a stored run.
+pub(crate) fn engage<F: Flow>(
+    flow: Arc<F>,
+    mut settings: Settings<F::State>,
+    start: StoredStart<F::State>,
+) -> BoxFuture<'static, Result<F::State, RunError>> {
+    Box::pin(async move {
+        let refused = |error: ThreadError| RunError::of_thread(error, flow.name());
+        check_id(&start.archive.thread).map_err(refused)?;
+        let mut requirements = Requirements::new(settings.managed.as_deref());
+        flow.require(&mut requirements);
+        let missing = requirements.into_missing();
+        if !missing.is_empty() {
+            let kind = RunErrorKind::MissingManaged(missing);
+            return Err(RunError::bare(kind, flow.name(), 0));
+        }
+        // A flow inside another works under the claim of the outermost.
+        let claim = if start.nested.is_some() {
+            None
+        } else {
+            let claimed = Claimed::get(&start.archive, start.on_busy, &mut settings.cancel).await;
+            Some(claimed.map_err(refused)?)
+        };
+        let (archive, keep) = (start.archive.clone(), start.keep);
+        let run = run(Arc::clone(&flow), settings, start);
+        let Some(claim) = &claim else {
+            return run.await;
+        };
+        let state = claim.hold(run).await?;
+        prune(&archive, keep).await.map_err(refused)?;
+        Ok(state)
+    })
+}
+
+async fn run<F: Flow>(
+    flow: Arc<F>,
+    mut settings: Settings<F::State>,
+    start: StoredStart<F::State>,
+) -> Result<F::State, RunError> {
+    let wiring = flow.wiring();
+    settings.thread = Some(Arc::clone(&start.archive.thread));
+    settings.namespace = start.namespace.clone();
+    let opened = open(&*flow, &wiring, start).await;
+    let opened = opened.map_err(|error| RunError::of_thread(error, flow.name()))?;
+    let Opened {
+        state,
+        written,
+        planner,
+        frontier,
+        superstep,
+        journal,
+        desk,
+        finished,
+        waiting,
+        rejected,
+    } = opened;
+    // Each call may make as many supersteps as the limit says.
+    settings.limit = settings.limit.saturating_add(superstep);
+    let mut engine = Engine::new(flow, settings, state, written);
+    engine.begin_at(superstep, Arc::new(desk));
+    let mut book = Book {
+        journal,
+        finished,
+        planner,
+        frontier,
+    };
+    let result = if let Some(note) = rejected {
+        Err(Broken::new(RunErrorKind::Rejected {
+            node: note.node,
+            by: note.by,
+            reason: note.reason,
+        }))
+    } else if waiting.is_empty() {
+        engine.run_stored(&mut book).await
+    } else {
+        Err(Broken::new(RunErrorKind::Interrupted {
+            interrupts: waiting,
+        }))
+    };
+    let closed = book.close(engine.state.as_ref(), engine.written).await;
+    engine.end(match (result, closed) {
+        (Ok(()), Err(error)) => Err(Broken::of_thread(error)),
+        // The run's own failure is the cause; one that only waits must not be taken for stored.
+        (Err(broken), Err(error)) if broken.is_pause() => {
+            let _ = broken;
+            Err(Broken::of_thread(error))
+        }
+        (result, _) => result,
+    })
+}

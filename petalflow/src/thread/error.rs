@@ -1,0 +1,73 @@
+//! What can go wrong with a thread.
+
+use crate::checkpoint::{CodecError, StoreError};
+use crate::interrupt::AnswerError;
+
+/// Why a thread could not be read, changed or run on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ThreadError {
+    /// The store failed.
+    #[error("{}", crate::error::chain(.0))]
+    Store(#[from] StoreError),
+    /// Another run is working on the thread.
+    #[error(
+        "thread `{thread}` is busy with another run: wait for it, or say what to do with `.on_busy(..)`"
+    )]
+    Busy {
+        /// The thread.
+        thread: String,
+    },
+    /// The thread has no checkpoint.
+    #[error("there is no thread `{thread}` in the store: begin it with `.run(input)`")]
+    Unknown {
+        /// The thread.
+        thread: String,
+    },
+    /// The thread has no checkpoint of this number.
+    #[error("thread `{thread}` has no checkpoint {checkpoint}")]
+    UnknownCheckpoint {
+        /// The thread.
+        thread: String,
+        /// The number.
+        checkpoint: u64,
+    },
+    /// The program was changed in a way that does not fit what is stored.
+    #[error(
+        "thread `{thread}` was stored by a different program: {problem}{}",
+        lines(.diff)
+    )]
+    Changed {
+        /// The thread.
+        thread: String,
+        /// What does not fit.
+        problem: String,
+        /// What differs: `-` as it was stored, `+` as it is now.
+        diff: Vec<String>,
+    },
+    /// A value cannot be stored or read.
+    #[error("{what}: {problem}")]
+    Value {
+        /// What it is.
+        what: String,
+        /// What is wrong.
+        problem: CodecError,
+    },
+    /// An answer is not taken.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
+    /// What was asked for makes no sense here.
+    #[error("{0}")]
+    Request(String),
+}
+
+impl ThreadError {
+    pub(crate) fn value(what: impl Into<String>) -> impl FnOnce(CodecError) -> Self {
+        let what = what.into();
+        move |problem| ThreadError::Value { what, problem }
+    }
+}
+
+fn lines(diff: &[String]) -> String {
+    diff.iter().map(|line| format!("\n  {line}")).collect()
+}

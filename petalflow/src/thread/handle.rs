@@ -1,0 +1,367 @@
+//! One thread.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::{
+    CheckpointInfo, Edit, HistoryQuery, Keep, Outcome, Paused, Snapshot, ThreadError, Threads,
+};
+use crate::checkpoint::{Address, Archive, Record};
+use crate::event::Events;
+use crate::interrupt::{AnswerError, Ask, Resume};
+use crate::run::stored::{self, Claimed, Command};
+use crate::run::{Begin, Start, StoredStart};
+use crate::{Flow, Namespace, Run, RunError, RunErrorKind, State};
+
+/// One thread of a flow: what runs on it is remembered. Clones are handles to the same thread.
+#[must_use = "a thread does nothing before `run`"]
+pub struct Thread<F: Flow> {
+    threads: Threads<F>,
+    id: Arc<str>,
+}
+
+impl<F: Flow> Clone for Thread<F> {
+    fn clone(&self) -> Self {
+        Thread {
+            threads: self.threads.clone(),
+            id: Arc::clone(&self.id),
+        }
+    }
+}
+
+impl<F: Flow> std::fmt::Debug for Thread<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Thread")
+            .field("id", &self.id)
+            .field("flow", &self.threads.flow.name())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<F: Flow> Thread<F> {
+    pub(super) fn new(threads: Threads<F>, id: Arc<str>) -> Self {
+        Thread { threads, id }
+    }
+
+    /// The thread's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Runs the flow from this input. A thread that exists begins a new turn: keys marked `turn` go back to their defaults, the
+    /// others stay, and the input folds into them. Whatever the thread was waiting for is dropped.
+    pub fn run(&self, input: impl Into<<F::State as State>::Input>) -> ThreadRun<F> {
+        self.begin(Command::Input(input.into()))
+    }
+
+    /// Goes on where the thread stopped: after a crash, a failure or a drain with `()`, after a pause with answers. What had
+    /// finished does not run again. A thread that has ended stays as it is.
+    ///
+    /// Without an approval, a thread that waits for one keeps waiting.
+    pub fn resume(&self, with: impl Into<Resume<F::State>>) -> ThreadRun<F> {
+        self.begin(Command::Resume(Box::new(with.into())))
+    }
+
+    /// Answers the one question of the type `A` that the thread waits for, and goes on.
+    ///
+    /// # Errors
+    ///
+    /// When the thread waits for no such question, or for several: answer by id then, with [`resume`](Self::resume).
+    pub async fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Outcome<F::State>, RunError> {
+        let refused = |error| RunError::of_thread(error, self.threads.flow.name());
+        let snapshot = self.state().await.map_err(refused)?;
+        let snapshot = snapshot.ok_or_else(|| refused(self.unknown()))?;
+        let asked: Vec<_> = snapshot
+            .interrupts
+            .iter()
+            .filter(|interrupt| interrupt.asks::<A>())
+            .collect();
+        let answer = match asked[..] {
+            [interrupt] => interrupt.answer::<A>(answer),
+            [] => Err(AnswerError::Value(format!(
+                "thread `{}` does not wait for an answer to `{}`",
+                self.id,
+                A::NAME
+            ))),
+            _ => Err(AnswerError::Ambiguous {
+                waiting: asked.into_iter().cloned().collect(),
+            }),
+        };
+        let answer = answer.map_err(|error| refused(error.into()))?;
+        self.resume(answer).await
+    }
+
+    fn begin(&self, command: Command<F::State>) -> ThreadRun<F> {
+        let threads = &self.threads;
+        let begin = Begin::Stored(Box::new(StoredStart {
+            archive: self.archive(),
+            namespace: Namespace::ROOT,
+            durability: threads.durability,
+            on_busy: threads.on_busy,
+            command,
+            keep: threads.keep,
+            nested: None,
+        }));
+        ThreadRun(Run::new(Start {
+            flow: Arc::clone(&threads.flow),
+            settings: threads.settings.clone(),
+            begin,
+        }))
+    }
+
+    /// The thread as it stands; `None` if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails, or what it holds does not fit the program.
+    pub async fn state(&self) -> Result<Option<Snapshot<F::State>>, ThreadError> {
+        self.snapshot(None).await
+    }
+
+    /// The thread as it stood at a checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such checkpoint, the store fails, or what it holds does not fit the program.
+    pub async fn at(&self, checkpoint: u64) -> Result<Snapshot<F::State>, ThreadError> {
+        let snapshot = self.snapshot(Some(checkpoint)).await?;
+        snapshot.ok_or_else(|| ThreadError::UnknownCheckpoint {
+            thread: self.id.to_string(),
+            checkpoint,
+        })
+    }
+
+    async fn snapshot(
+        &self,
+        checkpoint: Option<u64>,
+    ) -> Result<Option<Snapshot<F::State>>, ThreadError> {
+        let archive = self.checked()?;
+        stored::snapshot(&*self.threads.flow, &archive, checkpoint).await
+    }
+
+    /// The thread's checkpoints, newest first.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails, or what it holds cannot be read.
+    pub async fn history(&self, query: HistoryQuery) -> Result<Vec<CheckpointInfo>, ThreadError> {
+        /// How many are read at once.
+        const PAGE: usize = 100;
+        let archive = self.checked()?;
+        let limit = query.limit.unwrap_or(usize::MAX);
+        let mut infos = Vec::new();
+        let mut before = query.before;
+        while infos.len() < limit {
+            let page = archive.history("", before, PAGE).await?;
+            let Some(oldest) = page.last() else { break };
+            before = Some(oldest.seq);
+            for checkpoint in &page {
+                let record = Record::decode(&checkpoint.bytes).map_err(ThreadError::value(
+                    format!("checkpoint {} of thread `{}`", checkpoint.seq, self.id),
+                ))?;
+                let info = CheckpointInfo::of(checkpoint, &record);
+                if query.covers(&info) && infos.len() < limit {
+                    infos.push(info);
+                }
+            }
+        }
+        Ok(infos)
+    }
+
+    /// Makes an older checkpoint the newest again, and says its new number: the next [`resume`](Self::resume) goes on from
+    /// there. What came after it stays in the history. Tasks get new ids, and questions are asked anew.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such checkpoint, the thread is busy, or the store fails.
+    pub async fn fork(&self, checkpoint: u64) -> Result<u64, ThreadError> {
+        let archive = self.checked()?;
+        let _claim = self.claim(&archive).await?;
+        stored::fork(&*self.threads.flow, &archive, checkpoint, &archive).await
+    }
+
+    /// Begins another thread at a checkpoint of this one.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such checkpoint, the other thread exists, one of the two is busy, or the store fails.
+    pub async fn fork_to(
+        &self,
+        checkpoint: u64,
+        id: impl Into<Arc<str>>,
+    ) -> Result<Self, ThreadError> {
+        let other = Thread::new(self.threads.clone(), id.into());
+        let (from, to) = (self.checked()?, other.checked()?);
+        let _claim = other.claim(&to).await?;
+        other.must_be_new().await?;
+        stored::fork(&*self.threads.flow, &from, checkpoint, &to).await?;
+        Ok(other)
+    }
+
+    /// Copies the thread with its whole history. What its tasks had left in an unfinished superstep is not copied, because the
+    /// copy's tasks are others: they run again, and ask again.
+    ///
+    /// # Errors
+    ///
+    /// When the other thread exists, one of the two is busy, or the store fails.
+    pub async fn copy_to(&self, id: impl Into<Arc<str>>) -> Result<Self, ThreadError> {
+        let other = Thread::new(self.threads.clone(), id.into());
+        let (from, to) = (self.checked()?, other.checked()?);
+        let _claims = (self.claim(&from).await?, other.claim(&to).await?);
+        other.must_be_new().await?;
+        for namespace in from.store.namespaces(&self.id).await? {
+            let mut checkpoints = from.history(&namespace, None, usize::MAX).await?;
+            checkpoints.reverse();
+            let mut after = None;
+            for checkpoint in checkpoints {
+                let seq = checkpoint.seq;
+                to.append(&namespace, checkpoint, after, 0..0).await?;
+                after = Some(seq);
+            }
+        }
+        Ok(other)
+    }
+
+    async fn must_be_new(&self) -> Result<(), ThreadError> {
+        if self.threads.store.namespaces(&self.id).await?.is_empty() {
+            return Ok(());
+        }
+        Err(ThreadError::Request(format!(
+            "there is a thread `{}` already; delete it first, or take another id",
+            self.id
+        )))
+    }
+
+    /// Changes the thread's state from outside, as one superstep, and says the number of the new checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// When the thread does not exist or is busy, a write is refused, an edit names an unknown node, or the store fails.
+    /// Nothing is changed then.
+    pub async fn update(&self, edit: Edit<F::State>) -> Result<u64, ThreadError> {
+        let checkpoints = self.update_all(vec![vec![edit]]).await?;
+        Ok(checkpoints.into_iter().next_back().unwrap_or_default())
+    }
+
+    /// Changes the thread's state from outside, superstep by superstep, and says the numbers of the new checkpoints. Several
+    /// edits of one superstep must each say [by](Edit::by) which node they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`update`](Self::update); when there is no superstep, or one without edits.
+    pub async fn update_all(
+        &self,
+        supersteps: Vec<Vec<Edit<F::State>>>,
+    ) -> Result<Vec<u64>, ThreadError> {
+        let archive = self.checked()?;
+        let _claim = self.claim(&archive).await?;
+        stored::edit(&*self.threads.flow, &archive, supersteps).await
+    }
+
+    /// Forgets what need not be kept, in all flows of the thread.
+    ///
+    /// # Errors
+    ///
+    /// When the thread is busy or the store fails.
+    pub async fn prune(&self, keep: Keep) -> Result<(), ThreadError> {
+        let archive = self.checked()?;
+        let _claim = self.claim(&archive).await?;
+        stored::prune(&archive, keep).await
+    }
+
+    /// Forgets the thread, with all that is stored of its sub-flows. Nothing happens if there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the thread is busy or the store fails.
+    pub async fn delete(&self) -> Result<(), ThreadError> {
+        let archive = self.checked()?;
+        let _claim = self.claim(&archive).await?;
+        Ok(archive.store.delete(&self.id).await?)
+    }
+
+    async fn claim(&self, archive: &Archive) -> Result<Claimed, ThreadError> {
+        Claimed::get(archive, self.threads.on_busy, &mut None).await
+    }
+
+    fn archive(&self) -> Archive {
+        Archive {
+            store: Arc::clone(&self.threads.store),
+            protection: self.threads.protection.clone(),
+            thread: Arc::clone(&self.id),
+        }
+    }
+
+    fn checked(&self) -> Result<Archive, ThreadError> {
+        check_id(&self.id)?;
+        Ok(self.archive())
+    }
+
+    fn unknown(&self) -> ThreadError {
+        ThreadError::Unknown {
+            thread: self.id.to_string(),
+        }
+    }
+}
+
+/// Whether every store can hold a thread of this id.
+pub(crate) fn check_id(id: &str) -> Result<(), ThreadError> {
+    if id.is_empty() || id.len() > Address::LONGEST || id.contains('\0') {
+        return Err(ThreadError::Request(format!(
+            "{:?} cannot be the id of a thread: it has 1 to {} bytes and no NUL",
+            id.chars().take(40).collect::<String>(),
+            Address::LONGEST
+        )));
+    }
+    Ok(())
+}
+
+/// A run on a thread: a future of its [`Outcome`], or a stream of [events](Self::events).
+///
+/// Nothing happens before it is polled.
+///
+/// # Cancel safety
+///
+/// Dropping it stops the run at once, as with [`Run`]; the thread can be resumed from its last checkpoint.
+#[must_use = "a run does nothing before it is awaited"]
+pub struct ThreadRun<F: Flow>(Run<F>);
+
+impl<F: Flow> std::fmt::Debug for ThreadRun<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ThreadRun").field(&self.0).finish()
+    }
+}
+
+impl<F: Flow> ThreadRun<F> {
+    /// The run as a stream of what happens in it. The stream drives the run: dropping it stops the run.
+    ///
+    /// # Panics
+    ///
+    /// If the run has been polled already.
+    pub fn events(self) -> Events<F> {
+        self.0.events()
+    }
+}
+
+impl<F: Flow> Future for ThreadRun<F> {
+    type Output = Result<Outcome<F::State>, RunError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let result = std::task::ready!(Pin::new(&mut self.0).poll(cx));
+        Poll::Ready(match result {
+            Ok(state) => Ok(Outcome::Finished(state)),
+            Err(error) => match error.kind() {
+                RunErrorKind::Interrupted { interrupts } => {
+                    let interrupts = interrupts.clone();
+                    match error.into_state() {
+                        Some(state) => Ok(Outcome::Paused(Paused { state, interrupts })),
+                        None => unreachable!("a run that is interrupted has a state"),
+                    }
+                }
+                _ => Err(error),
+            },
+        })
+    }
+}

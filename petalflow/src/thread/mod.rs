@@ -1,0 +1,56 @@
+//! Threads: runs that a store remembers.
+//!
+//! A run on a thread is written down barrier by barrier, so that it can go on after a crash, a deploy, or the three weeks in
+//! which somebody thinks about a question.
+//!
+//! The promise: **a node runs at least once; its recorded effect is applied exactly once.** A node that was under way when
+//! the process died runs again from its top, so whatever it did outside the state may happen twice, unless it was done through
+//! [`Context::once`](crate::Context::once) or the other side knows [`Context::task_id`](crate::Context::task_id). What a node
+//! returned is never applied twice and never in part. What a crash can cost beyond that is said at [`Durability`].
+//!
+//! ```
+//! use petalflow::checkpoint::MemoryStore;
+//! use petalflow::prelude::*;
+//!
+//! #[state]
+//! struct Chat {
+//!     #[key(input, append)]
+//!     lines: Vec<String>,
+//! }
+//!
+//! #[node(Chat)]
+//! async fn reply(lines: &[String]) -> ChatLines {
+//!     ChatLines(vec![format!("{} so far", lines.len())])
+//! }
+//!
+//! flow!(Talk(Chat) { reply });
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! let store = MemoryStore::new();
+//! let thread = Talk::new().store(&store).thread("ann");
+//! thread.run(vec!["hello".to_string()]).await?.finished()?;
+//! let chat = thread.run(vec!["again".to_string()]).await?.finished()?;
+//! assert_eq!(chat.lines, ["hello", "1 so far", "again", "3 so far"]);
+//! # Ok(())
+//! # }
+//! ```
+
+mod edit;
+mod error;
+mod handle;
+mod keep;
+mod outcome;
+mod settings;
+mod snapshot;
+mod threads;
+
+pub use edit::Edit;
+pub use error::ThreadError;
+pub(crate) use handle::check_id;
+pub use handle::{Thread, ThreadRun};
+pub use keep::Keep;
+pub use outcome::{Outcome, Paused};
+pub use settings::{Durability, OnBusy};
+pub use snapshot::{CheckpointInfo, HistoryQuery, Snapshot, TaskState};
+pub use threads::Threads;

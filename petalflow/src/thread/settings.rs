@@ -1,0 +1,32 @@
+//! What to say about stored runs.
+
+use std::num::NonZeroU64;
+
+/// When a run's checkpoints are written, and so what a crash can cost. Whatever is chosen, a crash never leaves half of
+/// anything: the thread goes on from a checkpoint, the nodes after it run again, and what `once` recorded is not done again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Durability {
+    /// Each superstep's checkpoint is durable before the next superstep begins. A crash costs the superstep that was under
+    /// way, but for its tasks that had finished.
+    #[default]
+    Sync,
+    /// Each superstep's checkpoint is written while the next superstep runs. A crash costs that superstep as well.
+    Async,
+    /// A checkpoint is written after every so many supersteps, and when the run ends or stops. A crash costs the supersteps
+    /// since.
+    Interval(NonZeroU64),
+    /// A checkpoint is written when the run ends or stops. A crash costs the whole run.
+    Exit,
+}
+
+/// What to do with a run on a thread that another run is working on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OnBusy {
+    /// The run is refused with [`Busy`](super::ThreadError::Busy).
+    #[default]
+    Refuse,
+    /// The run waits until the other has ended. Who waits longest is not always first.
+    Queue,
+    /// The other run is cancelled, if it is one of this process; else the run is refused.
+    Cancel,
+}

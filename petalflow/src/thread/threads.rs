@@ -1,0 +1,97 @@
+//! A flow with a store.
+
+use std::sync::Arc;
+
+use super::{Durability, Keep, OnBusy, Thread, ThreadError};
+use crate::Flow;
+use crate::checkpoint::{Protection, Store, ThreadInfo, ThreadQuery};
+use crate::run::Settings;
+
+/// A flow with a store: its threads. Made by [`Launch::store`](crate::Launch::store).
+#[must_use = "a thread does nothing before `run`"]
+pub struct Threads<F: Flow> {
+    pub(super) flow: Arc<F>,
+    pub(super) settings: Settings<F::State>,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) protection: Option<Arc<dyn Protection>>,
+    pub(super) durability: Durability,
+    pub(super) on_busy: OnBusy,
+    pub(super) keep: Keep,
+}
+
+impl<F: Flow> Clone for Threads<F> {
+    fn clone(&self) -> Self {
+        Threads {
+            flow: Arc::clone(&self.flow),
+            settings: self.settings.clone(),
+            store: Arc::clone(&self.store),
+            protection: self.protection.clone(),
+            durability: self.durability,
+            on_busy: self.on_busy,
+            keep: self.keep,
+        }
+    }
+}
+
+impl<F: Flow> std::fmt::Debug for Threads<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Threads")
+            .field("flow", &self.flow.name())
+            .field("durability", &self.durability)
+            .field("on_busy", &self.on_busy)
+            .field("keep", &self.keep)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<F: Flow> Threads<F> {
+    pub(crate) fn new(flow: Arc<F>, settings: Settings<F::State>, store: Arc<dyn Store>) -> Self {
+        Threads {
+            flow,
+            settings,
+            store,
+            protection: None,
+            durability: Durability::default(),
+            on_busy: OnBusy::default(),
+            keep: Keep::ALL,
+        }
+    }
+
+    /// When checkpoints are written; each superstep unless set.
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// What to do with a run on a thread that another run is working on; it is refused unless set.
+    pub fn on_busy(mut self, on_busy: OnBusy) -> Self {
+        self.on_busy = on_busy;
+        self
+    }
+
+    /// Signs or encrypts what is stored. What is not sealed in this way is refused.
+    pub fn protect(mut self, protection: impl Protection) -> Self {
+        self.protection = Some(Arc::new(protection));
+        self
+    }
+
+    /// How much of a thread's past is kept when one of its runs has ended; all of it unless set.
+    pub fn keep(mut self, keep: Keep) -> Self {
+        self.keep = keep;
+        self
+    }
+
+    /// The thread of this id, which need not exist yet.
+    pub fn thread(&self, id: impl Into<Arc<str>>) -> Thread<F> {
+        Thread::new(self.clone(), id.into())
+    }
+
+    /// The threads in the store, in the order of their ids' bytes. They are those of all flows that share the store.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError> {
+        Ok(self.store.threads(query).await?)
+    }
+}

@@ -1,0 +1,6 @@
+//! Runs that a store remembers.
+
+mod asks;
+mod pending;
+mod time_travel;
+mod turns;
