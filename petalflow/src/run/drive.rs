@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::fork::{Crew, JobEnd, run_job};
 use super::guard::{Failure, Stop, Watch, breathe};
-use super::lane::{LaneEnd, lane};
+use super::lane::{Lane, LaneEnd, lane};
 use super::{CancelToken, Extras, Settings, Shared, Start};
 use crate::error::Barrier;
 use crate::event::{Event, EventKind, Listener};
@@ -13,7 +13,7 @@ use crate::flow::{Hop, Wiring};
 use crate::middleware::{BoxFuture, RunNext};
 use crate::node::{Chosen, Delivery, Effects, Requirements, Scope};
 use crate::superstep::{NoEdge, Planner, Task, commit_one};
-use crate::{BoxError, Flow, KeySet, NodeError, RunError, RunErrorKind, State, WriteError};
+use crate::{BoxError, Flow, NodeError, RunError, RunErrorKind, State, WriteError};
 
 /// A run of many supersteps without a wait lets other tasks run after this many.
 const BREATH: u64 = 128;
@@ -27,8 +27,7 @@ pub(super) struct Engine<F: Flow> {
     pub(super) scope: Scope,
     /// At home, except during a fork.
     pub(super) state: Option<F::State>,
-    /// The keys that have been written.
-    pub(super) written: KeySet,
+    pub(super) lane: Lane,
     /// What the last task of the fast path did.
     pub(super) effects: Effects<F::State>,
 }
@@ -70,17 +69,29 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
 
 /// The run itself.
 fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
-    let mut requirements = Requirements::new(start.settings.managed.as_deref());
-    start.flow.require(&mut requirements);
-    let missing = requirements.into_missing();
+    let wiring = start.flow.wiring();
+    let missing = missing(&start, &wiring);
     if !missing.is_empty() {
         let error = RunError::bare(RunErrorKind::MissingManaged(missing), start.flow.name(), 0);
         return Box::pin(std::future::ready(Err(error)));
     }
     // Made here and not inside: a future keeps its arguments beside what is made of them.
-    let mut engine = Engine::new(start);
+    let mut engine = Engine::new(start, wiring);
     Box::pin(async move {
-        let result = engine.run().await;
+        engine.tell(|| EventKind::RunStarted);
+        // Here and not in a method: a future of that would keep a pointer to the engine in every run in flight.
+        let result = match engine.entry() {
+            None => engine.general(None).await,
+            Some(mut node) => loop {
+                if let Err(broken) = engine.go_on(Some(node), &[]).await {
+                    break Err(broken);
+                }
+                match lane(&mut engine, node).await {
+                    LaneEnd::Before(next) => node = next,
+                    end => break engine.after(end).await,
+                }
+            },
+        };
         let state = engine
             .state
             .take()
@@ -102,6 +113,21 @@ fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunEr
     })
 }
 
+/// What the nodes need from the run and it does not have.
+fn missing<F: Flow>(start: &Start<F>, wiring: &Wiring) -> Vec<&'static str> {
+    let missing = |managed| {
+        let mut requirements = Requirements::new(managed);
+        start.flow.require(&mut requirements);
+        requirements.into_missing()
+    };
+    // What nodes need does not change: where it was nothing once, there is nothing to ask each of them in every run.
+    if *wiring.needs.get_or_init(|| !missing(None).is_empty()) {
+        missing(start.settings.managed.as_deref())
+    } else {
+        Vec::new()
+    }
+}
+
 impl<F: Flow> Engine<F> {
     fn new(
         Start {
@@ -109,6 +135,7 @@ impl<F: Flow> Engine<F> {
             settings,
             input,
         }: Start<F>,
+        wiring: Arc<Wiring>,
     ) -> Self {
         let Settings {
             limit,
@@ -128,7 +155,7 @@ impl<F: Flow> Engine<F> {
         let thread = thread.map_or_else(OnceLock::new, OnceLock::from);
         let watch = Watch::new(cancel.as_ref(), timeouts.0, timeouts.1);
         let shared = Shared {
-            wiring: flow.wiring(),
+            wiring,
             managed,
             cancel,
             listener,
@@ -144,34 +171,27 @@ impl<F: Flow> Engine<F> {
             effects: Effects::default(),
             flow,
             extras,
-            written,
+            lane: Lane::new(written),
         }
     }
 
-    async fn run(&mut self) -> Result<(), Broken<F::State>> {
-        self.tell(|| EventKind::RunStarted);
-        let entry = if self.is_bare() {
+    /// Where the fast path begins, if it can.
+    fn entry(&self) -> Option<u32> {
+        if self.is_bare() {
             self.wiring().lone(&self.wiring().entry)
         } else {
             None
-        };
-        let Some(mut node) = entry else {
-            return self.general(None).await;
-        };
-        loop {
-            self.go_on(Some(node), &[]).await?;
-            match lane(self, node, self.pause()).await {
-                LaneEnd::Before(next) => node = next,
-                end => {
-                    let (node, job) = self.settle(end)?;
-                    // Most runs on the fast path end on it.
-                    if matches!(job, JobEnd::Done) && self.ends(node) {
-                        return Ok(());
-                    }
-                    return self.general(Some((node, job))).await;
-                }
-            }
         }
+    }
+
+    /// Runs on from where the fast path was left.
+    async fn after(&mut self, end: LaneEnd) -> Result<(), Broken<F::State>> {
+        let (node, job) = self.settle(end)?;
+        // Most runs on the fast path end on it.
+        if matches!(job, JobEnd::Done) && self.ends(node) {
+            return Ok(());
+        }
+        self.general(Some((node, job))).await
     }
 
     /// Runs on with all that a chain or a loop does without; boxed, so that those do not carry it.
@@ -204,7 +224,7 @@ impl<F: Flow> Engine<F> {
                     frontier.clear();
                     let end = loop {
                         self.go_on(Some(node), &[]).await?;
-                        match lane(self, node, self.pause()).await {
+                        match lane(self, node).await {
                             LaneEnd::Before(next) => node = next,
                             end => break end,
                         }
@@ -252,7 +272,7 @@ impl<F: Flow> Engine<F> {
                     .state
                     .as_mut()
                     .expect("the state is at home between forks");
-                match commit_one(state, &mut self.written, &mut self.effects.update) {
+                match commit_one(state, &mut self.lane.written, &mut self.effects.update) {
                     Ok(()) => Ok((node, job)),
                     Err(error) => Err(self.refused(node, error)),
                 }
@@ -314,7 +334,7 @@ impl<F: Flow> Engine<F> {
     }
 
     /// Where the fast path stops to look around.
-    fn pause(&self) -> u64 {
+    pub(super) fn pause(&self) -> u64 {
         self.scope
             .shared
             .limit

@@ -150,7 +150,7 @@ where
             Ok(overwritten) => {
                 apply(
                     state,
-                    &mut engine.written,
+                    &mut engine.lane.written,
                     overwritten,
                     self.ended.iter_mut().map(|job| &mut job.effects.update),
                 );
@@ -206,15 +206,7 @@ pub(super) async fn run_job<F: Flow>(
             Box::pin(async move { attempts(&*flow, &extras, scope, snapshot, effects).await });
         attempts.await
     } else {
-        caught(flow.step(
-            scope.node,
-            &mut Step {
-                scope,
-                state: snapshot,
-                effects,
-            },
-        ))
-        .await
+        caught(flow.step(scope.node, &mut Step::task(scope, snapshot, effects))).await
     };
     // Before the job is handed back: the driver takes the state home when the last task has let go of it.
     drop(frame);

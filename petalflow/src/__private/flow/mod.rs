@@ -7,7 +7,7 @@ mod sub;
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use petalflow_graph::{Edge, Graph, MAX_KEYS, Source, Target, Via, kind};
 
@@ -251,14 +251,24 @@ impl Drawing {
     label = "not a node over `{S}`",
     note = "annotate the function with `#[node({S})]`; a node value is declared with `node name: Type = value;`"
 )]
-pub trait NodeOver<S> {
+pub trait NodeOver<S>: Sized {
     /// What its type says.
     const SPEC: Spec;
 
-    /// Runs it.
-    fn call<'a>(
-        step: &'a mut Step<'_, S>,
-    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a
+    /// The node.
+    const NODE: Self;
+
+    /// What it returns.
+    type Output;
+
+    /// Runs it. What it returns goes to [`apply`](Self::apply), in the dispatch itself: a future around both would be a state
+    /// to keep, to check and to tear down at each node.
+    fn run<'a>(&'a self, step: &'a Step<'_, S>) -> impl Future<Output = Self::Output> + Send + 'a
+    where
+        S: State;
+
+    /// Puts what it returned where the engine finds it.
+    fn apply(output: Self::Output, step: &mut Step<'_, S>) -> Result<(), BoxError>
     where
         S: State;
 }
@@ -266,16 +276,17 @@ pub trait NodeOver<S> {
 #[diagnostic::do_not_recommend]
 impl<S: State, N: FnNode<S>> NodeOver<S> for N {
     const SPEC: Spec = spec!(S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, require: N::require);
+    const NODE: Self = N::NODE;
+    type Output = N::Output;
 
     #[inline]
-    fn call<'a>(
-        step: &'a mut Step<'_, S>,
-    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
-        async move {
-            let node = N::NODE;
-            let output = node.run(step.state, step.scope).await;
-            output.apply(step.effects)
-        }
+    fn run<'a>(&'a self, step: &'a Step<'_, S>) -> impl Future<Output = Self::Output> + Send + 'a {
+        Node::run(self, step.state(), step.scope())
+    }
+
+    #[inline]
+    fn apply(output: Self::Output, step: &mut Step<'_, S>) -> Result<(), BoxError> {
+        output.apply(step.effects())
     }
 }
 
@@ -289,11 +300,16 @@ pub trait ValueOver<S> {
     /// What its type says.
     const SPEC: Spec;
 
+    /// What it returns.
+    type Output;
+
     /// Runs it.
-    fn call<'a>(
-        &'a self,
-        step: &'a mut Step<'_, S>,
-    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a
+    fn run<'a>(&'a self, step: &'a Step<'_, S>) -> impl Future<Output = Self::Output> + Send + 'a
+    where
+        S: State;
+
+    /// Puts what it returned where the engine finds it.
+    fn apply(output: Self::Output, step: &mut Step<'_, S>) -> Result<(), BoxError>
     where
         S: State;
 }
@@ -301,13 +317,16 @@ pub trait ValueOver<S> {
 #[diagnostic::do_not_recommend]
 impl<S: State, N: Node<S>> ValueOver<S> for N {
     const SPEC: Spec = spec!(S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, require: N::require);
+    type Output = N::Output;
 
     #[inline]
-    fn call<'a>(
-        &'a self,
-        step: &'a mut Step<'_, S>,
-    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
-        async move { self.run(step.state, step.scope).await.apply(step.effects) }
+    fn run<'a>(&'a self, step: &'a Step<'_, S>) -> impl Future<Output = Self::Output> + Send + 'a {
+        Node::run(self, step.state(), step.scope())
+    }
+
+    #[inline]
+    fn apply(output: Self::Output, step: &mut Step<'_, S>) -> Result<(), BoxError> {
+        output.apply(step.effects())
     }
 }
 
@@ -316,6 +335,11 @@ impl<S: State, N: Node<S>> ValueOver<S> for N {
 pub trait StateFor<'a>: State {}
 
 impl<S: State> StateFor<'_> for S {}
+
+/// A launch of a flow that has no values of its own: its runs share one.
+pub fn launch<F: Flow>(shared: &OnceLock<Arc<F>>, flow: F) -> Launch<F> {
+    Launch::shared(Arc::clone(shared.get_or_init(|| Arc::new(flow))))
+}
 
 /// A place that the graph does not have.
 #[cold]
