@@ -39,7 +39,7 @@ pub trait Flow: Send + Sync + Sized + 'static {
     fn require(&self, requirements: &mut Requirements<'_>);
 
     /// Runs one node against the superstep's snapshot, and on the fast path those that follow it as long as
-    /// [`Step::next`] says so: the only generated code on the hot path.
+    /// [`Step::go_on`] says so: the only generated code on the hot path.
     #[doc(hidden)]
     fn step<'a>(
         &'a self,

@@ -81,9 +81,9 @@ impl<'a, S: State> Step<'a, S> {
     /// So that a chain stays in one loop from node to node: to leave the dispatch and enter it anew costs more than all the
     /// rest of a superstep.
     #[inline]
-    pub fn next(&mut self) -> Option<u32> {
+    pub fn go_on(&mut self) -> Option<u32> {
         match &mut self.at {
-            At::Lane { lane, scope, state } => lane.next(scope, &mut **state, self.effects),
+            At::Lane { lane, scope, state } => lane.go_on(scope, &mut **state, self.effects),
             At::Task { .. } => None,
         }
     }

@@ -44,7 +44,7 @@ impl Lane {
     /// Goes through the barrier to the quick node that alone follows. `None`, and nothing has happened, where it does not,
     /// or where the driver has something to do or to say.
     #[inline]
-    pub(crate) fn next<S: State>(
+    pub(crate) fn go_on<S: State>(
         &mut self,
         scope: &mut Scope,
         state: &mut S,
@@ -91,9 +91,11 @@ impl Lane {
 /// Runs from `node` on until something other than one quick node follows, or the driver has to look around.
 ///
 /// The loop touches neither the heap nor a lock, and the step's future lives in this one. From node to node it stays in the
-/// generated dispatch, as long as [`Lane::next`] says so.
-///
-/// Not an `async fn`, whose future would keep its arguments twice.
+/// generated dispatch, as long as [`Lane::go_on`] says so.
+#[allow(
+    clippy::manual_async_fn,
+    reason = "the future of an `async fn` keeps its arguments twice"
+)]
 pub(super) fn lane<F: Flow>(
     engine: &mut Engine<F>,
     mut node: u32,
@@ -123,7 +125,8 @@ pub(super) fn lane<F: Flow>(
                 };
                 let mut step = Step::lane(lane, scope, state, effects);
                 let mut step = pin!(flow.step(node, &mut step));
-                poll_fn(|cx| match poll_caught(step.as_mut(), cx) {
+                // Moved in, so that it is not kept beside the closure.
+                poll_fn(move |cx| match poll_caught(step.as_mut(), cx) {
                     Poll::Ready(result) => Poll::Ready(Ok(result)),
                     Poll::Pending => poll_watch(watch, cx).map(Err),
                 })

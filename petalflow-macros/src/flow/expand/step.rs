@@ -8,7 +8,7 @@ use super::nodes::{chunk, node_over};
 use super::{CHUNK, Cx, number};
 use crate::flow::model::Kind;
 
-/// Each function goes on from node to node as long as [`Step::next`] names one and it has an arm for it; the function above
+/// Each function goes on from node to node as long as [`Step::go_on`] names one and it has an arm for it; the function above
 /// it takes over where it has none.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let count = cx.model.nodes.len();
@@ -37,7 +37,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 if let ::core::result::Result::Err(error) = result {
                     return ::core::result::Result::Err(error);
                 }
-                match step.next() {
+                match step.go_on() {
                     ::core::option::Option::Some(next) => node = next,
                     ::core::option::Option::None => return ::core::result::Result::Ok(#end),
                 }
@@ -145,17 +145,18 @@ fn arm(cx: &Cx<'_>, place: usize) -> TokenStream {
     let n = number(place);
     match &cx.model.nodes[place].kind {
         Kind::Function(path) => {
-            let over = |item| node_over(cx, path, "NodeOver", item);
-            let (run, node, apply) = (over("run"), over("NODE"), over("apply"));
-            let (step, span) = (found_at("step", path.span()), path.span());
-            quote_spanned!(span=> #n => #apply(#run(&#node, #step).await, #step),)
+            let (call, step, span) = (
+                node_over(cx, path, "NodeOver", "call"),
+                found_at("step", path.span()),
+                path.span(),
+            );
+            quote_spanned!(span=> #n => #call(#step).await,)
         }
         Kind::Value(name, value) => {
-            let (ty, span) = (&value.ty, value.ty.span());
-            let over = |item| node_over(cx, ty, "ValueOver", item);
-            let (run, apply) = (over("run"), over("apply"));
+            let ty = &value.ty;
+            let (call, span) = (node_over(cx, ty, "ValueOver", "call"), ty.span());
             let (flow, step) = (found_at("flow", span), found_at("step", span));
-            quote_spanned!(span=> #n => #apply(#run(__petalflow::given(&#flow.#name), #step).await, #step),)
+            quote_spanned!(span=> #n => #call(__petalflow::given(&#flow.#name), #step).await,)
         }
         Kind::Subflow(_) => {
             let call = chunk("__call", place);

@@ -251,24 +251,14 @@ impl Drawing {
     label = "not a node over `{S}`",
     note = "annotate the function with `#[node({S})]`; a node value is declared with `node name: Type = value;`"
 )]
-pub trait NodeOver<S>: Sized {
+pub trait NodeOver<S> {
     /// What its type says.
     const SPEC: Spec;
 
-    /// The node.
-    const NODE: Self;
-
-    /// What it returns.
-    type Output;
-
-    /// Runs it. What it returns goes to [`apply`](Self::apply), in the dispatch itself: a future around both would be a state
-    /// to keep, to check and to tear down at each node.
-    fn run<'a>(&'a self, step: &'a Step<'_, S>) -> impl Future<Output = Self::Output> + Send + 'a
-    where
-        S: State;
-
-    /// Puts what it returned where the engine finds it.
-    fn apply(output: Self::Output, step: &mut Step<'_, S>) -> Result<(), BoxError>
+    /// Runs it.
+    fn call<'a>(
+        step: &'a mut Step<'_, S>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a
     where
         S: State;
 }
@@ -276,17 +266,16 @@ pub trait NodeOver<S>: Sized {
 #[diagnostic::do_not_recommend]
 impl<S: State, N: FnNode<S>> NodeOver<S> for N {
     const SPEC: Spec = spec!(S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, require: N::require);
-    const NODE: Self = N::NODE;
-    type Output = N::Output;
 
     #[inline]
-    fn run<'a>(&'a self, step: &'a Step<'_, S>) -> impl Future<Output = Self::Output> + Send + 'a {
-        Node::run(self, step.state(), step.scope())
-    }
-
-    #[inline]
-    fn apply(output: Self::Output, step: &mut Step<'_, S>) -> Result<(), BoxError> {
-        output.apply(step.effects())
+    fn call<'a>(
+        step: &'a mut Step<'_, S>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
+        async move {
+            let node = N::NODE;
+            let output = node.run(step.state(), step.scope()).await;
+            output.apply(step.effects())
+        }
     }
 }
 
@@ -300,16 +289,11 @@ pub trait ValueOver<S> {
     /// What its type says.
     const SPEC: Spec;
 
-    /// What it returns.
-    type Output;
-
     /// Runs it.
-    fn run<'a>(&'a self, step: &'a Step<'_, S>) -> impl Future<Output = Self::Output> + Send + 'a
-    where
-        S: State;
-
-    /// Puts what it returned where the engine finds it.
-    fn apply(output: Self::Output, step: &mut Step<'_, S>) -> Result<(), BoxError>
+    fn call<'a>(
+        &'a self,
+        step: &'a mut Step<'_, S>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a
     where
         S: State;
 }
@@ -317,16 +301,16 @@ pub trait ValueOver<S> {
 #[diagnostic::do_not_recommend]
 impl<S: State, N: Node<S>> ValueOver<S> for N {
     const SPEC: Spec = spec!(S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, require: N::require);
-    type Output = N::Output;
 
     #[inline]
-    fn run<'a>(&'a self, step: &'a Step<'_, S>) -> impl Future<Output = Self::Output> + Send + 'a {
-        Node::run(self, step.state(), step.scope())
-    }
-
-    #[inline]
-    fn apply(output: Self::Output, step: &mut Step<'_, S>) -> Result<(), BoxError> {
-        output.apply(step.effects())
+    fn call<'a>(
+        &'a self,
+        step: &'a mut Step<'_, S>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
+        async move {
+            let output = self.run(step.state(), step.scope()).await;
+            output.apply(step.effects())
+        }
     }
 }
 
