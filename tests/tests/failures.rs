@@ -582,3 +582,37 @@ fn a_failure_is_plain_data() {
     let stored = serde_json::to_string(error).unwrap();
     assert_eq!(serde_json::from_str::<NodeError>(&stored).unwrap(), *error);
 }
+
+#[state]
+struct Fragile {
+    #[key(input)]
+    n: u32,
+    #[key(reduce = shatter)]
+    glass: u32,
+}
+
+fn shatter(_: &mut u32, _: u32) {
+    panic!("shattered");
+}
+
+#[node(Fragile)]
+async fn drop_it(n: &u32) -> FragileGlass {
+    FragileGlass(*n)
+}
+
+#[node(Fragile)]
+async fn sweep() {}
+
+flow!(Shatter(Fragile) { drop_it -> sweep });
+flow!(ShatterLast(Fragile) { drop_it });
+
+/// A reducer belongs to no node: its panic is the caller's, wherever in a chain the node stands that wrote.
+#[tokio::test]
+async fn a_panic_of_a_reducer_is_not_a_failure_of_the_node() {
+    let inner = tokio::spawn(async { Shatter::run(1).await.is_ok() }).await;
+    let last = tokio::spawn(async { ShatterLast::run(1).await.is_ok() }).await;
+    for result in [inner, last] {
+        let payload = result.unwrap_err().into_panic();
+        assert_eq!(payload.downcast_ref::<&str>(), Some(&"shattered"));
+    }
+}

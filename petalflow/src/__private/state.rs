@@ -65,6 +65,36 @@ impl<const W: usize> Marks<W> {
         Ok(())
     }
 
+    /// Adds a plain write to the key at a place, with its name and whether it is exclusive.
+    ///
+    /// This stands at each node of a flow, so the usual first write is a few instructions, and all else is one call.
+    #[inline]
+    pub fn write<T>(
+        &mut self,
+        writes: &mut Writes<T>,
+        value: T,
+        key: &'static (usize, &'static str, bool),
+    ) -> Result<(), BoxError> {
+        let (word, bit) = (key.0 / 64, 1 << (key.0 % 64));
+        if self.written[word] & bit != 0 {
+            return self.write_again(writes, value, key);
+        }
+        self.written[word] |= bit;
+        writes.push_first(value);
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_again<T>(
+        &mut self,
+        writes: &mut Writes<T>,
+        value: T,
+        &(index, name, exclusive): &'static (usize, &'static str, bool),
+    ) -> Result<(), BoxError> {
+        Ok(self.push(writes, value, false, index, name, exclusive)?)
+    }
+
     /// The written keys; none is written afterwards.
     #[inline]
     pub fn take(&mut self) -> KeySet {

@@ -1,6 +1,7 @@
 //! Flows: a checked graph together with its nodes, and how to launch one.
 
 mod launch;
+mod step;
 mod subflow;
 mod wiring;
 
@@ -8,11 +9,12 @@ use std::future::Future;
 use std::sync::Arc;
 
 pub use launch::Launch;
+pub use step::Step;
 pub use subflow::subflow;
 pub(crate) use wiring::Hop;
 pub use wiring::{Gate, NodeSpec, Wiring};
 
-use crate::node::{Effects, Requirements, Scope};
+use crate::node::Requirements;
 use crate::{BoxError, State};
 
 /// A graph that can run: what [`flow!`](macro@crate::flow) makes, and what the run-time builder builds.
@@ -47,27 +49,12 @@ pub trait Flow: Send + Sync + Sized + 'static {
         Ok(true)
     }
 
-    /// Runs one node against the superstep's snapshot: the only generated code on the hot path.
+    /// Runs one node against the superstep's snapshot, and on the fast path those that follow it as long as
+    /// [`Step::go_on`] says so: the only generated code on the hot path.
     #[doc(hidden)]
     fn step<'a>(
         &'a self,
         node: u32,
         step: &'a mut Step<'_, Self::State>,
     ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a;
-}
-
-/// What one run of a node works on: one pointer for all of it, because every level of the dispatch carries it along.
-#[doc(hidden)]
-pub struct Step<'a, S: State> {
-    pub scope: &'a Scope,
-    pub state: &'a S,
-    pub effects: &'a mut Effects<S>,
-}
-
-impl<S: State> std::fmt::Debug for Step<'_, S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Step")
-            .field("scope", &self.scope)
-            .finish_non_exhaustive()
-    }
 }

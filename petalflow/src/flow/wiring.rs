@@ -1,5 +1,7 @@
 //! The graph in the form the engine walks: every edge resolved to a number.
 
+use std::sync::OnceLock;
+
 use petalflow_graph::{Graph, Source, Target, Via};
 
 use crate::State;
@@ -91,6 +93,8 @@ pub struct Wiring {
     /// Where people are asked; guards are known by the place in this list.
     pub(crate) gates: Vec<Gate>,
     pub(crate) routes: Vec<&'static [&'static str]>,
+    /// Whether any node needs something from the run, once a run has asked.
+    pub(crate) needs: OnceLock<bool>,
 }
 
 impl Wiring {
@@ -117,6 +121,7 @@ impl Wiring {
             gates: Vec::new(),
             defers: nodes.iter().any(|node| node.deferred),
             routes: specs.iter().map(|spec| spec.routes).collect(),
+            needs: OnceLock::new(),
         };
         for (ways, spec) in wiring.ways.iter_mut().zip(specs) {
             ways.routes.resize_with(spec.routes.len(), Vec::new);

@@ -124,6 +124,7 @@ impl<S: State> Flow for Graph<S> {
         node: u32,
         step: &'a mut Step<'_, S>,
     ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
-        self.0.nodes[node as usize].run(step.scope, step.state, step.effects)
+        let (scope, state, effects) = step.parts();
+        self.0.nodes[node as usize].run(scope, state, effects)
     }
 }

@@ -123,15 +123,7 @@ async fn layered<F: Flow>(
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
     if extras.middleware.is_empty() {
-        caught(flow.step(
-            scope.node,
-            &mut Step {
-                scope,
-                state,
-                effects,
-            },
-        ))
-        .await
+        caught(flow.step(scope.node, &mut Step::task(scope, state, effects))).await
     } else {
         let call = NodeCall {
             state,
@@ -156,14 +148,7 @@ impl<F: Flow> Innermost<F::State> for Node<'_, F> {
     ) -> BoxFuture<'a, Result<(), BoxError>> {
         Box::pin(async move {
             self.0
-                .step(
-                    scope.node,
-                    &mut Step {
-                        scope,
-                        state,
-                        effects,
-                    },
-                )
+                .step(scope.node, &mut Step::task(scope, state, effects))
                 .await
         })
     }

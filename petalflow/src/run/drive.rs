@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::fork::{Crew, JobEnd, run_job};
 use super::guard::{Failure, Stop, Watch, breathe};
-use super::lane::{LaneEnd, lane};
+use super::lane::{Lane, LaneEnd, lane};
 use super::stored::{Book, Command, Desk};
 use super::{Begin, CancelToken, Extras, Settings, Shared, Start};
 use crate::error::Barrier;
@@ -29,8 +29,7 @@ pub(crate) struct Engine<F: Flow> {
     pub(super) scope: Scope,
     /// At home, except during a fork.
     pub(super) state: Option<F::State>,
-    /// The keys that have been written.
-    pub(super) written: KeySet,
+    pub(super) lane: Lane,
     /// What the last task of the fast path did.
     pub(super) effects: Effects<F::State>,
 }
@@ -101,30 +100,70 @@ fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunEr
         settings,
         begin,
     } = start;
-    let input = match begin {
-        Begin::Input(input) => input,
-        Begin::Stored(stored) => return super::stored::engage(flow, settings, *stored),
-    };
-    let mut requirements = Requirements::new(settings.managed.as_deref());
-    flow.require(&mut requirements);
-    let missing = requirements.into_missing();
+    let wiring = flow.wiring();
+    let missing = missing(&*flow, &settings, &wiring);
     if !missing.is_empty() {
         let error = RunError::bare(RunErrorKind::MissingManaged(missing), flow.name(), 0);
         return Box::pin(std::future::ready(Err(error)));
     }
     // Made here and not inside: a future keeps its arguments beside what is made of them.
+    let input = match begin {
+        Begin::Input(input) => input,
+        Begin::Stored(stored) => return super::stored::engage(flow, settings, *stored),
+    };
+    if !wiring.gates.is_empty() {
+        return Box::pin(std::future::ready(Err(unstored_gates(&*flow))));
+    }
     let (state, written) = F::State::start(input);
-    let mut engine = Engine::new(flow, settings, state, written);
+    let mut engine = Engine::new(flow, settings, wiring, state, written);
     Box::pin(async move {
-        let result = engine.run().await;
+        engine.tell(|| EventKind::RunStarted);
+        // Here and not in a method: a future of that would keep a pointer to the engine in every run in flight.
+        let result = match engine.entry() {
+            None => engine.general(None, None).await,
+            Some(mut node) => loop {
+                if let Err(broken) = engine.go_on(Some(node), &[]).await {
+                    break Err(broken);
+                }
+                match lane(&mut engine, node).await {
+                    LaneEnd::Before(next) => node = next,
+                    end => break engine.after(end).await,
+                }
+            },
+        };
         engine.end(result)
     })
+}
+
+/// What the nodes need from the run and it does not have.
+fn missing<F: Flow>(flow: &F, settings: &Settings<F::State>, wiring: &Wiring) -> Vec<&'static str> {
+    let missing = |managed| {
+        let mut requirements = Requirements::new(managed);
+        flow.require(&mut requirements);
+        requirements.into_missing()
+    };
+    // What nodes need does not change: where it was nothing once, there is nothing to ask each of them in every run.
+    if *wiring.needs.get_or_init(|| !missing(None).is_empty()) {
+        missing(settings.managed.as_deref())
+    } else {
+        Vec::new()
+    }
+}
+
+/// A run that stops to ask needs a thread to wait on.
+fn unstored_gates<F: Flow>(flow: &F) -> RunError {
+    let problem = format!(
+        "`{}` stops at an `interrupt`, and the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
+        flow.name()
+    );
+    RunError::of_thread(ThreadError::Request(problem), flow.name())
 }
 
 impl<F: Flow> Engine<F> {
     pub(super) fn new(
         flow: Arc<F>,
         settings: Settings<F::State>,
+        wiring: Arc<Wiring>,
         state: F::State,
         written: KeySet,
     ) -> Self {
@@ -146,7 +185,7 @@ impl<F: Flow> Engine<F> {
         let thread = thread.map_or_else(OnceLock::new, OnceLock::from);
         let watch = Watch::new(cancel.as_ref(), timeouts.0, timeouts.1);
         let shared = Shared {
-            wiring: flow.wiring(),
+            wiring,
             managed,
             cancel,
             listener,
@@ -162,7 +201,7 @@ impl<F: Flow> Engine<F> {
             effects: Effects::default(),
             flow,
             extras,
-            written,
+            lane: Lane::new(written),
         }
     }
 
@@ -217,30 +256,23 @@ impl<F: Flow> Engine<F> {
         self.general(None, Some(book)).await
     }
 
-    async fn run(&mut self) -> Result<(), Broken<F::State>> {
-        self.tell(|| EventKind::RunStarted);
-        let entry = if self.is_bare() {
+    /// Where the fast path begins, if it can.
+    fn entry(&self) -> Option<u32> {
+        if self.is_bare() {
             self.wiring().lone(&self.wiring().entry)
         } else {
             None
-        };
-        let Some(mut node) = entry else {
-            return self.general(None, None).await;
-        };
-        loop {
-            self.go_on(Some(node), &[]).await?;
-            match lane(self, node, self.pause()).await {
-                LaneEnd::Before(next) => node = next,
-                end => {
-                    let (node, job) = self.settle(end)?;
-                    // Most runs on the fast path end on it.
-                    if matches!(job, JobEnd::Done) && self.ends(node) {
-                        return Ok(());
-                    }
-                    return self.general(Some((node, job)), None).await;
-                }
-            }
         }
+    }
+
+    /// Runs on from where the fast path was left.
+    async fn after(&mut self, end: LaneEnd) -> Result<(), Broken<F::State>> {
+        let (node, job) = self.settle(end)?;
+        // Most runs on the fast path end on it.
+        if matches!(job, JobEnd::Done) && self.ends(node) {
+            return Ok(());
+        }
+        self.general(Some((node, job)), None).await
     }
 
     /// Runs on with all that a chain or a loop does without; boxed, so that those do not carry it.
@@ -279,7 +311,7 @@ impl<F: Flow> Engine<F> {
                     frontier.clear();
                     let end = loop {
                         self.go_on(Some(node), &[]).await?;
-                        match lane(self, node, self.pause()).await {
+                        match lane(self, node).await {
                             LaneEnd::Before(next) => node = next,
                             end => break end,
                         }
@@ -328,7 +360,7 @@ impl<F: Flow> Engine<F> {
                     .state
                     .as_mut()
                     .expect("the state is at home between forks");
-                match commit_one(state, &mut self.written, &mut self.effects.update) {
+                match commit_one(state, &mut self.lane.written, &mut self.effects.update) {
                     Ok(()) => Ok((node, job)),
                     Err(error) => Err(self.refused(node, error)),
                 }
@@ -390,7 +422,7 @@ impl<F: Flow> Engine<F> {
     }
 
     /// Where the fast path stops to look around.
-    fn pause(&self) -> u64 {
+    pub(super) fn pause(&self) -> u64 {
         self.scope
             .shared
             .limit

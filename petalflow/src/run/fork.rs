@@ -237,17 +237,14 @@ where
         let barrier =
             Book::<F::State>::barrier(&wiring, planner, frontier, engine.scope.superstep, gates);
         let Engine {
-            state,
-            written,
-            watch,
-            ..
+            state, lane, watch, ..
         } = &mut *engine;
         let Some(state) = &*state else {
             unreachable!("the state is at home between forks")
         };
-        let commit = book
-            .journal
-            .commit(state, *written, barrier, frontier.is_empty() || stops);
+        let commit =
+            book.journal
+                .commit(state, lane.written, barrier, frontier.is_empty() || stops);
         watched(watch, commit)
             .await
             .map_err(|stop| Broken::new(stop.into()))?
@@ -283,7 +280,7 @@ where
                 }
                 apply(
                     state,
-                    &mut engine.written,
+                    &mut engine.lane.written,
                     overwritten,
                     self.ended.iter_mut().map(|job| &mut job.effects.update),
                 );
@@ -359,15 +356,7 @@ pub(super) async fn run_job<F: Flow>(
             Some(desk) => until_parked(desk, task, end, attempts).await,
         }
     } else {
-        caught(flow.step(
-            scope.node,
-            &mut Step {
-                scope,
-                state: snapshot,
-                effects,
-            },
-        ))
-        .await
+        caught(flow.step(scope.node, &mut Step::task(scope, snapshot, effects))).await
     };
     // Before the job is handed back: the driver takes the state home when the last task has let go of it.
     drop(frame);

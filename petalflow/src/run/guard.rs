@@ -28,7 +28,7 @@ impl Failure {
         }
     }
 
-    pub(crate) fn panic(payload: Box<dyn Any + Send>) -> Self {
+    pub(crate) fn panic(payload: Payload) -> Self {
         let words = payload
             .downcast_ref::<&str>()
             .map(|text| (*text).to_string());
@@ -129,21 +129,26 @@ pub(crate) async fn caught<T>(
     future: impl Future<Output = Result<T, BoxError>>,
 ) -> Result<T, Failure> {
     let mut future = pin!(future);
-    poll_fn(|cx| poll_caught(future.as_mut(), cx)).await
+    match poll_fn(|cx| poll_caught(future.as_mut(), cx)).await {
+        Ok(result) => result.map_err(Failure::error),
+        Err(payload) => Err(Failure::panic(payload)),
+    }
 }
 
-/// Polls a node's future and turns a panic into a failure.
+/// What a panic carries.
+pub(crate) type Payload = Box<dyn Any + Send>;
+
+/// Polls a node's future and catches a panic.
 #[inline]
 pub(crate) fn poll_caught<T>(
-    future: Pin<&mut impl Future<Output = Result<T, BoxError>>>,
+    future: Pin<&mut impl Future<Output = T>>,
     cx: &mut Context<'_>,
-) -> Poll<Result<T, Failure>> {
+) -> Poll<Result<T, Payload>> {
     // A panic ends the future, and with it all that it may have left inconsistent; what it wrote is discarded.
     match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
-        Ok(Poll::Ready(Ok(output))) => Poll::Ready(Ok(output)),
-        Ok(Poll::Ready(Err(error))) => Poll::Ready(Err(Failure::error(error))),
+        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
         Ok(Poll::Pending) => Poll::Pending,
-        Err(payload) => Poll::Ready(Err(Failure::panic(payload))),
+        Err(payload) => Poll::Ready(Err(payload)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The fast path: one node after another, with nothing around them.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::panic::resume_unwind;
 use std::pin::pin;
 use std::task::Poll;
 
@@ -8,9 +9,9 @@ use super::CancelToken;
 use super::drive::Engine;
 use super::guard::{Failure, Stop, poll_caught, poll_watch};
 use crate::flow::{Step, Wiring};
-use crate::node::{Chosen, Effects};
+use crate::node::{Chosen, Effects, Scope};
 use crate::superstep::commit_one;
-use crate::{Flow, State, Update as _, WriteError};
+use crate::{Flow, KeySet, State, Update as _, WriteError};
 
 /// Why the lane was left, and at which node.
 pub(super) enum LaneEnd {
@@ -26,71 +27,137 @@ pub(super) enum LaneEnd {
     Refused(u32, WriteError),
 }
 
-/// Runs from `node` on until something other than one quick node follows, or `pause` supersteps have been made in all.
-///
-/// The loop touches neither the heap nor a lock, and the step's future lives in this one.
-pub(super) async fn lane<F: Flow>(engine: &mut Engine<F>, mut node: u32, pause: u64) -> LaneEnd {
-    loop {
-        let Engine { scope, .. } = engine;
-        if scope.superstep >= pause
-            || scope
-                .shared
-                .cancel
-                .as_ref()
-                .is_some_and(CancelToken::is_draining)
-        {
-            return LaneEnd::Before(node);
+/// What the fast path needs at its barriers.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    /// The keys that have been written.
+    pub(crate) written: KeySet,
+    /// How many supersteps may be made before the driver looks around; 0 while writes are being folded.
+    pause: u64,
+}
+
+impl Lane {
+    pub(super) fn new(written: KeySet) -> Self {
+        Lane { written, pause: 0 }
+    }
+
+    /// Goes through the barrier to the quick node that alone follows. `None`, and nothing has happened, where it does not,
+    /// or where the driver has something to do or to say.
+    #[inline]
+    pub(crate) fn go_on<S: State>(
+        &mut self,
+        scope: &mut Scope,
+        state: &mut S,
+        effects: &mut Effects<S>,
+    ) -> Option<u32> {
+        if self.pauses(scope) {
+            return None;
         }
+        let next = follow(&scope.shared.wiring, scope.node, effects)?;
+        // So that a panic of a reducer is not taken for one of the node.
+        let pause = std::mem::replace(&mut self.pause, 0);
+        let result = self.commit(state, effects);
+        self.pause = pause;
+        // What is refused here is refused again by the driver, which says so.
+        result.ok()?;
         scope.superstep += 1;
-        scope.node = node;
-        // In a block: what lives across the await is part of every run in flight.
-        let result = {
+        scope.node = next;
+        Some(next)
+    }
+
+    #[inline]
+    fn pauses(&self, scope: &Scope) -> bool {
+        let draining = || {
+            let cancel = scope.shared.cancel.as_ref();
+            cancel.is_some_and(CancelToken::is_draining)
+        };
+        scope.superstep >= self.pause || draining()
+    }
+
+    #[inline]
+    fn commit<S: State>(
+        &mut self,
+        state: &mut S,
+        effects: &mut Effects<S>,
+    ) -> Result<(), WriteError> {
+        if effects.update.written_any() || !S::EPHEMERAL.is_empty() {
+            commit_one(state, &mut self.written, &mut effects.update)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Runs from `node` on until something other than one quick node follows, or the driver has to look around.
+///
+/// The loop touches neither the heap nor a lock, and the step's future lives in this one. From node to node it stays in the
+/// generated dispatch, as long as [`Lane::go_on`] says so.
+#[allow(
+    clippy::manual_async_fn,
+    reason = "the future of an `async fn` keeps its arguments twice"
+)]
+pub(super) fn lane<F: Flow>(
+    engine: &mut Engine<F>,
+    mut node: u32,
+) -> impl Future<Output = LaneEnd> + Send {
+    async move {
+        engine.lane.pause = engine.pause();
+        loop {
+            let Engine { lane, scope, .. } = engine;
+            if lane.pauses(scope) {
+                return LaneEnd::Before(node);
+            }
+            scope.superstep += 1;
+            scope.node = node;
+            // In a block: what lives across the await is part of every run in flight.
+            let result = {
+                let Engine {
+                    flow,
+                    watch,
+                    scope,
+                    state,
+                    lane,
+                    effects,
+                    ..
+                } = &mut *engine;
+                let Some(state) = state else {
+                    unreachable!("the state is at home between forks")
+                };
+                let mut step = Step::lane(lane, scope, state, effects);
+                let mut step = pin!(flow.step(node, &mut step));
+                // Moved in, so that it is not kept beside the closure.
+                poll_fn(move |cx| match poll_caught(step.as_mut(), cx) {
+                    Poll::Ready(result) => Poll::Ready(Ok(result)),
+                    Poll::Pending => poll_watch(watch, cx).map(Err),
+                })
+                .await
+            };
             let Engine {
-                flow,
-                watch,
                 scope,
                 state,
+                lane,
                 effects,
                 ..
             } = &mut *engine;
+            // The dispatch may have gone on.
+            node = scope.node;
+            match result {
+                Ok(Ok(Ok(()))) => {}
+                Ok(Ok(Err(error))) => return LaneEnd::Failed(node, Failure::error(error)),
+                Ok(Err(payload)) if lane.pause == 0 => resume_unwind(payload),
+                Ok(Err(payload)) => return LaneEnd::Failed(node, Failure::panic(payload)),
+                Err(stop) => return LaneEnd::Stopped(stop),
+            }
             let Some(state) = state else {
                 unreachable!("the state is at home between forks")
             };
-            let mut step = Step {
-                scope,
-                state,
-                effects,
-            };
-            let mut step = pin!(flow.step(node, &mut step));
-            poll_fn(|cx| match poll_caught(step.as_mut(), cx) {
-                Poll::Ready(result) => Poll::Ready(Ok(result)),
-                Poll::Pending => poll_watch(watch, cx).map(Err),
-            })
-            .await
-        };
-        match result {
-            Ok(Ok(())) => {}
-            Ok(Err(failure)) => return LaneEnd::Failed(node, failure),
-            Err(stop) => return LaneEnd::Stopped(stop),
-        }
-        let Engine {
-            scope,
-            state,
-            written,
-            effects,
-            ..
-        } = &mut *engine;
-        let Some(state) = state else {
-            unreachable!("the state is at home between forks")
-        };
-        if (effects.update.written_any() || !F::State::EPHEMERAL.is_empty())
-            && let Err(error) = commit_one(state, written, &mut effects.update)
-        {
-            return LaneEnd::Refused(node, error);
-        }
-        match follow(&scope.shared.wiring, node, effects) {
-            Some(next) => node = next,
-            None => return LaneEnd::After(node),
+            if let Err(error) = lane.commit(state, effects) {
+                return LaneEnd::Refused(node, error);
+            }
+            match follow(&scope.shared.wiring, node, effects) {
+                Some(next) => node = next,
+                None => return LaneEnd::After(node),
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ use std::task::{Context, Poll};
 pub use cancel::CancelToken;
 pub(crate) use drive::drive;
 pub(crate) use guard::caught;
+pub(crate) use lane::Lane;
 pub(crate) use pulse::Pulse;
 pub(crate) use settings::{Extras, Settings};
 pub(crate) use shared::Shared;

@@ -57,6 +57,13 @@ impl<T> Writes<T> {
         }
     }
 
+    /// Adds a write to none.
+    #[inline]
+    pub(crate) fn push_first(&mut self, value: T) {
+        debug_assert!(self.is_empty(), "a key without a mark has no writes");
+        self.first = Some(Write::Fold(value));
+    }
+
     /// The writes in the order the node made them.
     pub fn iter(&self) -> impl Iterator<Item = &Write<T>> {
         self.first

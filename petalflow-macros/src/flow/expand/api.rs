@@ -53,7 +53,8 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
 
                 /// A launch of the flow, to set limits, lend managed values, add middleware.
                 pub fn new() -> #krate::Launch<Self> {
-                    #krate::Launch::new(Self)
+                    static FLOW: ::std::sync::OnceLock<::std::sync::Arc<#name>> = ::std::sync::OnceLock::new();
+                    __petalflow::launch(&FLOW, Self)
                 }
             }
         }

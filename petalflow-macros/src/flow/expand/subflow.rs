@@ -46,7 +46,7 @@ pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) ->
             #out
         }
     };
-    let item = item.map(|item| quote!(__petalflow::Scope::item::<#item>(step.scope)?));
+    let item = item.map(|item| quote!(__petalflow::Scope::item::<#item>(scope)?));
     let text = &node.name;
     let once = if cx.lost {
         TokenStream::new()
@@ -71,8 +71,9 @@ pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) ->
             for<'__b> #state: __petalflow::StateFor<'__b>,
         {
             async move {
-                let input = #input(step.state, #item);
-                __petalflow::subflow(#fresh(), step.scope, input, #output, step.effects).await
+                let (scope, state, effects) = step.parts();
+                let input = #input(state, #item);
+                __petalflow::subflow(#fresh(), scope, input, #output, effects).await
             }
         }
     }

@@ -212,6 +212,7 @@ impl Cx<'_> {
                 #policy
                 #require
                 #[allow(unused_variables)]
+                #[inline]
                 fn run<'__a>(&'__a self, #snapshot: &'__a #state, #scope: &'__a #runtime::Scope) -> #future {
                     #body
                 }

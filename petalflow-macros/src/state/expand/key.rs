@@ -81,6 +81,11 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     } else {
         quote!(of(#index))
     };
+    let apply = if skip.is_some() {
+        quote!(#runtime::__private::applied(#newtype::__push(self.0, false, &mut #effects.update)))
+    } else {
+        quote!(#effects.update.#marks.write(&mut #effects.update.#field, self.0, &(#index, #name, #exclusive)))
+    };
     quote! {
         impl #newtype {
             #[inline]
@@ -122,7 +127,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             type Then = ();
             #[inline]
             fn apply(self, #effects: &mut #runtime::Effects<#ident>) -> ::core::result::Result<(), #runtime::BoxError> {
-                #runtime::__private::applied(#newtype::__push(self.0, false, &mut #effects.update))
+                #apply
             }
         }
         #[automatically_derived]

@@ -7,7 +7,7 @@ mod sub;
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use petalflow_graph::{Edge, Graph, MAX_KEYS, Source, Target, Via, kind};
 
@@ -279,8 +279,8 @@ impl<S: State, N: FnNode<S>> NodeOver<S> for N {
     ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
         async move {
             let node = N::NODE;
-            let output = node.run(step.state, step.scope).await;
-            output.apply(step.effects)
+            let output = node.run(step.state(), step.scope()).await;
+            output.apply(step.effects())
         }
     }
 }
@@ -313,7 +313,10 @@ impl<S: State, N: Node<S>> ValueOver<S> for N {
         &'a self,
         step: &'a mut Step<'_, S>,
     ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
-        async move { self.run(step.state, step.scope).await.apply(step.effects) }
+        async move {
+            let output = self.run(step.state(), step.scope()).await;
+            output.apply(step.effects())
+        }
     }
 }
 
@@ -322,6 +325,11 @@ impl<S: State, N: Node<S>> ValueOver<S> for N {
 pub trait StateFor<'a>: State {}
 
 impl<S: State> StateFor<'_> for S {}
+
+/// A launch of a flow that has no values of its own: its runs share one.
+pub fn launch<F: Flow>(shared: &OnceLock<Arc<F>>, flow: F) -> Launch<F> {
+    Launch::shared(Arc::clone(shared.get_or_init(|| Arc::new(flow))))
+}
 
 /// A place that the graph does not have.
 #[cold]

@@ -26,7 +26,6 @@ use super::drive::{Broken, Engine};
 use crate::checkpoint::Archive;
 use crate::interrupt::Resume;
 use crate::middleware::BoxFuture;
-use crate::node::Requirements;
 use crate::thread::check_id;
 use crate::thread::{Durability, Keep, OnBusy, ThreadError};
 use crate::{Flow, Namespace, RunError, RunErrorKind, State, TaskId};
@@ -82,13 +81,6 @@ pub(crate) fn engage<F: Flow>(
     Box::pin(async move {
         let refused = |error: ThreadError| RunError::of_thread(error, flow.name());
         check_id(&start.archive.thread).map_err(refused)?;
-        let mut requirements = Requirements::new(settings.managed.as_deref());
-        flow.require(&mut requirements);
-        let missing = requirements.into_missing();
-        if !missing.is_empty() {
-            let kind = RunErrorKind::MissingManaged(missing);
-            return Err(RunError::bare(kind, flow.name(), 0));
-        }
         // A flow inside another works under the claim of the outermost.
         let claim = if start.nested.is_some() {
             None
@@ -131,7 +123,7 @@ async fn run<F: Flow>(
     } = opened;
     // Each call may make as many supersteps as the limit says.
     settings.limit = settings.limit.saturating_add(superstep);
-    let mut engine = Engine::new(flow, settings, state, written);
+    let mut engine = Engine::new(flow, settings, wiring, state, written);
     engine.begin_at(superstep, Arc::new(desk));
     let mut book = Book {
         journal,
@@ -152,7 +144,7 @@ async fn run<F: Flow>(
             interrupts: waiting,
         }))
     };
-    let closed = book.close(engine.state.as_ref(), engine.written).await;
+    let closed = book.close(engine.state.as_ref(), engine.lane.written).await;
     engine.end(match (result, closed) {
         (Ok(()), Err(error)) => Err(Broken::of_thread(error)),
         // The run's own failure is the cause; one that only waits must not be taken for stored.
