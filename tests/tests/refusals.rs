@@ -265,6 +265,155 @@ async fn takes_text(#[item] text: &String) -> LogXs {
     LogXs(vec![text.clone()])
 }
 
+#[derive(Route)]
+enum Find {
+    One(u32),
+    Many(Vec<u32>),
+    Nothing,
+}
+
+#[node(Log)]
+async fn finds() -> (LogXs, Find) {
+    (LogXs(vec![]), Find::Many(vec![1, 2]))
+}
+
+#[node(Log)]
+async fn finds_several() -> petalflow::Result<Vec<Find>> {
+    Ok(vec![Find::One(1)])
+}
+
+#[node(Log)]
+async fn takes_all(#[item] numbers: &Vec<u32>) -> LogXs {
+    LogXs(vec![format!("{numbers:?}")])
+}
+
+/// What is wrong with the items of a graph in which `finds` sends `One` and `Many` to these nodes. (The others are unused.)
+fn mismatches(
+    finds: GraphBuilder<Log>,
+    add: impl FnOnce(GraphBuilder<Log>) -> GraphBuilder<Log>,
+) -> Vec<String> {
+    let builder = finds
+        .node(takes {})
+        .node(takes_text {})
+        .node(takes_all {})
+        .node(a {})
+        .edge(START, "finds");
+    let problems = add(builder)
+        .build()
+        .err()
+        .map_or(vec![], |errors| errors.problems().to_vec());
+    problems
+        .iter()
+        .filter(|problem| problem.rule == Rule::ItemMismatch)
+        .map(ToString::to_string)
+        .collect()
+}
+
+#[test]
+fn c40_a_route_that_carries_what_its_target_does_not_take() {
+    let forms = [
+        || graph().node(finds {}),
+        || graph().node_as("finds", finds_several {}),
+        || graph().node_fn("finds", |_: &Log, _| async { Find::Nothing }),
+        || {
+            graph().subflow(
+                "finds",
+                Inner::default(),
+                |_: &Log| vec![].into(),
+                |_| Find::Nothing,
+            )
+        },
+    ];
+    let list = std::any::type_name::<Vec<u32>>();
+    for finds in forms {
+        let rest = |builder: GraphBuilder<Log>| builder.route("finds", "Nothing", END);
+        let one = |to: &str| {
+            mismatches(finds(), |b| {
+                rest(b)
+                    .route("finds", "One", to)
+                    .route("finds", "Many", END)
+            })
+        };
+        assert_eq!(one("takes"), [""; 0]);
+        assert_eq!(
+            one("takes_text"),
+            [
+                "PF020: node `takes_text` takes an item of type `alloc::string::String`, but the edge from `finds` delivers `u32`; change one of the two types"
+            ]
+        );
+        let each = |to: &str| {
+            mismatches(finds(), |b| {
+                rest(b)
+                    .route("finds", "One", END)
+                    .route_each("finds", "Many", to)
+            })
+        };
+        assert_eq!(each("takes"), [""; 0]);
+        assert_eq!(
+            each("takes_all"),
+            [format!(
+                "PF020: node `takes_all` takes an item of type `{list}`, but the edge from `finds` delivers `u32`; change one of the two types"
+            )],
+            "`each` delivers the numbers, not the list"
+        );
+        let whole = |to: &str| {
+            mismatches(finds(), |b| {
+                rest(b)
+                    .route("finds", "One", END)
+                    .route("finds", "Many", to)
+            })
+        };
+        assert_eq!(whole("takes_all"), [""; 0]);
+        assert_eq!(
+            whole("takes"),
+            [format!(
+                "PF020: node `takes` takes an item of type `u32`, but the edge from `finds` delivers `{list}`; change one of the two types"
+            )],
+            "without `each` the list is delivered as it is"
+        );
+    }
+}
+
+#[test]
+fn c40_each_along_a_route_without_a_list() {
+    let each = |route: &str, others: [&str; 2]| {
+        mismatches(graph().node(finds {}), |b| {
+            let b = b.route_each("finds", route, "takes");
+            others
+                .iter()
+                .fold(b, |b, other| b.route("finds", *other, END))
+        })
+    };
+    assert_eq!(each("Many", ["One", "Nothing"]), [""; 0]);
+    assert_eq!(
+        each("One", ["Many", "Nothing"]),
+        [
+            "PF020: `each` runs its target once per item, but route `One` of node `finds` carries a `u32`; let the variant carry a `Vec`, or leave out `each`"
+        ]
+    );
+    assert_eq!(
+        each("Nothing", ["One", "Many"]),
+        [
+            "PF020: `each` runs its target once per item, but route `Nothing` of node `finds` carries nothing; let the variant carry a `Vec`, or leave out `each`"
+        ]
+    );
+}
+
+#[test]
+fn c40_a_route_that_does_not_exist_is_reported_once() {
+    let builder = graph()
+        .node(finds {})
+        .node(takes {})
+        .edge(START, "finds")
+        .route("finds", "One", "takes")
+        .route("finds", "Many", END)
+        .route("finds", "Nothing", END)
+        .route("finds", "Nothign", "takes");
+    assert_eq!(codes(builder), ["PF013"]);
+}
+
+flow!(Inner(Log) { a });
+
 #[test]
 fn c40_an_edge_written_twice() {
     let builder = graph()

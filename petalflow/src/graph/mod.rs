@@ -2,6 +2,7 @@
 
 mod builder;
 mod error;
+mod items;
 mod node;
 mod wire;
 

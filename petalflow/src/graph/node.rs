@@ -7,7 +7,9 @@ use petalflow_graph::{KeySet, NodeFacts};
 
 use crate::flow::{NodeSpec, subflow};
 use crate::middleware::BoxFuture;
-use crate::node::{Chooses, Context, Effects, Node, Output, Policy, Requirements, Scope};
+use crate::node::{
+    Carried, Chooses, Context, Effects, Node, Output, Policy, Requirements, Scope, TypeName,
+};
 use crate::{BoxError, Flow, State};
 
 /// A node behind a pointer.
@@ -39,9 +41,11 @@ pub(super) struct Traits {
     pub(super) many: bool,
     pub(super) sends: bool,
     /// The type of the items that it sends.
-    pub(super) items: Option<(TypeId, &'static str)>,
+    pub(super) items: Option<TypeName>,
+    /// What a route carries.
+    pub(super) carried: fn(usize) -> Option<Carried>,
     pub(super) takes: bool,
-    pub(super) item: (TypeId, &'static str),
+    pub(super) item: TypeName,
     pub(super) policy: Policy,
 }
 
@@ -59,6 +63,7 @@ impl Traits {
             many: O::Then::MANY,
             sends: O::Then::SENDS,
             items: O::Then::items(),
+            carried: O::Then::carried,
             takes: false,
             item: (TypeId::of::<()>(), "()"),
             policy: Policy::NONE,

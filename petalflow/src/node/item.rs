@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId, type_name};
 use std::sync::Arc;
 
-use super::{Chooses, Effects, Output};
+use super::{Chooses, Effects, Output, TypeName};
 use crate::state::Keeps;
 use crate::{BoxError, KeySet, State};
 
@@ -49,7 +49,7 @@ impl<T> FromIterator<T> for Each<T> {
 impl<T: 'static> Chooses for Each<T> {
     const SENDS: bool = true;
 
-    fn items() -> Option<(TypeId, &'static str)> {
+    fn items() -> Option<TypeName> {
         Some((TypeId::of::<T>(), type_name::<T>()))
     }
 }

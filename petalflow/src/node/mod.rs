@@ -16,7 +16,8 @@ pub use extract::{Extract, Managed, ManagedValues, Requirements};
 pub use item::{Delivery, Each, Takes};
 pub use output::{Chooses, Output, Written};
 pub use policy::{Policy, Retry};
-pub use route::{Carries, Route};
+pub(crate) use route::TypeName;
+pub use route::{Carried, Carries, Route};
 
 use crate::{KeySet, State};
 

@@ -1,6 +1,6 @@
 //! What a node may return.
 
-use super::{Effects, Route};
+use super::{Carried, Effects, Route, TypeName};
 use crate::{BoxError, KeySet, State};
 
 /// What a node over `S` may return: a typed key, a tuple of them (to eight), an `Option` of one, `()`, any of them in a
@@ -89,7 +89,14 @@ pub trait Chooses {
 
     /// The type of these items, with its name.
     #[doc(hidden)]
-    fn items() -> Option<(std::any::TypeId, &'static str)> {
+    fn items() -> Option<TypeName> {
+        None
+    }
+
+    /// What a route carries, by its index; `None` also where that is not known.
+    #[doc(hidden)]
+    fn carried(route: usize) -> Option<Carried> {
+        let _ = route;
         None
     }
 }
@@ -152,6 +159,10 @@ impl<R: Route> Chooses for Vec<R> {
     const PAYLOADS: &'static [bool] = R::PAYLOADS;
     const MANY: bool = true;
     const ROUTES: bool = true;
+
+    fn carried(route: usize) -> Option<Carried> {
+        R::carried(route)
+    }
 }
 
 #[diagnostic::do_not_recommend]
