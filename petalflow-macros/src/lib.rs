@@ -89,6 +89,7 @@ pub fn state_after_cfg(item: TokenStream) -> TokenStream {
 /// | --- | --- |
 /// | `name = "…"` | its name, if not the function's |
 /// | `retry = 3`, `retry = expr` | attempts in all, or a `Retry` |
+/// | `retry = [expr, ..]` | several of them: the first that covers an error decides |
 /// | `timeout = 30s` | the longest one attempt may take |
 /// | `idle = 5s` | the longest one attempt may go without a sign of life |
 /// | `blocking` | a plain `fn` that blocks: it runs on a thread of its own, with clones of what it reads |

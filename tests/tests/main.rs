@@ -28,6 +28,7 @@ mod reducer_laws;
 mod reducers;
 mod refusals;
 mod retries;
+mod retry_policies;
 mod subflows;
 mod tasks;
 mod timeouts;

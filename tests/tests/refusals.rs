@@ -318,7 +318,7 @@ fn c40_a_route_that_carries_what_its_target_does_not_take() {
         || {
             graph().subflow(
                 "finds",
-                Inner::default(),
+                Inner,
                 |_: &Log| vec![].into(),
                 |_| Find::Nothing,
             )

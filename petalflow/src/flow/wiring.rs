@@ -3,7 +3,7 @@
 use petalflow_graph::{Graph, Source, Target, Via};
 
 use crate::State;
-use crate::node::{Chooses, Node, Output, Policy};
+use crate::node::{Chooses, Node, NodePolicy, Output, Policy};
 
 /// What the engine must know of a node beyond the graph.
 #[derive(Clone, Debug, Default)]
@@ -13,7 +13,7 @@ pub struct NodeSpec {
     /// Whether it takes what an edge delivers.
     pub takes: bool,
     /// Its retries and timeouts.
-    pub policy: Policy,
+    pub policy: NodePolicy,
 }
 
 impl NodeSpec {
@@ -22,7 +22,7 @@ impl NodeSpec {
         NodeSpec {
             routes: <N::Output as Output<S>>::Then::NAMES,
             takes: N::TAKES,
-            policy: policy.or(N::POLICY),
+            policy: policy.or(N::POLICY).into(),
         }
     }
 }
@@ -69,7 +69,7 @@ pub struct Wiring {
     pub(crate) entry: Vec<Hop>,
     pub(crate) ways: Vec<Ways>,
     pub(crate) joins: Vec<JoinWays>,
-    pub(crate) policies: Vec<Policy>,
+    pub(crate) policies: Vec<NodePolicy>,
     /// For the fast path, by node: the one quick node that its plain edges lead to, or `u32::MAX`.
     pub(crate) straight: Vec<u32>,
     pub(crate) takes: Vec<bool>,
@@ -95,7 +95,7 @@ impl Wiring {
                 })
                 .collect(),
             joins: (0..graph.joins).map(|_| JoinWays::default()).collect(),
-            policies: specs.iter().map(|spec| spec.policy).collect(),
+            policies: specs.iter().map(|spec| spec.policy.clone()).collect(),
             straight: Vec::new(),
             takes: specs.iter().map(|spec| spec.takes).collect(),
             defers: nodes.iter().any(|node| node.deferred),

@@ -5,7 +5,7 @@ use std::future::Future;
 use super::node::Entry;
 use super::wire::wire;
 use super::{Graph, GraphErrors};
-use crate::node::{Context, Node, Output, Policy};
+use crate::node::{Context, Node, NodePolicy, Output, Policy, Retry};
 use crate::{Flow, State};
 
 /// Collects the nodes and edges of a [`Graph`]. Nodes may be named before they are added; [`build`](Self::build) checks all.
@@ -18,7 +18,7 @@ pub struct GraphBuilder<S: State> {
     pub(super) edges: Vec<Named>,
     pub(super) joins: Vec<(Vec<String>, String)>,
     pub(super) deferred: Vec<String>,
-    pub(super) policies: Vec<(String, Policy)>,
+    pub(super) policies: Vec<(String, NodePolicy)>,
 }
 
 /// An edge between names.
@@ -210,6 +210,18 @@ impl<S: State> GraphBuilder<S> {
 
     /// Sets retries and timeouts of a node; they win over what its annotation says.
     pub fn with(mut self, node: impl Into<String>, policy: Policy) -> Self {
+        self.policies.push((node.into(), policy.into()));
+        self
+    }
+
+    /// Sets the retries of a node, of which the first that covers an error decides. They win over what its annotation says,
+    /// and over an earlier [`with`](Self::with); an empty list says nothing.
+    pub fn retry(
+        mut self,
+        node: impl Into<String>,
+        retries: impl IntoIterator<Item = Retry>,
+    ) -> Self {
+        let policy = NodePolicy::retrying(retries.into_iter().collect());
         self.policies.push((node.into(), policy));
         self
     }

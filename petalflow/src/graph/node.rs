@@ -8,7 +8,8 @@ use petalflow_graph::{KeySet, NodeFacts};
 use crate::flow::{NodeSpec, subflow};
 use crate::middleware::BoxFuture;
 use crate::node::{
-    Carried, Chooses, Context, Effects, Node, Output, Policy, Requirements, Scope, TypeName,
+    Carried, Chooses, Context, Effects, Node, NodePolicy, Output, Policy, Requirements, Scope,
+    TypeName,
 };
 use crate::{BoxError, Flow, State};
 
@@ -86,11 +87,11 @@ impl Traits {
         }
     }
 
-    pub(super) fn spec(&self, policy: Policy) -> NodeSpec {
+    pub(super) fn spec(&self, policy: NodePolicy) -> NodeSpec {
         NodeSpec {
             routes: self.routes,
             takes: self.takes,
-            policy: policy.or(self.policy),
+            policy: policy.or(self.policy.into()),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::items::items_match;
 use super::node::Entry;
 use super::{END, Graph, GraphErrors, Inner, START};
 use crate::flow::Wiring;
-use crate::node::Policy;
+use crate::node::NodePolicy;
 use crate::{KeyMeta, State, Trait};
 
 pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
@@ -53,7 +53,9 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
             .iter()
             .rev()
             .filter(|(node, _)| node == name)
-            .fold(Policy::NONE, |policy, (_, more)| policy.or(*more))
+            .fold(NodePolicy::default(), |policy, (_, more)| {
+                policy.or(more.clone())
+            })
     };
     let specs: Vec<_> = builder
         .nodes

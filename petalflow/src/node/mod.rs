@@ -15,7 +15,7 @@ pub use effects::{Chosen, Effects};
 pub use extract::{Extract, Managed, ManagedValues, Requirements};
 pub use item::{Delivery, Each, Takes};
 pub use output::{Chooses, Output, Written};
-pub use policy::{Policy, Retry};
+pub use policy::{NodePolicy, Policy, Retry};
 pub(crate) use route::TypeName;
 pub use route::{Carried, Carries, Route};
 
