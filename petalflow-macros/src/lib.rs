@@ -29,7 +29,9 @@ use proc_macro::TokenStream;
 /// Beside the struct stand, with its visibility,
 ///
 /// * a newtype per key, named state + key: `EssayDraft(pub String)`. A node returns it to write the key.
-/// * `EssayInput`, with the keys marked `input`: what a run starts from.
+/// * `EssayInput`, with the keys marked `input`: what a run starts from. It is read from data with serde, as in
+///   `serde_json::from_str::<EssayInput>(text)?`: a key that is not part of the input is an error, and so is a missing one
+///   unless it is an `Option`, has a `default`, or folds (`append`, `sum`, ..).
 /// * `EssayUpdate`, one node's writes, with a method per key.
 ///
 /// # Options of a key

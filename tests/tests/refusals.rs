@@ -315,14 +315,7 @@ fn c40_a_route_that_carries_what_its_target_does_not_take() {
         || graph().node(finds {}),
         || graph().node_as("finds", finds_several {}),
         || graph().node_fn("finds", |_: &Log, _| async { Find::Nothing }),
-        || {
-            graph().subflow(
-                "finds",
-                Inner,
-                |_: &Log| vec![].into(),
-                |_| Find::Nothing,
-            )
-        },
+        || graph().subflow("finds", Inner, |_: &Log| vec![].into(), |_| Find::Nothing),
     ];
     let list = std::any::type_name::<Vec<u32>>();
     for finds in forms {

@@ -7,6 +7,7 @@
     reason = "called by generated code only"
 )]
 
+mod data;
 pub mod flow;
 mod node;
 mod route;
@@ -14,6 +15,7 @@ mod state;
 
 pub use petalflow_macros::{StateAfterCfg, flow_impl};
 
+pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Slots, read_input};
 pub use node::{Broken, Itself, KeyOf, Lazy, Optional, blocking, spawned, written_once};
 pub use route::{Carried, Carries, Deliver, NotSent, OneType, Payload, PayloadType, Sent};
 pub use state::{
