@@ -9,6 +9,16 @@ use std::fmt;
 use crate::{Namespace, State};
 
 /// Any error: what a node may fail with.
+///
+/// ```
+/// use petalflow::BoxError;
+///
+/// fn attempt() -> Result<u32, BoxError> {
+///     let n: u32 = "12".parse()?;
+///     if n > 10 { Err(format!("{n} is too many").into()) } else { Ok(n) }
+/// }
+/// assert_eq!(attempt().unwrap_err().to_string(), "12 is too many");
+/// ```
 pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 
 /// What nodes return when they can fail: `petalflow::Result<EssayDraft>`.
@@ -24,6 +34,31 @@ pub type Result<T, E = BoxError> = std::result::Result<T, E>;
 /// How a node failed for good: what a `catch` edge delivers, and what `continue_on_error` records.
 ///
 /// It is plain data, because it may be stored.
+///
+/// ```
+/// use petalflow::{FailureKind, NodeError};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Job { note: String }
+/// #[node(Job)]
+/// async fn fetch() -> petalflow::Result<()> {
+///     Err("offline".into())
+/// }
+///
+/// #[node(Job)]
+/// async fn explain(#[item] failure: &NodeError) -> JobNote {
+///     assert_eq!((failure.kind, failure.attempt), (FailureKind::Error, 1));
+///     JobNote(format!("`{}` said: {}", failure.node, failure.message))
+/// }
+///
+/// flow!(Fetch(Job) { START -> fetch; catch fetch -> explain });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(Fetch::run(()).await?.note, "`fetch` said: offline");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("node `{node}` failed in superstep {superstep}: {message}")]
 #[non_exhaustive]
@@ -45,6 +80,25 @@ pub struct NodeError {
 }
 
 /// The kinds of failure of a node.
+///
+/// ```
+/// use petalflow::{FailureKind, RunErrorKind};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Nothing {}
+/// #[node(Nothing, timeout = 1ms)]
+/// async fn wait_for_ever() {
+///     std::future::pending::<()>().await;
+/// }
+///
+/// flow!(Wait(Nothing) { wait_for_ever });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let error = Wait::run(()).await.err().unwrap();
+/// assert!(matches!(error.kind(), RunErrorKind::Node(error) if error.kind == FailureKind::Timeout));
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailureKind {
@@ -102,6 +156,28 @@ struct Inner {
 }
 
 /// The kinds of [`RunError`].
+///
+/// ```
+/// use petalflow::RunErrorKind;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Count { #[key(sum)] n: u32 }
+/// #[node(Count)]
+/// async fn add(n: &u32) -> (CountN, bool) {
+///     (CountN(1), *n < 999)
+/// }
+///
+/// flow!(Add(Count) { add -> match { true => add, false => END } });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let error = Add::new().limit(10).run(()).await.err().unwrap();
+/// match error.kind() {
+///     RunErrorKind::Limit { limit, next } => assert_eq!((*limit, &next[..]), (10, &["add".to_string()][..])),
+///     other => panic!("{other:?}"),
+/// }
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunErrorKind {

@@ -92,6 +92,29 @@ impl<F: Flow> Launch<F> {
     /// # Panics
     ///
     /// If it is 0: no node could ever run.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # use std::sync::atomic::{AtomicUsize, Ordering};
+    /// # #[state]
+    /// # struct Nothing {}
+    /// static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
+    ///
+    /// #[node(Nothing)]
+    /// async fn visit(#[item] page: &u32) {
+    ///     assert!(IN_FLIGHT.fetch_add(1, Ordering::SeqCst) < 2, "page {page} had to wait");
+    ///     tokio::task::yield_now().await;
+    ///     IN_FLIGHT.fetch_sub(1, Ordering::SeqCst);
+    /// }
+    /// # #[node(Nothing)]
+    /// # async fn list() -> Each<u32> { (0..10).collect() }
+    /// # flow!(Crawl(Nothing) { list -> each visit });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// Crawl::new().max_concurrency(2).run(()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn max_concurrency(mut self, nodes: usize) -> Self {
         assert!(
             nodes > 0,
@@ -102,6 +125,22 @@ impl<F: Flow> Launch<F> {
     }
 
     /// The longest a run may take.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # use petalflow::RunErrorKind;
+    /// # use std::time::Duration;
+    /// # #[state]
+    /// # struct Nothing {}
+    /// # #[node(Nothing)]
+    /// # async fn wait_for_ever() { std::future::pending().await }
+    /// # flow!(Wait(Nothing) { wait_for_ever });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Wait::new().timeout(Duration::from_millis(1)).run(()).await.err().unwrap();
+    /// assert_eq!(*error.kind(), RunErrorKind::Timeout { of: "run" });
+    /// # }
+    /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.extras_mut().timeout = Some(timeout);
         self

@@ -61,6 +61,29 @@ impl fmt::Debug for Namespace {
 
 /// Names one run of one node within a thread: the same over retries and, with a store, over crashes and resumes; so it can
 /// be passed on as an idempotency key.
+///
+/// ```
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Shop { receipt: String }
+/// /// A service that charges once per key, however often it is asked.
+/// async fn charge(idempotency_key: String) -> petalflow::Result<String> {
+///     Ok(format!("receipt for {idempotency_key}"))
+/// }
+///
+/// #[node(Shop, retry = 3)]
+/// async fn pay(cx: Context) -> petalflow::Result<ShopReceipt> {
+///     Ok(ShopReceipt(charge(cx.task_id().to_string()).await?))
+/// }
+///
+/// flow!(Buy(Shop) { pay });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert!(Buy::run(()).await?.receipt.starts_with("receipt for "));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskId(u128);
 
@@ -91,6 +114,35 @@ impl fmt::Debug for TaskId {
 }
 
 /// One run of a node, as the engine sees it: what extractors draw from.
+///
+/// ```
+/// use petalflow::{BoxError, Extract, Scope};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Log { #[key(append)] lines: Vec<String> }
+///
+/// /// A prefix for log lines.
+/// struct Prefix(String);
+///
+/// impl Extract for Prefix {
+///     fn extract(scope: &Scope) -> Result<Self, BoxError> {
+///         Ok(Prefix(format!("[{} {}]", scope.superstep(), scope.node())))
+///     }
+/// }
+///
+/// #[node(Log)]
+/// async fn greet(prefix: Prefix) -> LogLines {
+///     LogLines(vec![format!("{} hello", prefix.0)])
+/// }
+///
+/// flow!(Greet(Log) { greet });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(Greet::run(()).await?.lines, ["[1 greet] hello"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scope {
     pub(crate) shared: Arc<Shared>,
