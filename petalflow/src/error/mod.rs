@@ -276,6 +276,36 @@ impl RunError {
     }
 
     /// The node that failed, if one did.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # #[derive(Debug)]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn begin() -> LogLines {
+    ///     LogLines(vec!["begun".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn works() -> LogLines {
+    ///     LogLines(vec!["worked".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn fails() -> petalflow::Result<()> {
+    ///     tokio::task::yield_now().await;
+    ///     Err("out of ink".into())
+    /// }
+    ///
+    /// flow!(Fail(Log) { START -> begin -> works & fails });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Fail::run(()).await.err().unwrap();
+    /// assert_eq!((error.node(), error.flow(), error.superstep()), (Some("fails"), "Fail", 2));
+    /// # }
+    /// ```
     pub fn node(&self) -> Option<&str> {
         match &self.0.kind {
             RunErrorKind::Node(error) => Some(&error.node),
@@ -290,6 +320,38 @@ impl RunError {
     }
 
     /// What other nodes of the failed superstep had finished, in declaration order: kept beside the state, not applied.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # #[derive(Debug)]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn begin() -> LogLines {
+    ///     LogLines(vec!["begun".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn works() -> LogLines {
+    ///     LogLines(vec!["worked".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn fails() -> petalflow::Result<()> {
+    ///     tokio::task::yield_now().await;
+    ///     Err("out of ink".into())
+    /// }
+    ///
+    /// flow!(Fail(Log) { START -> begin -> works & fails });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Fail::run(()).await.err().unwrap();
+    /// let pending: Vec<_> = error.pending::<Log>().collect();
+    /// assert_eq!(pending[0].0, "works");
+    /// assert_eq!(pending[0].1.lines().only().unwrap(), &["worked"]);
+    /// # }
+    /// ```
     pub fn pending<S: State>(&self) -> impl Iterator<Item = (&str, &S::Update)> {
         self.barrier::<S>().into_iter().flat_map(|barrier| {
             barrier
@@ -300,6 +362,36 @@ impl RunError {
     }
 
     /// Takes the state at the last barrier out, if `S` is the flow's state.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # #[derive(Debug)]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn begin() -> LogLines {
+    ///     LogLines(vec!["begun".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn works() -> LogLines {
+    ///     LogLines(vec!["worked".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn fails() -> petalflow::Result<()> {
+    ///     tokio::task::yield_now().await;
+    ///     Err("out of ink".into())
+    /// }
+    ///
+    /// flow!(Fail(Log) { START -> begin -> works & fails });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Fail::run(()).await.err().unwrap();
+    /// assert_eq!(error.into_state::<Log>().unwrap().lines, ["begun"]);
+    /// # }
+    /// ```
     pub fn into_state<S: State>(self) -> Option<S> {
         Some(self.0.barrier?.downcast::<Barrier<S>>().ok()?.state)
     }

@@ -255,6 +255,25 @@ impl Context {
     }
 
     /// How many supersteps the run may still make after this one.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn work(cx: Context) -> (LogLines, bool) {
+    ///     // Stops by itself rather than at the limit.
+    ///     (LogLines(vec!["worked".into()]), cx.remaining_supersteps() > 0)
+    /// }
+    ///
+    /// flow!(Work(Log) { work -> match { true => work, false => END } });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// assert_eq!(Work::new().limit(3).run(()).await?.lines.len(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn remaining_supersteps(&self) -> u64 {
         self.0.shared.limit.saturating_sub(self.0.superstep)
     }
@@ -265,6 +284,28 @@ impl Context {
     }
 
     /// The index of the item this run is for, where the node is the target of `each`.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn list() -> Each<String> {
+    ///     Each(vec!["a".into(), "b".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn visit(#[item] page: &str, cx: Context) -> LogLines {
+    ///     LogLines(vec![format!("{page} is number {}", cx.index().unwrap())])
+    /// }
+    ///
+    /// flow!(Visit(Log) { list -> each visit });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// assert_eq!(Visit::run(()).await?.lines, ["a is number 0", "b is number 1"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn index(&self) -> Option<usize> {
         self.0.index()
     }
@@ -280,11 +321,65 @@ impl Context {
     }
 
     /// A managed value, if the run has one of this type. A parameter `Managed<T>` instead makes the run insist on it.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// struct Greeting(&'static str);
+    ///
+    /// #[node(Log)]
+    /// async fn greet(cx: Context) -> LogLines {
+    ///     let greeting = cx.managed::<Greeting>().map_or("hello", |greeting| greeting.0);
+    ///     LogLines(vec![greeting.into()])
+    /// }
+    ///
+    /// flow!(Greet(Log) { greet });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// assert_eq!(Greet::run(()).await?.lines, ["hello"]);
+    /// assert_eq!(Greet::new().manage(Greeting("ahoy")).run(()).await?.lines, ["ahoy"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn managed<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.0.managed()?.get()
     }
 
     /// Whether the run has been asked to stop. A node that works for long without awaiting checks this.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use petalflow::{CancelToken, RunErrorKind};
+    ///
+    /// #[node(Log, blocking)]
+    /// fn count(cx: Context, token: Managed<CancelToken>) {
+    ///     let mut n = 0_u64;
+    ///     while !cx.is_cancelled() {
+    ///         n += 1;
+    ///         if n == 1_000 {
+    ///             token.cancel(); // From elsewhere, in real life.
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn report() -> LogLines {
+    ///     LogLines(vec!["counted".into()])
+    /// }
+    ///
+    /// flow!(Count(Log) { count -> report });
+    ///
+    /// # #[tokio::main]
+    /// # async fn main() {
+    /// let token = CancelToken::new();
+    /// let error = Count::new().cancel_with(&token).manage(token.clone()).run(()).await.err().unwrap();
+    /// assert_eq!(*error.kind(), RunErrorKind::Cancelled);
+    /// # }
+    /// ```
     pub fn is_cancelled(&self) -> bool {
         self.0
             .shared
@@ -299,6 +394,36 @@ impl Context {
     /// # Errors
     ///
     /// When the value cannot be represented as JSON.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use futures_util::StreamExt;
+    /// use petalflow::EventKind;
+    ///
+    /// #[node(Log)]
+    /// async fn download(cx: Context) -> petalflow::Result<()> {
+    ///     for percent in [50, 100] {
+    ///         cx.emit(&percent)?;
+    ///     }
+    ///     Ok(())
+    /// }
+    ///
+    /// flow!(Download(Log) { download });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut events = Download::run(()).events();
+    /// let mut shown = Vec::new();
+    /// while let Some(event) = events.next().await {
+    ///     if let EventKind::Custom { value } = event.kind {
+    ///         shown.push(value.to_string());
+    ///     }
+    /// }
+    /// assert_eq!(shown, ["50", "100"]);
+    /// # }
+    /// ```
     pub fn emit<T: serde::Serialize>(&self, value: &T) -> Result<(), serde_json::Error> {
         self.heartbeat();
         if let Some(listener) = &self.0.shared.listener {
@@ -308,6 +433,29 @@ impl Context {
     }
 
     /// A sign of life: the idle timeout of this attempt starts anew.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use std::time::Duration;
+    ///
+    /// #[node(Log, idle = 200ms)]
+    /// async fn poll(cx: Context) {
+    ///     for _ in 0..4 {
+    ///         tokio::time::sleep(Duration::from_millis(100)).await;
+    ///         cx.heartbeat();
+    ///     }
+    /// }
+    ///
+    /// flow!(Poll(Log) { poll });
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// Poll::run(()).await?; // Takes 400 ms, but is never silent for 200.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn heartbeat(&self) {
         if let Some(pulse) = &self.0.pulse {
             pulse.beat();

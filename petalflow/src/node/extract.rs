@@ -105,6 +105,24 @@ impl<T> Managed<T> {
     }
 
     /// Wraps a value, for calling a node as a function.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// struct Dictionary(&'static str);
+    ///
+    /// #[node(Essay)]
+    /// async fn write(words: Managed<Dictionary>) -> EssayDraft {
+    ///     EssayDraft(words.0.to_string())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// // In a test of the node:
+    /// assert_eq!(write(Managed::new(Dictionary("petal"))).await.0, "petal");
+    /// # }
+    /// ```
     pub fn new(value: T) -> Self {
         Managed(Arc::new(value))
     }

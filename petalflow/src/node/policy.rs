@@ -120,6 +120,14 @@ impl Retry {
     }
 
     /// The longest wait.
+    ///
+    /// ```
+    /// use petalflow::Retry;
+    /// use std::time::Duration;
+    ///
+    /// let retry = Retry::times(9).max(Duration::from_secs(1));
+    /// assert_eq!(retry.waits().last(), Some(Duration::from_secs(1)));
+    /// ```
     #[must_use]
     pub const fn max(mut self, wait: Duration) -> Self {
         self.max = wait;
@@ -127,6 +135,14 @@ impl Retry {
     }
 
     /// What each wait is multiplied by to give the next; 1 keeps it constant.
+    ///
+    /// ```
+    /// use petalflow::Retry;
+    /// use std::time::Duration;
+    ///
+    /// let constant = Retry::times(4).first(Duration::from_secs(1)).factor(1.0);
+    /// assert!(constant.waits().all(|wait| wait == Duration::from_secs(1)));
+    /// ```
     #[must_use]
     pub const fn factor(mut self, factor: f32) -> Self {
         self.factor = factor;
@@ -134,6 +150,15 @@ impl Retry {
     }
 
     /// Adds a random part of up to the wait itself, so that many runs do not try again at one instant.
+    ///
+    /// ```
+    /// use petalflow::Retry;
+    /// use std::time::Duration;
+    ///
+    /// let retry = Retry::times(2).first(Duration::from_secs(1)).jitter();
+    /// let wait = retry.waits().next().unwrap();
+    /// assert!((1.0..=2.0).contains(&wait.as_secs_f64()));
+    /// ```
     #[must_use]
     pub const fn jitter(mut self) -> Self {
         self.jitter = true;
