@@ -17,6 +17,7 @@ mod events;
 mod failures;
 mod flow;
 mod introspection;
+mod items;
 mod keys;
 mod limits;
 mod macros;

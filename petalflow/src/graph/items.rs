@@ -75,6 +75,8 @@ pub(super) fn items_match<S: State>(
             (Delivered::Nothing | Delivered::NoItems(_), _) if takes => {
                 words::needs_item(&target.name, from)
             }
+            // Not everyone who deals with a failure asks what it was.
+            (Delivered::Item(_), Via::Catch) if !takes => continue,
             (Delivered::Something | Delivered::Item(_), _) if !takes => {
                 words::takes_no_item(&target.name, from)
             }
