@@ -6,6 +6,23 @@ use std::borrow::Cow;
 ///
 /// The node's index in [`nodes`](Self::nodes) is its *place*: writes fold in that order. Borrowed slices let the same type
 /// stand in a `static` that a macro wrote.
+///
+/// ```
+/// use petalflow_graph::{Edge, Graph, Node, Source, Target, Via, check};
+///
+/// let graph = Graph {
+///     nodes: vec![Node::named("write"), Node::named("publish")].into(),
+///     edges: vec![
+///         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
+///         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
+///         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+///     ]
+///     .into(),
+///     joins: 0,
+/// };
+/// assert_eq!(graph.place("publish"), Some(1));
+/// assert!(check(&graph).is_empty());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
     /// The nodes by place.
@@ -17,6 +34,14 @@ pub struct Graph {
 }
 
 /// One node of a [`Graph`].
+///
+/// ```
+/// use petalflow_graph::Node;
+///
+/// let last = Node { deferred: true, ..Node::named("report") };
+/// assert_eq!(last.name, "report");
+/// assert!(!last.many && !last.subflow);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Its name in the graph.
@@ -30,6 +55,18 @@ pub struct Node {
 }
 
 /// Where an edge begins.
+///
+/// ```
+/// use petalflow_graph::{Edge, Source, Target, Via};
+///
+/// // The join of nodes 0 and 1 leads to node 2.
+/// let join = [
+///     Edge { from: Source::Node(0), via: Via::Plain, to: Target::Join(0) },
+///     Edge { from: Source::Node(1), via: Via::Plain, to: Target::Join(0) },
+///     Edge { from: Source::Join(0), via: Via::Plain, to: Target::Node(2) },
+/// ];
+/// assert_eq!(join.iter().filter(|edge| matches!(edge.from, Source::Node(_))).count(), 2);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
     /// The start of the run.
@@ -41,6 +78,17 @@ pub enum Source {
 }
 
 /// Where an edge leads.
+///
+/// ```
+/// use petalflow_graph::{Edge, Source, Target, Via};
+///
+/// let edge = Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) };
+/// let next = match edge.to {
+///     Target::Node(place) => Some(place),
+///     Target::Join(_) | Target::End => None,
+/// };
+/// assert_eq!(next, Some(0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
     /// A node, by place.
@@ -52,6 +100,14 @@ pub enum Target {
 }
 
 /// What makes an edge fire.
+///
+/// ```
+/// use petalflow_graph::{Edge, Source, Target, Via};
+///
+/// // critique -> match { Publish => END }
+/// let publish = Edge { from: Source::Node(0), via: Via::Route("Publish".into()), to: Target::End };
+/// assert!(matches!(&publish.via, Via::Route(route) if route == "Publish"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Via {
     /// Its source has run.
@@ -67,6 +123,15 @@ pub enum Via {
 }
 
 /// One edge of a [`Graph`].
+///
+/// ```
+/// use petalflow_graph::{Edge, Source, Target, Via};
+///
+/// // catch fetch -> recover
+/// let (fetch, recover) = (0, 1);
+/// let caught = Edge { from: Source::Node(fetch), via: Via::Catch, to: Target::Node(recover) };
+/// assert_ne!(caught.via, Via::Plain);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// Where it begins.

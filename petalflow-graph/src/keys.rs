@@ -7,6 +7,16 @@ pub const MAX_KEYS: usize = 256;
 const WORDS: usize = MAX_KEYS / 64;
 
 /// A set of the keys of one state, by the index of their declaration. All of it works in constant evaluation.
+///
+/// ```
+/// use petalflow_graph::KeySet;
+///
+/// const WRITTEN: KeySet = KeySet::of(0).with(70);
+/// const READ: KeySet = KeySet::of(70).with(71);
+/// assert!(WRITTEN.contains(70) && !WRITTEN.contains(71));
+/// assert_eq!(READ.minus(WRITTEN).iter().collect::<Vec<_>>(), [71]);
+/// assert_eq!(WRITTEN.union(READ).first(), Some(0));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeySet([u64; WORDS]);
 

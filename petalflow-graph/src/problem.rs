@@ -5,6 +5,22 @@ use std::fmt;
 use crate::rule::Rule;
 
 /// A place in a graph, for the caller to underline.
+///
+/// ```
+/// use petalflow_graph::{Edge, Graph, Node, Site, Source, Target, Via, check};
+///
+/// let graph = Graph {
+///     nodes: vec![Node::named("write"), Node::named("publish")].into(),
+///     edges: vec![
+///         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
+///         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+///     ]
+///     .into(),
+///     joins: 0,
+/// };
+/// // Nothing leads to `publish`, whose place is 1.
+/// assert_eq!(check(&graph)[0].at, Site::Node(1));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Site {
     /// The graph as a whole.
@@ -18,6 +34,15 @@ pub enum Site {
 }
 
 /// One mistake: the rule it breaks, where, and one line that says what, where, why and how to fix it.
+///
+/// ```
+/// use petalflow_graph::{Problem, Rule, Site};
+///
+/// let problem = Problem::new(Rule::DuplicateNode, Site::Node(1), "node `a` is declared twice; rename one of them")
+///     .with(Site::Node(0), "first declared here");
+/// assert_eq!(problem.to_string(), "PF003: node `a` is declared twice; rename one of them");
+/// assert_eq!(problem.also[0].0, Site::Node(0));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The rule.

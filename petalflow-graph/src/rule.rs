@@ -1,6 +1,12 @@
 //! The rules by code.
 
 /// A rule that a flow can break. Each has a page in `docs/rules.md` with an example and the fix.
+///
+/// ```
+/// use petalflow_graph::Rule;
+///
+/// assert_eq!(format!("{}: {}", Rule::EndlessCycle.code(), Rule::EndlessCycle.title()), "PF010: cycle with no way out");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Rule {

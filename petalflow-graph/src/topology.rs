@@ -5,6 +5,24 @@ use crate::picture::edges;
 use crate::steps::EdgesBySource;
 
 /// The nodes, the edges and some figures of a graph.
+///
+/// ```
+/// use petalflow_graph::topology;
+/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via};
+/// # let graph = Graph {
+/// #     nodes: vec![Node::named("write"), Node::named("publish")].into(),
+/// #     edges: vec![
+/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
+/// #         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
+/// #         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+/// #     ]
+/// #     .into(),
+/// #     joins: 0,
+/// # };
+/// let topology = topology(&graph);
+/// assert_eq!((&topology.entries[..], &topology.exits[..]), (&["write".to_string()][..], &["publish".to_string()][..]));
+/// assert!(topology.edges.contains(&("write".into(), "publish".into())));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     /// The nodes, by name.
@@ -20,6 +38,23 @@ pub struct Topology {
 }
 
 /// One node of a [`Topology`].
+///
+/// ```
+/// use petalflow_graph::topology;
+/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via};
+/// # let graph = Graph {
+/// #     nodes: vec![Node::named("write"), Node::named("publish")].into(),
+/// #     edges: vec![
+/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
+/// #         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
+/// #         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+/// #     ]
+/// #     .into(),
+/// #     joins: 0,
+/// # };
+/// let publish = &topology(&graph).nodes[0];
+/// assert_eq!((publish.name.as_str(), publish.incoming, publish.outgoing), ("publish", 1, 1));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeInfo {
     /// Its name.
@@ -33,6 +68,23 @@ pub struct NodeInfo {
 }
 
 /// What a node is for the flow.
+///
+/// ```
+/// use petalflow_graph::{Role, topology};
+/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via};
+/// # let graph = Graph {
+/// #     nodes: vec![Node::named("write"), Node::named("publish")].into(),
+/// #     edges: vec![
+/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
+/// #         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
+/// #         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+/// #     ]
+/// #     .into(),
+/// #     joins: 0,
+/// # };
+/// let roles: Vec<_> = topology(&graph).nodes.into_iter().map(|node| (node.name, node.role)).collect();
+/// assert_eq!(roles, [("publish".into(), Role::Terminal), ("write".into(), Role::Entry)]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// START leads to it.
@@ -44,6 +96,24 @@ pub enum Role {
 }
 
 /// Figures of a graph.
+///
+/// ```
+/// use petalflow_graph::topology;
+/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via};
+/// # let graph = Graph {
+/// #     nodes: vec![Node::named("write"), Node::named("publish")].into(),
+/// #     edges: vec![
+/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
+/// #         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
+/// #         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+/// #     ]
+/// #     .into(),
+/// #     joins: 0,
+/// # };
+/// let metrics = topology(&graph).metrics;
+/// assert_eq!((metrics.nodes, metrics.edges, metrics.depth), (2, 3, 2));
+/// assert_eq!(metrics.cyclomatic, 3, "as edges, those from START and to END count");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metrics {
     /// How many nodes there are.

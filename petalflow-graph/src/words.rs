@@ -235,6 +235,17 @@ pub const fn carries_no_items(from: &str, route: &str) -> Text {
         .push(" carries nothing; let the variant carry a `Vec`, or leave out `each`")
 }
 
+/// PF020: an `each` arm for a route that carries one value.
+pub const fn carries_no_list(from: &str, route: &str, carries: &str) -> Text {
+    Text::new("`each` runs its target once per item, but route ")
+        .name(route)
+        .push(" of node ")
+        .name(from)
+        .push(" carries a ")
+        .name(carries)
+        .push("; let the variant carry a `Vec`, or leave out `each`")
+}
+
 /// PF020: a node returns items that no edge takes.
 pub const fn items_unused(node: &str) -> Text {
     Text::new("node ")
@@ -400,6 +411,7 @@ mod tests {
             written_twice("a", "k"),
             takes_no_item("a", "b"),
             needs_item("a", "b"),
+            carries_no_list("a", "Found", "String"),
             other_item("a", "Topic", "b", "String"),
             missing_output("k", "a"),
             tool_schema("search", "query"),

@@ -15,7 +15,9 @@ use proc_macro::TokenStream;
 
 /// Makes a struct a state: its fields become typed keys.
 ///
-/// ```ignore
+/// ```
+/// use petalflow::prelude::*;
+///
 /// #[state]
 /// pub struct Essay {
 ///     #[key(input)]
@@ -24,12 +26,19 @@ use proc_macro::TokenStream;
 ///     #[key(append)]
 ///     pub notes: Vec<String>,
 /// }
+///
+/// // The types that it makes.
+/// let input = EssayInput { topic: "petals".into() };
+/// let (draft, notes) = (EssayDraft("…".into()), EssayNotes(vec![]));
+/// # assert_eq!((input.topic.as_str(), draft.0.as_str(), notes.0.len()), ("petals", "…", 0));
 /// ```
 ///
 /// Beside the struct stand, with its visibility,
 ///
 /// * a newtype per key, named state + key: `EssayDraft(pub String)`. A node returns it to write the key.
-/// * `EssayInput`, with the keys marked `input`: what a run starts from.
+/// * `EssayInput`, with the keys marked `input`: what a run starts from. It is read from data with serde, as in
+///   `serde_json::from_str::<EssayInput>(text)?`: a key that is not part of the input is an error, and so is a missing one
+///   unless it is an `Option`, has a `default`, or folds (`append`, `sum`, ..).
 /// * `EssayUpdate`, one node's writes, with a method per key.
 ///
 /// # Options of a key
@@ -67,11 +76,25 @@ pub fn state_after_cfg(item: TokenStream) -> TokenStream {
 
 /// Makes a function a node: a step of a flow.
 ///
-/// ```ignore
+/// ```
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # pub struct Essay {
+/// #     #[key(input)]
+/// #     pub topic: String,
+/// #     pub draft: String,
+/// #     #[key(append)]
+/// #     pub notes: Vec<String>,
+/// # }
 /// #[node(Essay)]
 /// async fn write(topic: &str, notes: &[String]) -> EssayDraft {
 ///     EssayDraft(format!("{topic}: {}", notes.join(" ")))
 /// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(write("petals", &["say why".into()]).await.0, "petals: say why");
+/// # }
 /// ```
 ///
 /// * A reference reads the key of its name; `Option<&T>` reads a key that holds an `Option`; `&Essay` reads the whole state;
@@ -89,6 +112,7 @@ pub fn state_after_cfg(item: TokenStream) -> TokenStream {
 /// | --- | --- |
 /// | `name = "…"` | its name, if not the function's |
 /// | `retry = 3`, `retry = expr` | attempts in all, or a `Retry` |
+/// | `retry = [expr, ..]` | several of them: the first that covers an error decides |
 /// | `timeout = 30s` | the longest one attempt may take |
 /// | `idle = 5s` | the longest one attempt may go without a sign of life |
 /// | `blocking` | a plain `fn` that blocks: it runs on a thread of its own, with clones of what it reads |
@@ -99,7 +123,10 @@ pub fn state_after_cfg(item: TokenStream) -> TokenStream {
 ///
 /// On an `impl` block with one method the node is a value of the type, which may be generic over the keys it uses:
 ///
-/// ```ignore
+/// ```
+/// use petalflow::prelude::*;
+/// use std::marker::PhantomData;
+///
 /// struct Shout<K>(PhantomData<fn() -> K>);
 ///
 /// #[node(K::State)]
@@ -108,6 +135,25 @@ pub fn state_after_cfg(item: TokenStream) -> TokenStream {
 ///         K::new(text.to_uppercase())
 ///     }
 /// }
+///
+/// #[state]
+/// struct Essay {
+///     #[key(input)]
+///     title: String,
+/// }
+///
+/// flow! {
+///     ShoutTitle(Essay) {
+///         shout;
+///         node shout: Shout<EssayTitle> = Shout(PhantomData);
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(ShoutTitle::run("petals".to_string()).await?.title, "PETALS");
+/// # Ok(())
+/// # }
 /// ```
 #[proc_macro_attribute]
 pub fn node(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -116,13 +162,43 @@ pub fn node(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes an enum a route: each variant is a way on, and may carry one value to the node it leads to.
 ///
-/// ```ignore
+/// ```
+/// use petalflow::prelude::*;
+///
 /// #[derive(Route)]
 /// enum Verdict {
-///     Revise,
-///     Dig(Topic),
+///     Dig(String),
 ///     Publish,
 /// }
+///
+/// #[state]
+/// struct Essay {
+///     #[key(append)]
+///     notes: Vec<String>,
+/// }
+///
+/// #[node(Essay)]
+/// async fn critique(notes: &[String]) -> Verdict {
+///     if notes.is_empty() { Verdict::Dig("petals".into()) } else { Verdict::Publish }
+/// }
+///
+/// #[node(Essay)]
+/// async fn dig(#[item] topic: &str) -> EssayNotes {
+///     EssayNotes(vec![format!("facts about {topic}")])
+/// }
+///
+/// flow! {
+///     Write(Essay) {
+///         START -> critique -> match { Dig => dig, Publish => END };
+///         dig -> critique;
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(Write::run(()).await?.notes, ["facts about petals"]);
+/// # Ok(())
+/// # }
 /// ```
 ///
 /// `#[route(crate = path)]` says where petalflow is, if it is not `::petalflow`.

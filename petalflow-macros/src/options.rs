@@ -208,14 +208,14 @@ impl Opt {
         duration(value).map_err(|error| errors.push(error)).ok()
     }
 
-    /// An option that counts attempts: `3`, or an expression of type `Retry`. Gives an expression of type `Retry`.
+    /// An option that counts attempts: `3`, an expression of type `Retry`, or a list of these. Gives the list.
     pub(crate) fn retry(
         &self,
         runtime: &impl quote::ToTokens,
         errors: &mut Errors,
     ) -> Option<TokenStream> {
         let value = self.expr(errors, "3")?;
-        retry(&value, runtime)
+        retries(&value, runtime)
             .map_err(|error| errors.push(error))
             .ok()
     }
@@ -232,8 +232,29 @@ impl Opt {
     }
 }
 
+/// An expression of type `&[Retry]` from `3`, an expression of type `Retry`, or a list of these.
+pub(crate) fn retries(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStream> {
+    let Expr::Array(list) = types::ungroup_expr(value) else {
+        let retry = retry(value, runtime)?;
+        return Ok(quote!(&[#retry]));
+    };
+    if list.elems.is_empty() {
+        let message = format!(
+            "{}: an empty list of retries says nothing: write `1` for a node that is not tried again, or leave the option out",
+            Rule::Option.code()
+        );
+        return Err(syn::Error::new_spanned(value, message));
+    }
+    let retries: Vec<_> = list
+        .elems
+        .iter()
+        .map(|one| retry(one, runtime))
+        .collect::<syn::Result<_>>()?;
+    Ok(quote!(&[#(#retries),*]))
+}
+
 /// An expression of type `Retry` from `3` or an expression of that type.
-pub(crate) fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStream> {
+fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStream> {
     let Expr::Lit(literal) = types::ungroup_expr(value) else {
         return Ok(quote!(#value));
     };

@@ -63,7 +63,7 @@
 /// | `node reply: Llm<EssayMessages> = Llm::new("…");` | a node value, which `WriteEssay::new().reply(..)` may override |
 /// | `node reply: Llm<EssayMessages>;` | a node value that must be given there |
 /// | `node review: ReviewEssay { in: \|draft: &str\| .., out: \|r: Review\| .. };` | another flow as a node |
-/// | `with fetch { retry: 3, timeout: 30s, idle: 5s };` | retries and timeouts; they win over those on `#[node(..)]` |
+/// | `with fetch { retry: 3, timeout: 30s, idle: 5s };` | retries (one, or a list `[.., ..]`) and timeouts; they win over those on `#[node(..)]` |
 ///
 /// Nodes are paths: `START -> nodes::write`. `START` may be left out where one node has no edge into it, `END` where a node
 /// has no edge out of it. Parentheses group: `a -> (b | c)`.

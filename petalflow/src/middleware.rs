@@ -9,9 +9,40 @@ use crate::run::caught;
 use crate::{BoxError, RunError, State};
 
 /// A boxed future that can move between threads.
+///
+/// ```
+/// use petalflow::middleware::BoxFuture;
+///
+/// fn later(n: u32) -> BoxFuture<'static, u32> {
+///     Box::pin(async move { n + 1 })
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(later(1).await, 2);
+/// # }
+/// ```
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// One attempt of one node, as middleware sees it.
+///
+/// ```
+/// use petalflow::middleware::from_fn;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// # flow!(Write(Essay) { write });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let no_retries = from_fn(|call, next| {
+///     assert_eq!((call.node(), call.superstep(), call.attempt()), ("write", 1, 1));
+///     next.run(call)
+/// });
+/// Write::new().middleware(no_retries).run(()).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct NodeCall<'a, S: State> {
     /// The superstep's snapshot, which the node reads.
     pub state: &'a S,
@@ -130,6 +161,26 @@ pub trait Middleware<S: State>: Send + Sync + 'static {
 }
 
 /// What is inside a middleware: the next one, or the node.
+///
+/// ```
+/// use petalflow::middleware::from_fn;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// # flow!(Write(Essay) { write });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// // A dry run: what is inside never runs.
+/// let skip = from_fn::<Essay, _>(|_, next| {
+///     drop(next);
+///     Box::pin(async { Ok(()) })
+/// });
+/// assert_eq!(Write::new().middleware(skip).run(()).await?.draft, "");
+/// # Ok(())
+/// # }
+/// ```
 pub struct Next<'a, S: State> {
     layers: &'a [Arc<dyn Middleware<S>>],
     node: &'a dyn Innermost<S>,
@@ -349,6 +400,36 @@ type InnerRun<'a, S> =
     Box<dyn FnOnce(Option<<S as State>::Input>) -> BoxFuture<'a, Result<S, RunError>> + Send + 'a>;
 
 /// What is inside a run middleware: the next one, or the run.
+///
+/// ```
+/// use petalflow::RunError;
+/// use petalflow::middleware::{BoxFuture, RunMiddleware, RunNext};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// # flow!(Write(Essay) { write });
+///
+/// /// Says how much was written.
+/// struct Count;
+///
+/// impl RunMiddleware<Essay> for Count {
+///     fn around<'a>(&'a self, input: EssayInput, next: RunNext<'a, Essay>) -> BoxFuture<'a, Result<Essay, RunError>> {
+///         Box::pin(async move {
+///             let essay = next.run(input).await?;
+///             println!("wrote {} characters", essay.draft.chars().count());
+///             Ok(essay)
+///         })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(Write::new().run_middleware(Count).run(()).await?.draft, "…");
+/// # Ok(())
+/// # }
+/// ```
 pub struct RunNext<'a, S: State> {
     layers: &'a [Arc<dyn RunMiddleware<S>>],
     run: InnerRun<'a, S>,

@@ -1,4 +1,26 @@
 //! What nearly every flow names: `use petalflow::prelude::*;`.
+//!
+//! ```
+//! use petalflow::prelude::*;
+//!
+//! #[state]
+//! struct Greeting {
+//!     text: String,
+//! }
+//!
+//! #[node(Greeting)]
+//! async fn greet() -> GreetingText {
+//!     GreetingText("hello".into())
+//! }
+//!
+//! flow!(Greet(Greeting) { greet });
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! assert_eq!(Greet::run(()).await?.text, "hello");
+//! # Ok(())
+//! # }
+//! ```
 
 pub use crate::graph::{END, START};
 pub use crate::{

@@ -233,7 +233,7 @@ async fn handle(#[item] failure: &NodeError) -> LogXs {
 
 twin! {
     Caught(Log) { a -> always_failing -> b; catch always_failing -> handle; handle -> c; with always_failing { retry: 2 } }
-    nodes: a, always_failing = |b| b.node(always_failing {}).with("always_failing", petalflow::Policy { retry: Some(petalflow::Retry::times(2)), ..petalflow::Policy::NONE }), b, handle, c
+    nodes: a, always_failing = |b| b.node(always_failing {}).retry("always_failing", [petalflow::Retry::times(2)]), b, handle, c
 }
 
 #[tokio::test(start_paused = true)]

@@ -107,6 +107,96 @@ async fn c44_defaults_and_input() {
     assert_eq!(keys.number, 8);
 }
 
+#[tokio::test]
+async fn c44_input_comes_as_data() {
+    // LangGraph ignores a key that it does not know.
+    let data = |text: &str| serde_json::from_str::<KeysInput>(text);
+    let keys = both!(Nothing, |launch| {
+        launch
+            .run(data(r#"{"given": "x", "number": 8}"#).unwrap())
+            .await
+            .unwrap()
+    });
+    assert_eq!((keys.given.as_str(), keys.number), ("x", 8));
+    let keys = both!(Nothing, |launch| launch
+        .run(data(r#"{"given": "x"}"#).unwrap())
+        .await
+        .unwrap());
+    assert_eq!(keys.number, 7, "its default");
+    for (text, error) in [
+        (
+            r#"{"given": "x", "numbr": 8}"#,
+            "unknown field `numbr`, expected `given` or `number`",
+        ),
+        (
+            r#"{"given": "x", "plain": 1}"#,
+            "unknown field `plain`, expected `given` or `number`",
+        ),
+        (r#"{"given": "x", "given": "y"}"#, "duplicate field `given`"),
+        ("{}", "missing field `given`"),
+        (
+            r#"["x"]"#,
+            "invalid type: sequence, expected a map with the keys of `KeysInput`",
+        ),
+    ] {
+        let said = data(text).err().unwrap().to_string();
+        assert_eq!(said.split(" at line").next(), Some(error), "{text}");
+    }
+}
+
+/// Input that need not be given.
+#[state]
+#[derive(Debug, PartialEq)]
+struct Folds {
+    #[key(input, append)]
+    xs: Vec<u32>,
+    #[key(input, append, default = vec![1])]
+    from_one: Vec<u32>,
+    #[key(input, sum, default = 7)]
+    n: u32,
+    #[key(input, max, default = 3)]
+    high: u32,
+    #[key(input, first)]
+    winner: Option<String>,
+    #[key(input)]
+    subtitle: Option<String>,
+    #[key(input, merge)]
+    r#type: std::collections::BTreeMap<String, u32>,
+}
+
+#[node(Folds)]
+async fn fold_nothing() {}
+
+twin! { FoldNothing(Folds) { fold_nothing } nodes: fold_nothing }
+
+#[tokio::test]
+async fn c44_what_the_data_leaves_out_is_not_written() {
+    let start = |text: &str| serde_json::from_str::<FoldsInput>(text).unwrap();
+    let folds = both!(FoldNothing, |launch| launch.run(start("{}")).await.unwrap());
+    let expected = Folds {
+        xs: vec![],
+        from_one: vec![1],
+        n: 7,
+        high: 3,
+        winner: None,
+        subtitle: None,
+        r#type: [].into(),
+    };
+    assert_eq!(folds, expected);
+    let text = r#"{"xs": [2], "from_one": [2], "n": 1, "high": 4, "winner": "w", "subtitle": "s", "type": {"a": 1}}"#;
+    let folds = both!(FoldNothing, |launch| launch.run(start(text)).await.unwrap());
+    let expected = Folds {
+        xs: vec![2],
+        from_one: vec![1, 2],
+        n: 8,
+        high: 4,
+        winner: Some("w".into()),
+        subtitle: Some("s".into()),
+        r#type: [("a".into(), 1)].into(),
+    };
+    assert_eq!(folds, expected);
+}
+
 #[node(Keys)]
 async fn zero() -> (KeysKept, KeysNumber) {
     (KeysKept(0), KeysNumber(0))

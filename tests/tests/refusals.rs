@@ -4,6 +4,7 @@ use petalflow::graph::{GraphBuilder, Rule};
 use petalflow::prelude::*;
 use petalflow::{FailureKind, NodeError, Policy, Retry};
 
+use crate::items::takes;
 use crate::support::{Log, LogXs, appending, codes, list, refusal};
 
 appending!(a b c d);
@@ -207,62 +208,6 @@ fn pf010_a_cycle_that_every_choice_leads_back_into() {
 #[node(Log)]
 async fn picks_any() -> Vec<Way> {
     vec![]
-}
-
-#[test]
-fn c40_an_edge_that_delivers_what_its_target_does_not_take() {
-    // Eino finds a type mismatch when the edge is added; in `flow!` the compiler does.
-    let plain = graph()
-        .node(sends {})
-        .node(a {})
-        .edge(START, "sends")
-        .each("sends", "a");
-    assert!(
-        refusal(plain)
-            .starts_with("PF020: node `a` takes no item, but the edge from `sends` delivers one")
-    );
-    let needs = graph().node(takes {}).edge(START, "takes");
-    assert!(
-        refusal(needs).starts_with(
-            "PF020: node `takes` takes an item, but the edge from `START` delivers none"
-        )
-    );
-    let nowhere = graph().node(sends {}).edge(START, "sends");
-    assert!(
-        refusal(nowhere)
-            .starts_with("PF020: node `sends` sends items, but no `each` edge takes them")
-    );
-    let nothing = graph()
-        .node(a {})
-        .node(takes {})
-        .edge(START, "a")
-        .each("a", "takes");
-    assert!(refusal(nothing).starts_with("PF020: node `a` has an `each` edge, but sends no items"));
-}
-
-#[node(Log)]
-async fn sends() -> Each<u32> {
-    Each(vec![1])
-}
-
-#[node(Log)]
-async fn takes(#[item] number: &u32) -> LogXs {
-    LogXs(vec![number.to_string()])
-}
-
-#[test]
-fn c40_each_of_another_type_is_refused() {
-    let builder = graph()
-        .node(sends {})
-        .node(takes_text {})
-        .edge(START, "sends")
-        .each("sends", "takes_text");
-    assert_eq!(codes(builder), ["PF020"]);
-}
-
-#[node(Log)]
-async fn takes_text(#[item] text: &String) -> LogXs {
-    LogXs(vec![text.clone()])
 }
 
 #[test]

@@ -333,7 +333,7 @@ async fn what_the_flow_says_wins_over_the_annotation() {
     let (trace, policy) = (
         Trace::default(),
         petalflow::Policy {
-            retry: Some(Retry::times(4)),
+            retry: const { &[Retry::times(4)] },
             ..petalflow::Policy::NONE
         },
     );

@@ -299,7 +299,7 @@ async fn c61_a_drain_lets_the_flow_inside_finish_its_superstep_of_the_parent() {
 async fn what_fails_because_the_run_is_cancelled_is_neither_caught_nor_tried_again() {
     let (trace, token) = (Trace::default(), CancelToken::new());
     let retry = petalflow::Policy {
-        retry: Some(petalflow::Retry::times(3)),
+        retry: const { &[petalflow::Retry::times(3)] },
         ..petalflow::Policy::NONE
     };
     let graph = Graph::<Log>::builder("g")

@@ -351,7 +351,7 @@ fn policies_fill_each_others_gaps() {
     let both = own.or(other);
     assert_eq!(
         (both.timeout, both.idle, both.retry),
-        (own.timeout, other.idle, None)
+        (own.timeout, other.idle, &[][..])
     );
     assert!(Policy::NONE.is_none() && !both.is_none());
 }

@@ -36,7 +36,7 @@ fn options_are_known(model: &Model, mistakes: &mut Mistakes) {
     for (name, value) in model.nodes.iter().flat_map(|node| &node.options) {
         let written = name.unraw().to_string();
         let read = match &*written {
-            "retry" => options::retry(value, &TokenStream::new()).map(drop),
+            "retry" => options::retries(value, &TokenStream::new()).map(drop),
             "timeout" | "idle" => options::duration(value).map(drop),
             "cache" => Err(syn::Error::new(
                 name.span(),

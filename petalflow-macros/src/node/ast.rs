@@ -16,7 +16,7 @@ pub(crate) struct NodeArgs {
     pub(crate) state: Option<Type>,
     pub(crate) krate: Option<Path>,
     pub(crate) name: Option<LitStr>,
-    /// Expressions for the fields of `Policy`.
+    /// Expressions for the fields of `Policy`; times without the `Some` around them.
     pub(crate) retry: Option<TokenStream>,
     pub(crate) timeout: Option<TokenStream>,
     pub(crate) idle: Option<TokenStream>,

@@ -36,6 +36,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         .filter_map(|variant| Some((&variant.ident, variant.payload.as_ref()?)))
         .collect();
     let types = carried.iter().map(|(_, ty)| ty);
+    let told = route_types(route, runtime);
     let look_up = carried.iter().filter(|_| *usable).map(|(variant, ty)| {
         let hash = route_hash(&name(variant));
         quote! {
@@ -94,6 +95,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
                 const NAMES: &'static [&'static str] = &[#(#names),*];
                 const PAYLOADS: &'static [bool] = &[#(#payloads),*];
                 const ROUTES: bool = true;
+                #told
             }
             #[automatically_derived]
             impl #impl_generics #runtime::Route for #ident #type_generics #where_clause {
@@ -122,6 +124,34 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             #(#look_up)*
             #checks
         };
+    }
+}
+
+/// What the variants carry, for graphs that are built at run time. Inline, so that it is compiled only where one is.
+fn route_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
+    let index = local("route");
+    let arms: Vec<_> = route
+        .variants
+        .iter()
+        .enumerate()
+        .filter_map(|(place, variant)| {
+            let ty = variant.payload.as_ref()?;
+            Some(quote!(#place => #runtime::__private::PayloadType::<#ty>::carried()))
+        })
+        .collect();
+    if arms.is_empty() || !route.usable {
+        return TokenStream::new();
+    }
+    quote! {
+        #[inline]
+        fn carried(#index: usize) -> ::core::option::Option<#runtime::__private::Carried> {
+            #[allow(unused_imports)]
+            use #runtime::__private::OneType as _;
+            match #index {
+                #(#arms,)*
+                _ => ::core::option::Option::None,
+            }
+        }
     }
 }
 

@@ -214,6 +214,14 @@ fn a_state_is_asked_for_and_options_are_checked() {
         ["PF024: option `retry` is given twice"]
     );
     assert_eq!(of(quote!(Essay, timeout = 30, retry = 0)).len(), 2);
+    assert!(of(quote!(Essay, retry = [3, Retry::times(2)])).is_empty());
+    for wrong in [quote!([3, 0]), quote!([]), quote!(["3"])] {
+        let messages = of(quote!(Essay, retry = #wrong));
+        assert!(
+            matches!(&messages[..], [one] if one.starts_with("PF024: ")),
+            "{messages:?}"
+        );
+    }
     assert!(
         of(quote!(
             crate::Essay,

@@ -7,6 +7,7 @@
     reason = "called by generated code only"
 )]
 
+mod data;
 pub mod flow;
 mod node;
 mod route;
@@ -17,8 +18,9 @@ pub use petalflow_macros::{StateAfterCfg, flow_impl};
 pub use crate::checkpoint::CodecError;
 pub use crate::node::{ItemProbe, NoItemCodec};
 pub use crate::state::{Coder, NoCoder, StateCodec, Values};
+pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Slots, read_input};
 pub use node::{Broken, Itself, KeyOf, Lazy, Optional, blocking, spawned, written_once};
-pub use route::{Carries, Deliver, NotSent, Payload, Sent};
+pub use route::{Carried, Carries, Deliver, NotSent, OneType, Payload, PayloadType, Sent};
 pub use state::{
     CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Held, Holds, KeptFor, Marks, NeedsDefault,
     NotClone, PartialEqFor, SharedFor, SkipsZero, Stored, applied, debug_newtype, debug_struct,

@@ -2,7 +2,7 @@
 
 use crate::Delivery;
 
-pub use crate::node::Carries;
+pub use crate::node::{Carried, Carries};
 
 /// What a variant carries, on its way. `Payload(value).deliver()` delivers a `Vec` as a list, also behind an alias: its
 /// inherent method wins over the trait's.
@@ -49,3 +49,24 @@ pub trait Sent {
 
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync + 'static> Sent for T {}
+
+/// The type of a payload, told as [`Payload`] delivers it: the inherent function of a `Vec` wins over the trait's.
+#[derive(Debug)]
+pub struct PayloadType<T>(std::marker::PhantomData<T>);
+
+impl<T: 'static> PayloadType<Vec<T>> {
+    pub fn carried() -> Option<Carried> {
+        Some(Carried::list::<T>())
+    }
+}
+
+/// Everything else is one value.
+pub trait OneType {
+    fn carried() -> Option<Carried>;
+}
+
+impl<T: 'static> OneType for PayloadType<T> {
+    fn carried() -> Option<Carried> {
+        Some(Carried::one::<T>())
+    }
+}

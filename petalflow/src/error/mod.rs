@@ -11,6 +11,16 @@ use crate::thread::ThreadError;
 use crate::{Namespace, State};
 
 /// Any error: what a node may fail with.
+///
+/// ```
+/// use petalflow::BoxError;
+///
+/// fn attempt() -> Result<u32, BoxError> {
+///     let n: u32 = "12".parse()?;
+///     if n > 10 { Err(format!("{n} is too many").into()) } else { Ok(n) }
+/// }
+/// assert_eq!(attempt().unwrap_err().to_string(), "12 is too many");
+/// ```
 pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 
 /// What nodes return when they can fail: `petalflow::Result<EssayDraft>`.
@@ -26,6 +36,31 @@ pub type Result<T, E = BoxError> = std::result::Result<T, E>;
 /// How a node failed for good: what a `catch` edge delivers, and what `continue_on_error` records.
 ///
 /// It is plain data, because it may be stored.
+///
+/// ```
+/// use petalflow::{FailureKind, NodeError};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Job { note: String }
+/// #[node(Job)]
+/// async fn fetch() -> petalflow::Result<()> {
+///     Err("offline".into())
+/// }
+///
+/// #[node(Job)]
+/// async fn explain(#[item] failure: &NodeError) -> JobNote {
+///     assert_eq!((failure.kind, failure.attempt), (FailureKind::Error, 1));
+///     JobNote(format!("`{}` said: {}", failure.node, failure.message))
+/// }
+///
+/// flow!(Fetch(Job) { START -> fetch; catch fetch -> explain });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(Fetch::run(()).await?.note, "`fetch` said: offline");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("node `{node}` failed in superstep {superstep}: {message}")]
 #[non_exhaustive]
@@ -47,6 +82,25 @@ pub struct NodeError {
 }
 
 /// The kinds of failure of a node.
+///
+/// ```
+/// use petalflow::{FailureKind, RunErrorKind};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Nothing {}
+/// #[node(Nothing, timeout = 1ms)]
+/// async fn wait_for_ever() {
+///     std::future::pending::<()>().await;
+/// }
+///
+/// flow!(Wait(Nothing) { wait_for_ever });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let error = Wait::run(()).await.err().unwrap();
+/// assert!(matches!(error.kind(), RunErrorKind::Node(error) if error.kind == FailureKind::Timeout));
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailureKind {
@@ -104,6 +158,28 @@ struct Inner {
 }
 
 /// The kinds of [`RunError`].
+///
+/// ```
+/// use petalflow::RunErrorKind;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Count { #[key(sum)] n: u32 }
+/// #[node(Count)]
+/// async fn add(n: &u32) -> (CountN, bool) {
+///     (CountN(1), *n < 999)
+/// }
+///
+/// flow!(Add(Count) { add -> match { true => add, false => END } });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let error = Add::new().limit(10).run(()).await.err().unwrap();
+/// match error.kind() {
+///     RunErrorKind::Limit { limit, next } => assert_eq!((*limit, &next[..]), (10, &["add".to_string()][..])),
+///     other => panic!("{other:?}"),
+/// }
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunErrorKind {
@@ -247,6 +323,36 @@ impl RunError {
     }
 
     /// The node that failed, if one did.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # #[derive(Debug)]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn begin() -> LogLines {
+    ///     LogLines(vec!["begun".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn works() -> LogLines {
+    ///     LogLines(vec!["worked".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn fails() -> petalflow::Result<()> {
+    ///     tokio::task::yield_now().await;
+    ///     Err("out of ink".into())
+    /// }
+    ///
+    /// flow!(Fail(Log) { START -> begin -> works & fails });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Fail::run(()).await.err().unwrap();
+    /// assert_eq!((error.node(), error.flow(), error.superstep()), (Some("fails"), "Fail", 2));
+    /// # }
+    /// ```
     pub fn node(&self) -> Option<&str> {
         match &self.0.kind {
             RunErrorKind::Node(error) => Some(&error.node),
@@ -261,6 +367,38 @@ impl RunError {
     }
 
     /// What other nodes of the failed superstep had finished, in declaration order: kept beside the state, not applied.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # #[derive(Debug)]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn begin() -> LogLines {
+    ///     LogLines(vec!["begun".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn works() -> LogLines {
+    ///     LogLines(vec!["worked".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn fails() -> petalflow::Result<()> {
+    ///     tokio::task::yield_now().await;
+    ///     Err("out of ink".into())
+    /// }
+    ///
+    /// flow!(Fail(Log) { START -> begin -> works & fails });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Fail::run(()).await.err().unwrap();
+    /// let pending: Vec<_> = error.pending::<Log>().collect();
+    /// assert_eq!(pending[0].0, "works");
+    /// assert_eq!(pending[0].1.lines().only().unwrap(), &["worked"]);
+    /// # }
+    /// ```
     pub fn pending<S: State>(&self) -> impl Iterator<Item = (&str, &S::Update)> {
         self.barrier::<S>().into_iter().flat_map(|barrier| {
             barrier
@@ -271,6 +409,36 @@ impl RunError {
     }
 
     /// Takes the state at the last barrier out, if `S` is the flow's state.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # #[derive(Debug)]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn begin() -> LogLines {
+    ///     LogLines(vec!["begun".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn works() -> LogLines {
+    ///     LogLines(vec!["worked".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn fails() -> petalflow::Result<()> {
+    ///     tokio::task::yield_now().await;
+    ///     Err("out of ink".into())
+    /// }
+    ///
+    /// flow!(Fail(Log) { START -> begin -> works & fails });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Fail::run(()).await.err().unwrap();
+    /// assert_eq!(error.into_state::<Log>().unwrap().lines, ["begun"]);
+    /// # }
+    /// ```
     pub fn into_state<S: State>(self) -> Option<S> {
         Some(self.0.barrier?.downcast::<Barrier<S>>().ok()?.state)
     }

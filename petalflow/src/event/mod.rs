@@ -15,6 +15,28 @@ use crate::interrupt::Interrupt;
 use crate::{Namespace, NodeError, RunError, State, TaskId};
 
 /// One thing that happened in a run. Events come in the order in which things happened.
+///
+/// ```
+/// use futures_util::StreamExt;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// # flow!(Write(Essay) { write });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let mut events = Write::run(()).events();
+/// let mut log = Vec::new();
+/// while let Some(event) = events.next().await {
+///     if let Some(node) = event.node() {
+///         log.push(format!("{}: {} {node}", event.superstep, event.kind.name()));
+///     }
+/// }
+/// assert_eq!(log, ["1: node started write", "1: node finished write"]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Event<S: State> {
     /// Where: the sub-flow it happened in, empty at the top.
     pub namespace: Namespace,
@@ -27,6 +49,24 @@ pub struct Event<S: State> {
 }
 
 /// The task that an event is about.
+///
+/// ```
+/// use futures_util::StreamExt;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// # flow!(Write(Essay) { write });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let events: Vec<_> = Write::run(()).events().collect().await;
+/// let tasks: Vec<_> = events.iter().filter_map(|event| event.task.as_ref()).collect();
+/// assert_eq!((&*tasks[0].node, tasks[0].attempt, tasks[0].index), ("write", 1, None));
+/// assert_eq!(tasks[0].id, tasks[1].id, "the same when it starts and when it finishes");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskInfo {
     /// The name of the node.
@@ -40,6 +80,30 @@ pub struct TaskInfo {
 }
 
 /// What happened.
+///
+/// ```
+/// use futures_util::StreamExt;
+/// use petalflow::EventKind;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// # flow!(Write(Essay) { write });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let mut events = Write::run(()).events();
+/// while let Some(event) = events.next().await {
+///     match event.kind {
+///         EventKind::SuperstepStarted { nodes } => assert_eq!(&*nodes[0], "write"),
+///         EventKind::NodeFinished { update } => assert_eq!(update.draft().only().unwrap(), "…"),
+///         EventKind::Finished { state } => assert_eq!(state.draft, "…"),
+///         _ => {}
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[non_exhaustive]
 pub enum EventKind<S: State> {
     /// The run has begun.
@@ -105,12 +169,27 @@ impl<S: State> Event<S> {
     /// The event of a sub-flow over the state `C`.
     ///
     /// ```
-    /// use petalflow::prelude::*;
-    /// use petalflow::Event;
-    ///
-    /// fn is_of<C: State, S: State>(event: &Event<S>) -> bool {
-    ///     event.nested::<C>().is_some()
-    /// }
+    /// use futures_util::StreamExt;
+    /// use petalflow::EventKind;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+    /// # flow!(Write(Essay) { write });
+    /// # #[state]
+    /// # struct Book { essay: String }
+    /// # flow!(WriteBook(Book) { chapter; node chapter: Write { in: || (), out: |essay: Essay| BookEssay(essay.draft) }; });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let events: Vec<_> = WriteBook::run(()).events().collect().await;
+    /// let written = events.iter().filter_map(|event| event.nested::<Essay>()).find_map(|inner| match &inner.kind {
+    ///     EventKind::NodeFinished { update } => update.draft().only(),
+    ///     _ => None,
+    /// });
+    /// assert_eq!(written.unwrap(), "…");
+    /// # Ok(())
+    /// # }
     /// ```
     pub fn nested<C: State>(&self) -> Option<&Event<C>> {
         match &self.kind {

@@ -94,6 +94,29 @@ impl<F: Flow> Launch<F> {
     /// # Panics
     ///
     /// If it is 0: no node could ever run.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # use std::sync::atomic::{AtomicUsize, Ordering};
+    /// # #[state]
+    /// # struct Nothing {}
+    /// static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
+    ///
+    /// #[node(Nothing)]
+    /// async fn visit(#[item] page: &u32) {
+    ///     assert!(IN_FLIGHT.fetch_add(1, Ordering::SeqCst) < 2, "page {page} had to wait");
+    ///     tokio::task::yield_now().await;
+    ///     IN_FLIGHT.fetch_sub(1, Ordering::SeqCst);
+    /// }
+    /// # #[node(Nothing)]
+    /// # async fn list() -> Each<u32> { (0..10).collect() }
+    /// # flow!(Crawl(Nothing) { list -> each visit });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// Crawl::new().max_concurrency(2).run(()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn max_concurrency(mut self, nodes: usize) -> Self {
         assert!(
             nodes > 0,
@@ -104,12 +127,44 @@ impl<F: Flow> Launch<F> {
     }
 
     /// The longest a run may take.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # use petalflow::RunErrorKind;
+    /// # use std::time::Duration;
+    /// # #[state]
+    /// # struct Nothing {}
+    /// # #[node(Nothing)]
+    /// # async fn wait_for_ever() { std::future::pending().await }
+    /// # flow!(Wait(Nothing) { wait_for_ever });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Wait::new().timeout(Duration::from_millis(1)).run(()).await.err().unwrap();
+    /// assert_eq!(*error.kind(), RunErrorKind::Timeout { of: "run" });
+    /// # }
+    /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.extras_mut().timeout = Some(timeout);
         self
     }
 
     /// The longest any one superstep may take.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # use petalflow::RunErrorKind;
+    /// # use std::time::Duration;
+    /// # #[state]
+    /// # struct Nothing {}
+    /// # #[node(Nothing)]
+    /// # async fn wait_for_ever() { std::future::pending().await }
+    /// # flow!(Wait(Nothing) { wait_for_ever });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Wait::new().superstep_timeout(Duration::from_millis(1)).run(()).await.err().unwrap();
+    /// assert_eq!(*error.kind(), RunErrorKind::Timeout { of: "superstep" });
+    /// # }
+    /// ```
     pub fn superstep_timeout(mut self, timeout: Duration) -> Self {
         self.settings.extras_mut().superstep_timeout = Some(timeout);
         self
@@ -128,6 +183,28 @@ impl<F: Flow> Launch<F> {
     }
 
     /// Lends a value that is shared already.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// #[node(Log)]
+    /// async fn record(seen: Managed<Mutex<Vec<u64>>>, cx: Context) {
+    ///     seen.lock().unwrap().push(cx.superstep());
+    /// }
+    ///
+    /// flow!(Record(Log) { record });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let seen = Arc::new(Mutex::new(Vec::<u64>::new()));
+    /// Record::new().manage_shared(seen.clone()).run(()).await?;
+    /// assert_eq!(*seen.lock().unwrap(), [1]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn manage_shared<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
         Arc::make_mut(self.settings.managed.get_or_insert_with(Arc::default)).insert(value);
         self
@@ -235,6 +312,16 @@ impl<F: Flow> Launch<F> {
     }
 
     /// The flow's graph.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// # #[node(Log)]
+    /// # async fn greet() {}
+    /// # flow!(Greet(Log) { greet });
+    /// assert_eq!(Greet::new().graph().nodes()[0].name, "greet");
+    /// ```
     pub fn graph(&self) -> petalflow_graph::Graph {
         self.flow.wiring().graph().clone()
     }

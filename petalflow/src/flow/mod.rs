@@ -12,12 +12,37 @@ pub use launch::Launch;
 pub use step::Step;
 pub use subflow::subflow;
 pub(crate) use wiring::Hop;
-pub use wiring::{Gate, NodeSpec, Wiring};
+pub(crate) use wiring::Gate;
+pub use wiring::{NodeSpec, Wiring};
 
 use crate::node::Requirements;
 use crate::{BoxError, State};
 
 /// A graph that can run: what [`flow!`](macro@crate::flow) makes, and what the run-time builder builds.
+///
+/// ```
+/// use petalflow::Launch;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// # flow!(Write(Essay) { write });
+///
+/// /// Launches any flow with the settings of this program.
+/// fn launch<F: Flow>(flow: F) -> Launch<F> {
+///     println!("launching {}", flow.name());
+///     Launch::new(flow).limit(1_000)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(launch(Write).run(()).await?.draft, "…");
+/// let graph = Graph::<Essay>::builder("write").node(write {}).build()?;
+/// assert_eq!(launch(graph).run(()).await?.draft, "…");
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a flow",
     label = "not a flow",

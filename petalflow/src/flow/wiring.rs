@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use petalflow_graph::{Graph, Source, Target, Via};
 
 use crate::State;
-use crate::node::{Chooses, ItemCodec, Node, Output, Policy};
+use crate::node::{Chooses, ItemCodec, Node, NodePolicy, Output, Policy};
 
 /// What the engine must know of a node beyond the graph.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +15,7 @@ pub struct NodeSpec {
     /// Whether it takes what an edge delivers.
     pub takes: bool,
     /// Its retries and timeouts.
-    pub policy: Policy,
+    pub policy: NodePolicy,
     /// How its item is stored.
     pub item: Option<ItemCodec>,
 }
@@ -26,7 +26,7 @@ impl NodeSpec {
         NodeSpec {
             routes: <N::Output as Output<S>>::Then::NAMES,
             takes: N::TAKES,
-            policy: policy.or(N::POLICY),
+            policy: policy.or(N::POLICY).into(),
             item: N::ITEM,
         }
     }
@@ -83,7 +83,7 @@ pub struct Wiring {
     pub(crate) entry: Vec<Hop>,
     pub(crate) ways: Vec<Ways>,
     pub(crate) joins: Vec<JoinWays>,
-    pub(crate) policies: Vec<Policy>,
+    pub(crate) policies: Vec<NodePolicy>,
     /// For the fast path, by node: the one quick node that its plain edges lead to, or `u32::MAX`.
     pub(crate) straight: Vec<u32>,
     pub(crate) takes: Vec<bool>,
@@ -114,7 +114,7 @@ impl Wiring {
                 })
                 .collect(),
             joins: (0..graph.joins).map(|_| JoinWays::default()).collect(),
-            policies: specs.iter().map(|spec| spec.policy).collect(),
+            policies: specs.iter().map(|spec| spec.policy.clone()).collect(),
             straight: Vec::new(),
             takes: specs.iter().map(|spec| spec.takes).collect(),
             items: specs.iter().map(|spec| spec.item).collect(),

@@ -1,7 +1,36 @@
 //! Graphs built at run time: the same rules, the same engine, nodes chosen while the program runs.
+//!
+//! ```
+//! use petalflow::prelude::*;
+//!
+//! #[state]
+//! struct Text {
+//!     #[key(input)]
+//!     text: String,
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! // A pipeline that someone configured.
+//! let mut builder = Graph::<Text>::builder("pipeline");
+//! let mut last = START;
+//! for step in ["trim", "shout"] {
+//!     builder = match step {
+//!         "trim" => builder.node_fn(step, |text: &Text, _| std::future::ready(TextText(text.text.trim().into()))),
+//!         _ => builder.node_fn(step, |text: &Text, _| std::future::ready(TextText(text.text.to_uppercase()))),
+//!     };
+//!     builder = builder.edge(last, step);
+//!     last = step;
+//! }
+//! let pipeline = builder.edge(last, END).build()?;
+//! assert_eq!(pipeline.run(" petals ".to_string()).await?.text, "PETALS");
+//! # Ok(())
+//! # }
+//! ```
 
 mod builder;
 mod error;
+mod items;
 mod node;
 mod wire;
 
@@ -17,9 +46,29 @@ use crate::node::Requirements;
 use crate::{BoxError, Flow, Launch, Run, State};
 use node::DynNode;
 
-/// The name of the place where a run begins, in the builder's edges.
+/// The name of the place where a run begins, in the builder's edges. It may be left out where one node has no edge into it.
+///
+/// ```
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// let graph = Graph::<Essay>::builder("essay").node(write {}).edge(START, "write").build().unwrap();
+/// assert_eq!(graph.topology().entries, ["write"]);
+/// ```
 pub const START: &str = "START";
-/// The name of the place where a path ends, in the builder's edges.
+/// The name of the place where a path ends, in the builder's edges. It may be left out after a node without other edges.
+///
+/// ```
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// let graph = Graph::<Essay>::builder("essay").node(write {}).edge("write", END).edge(START, "write").build().unwrap();
+/// assert_eq!(graph.topology().exits, ["write"]);
+/// ```
 pub const END: &str = "END";
 
 /// A graph that was built and checked at run time. It runs as a flow does; clones share it.
@@ -81,21 +130,65 @@ impl<S: State> Graph<S> {
     }
 
     /// A launch, for settings of its own.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let graph = Graph::<Essay>::builder("essay").node(write {}).build()?;
+    /// assert_eq!(graph.launch().limit(1).run(()).await?.draft, "…");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn launch(&self) -> Launch<Self> {
         Launch::new(self.clone())
     }
 
     /// The graph in numbers.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+    /// let graph = Graph::<Essay>::builder("essay").node(write {}).edge(START, "write").build().unwrap();
+    /// assert_eq!(graph.topology().edges[0], ("START".to_string(), "write".to_string()));
+    /// ```
     pub fn topology(&self) -> Topology {
         petalflow_graph::topology(self.0.wiring.graph())
     }
 
     /// The graph as a Mermaid diagram.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+    /// let graph = Graph::<Essay>::builder("essay").node(write {}).edge(START, "write").build().unwrap();
+    /// assert!(graph.mermaid().contains("START --> write"));
+    /// ```
     pub fn mermaid(&self) -> String {
         petalflow_graph::mermaid(self.0.wiring.graph())
     }
 
     /// The graph in Graphviz's DOT language.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+    /// let graph = Graph::<Essay>::builder("essay").node(write {}).edge(START, "write").build().unwrap();
+    /// assert!(graph.dot().starts_with("digraph"));
+    /// ```
     pub fn dot(&self) -> String {
         petalflow_graph::dot(self.0.wiring.graph())
     }

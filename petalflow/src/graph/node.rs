@@ -8,7 +8,8 @@ use petalflow_graph::{KeySet, NodeFacts};
 use crate::flow::{NodeSpec, subflow};
 use crate::middleware::BoxFuture;
 use crate::node::{
-    Chooses, Context, Effects, ItemCodec, Node, Output, Policy, Requirements, Scope,
+    Carried, Chooses, Context, Effects, ItemCodec, Node, NodePolicy, Output, Policy, Requirements,
+    Scope, TypeName,
 };
 use crate::{BoxError, Flow, State};
 
@@ -41,9 +42,11 @@ pub(super) struct Traits {
     pub(super) many: bool,
     pub(super) sends: bool,
     /// The type of the items that it sends.
-    pub(super) items: Option<(TypeId, &'static str)>,
+    pub(super) items: Option<TypeName>,
+    /// What a route carries.
+    pub(super) carried: fn(usize) -> Option<Carried>,
     pub(super) takes: bool,
-    pub(super) item: (TypeId, &'static str),
+    pub(super) item: TypeName,
     pub(super) policy: Policy,
     pub(super) codec: Option<ItemCodec>,
 }
@@ -62,6 +65,7 @@ impl Traits {
             many: O::Then::MANY,
             sends: O::Then::SENDS,
             items: O::Then::items(),
+            carried: O::Then::carried,
             takes: false,
             item: (TypeId::of::<()>(), "()"),
             policy: Policy::NONE,
@@ -85,11 +89,11 @@ impl Traits {
         }
     }
 
-    pub(super) fn spec(&self, policy: Policy) -> NodeSpec {
+    pub(super) fn spec(&self, policy: NodePolicy) -> NodeSpec {
         NodeSpec {
             routes: self.routes,
             takes: self.takes,
-            policy: policy.or(self.policy),
+            policy: policy.or(self.policy.into()),
             item: self.codec,
         }
     }

@@ -1,6 +1,5 @@
 //! From names to a checked graph.
 
-use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,11 +9,12 @@ use petalflow_graph::{
 };
 
 use super::builder::{GraphBuilder, Way};
+use super::items::items_match;
 use super::node::Entry;
 use super::{END, Graph, GraphErrors, Inner, START};
 use crate::flow::Wiring;
-use crate::node::Policy;
-use crate::{KeyMeta, NodeError, State, Trait};
+use crate::node::NodePolicy;
+use crate::{KeyMeta, State, Trait};
 
 pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
     let mut problems = Vec::new();
@@ -53,7 +53,9 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
             .iter()
             .rev()
             .filter(|(node, _)| node == name)
-            .fold(Policy::NONE, |policy, (_, more)| policy.or(*more))
+            .fold(NodePolicy::default(), |policy, (_, more)| {
+                policy.or(more.clone())
+            })
     };
     let specs: Vec<_> = builder
         .nodes
@@ -256,58 +258,6 @@ impl Resolver<'_> {
             }
             _ => self.place(user, name).map(Target::Node),
         }
-    }
-}
-
-/// PF020: what edges deliver is what their targets take.
-fn items_match<S: State>(
-    graph: &petalflow_graph::Graph,
-    nodes: &[Entry<S>],
-    problems: &mut Vec<Problem>,
-) {
-    for (number, edge) in graph.edges().iter().enumerate() {
-        let Target::Node(to) = edge.to else { continue };
-        let target = &nodes[to as usize];
-        // What is delivered, where it is known by its type.
-        let mut sent =
-            (edge.via == Via::Catch).then(|| (TypeId::of::<NodeError>(), "petalflow::NodeError"));
-        let (from, delivers) = match edge.from {
-            Source::Start => (START, false),
-            Source::Join(_) => ("a join", false),
-            Source::Node(from) => {
-                let node = &nodes[from as usize];
-                if edge.via == Via::Each {
-                    sent = node.traits.items;
-                }
-                let delivers = match &edge.via {
-                    Via::Plain => false,
-                    Via::Each | Via::RouteEach(_) | Via::Catch => true,
-                    Via::Route(route) => {
-                        let route = node.traits.routes.iter().position(|name| name == route);
-                        route.is_some_and(|route| {
-                            node.traits.payloads.get(route).copied().unwrap_or(false)
-                        })
-                    }
-                };
-                (node.name.as_str(), delivers)
-            }
-        };
-        let text = match (delivers, target.traits.takes) {
-            (true, false) => words::takes_no_item(&target.name, from),
-            (false, true) => words::needs_item(&target.name, from),
-            (true, true) => match sent {
-                Some((ty, name)) if ty != target.traits.item.0 => {
-                    words::other_item(&target.name, target.traits.item.1, from, name)
-                }
-                _ => continue,
-            },
-            (false, false) => continue,
-        };
-        problems.push(Problem::new(
-            Rule::ItemMismatch,
-            Site::Edge(number),
-            text.as_str(),
-        ));
     }
 }
 

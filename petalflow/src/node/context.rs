@@ -63,6 +63,29 @@ impl fmt::Debug for Namespace {
 
 /// Names one run of one node within a thread: the same over retries and, with a store, over crashes and resumes; so it can
 /// be passed on as an idempotency key.
+///
+/// ```
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Shop { receipt: String }
+/// /// A service that charges once per key, however often it is asked.
+/// async fn charge(idempotency_key: String) -> petalflow::Result<String> {
+///     Ok(format!("receipt for {idempotency_key}"))
+/// }
+///
+/// #[node(Shop, retry = 3)]
+/// async fn pay(cx: Context) -> petalflow::Result<ShopReceipt> {
+///     Ok(ShopReceipt(charge(cx.task_id().to_string()).await?))
+/// }
+///
+/// flow!(Buy(Shop) { pay });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert!(Buy::run(()).await?.receipt.starts_with("receipt for "));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskId(u128);
 
@@ -111,6 +134,35 @@ impl fmt::Debug for TaskId {
 }
 
 /// One run of a node, as the engine sees it: what extractors draw from.
+///
+/// ```
+/// use petalflow::{BoxError, Extract, Scope};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Log { #[key(append)] lines: Vec<String> }
+///
+/// /// A prefix for log lines.
+/// struct Prefix(String);
+///
+/// impl Extract for Prefix {
+///     fn extract(scope: &Scope) -> Result<Self, BoxError> {
+///         Ok(Prefix(format!("[{} {}]", scope.superstep(), scope.node())))
+///     }
+/// }
+///
+/// #[node(Log)]
+/// async fn greet(prefix: Prefix) -> LogLines {
+///     LogLines(vec![format!("{} hello", prefix.0)])
+/// }
+///
+/// flow!(Greet(Log) { greet });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(Greet::run(()).await?.lines, ["[1 greet] hello"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scope {
     pub(crate) shared: Arc<Shared>,
@@ -223,6 +275,25 @@ impl Context {
     }
 
     /// How many supersteps the run may still make after this one.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn work(cx: Context) -> (LogLines, bool) {
+    ///     // Stops by itself rather than at the limit.
+    ///     (LogLines(vec!["worked".into()]), cx.remaining_supersteps() > 0)
+    /// }
+    ///
+    /// flow!(Work(Log) { work -> match { true => work, false => END } });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// assert_eq!(Work::new().limit(3).run(()).await?.lines.len(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn remaining_supersteps(&self) -> u64 {
         self.0.shared.limit.saturating_sub(self.0.superstep)
     }
@@ -233,6 +304,28 @@ impl Context {
     }
 
     /// The index of the item this run is for, where the node is the target of `each`.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn list() -> Each<String> {
+    ///     Each(vec!["a".into(), "b".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn visit(#[item] page: &str, cx: Context) -> LogLines {
+    ///     LogLines(vec![format!("{page} is number {}", cx.index().unwrap())])
+    /// }
+    ///
+    /// flow!(Visit(Log) { list -> each visit });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// assert_eq!(Visit::run(()).await?.lines, ["a is number 0", "b is number 1"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn index(&self) -> Option<usize> {
         self.0.index()
     }
@@ -248,11 +341,65 @@ impl Context {
     }
 
     /// A managed value, if the run has one of this type. A parameter `Managed<T>` instead makes the run insist on it.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// struct Greeting(&'static str);
+    ///
+    /// #[node(Log)]
+    /// async fn greet(cx: Context) -> LogLines {
+    ///     let greeting = cx.managed::<Greeting>().map_or("hello", |greeting| greeting.0);
+    ///     LogLines(vec![greeting.into()])
+    /// }
+    ///
+    /// flow!(Greet(Log) { greet });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// assert_eq!(Greet::run(()).await?.lines, ["hello"]);
+    /// assert_eq!(Greet::new().manage(Greeting("ahoy")).run(()).await?.lines, ["ahoy"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn managed<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.0.managed()?.get()
     }
 
     /// Whether the run has been asked to stop. A node that works for long without awaiting checks this.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use petalflow::{CancelToken, RunErrorKind};
+    ///
+    /// #[node(Log, blocking)]
+    /// fn count(cx: Context, token: Managed<CancelToken>) {
+    ///     let mut n = 0_u64;
+    ///     while !cx.is_cancelled() {
+    ///         n += 1;
+    ///         if n == 1_000 {
+    ///             token.cancel(); // From elsewhere, in real life.
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn report() -> LogLines {
+    ///     LogLines(vec!["counted".into()])
+    /// }
+    ///
+    /// flow!(Count(Log) { count -> report });
+    ///
+    /// # #[tokio::main]
+    /// # async fn main() {
+    /// let token = CancelToken::new();
+    /// let error = Count::new().cancel_with(&token).manage(token.clone()).run(()).await.err().unwrap();
+    /// assert_eq!(*error.kind(), RunErrorKind::Cancelled);
+    /// # }
+    /// ```
     pub fn is_cancelled(&self) -> bool {
         self.0
             .shared
@@ -267,6 +414,36 @@ impl Context {
     /// # Errors
     ///
     /// When the value cannot be represented as JSON.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use futures_util::StreamExt;
+    /// use petalflow::EventKind;
+    ///
+    /// #[node(Log)]
+    /// async fn download(cx: Context) -> petalflow::Result<()> {
+    ///     for percent in [50, 100] {
+    ///         cx.emit(&percent)?;
+    ///     }
+    ///     Ok(())
+    /// }
+    ///
+    /// flow!(Download(Log) { download });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut events = Download::run(()).events();
+    /// let mut shown = Vec::new();
+    /// while let Some(event) = events.next().await {
+    ///     if let EventKind::Custom { value } = event.kind {
+    ///         shown.push(value.to_string());
+    ///     }
+    /// }
+    /// assert_eq!(shown, ["50", "100"]);
+    /// # }
+    /// ```
     pub fn emit<T: serde::Serialize>(&self, value: &T) -> Result<(), serde_json::Error> {
         self.heartbeat();
         if let Some(listener) = &self.0.shared.listener {
@@ -328,6 +505,29 @@ impl Context {
     }
 
     /// A sign of life: the idle timeout of this attempt starts anew.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use std::time::Duration;
+    ///
+    /// #[node(Log, idle = 200ms)]
+    /// async fn poll(cx: Context) {
+    ///     for _ in 0..4 {
+    ///         tokio::time::sleep(Duration::from_millis(100)).await;
+    ///         cx.heartbeat();
+    ///     }
+    /// }
+    ///
+    /// flow!(Poll(Log) { poll });
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// Poll::run(()).await?; // Takes 400 ms, but is never silent for 200.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn heartbeat(&self) {
         if let Some(pulse) = &self.0.pulse {
             pulse.beat();

@@ -4,6 +4,21 @@ use super::Delivery;
 use crate::{State, Update};
 
 /// Where a node chose to go.
+///
+/// ```
+/// use petalflow::{Chosen, Effects, Output, prelude::*};
+/// # #[state]
+/// # struct Essay { draft: String }
+///
+/// #[derive(Route)]
+/// enum Verdict { Revise, Publish }
+///
+/// let mut effects = Effects::<Essay>::default();
+/// assert_eq!(effects.chosen(), Chosen::Edges);
+/// Verdict::Publish.apply(&mut effects).unwrap();
+/// assert_eq!(effects.chosen(), Chosen::One(1));
+/// # let _ = Verdict::Revise;
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Chosen {
     /// Along its edges.
@@ -17,6 +32,20 @@ pub enum Chosen {
 
 /// One run's writes, choice and deliveries. The engine keeps it from superstep to superstep, so that a run which writes what
 /// fits in place allocates nothing.
+///
+/// ```
+/// use petalflow::{Effects, Output, Update as _, prelude::*};
+/// # #[state]
+/// # struct Essay { draft: String }
+///
+/// // What a node returns, looked at without running a flow.
+/// let mut effects = Effects::<Essay>::default();
+/// (EssayDraft("…".into()), Each(vec![1, 2, 3])).apply(&mut effects).unwrap();
+/// assert_eq!(effects.update.draft().only().unwrap(), "…");
+/// assert_eq!(effects.deliveries()[0].1.len(), 3);
+/// effects.clear();
+/// assert!(!effects.update.written_any());
+/// ```
 pub struct Effects<S: State> {
     /// The writes.
     pub update: S::Update,

@@ -105,6 +105,24 @@ impl<T> Managed<T> {
     }
 
     /// Wraps a value, for calling a node as a function.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// struct Dictionary(&'static str);
+    ///
+    /// #[node(Essay)]
+    /// async fn write(words: Managed<Dictionary>) -> EssayDraft {
+    ///     EssayDraft(words.0.to_string())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// // In a test of the node:
+    /// assert_eq!(write(Managed::new(Dictionary("petal"))).await.0, "petal");
+    /// # }
+    /// ```
     pub fn new(value: T) -> Self {
         Managed(Arc::new(value))
     }
@@ -148,6 +166,16 @@ impl<T: Send + Sync + 'static> Extract for Managed<T> {
 }
 
 /// The managed values of a run, by type.
+///
+/// ```
+/// use petalflow::ManagedValues;
+/// use std::sync::Arc;
+///
+/// let mut values = ManagedValues::default();
+/// values.insert(Arc::new(7_u32));
+/// assert_eq!(values.get::<u32>().as_deref(), Some(&7));
+/// assert!(!values.has::<String>());
+/// ```
 #[derive(Clone, Default)]
 pub struct ManagedValues(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
@@ -175,6 +203,45 @@ impl ManagedValues {
 }
 
 /// Collects what the nodes of a flow need and the run does not have.
+///
+/// ```
+/// use petalflow::{BoxError, Extract, ManagedValues, Requirements, Scope};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { reply: String }
+///
+/// struct ApiKey(String);
+///
+/// /// A client that is made from a managed key.
+/// struct Client(String);
+///
+/// impl Extract for Client {
+///     fn extract(scope: &Scope) -> Result<Self, BoxError> {
+///         let key = scope.managed().and_then(ManagedValues::get::<ApiKey>).ok_or("no key")?;
+///         Ok(Client(key.0.clone()))
+///     }
+///
+///     // Without a key the run fails before its first node, rather than here.
+///     fn require(requirements: &mut Requirements<'_>) {
+///         requirements.managed::<ApiKey>();
+///     }
+/// }
+///
+/// #[node(Chat)]
+/// async fn ask(client: Client) -> ChatReply {
+///     ChatReply(format!("asked with {}", client.0))
+/// }
+///
+/// flow!(Ask(Chat) { ask });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let chat = Ask::new().manage(ApiKey("k-1".into())).run(()).await?;
+/// assert_eq!(chat.reply, "asked with k-1");
+/// assert!(Ask::run(()).await.err().unwrap().to_string().contains("ApiKey"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Requirements<'a> {
     managed: Option<&'a ManagedValues>,

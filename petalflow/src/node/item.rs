@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Chooses, Effects, Output};
+use super::{Chooses, Effects, Output, TypeName};
 use crate::checkpoint::{CodecError, decode, encode};
 use crate::state::Keeps;
 use crate::{BoxError, KeySet, State};
@@ -52,7 +52,7 @@ impl<T> FromIterator<T> for Each<T> {
 impl<T: 'static> Chooses for Each<T> {
     const SENDS: bool = true;
 
-    fn items() -> Option<(TypeId, &'static str)> {
+    fn items() -> Option<TypeName> {
         Some((TypeId::of::<T>(), type_name::<T>()))
     }
 }
@@ -69,6 +69,29 @@ impl<S: State<Storage: Keeps<T>>, T: Send + Sync + 'static> Output<S> for Each<T
 }
 
 /// Says that a node's `#[item]` is a `T`. Written by [`#[node]`](macro@crate::node).
+///
+/// ```
+/// use petalflow::Takes;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Log { #[key(append)] lines: Vec<String> }
+/// #[node(Log)]
+/// async fn visit(#[item] page: &u32) -> LogLines {
+///     LogLines(vec![format!("page {page}")])
+/// }
+///
+/// /// A crawler that can be given any node which visits pages.
+/// fn crawl<N: petalflow::FnNode<Log> + Takes<u32>>() -> Graph<Log> {
+///     let builder = Graph::builder("crawl").node_fn("list", |_: &Log, _| async { Each(vec![1_u32, 2]) });
+///     builder.node(N::NODE).each("list", N::NAME).build().unwrap()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(crawl::<visit>().run(()).await?.lines, ["page 1", "page 2"]);
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "PF020: node `{Self}` does not take a `{T}` as its item",
     label = "its `#[item]` is of another type",
@@ -77,6 +100,17 @@ impl<S: State<Storage: Keeps<T>>, T: Send + Sync + 'static> Output<S> for Each<T
 pub trait Takes<T> {}
 
 /// Something on its way along an edge: one value, or a list of which each task gets an item. Shared by those tasks.
+///
+/// ```
+/// use petalflow::Delivery;
+///
+/// let one = Delivery::one("all".to_string());
+/// assert_eq!(one.get::<String>(None).unwrap(), "all");
+///
+/// let list = Delivery::list(vec![10, 20]);
+/// assert_eq!((list.len(), list.get::<i32>(Some(1))), (2, Some(&20)));
+/// assert_eq!(list.get::<Vec<i32>>(None).unwrap().len(), 2, "an edge without `each` delivers the whole");
+/// ```
 #[derive(Clone)]
 pub struct Delivery(Arc<Parcel<dyn Any + Send + Sync>>);
 

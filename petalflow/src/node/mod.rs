@@ -16,12 +16,36 @@ pub use effects::{Chosen, Effects};
 pub use extract::{Extract, Managed, ManagedValues, Requirements};
 pub use item::{Delivery, Each, ItemCodec, ItemProbe, NoItemCodec, Takes};
 pub use output::{Chooses, Output, Written};
-pub use policy::{Policy, Retry};
-pub use route::{Carries, Route};
+pub use policy::{NodePolicy, Policy, Retry};
+pub(crate) use route::TypeName;
+pub use route::{Carried, Carries, Route};
 
 use crate::{KeySet, State};
 
 /// A step of a flow over the state `S`. Written by [`#[node]`](macro@crate::node).
+///
+/// ```
+/// use petalflow::Node;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay {
+/// #     #[key(input)]
+/// #     topic: String,
+/// #     draft: String,
+/// # }
+/// #[node(Essay, retry = 3)]
+/// async fn write(topic: &str) -> EssayDraft {
+///     EssayDraft(format!("about {topic}"))
+/// }
+///
+/// fn reads<S: State, N: Node<S>>(_: N) -> Vec<&'static str> {
+///     N::READS.iter().map(|key| S::KEYS[key].name).collect()
+/// }
+///
+/// assert_eq!(<write as Node<Essay>>::NAME, "write");
+/// assert_eq!(<write as Node<Essay>>::POLICY.retry[0].attempts(), 3);
+/// assert_eq!(reads::<Essay, _>(write {}), ["topic"]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "PF025: `{Self}` is not a node over `{S}`",
     label = "not a node over `{S}`",
@@ -60,6 +84,27 @@ pub trait Node<S: State>: Send + Sync + 'static {
 }
 
 /// A node that is an annotated function: it needs no value.
+///
+/// ```
+/// use petalflow::FnNode;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// #[node(Essay)]
+/// async fn write() -> EssayDraft {
+///     EssayDraft("…".into())
+/// }
+///
+/// fn just<S: State, N: FnNode<S>>() -> Graph<S> {
+///     Graph::builder(N::NAME).node(N::NODE).build().unwrap()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(just::<Essay, write>().run(()).await?.draft, "…");
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "PF025: `{Self}` is not a node over `{S}`",
     label = "not a node over `{S}`",

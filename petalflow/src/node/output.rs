@@ -1,6 +1,6 @@
 //! What a node may return.
 
-use super::{Effects, Route};
+use super::{Carried, Effects, Route, TypeName};
 use crate::{BoxError, KeySet, State};
 
 /// What a node over `S` may return: a typed key, a tuple of them (to eight), an `Option` of one, `()`, any of them in a
@@ -67,6 +67,40 @@ pub trait Output<S: State>: Sized {
 }
 
 /// An [`Output`] that only writes: what may stand before the last place of a tuple.
+///
+/// ```
+/// use petalflow::{BoxError, Effects, KeySet, Output, Written};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String, #[key(append)] notes: Vec<String> }
+///
+/// /// One note.
+/// struct Note(&'static str);
+///
+/// impl Output<Essay> for Note {
+///     const MAY: KeySet = <EssayNotes as Output<Essay>>::MAY;
+///     const MUST: KeySet = <EssayNotes as Output<Essay>>::MUST;
+///     type Then = ();
+///     fn apply(self, effects: &mut Effects<Essay>) -> Result<(), BoxError> {
+///         EssayNotes(vec![self.0.into()]).apply(effects)
+///     }
+/// }
+///
+/// impl Written<Essay> for Note {}
+///
+/// #[node(Essay)]
+/// async fn write() -> (Note, EssayDraft) {
+///     (Note("begun"), EssayDraft("…".into()))
+/// }
+///
+/// flow!(Write(Essay) { write });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(Write::run(()).await?.notes, ["begun"]);
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand here in what a node over `{S}` returns",
     label = "not a key of `{S}`",
@@ -75,6 +109,18 @@ pub trait Output<S: State>: Sized {
 pub trait Written<S: State>: Output<S> {}
 
 /// The compile-time side of a choice: which routes there are.
+///
+/// ```
+/// use petalflow::{Chooses, Each, Route};
+///
+/// #[derive(petalflow::Route)]
+/// enum Plan { Write, Dig(Vec<String>) }
+///
+/// assert_eq!(Plan::NAMES, ["Write", "Dig"]);
+/// assert_eq!(Plan::PAYLOADS, [false, true]);
+/// assert!(<Vec<Plan> as Chooses>::MANY && <Each<String> as Chooses>::SENDS);
+/// # let _ = (Plan::Write.index(), Plan::Dig(vec![]).index());
+/// ```
 pub trait Chooses {
     /// The names of the routes; none where the edges alone decide.
     const NAMES: &'static [&'static str] = &[];
@@ -89,7 +135,14 @@ pub trait Chooses {
 
     /// The type of these items, with its name.
     #[doc(hidden)]
-    fn items() -> Option<(std::any::TypeId, &'static str)> {
+    fn items() -> Option<TypeName> {
+        None
+    }
+
+    /// What a route carries, by its index; `None` also where that is not known.
+    #[doc(hidden)]
+    fn carried(route: usize) -> Option<Carried> {
+        let _ = route;
         None
     }
 }
@@ -152,6 +205,10 @@ impl<R: Route> Chooses for Vec<R> {
     const PAYLOADS: &'static [bool] = R::PAYLOADS;
     const MANY: bool = true;
     const ROUTES: bool = true;
+
+    fn carried(route: usize) -> Option<Carried> {
+        R::carried(route)
+    }
 }
 
 #[diagnostic::do_not_recommend]

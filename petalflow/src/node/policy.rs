@@ -1,8 +1,12 @@
 //! Retries and timeouts of one node.
 
+use std::borrow::Cow;
+use std::error::Error;
 use std::time::Duration;
 
 use backon::BackoffBuilder;
+
+use crate::BoxError;
 
 /// How often to try a failing node, and how long to wait between.
 ///
@@ -16,6 +20,48 @@ use backon::BackoffBuilder;
 /// let waits: Vec<_> = retry.waits().collect();
 /// assert_eq!(waits, [Duration::from_millis(10), Duration::from_millis(20)]);
 /// ```
+///
+/// # Several
+///
+/// A node may have several, for different errors: `retry = [.., ..]` on `#[node(..)]`, `retry: [.., ..]` in `with`,
+/// [`GraphBuilder::retry`](crate::graph::GraphBuilder::retry). After each failure the first that [covers](Self::on) the error
+/// decides; if none does, the node has failed for good.
+///
+/// Attempts are counted in all, whatever they failed with, so the sum of the policies is never tried: a policy of three
+/// attempts gives up after the third failure, even if an earlier one was covered by another policy. Likewise the wait after
+/// the n-th failure is the policy's n-th.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::Retry;
+/// use std::time::Duration;
+///
+/// #[derive(Debug, thiserror::Error)]
+/// #[error("the model is busy")]
+/// struct Busy;
+///
+/// #[state]
+/// struct Chat {
+///     reply: String,
+/// }
+///
+/// // A busy model is asked up to five times; anything else is tried once more.
+/// #[node(Chat, retry = [Retry::times(5).first(Duration::ZERO).on::<Busy>(), 2])]
+/// async fn ask(cx: Context) -> petalflow::Result<ChatReply> {
+///     if cx.attempt() < 5 {
+///         return Err(Busy.into());
+///     }
+///     Ok(ChatReply(format!("after {} attempts", cx.attempt())))
+/// }
+///
+/// flow!(Ask(Chat) { ask });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(Ask::run(()).await?.reply, "after 5 attempts");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Retry {
     attempts: u32,
@@ -23,7 +69,7 @@ pub struct Retry {
     max: Duration,
     factor: f32,
     jitter: bool,
-    only: Option<fn(&crate::BoxError) -> bool>,
+    only: Option<fn(&BoxError) -> bool>,
 }
 
 impl PartialEq for Retry {
@@ -74,6 +120,14 @@ impl Retry {
     }
 
     /// The longest wait.
+    ///
+    /// ```
+    /// use petalflow::Retry;
+    /// use std::time::Duration;
+    ///
+    /// let retry = Retry::times(9).max(Duration::from_secs(1));
+    /// assert_eq!(retry.waits().last(), Some(Duration::from_secs(1)));
+    /// ```
     #[must_use]
     pub const fn max(mut self, wait: Duration) -> Self {
         self.max = wait;
@@ -81,6 +135,14 @@ impl Retry {
     }
 
     /// What each wait is multiplied by to give the next; 1 keeps it constant.
+    ///
+    /// ```
+    /// use petalflow::Retry;
+    /// use std::time::Duration;
+    ///
+    /// let constant = Retry::times(4).first(Duration::from_secs(1)).factor(1.0);
+    /// assert!(constant.waits().all(|wait| wait == Duration::from_secs(1)));
+    /// ```
     #[must_use]
     pub const fn factor(mut self, factor: f32) -> Self {
         self.factor = factor;
@@ -88,17 +150,53 @@ impl Retry {
     }
 
     /// Adds a random part of up to the wait itself, so that many runs do not try again at one instant.
+    ///
+    /// ```
+    /// use petalflow::Retry;
+    /// use std::time::Duration;
+    ///
+    /// let retry = Retry::times(2).first(Duration::from_secs(1)).jitter();
+    /// let wait = retry.waits().next().unwrap();
+    /// assert!((1.0..=2.0).contains(&wait.as_secs_f64()));
+    /// ```
     #[must_use]
     pub const fn jitter(mut self) -> Self {
         self.jitter = true;
         self
     }
 
-    /// Tries again only after errors of which `only` is true.
+    /// Tries again only after errors of which `only` is true. Takes the place of an earlier `only` or [`on`](Self::on).
+    ///
+    /// ```
+    /// use petalflow::Retry;
+    ///
+    /// let retry = Retry::times(3).only(|error| error.to_string().contains("busy"));
+    /// assert!(retry.covers(&"the model is busy".into()));
+    /// assert!(!retry.covers(&"no such model".into()));
+    /// ```
     #[must_use]
-    pub const fn only(mut self, only: fn(&crate::BoxError) -> bool) -> Self {
+    pub const fn only(mut self, only: fn(&BoxError) -> bool) -> Self {
         self.only = Some(only);
         self
+    }
+
+    /// Tries again only after errors that are an `E`, or have one among their [sources](Error::source). Takes the place of an
+    /// earlier [`only`](Self::only) or `on`.
+    ///
+    /// A timeout is no error of the node's own, so it is covered only by policies without a condition.
+    ///
+    /// ```
+    /// use petalflow::Retry;
+    /// use std::num::{ParseFloatError, ParseIntError};
+    ///
+    /// let retry = Retry::times(3).on::<ParseIntError>();
+    /// assert!(retry.covers(&"x".parse::<u32>().unwrap_err().into()));
+    /// assert!(!retry.covers(&"x".parse::<f32>().unwrap_err().into()));
+    /// assert!(Retry::times(3).on::<ParseFloatError>().covers(&"x".parse::<f32>().unwrap_err().into()));
+    /// ```
+    #[must_use]
+    pub const fn on<E: Error + 'static>(self) -> Self {
+        self.only(caused_by::<E>)
     }
 
     /// How many attempts there are in all.
@@ -106,8 +204,8 @@ impl Retry {
         self.attempts
     }
 
-    /// Whether to try again after this error.
-    pub(crate) fn covers(&self, error: &crate::BoxError) -> bool {
+    /// Whether it is for this error: always, without [`only`](Self::only) and [`on`](Self::on).
+    pub fn covers(&self, error: &BoxError) -> bool {
         self.only.is_none_or(|only| only(error))
     }
 
@@ -127,11 +225,32 @@ impl Retry {
     }
 }
 
+/// Whether an error, or one that it came from, is an `E`.
+fn caused_by<E: Error + 'static>(error: &BoxError) -> bool {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(&**error);
+    while let Some(error) = cause {
+        if error.is::<E>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
 /// What surrounds each run of a node: retries and timeouts. Unset parts leave what is set elsewhere.
+///
+/// ```
+/// use petalflow::{Policy, Retry};
+/// use std::time::Duration;
+///
+/// const PATIENT: Policy = Policy { retry: &[Retry::times(5)], ..Policy::NONE };
+/// let quick = Policy { timeout: Some(Duration::from_secs(1)), ..Policy::NONE };
+/// assert_eq!(quick.or(PATIENT).retry[0].attempts(), 5);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Policy {
-    /// How often to try.
-    pub retry: Option<Retry>,
+    /// How often to try: the first that covers the error decides. Empty where it is unset.
+    pub retry: &'static [Retry],
     /// The longest one attempt may take.
     pub timeout: Option<Duration>,
     /// The longest one attempt may go without an event of its own ([`Context::emit`](crate::Context::emit),
@@ -142,23 +261,88 @@ pub struct Policy {
 impl Policy {
     /// No retries and no timeouts.
     pub const NONE: Self = Policy {
-        retry: None,
+        retry: &[],
         timeout: None,
         idle: None,
     };
 
     /// This policy where it says something, else the other.
     #[must_use]
-    pub fn or(self, other: Self) -> Self {
+    pub const fn or(self, other: Self) -> Self {
         Policy {
-            retry: self.retry.or(other.retry),
+            retry: if self.retry.is_empty() {
+                other.retry
+            } else {
+                self.retry
+            },
+            timeout: if self.timeout.is_some() {
+                self.timeout
+            } else {
+                other.timeout
+            },
+            idle: if self.idle.is_some() {
+                self.idle
+            } else {
+                other.idle
+            },
+        }
+    }
+
+    /// Whether it asks for nothing.
+    pub const fn is_none(&self) -> bool {
+        self.retry.is_empty() && self.timeout.is_none() && self.idle.is_none()
+    }
+}
+
+/// A policy of a node in a graph: its retries may have been listed at run time.
+#[doc(hidden)]
+#[derive(Clone, Debug, Default)]
+pub struct NodePolicy {
+    pub(crate) retry: Cow<'static, [Retry]>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) idle: Option<Duration>,
+}
+
+impl From<Policy> for NodePolicy {
+    fn from(policy: Policy) -> Self {
+        NodePolicy {
+            retry: Cow::Borrowed(policy.retry),
+            timeout: policy.timeout,
+            idle: policy.idle,
+        }
+    }
+}
+
+impl NodePolicy {
+    /// Retries alone.
+    pub(crate) fn retrying(retry: Vec<Retry>) -> Self {
+        NodePolicy {
+            retry: Cow::Owned(retry),
+            ..NodePolicy::default()
+        }
+    }
+
+    /// This policy where it says something, else the other.
+    pub(crate) fn or(self, other: Self) -> Self {
+        NodePolicy {
+            retry: if self.retry.is_empty() {
+                other.retry
+            } else {
+                self.retry
+            },
             timeout: self.timeout.or(other.timeout),
             idle: self.idle.or(other.idle),
         }
     }
 
     /// Whether it asks for nothing.
-    pub fn is_none(&self) -> bool {
-        self.retry.is_none() && self.timeout.is_none() && self.idle.is_none()
+    pub(crate) fn is_none(&self) -> bool {
+        self.retry.is_empty() && self.timeout.is_none() && self.idle.is_none()
+    }
+
+    /// How long to wait before the node is tried again, if it is. `attempt` is the one that failed, from 1.
+    pub(crate) fn wait_after(&self, attempt: u32, error: &BoxError) -> Option<Duration> {
+        let retry = self.retry.iter().find(|retry| retry.covers(error))?;
+        retry.waits().nth(attempt as usize - 1)
     }
 }

@@ -1,5 +1,7 @@
 //! Routes: the enum by which a node says where to go next.
 
+use std::any::{TypeId, type_name};
+
 use super::{Chooses, Delivery};
 
 /// A choice among named ways on. Derive it for an enum; each variant is a route and may carry one value, which is
@@ -41,4 +43,35 @@ pub trait Carries<const NAME: u64> {
 /// Several routes, each with its payload.
 impl<R: Carries<NAME>, const NAME: u64> Carries<NAME> for Vec<R> {
     type Payload = R::Payload;
+}
+
+/// A type, told at run time, with its name for messages.
+pub(crate) type TypeName = (TypeId, &'static str);
+
+/// What a route carries, for graphs that are built at run time. (Static flows ask [`Carries`].)
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Carried {
+    /// The value.
+    pub whole: TypeName,
+    /// Its items, if it is a list: what an `each` edge delivers.
+    pub items: Option<TypeName>,
+}
+
+impl Carried {
+    /// One value.
+    pub fn one<T: 'static>() -> Self {
+        Carried {
+            whole: (TypeId::of::<T>(), type_name::<T>()),
+            items: None,
+        }
+    }
+
+    /// A list.
+    pub fn list<T: 'static>() -> Self {
+        Carried {
+            items: Some((TypeId::of::<T>(), type_name::<T>())),
+            ..Carried::one::<Vec<T>>()
+        }
+    }
 }

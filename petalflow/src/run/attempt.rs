@@ -5,7 +5,7 @@ use super::{Extras, Pulse};
 use crate::event::EventKind;
 use crate::flow::Step;
 use crate::middleware::{BoxFuture, Innermost, Next, NodeCall};
-use crate::node::{Effects, Policy, Scope};
+use crate::node::{Effects, Scope};
 use crate::{BoxError, FailureKind, Flow, NodeError};
 
 /// Runs a task to its end: attempt after attempt, each with fresh writes.
@@ -16,14 +16,12 @@ pub(crate) async fn attempts<F: Flow>(
     state: &F::State,
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
-    let policy = scope.shared.wiring.policies[scope.node as usize];
-    let mut waits = policy.retry.map(|retry| retry.waits());
     scope.attempt = 0;
     loop {
         scope.attempt += 1;
         effects.clear();
         tell(extras, scope, || EventKind::NodeStarted);
-        let failure = match attempt(flow, extras, &policy, scope, state, effects).await {
+        let failure = match attempt(flow, extras, scope, state, effects).await {
             Ok(()) => {
                 tell(extras, scope, || EventKind::NodeFinished {
                     update: effects.update.clone(),
@@ -33,11 +31,13 @@ pub(crate) async fn attempts<F: Flow>(
             Err(failure) => failure,
         };
         // A panic is a defect, not a passing fault: it is not tried again.
-        let covered = failure.kind != FailureKind::Panic
-            && policy
-                .retry
-                .is_some_and(|retry| retry.covers(&failure.error));
-        let Some(wait) = waits.as_mut().filter(|_| covered).and_then(Iterator::next) else {
+        let policy = &scope.shared.wiring.policies[scope.node as usize];
+        let wait = if failure.kind == FailureKind::Panic {
+            None
+        } else {
+            policy.wait_after(scope.attempt, &failure.error)
+        };
+        let Some(wait) = wait else {
             effects.clear();
             tell(extras, scope, || EventKind::NodeFailed {
                 error: failure.describe(scope),
@@ -58,16 +58,17 @@ pub(crate) async fn attempts<F: Flow>(
 async fn attempt<F: Flow>(
     flow: &F,
     extras: &Extras<F::State>,
-    policy: &Policy,
     scope: &mut Scope,
     state: &F::State,
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
-    scope.pulse = policy.idle.map(|_| Pulse::new().into());
+    let policy = &scope.shared.wiring.policies[scope.node as usize];
+    let (timeout, idle) = (policy.timeout, policy.idle);
+    scope.pulse = idle.map(|_| Pulse::new().into());
     let pulse = scope.pulse.clone();
     let run = layered(flow, extras, scope, state, effects);
     let idle = async {
-        match (pulse, policy.idle) {
+        match (pulse, idle) {
             (Some(pulse), Some(idle)) => {
                 pulse.stopped(idle).await;
                 Failure::idle(idle)
@@ -76,7 +77,7 @@ async fn attempt<F: Flow>(
         }
     };
     let late = async {
-        match policy.timeout {
+        match timeout {
             Some(timeout) => {
                 tokio::time::sleep(timeout).await;
                 Failure::timeout(timeout)

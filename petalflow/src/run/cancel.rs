@@ -62,6 +62,34 @@ impl CancelToken {
     }
 
     /// Stops the runs when the superstep that they are in has been committed. A run that ends with it ends as usual.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use petalflow::{CancelToken, RunErrorKind};
+    ///
+    /// #[node(Log)]
+    /// async fn first(token: Managed<CancelToken>) -> LogLines {
+    ///     token.drain(); // From elsewhere, in real life.
+    ///     LogLines(vec!["first".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn second() -> LogLines {
+    ///     LogLines(vec!["second".into()])
+    /// }
+    ///
+    /// flow!(Work(Log) { first -> second });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let token = CancelToken::new();
+    /// let error = Work::new().cancel_with(&token).manage(token.clone()).run(()).await.err().unwrap();
+    /// assert_eq!(*error.kind(), RunErrorKind::Drained { next: vec!["second".into()] });
+    /// assert_eq!(error.state::<Log>().unwrap().lines, ["first"]);
+    /// # }
+    /// ```
     pub fn drain(&self) {
         // A cancelled run stays cancelled.
         let _ = self.inner.state.compare_exchange(

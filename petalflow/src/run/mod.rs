@@ -34,6 +34,15 @@ use crate::{Flow, RunError, State};
 ///
 /// Nothing happens before it is polled.
 ///
+/// # Errors
+///
+/// A [`RunError`] of one of these [kinds](crate::RunErrorKind): a node failed for good, a write was refused, managed values are
+/// missing, or the run was stopped by its limit, a timeout or a token. What was committed before it is in the error.
+///
+/// # Panics
+///
+/// If it is polled again after it has ended. Panics of nodes do not pass through: they are failures of the node.
+///
 /// # Cancel safety
 ///
 /// Dropping it stops the run at once: every node in flight is dropped. Only a `blocking` node that has begun runs on, and

@@ -45,6 +45,37 @@ pub trait Message {
 }
 
 /// What the removal of messages removes.
+///
+/// ```
+/// use petalflow::{Message, Remove, reduce};
+///
+/// #[derive(Clone, Debug, PartialEq)]
+/// enum Line {
+///     Text(String),
+///     Forget(String),
+/// }
+///
+/// impl Message for Line {
+///     fn id(&self) -> Option<&str> {
+///         match self {
+///             Line::Text(text) => Some(text),
+///             Line::Forget(_) => None,
+///         }
+///     }
+///     fn set_id(&mut self, _: String) {}
+///     fn removes(&self) -> Option<Remove<'_>> {
+///         match self {
+///             Line::Text(_) => None,
+///             Line::Forget(id) => Some(Remove::One(id)),
+///         }
+///     }
+/// }
+///
+/// let text = |text: &str| Line::Text(text.into());
+/// let mut chat = vec![text("hello"), text("oops")];
+/// reduce::messages(&mut chat, vec![Line::Forget("oops".into())]);
+/// assert_eq!(chat, [text("hello")]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remove<'a> {
     /// The message of this id. It is an error if there is none.
@@ -54,6 +85,25 @@ pub enum Remove<'a> {
 }
 
 /// The lists that the reducer `messages` fits: `Vec<M>` of a [`Message`].
+///
+/// ```
+/// use petalflow::reduce::Messages;
+/// # use petalflow::{Message, reduce};
+/// # #[derive(Clone, Debug, PartialEq)]
+/// # struct Line(Option<String>, &'static str);
+/// # impl Message for Line {
+/// #     fn id(&self) -> Option<&str> { self.0.as_deref() }
+/// #     fn set_id(&mut self, id: String) { self.0 = Some(id); }
+/// # }
+///
+/// fn add_all<L: Messages>(chat: &mut L, batches: Vec<L>) {
+///     batches.into_iter().for_each(|batch| chat.messages(batch));
+/// }
+///
+/// let mut chat = vec![];
+/// add_all(&mut chat, vec![vec![Line(None, "hello")], vec![Line(None, "how are you?")]]);
+/// assert_eq!(chat.len(), 2);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`messages` does not fit a key of type `{Self}`",
     label = "not a list of messages",
@@ -76,6 +126,20 @@ pub trait Messages: Sized {
 
 /// Folds messages into a list: a known id replaces in place, the others append, removals remove. Messages without an id get
 /// one.
+///
+/// ```
+/// # use petalflow::{Message, reduce};
+/// # #[derive(Clone, Debug, PartialEq)]
+/// # struct Line(Option<String>, &'static str);
+/// # impl Message for Line {
+/// #     fn id(&self) -> Option<&str> { self.0.as_deref() }
+/// #     fn set_id(&mut self, id: String) { self.0 = Some(id); }
+/// # }
+/// let mut chat = vec![Line(Some("1".into()), "helo")];
+/// reduce::messages(&mut chat, vec![Line(Some("1".into()), "hello"), Line(None, "how are you?")]);
+/// assert_eq!((chat.len(), chat[0].1), (2, "hello"));
+/// assert!(chat[1].0.is_some(), "a message without an id gets one");
+/// ```
 pub fn messages<T: Messages>(current: &mut T, written: T) {
     current.messages(written);
 }

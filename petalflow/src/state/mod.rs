@@ -89,6 +89,23 @@ pub trait State: Sized + Send + Sync + 'static {
 }
 
 /// What is known of one key while the program compiles.
+///
+/// ```
+/// use petalflow::{KeyMeta, Trait, prelude::*};
+///
+/// #[state]
+/// struct Essay {
+///     #[key(input)]
+///     topic: String,
+///     #[key(append, id = "remarks")]
+///     notes: Vec<String>,
+/// }
+///
+/// let [topic, notes] = Essay::KEYS else { unreachable!() };
+/// assert!(topic.has(Trait::Input) && topic.has(Trait::Exclusive));
+/// assert_eq!((notes.name, notes.id, notes.reducer), ("notes", "remarks", "append"));
+/// assert!(KeyMeta::named(Essay::KEYS, &["notes"]).contains(1));
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct KeyMeta {
@@ -106,6 +123,21 @@ pub struct KeyMeta {
 }
 
 /// A yes-or-no property of a key.
+///
+/// ```
+/// use petalflow::{KeyMeta, Trait, prelude::*};
+///
+/// #[state]
+/// struct Essay {
+///     #[key(turn)]
+///     draft: String,
+///     #[key(untracked)]
+///     scratch: String,
+/// }
+///
+/// assert!(KeyMeta::set(Essay::KEYS, Trait::Turn).contains(0));
+/// assert!(Essay::KEYS[1].has(Trait::Untracked));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Trait {

@@ -39,6 +39,12 @@ macro_rules! reducer {
 }
 
 /// The write takes the place of the current value.
+///
+/// ```
+/// let mut draft = "first".to_string();
+/// petalflow::reduce::replace(&mut draft, "second".into());
+/// assert_eq!(draft, "second");
+/// ```
 #[inline]
 pub fn replace<T>(current: &mut T, written: T) {
     *current = written;
@@ -46,6 +52,12 @@ pub fn replace<T>(current: &mut T, written: T) {
 
 reducer! {
     /// What is written goes after what is there: `[1, 2]` and `[3, 4]` make `[1, 2, 3, 4]`.
+    ///
+    /// ```
+    /// let mut list = vec![1, 2];
+    /// petalflow::reduce::append(&mut list, vec![3, 4]);
+    /// assert_eq!(list, [1, 2, 3, 4]);
+    /// ```
     Append append:
     "nothing can be appended to a `{Self}`",
     "not a list that `append` knows",
@@ -54,6 +66,12 @@ reducer! {
 
 reducer! {
     /// What is written goes before what is there: `[c, d]` and `[a, b]` make `[a, b, c, d]`.
+    ///
+    /// ```
+    /// let mut list = vec!['c', 'd'];
+    /// petalflow::reduce::prepend(&mut list, vec!['a', 'b']);
+    /// assert_eq!(list, ['a', 'b', 'c', 'd']);
+    /// ```
     Prepend prepend:
     "nothing can be prepended to a `{Self}`",
     "not a list that `prepend` knows",
@@ -62,6 +80,12 @@ reducer! {
 
 reducer! {
     /// Adds the write to the current value with `+=`.
+    ///
+    /// ```
+    /// let mut rounds = 10;
+    /// petalflow::reduce::sum(&mut rounds, 5);
+    /// assert_eq!(rounds, 15);
+    /// ```
     Sum sum:
     "values of type `{Self}` cannot be summed",
     "needs `std::ops::AddAssign`",
@@ -70,6 +94,13 @@ reducer! {
 
 reducer! {
     /// Keeps the smaller of the two. Without a `default` the first write is taken as it is.
+    ///
+    /// ```
+    /// let mut price = 3.5;
+    /// petalflow::reduce::min(&mut price, 2.0);
+    /// petalflow::reduce::min(&mut price, 9.0);
+    /// assert_eq!(price, 2.0);
+    /// ```
     Min min:
     "there is no smallest `{Self}`",
     "needs `PartialOrd`",
@@ -78,6 +109,13 @@ reducer! {
 
 reducer! {
     /// Keeps the larger of the two. Without a `default` the first write is taken as it is.
+    ///
+    /// ```
+    /// let mut score = 3;
+    /// petalflow::reduce::max(&mut score, 9);
+    /// petalflow::reduce::max(&mut score, 2);
+    /// assert_eq!(score, 9);
+    /// ```
     Max max:
     "there is no largest `{Self}`",
     "needs `PartialOrd`",
@@ -87,6 +125,14 @@ reducer! {
 reducer! {
     /// Adds what is written to a map or a set; entries written later win: `{a: 1, b: 2}` and `{b: 3, c: 4}` make
     /// `{a: 1, b: 3, c: 4}`.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    ///
+    /// let mut map = BTreeMap::from([("a", 1), ("b", 2)]);
+    /// petalflow::reduce::merge(&mut map, BTreeMap::from([("b", 3), ("c", 4)]));
+    /// assert_eq!(map, BTreeMap::from([("a", 1), ("b", 3), ("c", 4)]));
+    /// ```
     Merge merge:
     "values of type `{Self}` cannot be merged",
     "not a map or a set that `merge` knows",
@@ -95,6 +141,13 @@ reducer! {
 
 reducer! {
     /// Keeps the first value that is not the type's default: `"first"` stays when `"second"` is written, `""` does not.
+    ///
+    /// ```
+    /// let mut winner = String::new();
+    /// petalflow::reduce::first(&mut winner, "first".into());
+    /// petalflow::reduce::first(&mut winner, "second".into());
+    /// assert_eq!(winner, "first");
+    /// ```
     First first:
     "`first` cannot tell whether a `{Self}` has been set",
     "needs `Default` and `PartialEq`",

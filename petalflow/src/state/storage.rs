@@ -3,14 +3,70 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 /// The [`Storage`](super::State::Storage) of a state whose runs can be stored: its values implement serde's traits.
+///
+/// ```
+/// use petalflow::{Durable, prelude::*};
+///
+/// /// Only takes flows whose runs can be stored.
+/// fn store<F: Flow<State: State<Storage = Durable>>>(flow: &F) -> String {
+///     format!("{} goes to disk", flow.name())
+/// }
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// # flow!(Write(Essay) { write });
+/// assert_eq!(store(&Write), "Write goes to disk");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Durable {}
 
 /// The [`Storage`](super::State::Storage) of `#[state(volatile)]`: values need no serde, and runs cannot be stored.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use std::sync::Arc;
+///
+/// #[state(volatile)]
+/// struct Session {
+///     #[key(input)]
+///     // Neither `Serialize` nor `Deserialize`.
+///     on_reply: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+/// }
+///
+/// #[node(Session)]
+/// async fn reply(on_reply: Option<&Arc<dyn Fn(&str) + Send + Sync>>) {
+///     if let Some(on_reply) = on_reply {
+///         on_reply("hello");
+///     }
+/// }
+///
+/// flow!(Reply(Session) { reply });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// Reply::run(SessionInput { on_reply: Some(Arc::new(|text| assert_eq!(text, "hello"))) }).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Volatile {}
 
 /// Says that a state of this storage can hold a `T`, as a key's value or as what an edge delivers.
+///
+/// ```
+/// use petalflow::{Durable, Keeps, Volatile};
+///
+/// fn kept<S: Keeps<T>, T>(_: &T) -> bool {
+///     true
+/// }
+///
+/// #[derive(Clone)]
+/// struct Connection;
+///
+/// assert!(kept::<Durable, _>(&"text".to_string()));
+/// assert!(kept::<Volatile, _>(&Connection), "which `Durable` does not keep: it has no serde");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{T}` cannot be kept in a state that may be stored",
     label = "needs `Clone`, `Serialize` and `Deserialize`",

@@ -5,6 +5,24 @@ use super::{KeySet, State};
 /// One node's writes to a state: a field per key. Written by [`#[state]`](macro@crate::state).
 ///
 /// The values are read through methods named like the keys, each giving [`Writes`](crate::Writes).
+///
+/// ```
+/// use petalflow::{Effects, Output, Update, prelude::*};
+///
+/// #[state]
+/// struct Essay {
+///     draft: String,
+///     #[key(append)]
+///     notes: Vec<String>,
+/// }
+///
+/// let mut effects = Effects::<Essay>::default();
+/// Overwrite(EssayNotes(vec!["fresh".into()])).apply(&mut effects).unwrap();
+/// let update = &effects.update;
+/// assert!(update.written().contains(1) && update.overwritten().contains(1));
+/// assert!(update.draft().is_empty());
+/// assert_eq!(update.notes().only().unwrap(), &["fresh"]);
+/// ```
 pub trait Update<S: State>: Default + Clone + Send + Sync + 'static {
     /// The keys that were written.
     fn written(&self) -> KeySet;
@@ -23,6 +41,21 @@ pub trait Update<S: State>: Default + Clone + Send + Sync + 'static {
 }
 
 /// A write that its key does not take.
+///
+/// ```
+/// use petalflow::{Effects, Output, prelude::*};
+///
+/// #[state]
+/// struct Essay {
+///     draft: String,
+/// }
+///
+/// let mut effects = Effects::<Essay>::default();
+/// EssayDraft("one".into()).apply(&mut effects).unwrap();
+/// let error = EssayDraft("two".into()).apply(&mut effects).unwrap_err();
+/// let error = error.downcast::<petalflow::WriteError>().unwrap();
+/// assert_eq!(error.key, "draft");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("key `{key}`: {problem}")]
 pub struct WriteError {

@@ -1,6 +1,18 @@
 //! The writes that wait for the barrier.
 
 /// One write to a key.
+///
+/// ```
+/// use petalflow::{Write, Writes, reduce};
+///
+/// let mut writes = Writes::default();
+/// writes.push(Write::Fold(vec![1]));
+/// writes.push(Write::Overwrite(vec![2]));
+/// writes.push(Write::Fold(vec![3]));
+/// let mut list = vec![0];
+/// writes.fold_into(&mut list, false, reduce::append);
+/// assert_eq!(list, [2, 3]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write<T> {
     /// Goes through the key's reducer.

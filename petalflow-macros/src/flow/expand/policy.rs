@@ -18,17 +18,20 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             .filter(|(_, node)| !node.options.is_empty())
             .map(|(place, node)| {
                 let place = number(place);
-                let field = |field: &str| {
-                    let said = node.options.iter().find(|(name, _)| name.unraw() == field);
-                    // What cannot be read was reported by the check.
-                    let value = said.and_then(|(_, value)| match field {
-                        "retry" => options::retry(value, krate).ok(),
-                        _ => options::duration(value).ok().map(options::duration_tokens),
-                    });
-                    let none = || quote!(::core::option::Option::None);
-                    value.map_or_else(none, |value| quote!(::core::option::Option::Some(#value)))
+                let said = |field: &str| {
+                    let option = node.options.iter().find(|(name, _)| name.unraw() == field);
+                    option.map(|(_, value)| value)
                 };
-                let (retry, timeout, idle) = (field("retry"), field("timeout"), field("idle"));
+                // What cannot be read was reported by the check.
+                let retry = said("retry").and_then(|value| options::retries(value, krate).ok());
+                let retry = retry.unwrap_or_else(|| quote!(&[]));
+                let time = |field: &str| {
+                    let time = said(field).and_then(|value| options::duration(value).ok());
+                    let none = || quote!(::core::option::Option::None);
+                    time.map(options::duration_tokens)
+                        .map_or_else(none, |time| quote!(::core::option::Option::Some(#time)))
+                };
+                let (timeout, idle) = (time("timeout"), time("idle"));
                 quote!((#place, #krate::Policy { retry: #retry, timeout: #timeout, idle: #idle }))
             }),
     )

@@ -291,11 +291,8 @@ impl Cx<'_> {
                 |value| quote!(::core::option::Option::Some(#value)),
             )
         };
-        let (retry, timeout, idle) = (
-            option(&args.retry),
-            option(&args.timeout),
-            option(&args.idle),
-        );
+        let retry = args.retry.clone().unwrap_or_else(|| quote!(&[]));
+        let (timeout, idle) = (option(&args.timeout), option(&args.idle));
         quote!(const POLICY: #runtime::Policy = #runtime::Policy { retry: #retry, timeout: #timeout, idle: #idle };)
     }
 

@@ -1,5 +1,6 @@
 //! The code for a state. It cannot fail.
 
+mod data;
 mod items;
 mod key;
 mod state;
@@ -18,6 +19,7 @@ pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
     let newtypes = state.keys.iter().map(|key| items::newtype(&cx, key));
     let update = items::update(&cx);
     let input_impls = items::input_impls(&cx);
+    let input_data = data::input(&cx);
     let keys = state
         .keys
         .iter()
@@ -32,6 +34,7 @@ pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #input_impls
+            #input_data
             #(#keys)*
             #update_impls
             #state_impl
@@ -86,12 +89,18 @@ impl Cx<'_> {
 
 /// `where` each of the keys' types has a trait, without saying that it has: see `petalflow::__private::DebugFor`.
 fn where_each<'a>(cx: &Cx, keys: impl Iterator<Item = &'a Key>, name: &str) -> TokenStream {
+    let bounds = each(cx, keys, name);
+    quote!(where #bounds)
+}
+
+/// The bounds alone.
+fn each<'a>(cx: &Cx, keys: impl Iterator<Item = &'a Key>, name: &str) -> TokenStream {
     let (runtime, name) = (cx.runtime, Ident::new(name, Span::call_site()));
     let bounds = keys.enumerate().map(|(index, key)| {
         let ty = cx.ty(key);
-        quote!(for<'__a> #ty: #runtime::__private::#name<'__a, #index>)
+        quote!(for<'__a> #ty: #runtime::__private::#name<'__a, #index>,)
     });
-    quote!(where #(#bounds,)*)
+    bounds.collect()
 }
 
 /// The update's own field, beside one per key.

@@ -22,7 +22,7 @@ pub use petalflow_graph::{
 
 pub use crate::flow::{Flow, Launch, NodeSpec, Step, Wiring, subflow};
 pub use crate::middleware::RunMiddleware;
-pub use crate::node::{Effects, FnNode, Node, Output, Requirements, Scope, Takes};
+pub use crate::node::{Effects, FnNode, Node, NodePolicy, Output, Requirements, Scope, Takes};
 pub use crate::node::{ItemProbe, NoItemCodec};
 pub use crate::{BoxError, Key, State};
 
@@ -231,13 +231,13 @@ impl Drawing {
             .map(|spec| NodeSpec {
                 routes: spec.facts.routes,
                 takes: spec.facts.takes_item,
-                policy: spec.policy,
+                policy: spec.policy.into(),
                 item: spec.item,
             })
             .collect();
         for (place, policy) in self.policies {
-            let spec = &mut specs[*place as usize];
-            spec.policy = policy.or(spec.policy);
+            let own = self.specs[*place as usize].policy;
+            specs[*place as usize].policy = policy.or(own).into();
         }
         Arc::new(Wiring::new(&self.graph(), &specs))
     }

@@ -94,10 +94,6 @@ impl Desk {
         .await;
     }
 
-    /// Whether the task has asked something that nobody has answered.
-    pub(crate) fn is_parked(&self, task: TaskId) -> bool {
-        self.lock().open.contains_key(&task)
-    }
 
     /// Forgets what a task asked that went on without an answer.
     pub(crate) fn withdraw(&self, task: TaskId) {

@@ -4,7 +4,9 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use petalflow::prelude::*;
-use petalflow::{BoxError, Extract, FnNode, Key, KeySet, Node, Output, Retry, Scope, State};
+use petalflow::{
+    BoxError, Extract, FnNode, Key, KeySet, Node, Output, Policy, Retry, Scope, State,
+};
 
 #[state]
 struct Essay {
@@ -128,7 +130,8 @@ fn options_are_the_policy_of_the_node() {
         ("Polish", "write")
     );
     let policy = <polish as Node<Essay>>::POLICY;
-    assert_eq!(policy.retry.map(|retry| retry.attempts()), Some(3));
+    let attempts = |policy: Policy| policy.retry.iter().map(Retry::attempts).collect::<Vec<_>>();
+    assert_eq!(attempts(policy), [3]);
     assert_eq!(
         (policy.timeout, policy.idle),
         (
@@ -136,12 +139,7 @@ fn options_are_the_policy_of_the_node() {
             Some(Duration::from_millis(500))
         )
     );
-    assert_eq!(
-        <retried as Node<Essay>>::POLICY
-            .retry
-            .map(|retry| retry.attempts()),
-        Some(2)
-    );
+    assert_eq!(attempts(<retried as Node<Essay>>::POLICY), [2]);
     assert!(<write as Node<Essay>>::POLICY.is_none());
 }
 

@@ -1,0 +1,65 @@
+//! Offsets in lines and columns.
+
+use super::Place;
+
+/// Where the lines of a text begin.
+#[derive(Debug)]
+pub(super) struct Lines<'a> {
+    pub(super) text: &'a str,
+    pub(super) starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let next = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self {
+            text,
+            starts: [0].into_iter().chain(next).collect(),
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The line at an offset, from 1.
+    pub(super) fn number(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start <= offset)
+    }
+
+    pub(super) fn start_of(&self, offset: usize) -> usize {
+        self.starts[self.number(offset) - 1]
+    }
+
+    pub(super) fn place(&self, offset: usize) -> Place {
+        let column = self.text[self.start_of(offset)..offset]
+            .trim_start_matches('\u{feff}')
+            .chars()
+            .count()
+            + 1;
+        Place {
+            line: self.number(offset),
+            column,
+            offset,
+        }
+    }
+
+    /// Where a line starts and what it says, without its ending; nothing beyond the last one.
+    pub(super) fn get(&self, number: usize) -> (usize, &'a str) {
+        let Some(&start) = self.starts.get(number - 1) else {
+            return (self.text.len(), "");
+        };
+        let end = self.starts.get(number).copied().unwrap_or(self.text.len());
+        (start, self.text[start..end].trim_end_matches(['\n', '\r']))
+    }
+
+    /// The ending of a line, or of the first line where the last one has none.
+    pub(super) fn ending(&self, number: usize) -> &'static str {
+        let end = self.starts.get(number).or(self.starts.get(1));
+        if end.is_some_and(|&end| self.text[..end].ends_with("\r\n")) {
+            "\r\n"
+        } else {
+            "\n"
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! All executions of a graph, one superstep after another, written without the analyses.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::graph::{Edge, Graph, Source, Target, Via};
+use crate::{KeyFacts, NodeFacts};
+
+/// What was seen over all executions.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) pairs: BTreeSet<(u32, u32)>,
+    pub(super) ran: BTreeSet<u32>,
+    pub(super) stuck: BTreeSet<u32>,
+    pub(super) unmet: BTreeSet<(u32, usize)>,
+    /// Keys that some end has not.
+    pub(super) missing: BTreeSet<usize>,
+    /// What ran more than once in a superstep, other than on a list.
+    pub(super) several: BTreeSet<u32>,
+    /// From somewhere no end can be reached.
+    pub(super) endless: bool,
+}
+
+/// Where an execution is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Now {
+    /// The nodes, and whether they run several times, other than on a list.
+    pub(super) active: BTreeMap<u32, bool>,
+    pub(super) waiting: BTreeMap<u32, bool>,
+    pub(super) joins: BTreeMap<u32, BTreeSet<Source>>,
+    pub(super) lasting: BTreeSet<usize>,
+    pub(super) fleeting: BTreeSet<usize>,
+}
+
+/// One way for a node to run: the edges that fire, each with items or an empty list.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) fires: Vec<(usize, bool)>,
+    pub(super) writes: bool,
+}
+
+pub(super) struct Simulator<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) all_many: bool,
+    pub(super) all_take: bool,
+    pub(super) keys: &'a [KeyFacts<'a>],
+    pub(super) nodes: &'a [NodeFacts<'a>],
+}
+
+impl Simulator<'_> {
+    /// All executions, or none if there are too many.
+    pub(super) fn run(&self) -> Option<Seen> {
+        let mut seen = Seen::default();
+        let mut known: BTreeMap<Now, usize> = BTreeMap::new();
+        let mut steps = Vec::new();
+        let assigned = (0..self.keys.len()).filter(|&key| self.keys[key].assigned);
+        let (fleeting, lasting) = assigned.partition(|&key| self.keys[key].ephemeral);
+        let mut queue: Vec<(Option<usize>, Now)> = Vec::new();
+        for run in self.runs(Source::Start, false) {
+            let now = self.barrier(
+                &Now {
+                    lasting: BTreeSet::clone(&lasting),
+                    ..Now::default()
+                },
+                &[(Source::Start, run)],
+                &fleeting,
+            );
+            queue.push((None, now));
+        }
+        let mut ends = Vec::new();
+        while let Some((before, now)) = queue.pop() {
+            let at = known.get(&now).copied().unwrap_or(known.len());
+            steps.extend(before.map(|before| (before, at)));
+            if at < known.len() {
+                continue;
+            }
+            known.insert(now.clone(), at);
+            if now.active.is_empty() {
+                ends.push(at);
+            }
+            if known.len() > 1000 {
+                return None;
+            }
+            self.look(&now, &mut seen);
+            let mut ways: Vec<Vec<(Source, Run)>> = if now.active.is_empty() {
+                Vec::new()
+            } else {
+                vec![Vec::new()]
+            };
+            for (&node, &several) in &now.active {
+                let runs = self.runs(Source::Node(node), several);
+                ways = ways
+                    .iter()
+                    .flat_map(|way| {
+                        runs.iter().map(move |run| {
+                            [&way[..], &[(Source::Node(node), run.clone())]].concat()
+                        })
+                    })
+                    .collect();
+                if ways.len() > 1000 {
+                    return None;
+                }
+            }
+            queue.extend(
+                ways.iter()
+                    .map(|way| (Some(at), self.barrier(&now, way, &BTreeSet::new()))),
+            );
+        }
+        let mut into = vec![Vec::new(); known.len()];
+        steps.iter().for_each(|&(from, to)| into[to].push(from));
+        let mut ending = BTreeSet::new();
+        while let Some(at) = ends.pop() {
+            if ending.insert(at) {
+                ends.extend(&into[at]);
+            }
+        }
+        seen.endless = ending.len() < known.len();
+        Some(seen)
+    }
+
+    pub(super) fn look(&self, now: &Now, seen: &mut Seen) {
+        let has = |key: &usize| now.lasting.contains(key) || now.fleeting.contains(key);
+        for (&a, &several) in &now.active {
+            seen.ran.insert(a);
+            if several {
+                seen.several.insert(a);
+            }
+            seen.pairs
+                .extend(now.active.keys().filter(|&&b| a < b).map(|&b| (a, b)));
+            seen.unmet.extend(
+                self.nodes[a as usize]
+                    .reads
+                    .iter()
+                    .filter(|key| !has(key))
+                    .map(|key| (a, key)),
+            );
+        }
+        if now.active.is_empty() {
+            seen.stuck.extend(
+                now.joins
+                    .iter()
+                    .filter(|(_, sides)| !sides.is_empty())
+                    .map(|(&join, _)| join),
+            );
+            seen.missing
+                .extend((0..self.keys.len()).filter(|key| self.keys[*key].output && !has(key)));
+        }
+    }
+
+    pub(super) fn edges(&self, from: Source) -> impl Iterator<Item = (usize, &Edge)> {
+        self.graph
+            .edges
+            .iter()
+            .enumerate()
+            .filter(move |(_, edge)| edge.from == from)
+    }
+
+    pub(super) fn runs(&self, from: Source, several: bool) -> Vec<Run> {
+        let names: BTreeSet<&str> = self
+            .edges(from)
+            .filter_map(|(_, edge)| route_of(edge))
+            .collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        let batch = several || self.is_batch(from);
+        let mut runs = Vec::new();
+        for mask in 0..1usize << names.len() {
+            let many = matches!(from, Source::Node(node) if self.all_many || self.graph.nodes[node as usize].many);
+            let allowed = names.is_empty() || many || batch && mask != 0 || mask.is_power_of_two();
+            if !allowed {
+                continue;
+            }
+            let fires = |edge: &Edge| match route_of(edge) {
+                None => edge.via != Via::Catch,
+                Some(name) => names
+                    .iter()
+                    .position(|&other| other == name)
+                    .is_some_and(|i| mask >> i & 1 == 1),
+            };
+            let mut options: Vec<Vec<(usize, bool)>> = vec![Vec::new()];
+            for (at, edge) in self.edges(from).filter(|(_, edge)| fires(edge)) {
+                let full = options
+                    .iter()
+                    .map(|fired| [&fired[..], &[(at, true)]].concat());
+                let empty = options
+                    .iter()
+                    .filter(|_| is_list(edge))
+                    .map(|fired| [&fired[..], &[(at, false)]].concat());
+                options = full.chain(empty).collect();
+            }
+            runs.extend(options.into_iter().map(|fires| Run {
+                fires,
+                writes: true,
+            }));
+        }
+        let caught: Vec<(usize, bool)> = self
+            .edges(from)
+            .filter(|(_, edge)| edge.via == Via::Catch)
+            .map(|(at, _)| (at, true))
+            .collect();
+        if !caught.is_empty() {
+            if batch {
+                // Some items fail and others do not.
+                let mixed: Vec<Run> = runs
+                    .iter()
+                    .map(|run: &Run| Run {
+                        fires: [&run.fires[..], &caught].concat(),
+                        writes: true,
+                    })
+                    .collect();
+                runs.extend(mixed);
+            }
+            runs.push(Run {
+                fires: caught,
+                writes: false,
+            });
+        }
+        runs
+    }
+
+    pub(super) fn is_batch(&self, from: Source) -> bool {
+        let mut edges = self.graph.edges.iter();
+        matches!(from, Source::Node(node) if edges.any(|edge| edge.to == Target::Node(node) && is_list(edge)))
+    }
+
+    pub(super) fn barrier(
+        &self,
+        now: &Now,
+        runs: &[(Source, Run)],
+        fleeting: &BTreeSet<usize>,
+    ) -> Now {
+        let mut next = Now {
+            active: BTreeMap::new(),
+            fleeting: fleeting.clone(),
+            ..now.clone()
+        };
+        for (source, run) in runs {
+            let Source::Node(node) = source else { continue };
+            let node = &self.nodes[*node as usize];
+            // What was missed once is not missed again.
+            next.lasting
+                .extend(node.reads.iter().filter(|&key| !self.keys[key].ephemeral));
+            for key in node.must_write.iter().filter(|_| run.writes) {
+                if self.keys[key].ephemeral {
+                    next.fleeting.insert(key)
+                } else {
+                    next.lasting.insert(key)
+                };
+            }
+        }
+        let fired: Vec<(usize, bool)> = runs
+            .iter()
+            .flat_map(|(_, run)| run.fires.iter().copied())
+            .collect();
+        let edge = |at: usize| &self.graph.edges[at];
+        // Batches: all items of all senders count, so one is empty only if nobody sent anything.
+        let busy: BTreeSet<Target> = fired
+            .iter()
+            .filter(|(_, full)| *full)
+            .map(|(at, _)| edge(*at).to)
+            .collect();
+        let mut activated = BTreeSet::new();
+        let mut skipped = BTreeSet::new();
+        let mut completed = BTreeSet::new();
+        let mut todo = fired.clone();
+        while let Some((at, full)) = todo.pop() {
+            match edge(at).to {
+                Target::End => {}
+                Target::Node(node) if full => drop(activated.insert(node)),
+                Target::Node(node) => {
+                    let has_items =
+                        busy.contains(&Target::Node(node)) || now.waiting.contains_key(&node);
+                    let routes = self
+                        .edges(Source::Node(node))
+                        .any(|(_, edge)| route_of(edge).is_some());
+                    if !has_items && !routes && skipped.insert(node) {
+                        todo.extend(
+                            self.edges(Source::Node(node))
+                                .filter(|(_, edge)| edge.via != Via::Catch)
+                                .map(|(at, edge)| (at, !is_list(edge))),
+                        );
+                    }
+                }
+                Target::Join(join) => {
+                    let sides = next.joins.entry(join).or_default();
+                    sides.insert(edge(at).from);
+                    let all: BTreeSet<Source> = self
+                        .graph
+                        .edges
+                        .iter()
+                        .filter(|edge| edge.to == Target::Join(join))
+                        .map(|edge| edge.from)
+                        .collect();
+                    if *sides == all && completed.insert(join) {
+                        todo.extend(self.edges(Source::Join(join)).map(|(at, _)| (at, true)));
+                    }
+                }
+            }
+        }
+        next.joins.retain(|join, _| !completed.contains(join));
+        // How often something was delivered to each node that takes it; what ran several times can deliver twice.
+        let mut delivered: BTreeMap<u32, usize> = BTreeMap::new();
+        for (source, run) in runs {
+            let twice =
+                self.is_batch(*source) || matches!(source, Source::Node(node) if now.active[node]);
+            for (i, (at, _)) in run.fires.iter().enumerate() {
+                // An edge that is written twice is a mistake of its own.
+                if run.fires[..i]
+                    .iter()
+                    .any(|(other, _)| edge(*other) == edge(*at))
+                {
+                    continue;
+                }
+                if let (Via::Route(_) | Via::Catch, Target::Node(to)) =
+                    (&edge(*at).via, edge(*at).to)
+                    && (self.all_take || self.nodes[to as usize].takes_item)
+                {
+                    *delivered.entry(to).or_default() += 1 + usize::from(twice);
+                }
+            }
+        }
+        for node in activated {
+            let times = delivered.get(&node).copied().unwrap_or(0);
+            if self.graph.nodes[node as usize].deferred {
+                let several = times > 1
+                    || now
+                        .waiting
+                        .get(&node)
+                        .is_some_and(|&several| several || times > 0);
+                next.waiting.insert(node, several)
+            } else {
+                next.active.insert(node, times > 1)
+            };
+        }
+        if next.active.is_empty() {
+            next.active = std::mem::take(&mut next.waiting);
+        }
+        next
+    }
+}
+
+pub(super) fn route_of(edge: &Edge) -> Option<&str> {
+    match &edge.via {
+        Via::Route(name) | Via::RouteEach(name) => Some(name),
+        _ => None,
+    }
+}
+
+pub(super) fn is_list(edge: &Edge) -> bool {
+    matches!(edge.via, Via::Each | Via::RouteEach(_)) && matches!(edge.to, Target::Node(_))
+}

@@ -1,0 +1,91 @@
+//! Input as data: `Deserialize` for the input type. Written out rather than derived, so that users need no serde of their
+//! own, and so that a key which the data leaves out is what it is without a write.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::super::model::{BuiltIn, Initial, Key, Reducer, State};
+use super::{Cx, each, where_each};
+use crate::paths::{local, local_at};
+
+pub(super) fn input(cx: &Cx) -> TokenStream {
+    let State { input, .. } = cx.state;
+    let runtime = cx.runtime;
+    let inputs: Vec<_> = cx.inputs().collect();
+    let keys = || inputs.iter().map(|(_, key)| *key);
+    let zeros = keys().filter(|key| matches!(absent(key), Absent::Zero));
+    let zero = each(cx, zeros, "DefaultFor");
+    let where_data = where_each(cx, keys(), "DataFor");
+    let (fields, types): (Vec<_>, Vec<_>) = keys().map(|key| (&key.field, cx.ty(key))).unzip();
+    let names: Vec<_> = keys().map(|key| &key.name).collect();
+    let places: Vec<_> = (0..inputs.len()).collect();
+    let (slots, map, key) = (local("slots"), local("map"), local("key"));
+    let (text, deserializer) = (input.to_string(), local("deserializer"));
+    let values = places
+        .iter()
+        .map(|place| value(cx, *place, inputs[*place], &quote!(#slots)));
+    quote! {
+        // Outside of the impls: rustc must not evaluate constants under a `where` with a type that does not exist.
+        const __INPUTS: &[&str] = &[#(#names),*];
+        #[allow(non_camel_case_types, dead_code)]
+        struct __Slots {
+            #(#fields: ::core::option::Option<#types>,)*
+        }
+        #[automatically_derived]
+        impl<'de> #runtime::__private::Slots<'de> for __Slots #where_data {
+            #[allow(unused_variables)]
+            fn read<__A: #runtime::__private::MapAccess<'de>>(&mut self, #key: usize, #map: &mut __A) -> ::core::result::Result<bool, __A::Error> {
+                match #key {
+                    #(#places => <#types as #runtime::__private::DataFor<'_, #places>>::read(&mut self.#fields, #map),)*
+                    _ => ::core::unreachable!(),
+                }
+            }
+        }
+        #[automatically_derived]
+        impl<'de> #runtime::__private::Deserialize<'de> for #input #where_data #zero {
+            fn deserialize<__D: #runtime::__private::Deserializer<'de>>(#deserializer: __D) -> ::core::result::Result<Self, __D::Error> {
+                #[allow(unused_mut)]
+                let mut #slots = __Slots { #(#fields: ::core::option::Option::None,)* };
+                #runtime::__private::read_input(#deserializer, #text, __INPUTS, &mut #slots)?;
+                ::core::result::Result::Ok(#input { #(#fields: #values,)* })
+            }
+        }
+    }
+}
+
+/// The value that was read, or what the key is without one.
+fn value(cx: &Cx, place: usize, (index, key): (usize, &Key), slots: &TokenStream) -> TokenStream {
+    let (runtime, field, name, ty) = (cx.runtime, &key.field, &key.name, cx.ty(key));
+    let default = local_at("__default_", index);
+    let absent = match absent(key) {
+        Absent::Refused => {
+            return quote!(<#ty as #runtime::__private::DataFor<'_, #place>>::required(#slots.#field, #name)?);
+        }
+        Absent::Initial => quote!(#default),
+        Absent::Zero => quote!(::core::default::Default::default),
+    };
+    quote!(::core::option::Option::unwrap_or_else(#slots.#field, #absent))
+}
+
+/// What the input of a key is that is not given: a value that changes nothing, if there is one.
+enum Absent {
+    /// What the key starts from.
+    Initial,
+    /// The type's default, which adds nothing to what the key starts from.
+    Zero,
+    Refused,
+}
+
+fn absent(key: &Key) -> Absent {
+    let said = !matches!(key.initial, Initial::Unsaid);
+    match &key.reducer {
+        Reducer::Replace | Reducer::BuiltIn(BuiltIn::Min | BuiltIn::Max) if said => Absent::Initial,
+        Reducer::Replace | Reducer::BuiltIn(BuiltIn::Min | BuiltIn::Max) | Reducer::Custom(_) => {
+            Absent::Refused
+        }
+        Reducer::BuiltIn(BuiltIn::First) => Absent::Initial,
+        Reducer::BuiltIn(_) if matches!(key.initial, Initial::Expr(_)) => Absent::Zero,
+        // What it starts from is the type's default.
+        Reducer::BuiltIn(_) => Absent::Initial,
+    }
+}
