@@ -8,7 +8,7 @@ use syn::{Attribute, Expr, Ident, Path, Token, Type, Visibility, braced, parenth
 use super::ast::{
     Catch, Chain, Declare, Declared, FlowAst, Mistakes, NodeRef, NodeValue, Statement, Step, With,
 };
-use super::parse_group::{self, arms, group};
+use super::parse_group::{self, Position, arms, group};
 use super::parse_subflow::subflow;
 
 /// The words that begin a statement when a name follows.
@@ -174,7 +174,7 @@ fn statement(
 
 fn chain(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Statement> {
     let mut chain = Chain {
-        first: group(input, mistakes)?,
+        first: group(input, Position::Source, mistakes)?,
         steps: Vec::new(),
     };
     while input.peek(Token![->]) {
@@ -216,7 +216,7 @@ fn after_match(input: ParseStream, mistakes: &mut Mistakes) {
 
 fn step(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Step> {
     if !input.peek(Token![match]) {
-        return group(input, mistakes).map(Step::Group);
+        return group(input, Position::Target, mistakes).map(Step::Group);
     }
     let keyword = input.parse()?;
     if !input.peek(token::Brace) {

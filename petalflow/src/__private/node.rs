@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use petalflow_graph::{Rule, Text};
+use petalflow_graph::{Rule, words};
 
 use crate::{BoxError, Effects, Key, KeySet, Node, Output, State};
 
@@ -79,13 +79,8 @@ impl<T> Optional for Option<T> {
 pub const fn written_once<S: State, N: Node<S>>() {
     let twice = <N::Output as Output<S>>::TWICE.intersection(S::EXCLUSIVE);
     if let Some(key) = twice.first() {
-        let text = Text::new(Rule::WrittenTwice.code())
-            .push(": node ")
-            .name(N::NAME)
-            .push(" writes ")
-            .name(S::KEYS[key].name)
-            .push(" twice in one result, and only one of the values can stand: return it once, or give the key a reducer such as `append`");
-        panic!("{}", text.as_str());
+        let text = words::written_twice(N::NAME, S::KEYS[key].name);
+        panic!("{}", words::coded(Rule::WrittenTwice, &text).as_str());
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use petalflow_graph::{
-    Analysis, Edge, KeyFacts, Node, NodeFacts, Problem, Rule, Site, Source, Target, Via,
+    Analysis, Edge, KeyFacts, Node, NodeFacts, Problem, Rule, Site, Source, Target, Text, Via,
     check_with, index, route_problems, similar, verdicts_of, words,
 };
 
@@ -23,7 +23,7 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
     // Names that lead nowhere would make the graph look broken elsewhere too.
     if problems.is_empty() {
         problems = check_with(&graph, &analysis.declared);
-        items_match(&graph, &builder.nodes, &mut problems);
+        items_match(&graph, &builder.nodes, &builder.joins, &mut problems);
         routes_match(&graph, &builder.nodes, &mut problems);
         writes_once::<S>(&builder.nodes, &mut problems);
     }
@@ -105,13 +105,15 @@ fn resolve<S: State>(
             problems,
         };
         for edge in &builder.edges {
-            let user = if edge.via == Way::Catch {
-                "`catch`"
+            let user = "an edge";
+            let (from, to) = if edge.via == Way::Catch {
+                resolver.catch(&edge.from, &edge.to)
             } else {
-                "an edge"
+                (
+                    resolver.source(user, &edge.from, &edge.to),
+                    resolver.target(user, &edge.from, &edge.to),
+                )
             };
-            let from = resolver.source(user, &edge.from, &edge.to);
-            let to = resolver.target(user, &edge.from, &edge.to);
             let (Some(from), Some(to)) = (from, to) else {
                 continue;
             };
@@ -125,10 +127,10 @@ fn resolve<S: State>(
             edges.push(Edge { from, via, to });
         }
         for (sides, to) in &builder.joins {
-            let target = resolver.target("a join", "a join", to);
+            let target = resolver.target("a join", &sides.join(" & "), to);
             let sources: Vec<Source> = sides
                 .iter()
-                .filter_map(|side| resolver.source("a join", side, to))
+                .filter_map(|side| resolver.side(side))
                 .collect();
             let Some(target) = target else { continue };
             let join = joins;
@@ -221,7 +223,8 @@ impl Resolver<'_> {
             // Sorted, so that among equally similar names the same one is always offered.
             let mut known: Vec<&str> = self.places.keys().copied().collect();
             known.sort_unstable();
-            let text = words::unknown_node(user, name, similar(name, known.into_iter()));
+            let similar = similar(name, known.iter().copied());
+            let text = words::unknown_node(user, name, similar, &known);
             self.problems
                 .push(Problem::new(Rule::UnknownNode, Site::Graph, text.as_str()));
         }
@@ -241,6 +244,33 @@ impl Resolver<'_> {
             }
             _ => self.place(user, name).map(Source::Node),
         }
+    }
+
+    /// A side of a join.
+    fn side(&mut self, name: &str) -> Option<Source> {
+        if name != END {
+            return self.source("a join", name, "");
+        }
+        self.problems.push(Problem::new(
+            Rule::OutOfEnd,
+            Site::Graph,
+            words::end_in_join().as_str(),
+        ));
+        None
+    }
+
+    /// Both ends of a `catch`, which are nodes.
+    fn catch(&mut self, from: &str, to: &str) -> (Option<Source>, Option<Target>) {
+        let source = self.place("`catch`", from).map(Source::Node);
+        if to == START || to == END {
+            self.problems.push(Problem::new(
+                Rule::Catch,
+                Site::Graph,
+                words::caught_by_no_node(to).as_str(),
+            ));
+            return (source, None);
+        }
+        (source, self.place("`catch`", to).map(Target::Node))
     }
 
     fn target(&mut self, user: &str, from: &str, name: &str) -> Option<Target> {
@@ -263,52 +293,70 @@ impl Resolver<'_> {
 fn items_match<S: State>(
     graph: &petalflow_graph::Graph,
     nodes: &[Entry<S>],
+    joins: &[(Vec<String>, String)],
     problems: &mut Vec<Problem>,
 ) {
     for (number, edge) in graph.edges().iter().enumerate() {
-        let Target::Node(to) = edge.to else { continue };
-        let target = &nodes[to as usize];
-        // What is delivered, where it is known by its type.
-        let mut sent =
-            (edge.via == Via::Catch).then(|| (TypeId::of::<NodeError>(), "petalflow::NodeError"));
-        let (from, delivers) = match edge.from {
-            Source::Start => (START, false),
-            Source::Join(_) => ("a join", false),
-            Source::Node(from) => {
-                let node = &nodes[from as usize];
-                if edge.via == Via::Each {
-                    sent = node.traits.items;
-                }
-                let delivers = match &edge.via {
-                    Via::Plain => false,
-                    Via::Each | Via::RouteEach(_) | Via::Catch => true,
-                    Via::Route(route) => {
-                        let route = node.traits.routes.iter().position(|name| name == route);
-                        route.is_some_and(|route| {
-                            node.traits.payloads.get(route).copied().unwrap_or(false)
-                        })
-                    }
-                };
-                (node.name.as_str(), delivers)
-            }
+        let from = match edge.from {
+            Source::Start => START.to_owned(),
+            Source::Join(join) => joins[join as usize].0.join(" & "),
+            Source::Node(from) => nodes[from as usize].name.clone(),
         };
-        let text = match (delivers, target.traits.takes) {
-            (true, false) => words::takes_no_item(&target.name, from),
-            (false, true) => words::needs_item(&target.name, from),
-            (true, true) => match sent {
-                Some((ty, name)) if ty != target.traits.item.0 => {
-                    words::other_item(&target.name, target.traits.item.1, from, name)
-                }
-                _ => continue,
-            },
-            (false, false) => continue,
-        };
-        problems.push(Problem::new(
-            Rule::ItemMismatch,
-            Site::Edge(number),
-            text.as_str(),
-        ));
+        if let Some(text) = item_mismatch(edge, &from, nodes) {
+            problems.push(Problem::new(
+                Rule::ItemMismatch,
+                Site::Edge(number),
+                text.as_str(),
+            ));
+        }
     }
+}
+
+fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Option<Text> {
+    let target = match edge.to {
+        Target::Node(to) => Some(&nodes[to as usize]),
+        _ => None,
+    };
+    let takes = target.is_some_and(|target| target.traits.takes);
+    let name = target.map_or(END, |target| &target.name);
+    let source = match edge.from {
+        Source::Node(from) => Some(&nodes[from as usize].traits),
+        _ => None,
+    };
+    // Whether a route carries something; nothing is known of one that the node does not have.
+    let carries = |route: &str| {
+        let source = source?;
+        let at = source.routes.iter().position(|name| *name == route)?;
+        Some(source.payloads.get(at).copied().unwrap_or(false))
+    };
+    // What is delivered, where its type is known.
+    let sent = match &edge.via {
+        Via::Plain => return takes.then(|| words::needs_item(name, from)),
+        Via::Each => {
+            if !source.is_some_and(|source| source.sends) {
+                return Some(words::sends_no_items(from, takes));
+            }
+            source.and_then(|source| source.items)
+        }
+        Via::Route(route) | Via::RouteEach(route) => {
+            if !carries(route)? {
+                if matches!(edge.via, Via::RouteEach(_)) {
+                    return Some(words::carries_no_items(from, route, takes));
+                }
+                return takes.then(|| words::needs_item(name, from));
+            }
+            None
+        }
+        // Who does not care what has failed takes nothing.
+        Via::Catch if !takes => return None,
+        Via::Catch => Some((TypeId::of::<NodeError>(), "petalflow::NodeError")),
+    };
+    let target = target?;
+    if !takes {
+        return Some(words::takes_no_item(name, from));
+    }
+    let (ty, sends) = sent?;
+    (ty != target.traits.item.0).then(|| words::other_item(name, target.traits.item.1, from, sends))
 }
 
 /// PF012 to PF015: routes and edges fit.
@@ -345,16 +393,13 @@ fn routes_match<S: State>(
             plain,
         ));
         let each = edges.iter().any(|(_, via)| *via == Via::Each);
-        let text = match (node.traits.sends, each) {
-            (true, false) => words::sends_nowhere(&node.name),
-            (false, true) => words::sends_nothing(&node.name),
-            _ => continue,
-        };
-        problems.push(Problem::new(
-            Rule::ItemMismatch,
-            Site::Node(index(place)),
-            text.as_str(),
-        ));
+        if node.traits.sends && !each {
+            problems.push(Problem::new(
+                Rule::ItemMismatch,
+                Site::Node(index(place)),
+                words::items_unused(&node.name).as_str(),
+            ));
+        }
     }
 }
 

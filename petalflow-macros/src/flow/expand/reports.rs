@@ -13,7 +13,7 @@ const MOST_STATEMENTS: usize = 64;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { model, .. } = cx;
-    let mut checks = Vec::new();
+    let mut checks: Vec<Check<'_>> = Vec::new();
     let nodes = model.nodes.len();
     // The first edge to a node is reported with it: usually both are the same token.
     let mut first = vec![None; nodes];
@@ -47,38 +47,65 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         if routed[place] {
             let arms = model.arms.iter().filter(|arm| arm.node == index(place));
             let names = list(arms.clone().map(|arm| &arm.route));
-            checks.push((&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))));
-            checks.push((
+            let at = node.leaves.as_ref().unwrap_or(&node.at);
+            checks.push(vec![(
                 &node.at,
+                quote!(__petalflow::routed(__CHECKED, #i, #first)),
+            )]);
+            checks.push(vec![(
+                at,
                 quote!(__petalflow::route(__CHECKED, #i, &[#names])),
-            ));
+            )]);
             for arm in arms {
                 let name = &arm.route;
-                checks.push((&arm.at, quote!(__petalflow::arm(__CHECKED, #i, #name))));
+                checks.push(vec![(
+                    &arm.at,
+                    quote!(__petalflow::arm(__CHECKED, #i, #name)),
+                )]);
             }
         } else {
             let plain = plain[place];
-            checks.push((
-                &node.at,
-                quote!(__petalflow::node(__CHECKED, #i, #first, #plain)),
-            ));
+            // Edges that the node must not have are said where they begin.
+            if let Some(at) = &node.leaves
+                && plain
+            {
+                checks.push(vec![
+                    (at, quote!(__petalflow::plain(__CHECKED, #i))),
+                    (&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))),
+                ]);
+            } else {
+                checks.push(vec![(
+                    &node.at,
+                    quote!(__petalflow::node(__CHECKED, #i, #first, #plain)),
+                )]);
+            }
         }
     }
     for at in further {
         let i = number(at);
-        checks.push((
+        checks.push(vec![(
             &model.edges[at].at,
             quote!(__petalflow::edge(__CHECKED, #i)),
-        ));
+        )]);
     }
     statements(checks)
 }
 
+/// What must hold, each at its token; of several the first that does not is reported.
+type Check<'a> = Vec<(&'a TokenStream, TokenStream)>;
+
 /// A statement per check, so that each can fail by itself; in a large flow one for several checks, because a statement costs
-/// rustc half a millisecond, and of those in one only the first is reported.
-fn statements(checks: Vec<(&TokenStream, TokenStream)>) -> TokenStream {
-    let together = checks.len().div_ceil(MOST_STATEMENTS);
-    let statement = |checks: &[(&TokenStream, TokenStream)]| match checks {
+/// rustc half a millisecond, and of those in one only the first is reported. Checks that stand together in the flow, where
+/// one change breaks several, are in different statements.
+fn statements(checks: Vec<Check<'_>>) -> TokenStream {
+    let mut groups: Vec<Check<'_>> = Vec::new();
+    for (i, check) in checks.into_iter().enumerate() {
+        match groups.get_mut(i % MOST_STATEMENTS) {
+            Some(group) if i >= MOST_STATEMENTS => group.extend(check),
+            _ => groups.push(check),
+        }
+    }
+    let statement = |checks: &Check<'_>| match &checks[..] {
         [(at, call)] => check_at(at, call.clone()),
         checks => {
             let calls = checks
@@ -87,5 +114,5 @@ fn statements(checks: Vec<(&TokenStream, TokenStream)>) -> TokenStream {
             quote!(const _: () = { #(#calls)* };)
         }
     };
-    checks.chunks(together.max(1)).map(statement).collect()
+    groups.iter().map(statement).collect()
 }

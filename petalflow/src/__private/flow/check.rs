@@ -95,6 +95,12 @@ pub const fn node(checked: &Checked, place: u32, first: u32, plain: bool) {
     routed(checked, place, first);
 }
 
+/// Reports plain edges of a node that chooses a route.
+#[track_caller]
+pub const fn plain(checked: &Checked, place: u32) {
+    report_routes(&checked.nodes[place as usize], &[], true);
+}
+
 /// Reports what is wrong with a node, but for its routes, and with the first edge to it.
 #[track_caller]
 pub const fn routed(checked: &Checked, place: u32, first: u32) {
@@ -130,8 +136,10 @@ pub const fn edge(checked: &Checked, edge: u32) {
         Items::Fit | Items::Unused => return,
         Items::Needed => words::needs_item(checked.nodes[to].name, source),
         Items::Refused => words::takes_no_item(checked.nodes[to].name, source),
-        Items::NotSent => words::sends_no_items(source),
-        Items::NotCarried => words::carries_no_items(source, route),
+        Items::NotSent => words::sends_no_items(source, to < nodes && checked.nodes[to].takes_item),
+        Items::NotCarried => {
+            words::carries_no_items(source, route, to < nodes && checked.nodes[to].takes_item)
+        }
     };
     item_mismatch(&text);
 }

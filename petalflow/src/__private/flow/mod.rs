@@ -26,7 +26,7 @@ pub use crate::node::{Effects, FnNode, Node, Output, Requirements, Scope, Takes}
 pub use crate::{BoxError, Key, State};
 
 pub use builder::{Given, RunsAtOnce, forward_launch};
-pub use check::{Checked, Items, arm, edge, items, node, route, routed};
+pub use check::{Checked, Items, arm, edge, items, node, plain, route, routed};
 pub use items::{
     DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, Named, Receiver, kinds, probe,
     probe_out, sender,
