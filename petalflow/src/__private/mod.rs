@@ -14,7 +14,7 @@ mod state;
 
 pub use petalflow_macros::{StateAfterCfg, flow_impl};
 
-pub use node::{Broken, Itself, KeyOf, Lazy, Optional, blocking, spawned, written_once};
+pub use node::{Broken, IsState, Itself, KeyOf, Lazy, Optional, blocking, spawned, written_once};
 pub use route::{Carries, Deliver, NotSent, Payload, Sent};
 pub use state::{
     CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Held, Holds, KeptFor, Marks, NeedsDefault,

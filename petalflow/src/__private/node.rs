@@ -17,6 +17,21 @@ impl<T> Itself for T {
     type Type = T;
 }
 
+/// The state of a node, named through this so that a type that is none is one error: what follows from it has no type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a state",
+    label = "not a state",
+    note = "annotate the struct with `#[state]`"
+)]
+pub trait IsState {
+    type State: State;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: State> IsState for S {
+    type State = S;
+}
+
 /// A key of the state `S`, for `#[key(..)]` on a parameter.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a key of `{S}`",

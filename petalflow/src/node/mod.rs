@@ -14,7 +14,7 @@ pub use context::{Context, Namespace, Scope, TaskId};
 pub use effects::{Chosen, Effects};
 pub use extract::{Extract, Managed, ManagedValues, Requirements};
 pub use item::{Delivery, Each, Takes};
-pub use output::{Chooses, Output, Written};
+pub use output::{Chooses, Fails, Output, Written};
 pub use policy::{Policy, Retry};
 pub use route::{Carries, Route};
 
