@@ -128,6 +128,13 @@ pub const fn route_twice(node: &str, route: &str) -> Text {
         .push(" => a & b`")
 }
 
+/// PF004, for two `match` with the same routes.
+pub const fn matched_twice(node: &str) -> Text {
+    Text::new("the routes of node ")
+        .name(node)
+        .push(" have arms already; the node goes on in the same way wherever it stands, so keep one `match`")
+}
+
 /// PF005.
 pub const fn into_start(from: &str) -> Text {
     Text::new("an edge from ")
@@ -396,6 +403,19 @@ pub const fn needs_item(node: &str, from: &str) -> Text {
     Text::new("node ").name(node).push(" takes an item, but the edge from ").name(from).push(" delivers none; lead to it with `each` from a node that returns `Each<..>`, or with a route that carries the item, or remove the `#[item]` parameter")
 }
 
+/// PF020: a plain edge between a node that returns items and one that takes one.
+pub const fn each_forgotten(node: &str, from: &str) -> Text {
+    Text::new("node ")
+        .name(from)
+        .push(" returns items and ")
+        .name(node)
+        .push(" takes one, but this edge delivers none; write `")
+        .push(from)
+        .push(" -> each ")
+        .push(node)
+        .push("`")
+}
+
 /// PF020: an `each` edge from a node that returns no items; `takes` says whether its target takes one.
 pub const fn sends_no_items(from: &str, takes: bool) -> Text {
     Text::new("`each` runs its target once per item, but node ")
@@ -557,6 +577,7 @@ mod tests {
             edge_twice("a", "b"),
             into_start("a"),
             route_twice("a", "R"),
+            matched_twice("a"),
             out_of_end("a"),
             end_in_join(),
             mixed_operators("`a -> (b & c) | d`", "`a -> b & (c | d)`"),
@@ -582,6 +603,7 @@ mod tests {
             needs_item("a", "b"),
             sends_no_items("a", true),
             carries_no_items("a", "R", false),
+            each_forgotten("a", "b"),
             items_unused("a"),
             other_item("a", "Topic", "b", "String"),
             missing_output("k", "a", Grounds::Deliveries),

@@ -102,16 +102,24 @@ fn c38e_reserved_names() {
 #[test]
 fn c38f_c38g_edges_out_of_end_and_into_start() {
     assert!(
-        refusal(graph().node(a {}).edge(START, "a").edge(END, "a"))
-            .starts_with("PF006: nothing can follow END, because END ends its path, but here `a` does")
+        refusal(graph().node(a {}).edge(START, "a").edge(END, "a")).starts_with(
+            "PF006: nothing can follow END, because END ends its path, but here `a` does"
+        )
     );
     assert!(
         refusal(graph().node(a {}).edge(START, "a").join(["a", END], "a"))
             .starts_with("PF006: a join cannot wait for END")
     );
     assert!(
-        refusal(graph().node(a {}).node(b {}).edge(START, "a").edge(START, "b").join(["a", "b"], START))
-            .starts_with("PF005: an edge from `a & b` leads into START")
+        refusal(
+            graph()
+                .node(a {})
+                .node(b {})
+                .edge(START, "a")
+                .edge(START, "b")
+                .join(["a", "b"], START)
+        )
+        .starts_with("PF005: an edge from `a & b` leads into START")
     );
     assert!(
         refusal(graph().node(a {}).edge(START, "a").edge("a", START))
@@ -248,6 +256,15 @@ fn c40_an_edge_that_delivers_what_its_target_does_not_take() {
     assert_eq!(
         refusal(nothing),
         "PF020: `each` runs its target once per item, but node `a` returns no items; return `Each<..>` last"
+    );
+    let forgotten = graph()
+        .node(sends {})
+        .node(takes {})
+        .edge(START, "sends")
+        .edge("sends", "takes");
+    assert_eq!(
+        refusal(forgotten),
+        "PF020: node `sends` returns items and `takes` takes one, but this edge delivers none; write `sends -> each takes`"
     );
     let neither = graph()
         .node(a {})

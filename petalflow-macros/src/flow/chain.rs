@@ -277,6 +277,9 @@ impl Cx<'_> {
             let Some(node) = self.chooser(from) else {
                 continue;
             };
+            if named.len() > 1 && self.has_arms(node, &named, from) {
+                continue;
+            }
             for (arm, targets) in &named {
                 for route in &arm.routes {
                     self.route(node, &route.name(), route.0.to_token_stream(), targets);
@@ -301,6 +304,30 @@ impl Cx<'_> {
             }
         }
         None
+    }
+
+    /// Reports a second `match` for a node if none of its routes is new: that is one mistake.
+    fn has_arms(&mut self, node: u32, named: &[(&ast::Arm, Vec<To>)], from: &From<'_>) -> bool {
+        let arms = &self.model.arms;
+        let first = |name: &str| {
+            arms.iter()
+                .find(|arm| arm.node == node && arm.route == name)
+        };
+        let mut routes = named.iter().flat_map(|(arm, _)| &arm.routes);
+        let Some(written) = named
+            .first()
+            .and_then(|(arm, _)| first(&arm.routes[0].name()))
+        else {
+            return false;
+        };
+        if !routes.all(|route| first(&route.name()).is_some()) {
+            return false;
+        }
+        let (at, name) = (written.at.clone(), &self.model.nodes[node as usize].name);
+        let text = words::matched_twice(name);
+        self.lose(Some(Rule::DuplicateEdge), from.group, text);
+        self.mistakes.errors.at(at, words::first_written_here());
+        true
     }
 
     fn route(&mut self, node: u32, route: &str, at: TokenStream, targets: &[To]) {

@@ -25,7 +25,8 @@ impl Parse for FlowAst {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
         let vis: Visibility = input.parse()?;
-        if !input.peek(Ident::peek_any) {
+        // A keyword, such as `struct`, is no name.
+        if !input.peek(Ident) {
             return Err(
                 input.error("expected the flow's name and state: `WriteEssay(Essay) { .. }`")
             );
@@ -368,6 +369,9 @@ fn with(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<With> {
 
 fn option(input: ParseStream) -> syn::Result<(Ident, Expr)> {
     let name = Ident::parse_any(input)?;
+    if input.peek(Token![=]) {
+        return Err(input.error(format_args!("an option is written `{name}: ..`")));
+    }
     if !input.peek(Token![:]) {
         return Err(input.error(format_args!("expected a value: `{name}: ..`")));
     }

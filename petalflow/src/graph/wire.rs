@@ -331,6 +331,9 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
     };
     // What is delivered, where its type is known.
     let sent = match &edge.via {
+        Via::Plain if takes && source.is_some_and(|source| source.sends) => {
+            return Some(words::each_forgotten(name, from));
+        }
         Via::Plain => return takes.then(|| words::needs_item(name, from)),
         Via::Each => {
             if !source.is_some_and(|source| source.sends) {
@@ -393,7 +396,12 @@ fn routes_match<S: State>(
             plain,
         ));
         let each = edges.iter().any(|(_, via)| *via == Via::Each);
-        if node.traits.sends && !each {
+        // Where the other end of a plain edge takes an item, that edge was reported.
+        let told = edges.iter().any(|(number, via)| {
+            let to = graph.edges()[*number].to;
+            *via == Via::Plain && matches!(to, Target::Node(to) if nodes[to as usize].traits.takes)
+        });
+        if node.traits.sends && !each && !told {
             problems.push(Problem::new(
                 Rule::ItemMismatch,
                 Site::Node(index(place)),

@@ -48,64 +48,46 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             let arms = model.arms.iter().filter(|arm| arm.node == index(place));
             let names = list(arms.clone().map(|arm| &arm.route));
             let at = node.leaves.as_ref().unwrap_or(&node.at);
-            checks.push(vec![(
-                &node.at,
-                quote!(__petalflow::routed(__CHECKED, #i, #first)),
-            )]);
-            checks.push(vec![(
-                at,
-                quote!(__petalflow::route(__CHECKED, #i, &[#names])),
-            )]);
+            checks.push((&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))));
+            checks.push((at, quote!(__petalflow::route(__CHECKED, #i, &[#names]))));
             for arm in arms {
                 let name = &arm.route;
-                checks.push(vec![(
-                    &arm.at,
-                    quote!(__petalflow::arm(__CHECKED, #i, #name)),
-                )]);
+                checks.push((&arm.at, quote!(__petalflow::arm(__CHECKED, #i, #name))));
             }
         } else {
             let plain = plain[place];
-            // Edges that the node must not have are said where they begin.
-            if let Some(at) = &node.leaves
-                && plain
-            {
-                checks.push(vec![
-                    (at, quote!(__petalflow::plain(__CHECKED, #i))),
-                    (&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))),
-                ]);
-            } else {
-                checks.push(vec![(
-                    &node.at,
-                    quote!(__petalflow::node(__CHECKED, #i, #first, #plain)),
-                )]);
-            }
+            checks.push((
+                &node.at,
+                quote!(__petalflow::node(__CHECKED, #i, #first, #plain)),
+            ));
         }
     }
     for at in further {
         let i = number(at);
-        checks.push(vec![(
+        checks.push((
             &model.edges[at].at,
             quote!(__petalflow::edge(__CHECKED, #i)),
-        )]);
+        ));
     }
     statements(checks)
 }
 
-/// What must hold, each at its token; of several the first that does not is reported.
-type Check<'a> = Vec<(&'a TokenStream, TokenStream)>;
+/// What must hold, and the token where it is said.
+type Check<'a> = (&'a TokenStream, TokenStream);
 
 /// A statement per check, so that each can fail by itself; in a large flow one for several checks, because a statement costs
-/// rustc half a millisecond, and of those in one only the first is reported. Checks that stand together in the flow, where
-/// one change breaks several, are in different statements.
+/// rustc half a millisecond, and of those in one only the first that fails is reported. Neighbours, of which one change breaks
+/// several, are in different statements.
 fn statements(checks: Vec<Check<'_>>) -> TokenStream {
-    let mut groups: Vec<Check<'_>> = Vec::new();
+    let mut groups: Vec<Vec<Check<'_>>> = Vec::new();
     for (i, check) in checks.into_iter().enumerate() {
-        match groups.get_mut(i % MOST_STATEMENTS) {
-            Some(group) if i >= MOST_STATEMENTS => group.extend(check),
-            _ => groups.push(check),
+        if i < MOST_STATEMENTS {
+            groups.push(vec![check]);
+        } else {
+            groups[i % MOST_STATEMENTS].push(check);
         }
     }
-    let statement = |checks: &Check<'_>| match &checks[..] {
+    let statement = |checks: &Vec<Check<'_>>| match &checks[..] {
         [(at, call)] => check_at(at, call.clone()),
         checks => {
             let calls = checks

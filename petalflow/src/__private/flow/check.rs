@@ -30,6 +30,8 @@ pub enum Items {
     NotSent,
     /// An `each` arm for a route that carries nothing.
     NotCarried,
+    /// A plain edge from a node that returns items, of which no `each` edge leaves, to one that takes one.
+    EachForgotten,
     /// A node that returns items and has no `each` edge.
     Unused,
 }
@@ -45,7 +47,7 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
         }
         at += 1;
     }
-    let mut at = 0;
+    let (mut at, mut needed) = (0, false);
     while at < edges.len() {
         let (from, to, what, route) = edges[at];
         let (from, to) = (from as usize, to as usize);
@@ -71,10 +73,33 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
             }
         } else if what == kind::PLAIN && takes {
             items[at] = Items::Needed;
+            needed = true;
         }
         at += 1;
     }
+    if needed {
+        each_forgotten(&mut items, nodes, edges);
+    }
     items
+}
+
+/// Where items are returned and needed at the two ends of one edge, they are one mistake.
+const fn each_forgotten(items: &mut [Items], nodes: usize, edges: &[EdgeRow]) {
+    let mut at = 0;
+    while at < edges.len() {
+        let from = edges[at].0 as usize;
+        if matches!(items[at], Items::Needed)
+            && from < nodes
+            && matches!(
+                items[edges.len() + from],
+                Items::Unused | Items::EachForgotten
+            )
+        {
+            items[at] = Items::EachForgotten;
+            items[edges.len() + from] = Items::EachForgotten;
+        }
+        at += 1;
+    }
 }
 
 const fn index_of(routes: &[&str], name: &str) -> Option<usize> {
@@ -93,12 +118,6 @@ const fn index_of(routes: &[&str], name: &str) -> Option<usize> {
 pub const fn node(checked: &Checked, place: u32, first: u32, plain: bool) {
     report_routes(&checked.nodes[place as usize], &[], plain);
     routed(checked, place, first);
-}
-
-/// Reports plain edges of a node that chooses a route.
-#[track_caller]
-pub const fn plain(checked: &Checked, place: u32) {
-    report_routes(&checked.nodes[place as usize], &[], true);
 }
 
 /// Reports what is wrong with a node, but for its routes, and with the first edge to it.
@@ -134,6 +153,7 @@ pub const fn edge(checked: &Checked, edge: u32) {
     };
     let text = match checked.items[edge as usize] {
         Items::Fit | Items::Unused => return,
+        Items::EachForgotten => words::each_forgotten(checked.nodes[to].name, source),
         Items::Needed => words::needs_item(checked.nodes[to].name, source),
         Items::Refused => words::takes_no_item(checked.nodes[to].name, source),
         Items::NotSent => words::sends_no_items(source, to < nodes && checked.nodes[to].takes_item),

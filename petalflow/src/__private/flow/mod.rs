@@ -20,16 +20,17 @@ pub use petalflow_graph::{
     topology, verdicts,
 };
 
+pub use super::IsState;
 pub use crate::flow::{Flow, Launch, NodeSpec, Step, Wiring, subflow};
 pub use crate::middleware::RunMiddleware;
 pub use crate::node::{Effects, FnNode, Node, Output, Requirements, Scope, Takes};
 pub use crate::{BoxError, Key, State};
 
 pub use builder::{Given, RunsAtOnce, forward_launch};
-pub use check::{Checked, Items, arm, edge, items, node, plain, route, routed};
+pub use check::{Checked, Items, arm, edge, items, node, route, routed};
 pub use items::{
-    DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, Named, Receiver, kinds, probe,
-    probe_out, sender,
+    DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, ItemsOf, Named, Receiver, Sent,
+    kinds, probe, probe_out, sender,
 };
 pub use sub::{Subflow, of_out, once, require_subflow};
 
