@@ -287,6 +287,10 @@ pub enum Grounds {
 
 impl Grounds {
     /// Says so, where the answer is not exact.
+    #[expect(
+        clippy::large_types_passed_by_value,
+        reason = "each piece is pushed to a line of its own"
+    )]
     const fn say(self, text: Text) -> Text {
         match self {
             Grounds::States => text,

@@ -30,7 +30,7 @@ pub enum Items {
     NotSent,
     /// An `each` arm for a route that carries nothing.
     NotCarried,
-    /// A plain edge from a node that returns items, of which no `each` edge leaves, to one that takes one.
+    /// A plain edge from a node that returns items to one that takes one.
     EachForgotten,
     /// A node that returns items and has no `each` edge.
     Unused,
@@ -47,7 +47,7 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
         }
         at += 1;
     }
-    let (mut at, mut needed) = (0, false);
+    let mut at = 0;
     while at < edges.len() {
         let (from, to, what, route) = edges[at];
         let (from, to) = (from as usize, to as usize);
@@ -72,34 +72,17 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
                 }
             }
         } else if what == kind::PLAIN && takes {
-            items[at] = Items::Needed;
-            needed = true;
+            // Items that are returned at the one end and needed at the other are one mistake.
+            items[at] = if from < nodes && specs[from].sends {
+                items[edges.len() + from] = Items::Fit;
+                Items::EachForgotten
+            } else {
+                Items::Needed
+            };
         }
         at += 1;
-    }
-    if needed {
-        each_forgotten(&mut items, nodes, edges);
     }
     items
-}
-
-/// Where items are returned and needed at the two ends of one edge, they are one mistake.
-const fn each_forgotten(items: &mut [Items], nodes: usize, edges: &[EdgeRow]) {
-    let mut at = 0;
-    while at < edges.len() {
-        let from = edges[at].0 as usize;
-        if matches!(items[at], Items::Needed)
-            && from < nodes
-            && matches!(
-                items[edges.len() + from],
-                Items::Unused | Items::EachForgotten
-            )
-        {
-            items[at] = Items::EachForgotten;
-            items[edges.len() + from] = Items::EachForgotten;
-        }
-        at += 1;
-    }
 }
 
 const fn index_of(routes: &[&str], name: &str) -> Option<usize> {
