@@ -19,7 +19,13 @@ pub(crate) use codec::{decode, encode};
 
 pub(crate) use archive::Archive;
 pub use memory::MemoryStore;
+#[cfg(feature = "encrypt")]
+pub use protection::Encryption;
 pub use protection::Protection;
+#[cfg(feature = "sign")]
+pub use protection::Signing;
+#[cfg(any(feature = "sign", feature = "encrypt"))]
+pub use protection::{KeyError, SecretKey};
 pub use record::{Cause, Note};
 pub(crate) use record::{Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry};
 pub use store::{
