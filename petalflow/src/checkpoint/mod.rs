@@ -8,6 +8,9 @@ mod archive;
 mod bytes;
 mod codec;
 mod depth;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzz;
 mod memory;
 mod protection;
 mod record;
