@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::protection::MARKER;
 use super::{Address, Protection, Store, StoreError, Stored, StoredCheckpoint, StoredWrite};
 
 /// A thread's place in a store, with the protection of what is written there.
@@ -162,17 +163,25 @@ impl Archive {
         address: Address<'_>,
         checkpoint: &mut StoredCheckpoint,
     ) -> Result<(), StoreError> {
-        if let Some(protection) = &self.protection {
-            let context = checkpoint_context(address, checkpoint);
-            let bytes = std::mem::take(&mut checkpoint.bytes);
-            checkpoint.bytes = protection.open(&context, bytes).map_err(|error| {
-                name(
-                    error,
-                    address,
-                    format_args!("checkpoint {}", checkpoint.seq),
-                )
-            })?;
-        }
+        let opened = match &self.protection {
+            Some(protection) => {
+                let context = checkpoint_context(address, checkpoint);
+                protection.open(&context, std::mem::take(&mut checkpoint.bytes))
+            }
+            // It could not be read either; but this is why.
+            None if checkpoint.bytes.starts_with(&MARKER) => Err(StoreError::Protection(
+                "it is sealed, and this program uses the store without the protection that it needs: `Signing` or `Encryption`"
+                    .into(),
+            )),
+            None => return Ok(()),
+        };
+        checkpoint.bytes = opened.map_err(|error| {
+            name(
+                error,
+                address,
+                format_args!("checkpoint {}", checkpoint.seq),
+            )
+        })?;
         Ok(())
     }
 

@@ -31,8 +31,8 @@ impl Use {
     }
 }
 
-/// A secret of 32 random bytes, with the id by which payloads name it. It is erased from memory when it is dropped, and
-/// `Debug` shows only the id.
+/// A secret of 32 random bytes, with the id by which payloads name it. Its memory is erased when it is dropped (though not
+/// what moving it may have left elsewhere), and `Debug` shows only the id.
 ///
 /// The id is derived from the secret, so that different secrets have different ids; [`with_id`](Self::with_id) chooses one
 /// that people can read.

@@ -22,6 +22,11 @@ pub use key::{KeyError, SecretKey};
 #[cfg(feature = "sign")]
 pub use sign::Signing;
 
+/// Begins each payload that one of petalflow's own protections has sealed. Its first byte begins no stored value and is the
+/// number of no layout of checkpoints: what is not sealed, or is unexpectedly, is told apart by a clear error, though never
+/// trusted because of it.
+pub(super) const MARKER: [u8; 4] = [0xc1, b'P', b'F', b'S'];
+
 /// Signs or encrypts what goes into a store, and refuses what comes out of it unsealed or changed.
 ///
 /// Petalflow brings two, as features: `Signing` (`sign`) and `Encryption` (`encrypt`), whose bytes are described in

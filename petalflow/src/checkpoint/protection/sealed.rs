@@ -1,11 +1,8 @@
 //! What stands in front of a sealed payload. The form is described in `docs/checkpoint-format.md`; change both together.
 
+use super::MARKER;
 use super::key::is_id;
 use crate::checkpoint::StoreError;
-
-/// Begins each sealed payload. Its first byte begins no stored value and is the number of no layout of checkpoints: what is
-/// not sealed is told apart by a clear error, though never trusted because of it.
-const MARKER: [u8; 4] = [0xc1, b'P', b'F', b'S'];
 
 /// The version of the form.
 const VERSION: u8 = 1;

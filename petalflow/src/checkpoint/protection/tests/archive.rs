@@ -254,6 +254,16 @@ async fn what_was_stored_without_protection_is_refused() {
 }
 
 #[tokio::test]
+async fn a_program_that_has_forgotten_its_protection_is_told_so() {
+    let (_, mut archive) = filled(Signing::new(key(1))).await;
+    archive.protection = None;
+    let problem = refusal(&archive, "").await;
+    let expected =
+        "checkpoint 1 of thread `essay`: it is sealed, and this program uses the store without";
+    assert!(problem.starts_with(expected), "{problem}");
+}
+
+#[tokio::test]
 async fn a_thread_goes_on_under_a_new_key() {
     let (store, _) = filled(Encryption::new(key(1))).await;
     let both = Encryption::new(key(2)).also_accept(key(1)).unwrap();

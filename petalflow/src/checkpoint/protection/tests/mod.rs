@@ -30,6 +30,14 @@ fn refusal(protection: &dyn Protection, context: &[u8], bytes: &[u8]) -> String 
 }
 
 #[test]
+fn sealing_adds_as_many_bytes_as_documented() {
+    for (protection, more) in protections(1).iter().zip([55, 63]) {
+        let sealed = protection.seal(b"here", b"a payload".to_vec()).unwrap();
+        assert_eq!(sealed.len(), b"a payload".len() + more);
+    }
+}
+
+#[test]
 fn a_payload_changed_by_any_one_bit_is_refused() {
     for protection in protections(1) {
         let sealed = protection.seal(b"here", b"a payload".to_vec()).unwrap();
