@@ -147,7 +147,7 @@ mod protected {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4000))]
+        #![proptest_config(ProptestConfig::with_cases(1000))]
 
         #[test]
         fn damaged_payloads_are_refused(bytes in mutated(payloads())) {
@@ -164,7 +164,7 @@ mod protected {
 
 #[test]
 fn large_and_hostile_bytes_are_done_with_soon() {
-    const LARGE: usize = 1 << 20;
+    const LARGE: usize = 1 << 18;
     // One byte each: a list of one, a map of one, a list of 15, nothing, a number, the start of a long list or text.
     for byte in [0x91, 0x81, 0x9f, 0xc0, 0x01, 0xdd, 0xdb, 0xc6, 0xff] {
         let mut bytes = vec![byte; LARGE];
@@ -172,7 +172,7 @@ fn large_and_hostile_bytes_are_done_with_soon() {
         bytes[0] = 1;
         bounded(&bytes, record);
         // A list that claims as many items as there are bytes, so that no length is a lie.
-        bytes[..5].copy_from_slice(&[0xdd, 0, 0x0f, 0xff, 0xfb]);
+        bytes[..5].copy_from_slice(&[0xdd, 0, 3, 0xff, 0xfb]);
         bounded(&bytes, values);
     }
     #[cfg(all(feature = "sign", feature = "encrypt"))]
