@@ -8,6 +8,9 @@ mod archive;
 mod bytes;
 mod codec;
 mod depth;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzz;
 mod memory;
 mod protection;
 mod record;
@@ -19,7 +22,13 @@ pub(crate) use codec::{decode, encode};
 
 pub(crate) use archive::Archive;
 pub use memory::MemoryStore;
+#[cfg(feature = "encrypt")]
+pub use protection::Encryption;
 pub use protection::Protection;
+#[cfg(feature = "sign")]
+pub use protection::Signing;
+#[cfg(any(feature = "sign", feature = "encrypt"))]
+pub use protection::{KeyError, SecretKey};
 pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, Outline, Record, TaskEntry};
 pub use record::{Cause, Note};
 pub use store::{
