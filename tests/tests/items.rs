@@ -14,8 +14,12 @@ enum Side {
 }
 
 #[node(Log)]
-async fn pick() -> Side {
-    Side::Left
+async fn pick(xs: &[String]) -> Side {
+    if xs.is_empty() {
+        Side::Left
+    } else {
+        Side::Right
+    }
 }
 
 fn graph() -> GraphBuilder<Log> {

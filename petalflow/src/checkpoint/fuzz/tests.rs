@@ -47,6 +47,7 @@ fn records() -> Vec<Vec<u8>> {
         deferred: vec![],
         joins: vec![],
         gates: vec![],
+        answers: Vec::new(),
         notes: vec![],
         outline: None,
     };
@@ -58,6 +59,7 @@ fn records() -> Vec<Vec<u8>> {
         deferred: vec![task("report", None)],
         joins: vec![("a & b -> c".into(), vec!["a".into(), "b".into()])],
         gates: vec!["draft".into()],
+        answers: Vec::new(),
         notes: vec![Note {
             node: "publish".into(),
             decision: "rejected".into(),
