@@ -28,6 +28,7 @@ mod reducer_laws;
 mod reducers;
 mod refusals;
 mod retries;
+mod stores;
 mod subflows;
 mod tasks;
 mod timeouts;
