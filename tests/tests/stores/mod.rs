@@ -1,5 +1,7 @@
 //! The stores, held to their contract.
 
+mod sqlite;
+
 use petalflow::checkpoint::MemoryStore;
 use petalflow::testing::{StoreUnderTest, store_contract};
 
