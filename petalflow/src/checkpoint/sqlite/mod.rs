@@ -149,9 +149,9 @@ impl SqliteStore {
             path: path.into(),
             patience: options.busy_timeout,
         };
-        let readers = Readers::new(place.clone(), options.read_connections);
+        let (readers, gone) = Readers::new(place.clone(), options.read_connections);
         let at_once = options.synchronous == Synchronous::Normal;
-        let writer = Writer::open(options, place.clone()).await?;
+        let writer = Writer::open(options, place.clone(), gone).await?;
         Ok(SqliteStore(Arc::new(Inner {
             place,
             writer,

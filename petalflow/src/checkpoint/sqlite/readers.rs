@@ -1,6 +1,8 @@
 //! A few connections that read, each on a thread of its own.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
@@ -14,7 +16,11 @@ use crate::checkpoint::StoreError;
 type Read = Box<dyn FnOnce(Result<&Connection, Failure>) + Send>;
 
 /// Threads that read. They are started when all that there are have something to do, and end with the handle.
-pub(super) struct Readers(Arc<Shared>);
+pub(super) struct Readers {
+    shared: Arc<Shared>,
+    /// The handle and its threads have one of these each.
+    alive: Sender<Infallible>,
+}
 
 struct Shared {
     place: Place,
@@ -32,14 +38,17 @@ struct State {
 }
 
 impl Readers {
-    /// At most so many threads; none yet.
-    pub(super) fn new(place: Place, most: usize) -> Self {
-        Readers(Arc::new(Shared {
+    /// At most so many threads; none yet. The receiver hangs up when the handle and all threads are gone: the connection that
+    /// is closed last moves the log, and if two are closed at the same moment, neither is the last.
+    pub(super) fn new(place: Place, most: usize) -> (Self, Receiver<Infallible>) {
+        let (alive, gone) = mpsc::channel();
+        let shared = Arc::new(Shared {
             place,
             most,
             state: Mutex::default(),
             wake: Condvar::new(),
-        }))
+        });
+        (Readers { shared, alive }, gone)
     }
 
     /// Reads on one of the threads.
@@ -60,16 +69,19 @@ impl Readers {
                 None,
             )))
         });
-        result.map_err(|failure| self.0.place.explain(failure, thread))
+        result.map_err(|failure| self.shared.place.explain(failure, thread))
     }
 
     fn queue(&self, read: Read) -> std::io::Result<()> {
-        let mut state = lock(&self.0.state);
+        let mut state = lock(&self.shared.state);
         state.reads.push_back(read);
         if state.reads.len() <= state.idle {
-            self.0.wake.notify_one();
-        } else if state.threads < self.0.most {
-            let thread = Thread(Arc::clone(&self.0));
+            self.shared.wake.notify_one();
+        } else if state.threads < self.shared.most {
+            let thread = Thread {
+                shared: Arc::clone(&self.shared),
+                _alive: self.alive.clone(),
+            };
             state.threads += 1;
             let first = state.threads == 1;
             drop(state);
@@ -89,13 +101,16 @@ impl Readers {
 
 impl Drop for Readers {
     fn drop(&mut self) {
-        lock(&self.0.state).closed = true;
-        self.0.wake.notify_all();
+        lock(&self.shared.state).closed = true;
+        self.shared.wake.notify_all();
     }
 }
 
 /// One of the threads; counted as long as it lives, however it ends.
-struct Thread(Arc<Shared>);
+struct Thread {
+    shared: Arc<Shared>,
+    _alive: Sender<Infallible>,
+}
 
 impl Thread {
     fn work(self) {
@@ -103,7 +118,7 @@ impl Thread {
         while let Some(read) = self.next() {
             // One that could not be opened is tried again: the cause may be gone.
             if connection.is_none() {
-                match connect::reader(&self.0.place) {
+                match connect::reader(&self.shared.place) {
                     Ok(opened) => connection = Some(opened),
                     Err(failure) => {
                         read(Err(failure));
@@ -118,7 +133,7 @@ impl Thread {
     }
 
     fn next(&self) -> Option<Read> {
-        let mut state = lock(&self.0.state);
+        let mut state = lock(&self.shared.state);
         loop {
             if let Some(read) = state.reads.pop_front() {
                 return Some(read);
@@ -127,7 +142,7 @@ impl Thread {
                 return None;
             }
             state.idle += 1;
-            let woken = self.0.wake.wait(state);
+            let woken = self.shared.wake.wait(state);
             state = woken.unwrap_or_else(PoisonError::into_inner);
             state.idle -= 1;
         }
@@ -136,7 +151,7 @@ impl Thread {
 
 impl Drop for Thread {
     fn drop(&mut self) {
-        let mut state = lock(&self.0.state);
+        let mut state = lock(&self.shared.state);
         state.threads -= 1;
         // Nobody would come to these any more; dropping them tells who waits.
         let left = if state.threads == 0 {

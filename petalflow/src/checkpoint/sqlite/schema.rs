@@ -1,6 +1,6 @@
 //! The layout of the database, and how older ones become it.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::problem::{Failure, Place};
 use crate::checkpoint::StoreError;
@@ -39,13 +39,15 @@ pub(super) const MIGRATIONS: &[&str] = &[
     ) WITHOUT ROWID, STRICT;",
 ];
 
-/// Refuses what is not ours to touch, before anything of it is changed.
+/// Refuses what is not ours to touch, before anything of it is changed. Gives how many migrations have been done.
 pub(super) fn check(
     connection: &Connection,
     place: &Place,
     migrations: &[&str],
-) -> Result<(), Failure> {
-    layout(connection, place, migrations).map(drop)
+) -> Result<usize, Failure> {
+    // One moment, since another process may be making the tables. Dropping it ends it.
+    let moment = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+    layout(&moment, place, migrations)
 }
 
 /// Brings the layout up to date: wholly or not at all, and once, however many processes try at the same time.
@@ -54,11 +56,10 @@ pub(super) fn migrate(
     place: &Place,
     migrations: &[&str],
 ) -> Result<(), Failure> {
-    if layout(connection, place, migrations)? == migrations.len() {
+    if check(connection, place, migrations)? == migrations.len() {
         return Ok(());
     }
-    let transaction =
-        rusqlite::Transaction::new_unchecked(connection, rusqlite::TransactionBehavior::Immediate)?;
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     // Again, now that no other process can change it.
     let done = layout(&transaction, place, migrations)?;
     for migration in &migrations[done..] {
@@ -74,13 +75,15 @@ pub(super) fn migrate(
     Ok(())
 }
 
-/// How many migrations have been done.
+/// How many migrations have been done, seen within a transaction.
 fn layout(connection: &Connection, place: &Place, migrations: &[&str]) -> Result<usize, Failure> {
     let number = |sql: &str| connection.query_row(sql, (), |row| row.get::<_, i64>(0));
     let path = place.path.display();
-    let application = number("PRAGMA application_id").map_err(|error| no_database(error, place))?;
+    // The first to read something fixes the moment.
+    let things =
+        number("SELECT count(*) FROM sqlite_schema").map_err(|error| no_database(error, place))?;
+    let application = number("PRAGMA application_id")?;
     let found = number("PRAGMA user_version")?;
-    let things = number("SELECT count(*) FROM sqlite_schema")?;
     let untouched = application == 0 && found == 0 && things == 0;
     if application != i64::from(APPLICATION) && !untouched {
         return Err(Failure::Refused(Place::refused(format!(
@@ -97,7 +100,7 @@ fn layout(connection: &Connection, place: &Place, migrations: &[&str]) -> Result
 }
 
 fn no_database(error: rusqlite::Error, place: &Place) -> Failure {
-    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) {
+    if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) {
         return Failure::Refused(Place::refused(format!(
             "`{}` is no SQLite database: name another file",
             place.path.display()

@@ -37,14 +37,12 @@ pub(super) fn together(connection: &Connection, place: &Place, mut jobs: Vec<Box
     let all = jobs
         .iter_mut()
         .try_for_each(|job| within_savepoint(connection, place, &mut **job));
-    match all.and_then(|()| say(connection, "COMMIT")) {
-        Ok(()) => jobs.into_iter().for_each(Job::done),
-        Err(_) => {
-            // Nothing of the group is stored. It may be that one of them does not fit on the disk and the others do.
-            roll_back(connection);
-            one_by_one(connection, place, jobs);
-        }
+    if all.and_then(|()| say(connection, "COMMIT")).is_ok() {
+        return jobs.into_iter().for_each(Job::done);
     }
+    // Nothing of the group is stored. It may be that one of them does not fit on the disk and the others do.
+    roll_back(connection);
+    one_by_one(connection, place, jobs);
 }
 
 /// Gives each job a transaction of its own.

@@ -1,6 +1,8 @@
 //! The one connection of a store that writes, and the thread behind it.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -55,8 +57,13 @@ fn gone(place: &Place) -> StoreError {
 }
 
 impl Writer {
-    /// Opens the connection on the writer's own thread, which waits for locks and the disk.
-    pub(super) async fn open(options: SqliteOptions, place: Place) -> Result<Self, StoreError> {
+    /// Opens the connection on the writer's own thread, which waits for locks and the disk, and in the end for the readers to
+    /// hang up.
+    pub(super) async fn open(
+        options: SqliteOptions,
+        place: Place,
+        readers: Receiver<Infallible>,
+    ) -> Result<Self, StoreError> {
         let (reply, opened) = oneshot::channel();
         let spawned = std::thread::Builder::new()
             .name("petalflow-sqlite".into())
@@ -71,7 +78,7 @@ impl Writer {
                         }
                     };
                     if reply.send(Ok(Writer(Arc::clone(&shared)))).is_ok() {
-                        Thread(shared).work();
+                        Thread(shared).work(&readers);
                     }
                 }
             });
@@ -192,7 +199,7 @@ fn open(options: &SqliteOptions, place: &Place) -> Result<Shared, Failure> {
 struct Thread(Arc<Shared>);
 
 impl Thread {
-    fn work(self) {
+    fn work(self, readers: &Receiver<Infallible>) {
         while self.wait() {
             let connection = lock(&self.0.connection);
             let Some(connection) = connection.as_ref() else {
@@ -214,6 +221,8 @@ impl Thread {
             }
         }
         self.say_goodbye();
+        // An error is all that can come: nobody sends.
+        let _ = readers.recv();
     }
 
     /// Waits until there is something to do; false when there will be nothing any more.

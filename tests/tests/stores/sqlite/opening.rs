@@ -46,8 +46,9 @@ async fn what_was_written_is_there_after_reopening() {
                 .await
                 .expect("it is written");
         }
+        drop(store);
+        closed(&path);
     }
-    closed(&path);
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .expect("it can be read")
         .map(|entry| entry.expect("it can be read").file_name())
