@@ -56,6 +56,10 @@ impl Presence {
 
     /// Whether the holder of a claim lives. Within a write transaction.
     pub(super) fn is_alive(&self, holder: &str) -> Result<bool, Failure> {
+        // It comes from a file that may have been tampered with, and becomes part of a path.
+        if !is_id(holder) {
+            return Ok(false);
+        }
         let path = self.path_of(holder);
         let file = match open(&path) {
             Ok(file) => file,
@@ -134,11 +138,8 @@ impl Presence {
         for entry in entries.flatten() {
             let name = entry.file_name();
             let holder = name.to_str().and_then(|name| name.strip_prefix(&prefix));
-            if let Some(holder) = holder
-                && holder.len() == self.id.len()
-                && holder.bytes().all(|byte| byte.is_ascii_hexdigit())
-            {
-                // Asking removes the file of a dead one.
+            // Asking removes the file of a dead one, and leaves alone what only begins like one.
+            if let Some(holder) = holder {
                 let _ = self.is_alive(holder);
             }
         }
@@ -163,6 +164,12 @@ impl Drop for Presence {
             let _ = std::fs::remove_file(self.path_of(&self.id));
         }
     }
+}
+
+/// Whether this is an id as [`Presence::new`] makes them.
+fn is_id(text: &str) -> bool {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text.len() == 16 && text.bytes().all(is_hex)
 }
 
 /// Opens a lock file of whatever user; one that may only be read can be locked all the same.

@@ -10,8 +10,7 @@ pub(super) fn alone<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    // At once for writing: a transaction that begins by reading may find that another process was faster.
-    say(connection, "BEGIN IMMEDIATE")?;
+    begin(connection)?;
     let result = work(connection).and_then(|value| {
         say(connection, "COMMIT")?;
         Ok(value)
@@ -27,7 +26,7 @@ pub(super) fn together(connection: &Connection, place: &Place, mut jobs: Vec<Box
     if jobs.len() == 1 {
         return one_by_one(connection, place, jobs);
     }
-    if let Err(failure) = say(connection, "BEGIN IMMEDIATE") {
+    if let Err(failure) = begin(connection) {
         // If each of them tried again, each would wait as long.
         for job in jobs {
             job.failed(failure.copy(), place);
@@ -48,7 +47,7 @@ pub(super) fn together(connection: &Connection, place: &Place, mut jobs: Vec<Box
 /// Gives each job a transaction of its own.
 fn one_by_one(connection: &Connection, place: &Place, jobs: Vec<Box<dyn Job>>) {
     for mut job in jobs {
-        let end = say(connection, "BEGIN IMMEDIATE").and_then(|()| {
+        let end = begin(connection).and_then(|()| {
             if job.run(connection, place) {
                 return say(connection, "COMMIT");
             }
@@ -81,6 +80,13 @@ fn within_savepoint(
         say(connection, "ROLLBACK TO job")?;
     }
     say(connection, "RELEASE job")
+}
+
+/// Begins a transaction, at once for writing: one that begins by reading may find that another process was faster.
+fn begin(connection: &Connection) -> Result<(), Failure> {
+    // One that is still open was cut short by a panic.
+    roll_back(connection);
+    say(connection, "BEGIN IMMEDIATE")
 }
 
 /// Ends the transaction, if there is still one. That cannot fail in a way that matters: what is not committed is not stored.

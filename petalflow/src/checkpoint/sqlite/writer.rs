@@ -286,6 +286,6 @@ fn log_is_long(connection: &Connection) -> bool {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What they guard is consistent at all times: a transaction that was cut short by a panic is found and ended by the next.
+    // What they guard is consistent at all times: a transaction that was cut short by a panic is ended before the next begins.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
