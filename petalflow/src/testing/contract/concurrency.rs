@@ -1,5 +1,7 @@
 //! What happens at once is as if it had happened in some order.
 
+use std::time::Duration;
+
 use super::given::{THREAD, append, checkpoint, line, newest, numbers, write};
 use super::pool::at_once;
 use super::{Outcome, Stores};
@@ -159,6 +161,8 @@ pub async fn a_read_is_of_one_moment(stores: &Stores) -> Outcome {
         async move {
             if index == 0 {
                 for seq in 2..=LAST {
+                    // So that also a store in memory is still writing when the others read.
+                    tokio::time::sleep(Duration::from_millis(1)).await;
                     // There before its checkpoint, gone with the append of the next one.
                     stores.store.write(address, seq, &[beside(seq)]).await?;
                     let next = checkpoint(seq);
