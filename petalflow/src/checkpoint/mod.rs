@@ -14,6 +14,8 @@ pub mod fuzz;
 mod memory;
 mod protection;
 mod record;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod store;
 
 pub(crate) use bytes::Bytes;
@@ -31,6 +33,9 @@ pub use protection::Signing;
 pub use protection::{KeyError, SecretKey};
 pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, Outline, Record, TaskEntry};
 pub use record::{Cause, Note};
+#[cfg(feature = "sqlite")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
+pub use sqlite::{SqliteOptions, SqliteStore, Synchronous};
 pub use store::{
     Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
     ThreadInfo, ThreadQuery,
