@@ -27,6 +27,22 @@ pub struct Node {
     pub many: bool,
     /// Is a flow of its own.
     pub subflow: bool,
+    /// Whether the run stops for a person before it (`interrupt before`).
+    pub before: When,
+    /// Whether the run stops for a person after it (`interrupt after`).
+    pub after: When,
+}
+
+/// Whether the run stops at an `interrupt`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum When {
+    /// There is no `interrupt`.
+    #[default]
+    Never,
+    /// Where its guard says so.
+    Guarded,
+    /// Whenever the run gets there.
+    Always,
 }
 
 /// Where an edge begins.
@@ -85,6 +101,8 @@ impl Node {
             deferred: false,
             many: false,
             subflow: false,
+            before: When::Never,
+            after: When::Never,
         }
     }
 }

@@ -167,11 +167,31 @@ pub const fn unwritten_read(
     after: Option<&str>,
     writers: Writers<'_>,
 ) -> Text {
-    let text = Text::new("node ")
-        .name(node)
-        .push(" reads ")
-        .name(key)
-        .push(", but ");
+    unwritten(Text::new("node ").name(node), key, after, writers)
+}
+
+/// PF017, where it is not the node itself that reads but the guard of its `interrupt`; `which` is "before" or "after".
+pub const fn unwritten_guard_read(
+    which: &str,
+    node: &str,
+    key: &str,
+    after: Option<&str>,
+    writers: Writers<'_>,
+) -> Text {
+    let reader = Text::new("the guard of `interrupt ")
+        .push(which)
+        .push(" ")
+        .push(node)
+        .push("`");
+    unwritten(reader, key, after, writers)
+}
+
+#[expect(
+    clippy::large_types_passed_by_value,
+    reason = "each piece is pushed to a line of its own"
+)]
+const fn unwritten(reader: Text, key: &str, after: Option<&str>, writers: Writers<'_>) -> Text {
+    let text = reader.push(" reads ").name(key).push(", but ");
     let (writer, why) = match writers {
         Writers::None => return text.push("no node before it writes it; write it in an earlier node, make it an input, or give it a default"),
         Writers::Sometimes(writer) => (writer, "does not always write it"),
@@ -298,6 +318,15 @@ pub const fn repeated_option(option: &str) -> Text {
         .push(" is given twice; remove one of them")
 }
 
+/// PF024: `which` is "before" or "after".
+pub const fn interrupted_twice(which: &str, node: &str) -> Text {
+    Text::new("`interrupt ")
+        .push(which)
+        .push("` names ")
+        .name(node)
+        .push(" twice; remove one of them")
+}
+
 /// PF025.
 pub const fn not_a_node(name: &str, state: &str) -> Text {
     Text::new("")
@@ -407,6 +436,9 @@ mod tests {
             unknown_option("retries", Some("retry")),
             unknown_option("retries", None),
             repeated_option("retry"),
+            interrupted_twice("before", "a"),
+            unwritten_guard_read("before", "a", "k", None, Writers::None),
+            unwritten_guard_read("after", "a", "k", some, Writers::Sometimes("b")),
             not_a_node("Write", "Essay"),
             caught_twice("a"),
             catches_itself("a"),

@@ -16,6 +16,7 @@ mod each;
 mod events;
 mod failures;
 mod flow;
+mod interrupt_statements;
 mod introspection;
 mod keys;
 mod limits;

@@ -8,8 +8,8 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Token, Type, braced};
 
 use super::ast::{Mistakes, Subflow};
+use super::parse_closure::{name_of, params};
 use super::parse_group::skip_to_comma;
-use crate::node::model::{Param, Source};
 
 const OPTIONS: [&str; 2] = ["in", "out"];
 
@@ -60,7 +60,10 @@ pub(super) fn subflow(
     }
     Ok(match closures {
         [Some(input), Some(output)] => {
-            let (params, end) = (params(&input, state, mistakes), end(&output, mistakes));
+            let (params, end) = (
+                params("`in`", &input, state, mistakes),
+                end(&output, mistakes),
+            );
             params.zip(end).map(|(params, end)| Subflow {
                 ty,
                 params,
@@ -123,33 +126,6 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Option<ExprClosure>)> {
     }
 }
 
-/// What `in` reads, by the rules for the parameters of a node.
-fn params(closure: &ExprClosure, state: &Type, mistakes: &mut Mistakes) -> Option<Vec<Param>> {
-    let mut params = Vec::new();
-    for pat in &closure.inputs {
-        let Pat::Type(typed) = pat else {
-            mistakes.errors.at(
-                pat,
-                format_args!(
-                    "a parameter needs its type: `{0}: &str` reads the key `{0}`",
-                    name_of(pat, "draft")
-                ),
-            );
-            return None;
-        };
-        let param = Param::build(typed, Some(state), &mut mistakes.errors)?;
-        if let Source::Run = param.source {
-            mistakes.errors.at(
-                &typed.ty,
-                "`in` reads keys: a parameter is a reference, such as `draft: &str`",
-            );
-            return None;
-        }
-        params.push(param);
-    }
-    Some(params)
-}
-
 /// The final state, which `out` takes.
 fn end(closure: &ExprClosure, mistakes: &mut Mistakes) -> Option<PatType> {
     match closure.inputs.iter().collect::<Vec<_>>()[..] {
@@ -170,14 +146,6 @@ fn end(closure: &ExprClosure, mistakes: &mut Mistakes) -> Option<PatType> {
             mistakes.errors.push(syn::Error::new(span, "`out` takes the final state of the sub-flow, and nothing else: `out: |r: Review| ..`"));
             None
         }
-    }
-}
-
-fn name_of(pat: &Pat, otherwise: &str) -> String {
-    if let Pat::Ident(ident) = pat {
-        ident.ident.to_string()
-    } else {
-        otherwise.to_owned()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Parsing, meaning and rules, from tokens.
 
-use petalflow_graph::{Analysis, Source, Target, Via};
+use petalflow_graph::{Analysis, Source, Target, Via, When};
 use proc_macro2::TokenStream;
 
 use super::ast::{FlowAst, Mistakes};
@@ -240,6 +240,11 @@ fn each_rule_of_the_graph_is_reported_once() {
         ("", &["PF001"][..]),
         ("a -> b; defer c", &["PF002"]),
         ("a -> b; catch c -> d", &["PF002"]),
+        ("a -> b; interrupt before c", &["PF002"]),
+        (
+            "a; interrupt before a; interrupt before a if || true; interrupt after a",
+            &["PF024"],
+        ),
         (
             "START -> x; node x = a; node x = b",
             &["PF003", "first declared here"],
@@ -315,9 +320,73 @@ fn what_can_be_read_is_kept() {
 }
 
 #[test]
+fn interrupts_are_known_by_their_place() {
+    let (model, messages) = read(
+        "interrupt after b if |draft: &str, note: Option<&str>| -> Result<bool> { Ok(draft.len() > 400) };
+         a -> b; interrupt before b; interrupt before a if || true",
+    );
+    assert_eq!(messages, [""; 0]);
+    let gates = model
+        .gates
+        .iter()
+        .map(|gate| {
+            let params = gate.guard.as_ref().map(|guard| guard.params.len());
+            (&*model.nodes[gate.node as usize].name, gate.side(), params)
+        })
+        .collect::<Vec<_>>();
+    assert_eq!(
+        gates,
+        [
+            ("b", "after", Some(2)),
+            ("b", "before", None),
+            ("a", "before", Some(0))
+        ]
+    );
+    let graph = model.graph();
+    assert_eq!(
+        (graph.nodes[1].before, graph.nodes[1].after),
+        (When::Always, When::Guarded)
+    );
+}
+
+#[test]
+fn a_broken_interrupt_is_one_error_and_loses_no_edge() {
+    for (interrupt, word) in [
+        ("interrupt befor a", "did you mean `before`?"),
+        ("interrupt a", "expected `before` or `after`"),
+        ("interrupt before", "expected the node"),
+        ("interrupt before if |x: &str| true", "expected the node"),
+        ("interrupt before a, b", "a statement for each"),
+        ("interrupt after a & b", "a statement for each"),
+        ("interrupt after a when", "expected `if"),
+        ("interrupt after a if", "expected the guard"),
+        ("interrupt after a if x > 1", "a guard is a closure"),
+        ("interrupt after a if async || true", "not async"),
+        (
+            "interrupt after a if |x| true",
+            "a parameter needs its type",
+        ),
+        (
+            "interrupt after a if |x: String| true",
+            "a guard reads keys",
+        ),
+        (
+            "interrupt after a if |#[item] x: &u8| true",
+            "what an edge delivers",
+        ),
+    ] {
+        let (model, messages) = read(&format!("a -> b; {interrupt}; b -> c"));
+        assert!(
+            messages.len() == 1 && messages[0].contains(word),
+            "{interrupt}: {messages:?}"
+        );
+        assert!(all_edges(&model).contains(&"b -> c".to_string()));
+    }
+}
+
+#[test]
 fn unsupported_parts_are_refused_by_name() {
     for (graph, word) in [
-        ("a; interrupt before a", "`interrupt` is not supported"),
         ("a; with a { cache: 1h }", "`cache` is not supported"),
         (
             "r; node r: R { in: |x: &str| x, out: |r: S| r, keep: thread }",

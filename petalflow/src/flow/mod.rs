@@ -1,5 +1,6 @@
 //! Flows: a checked graph together with its nodes, and how to launch one.
 
+mod guard;
 mod launch;
 mod subflow;
 mod wiring;
@@ -7,6 +8,7 @@ mod wiring;
 use std::future::Future;
 use std::sync::Arc;
 
+pub use guard::Guard;
 pub use launch::Launch;
 pub use subflow::subflow;
 pub(crate) use wiring::Hop;

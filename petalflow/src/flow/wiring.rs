@@ -167,8 +167,14 @@ impl Wiring {
     }
 
     /// The same with the flow's interrupts.
+    ///
+    /// No node of such a graph is quick: the fast path would run past the places where it stops.
     #[must_use]
     pub fn with_gates(mut self, gates: Vec<Gate>) -> Self {
+        if !gates.is_empty() {
+            self.ways.iter_mut().for_each(|ways| ways.quick = false);
+            self.straight.fill(u32::MAX);
+        }
         self.gates = gates;
         self
     }

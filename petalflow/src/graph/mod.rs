@@ -2,6 +2,7 @@
 
 mod builder;
 mod error;
+mod gate;
 mod node;
 mod wire;
 
@@ -10,11 +11,12 @@ use std::sync::Arc;
 
 pub use builder::GraphBuilder;
 pub use error::GraphErrors;
-pub use petalflow_graph::{Metrics, NodeInfo, Problem, Role, Rule, Site, Topology};
+pub use petalflow_graph::{Metrics, NodeInfo, Problem, Role, Rule, Site, Topology, When};
 
 use crate::flow::{Step, Wiring};
 use crate::node::Requirements;
 use crate::{BoxError, Flow, Launch, Run, State};
+use gate::BoxGuard;
 use node::DynNode;
 
 /// The name of the place where a run begins, in the builder's edges.
@@ -52,6 +54,8 @@ struct Inner<S: State> {
     name: String,
     wiring: Arc<Wiring>,
     nodes: Vec<Box<dyn DynNode<S>>>,
+    /// By the place of the interrupt; none where it has no guard.
+    guards: Vec<Option<BoxGuard<S>>>,
 }
 
 impl<S: State> Clone for Graph<S> {
@@ -117,6 +121,13 @@ impl<S: State> Flow for Graph<S> {
             .nodes
             .iter()
             .for_each(|node| node.require(requirements));
+    }
+
+    fn gate(&self, gate: u32, state: &S) -> Result<bool, BoxError> {
+        match &self.0.guards[gate as usize] {
+            Some(guard) => guard(state),
+            None => Ok(true),
+        }
     }
 
     fn step<'a>(

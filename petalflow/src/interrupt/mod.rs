@@ -12,6 +12,8 @@ pub use approval::{Approval, Decision};
 pub use ask::{Ask, Expiry};
 pub use resume::Resume;
 
+pub use crate::flow::Guard;
+
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 

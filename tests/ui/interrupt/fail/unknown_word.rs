@@ -1,4 +1,4 @@
-//! `interrupt` is not supported yet.
+//! A misspelt word.
 
 use petalflow::prelude::*;
 
@@ -7,6 +7,7 @@ struct Essay {
     #[key(input)]
     topic: String,
     draft: String,
+    score: u32,
     #[key(append)]
     notes: Vec<String>,
 }
@@ -17,15 +18,19 @@ async fn write(topic: &str) -> EssayDraft {
 }
 
 #[node(Essay)]
-async fn polish() -> EssayNotes {
-    EssayNotes(vec![])
+async fn rate(draft: &str) -> Option<EssayScore> {
+    draft.parse().ok().map(EssayScore)
+}
+
+#[node(Essay)]
+async fn publish(draft: &str) -> EssayNotes {
+    EssayNotes(vec![draft.into()])
 }
 
 flow! {
     WriteEssay(Essay) {
-        START -> write -> polish;
-        interrupt before polish;
-        interrupt after write if |draft: &str| draft.len() > 400;
+        START -> write -> rate -> publish;
+        interrupt befor publish;
     }
 }
 
