@@ -31,6 +31,8 @@ pub struct Node {
     pub before: When,
     /// Whether the run stops for a person after it (`interrupt after`).
     pub after: When,
+    /// Its name in stored checkpoints, if that is not its name (`id`).
+    pub stored: Option<Cow<'static, str>>,
 }
 
 /// Whether the run stops at an `interrupt`.
@@ -103,7 +105,13 @@ impl Node {
             subflow: false,
             before: When::Never,
             after: When::Never,
+            stored: None,
         }
+    }
+
+    /// Its name in stored checkpoints.
+    pub fn stored_name(&self) -> &str {
+        self.stored.as_deref().unwrap_or(&self.name)
     }
 }
 

@@ -260,6 +260,21 @@ pub(crate) fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result
     }
 }
 
+/// The name of a node in stored checkpoints: a text.
+pub(crate) fn node_id(value: &Expr) -> syn::Result<String> {
+    if let Expr::Lit(literal) = types::ungroup_expr(value)
+        && let Lit::Str(text) = &literal.lit
+        && !text.value().is_empty()
+    {
+        return Ok(text.value());
+    }
+    let message = format!(
+        "{}: `id` takes the name under which the node is stored: `id: \"…\"`",
+        Rule::Option.code()
+    );
+    Err(syn::Error::new_spanned(value, message))
+}
+
 /// A time span from a literal: `30s`, `500ms`, `2m`, `1h`, `1.5s`, or the same in quotes.
 pub(crate) fn duration(value: &Expr) -> syn::Result<Duration> {
     let text = match types::ungroup_expr(value) {

@@ -269,6 +269,37 @@ fn endless_at(graph: &Graph) -> Vec<Site> {
 }
 
 /// The nodes at which cycles are reported if the nodes of these names pick several routes.
+#[test]
+fn a_stored_name_belongs_to_one_node() {
+    let renamed = |ids: [Option<&'static str>; 3]| {
+        let mut graph = graph(
+            "a b c",
+            vec![start(0), plain(0, node(1)), plain(1, node(2))],
+        );
+        for (node, id) in graph.nodes.to_mut().iter_mut().zip(ids) {
+            node.stored = id.map(Into::into);
+        }
+        check(&graph)
+            .iter()
+            .map(|problem| (problem.at, problem.to_string()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(renamed([Some("b"), Some("c"), Some("a")]), []);
+    for (ids, at) in [
+        ([Some("b"), None, None], 0),
+        ([None, Some("a"), None], 1),
+        ([Some("x"), None, Some("x")], 2),
+    ] {
+        let problems = renamed(ids);
+        assert!(
+            problems.len() == 1
+                && problems[0].0 == Site::Node(at)
+                && problems[0].1.starts_with("PF003: nodes `a` and "),
+            "{problems:?}"
+        );
+    }
+}
+
 fn endless_if_many(graph: &Graph, many: &str) -> Vec<u32> {
     let node = |node: &crate::Node| NodeFacts {
         many: many.split_whitespace().any(|name| name == node.name),

@@ -112,6 +112,8 @@ pub(crate) struct Subflow {
     /// The parameter of `out`: the final state of the sub-flow.
     pub(crate) end: PatType,
     pub(crate) output: Expr,
+    /// `keep: thread`.
+    pub(crate) keep: bool,
 }
 
 /// `with fetch { retry: 3 }`.

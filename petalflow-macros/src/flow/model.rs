@@ -12,6 +12,7 @@ use super::ast::{
     Declare, Declared, Guard, Interrupt, Mistakes, NodeRef, NodeValue, Statement, Subflow, With,
 };
 use super::chain;
+use crate::options;
 
 /// A flow's graph, with the tokens to underline.
 #[derive(Default)]
@@ -64,6 +65,19 @@ pub(crate) struct Arm {
     pub(crate) node: u32,
     pub(crate) route: String,
     pub(crate) at: TokenStream,
+}
+
+impl Node {
+    /// What `with` says under this name.
+    pub(crate) fn option(&self, option: &str) -> Option<&Expr> {
+        let said = self.options.iter().find(|(name, _)| name.unraw() == option);
+        said.map(|(_, value)| value)
+    }
+
+    /// Its name in stored checkpoints, where `with` says one. What cannot be read is reported by the check.
+    pub(crate) fn id(&self) -> Option<String> {
+        options::node_id(self.option("id")?).ok()
+    }
 }
 
 /// An `interrupt`.
@@ -149,6 +163,7 @@ impl Model {
         let node = |node: &Node| petalflow_graph::Node {
             deferred: node.deferred,
             subflow: matches!(node.kind, Kind::Subflow(_)),
+            stored: node.id().map(Into::into),
             ..petalflow_graph::Node::named(node.name.clone())
         };
         let mut nodes: Vec<_> = self.nodes.iter().map(node).collect();

@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use super::ast::{FlowAst, Mistakes};
 use super::chain::route_named_like;
 use super::check;
-use super::model::Model;
+use super::model::{Kind, Model};
 
 /// The model of a graph, and what is wrong with it, line by line.
 fn read(graph: &str) -> (Model, Vec<String>) {
@@ -277,6 +277,11 @@ fn each_rule_of_the_graph_is_reported_once() {
             "a; with a { retries: 1, retry: 1, retry: 2, timeout: 5 }",
             &["PF024", "PF024", "PF024"],
         ),
+        ("a -> b; with a { id: \"b\" }", &["PF003"]),
+        (
+            "a -> b; with a { id: \"\" }; with b { id: c, keep: thread }",
+            &["PF024", "PF024", "PF024"],
+        ),
         ("a; catch a -> a", &["PF026"]),
         (
             "a; catch a -> b; catch a -> c",
@@ -385,14 +390,36 @@ fn a_broken_interrupt_is_one_error_and_loses_no_edge() {
 }
 
 #[test]
+fn the_state_of_a_subflow_is_kept_where_it_says_so() {
+    let keeps = |option: &str| {
+        let (model, messages) = read(&format!(
+            "r; node r: R {{ in: |x: &str| x, out: |r: S| r{option} }}"
+        ));
+        let keep = match &model.nodes[0].kind {
+            Kind::Subflow(subflow) => Some(subflow.keep),
+            _ => None,
+        };
+        (keep, messages.len())
+    };
+    assert_eq!(keeps(""), (Some(false), 0));
+    assert_eq!(keeps(", keep: thread"), (Some(true), 0));
+    assert_eq!(keeps(", keep: thread, keep: thread"), (Some(true), 1));
+    for wrong in [", keep", ", keep: true", ", keep: || thread"] {
+        assert_eq!(keeps(wrong), (Some(false), 1), "{wrong}");
+    }
+}
+
+#[test]
+fn a_node_may_be_stored_under_another_name() {
+    let (model, messages) = read("a -> b; with b { id: \"old\", retry: 2 }");
+    assert_eq!(messages, [""; 0]);
+    assert_eq!(model.graph().nodes[1].stored_name(), "old");
+    assert_eq!(model.graph().nodes[0].stored_name(), "a");
+}
+
+#[test]
 fn unsupported_parts_are_refused_by_name() {
-    for (graph, word) in [
-        ("a; with a { cache: 1h }", "`cache` is not supported"),
-        (
-            "r; node r: R { in: |x: &str| x, out: |r: S| r, keep: thread }",
-            "`keep` is not supported",
-        ),
-    ] {
+    for (graph, word) in [("a; with a { cache: 1h }", "`cache` is not supported")] {
         let (_, messages) = read(graph);
         assert!(
             messages.len() == 1 && messages[0].contains(word),

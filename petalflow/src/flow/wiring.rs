@@ -193,6 +193,14 @@ impl Wiring {
         &self.graph
     }
 
+    /// The name under which the node at a place is known in stored checkpoints.
+    pub fn stored_name(&self, place: u32) -> &str {
+        self.graph
+            .nodes()
+            .get(place as usize)
+            .map_or("", petalflow_graph::Node::stored_name)
+    }
+
     /// The name of the node at a place.
     pub(crate) fn name(&self, place: u32) -> &str {
         self.graph

@@ -22,6 +22,8 @@ pub struct GraphBuilder<S: State> {
     pub(super) deferred: Vec<String>,
     pub(super) policies: Vec<(String, Policy)>,
     pub(super) gates: Vec<NamedGate<S>>,
+    pub(super) kept: Vec<String>,
+    pub(super) ids: Vec<(String, String)>,
 }
 
 /// An edge between names.
@@ -63,6 +65,8 @@ impl<S: State> GraphBuilder<S> {
             deferred: Vec::new(),
             policies: Vec::new(),
             gates: Vec::new(),
+            kept: Vec::new(),
+            ids: Vec::new(),
         }
     }
 
@@ -215,6 +219,19 @@ impl<S: State> GraphBuilder<S> {
     /// Sets retries and timeouts of a node; they win over what its annotation says.
     pub fn with(mut self, node: impl Into<String>, policy: Policy) -> Self {
         self.policies.push((node.into(), policy));
+        self
+    }
+
+    /// Keeps the state of a sub-flow as long as the thread lives; without it the state is fresh each time.
+    pub fn keep_thread(mut self, subflow: impl Into<String>) -> Self {
+        self.kept.push(subflow.into());
+        self
+    }
+
+    /// Says under which name a node is known in stored checkpoints, where that is not its name: a node that was renamed goes
+    /// on in the threads that were stored before.
+    pub fn id(mut self, node: impl Into<String>, id: impl Into<String>) -> Self {
+        self.ids.push((node.into(), id.into()));
         self
     }
 

@@ -28,6 +28,7 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
         routes_match(&graph, &builder.nodes, &mut problems);
         writes_once::<S>(&builder.nodes, &mut problems);
         interrupts_once(&graph, &builder.gates, &mut problems);
+        subflows_keep(&graph, &builder.kept, &mut problems);
     }
     if problems.is_empty() {
         let facts: Vec<NodeFacts<'_>> = builder
@@ -62,6 +63,17 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
         .iter()
         .map(|node| node.traits.spec(policy(&node.name)))
         .collect();
+    let kept = builder.kept;
+    let nodes = builder
+        .nodes
+        .into_iter()
+        .map(|mut entry| {
+            if kept.contains(&entry.name) {
+                entry.node.keep_thread();
+            }
+            entry.node
+        })
+        .collect();
     let (gates, guards) = builder
         .gates
         .into_iter()
@@ -75,7 +87,7 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
     Ok(Graph(Arc::new(Inner {
         name: builder.name,
         wiring,
-        nodes: builder.nodes.into_iter().map(|node| node.node).collect(),
+        nodes,
         guards,
     })))
 }
@@ -165,6 +177,12 @@ fn resolve<S: State>(
         for gate in &builder.gates {
             resolver.place("`interrupt`", &gate.node);
         }
+        for name in &builder.kept {
+            resolver.place("`keep`", name);
+        }
+        for (name, _) in &builder.ids {
+            resolver.place("`id`", name);
+        }
     }
     let when = |node: &Entry<S>, after| {
         let of_node = |gate: &&NamedGate<S>| gate.node == node.name && gate.after == after;
@@ -174,6 +192,11 @@ fn resolve<S: State>(
             None => When::Never,
         }
     };
+    let stored = |node: &Entry<S>| {
+        let ids = builder.ids.iter().rev();
+        let id = ids.filter(|(name, _)| *name == node.name).map(|(_, id)| id);
+        id.cloned().next().map(Into::into)
+    };
     let node = |node: &Entry<S>| Node {
         name: node.name.clone().into(),
         deferred: builder.deferred.contains(&node.name),
@@ -181,6 +204,7 @@ fn resolve<S: State>(
         subflow: node.subflow,
         before: when(node, false),
         after: when(node, true),
+        stored: stored(node),
     };
     let mut graph = petalflow_graph::Graph {
         nodes: builder.nodes.iter().map(node).collect(),
@@ -396,6 +420,21 @@ fn interrupts_once<S: State>(
             let text = words::interrupted_twice(side, &gate.node);
             let at = graph.place(&gate.node).map_or(Site::Graph, Site::Node);
             problems.push(Problem::new(Rule::Option, at, text.as_str()));
+        }
+    }
+}
+
+/// PF024: only a sub-flow has a state to keep.
+fn subflows_keep(graph: &petalflow_graph::Graph, kept: &[String], problems: &mut Vec<Problem>) {
+    for name in kept {
+        if let Some(place) = graph.place(name)
+            && !graph.nodes[place as usize].subflow
+        {
+            problems.push(Problem::new(
+                Rule::Option,
+                Site::Node(place),
+                words::keeps_nothing(name).as_str(),
+            ));
         }
     }
 }

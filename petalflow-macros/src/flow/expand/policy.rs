@@ -2,12 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ext::IdentExt as _;
 
 use super::{Cx, list, number};
 use crate::options;
 
-/// One row per node that has options.
+const POLICY: [&str; 3] = ["retry", "timeout", "idle"];
+
+/// One row per node that has such options.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let krate = cx.krate;
     list(
@@ -15,13 +16,12 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             .nodes
             .iter()
             .enumerate()
-            .filter(|(_, node)| !node.options.is_empty())
+            .filter(|(_, node)| POLICY.iter().any(|option| node.option(option).is_some()))
             .map(|(place, node)| {
                 let place = number(place);
                 let field = |field: &str| {
-                    let said = node.options.iter().find(|(name, _)| name.unraw() == field);
                     // What cannot be read was reported by the check.
-                    let value = said.and_then(|(_, value)| match field {
+                    let value = node.option(field).and_then(|value| match field {
                         "retry" => options::retry(value, krate).ok(),
                         _ => options::duration(value).ok().map(options::duration_tokens),
                     });
@@ -32,4 +32,13 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 quote!((#place, #krate::Policy { retry: #retry, timeout: #timeout, idle: #idle }))
             }),
     )
+}
+
+/// One row per node that is stored under another name.
+pub(super) fn ids(cx: &Cx<'_>) -> TokenStream {
+    let nodes = cx.model.nodes.iter().enumerate();
+    list(nodes.filter_map(|(place, node)| {
+        let (place, id) = (number(place), node.id()?);
+        Some(quote!((#place, #id)))
+    }))
 }

@@ -26,6 +26,7 @@ pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) ->
         require,
     } = &names;
     let (ty, end, end_ty) = (&subflow.ty, &subflow.end.pat, &subflow.end.ty);
+    let keep = subflow.keep;
     let child = ty.span();
     let fresh_code = quote_spanned! {child=>
         fn #fresh() -> impl __petalflow::Flow<State = #end_ty> {
@@ -73,7 +74,7 @@ pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) ->
         {
             async move {
                 let input = #input(step.state, #item);
-                __petalflow::subflow(#fresh(), step.scope, input, #output, step.effects).await
+                __petalflow::subflow(#fresh(), step.scope, input, #output, step.effects, #keep).await
             }
         }
     }

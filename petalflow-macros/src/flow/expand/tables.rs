@@ -23,7 +23,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         );
         (deferred || subflow).then(|| quote!((#place, #deferred, #subflow)))
     }));
-    let policies = super::policy::code(cx);
+    let (policies, ids) = (super::policy::code(cx), super::policy::ids(cx));
     let gates = gates::rows(cx);
     let facts = gates::facts(cx, quote!(__petalflow::facts(__SPECS)));
     let checked = if cx.lost {
@@ -41,6 +41,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             specs: __SPECS,
             policies: &[#policies],
             gates: &[#gates],
+            ids: &[#ids],
         };
         const __NODES: &[__petalflow::NodeFacts<'static>; #nodes] = &#facts;
         #[allow(unused_imports)]

@@ -184,6 +184,8 @@ pub struct Drawing {
     pub policies: &'static [(u32, Policy)],
     /// What `interrupt` says.
     pub gates: &'static [GateRow],
+    /// The names of nodes in checkpoints, where they have another one.
+    pub ids: &'static [(u32, &'static str)],
 }
 
 impl Drawing {
@@ -197,6 +199,9 @@ impl Drawing {
         for &(place, deferred, subflow) in self.special {
             nodes[place as usize].deferred = deferred;
             nodes[place as usize].subflow = subflow;
+        }
+        for &(place, id) in self.ids {
+            nodes[place as usize].stored = Some(id.into());
         }
         for &(place, after, guarded) in self.gates {
             let node = &mut nodes[place as usize];
