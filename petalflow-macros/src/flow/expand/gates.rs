@@ -66,7 +66,7 @@ fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
     // The body stays in a closure, so that its `return` and `?` mean what they say.
     let stops = quote_spanned!(body.span()=> __petalflow::Guard::stops((|| #returns #body)()));
     quote! {
-        #[allow(unused_variables, clippy::all, clippy::pedantic)]
+        #[allow(clippy::all, clippy::pedantic)]
         fn #name(#snapshot: &#state) -> ::core::result::Result<bool, __petalflow::BoxError> {
             #(#bindings)*
             #stops
