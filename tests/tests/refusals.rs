@@ -2,7 +2,7 @@
 
 use petalflow::graph::{GraphBuilder, Rule};
 use petalflow::prelude::*;
-use petalflow::{FailureKind, Flow as _, NodeError, Policy, Retry};
+use petalflow::{FailureKind, NodeError, Policy, Retry};
 
 use crate::support::{Log, LogInput, LogXs, appending, codes, list, refusal};
 

@@ -1,7 +1,7 @@
 //! The implementation of the trait. Cannot fail.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::ast::AskAst;
@@ -14,13 +14,13 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
     let (impl_generics, type_generics, where_clause) = ask.generics.split_for_impl();
     // A generic question is refused; this keeps it one error.
     let bounds = (!ask.generics.params.is_empty()).then(|| {
-        let before = where_clause.map(|clause| &clause.predicates).into_iter();
+        let before = where_clause.into_iter().flat_map(|clause| &clause.predicates);
         quote!(where #(#before,)* Self: #runtime::__private::Serialize + ::core::marker::Send + ::core::marker::Sync + 'static)
     });
     let answer = ask
         .answer
         .as_ref()
-        .map_or_else(|| quote!(()), |answer| answer.to_token_stream());
+        .map_or_else(|| quote!(()), ToTokens::to_token_stream);
     let text = ask
         .name
         .as_ref()

@@ -193,9 +193,9 @@ fn resolve<S: State>(
         }
     };
     let stored = |node: &Entry<S>| {
-        let ids = builder.ids.iter().rev();
-        let id = ids.filter(|(name, _)| *name == node.name).map(|(_, id)| id);
-        id.cloned().next().map(Into::into)
+        let mut ids = builder.ids.iter().rev();
+        let of_node = ids.find(|(name, _)| *name == node.name);
+        of_node.map(|(_, id)| id.clone().into())
     };
     let node = |node: &Entry<S>| Node {
         name: node.name.clone().into(),

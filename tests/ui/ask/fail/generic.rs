@@ -11,7 +11,10 @@ enum Review {
 
 #[derive(Serialize, Ask)]
 #[ask(answer = Review)]
-struct ReviewDraft<T> {
+struct ReviewDraft<T>
+where
+    T: Copy,
+{
     draft: T,
 }
 
