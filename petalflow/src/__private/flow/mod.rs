@@ -20,6 +20,7 @@ pub use petalflow_graph::{
     topology, verdicts,
 };
 
+pub use super::KeyOf;
 pub use crate::flow::{Flow, Gate, Guard, Launch, NodeSpec, Step, Wiring, subflow};
 pub use crate::middleware::RunMiddleware;
 pub use crate::node::{Effects, FnNode, Node, Output, Requirements, Scope, Takes};
