@@ -109,15 +109,18 @@ pub const fn routed(checked: &Checked, place: u32, first: u32) {
         edge(checked, first);
     }
     let verdict = &checked.verdicts[place as usize];
-    if is_guards(checked, place) {
+    // Asked of a node with a mistake only: constant evaluation pays for each call.
+    if let Some(_) = verdict.unmet
+        && is_guards(checked, place)
+    {
         let own = Verdict {
             unmet: None,
             ..*verdict
         };
         report(place, checked.keys, checked.nodes, &own);
-    } else {
-        report(place, checked.keys, checked.nodes, verdict);
+        return;
     }
+    report(place, checked.keys, checked.nodes, verdict);
 }
 
 /// Reports what is wrong with the items of an edge.
