@@ -1,4 +1,8 @@
-//! The stores, held to their contract.
+//! The stores, held to their contract, and to what each of them promises beyond it.
+
+mod other_process;
+mod postgres;
+mod servers;
 
 use petalflow::checkpoint::MemoryStore;
 use petalflow::testing::{StoreUnderTest, store_contract};
