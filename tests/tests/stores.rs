@@ -2,6 +2,7 @@
 
 mod other_process;
 mod postgres;
+mod redis;
 mod servers;
 
 use petalflow::checkpoint::MemoryStore;

@@ -16,8 +16,7 @@ pub(crate) fn program(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
         .cloned()
         .chain(env::split_paths(&path))
         .map(|folder| folder.join(name));
-    // Links are followed, because what belongs to a program stands beside its file.
-    candidates.find_map(|file| fs::canonicalize(file).ok().filter(|file| file.is_file()))
+    candidates.find(|file| file.is_file())
 }
 
 /// An empty folder in the temporary one.

@@ -5,11 +5,13 @@
 
 mod folder;
 mod postgres;
+mod redis;
 mod supervised;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) use postgres::Postgres;
+pub(crate) use redis::Redis;
 
 /// What a test can get of a server: a started one, or why there is none.
 pub(crate) type Found<S> = Result<S, String>;

@@ -36,6 +36,8 @@ impl Postgres {
                     .into(),
             );
         };
+        // What belongs to it stands beside the file itself, not beside a link to it.
+        let postgres = fs::canonicalize(postgres).expect("the file was just found");
         let beside = |name: &str| postgres.with_file_name(name);
         let folder = temporary("postgres");
         let data = folder.join("data");
