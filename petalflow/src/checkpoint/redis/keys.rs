@@ -102,7 +102,7 @@ mod tests {
         );
     }
 
-    const SHARDS_OF_OLD: [u64; 4] = [0, 0, 0, 0];
+    const SHARDS_OF_OLD: [u64; 4] = [12, 7, 9, 4];
 
     #[test]
     fn numbers_sort_as_text() {
