@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Error, Row, Statement};
 
-use super::error::{store_error, too_slow};
+use super::error::{problem, store_error, too_slow};
 use super::options::PostgresOptions;
 use super::tls;
 use crate::checkpoint::StoreError;
@@ -36,7 +36,7 @@ impl Connector {
     ///
     /// The url cannot be read, or asks for what this build cannot do.
     pub(super) fn new(options: PostgresOptions) -> Result<Self, StoreError> {
-        let config = tls::config(&options)?;
+        let config = read_url(&options.url)?;
         let setup = format!(
             // The isolation level is what the conflict check is written for; a database may have another default.
             "SET search_path TO {}; SET statement_timeout TO {}; SET default_transaction_isolation TO 'read committed'",
@@ -54,7 +54,11 @@ impl Connector {
     /// Opens a connection, which tells `closed` when it has come to its end.
     pub(super) async fn open(&self, closed: Option<Arc<Notify>>) -> Result<Connection, StoreError> {
         let open = async {
-            let (client, driver) = self.config.connect(self.tls).await?;
+            #[cfg_attr(
+                not(feature = "tls"),
+                expect(clippy::clone_on_copy, reason = "it is not with TLS")
+            )]
+            let (client, driver) = self.config.connect(self.tls.clone()).await?;
             tokio::spawn(async move {
                 // How it ended is told to whoever waits for an answer.
                 let _ = driver.await;
@@ -73,6 +77,17 @@ impl Connector {
             Err(_) => Err(too_slow("to let us in")),
         }
     }
+}
+
+fn read_url(url: &str) -> Result<Config, StoreError> {
+    url.parse().map_err(|error: Error| {
+        // The url itself may hold a password and stays out of the message.
+        let source = std::error::Error::source(&error)
+            .map_or_else(|| error.to_string(), ToString::to_string);
+        problem(format!(
+            "the url of the PostgreSQL database cannot be read ({source}): write postgres://user:password@host/database"
+        ))
+    })
 }
 
 impl Connection {

@@ -9,6 +9,7 @@ mod prefix;
 mod rows;
 mod session;
 mod sql;
+#[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
 mod tls;
 
 use std::collections::BTreeMap;
@@ -58,7 +59,10 @@ use super::{
 /// **While the database is away** calls fail with [`Unavailable`](StoreError::Unavailable); once it is back they work again. A
 /// statement is run a second time only if it reads, or if it is known that nothing has happened the first time.
 ///
-/// **Encryption**: see the `tls` feature. Without it, a url with `sslmode=require` is refused.
+/// **Encryption** takes the feature `tls`. The server's certificate is then always checked, against those that the system trusts
+/// or `PostgresOptions::root_certificates`; a url with `sslmode=require` insists on encryption, and without a word about it the
+/// server decides. Client certificates and channel binding are not supported. Without the feature, connections are in the
+/// clear, and a url with `sslmode=require` is refused.
 #[derive(Clone)]
 pub struct PostgresStore(Arc<Inner>);
 

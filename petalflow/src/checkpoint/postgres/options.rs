@@ -23,6 +23,8 @@ pub struct PostgresOptions {
     pub(super) pool_size: usize,
     pub(super) connect_timeout: Duration,
     pub(super) statement_timeout: Duration,
+    #[cfg(feature = "tls")]
+    pub(super) root_certificates: Option<Vec<u8>>,
 }
 
 impl PostgresOptions {
@@ -38,6 +40,8 @@ impl PostgresOptions {
             pool_size: 8,
             connect_timeout: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(30),
+            #[cfg(feature = "tls")]
+            root_certificates: None,
         }
     }
 
@@ -67,6 +71,15 @@ impl PostgresOptions {
     #[must_use]
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.statement_timeout = timeout;
+        self
+    }
+
+    /// The certificates, in PEM, that the server's certificate must lead to. Without any they are those that the system
+    /// trusts.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.root_certificates = Some(pem.into());
         self
     }
 

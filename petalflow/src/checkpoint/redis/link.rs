@@ -12,7 +12,7 @@ pub(super) struct Link(ConnectionManager);
 
 impl Link {
     pub(super) async fn open(options: &RedisOptions) -> Result<Self, StoreError> {
-        let client = Client::open(options.url.as_str()).map_err(|error| {
+        let client = client(options).map_err(|error| {
             // The url itself may hold a password and stays out of the message.
             let detail = error.detail().map(|detail| format!(": {detail}"));
             StoreError::Other(
@@ -66,6 +66,32 @@ impl Link {
     ) -> Result<T, RedisError> {
         script.invoke_async(&mut self.0.clone()).await
     }
+}
+
+#[cfg(not(feature = "tls"))]
+fn client(options: &RedisOptions) -> Result<Client, RedisError> {
+    Client::open(options.url.as_str())
+}
+
+#[cfg(feature = "tls")]
+fn client(options: &RedisOptions) -> Result<Client, RedisError> {
+    use redis::{ConnectionAddr, IntoConnectionInfo, TlsCertificates};
+    use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
+
+    let info = options.url.as_str().into_connection_info()?;
+    if !matches!(info.addr(), ConnectionAddr::TcpTls { .. }) {
+        return Client::open(info);
+    }
+    if CryptoProvider::get_default().is_none() {
+        // The client wants a default and panics where a program has several and none is it. If someone else sets it just
+        // now, that will do.
+        let _ = ring::default_provider().install_default();
+    }
+    let certificates = TlsCertificates {
+        client_tls: None,
+        root_cert: options.root_certificates.clone(),
+    };
+    Client::build_with_tls(info, certificates)
 }
 
 /// Whether the connection has failed. After a timeout there is no sense in waiting as long again.

@@ -59,6 +59,9 @@ const LAYOUT: u32 = 1;
 /// **While the server is away** calls fail with [`Unavailable`](StoreError::Unavailable); once it is back they work again. A call
 /// whose connection breaks is sent once more; an append that had been done the first time is recognized.
 ///
+/// **Encryption** takes the feature `tls` and a url that begins with `rediss://`. The server's certificate is checked against those
+/// that the system trusts, or `RedisOptions::root_certificates`. Client certificates are not supported.
+///
 /// **Keys** begin with [`RedisOptions::prefix`] and are spread over 16 hash tags, all keys of a thread under the same one, so that
 /// they can live in a cluster. The store itself speaks to one server: in front of a cluster of several it needs a proxy.
 #[derive(Clone)]

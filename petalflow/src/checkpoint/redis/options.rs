@@ -22,13 +22,15 @@ pub struct RedisOptions {
     pub(super) claim_lasts: Duration,
     pub(super) connect_timeout: Duration,
     pub(super) response_timeout: Duration,
+    #[cfg(feature = "tls")]
+    pub(super) root_certificates: Option<Vec<u8>>,
 }
 
 impl RedisOptions {
     /// The defaults for a server: prefix `petalflow:`, claims that last 30 seconds, 5 seconds to connect, 30 seconds for an
     /// answer.
     ///
-    /// The url is `redis://user:password@host:port/database`.
+    /// The url is `redis://user:password@host:port/database`, or `rediss://…` for an encrypted connection (feature `tls`).
     pub fn new(url: impl Into<String>) -> Self {
         RedisOptions {
             url: url.into(),
@@ -36,6 +38,8 @@ impl RedisOptions {
             claim_lasts: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(5),
             response_timeout: Duration::from_secs(30),
+            #[cfg(feature = "tls")]
+            root_certificates: None,
         }
     }
 
@@ -65,6 +69,15 @@ impl RedisOptions {
     #[must_use]
     pub fn response_timeout(mut self, timeout: Duration) -> Self {
         self.response_timeout = timeout;
+        self
+    }
+
+    /// The certificates, in PEM, that the server's certificate must lead to. Without any they are those that the system
+    /// trusts.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.root_certificates = Some(pem.into());
         self
     }
 }

@@ -3,6 +3,7 @@
 //! A server that was started here ends with the test process, in whatever way that ends: a shell stands between the two, and
 //! stops the server when the pipe from the test process closes.
 
+mod certificate;
 mod folder;
 mod postgres;
 mod redis;

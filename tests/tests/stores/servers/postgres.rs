@@ -1,11 +1,12 @@
 //! A PostgreSQL server.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::{env, fs};
 
 use super::Found;
+use super::certificate::Certificate;
 use super::folder::{as_someone_else, free_port, program, run, temporary};
 use super::supervised::Supervised;
 
@@ -29,6 +30,26 @@ impl Postgres {
 
     /// One of our own, which can be stopped and started again.
     pub(crate) fn start_own() -> Found<Self> {
+        Self::start_with(|_, _| Ok(Vec::new()))
+    }
+
+    /// One of our own that can encrypt, with the certificate to trust.
+    pub(crate) fn start_encrypted() -> Found<(Self, Vec<u8>)> {
+        let mut pem = Vec::new();
+        let server = Self::start_with(|folder, someone| {
+            let made = Certificate::make(folder, someone)?;
+            pem = made.pem();
+            Ok(vec![
+                "ssl=on".into(),
+                format!("ssl_cert_file={}", made.certificate.display()),
+                format!("ssl_key_file={}", made.key.display()),
+            ])
+        })?;
+        Ok((server, pem))
+    }
+
+    /// Calls `settings` with the folder, and with what comes before a command whose files the server is to read.
+    fn start_with(settings: impl FnOnce(&Path, &[String]) -> Found<Vec<String>>) -> Found<Self> {
         let Some(postgres) = program("postgres", &installed()) else {
             return Err(
                 "no PostgreSQL: install the Debian package `postgresql`, or set PETALFLOW_TEST_POSTGRES to the url of a \
@@ -63,6 +84,7 @@ impl Postgres {
         .or_else(|_| init(&["--locale=C"]))
         .expect("a database can be made");
 
+        let settings = settings(&folder, &someone)?;
         let port = free_port();
         let mut command = someone;
         command.push(postgres.display().to_string());
@@ -76,6 +98,9 @@ impl Postgres {
             "fsync=off",
         ] {
             command.extend(["-c".into(), setting.into()]);
+        }
+        for setting in settings {
+            command.extend(["-c".into(), setting]);
         }
         let supervised = Supervised::new(folder, command, "INT");
         let server = Postgres {

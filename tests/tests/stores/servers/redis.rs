@@ -3,10 +3,12 @@
 use std::env;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::Found;
+use super::certificate::Certificate;
 use super::folder::{free_port, program, temporary};
 use super::supervised::Supervised;
 
@@ -30,6 +32,33 @@ impl Redis {
 
     /// One of our own, which can be stopped and started again, with more settings.
     pub(crate) fn start_own(settings: &[&str]) -> Found<Self> {
+        Self::start_in(temporary("redis"), settings)
+    }
+
+    /// One of our own that can encrypt, with the certificate to trust. Its url is that of the encrypted port.
+    pub(crate) fn start_encrypted() -> Found<(Self, Vec<u8>)> {
+        let folder = temporary("redis");
+        let made = Certificate::make(&folder, &[])?;
+        let pem = made.pem();
+        let port = free_port();
+        let mut server = Self::start_in(
+            folder,
+            &[
+                "--tls-port",
+                &port.to_string(),
+                "--tls-cert-file",
+                &made.certificate.display().to_string(),
+                "--tls-key-file",
+                &made.key.display().to_string(),
+                "--tls-auth-clients",
+                "no",
+            ],
+        )?;
+        server.url = format!("rediss://127.0.0.1:{port}");
+        Ok((server, pem))
+    }
+
+    fn start_in(folder: PathBuf, settings: &[&str]) -> Found<Self> {
         let Some(redis) = program("redis-server", &[]) else {
             return Err(
                 "no Redis: install the Debian package `redis-server`, or set PETALFLOW_TEST_REDIS to the url of a server in \
@@ -37,7 +66,6 @@ impl Redis {
                     .into(),
             );
         };
-        let folder = temporary("redis");
         let port = free_port();
         let mut command = vec![redis.display().to_string()];
         command.extend(["--port".into(), port.to_string()]);
