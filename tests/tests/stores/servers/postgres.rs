@@ -111,6 +111,10 @@ impl Postgres {
         Ok(server)
     }
 
+    pub(crate) fn is_own(&self) -> bool {
+        self.own.is_some()
+    }
+
     pub(crate) fn start(&self) {
         let (server, pg_isready, port) = self.own.as_ref().expect("it is ours");
         server.start(|| {
