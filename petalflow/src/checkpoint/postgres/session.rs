@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::Row;
 
 use super::connection::{Connection, Connector, Params};
-use super::error::{is_lost, is_undone, store_error, too_slow};
+use super::error::{ends_connection, is_lost, is_undone, store_error, too_slow};
 use super::sql;
 use crate::checkpoint::release::Releases;
 use crate::checkpoint::{Claim, StoreError};
@@ -86,15 +86,30 @@ impl Session {
         let mut last = false;
         loop {
             let connection = self.connection().await?;
-            match timeout(patience, connection.query(sql, params)).await {
-                Ok(Ok(rows)) => return Ok(rows),
-                Ok(Err(error)) if last || !(is_lost(&error) || is_undone(&error)) => {
-                    return Err(store_error(error));
+            let Ok(result) = timeout(patience, connection.query(sql, params)).await else {
+                self.forget(&connection).await;
+                return Err(too_slow("to answer"));
+            };
+            match result {
+                Ok(rows) => return Ok(rows),
+                Err(error) => {
+                    if ends_connection(&error) {
+                        self.forget(&connection).await;
+                    }
+                    if last || !(is_lost(&error) || is_undone(&error)) {
+                        return Err(store_error(error));
+                    }
                 }
-                Ok(Err(_)) => {}
-                Err(_) => return Err(too_slow("to answer")),
             }
             last = true;
+        }
+    }
+
+    /// Gives a connection up that may not know yet that it is lost.
+    async fn forget(&self, lost: &Arc<Connection>) {
+        let mut current = self.current.lock().await;
+        if current.as_ref().is_some_and(|open| Arc::ptr_eq(open, lost)) {
+            *current = None;
         }
     }
 
