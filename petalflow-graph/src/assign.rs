@@ -10,6 +10,23 @@ use crate::paths::{PathEdge, PathsRef, kind};
 use crate::verdict::{Unmet, Verdict};
 use crate::words::Grounds;
 
+/// Whether nothing is read or put out but keys that have a value from the beginning to the end: then there is nothing to find.
+#[inline]
+pub(crate) const fn always(keys: &[KeyFacts<'_>], nodes: &[NodeFacts<'_>]) -> bool {
+    let lasting = select(keys, Property::Assigned).minus(select(keys, Property::Ephemeral));
+    if !select(keys, Property::Output).is_within(&lasting) {
+        return false;
+    }
+    let mut node = 0;
+    while node < nodes.len() {
+        if !nodes[node].reads.is_within(&lasting) {
+            return false;
+        }
+        node += 1;
+    }
+    true
+}
+
 /// Exactly, over the states of the run.
 #[inline]
 pub(crate) const fn by_frontiers(
@@ -35,7 +52,8 @@ pub(crate) const fn by_frontiers(
             let value = values[to].intersection(after(frontiers, way, ephemeral, nodes, values));
             if !value.equals(&values[to]) {
                 values[to] = value;
-                changed = true;
+                // The ways are ordered by where they begin: what a way forward changes is seen in this round.
+                changed = changed || to <= frontiers.ways[way].0 as usize;
             }
             way += 1;
         }

@@ -4,7 +4,7 @@
 /// How many keys a state may have.
 pub const MAX_KEYS: usize = 256;
 
-const WORDS: usize = MAX_KEYS / 64;
+const HALF: usize = MAX_KEYS / 2;
 
 /// A set of the keys of one state, by the index of their declaration. All of it works in constant evaluation.
 ///
@@ -18,25 +18,39 @@ const WORDS: usize = MAX_KEYS / 64;
 /// assert_eq!(WRITTEN.union(READ).first(), Some(0));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KeySet([u64; WORDS]);
+pub struct KeySet {
+    // Two numbers rather than an array of words, because constant evaluation pays for each of them and for each index.
+    low: u128,
+    high: u128,
+}
 
 impl KeySet {
     /// No key.
-    pub const NONE: Self = KeySet([0; WORDS]);
+    pub const NONE: Self = KeySet { low: 0, high: 0 };
     /// Every key a state could have.
-    pub const ALL: Self = KeySet([u64::MAX; WORDS]);
+    pub const ALL: Self = KeySet {
+        low: u128::MAX,
+        high: u128::MAX,
+    };
 
     /// The set of one key.
+    #[inline]
     pub const fn of(key: usize) -> Self {
         Self::NONE.with(key)
     }
 
     /// The set whose words these are, 64 keys in each; later keys are not in it.
+    #[inline]
     pub const fn of_words<const W: usize>(words: &[u64; W]) -> Self {
         let mut set = Self::NONE;
         let mut word = 0;
         while word < W {
-            set.0[word] = words[word];
+            let bits = (words[word] as u128) << (word % 2 * 64);
+            if word < 2 {
+                set.low |= bits;
+            } else {
+                set.high |= bits;
+            }
             word += 1;
         }
         set
@@ -44,81 +58,112 @@ impl KeySet {
 
     /// This set and one more key.
     #[must_use]
+    #[inline]
     pub const fn with(mut self, key: usize) -> Self {
-        self.0[key / 64] |= 1 << (key % 64);
+        self.insert(key);
         self
     }
 
     /// Adds a key.
+    #[inline]
     pub const fn insert(&mut self, key: usize) {
-        self.0[key / 64] |= 1 << (key % 64);
+        debug_assert!(key < MAX_KEYS, "a state has at most `MAX_KEYS` keys");
+        if key < HALF {
+            self.low |= 1 << key;
+        } else {
+            self.high |= 1 << (key - HALF);
+        }
     }
 
     /// Whether the key is in the set.
+    #[inline]
     pub const fn contains(&self, key: usize) -> bool {
-        self.0[key / 64] >> (key % 64) & 1 == 1
+        debug_assert!(key < MAX_KEYS, "a state has at most `MAX_KEYS` keys");
+        if key < HALF {
+            self.low >> key & 1 == 1
+        } else {
+            self.high >> (key - HALF) & 1 == 1
+        }
     }
 
     /// Whether any of the sixteen keys from `16 * block` on is in the set: lets a commit skip what was not written.
+    #[inline]
     pub const fn any_in_block(&self, block: usize) -> bool {
-        self.0[block / 4] >> (block % 4 * 16) & 0xffff != 0
+        let half = if block < HALF / 16 {
+            self.low
+        } else {
+            self.high
+        };
+        half >> (block % (HALF / 16) * 16) & 0xffff != 0
     }
 
     /// Whether there is no key in the set.
+    #[inline]
     pub const fn is_empty(&self) -> bool {
-        let [a, b, c, d] = self.0;
-        a | b | c | d == 0
+        self.low | self.high == 0
     }
 
     /// The keys in either set.
     #[must_use]
+    #[inline]
     pub const fn union(self, other: Self) -> Self {
-        // Taken apart, here and below, because constant evaluation pays for each index.
-        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
-        KeySet([a | e, b | f, c | g, d | h])
+        KeySet {
+            low: self.low | other.low,
+            high: self.high | other.high,
+        }
     }
 
     /// The keys in both sets.
     #[must_use]
+    #[inline]
     pub const fn intersection(self, other: Self) -> Self {
-        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
-        KeySet([a & e, b & f, c & g, d & h])
+        KeySet {
+            low: self.low & other.low,
+            high: self.high & other.high,
+        }
     }
 
     /// The keys of this set that are not in the other.
     #[must_use]
+    #[inline]
     pub const fn minus(self, other: Self) -> Self {
-        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
-        KeySet([a & !e, b & !f, c & !g, d & !h])
+        KeySet {
+            low: self.low & !other.low,
+            high: self.high & !other.high,
+        }
     }
 
     /// Whether both sets hold the same keys (`==` for constant evaluation).
+    #[inline]
     pub const fn equals(&self, other: &Self) -> bool {
-        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
-        a == e && b == f && c == g && d == h
+        self.low == other.low && self.high == other.high
+    }
+
+    /// Whether all keys of this set are in the other.
+    #[inline]
+    pub const fn is_within(&self, other: &Self) -> bool {
+        self.low & !other.low | self.high & !other.high == 0
     }
 
     /// The lowest key in the set.
+    #[inline]
     pub const fn first(&self) -> Option<usize> {
-        if self.is_empty() {
-            return None;
+        if self.low != 0 {
+            Some(self.low.trailing_zeros() as usize)
+        } else if self.high != 0 {
+            Some(HALF + self.high.trailing_zeros() as usize)
+        } else {
+            None
         }
-        let mut word = 0;
-        while word < WORDS {
-            if self.0[word] != 0 {
-                return Some(word * 64 + self.0[word].trailing_zeros() as usize);
-            }
-            word += 1;
-        }
-        None
     }
 
     /// The keys in ascending order.
+    #[inline]
     pub fn iter(self) -> impl Iterator<Item = usize> {
         let mut rest = self;
         std::iter::from_fn(move || {
             let key = rest.first()?;
-            rest.0[key / 64] &= rest.0[key / 64] - 1;
+            rest = rest.minus(KeySet::of(key));
             Some(key)
         })
     }

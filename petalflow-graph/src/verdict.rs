@@ -1,6 +1,6 @@
 //! What is wrong with the nodes of a flow once their types are known.
 
-use crate::assign::{by_frontiers, by_paths};
+use crate::assign::{always, by_frontiers, by_paths};
 use crate::facts::{KeyFacts, NodeFacts, Property, select};
 use crate::keys::KeySet;
 use crate::problem::{Problem, Site};
@@ -275,11 +275,12 @@ pub const fn judge(
     // The tables say what can happen if each node picks as the graph declares; one that picks several can do more, and so
     // can one that runs once per delivery.
     let (any, grounds) = match tables.delivered {
-        _ if some_many(nodes) && tables.any.is_some() => (tables.any, Grounds::AnyRoutes),
+        _ if tables.any.is_some() && some_many(nodes) => (tables.any, Grounds::AnyRoutes),
         Some((several, any)) if some_takes_item(several, nodes) => (Some(any), Grounds::Deliveries),
         _ => (None, Grounds::TooLarge),
     };
     match (&any, &tables.frontiers) {
+        _ if always(keys, nodes) => {}
         (None, Some(frontiers)) => by_frontiers(frontiers, keys, nodes, scratch, verdicts),
         _ => by_paths(&tables.paths, keys, nodes, grounds, scratch, verdicts),
     }
@@ -368,8 +369,11 @@ const fn conflicts(
     blocks: &mut [KeySet],
     verdicts: &mut [Verdict],
 ) {
+    if together.ranges.is_empty() {
+        return;
+    }
     let contested = contested(select(keys, Property::Exclusive), nodes);
-    if contested.is_empty() || together.ranges.is_empty() {
+    if contested.is_empty() {
         return;
     }
     fill_blocks(nodes, blocks);

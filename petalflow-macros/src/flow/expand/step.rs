@@ -1,123 +1,93 @@
-//! The dispatch: a tree of functions of few arms each, see `CHUNK`.
+//! The dispatch: a tree of lists of the nodes' types. The code over them is the runtime's.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
-use super::nodes::{chunk, node_over};
+use super::nodes::{chunk, node_over, respan};
 use super::{CHUNK, Cx, number};
 use crate::flow::model::Kind;
 
-/// Each function goes on from node to node as long as [`Step::go_on`] names one and it has an arm for it; the function above
-/// it takes over where it has none.
+/// How many arms a dispatch of the runtime can have. Those below others have the most.
+const SIZES: [usize; 4] = [4, 8, 16, CHUNK];
+
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let count = cx.model.nodes.len();
-    if count == 0 {
-        let body = quote!(__petalflow::no_node(node));
-        return function(
-            cx,
-            &Ident::new("__step", Span::call_site()),
-            &quote!(()),
-            &body,
-        );
-    }
     let mut code = TokenStream::new();
-    let mut below: Vec<Ident> = Vec::new();
-    for start in (0..count).step_by(CHUNK) {
-        let step = chunk("__step", start);
-        let arms = (start..count.min(start + CHUNK)).map(|place| arm(cx, place));
-        let level = Level::of(count <= CHUNK);
-        let (output, other, end) = (level.output, level.other, level.end);
-        let body = quote! {
-            loop {
-                let result: ::core::result::Result<(), __petalflow::BoxError> = match node {
-                    #(#arms)*
-                    _ => #other,
-                };
-                if let ::core::result::Result::Err(error) = result {
-                    return ::core::result::Result::Err(error);
-                }
-                match step.go_on() {
-                    ::core::option::Option::Some(next) => node = next,
-                    ::core::option::Option::None => return ::core::result::Result::Ok(#end),
-                }
-            }
-        };
-        code.extend(function(cx, &step, &output, &body));
-        below.push(step);
-    }
-    // Each level covers `CHUNK` times what the one below does.
-    let mut width = CHUNK;
-    while below.len() > 1 {
+    let mut arms: Vec<TokenStream> = (0..cx.model.nodes.len())
+        .map(|place| arm(cx, place, &mut code))
+        .collect();
+    let mut level = Level {
+        width: 1,
+        below: quote!(()),
+    };
+    while arms.len() > CHUNK {
         let mut above = Vec::new();
-        for (at, functions) in below.chunks(CHUNK).enumerate() {
-            let step = chunk(&format!("__step_of_{}", width * CHUNK), at);
-            let arms = functions.iter().enumerate().map(|(i, function)| {
-                let i = number(at * CHUNK + i);
-                quote!(#i => #function(flow, node, step).await,)
-            });
-            let level = Level::of(below.len() <= CHUNK);
-            let (output, other, end) = (level.output, level.other, level.end);
-            let span = number(width);
-            let body = quote! {
-                loop {
-                    let result = match node / #span {
-                        #(#arms)*
-                        _ => #other,
-                    };
-                    match result {
-                        ::core::result::Result::Ok(::core::option::Option::Some(next)) => node = next,
-                        ::core::result::Result::Ok(::core::option::Option::None) => return ::core::result::Result::Ok(#end),
-                        ::core::result::Result::Err(error) => return ::core::result::Result::Err(error),
-                    }
-                }
-            };
-            code.extend(function(cx, &step, &output, &body));
-            above.push(step);
+        for (at, arms) in arms.chunks(CHUNK).enumerate() {
+            let range = chunk(&format!("__Range{}", level.width), at);
+            let end = quote!(::core::option::Option<u32>);
+            code.extend(dispatch(cx, &range, arms, CHUNK, at * CHUNK, &level, &end));
+            above.push(quote!(__petalflow::RangeArm<#range>));
         }
-        width *= CHUNK;
-        below = above;
+        arms = above;
+        level = Level {
+            width: level.width * CHUNK,
+            below: quote!(::core::option::Option<u32>),
+        };
     }
-    let (top, head) = (&below[0], head(cx));
-    let result = future(&quote!(()));
-    let exists = exists(cx);
+    let size = SIZES.into_iter().find(|size| arms.len() <= *size);
+    let size = size.unwrap_or(CHUNK);
+    let all = Ident::new("__All", Span::call_site());
+    code.extend(dispatch(cx, &all, &arms, size, 0, &level, &quote!(())));
+    let (head, result, exists) = (head(cx), future(), exists(cx));
+    let (function, name, state) = (format_ident!("upto{size}"), cx.name, cx.state);
     code.extend(quote! {
-        fn __step<'a>(#head) -> #result #exists { #top(flow, node, step) }
+        fn __step<'a>(#head) -> #result #exists {
+            __petalflow::#function::<#all, #name, #state>(flow, node, step)
+        }
     });
     code
 }
 
-/// What differs at the top of the tree: there is nobody above to take over.
+/// The ranges of one width.
 struct Level {
-    output: TokenStream,
-    other: TokenStream,
-    end: TokenStream,
+    /// How many nodes each arm stands for.
+    width: usize,
+    /// What the arms say.
+    below: TokenStream,
 }
 
-impl Level {
-    fn of(is_top: bool) -> Self {
-        if is_top {
-            return Level {
-                output: quote!(()),
-                other: quote!(__petalflow::no_node(node)),
-                end: quote!(()),
-            };
-        }
-        Level {
-            output: quote!(::core::option::Option<u32>),
-            other: quote!(return ::core::result::Result::Ok(::core::option::Option::Some(node))),
-            end: quote!(::core::option::Option::None),
-        }
-    }
-}
-
-fn function(cx: &Cx<'_>, name: &Ident, output: &TokenStream, body: &TokenStream) -> TokenStream {
-    let (head, result, exists) = (head(cx), future(output), exists(cx));
+/// A type for a dispatch, and the list of its arms.
+fn dispatch(
+    cx: &Cx<'_>,
+    range: &Ident,
+    arms: &[TokenStream],
+    size: usize,
+    first: usize,
+    level: &Level,
+    end: &TokenStream,
+) -> TokenStream {
+    let Cx { name, state, .. } = cx;
+    let (of, exists) = (format_ident!("Upto{size}"), exists(cx));
+    let (width, below, first) = (number(level.width), &level.below, number(first));
+    let nobody = quote!(__petalflow::NoArm);
+    let arms = (0..size).map(|place| {
+        let (name, arm) = (
+            format_ident!("A{place}"),
+            arms.get(place).unwrap_or(&nobody),
+        );
+        // Where it is no node, this is one of the places that say the same of it: see `node_over`.
+        let span = arm.span();
+        let (name, semi) = (respan(quote!(type #name =), span), respan(quote!(;), span));
+        quote!(#name #arm #semi)
+    });
     quote! {
-        #[allow(unused_variables, unused_mut, unreachable_code)]
-        fn #name<'a>(#head) -> #result #exists {
-            let mut node = node;
-            async move { #body }
+        enum #range {}
+        impl __petalflow::#of<#name, #state> for #range #exists {
+            const WIDTH: u32 = #width;
+            const FIRST: u32 = #first;
+            type Below = #below;
+            type End = #end;
+            #(#arms)*
         }
     }
 }
@@ -128,9 +98,9 @@ fn head(cx: &Cx<'_>) -> TokenStream {
     quote!(flow: &'a #name, node: u32, step: &'a mut __petalflow::Step<'_, #state>)
 }
 
-fn future(output: &TokenStream) -> TokenStream {
+fn future() -> TokenStream {
     quote! {
-        impl ::core::future::Future<Output = ::core::result::Result<#output, __petalflow::BoxError>>
+        impl ::core::future::Future<Output = ::core::result::Result<(), __petalflow::BoxError>>
         + ::core::marker::Send
         + 'a
     }
@@ -141,29 +111,36 @@ fn exists(cx: &Cx<'_>) -> TokenStream {
     quote!(where for<'__b> #state: __petalflow::StateFor<'__b>)
 }
 
-fn arm(cx: &Cx<'_>, place: usize) -> TokenStream {
-    let n = number(place);
-    match &cx.model.nodes[place].kind {
-        Kind::Function(path) => {
-            let (call, step, span) = (
-                node_over(cx, path, "NodeOver", "call"),
-                found_at("step", path.span()),
-                path.span(),
-            );
-            quote_spanned!(span=> #n => #call(#step).await,)
-        }
+/// The arm of a node, as a type. One that is no function gets a type of its own, which `code` declares.
+fn arm(cx: &Cx<'_>, place: usize, code: &mut TokenStream) -> TokenStream {
+    let call = match &cx.model.nodes[place].kind {
+        Kind::Function(path) => return node_over(cx, path, "NodeOver", "Arm"),
+        Kind::Broken => return quote!(__petalflow::NoArm),
         Kind::Value(name, value) => {
             let ty = &value.ty;
             let (call, span) = (node_over(cx, ty, "ValueOver", "call"), ty.span());
             let (flow, step) = (found_at("flow", span), found_at("step", span));
-            quote_spanned!(span=> #n => #call(__petalflow::given(&#flow.#name), #step).await,)
+            quote_spanned!(span=> async move { #call(__petalflow::given(&#flow.#name), #step).await })
         }
         Kind::Subflow(_) => {
             let call = chunk("__call", place);
-            quote!(#n => #call(step).await,)
+            quote!(#call(step))
         }
-        Kind::Broken => TokenStream::new(),
-    }
+    };
+    let Cx { name, state, .. } = cx;
+    let (arm, head, future, exists) = (chunk("__Arm", place), head(cx), future(), exists(cx));
+    code.extend(quote! {
+        #[allow(non_camel_case_types)]
+        enum #arm {}
+        impl __petalflow::Arm<#name, #state, ()> for #arm #exists {
+            #[allow(unused_variables)]
+            #[inline]
+            fn call<'a>(#head) -> #future {
+                #call
+            }
+        }
+    });
+    arm.to_token_stream()
 }
 
 /// A variable of ours that stands in the user's place: it is looked up as what it is.

@@ -2,6 +2,7 @@
 
 mod builder;
 mod check;
+mod dispatch;
 mod gates;
 mod items;
 mod sub;
@@ -29,6 +30,9 @@ pub use crate::{BoxError, Key, KeySet, State};
 
 pub use builder::{Given, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
+pub use dispatch::{
+    Arm, FunctionArm, NoArm, RangeArm, Upto4, Upto8, Upto16, Upto32, upto4, upto8, upto16, upto32,
+};
 pub use gates::{guard_read, guarded, key_named, no_guard};
 pub use items::{
     DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, ItemsOf, Named, Receiver, Sent,
@@ -283,29 +287,14 @@ impl Drawing {
 pub trait NodeOver<S> {
     /// What its type says.
     const SPEC: Spec;
-
-    /// Runs it.
-    fn call<'a>(
-        step: &'a mut Step<'_, S>,
-    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a
-    where
-        S: State;
+    /// Its arm in the dispatch.
+    type Arm;
 }
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: FnNode<S>> NodeOver<S> for N {
     const SPEC: Spec = spec!(S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, item: N::ITEM, require: N::require);
-
-    #[inline]
-    fn call<'a>(
-        step: &'a mut Step<'_, S>,
-    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
-        async move {
-            let node = N::NODE;
-            let output = node.run(step.state(), step.scope()).await;
-            output.apply(step.effects())
-        }
-    }
+    type Arm = FunctionArm<N>;
 }
 
 /// A node value over `S`.
@@ -352,12 +341,6 @@ impl<S: State> StateFor<'_> for S {}
 /// A launch of a flow that has no values of its own: its runs share one.
 pub fn launch<F: Flow>(shared: &OnceLock<Arc<F>>, flow: F) -> Launch<F> {
     Launch::shared(Arc::clone(shared.get_or_init(|| Arc::new(flow))))
-}
-
-/// A place that the graph does not have.
-#[cold]
-pub fn no_node(place: u32) -> ! {
-    unreachable!("nodes are numbered by the macro, and {place} is not a number it gave")
 }
 
 /// A node value, once it has been given.
