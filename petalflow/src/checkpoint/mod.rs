@@ -17,6 +17,7 @@ pub(crate) use bytes::Bytes;
 pub use codec::CodecError;
 pub(crate) use codec::{decode, encode};
 
+pub use crate::upgrade::{Migration, MigrationError};
 pub(crate) use archive::Archive;
 pub use memory::MemoryStore;
 pub use protection::Protection;

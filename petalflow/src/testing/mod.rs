@@ -19,6 +19,10 @@
 //! # }
 //! ```
 
+mod flow_lock;
 mod reducer;
 
+#[doc(inline)]
+pub use crate::__assert_flow_lock as assert_flow_lock;
+pub use flow_lock::{Lockable, check_flow_lock};
 pub use reducer::check_reducer;
