@@ -49,8 +49,9 @@ use crate::{Durable, Flow, Launch, State};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
-/// The first argument is a flow: one that `flow!` made, a [`Graph`](crate::Graph), or the [`Launch`] of one with node values.
-/// Several flows may share a file. A sub-flow has threads of its own and so a line of its own.
+/// The first argument is a flow: one that `flow!` made (`WriteEssay::default()`, where it has node values), a
+/// [`Graph`](crate::Graph), or a [`Launch`]. Several flows may share a file. A sub-flow is stored beside the flow around it,
+/// and locked by a line of its own.
 ///
 /// # Panics
 ///

@@ -117,7 +117,7 @@ fn nodes(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
     let read = |outline: &Outline| -> BTreeMap<String, Option<String>> {
         let lines = outline.graph.iter().filter_map(|line| {
             let node = NodeLine::parse(line)?;
-            Some((node.name.to_string(), node.takes.map(|item| item.into())))
+            Some((node.name.to_string(), node.takes.map(Into::into)))
         });
         lines.collect()
     };
@@ -359,6 +359,55 @@ mod tests {
         let gone = of_graph(&["join a & b -> c"], &["join a & b & d -> c"]);
         strands(&gone, &used(|used| &mut used.joins, "a & b -> c"));
         assert!(!gone[0].strands(Held::Just(&InUse::default())));
+    }
+
+    #[test]
+    fn what_the_lock_lets_pass_strands_no_thread() {
+        let name = || "x".to_string();
+        let (was, is) = (|| "append".to_string(), || "sum".to_string());
+        let reducer = |was, is| Change::KeyReducer {
+            key: name(),
+            was,
+            is,
+        };
+        let ty = |was: &str, is: &str| Change::KeyType {
+            key: name(),
+            was: was.into(),
+            is: is.into(),
+        };
+        let item = |was: &str, is: &str| Change::ItemType {
+            node: name(),
+            was: was.into(),
+            is: is.into(),
+        };
+        let all = [
+            Change::KeyRemoved { key: name() },
+            Change::KeyRequired { key: name() },
+            reducer(was(), is()),
+            reducer(is(), was()),
+            ty("u8", "u16"),
+            ty("u16", "u8"),
+            item("u8", "u16"),
+            item("u16", "u8"),
+            Change::ItemNeeded { node: name() },
+            Change::NodeRemoved { node: name() },
+            Change::JoinRemoved { join: name() },
+            Change::Harmless,
+        ];
+        let one = || BTreeSet::from([name()]);
+        let everything = InUse {
+            values: one(),
+            writes: one(),
+            nodes: one(),
+            bare: one(),
+            joins: one(),
+        };
+        for change in all {
+            for used in [&everything, &InUse::default()] {
+                let strands = change.strands(Held::Just(used));
+                assert!(!strands || change.strands(Held::Anything), "{change:?}");
+            }
+        }
     }
 
     #[test]

@@ -58,9 +58,9 @@ impl FlowLock {
     pub(crate) fn text(&self) -> String {
         let mut text = HEAD.to_string();
         for (name, locked) in &self.0 {
-            text += &format!("\nflow {name}\n");
+            text.extend(["\nflow ", name, "\n"]);
             for line in locked.lines() {
-                text += &format!("  {line}\n");
+                text.extend(["  ", &line, "\n"]);
             }
         }
         text
@@ -120,7 +120,7 @@ pub(crate) fn check_lock(flow: &str, was: Option<&Locked>, is: &Locked) -> Resul
     // As in the file.
     diff.extend(keys.iter().map(|line| line.replacen(' ', " key ", 1)));
     diff.extend(difference(&was.outline.graph, &is.outline.graph));
-    let diff: String = diff.iter().map(|line| format!("\n  {line}")).collect();
+    let diff: String = diff.iter().flat_map(|line| ["\n  ", line]).collect();
     let accept = "`PETALFLOW_LOCK=write cargo test`";
     let mut problems = Vec::new();
     if is.version < was.version {
@@ -141,10 +141,8 @@ pub(crate) fn check_lock(flow: &str, was: Option<&Locked>, is: &Locked) -> Resul
             "the flow `{flow}` has changed. Stored threads can go on: write the lock anew with {accept}, and commit it{diff}"
         ));
     }
-    let problems: String = problems
-        .iter()
-        .map(|problem| format!("\n\n* {problem}"))
-        .collect();
+    let problems = problems.iter().flat_map(|problem| ["\n\n* ", problem]);
+    let problems: String = problems.collect();
     Err(format!(
         "the flow `{flow}` has changed, and stored threads may be unable to go on. Of such a thread it would be said:{problems}\n\nIf there is none, accept the change with {accept}:{diff}"
     ))

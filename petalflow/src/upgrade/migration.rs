@@ -123,6 +123,10 @@ impl Log {
         !self.writes.is_empty() || self.value.as_ref().is_some_and(|value| !empty(value))
     }
 
+    fn is_stored(&self) -> bool {
+        self.value.is_some() || !self.writes.is_empty()
+    }
+
     /// The key has a value no more.
     pub(crate) fn lose(&mut self) {
         self.value = None;
@@ -157,7 +161,8 @@ impl Migration {
     /// # Ok::<(), petalflow::BoxError>(())
     /// ```
     pub fn keys(&self) -> impl Iterator<Item = &str> {
-        self.keys.keys().map(String::as_str)
+        let keys = self.keys.iter().filter(|(_, log)| log.is_stored());
+        keys.map(|(key, _)| key.as_str())
     }
 
     /// Whether anything is stored of the key.
@@ -172,7 +177,7 @@ impl Migration {
     /// # Ok::<(), petalflow::BoxError>(())
     /// ```
     pub fn contains(&self, key: &str) -> bool {
-        self.keys.contains_key(key)
+        self.keys.get(key).is_some_and(Log::is_stored)
     }
 
     /// Gives what is stored of a key another name.
@@ -221,7 +226,7 @@ impl Migration {
     /// # Ok::<(), petalflow::BoxError>(())
     /// ```
     pub fn remove(&mut self, key: &str) -> bool {
-        self.keys.remove(key).is_some()
+        self.keys.remove(key).is_some_and(|log| log.is_stored())
     }
 
     /// The value of a key, if it has one.

@@ -307,12 +307,11 @@ fn codec(cx: &Cx) -> TokenStream {
             }
         }
     });
-    let version = match &cx.state.version {
-        Some((version, migrate)) => {
-            quote!(::core::option::Option::Some((#version, #migrate)))
-        }
-        None => quote!(::core::option::Option::None),
-    };
+    let version = cx.state.version.as_ref();
+    let version = version.map_or_else(
+        || quote!(::core::option::Option::None),
+        |(version, migrate)| quote!(::core::option::Option::Some((#version, #migrate))),
+    );
     quote! {
         #[allow(unused_variables)]
         fn codec() -> ::core::option::Option<#runtime::__private::StateCodec<Self>> {

@@ -43,7 +43,7 @@ pub(crate) async fn snapshot<F: Flow>(
         });
         let finished = left("done").is_some();
         states.push(TaskState {
-            node: task.node.clone(),
+            node: known_as(&wiring, &task.node),
             index: task.send.map(|send| send as usize),
             finished,
             error: error.transpose()?.filter(|_| !finished),
@@ -56,6 +56,9 @@ pub(crate) async fn snapshot<F: Flow>(
         bytes: Vec::new(),
     };
     let mut info = CheckpointInfo::of(&stored, &head.record);
+    for node in &mut info.next {
+        *node = known_as(&wiring, node);
+    }
     info.bytes = if head.base == head.seq {
         head.sizes.0
     } else {
@@ -67,6 +70,12 @@ pub(crate) async fn snapshot<F: Flow>(
         tasks: states,
         interrupts: waits.into_iter().map(|(_, interrupt)| interrupt).collect(),
     }))
+}
+
+/// What this program calls the node of a stored name: the same, if it has no such node.
+fn known_as(wiring: &Wiring, stored: &str) -> String {
+    let place = wiring.place_of(stored);
+    place.map_or(stored, |place| wiring.name(place)).to_string()
 }
 
 fn codec_of<S: State>() -> Result<crate::state::StateCodec<S>, ThreadError> {

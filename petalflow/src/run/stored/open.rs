@@ -753,9 +753,7 @@ fn item_type(was: &Outline, node: &str) -> String {
     let mut items = lines
         .filter(|line| line.name == node)
         .filter_map(|line| line.takes);
-    items
-        .next()
-        .map_or_else(|| "Old".into(), |item| item.into())
+    items.next().map_or_else(|| "Old".into(), Into::into)
 }
 
 /// The arrivals that joins held, in numbers.

@@ -84,7 +84,7 @@ fn a_flow_that_is_as_it_was_passes() {
         return;
     }
     assert_eq!(said_of("same", Some(LOCK)), None);
-    let launched = Some(LOCK.replace("\n", "\r\n"));
+    let launched = Some(LOCK.replace('\n', "\r\n"));
     assert_eq!(said_of("crlf", launched.as_deref()), None);
     let said = said_of("missing", None).unwrap();
     assert!(

@@ -2,6 +2,7 @@
 
 use petalflow::checkpoint::MemoryStore;
 use petalflow::interrupt::Resume;
+use petalflow::thread::Edit;
 
 use super::{refusal, reopened};
 
@@ -158,7 +159,6 @@ async fn each_write_of_a_growing_key_is_migrated() {
     let essay = thread.resume(()).await.unwrap().finished().unwrap();
     assert_eq!(essay.lengths, [3, 0, 0]);
     // Edits go on from a migrated thread, too.
-    use petalflow::thread::Edit;
     let number = thread
         .update(Edit::new(v3::EssayLengths(vec![9])))
         .await
@@ -205,4 +205,91 @@ async fn a_thread_stays_as_it_is_when_its_migration_fails() {
         );
     }
     assert_eq!(old.state().await.unwrap().unwrap().state.words, "many");
+}
+
+/// A flow inside another, whose state is migrated while it waits for a person.
+mod inside {
+    use petalflow::checkpoint::{MemoryStore, Migration};
+    use petalflow::interrupt::Ask;
+    use petalflow::prelude::*;
+    use petalflow::thread::Outcome;
+
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct Sure {}
+
+    impl Ask for Sure {
+        type Answer = bool;
+        const NAME: &'static str = "sure";
+    }
+
+    #[state]
+    #[derive(Debug)]
+    struct Outer {
+        #[key(append)]
+        said: Vec<String>,
+    }
+
+    mod v1 {
+        use super::*;
+
+        #[state]
+        struct Review {
+            #[key(input)]
+            words: String,
+        }
+
+        #[node(Review)]
+        async fn ask(cx: Context) -> petalflow::Result<()> {
+            cx.ask(Sure {}).await?;
+            Ok(())
+        }
+
+        flow!(Inner(Review) { ask });
+        flow! {
+            pub(super) Write(Outer) {
+                node inner: Inner { in: || ReviewInput { words: "12".into() }, out: |review: Review| OuterSaid(vec![review.words]) };
+                START -> inner;
+            }
+        }
+    }
+
+    mod v2 {
+        use super::*;
+
+        #[state(version = 1, migrate = migrate)]
+        struct Review {
+            #[key(input)]
+            words: u32,
+        }
+
+        fn migrate(_: u32, thread: &mut Migration) -> petalflow::Result<()> {
+            let words: String = thread.take("words")?.unwrap_or_default();
+            Ok(thread.put("words", &words.parse::<u32>()?)?)
+        }
+
+        #[node(Review)]
+        async fn ask(words: &u32, cx: Context) -> petalflow::Result<ReviewWords> {
+            let sure = cx.ask(Sure {}).await?;
+            Ok(ReviewWords(if sure { words + 1 } else { 0 }))
+        }
+
+        flow!(Inner(Review) { ask });
+        flow! {
+            pub(super) Write(Outer) {
+                node inner: Inner { in: || ReviewInput { words: 0 }, out: |review: Review| OuterSaid(vec![review.words.to_string()]) };
+                START -> inner;
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_flow_inside_is_migrated_by_its_own_version() {
+        let store = MemoryStore::new();
+        let thread = v1::Write::new().store(&store).thread("t");
+        let outcome = thread.run(()).await.unwrap();
+        assert!(matches!(outcome, Outcome::Paused(_)), "{outcome:?}");
+        let thread = v2::Write::new().store(&store).thread("t");
+        let outcome = thread.answer::<Sure>(true).await.unwrap();
+        assert_eq!(outcome.finished().unwrap().said, ["13"]);
+    }
 }
