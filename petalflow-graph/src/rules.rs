@@ -12,6 +12,7 @@ use crate::graph::{Graph, Source};
 use crate::problem::Problem;
 use crate::steps::{EdgesBySource, Routes};
 
+pub(crate) use cycles::sinks;
 pub use endless::EndlessRow;
 
 /// What is wrong with a graph, one problem per mistake; in a fixed order.
@@ -47,6 +48,7 @@ pub fn check_with(graph: &Graph, exploration: &Exploration) -> Vec<Problem> {
     let mut problems = Vec::new();
     shape::flow_starts(&cx, &mut problems);
     shape::nodes_are_unique(&cx, &mut problems);
+    shape::stored_names_are_unique(&cx, &mut problems);
     shape::edges_are_unique(&cx, &mut problems);
     shape::routes_stand_alone(&cx, &mut problems);
     shape::catches_work(&cx, &mut problems);

@@ -1,9 +1,8 @@
 //! Lists of options in attributes: `retry = 3, timeout = 30s, blocking`.
 
-use std::fmt::Display;
 use std::time::Duration;
 
-use petalflow_graph::{Rule, similar};
+use petalflow_graph::{Rule, similar, words};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt as _;
@@ -66,7 +65,8 @@ fn parse_one(input: ParseStream) -> syn::Result<Opt> {
     Ok(Opt { name, value })
 }
 
-fn skip_to_comma(input: ParseStream) {
+/// Goes on at the next option.
+pub(crate) fn skip_to_comma(input: ParseStream) {
     while !input.is_empty() && !input.peek(Token![,]) {
         let _ = input.parse::<proc_macro2::TokenTree>();
     }
@@ -91,15 +91,13 @@ impl<'a> Seen<'a> {
     pub(crate) fn accept(&mut self, option: &Opt, errors: &mut Errors) -> Option<&'a str> {
         let written = option.name.unraw().to_string();
         let Some(&name) = self.known.iter().find(|name| **name == written) else {
-            errors.rule(Rule::Option, &option.name, unknown(&written, self.known));
+            let similar = similar(&written, self.known.iter().copied());
+            let text = words::unknown_option(&written, similar, self.known);
+            errors.rule(Rule::Option, &option.name, text);
             return None;
         };
         if self.names.contains(&written) {
-            errors.rule(
-                Rule::Option,
-                &option.name,
-                format_args!("option `{written}` is given twice"),
-            );
+            errors.rule(Rule::Option, &option.name, words::repeated_option(&written));
             return None;
         }
         self.names.push(written);
@@ -110,26 +108,6 @@ impl<'a> Seen<'a> {
 /// Reports an option that does not go with another.
 pub(crate) fn clash(errors: &mut Errors, name: &Ident, message: &str) {
     errors.rule(Rule::Option, name, message);
-}
-
-/// The words for an option that does not exist.
-fn unknown(written: &str, known: &[&str]) -> String {
-    match similar(written, known.iter().copied()) {
-        Some(meant) => format!("there is no option `{written}`; did you mean `{meant}`?"),
-        None => format!(
-            "there is no option `{written}`; the options are {}",
-            list(known)
-        ),
-    }
-}
-
-/// Names in backticks, joined by commas.
-pub(crate) fn list<T: Display>(names: &[T]) -> String {
-    names
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 impl Opt {
@@ -294,7 +272,22 @@ fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStrea
     }
 }
 
-/// A time span from a literal: `30s`, `500ms`, `2m`, `1h`, `1.5s`, or the same in quotes.
+/// The name of a node in stored checkpoints: a text.
+pub(crate) fn node_id(value: &Expr) -> syn::Result<String> {
+    if let Expr::Lit(literal) = types::ungroup_expr(value)
+        && let Lit::Str(text) = &literal.lit
+        && !text.value().is_empty()
+    {
+        return Ok(text.value());
+    }
+    let message = format!(
+        "{}: `id` takes the name under which the node is stored: `id: \"…\"`",
+        Rule::Option.code()
+    );
+    Err(syn::Error::new_spanned(value, message))
+}
+
+/// A time span from a literal: `30s`, `500ms`, `2m`, `1h`, `3d`, `2w`, `1.5s`, or the same in quotes.
 pub(crate) fn duration(value: &Expr) -> syn::Result<Duration> {
     let text = match types::ungroup_expr(value) {
         Expr::Lit(literal) => match &literal.lit {
@@ -308,7 +301,7 @@ pub(crate) fn duration(value: &Expr) -> syn::Result<Duration> {
     let parsed = text.as_deref().and_then(duration_of);
     let wrong = || {
         format!(
-            "{}: not a time span: write `30s`, `500ms`, `2m` or `1h`",
+            "{}: not a time span: write `30s`, `500ms`, `2m`, `1h` or `3d`",
             Rule::Option.code()
         )
     };
@@ -333,6 +326,8 @@ fn duration_of(text: &str) -> Option<Duration> {
         "s" => 1_000,
         "m" => 60_000,
         "h" => 3_600_000,
+        "d" => 24 * 3_600_000,
+        "w" => 7 * 24 * 3_600_000,
         _ => return None,
     };
     let number = number.trim();
@@ -369,6 +364,8 @@ mod tests {
         assert_eq!(of("1_000ms"), Ok(Duration::from_secs(1)));
         assert_eq!(of("2m"), Ok(Duration::from_mins(2)));
         assert_eq!(of("1h"), Ok(Duration::from_hours(1)));
+        assert_eq!(of("3d"), Ok(Duration::from_hours(72)));
+        assert_eq!(of("2w"), Ok(Duration::from_hours(336)));
         assert_eq!(of("1.5s"), Ok(Duration::from_millis(1500)));
         for wrong in ["30", "30x", "\"\"", "\"s\"", "true", "0s", "x"] {
             assert!(of(wrong).is_err(), "{wrong}");

@@ -8,9 +8,20 @@ mod archive;
 mod bytes;
 mod codec;
 mod depth;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzz;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod protection;
 mod record;
+#[cfg(feature = "redis")]
+mod redis;
+#[cfg(any(feature = "postgres", feature = "redis"))]
+mod release;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod store;
 
 pub(crate) use bytes::Bytes;
@@ -20,9 +31,22 @@ pub(crate) use codec::{decode, encode};
 pub use crate::upgrade::{Migration, MigrationError};
 pub(crate) use archive::Archive;
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresOptions, PostgresStore};
+#[cfg(feature = "encrypt")]
+pub use protection::Encryption;
 pub use protection::Protection;
+#[cfg(feature = "sign")]
+pub use protection::Signing;
+#[cfg(any(feature = "sign", feature = "encrypt"))]
+pub use protection::{KeyError, SecretKey};
 pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, Outline, Record, TaskEntry};
 pub use record::{Cause, Note};
+#[cfg(feature = "redis")]
+pub use redis::{RedisOptions, RedisStore};
+#[cfg(feature = "sqlite")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
+pub use sqlite::{SqliteOptions, SqliteStore, Synchronous};
 pub use store::{
     Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
     ThreadInfo, ThreadQuery,

@@ -11,7 +11,8 @@ use crate::thread::{Keep, OnBusy};
 use crate::{BoxError, Namespace, RunErrorKind, State};
 
 /// Runs a flow inside one superstep of another: all its supersteps, under the namespace of its node, with a limit of its
-/// own. Cancellation, managed values and events are the parent's; only what `out` returns crosses.
+/// own. Cancellation, managed values and events are the parent's; only what `out` returns crosses. `keep` is what
+/// `keep: thread` says.
 #[doc(hidden)]
 pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: Output<S>>(
     child: C,
@@ -19,7 +20,10 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
     input: I,
     out: impl FnOnce(C::State) -> O,
     effects: &mut Effects<S>,
+    keep: bool,
 ) -> Result<(), BoxError> {
+    // Without stored threads there is nothing to keep a state in.
+    let _ = keep;
     let shared = &scope.shared;
     let settings = Settings {
         cancel: shared.cancel.as_ref().map(CancelToken::nested),

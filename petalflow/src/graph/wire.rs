@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use petalflow_graph::{
-    Analysis, Edge, KeyFacts, Node, NodeFacts, Problem, Rule, Site, Source, Target, Via,
+    Analysis, Edge, KeyFacts, Node, NodeFacts, Problem, Rule, Site, Source, Target, Via, When,
     check_with, index, route_problems, similar, verdicts_of, words,
 };
 
 use super::builder::{GraphBuilder, Way};
+use super::gate::NamedGate;
 use super::items::items_match;
 use super::node::Entry;
 use super::{END, Graph, GraphErrors, Inner, START};
-use crate::flow::Wiring;
+use crate::flow::{Gate, Wiring};
 use crate::node::NodePolicy;
 use crate::{KeyMeta, State, Trait};
 
@@ -23,9 +24,11 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
     // Names that lead nowhere would make the graph look broken elsewhere too.
     if problems.is_empty() {
         problems = check_with(&graph, &analysis.declared);
-        items_match(&graph, &builder.nodes, &mut problems);
+        items_match(&graph, &builder.nodes, &builder.joins, &mut problems);
         routes_match(&graph, &builder.nodes, &mut problems);
         writes_once::<S>(&builder.nodes, &mut problems);
+        interrupts_once(&graph, &builder.gates, &mut problems);
+        subflows_keep(&graph, &builder.kept, &mut problems);
     }
     if problems.is_empty() {
         let facts: Vec<NodeFacts<'_>> = builder
@@ -62,11 +65,32 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
         .iter()
         .map(|node| node.traits.spec(policy(&node.name)))
         .collect();
-    let wiring = Arc::new(Wiring::new(&graph, &specs));
+    let kept = builder.kept;
+    let nodes = builder
+        .nodes
+        .into_iter()
+        .map(|mut entry| {
+            if kept.contains(&entry.name) {
+                entry.node.keep_thread();
+            }
+            entry.node
+        })
+        .collect();
+    let (gates, guards) = builder
+        .gates
+        .into_iter()
+        .map(|gate| {
+            let node = graph.place(&gate.node).unwrap_or_default();
+            let after = gate.after;
+            (Gate { node, after }, gate.guard)
+        })
+        .unzip();
+    let wiring = Arc::new(Wiring::new(&graph, &specs).with_gates(gates));
     Ok(Graph(Arc::new(Inner {
         name: builder.name,
         wiring,
-        nodes: builder.nodes.into_iter().map(|node| node.node).collect(),
+        nodes,
+        guards,
     })))
 }
 
@@ -107,13 +131,15 @@ fn resolve<S: State>(
             problems,
         };
         for edge in &builder.edges {
-            let user = if edge.via == Way::Catch {
-                "`catch`"
+            let user = "an edge";
+            let (from, to) = if edge.via == Way::Catch {
+                resolver.catch(&edge.from, &edge.to)
             } else {
-                "an edge"
+                (
+                    resolver.source(user, &edge.from, &edge.to),
+                    resolver.target(user, &edge.from, &edge.to),
+                )
             };
-            let from = resolver.source(user, &edge.from, &edge.to);
-            let to = resolver.target(user, &edge.from, &edge.to);
             let (Some(from), Some(to)) = (from, to) else {
                 continue;
             };
@@ -127,10 +153,10 @@ fn resolve<S: State>(
             edges.push(Edge { from, via, to });
         }
         for (sides, to) in &builder.joins {
-            let target = resolver.target("a join", "a join", to);
+            let target = resolver.target("a join", &sides.join(" & "), to);
             let sources: Vec<Source> = sides
                 .iter()
-                .filter_map(|side| resolver.source("a join", side, to))
+                .filter_map(|side| resolver.side(side))
                 .collect();
             let Some(target) = target else { continue };
             let join = joins;
@@ -152,12 +178,37 @@ fn resolve<S: State>(
         for (name, _) in &builder.policies {
             resolver.place("`with`", name);
         }
+        for gate in &builder.gates {
+            resolver.place("`interrupt`", &gate.node);
+        }
+        for name in &builder.kept {
+            resolver.place("`keep`", name);
+        }
+        for (name, _) in &builder.ids {
+            resolver.place("`id`", name);
+        }
     }
+    let when = |node: &Entry<S>, after| {
+        let of_node = |gate: &&NamedGate<S>| gate.node == node.name && gate.after == after;
+        match builder.gates.iter().find(of_node) {
+            Some(gate) if gate.guard.is_some() => When::Guarded,
+            Some(_) => When::Always,
+            None => When::Never,
+        }
+    };
+    let stored = |node: &Entry<S>| {
+        let mut ids = builder.ids.iter().rev();
+        let of_node = ids.find(|(name, _)| *name == node.name);
+        of_node.map(|(_, id)| id.clone().into())
+    };
     let node = |node: &Entry<S>| Node {
         name: node.name.clone().into(),
         deferred: builder.deferred.contains(&node.name),
         many: node.traits.many,
         subflow: node.subflow,
+        before: when(node, false),
+        after: when(node, true),
+        stored: stored(node),
     };
     let mut graph = petalflow_graph::Graph {
         nodes: builder.nodes.iter().map(node).collect(),
@@ -223,7 +274,8 @@ impl Resolver<'_> {
             // Sorted, so that among equally similar names the same one is always offered.
             let mut known: Vec<&str> = self.places.keys().copied().collect();
             known.sort_unstable();
-            let text = words::unknown_node(user, name, similar(name, known.into_iter()));
+            let similar = similar(name, known.iter().copied());
+            let text = words::unknown_node(user, name, similar, &known);
             self.problems
                 .push(Problem::new(Rule::UnknownNode, Site::Graph, text.as_str()));
         }
@@ -243,6 +295,33 @@ impl Resolver<'_> {
             }
             _ => self.place(user, name).map(Source::Node),
         }
+    }
+
+    /// A side of a join.
+    fn side(&mut self, name: &str) -> Option<Source> {
+        if name != END {
+            return self.source("a join", name, "");
+        }
+        self.problems.push(Problem::new(
+            Rule::OutOfEnd,
+            Site::Graph,
+            words::end_in_join().as_str(),
+        ));
+        None
+    }
+
+    /// Both ends of a `catch`, which are nodes.
+    fn catch(&mut self, from: &str, to: &str) -> (Option<Source>, Option<Target>) {
+        let source = self.place("`catch`", from).map(Source::Node);
+        if to == START || to == END {
+            self.problems.push(Problem::new(
+                Rule::Catch,
+                Site::Graph,
+                words::caught_by_no_node(to).as_str(),
+            ));
+            return (source, None);
+        }
+        (source, self.place("`catch`", to).map(Target::Node))
     }
 
     fn target(&mut self, user: &str, from: &str, name: &str) -> Option<Target> {
@@ -295,16 +374,50 @@ fn routes_match<S: State>(
             plain,
         ));
         let each = edges.iter().any(|(_, via)| *via == Via::Each);
-        let text = match (node.traits.sends, each) {
-            (true, false) => words::sends_nowhere(&node.name),
-            (false, true) => words::sends_nothing(&node.name),
-            _ => continue,
-        };
-        problems.push(Problem::new(
-            Rule::ItemMismatch,
-            Site::Node(index(place)),
-            text.as_str(),
-        ));
+        // Where the other end of a plain edge takes an item, that edge was reported.
+        let told = edges.iter().any(|(number, via)| {
+            let to = graph.edges()[*number].to;
+            *via == Via::Plain && matches!(to, Target::Node(to) if nodes[to as usize].traits.takes)
+        });
+        if node.traits.sends && !each && !told {
+            problems.push(Problem::new(
+                Rule::ItemMismatch,
+                Site::Node(index(place)),
+                words::items_unused(&node.name).as_str(),
+            ));
+        }
+    }
+}
+
+/// PF024: a node is interrupted once on each side.
+fn interrupts_once<S: State>(
+    graph: &petalflow_graph::Graph,
+    gates: &[NamedGate<S>],
+    problems: &mut Vec<Problem>,
+) {
+    for (i, gate) in gates.iter().enumerate() {
+        let same = |other: &NamedGate<S>| other.node == gate.node && other.after == gate.after;
+        if gates[..i].iter().any(same) {
+            let side = if gate.after { "after" } else { "before" };
+            let text = words::interrupted_twice(side, &gate.node);
+            let at = graph.place(&gate.node).map_or(Site::Graph, Site::Node);
+            problems.push(Problem::new(Rule::Option, at, text.as_str()));
+        }
+    }
+}
+
+/// PF024: only a sub-flow has a state to keep.
+fn subflows_keep(graph: &petalflow_graph::Graph, kept: &[String], problems: &mut Vec<Problem>) {
+    for name in kept {
+        if let Some(place) = graph.place(name)
+            && !graph.nodes[place as usize].subflow
+        {
+            problems.push(Problem::new(
+                Rule::Option,
+                Site::Node(place),
+                words::keeps_nothing(name).as_str(),
+            ));
+        }
     }
 }
 

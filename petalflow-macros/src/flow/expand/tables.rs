@@ -4,7 +4,7 @@ use petalflow_graph::{Source, Target, Via, kind};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{Cx, int, list, number};
+use super::{Cx, gates, int, list, number};
 use crate::flow::model::Kind;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
@@ -23,7 +23,9 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         );
         (deferred || subflow).then(|| quote!((#place, #deferred, #subflow)))
     }));
-    let policies = super::policy::code(cx);
+    let (policies, ids) = (super::policy::code(cx), super::policy::ids(cx));
+    let gates = gates::rows(cx);
+    let facts = gates::facts(cx, quote!(__petalflow::facts(__SPECS)));
     let checked = if cx.lost {
         TokenStream::new()
     } else {
@@ -38,8 +40,10 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             joins: &[#joins],
             specs: __SPECS,
             policies: &[#policies],
+            gates: &[#gates],
+            ids: &[#ids],
         };
-        const __NODES: &[__petalflow::NodeFacts<'static>; #nodes] = &__petalflow::facts(__SPECS);
+        const __NODES: &[__petalflow::NodeFacts<'static>; #nodes] = &#facts;
         #[allow(unused_imports)]
         const __KEYS: &[__petalflow::KeyFacts<'static>] = {
             use __petalflow::NoKeys as _;
@@ -60,6 +64,7 @@ fn checked(cx: &Cx<'_>) -> TokenStream {
         const __TABLES: __petalflow::Tables<'static> = #tables;
         const __CHECKED: &__petalflow::Checked = &__petalflow::Checked {
             keys: __KEYS,
+            specs: __SPECS,
             nodes: __NODES,
             verdicts: &__petalflow::verdicts::<#nodes, { __TABLES.scratch() }>(&__TABLES, __KEYS, __NODES),
             edges: __EDGES,
@@ -142,10 +147,12 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
         quote!((&[#nodes], #delivered))
     });
     let (any, delivered) = (option(tables.any.map(any)), option(delivered));
-    let endless = list(tables.endless.iter().map(|&(part, set, at, node)| {
-        let (part, set, at, node) = (int(part), int(set), int(at), int(node));
-        quote!((#part, #set, #at, #node))
+    let endless = list(tables.endless.iter().map(|&(part, set, at, node, arms)| {
+        let (part, set, at) = (int(part), int(set), int(at));
+        let (node, arms) = (int(node), int(arms));
+        quote!((#part, #set, #at, #node, #arms))
     }));
+    let exact = tables.exact;
     // Where all states are known and the nodes' types cannot add to them, nothing looks at the edges.
     let needs_paths =
         tables.frontiers.is_none() || tables.any.is_some() || tables.delivered.is_some();
@@ -165,6 +172,7 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
     let (nodes, joins) = (int(tables.paths.nodes), int(tables.paths.joins));
     quote! {
         __petalflow::Tables {
+            exact: #exact,
             together: #together,
             frontiers: #frontiers,
             paths: __petalflow::PathsRef { nodes: #nodes, joins: #joins, forward: &[#forward], backward: &[#backward] },

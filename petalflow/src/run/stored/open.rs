@@ -571,7 +571,7 @@ impl<S: State> Opening<'_, S> {
 
     /// A node that chooses where to go cannot be skipped: nothing would say where the run goes on.
     fn can_skip(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
-        let node = self.wiring.place_of(&interrupt.node);
+        let node = self.wiring.named(&interrupt.node);
         let routes = node.is_some_and(|node| !self.wiring.routes[node as usize].is_empty());
         if routes && interrupt.kind == InterruptKind::Before {
             return Err(AnswerError::Value(format!(
@@ -798,7 +798,7 @@ fn refused<S: State>(journal: &Journal<S>, problem: String) -> ThreadError {
 
 /// The place of a node that a user named.
 pub(crate) fn node_of(wiring: &Wiring, name: &str) -> Result<u32, ThreadError> {
-    wiring.place_of(name).ok_or_else(|| {
+    wiring.named(name).ok_or_else(|| {
         let nodes: Vec<&str> = wiring
             .graph()
             .nodes()

@@ -338,3 +338,61 @@ mod flow_renamed {
         thread.resume(()).await.unwrap().finished().unwrap();
     }
 }
+
+mod renamed {
+    use super::*;
+
+    use super::v1;
+
+    mod v2 {
+        use petalflow::prelude::*;
+
+        #[state]
+        #[derive(Debug)]
+        pub(super) struct Essay {
+            #[key(input)]
+            stops: String,
+            #[key(append)]
+            pub(super) notes: Vec<String>,
+        }
+
+        macro_rules! notes {
+            ($($node:ident)*) => {$(
+                #[node(Essay)]
+                async fn $node() -> EssayNotes {
+                    EssayNotes(vec![stringify!($node).into()])
+                }
+            )*};
+        }
+        notes!(plan fast slow slowest collect report);
+
+        flow! {
+            pub(super) Write(Essay) {
+                START -> plan -> fast & slow & report;
+                slow -> slowest;
+                fast & slowest -> collect;
+                with fast { id: "quick" };
+                with slowest { id: "slower" };
+                with collect { id: "gather" };
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn renamed_nodes_keep_their_threads_with_an_id() {
+        let thread = reopened!("slower".to_string());
+        let snapshot = thread.state().await.unwrap().unwrap();
+        assert_eq!(snapshot.info.next, ["slowest"]);
+        assert_eq!(snapshot.tasks[0].node, "slowest");
+        let essay = thread.resume(()).await.unwrap().finished().unwrap();
+        assert_eq!(
+            essay.notes,
+            ["plan", "quick", "slow", "slowest", "collect", "report"]
+        );
+        // People name nodes as the program does.
+        thread.fork(1).await.unwrap();
+        let goto = Resume::new().goto("collect");
+        let essay = thread.resume(goto).await.unwrap().finished().unwrap();
+        assert_eq!(essay.notes, ["plan", "collect"]);
+    }
+}
