@@ -61,8 +61,11 @@ use proc_macro::TokenStream;
 ///
 /// # Options of the state
 ///
-/// `#[state(volatile)]` keeps values without serde's traits; runs over it cannot be stored.
-/// `#[state(crate = path)]` says where petalflow is, if it is not `::petalflow`.
+/// | `#[state(..)]` | meaning |
+/// | --- | --- |
+/// | `volatile` | values need none of serde's traits; runs over the state cannot be stored |
+/// | `version = 1, migrate = path` | the version of what is stored, and the function that brings threads of lower versions up to it: `fn(u32, &mut petalflow::checkpoint::Migration) -> petalflow::Result<()>` |
+/// | `crate = path` | where petalflow is, if it is not `::petalflow` |
 #[proc_macro_attribute]
 pub fn state(args: TokenStream, item: TokenStream) -> TokenStream {
     state::expand(&args.into(), &item.into()).into()

@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Expr, Lit, LitStr, Path, Token};
+use syn::{Expr, Lit, LitInt, LitStr, Path, Token};
 
 use crate::errors::Errors;
 use crate::types;
@@ -155,6 +155,19 @@ impl Opt {
             return Some(ident.clone());
         }
         self.expected(errors, "a name", "Name");
+        None
+    }
+
+    /// An option with a version: a number from 1, because 0 is what has none.
+    pub(crate) fn version(&self, errors: &mut Errors) -> Option<LitInt> {
+        if let Some(Expr::Lit(literal)) = self.value.as_ref().map(types::ungroup_expr)
+            && let Lit::Int(number) = &literal.lit
+            && number.suffix().is_empty()
+            && number.base10_parse::<u32>().is_ok_and(|number| number > 0)
+        {
+            return Some(number.clone());
+        }
+        self.expected(errors, "a whole number from 1", "1");
         None
     }
 

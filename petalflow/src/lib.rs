@@ -83,6 +83,7 @@ mod state;
 mod superstep;
 pub mod testing;
 pub mod thread;
+mod upgrade;
 
 pub mod prelude;
 

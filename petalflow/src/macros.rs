@@ -81,7 +81,7 @@
 ///   a builder `WriteEssayBuilder` that has a method for each of them besides);
 /// * `WriteEssay::topology()`, `::mermaid()`, `::dot()`.
 ///
-/// Attributes and doc comments stand before the name, and the diagram of the graph follows them in the documentation.
+/// Attributes and doc comments stand before the name, among them `#[flow(id = "…")]`, the flow's name in stored threads, and the diagram of the graph follows them in the documentation.
 #[macro_export]
 macro_rules! flow {
     ($($flow:tt)*) => {

@@ -3,3 +3,7 @@
 #[doc = include_str!("../../docs/rules.md")]
 #[cfg(doctest)]
 pub mod rules {}
+
+#[doc = include_str!("../../docs/upgrades.md")]
+#[cfg(doctest)]
+pub mod upgrades {}

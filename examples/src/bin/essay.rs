@@ -88,6 +88,12 @@ mod tests {
         );
     }
 
+    // Threads of the version before can go on in this one.
+    #[test]
+    fn stored_threads_go_on() {
+        petalflow::testing::assert_flow_lock!(WriteEssay, "flow.lock");
+    }
+
     #[tokio::test]
     async fn the_essay_is_revised_twice() {
         let essay = WriteEssay::run("petals".to_string()).await.unwrap();

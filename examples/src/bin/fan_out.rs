@@ -79,4 +79,9 @@ mod tests {
         let survey = Research::run(Vec::new()).await.unwrap();
         assert_eq!(survey.summary, "");
     }
+
+    #[test]
+    fn stored_threads_go_on() {
+        petalflow::testing::assert_flow_lock!(Research, "flow.lock");
+    }
 }

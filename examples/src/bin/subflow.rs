@@ -86,4 +86,11 @@ mod tests {
         let article = WriteArticle::run("petals".to_string()).await.unwrap();
         assert_eq!(article.remarks, ["7 words", "does not end in a full stop"]);
     }
+
+    // The flow inside is stored beside the one around it.
+    #[test]
+    fn stored_threads_go_on() {
+        petalflow::testing::assert_flow_lock!(CheckText, "flow.lock");
+        petalflow::testing::assert_flow_lock!(WriteArticle, "flow.lock");
+    }
 }

@@ -180,3 +180,13 @@ impl Audit {
         .sorted()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_threads_go_on() {
+        petalflow::testing::assert_flow_lock!(DocAudit, "flow.lock");
+    }
+}

@@ -11,6 +11,7 @@ mod parse_group;
 mod parse_interrupt;
 mod parse_subflow;
 mod readings;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -45,13 +46,14 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     let FlowAst {
-        attrs,
+        mut attrs,
         vis,
         name,
         state,
         statements,
         mut mistakes,
     } = flow;
+    let stored = stored::name(&mut attrs, &mut mistakes.errors);
     let model = Model::build(statements, &mut mistakes);
     let graph = model.graph();
     let analysis = Analysis::of(&graph);
@@ -62,6 +64,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         attrs: &attrs,
         vis: &vis,
         name: &name,
+        stored: stored.as_ref(),
         state: &state,
         model: &model,
         graph: &graph,

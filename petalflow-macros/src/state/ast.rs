@@ -1,30 +1,71 @@
 //! What was written: a struct, and the options of its keys.
 
-use proc_macro2::TokenStream;
-use syn::{Attribute, Data, DeriveInput, Fields, Meta, Path};
+use petalflow_graph::Rule;
+use proc_macro2::{Ident, TokenStream};
+use syn::{Attribute, Data, DeriveInput, Fields, LitInt, Meta, Path};
 
 use crate::errors::Errors;
-use crate::options::{self, Opt, Seen};
+use crate::options::{self, Opt, Seen, clash};
 
 /// The arguments of `#[state(..)]`.
 #[derive(Default)]
 pub(crate) struct StateArgs {
     pub(crate) krate: Option<Path>,
     pub(crate) volatile: bool,
+    /// The version of what is stored, and what brings lower versions up to it.
+    pub(crate) version: Option<(LitInt, Path)>,
 }
 
 impl StateArgs {
     pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
         let mut parsed = StateArgs::default();
-        let mut seen = Seen::new(&["volatile", "crate"]);
+        let mut seen = Seen::new(&["volatile", "version", "migrate", "crate"]);
+        let (mut version, mut migrate) = (None, None);
         for option in options::parse_tokens(args, errors) {
             match seen.accept(&option, errors) {
                 Some("volatile") => parsed.volatile = option.flag(errors),
+                Some("version") => version = Some((option.version(errors), option.name)),
+                Some("migrate") => migrate = Some((option.path(errors), option.name)),
                 Some("crate") => parsed.krate = option.path(errors),
                 _ => {}
             }
         }
+        parsed.version = versioned(parsed.volatile, version, migrate, errors);
         parsed
+    }
+}
+
+/// An option, if its value makes sense, and its name.
+type Given<T> = Option<(Option<T>, Ident)>;
+
+/// A version is nothing without a migration to it, and the reverse.
+fn versioned(
+    volatile: bool,
+    version: Given<LitInt>,
+    migrate: Given<Path>,
+    errors: &mut Errors,
+) -> Option<(LitInt, Path)> {
+    match (version, migrate) {
+        (Some((_, name)), _) | (_, Some((_, name))) if volatile => {
+            let message = format_args!(
+                "a `volatile` state is never stored, so there is nothing to migrate: drop `{name}` or `volatile`"
+            );
+            errors.rule(Rule::Option, &name, message);
+            None
+        }
+        (Some((version, _)), Some((migrate, _))) => version.zip(migrate),
+        (Some((_, name)), None) => {
+            let message = "`version` needs `migrate = path`: the function that brings stored threads of lower versions up to this one";
+            clash(errors, &name, message);
+            None
+        }
+        (None, Some((_, name))) => {
+            let message =
+                "`migrate` needs `version = 1`: it is called for stored threads of a lower version";
+            clash(errors, &name, message);
+            None
+        }
+        (None, None) => None,
     }
 }
 

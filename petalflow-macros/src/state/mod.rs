@@ -47,7 +47,7 @@ fn whole(args: &StateArgs, item: &TokenStream, mut errors: Errors, with_item: bo
     };
     let runtime = Runtime::new(args.krate.as_ref());
     let is_state = check::form(&ast, &mut errors);
-    let mut state = State::build(&ast, args.volatile, &mut errors);
+    let mut state = State::build(&ast, args, &mut errors);
     let item = with_item.then_some(&ast.item);
     let code = is_state.then(|| {
         check::all(&mut state, &mut errors);

@@ -3,9 +3,9 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Data, Expr, Fields, LitStr, Path, Type, Visibility};
+use syn::{Attribute, Data, Expr, Fields, LitInt, LitStr, Path, Type, Visibility};
 
-use super::ast::StateAst;
+use super::ast::{StateArgs, StateAst};
 use crate::errors::Errors;
 use crate::options::{self, Opt, Seen};
 use crate::paths;
@@ -40,6 +40,8 @@ pub(crate) struct State {
     pub(crate) input: Ident,
     pub(crate) update: Ident,
     pub(crate) volatile: bool,
+    /// The version of what is stored, and what brings lower versions up to it.
+    pub(crate) version: Option<(LitInt, Path)>,
     pub(crate) keys: Vec<Key>,
     /// Whether the keys are all that a value of the struct is made of; if not, none is ever made.
     pub(crate) complete: bool,
@@ -174,7 +176,7 @@ impl Key {
 
 impl State {
     /// Understands a struct. Where something is wrong the rest is still understood.
-    pub(crate) fn build(ast: &StateAst, volatile: bool, errors: &mut Errors) -> Self {
+    pub(crate) fn build(ast: &StateAst, args: &StateArgs, errors: &mut Errors) -> Self {
         let item = &ast.item;
         let derived = |suffix: &str| {
             Ident::new(
@@ -187,7 +189,8 @@ impl State {
             vis: item.vis.clone(),
             input: derived("Input"),
             update: derived("Update"),
-            volatile,
+            volatile: args.volatile,
+            version: args.version.clone(),
             keys: Vec::new(),
             complete: false,
         };

@@ -28,6 +28,7 @@ pub(crate) use bytes::Bytes;
 pub use codec::CodecError;
 pub(crate) use codec::{decode, encode};
 
+pub use crate::upgrade::{Migration, MigrationError};
 pub(crate) use archive::Archive;
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]

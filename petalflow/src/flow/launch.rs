@@ -66,6 +66,10 @@ impl<F: Flow> Launch<F> {
         Self::shared(Arc::new(flow))
     }
 
+    pub(crate) fn flow_ref(&self) -> &F {
+        &self.flow
+    }
+
     pub(crate) fn shared(flow: Arc<F>) -> Self {
         Launch {
             flow,

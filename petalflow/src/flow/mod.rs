@@ -56,6 +56,26 @@ pub trait Flow: Send + Sync + Sized + 'static {
     /// The flow's name.
     fn name(&self) -> &str;
 
+    /// The name by which its stored threads know it: `#[flow(id = "…")]` keeps it where the flow gets another name.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+    /// flow! {
+    ///     // It was called `Write` when the first threads were stored.
+    ///     #[flow(id = "Write")]
+    ///     WriteEssay(Essay) { write }
+    /// }
+    ///
+    /// assert_eq!((WriteEssay.name(), WriteEssay.stored_name()), ("WriteEssay", "Write"));
+    /// ```
+    fn stored_name(&self) -> &str {
+        self.name()
+    }
+
     /// Its graph, wired for the engine.
     #[doc(hidden)]
     fn wiring(&self) -> Arc<Wiring>;

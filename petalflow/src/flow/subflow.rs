@@ -34,7 +34,7 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
                 ..Extras::default()
             })
         }),
-        namespace: shared.namespace.child(scope.node(), scope.index()),
+        namespace: shared.namespace.child(scope.stored_name(), scope.index()),
         thread: Some(Arc::clone(shared.thread())),
         ..Settings::default()
     };

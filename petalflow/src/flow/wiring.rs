@@ -214,6 +214,12 @@ impl Wiring {
             .find(|place| self.stored_name(*place) == stored)
     }
 
+    /// The place of the node of a name.
+    pub(crate) fn named(&self, name: &str) -> Option<u32> {
+        let mut nodes = 0..petalflow_graph::index(self.ways.len());
+        nodes.find(|place| self.name(*place) == name)
+    }
+
     /// The name of the node at a place.
     pub(crate) fn name(&self, place: u32) -> &str {
         self.graph

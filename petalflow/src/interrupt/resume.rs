@@ -71,7 +71,8 @@ impl<S: State> Resume<S> {
         self
     }
 
-    /// Goes on at this node instead of where the thread stopped. Said several times, at all of them.
+    /// Goes on at this node instead of where the thread stopped. Said several times, at all of them. The program may have
+    /// been changed so that it has no such place any more.
     #[must_use]
     pub fn goto(mut self, node: impl Into<String>) -> Self {
         self.goto.push(node.into());

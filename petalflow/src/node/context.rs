@@ -536,6 +536,11 @@ impl Context {
 }
 
 impl Scope {
+    /// The node's name in storage.
+    pub(crate) fn stored_name(&self) -> &str {
+        self.shared.wiring.stored_name(self.node)
+    }
+
     pub(crate) fn task_id(&self) -> TaskId {
         let shared = &self.shared;
         let origin = shared.desk.as_ref().map_or_else(

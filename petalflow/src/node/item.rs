@@ -190,6 +190,8 @@ pub struct ItemCodec {
     pub(crate) save_list: fn(&Delivery, &mut Vec<u8>) -> Result<(), CodecError>,
     pub(crate) load: fn(&[u8]) -> Result<Delivery, CodecError>,
     pub(crate) load_list: fn(&[u8]) -> Result<Delivery, CodecError>,
+    /// The name of the type.
+    pub(crate) ty: fn() -> &'static str,
 }
 
 impl std::fmt::Debug for ItemCodec {
@@ -206,6 +208,7 @@ impl ItemCodec {
             save_list: |delivery, out| encode(known::<Vec<T>>(delivery.get(None))?, out),
             load: |bytes| Ok(Delivery::one(decode::<T>(bytes)?)),
             load_list: |bytes| Ok(Delivery::list(decode::<Vec<T>>(bytes)?)),
+            ty: type_name::<T>,
         }
     }
 }

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::checkpoint::{CodecError, decode, encode};
+use crate::upgrade::Migrate;
 use crate::{State, Write, Writes};
 
 /// How the keys of `S` are stored: functions that [`#[state]`](macro@crate::state) writes, each of which takes the key's index.
@@ -23,6 +24,8 @@ pub struct StateCodec<S: State> {
     pub load_writes: fn(&mut S::Update, usize, &[u8]) -> Result<(), CodecError>,
     /// Adds to an update that the key takes a stored value.
     pub load_value: fn(&mut S::Update, usize, &[u8]) -> Result<(), CodecError>,
+    /// The version of the state, and what brings threads of lower versions up to it; `None` at version 0.
+    pub version: Option<(u32, Migrate)>,
 }
 
 impl<S: State> Clone for StateCodec<S> {

@@ -157,6 +157,8 @@ pub enum Trait {
     Ephemeral = 64,
     /// A write of the type's default is no write.
     SkipZero = 128,
+    /// Has no default: every thread has got its value from the input.
+    Required = 256,
 }
 
 impl KeyMeta {
@@ -195,7 +197,8 @@ impl KeyMeta {
 
     /// Whether its writes are stored rather than its value: what they fold to is as good as known, and small beside it.
     pub(crate) fn is_delta(&self) -> bool {
-        matches!(self.reducer, "append" | "prepend" | "merge" | "messages")
+        // What is gone after one superstep does not add up.
+        by_writes(self.reducer) && !self.has(Trait::Ephemeral)
     }
 
     /// Whether the key has the property.
@@ -251,6 +254,11 @@ impl KeyMeta {
         }
         set
     }
+}
+
+/// Whether the writes to keys with this reducer are stored, rather than what they fold to.
+pub(crate) fn by_writes(reducer: &str) -> bool {
+    matches!(reducer, "append" | "prepend" | "merge" | "messages")
 }
 
 /// FNV-1a, as in the macros.

@@ -56,7 +56,7 @@ pub(crate) fn apply<'a, S: State>(
 
 /// Values that last one superstep go before the next ones come.
 #[inline]
-pub(crate) fn expire<S: State>(state: &mut S, written: &mut KeySet) {
+fn expire<S: State>(state: &mut S, written: &mut KeySet) {
     // Known while compiling: a state without such keys has nothing to look for.
     if S::EPHEMERAL.is_empty() {
         return;

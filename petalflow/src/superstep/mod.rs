@@ -4,6 +4,6 @@ mod commit;
 mod frontier;
 mod plan;
 
-pub(crate) use commit::{apply, commit_one, expire, prepare};
+pub(crate) use commit::{apply, commit_one, prepare};
 pub(crate) use frontier::{Joins, Task};
 pub(crate) use plan::{NoEdge, Outcome, Planner};

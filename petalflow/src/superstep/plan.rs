@@ -215,7 +215,8 @@ impl Planner {
                     .for_each(|hop| self.take(wiring, *hop, None));
             }
         }
-        if wiring.defers {
+        // What was deferred by an older program waits all the same.
+        if wiring.defers || !self.deferred.is_empty() {
             let deferred = |task: &Task| wiring.ways[task.node as usize].deferred;
             for task in self.next.extract_if(.., |task| deferred(task)) {
                 if task.send.is_some()

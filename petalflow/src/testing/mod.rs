@@ -20,10 +20,12 @@
 //! ```
 
 pub mod contract;
+mod flow_lock;
 mod reducer;
 
 pub use contract::StoreUnderTest;
+pub use flow_lock::{Lockable, check_flow_lock};
 pub use reducer::check_reducer;
 
 #[doc(inline)]
-pub use crate::__store_contract as store_contract;
+pub use crate::{__assert_flow_lock as assert_flow_lock, __store_contract as store_contract};

@@ -32,7 +32,9 @@ pub enum ThreadError {
         /// The number.
         checkpoint: u64,
     },
-    /// The program was changed in a way that does not fit what is stored.
+    /// The program was changed in a way that does not fit what is stored: the thread stays as it is. A
+    /// [`Migration`](crate::checkpoint::Migration) brings old threads along, and
+    /// [`assert_flow_lock!`](crate::testing::assert_flow_lock) is a test that notices such a change first.
     #[error(
         "thread `{thread}` was stored by a different program: {problem}{}",
         lines(.diff)

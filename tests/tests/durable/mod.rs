@@ -4,3 +4,4 @@ mod asks;
 mod pending;
 mod time_travel;
 mod turns;
+mod upgrades;

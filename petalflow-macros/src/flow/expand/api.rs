@@ -91,6 +91,13 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
     let Cx {
         krate, name, state, ..
     } = cx;
+    let stored = cx.stored.map(|stored| {
+        quote! {
+            fn stored_name(&self) -> &str {
+                #stored
+            }
+        }
+    });
     let gate = gates::method(cx);
     quote! {
         #[automatically_derived]
@@ -100,6 +107,8 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
             fn name(&self) -> &str {
                 __DRAWING.flow
             }
+
+            #stored
 
             fn wiring(&self) -> ::std::sync::Arc<__petalflow::Wiring> {
                 static WIRING: ::std::sync::OnceLock<::std::sync::Arc<__petalflow::Wiring>> = ::std::sync::OnceLock::new();

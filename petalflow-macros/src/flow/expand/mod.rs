@@ -16,7 +16,7 @@ mod tables;
 use petalflow_graph::{Analysis, Graph};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, Type, Visibility};
+use syn::{Attribute, LitStr, Type, Visibility};
 
 use super::model::{Kind, Model};
 
@@ -26,6 +26,8 @@ pub(crate) struct Cx<'a> {
     pub(crate) attrs: &'a [Attribute],
     pub(crate) vis: &'a Visibility,
     pub(crate) name: &'a Ident,
+    /// Its name in storage, if that is another.
+    pub(crate) stored: Option<&'a LitStr>,
     pub(crate) state: &'a Type,
     pub(crate) model: &'a Model,
     pub(crate) graph: &'a Graph,

@@ -210,6 +210,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         (marks.untracked.is_some(), "Untracked"),
         (marks.ephemeral.is_some(), "Ephemeral"),
         (marks.skip_zero.is_some(), "SkipZero"),
+        (!key.has_default(), "Required"),
     ];
     let traits = traits.into_iter().filter(|(has, _)| *has).map(|(_, name)| {
         let name = Ident::new(name, proc_macro2::Span::call_site());
@@ -306,6 +307,11 @@ fn codec(cx: &Cx) -> TokenStream {
             }
         }
     });
+    let version = cx.state.version.as_ref();
+    let version = version.map_or_else(
+        || quote!(::core::option::Option::None),
+        |(version, migrate)| quote!(::core::option::Option::Some((#version, #migrate))),
+    );
     quote! {
         #[allow(unused_variables)]
         fn codec() -> ::core::option::Option<#runtime::__private::StateCodec<Self>> {
@@ -317,6 +323,7 @@ fn codec(cx: &Cx) -> TokenStream {
                 load_writes: |#update, #key, #bytes| #load_writes,
                 load_value: |#update, #key, #bytes| #load_value,
                 load: |#values| ::core::result::Result::Ok(#ident { #(#fields,)* }),
+                version: #version,
             })
         }
     }

@@ -283,7 +283,7 @@ impl<S: State> Journal<S> {
                 Ok(StoredWrite {
                     task,
                     name: "done".into(),
-                    bytes: save_finished(&self.codec, wiring, node, effects, end)?,
+                    bytes: save_finished(&self.codec, &self.program, wiring, node, effects, end)?,
                 })
             })
             .collect()
@@ -301,11 +301,11 @@ pub(crate) fn ask_name(id: InterruptId) -> String {
 }
 
 /// The flow's name is shared by all of its checkpoints.
-pub(crate) fn header(program: &Program, version: u32) -> Header {
+pub(crate) fn header(program: &Program) -> Header {
     Header {
         flow: Arc::clone(&program.flow),
         graph: program.graph,
-        version,
+        version: program.version,
         schema: program.schema,
         cause: Cause::Input,
         parent: None,

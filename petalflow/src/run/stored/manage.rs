@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::changes::Changes;
 use super::desk::now_ms;
 use super::journal::{Barrier, Journal, header};
-use super::open::{Head, arrived, node_of, read, tasks, waiting};
+use super::open::{Head, goes_on, node_of, read, waiting};
 use super::program::Program;
 use crate::checkpoint::{Archive, Cause, Outline, StoredCheckpoint};
 use crate::flow::Wiring;
@@ -22,7 +22,7 @@ pub(crate) async fn snapshot<F: Flow>(
     checkpoint: Option<u64>,
 ) -> Result<Option<Snapshot<F::State>>, ThreadError> {
     let wiring = flow.wiring();
-    let program = Program::of::<F::State>(flow.name(), &wiring);
+    let program = Program::of::<F::State>(flow.stored_name(), &wiring);
     let codec = codec_of::<F::State>()?;
     let Some(head) = read(archive, "", checkpoint, &codec, &program).await? else {
         return Ok(None);
@@ -43,7 +43,7 @@ pub(crate) async fn snapshot<F: Flow>(
         });
         let finished = left("done").is_some();
         states.push(TaskState {
-            node: task.node.clone(),
+            node: known_as(&wiring, &task.node),
             index: task.send.map(|send| send as usize),
             finished,
             error: error.transpose()?.filter(|_| !finished),
@@ -56,6 +56,9 @@ pub(crate) async fn snapshot<F: Flow>(
         bytes: Vec::new(),
     };
     let mut info = CheckpointInfo::of(&stored, &head.record);
+    for node in &mut info.next {
+        *node = known_as(&wiring, node);
+    }
     info.bytes = if head.base == head.seq {
         head.sizes.0
     } else {
@@ -67,6 +70,12 @@ pub(crate) async fn snapshot<F: Flow>(
         tasks: states,
         interrupts: waits.into_iter().map(|(_, interrupt)| interrupt).collect(),
     }))
+}
+
+/// What this program calls the node of a stored name: the same, if it has no such node.
+fn known_as(wiring: &Wiring, stored: &str) -> String {
+    let place = wiring.place_of(stored);
+    place.map_or(stored, |place| wiring.name(place)).to_string()
 }
 
 fn codec_of<S: State>() -> Result<crate::state::StateCodec<S>, ThreadError> {
@@ -81,7 +90,7 @@ fn journal<S: State>(
     codec: crate::state::StateCodec<S>,
     newest: Option<u64>,
 ) -> Journal<S> {
-    let header = header(&program, 0);
+    let header = header(&program);
     Journal {
         archive: archive.clone(),
         namespace: String::new(),
@@ -112,7 +121,7 @@ pub(crate) async fn fork<F: Flow>(
     to: &Archive,
 ) -> Result<u64, ThreadError> {
     let wiring = flow.wiring();
-    let program = Program::of::<F::State>(flow.name(), &wiring);
+    let program = Program::of::<F::State>(flow.stored_name(), &wiring);
     let codec = codec_of::<F::State>()?;
     let head = read(from, "", Some(checkpoint), &codec, &program).await?;
     let Some(head) = head else {
@@ -152,7 +161,7 @@ pub(crate) async fn edit<F: Flow>(
         return Err(ThreadError::Request("no supersteps to update with".into()));
     }
     let wiring = flow.wiring();
-    let program = Program::of::<F::State>(flow.name(), &wiring);
+    let program = Program::of::<F::State>(flow.stored_name(), &wiring);
     let codec = codec_of::<F::State>()?;
     let head = read(archive, "", None, &codec, &program).await?;
     let Some(head) = head else {
@@ -173,7 +182,7 @@ pub(crate) async fn edit<F: Flow>(
     let mut journal = journal(archive, program, codec, Some(seq));
     journal.was = outline;
     let was = record.header;
-    journal.parent = Some(seq);
+    journal.parent = journal.program.wrote(&was).then_some(seq);
     journal.header.parent = Some(seq);
     journal.base = base;
     journal.sizes = sizes;
@@ -182,13 +191,13 @@ pub(crate) async fn edit<F: Flow>(
     journal.header.cause = Cause::Update;
     journal.header.origin = was.origin;
     journal.header.turn = was.turn;
-    journal.header.gates = was.gates;
-    journal.header.answers = was.answers;
+    journal.header.gates.clone_from(&was.gates);
+    journal.header.answers.clone_from(&was.answers);
     let mut superstep = was.superstep;
-    let mut frontier = tasks(&wiring, &journal, was.frontier)?;
     let mut planner = Planner::new(&wiring);
-    let deferred = tasks(&wiring, &journal, was.deferred)?;
-    planner.restore(deferred, &arrived(&journal, &was.joins)?);
+    let waits = goes_on(&wiring, &journal, was)?;
+    let mut frontier = waits.frontier;
+    planner.restore(waits.deferred, &waits.arrived);
     // All of it is looked at before any of it is written.
     let mut checked = Vec::new();
     for edits in supersteps {

@@ -18,6 +18,7 @@ pub(crate) use book::{Book, Fate};
 pub(crate) use claim::Claimed;
 pub(crate) use desk::{Answers, Desk};
 pub(crate) use manage::{edit, fork, prune, snapshot};
+pub(crate) use program::Program;
 
 use open::{Opened, open};
 

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use super::changes::Changes;
 use super::desk::{Answers, Desk, now_ms};
 use super::journal::{Barrier, Journal, LAST, header};
-use super::program::{Program, difference};
+use super::program::Program;
 use super::replay::replay;
 use super::task::{Finished, load, load_finished};
 use super::{Command, Nested, StoredStart};
 use crate::checkpoint::{
-    AnswerEntry, Archive, Cause, Note, Outline, Record, Stored, StoredWrite, TaskEntry, decode,
+    AnswerEntry, Archive, Cause, Header, Note, Outline, Record, Stored, StoredWrite, TaskEntry,
+    decode,
 };
 use crate::flow::Wiring;
 use crate::interrupt::{
@@ -21,6 +22,7 @@ use crate::node::task_id;
 use crate::state::{StateCodec, Trait};
 use crate::superstep::{Planner, Task, commit_one};
 use crate::thread::ThreadError;
+use crate::upgrade::{Change, Held, InUse, NodeLine, changes, difference};
 use crate::{Flow, KeyMeta, KeySet, Namespace, State, TaskId};
 
 /// A run that is ready to go on.
@@ -83,7 +85,7 @@ pub(crate) async fn read<S: State>(
         chain.first().map_or(0, size),
         chain.iter().skip(1).map(size).sum(),
     );
-    let records = chain
+    let mut records = chain
         .iter()
         .map(|checkpoint| {
             Record::decode(&checkpoint.bytes)
@@ -95,7 +97,7 @@ pub(crate) async fn read<S: State>(
         .first()
         .and_then(|record| record.header.outline.clone())
         .unwrap_or_default();
-    let (state, written) = replay(&records, codec, program, &archive.thread)?;
+    let (state, written) = replay(&mut records, codec, program, &archive.thread)?;
     let Some(record) = records.into_iter().next_back() else {
         return Err(damaged("a checkpoint without itself".into()));
     };
@@ -194,9 +196,9 @@ pub(crate) async fn open<F: Flow>(
     let codec = F::State::codec().ok_or_else(|| {
         ThreadError::Request(format!("the state `{}` cannot be stored", F::State::NAME))
     })?;
-    let program = Program::of::<F::State>(flow.name(), wiring);
+    let program = Program::of::<F::State>(flow.stored_name(), wiring);
     let head = read(&archive, namespace.as_str(), None, &codec, &program).await?;
-    let header = header(&program, 0);
+    let header = header(&program);
     let mut opening = Opening {
         wiring,
         planner: Planner::new(wiring),
@@ -276,7 +278,7 @@ impl<S: State> Opening<'_, S> {
             record,
             ..
         } = head;
-        self.follow(head.seq, head.base, head.sizes, record.header.origin);
+        self.follow(head.seq, head.base, head.sizes, &record.header);
         self.journal.header.turn = record.header.turn + 1;
         let turn = const { KeyMeta::set(S::KEYS, Trait::Turn) }.union(S::EPHEMERAL);
         let assigned = const { KeyMeta::set(S::KEYS, Trait::Assigned) };
@@ -308,7 +310,7 @@ impl<S: State> Opening<'_, S> {
             writes,
             ..
         } = head;
-        self.follow(head.seq, head.base, head.sizes, record.header.origin);
+        self.follow(head.seq, head.base, head.sizes, &record.header);
         let archive = self.journal.archive.clone();
         let waits = waiting(
             &archive,
@@ -325,16 +327,19 @@ impl<S: State> Opening<'_, S> {
         self.journal.header.owner = header.owner;
         self.journal.header.gates.clone_from(&header.gates);
         self.journal.header.answers.clone_from(&header.answers);
-        let mut frontier = tasks(self.wiring, &self.journal, header.frontier)?;
-        let deferred = tasks(self.wiring, &self.journal, header.deferred)?;
-        let arrived = arrived(&self.journal, &header.joins)?;
-        self.planner.restore(deferred, &arrived);
         let Resume {
             answers,
             approvals,
             updates,
             goto,
         } = resume;
+        // Where a person says where to go on, it need not be known where the run would have.
+        let mut frontier = Vec::new();
+        if goto.is_empty() {
+            let waits = goes_on(self.wiring, &self.journal, header)?;
+            frontier = waits.frontier;
+            self.planner.restore(waits.deferred, &waits.arrived);
+        }
         let mut rejected = None;
         let changed =
             !answers.is_empty() || !approvals.is_empty() || !updates.is_empty() || !goto.is_empty();
@@ -440,10 +445,11 @@ impl<S: State> Opening<'_, S> {
     }
 
     /// The next checkpoint follows this one, which is the newest.
-    fn follow(&mut self, seq: u64, base: u64, sizes: (u64, u64), origin: u64) {
+    fn follow(&mut self, seq: u64, base: u64, sizes: (u64, u64), header: &Header) {
         let journal = &mut self.journal;
+        let origin = header.origin;
         journal.seq = seq;
-        journal.parent = Some(seq);
+        journal.parent = journal.program.wrote(header).then_some(seq);
         journal.header.parent = Some(seq);
         journal.base = base;
         journal.sizes = sizes;
@@ -565,7 +571,7 @@ impl<S: State> Opening<'_, S> {
 
     /// A node that chooses where to go cannot be skipped: nothing would say where the run goes on.
     fn can_skip(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
-        let node = self.wiring.place_of(&interrupt.node);
+        let node = self.wiring.named(&interrupt.node);
         let routes = node.is_some_and(|node| !self.wiring.routes[node as usize].is_empty());
         if routes && interrupt.kind == InterruptKind::Before {
             return Err(AnswerError::Value(format!(
@@ -642,10 +648,17 @@ impl<S: State> Opening<'_, S> {
                 .iter()
                 .find(|write| write.task == id && write.name == "done");
             if let Some(write) = done
-                && let Some(done) =
-                    load_finished(&journal.codec, wiring, task.node, &write.bytes).map_err(
-                        ThreadError::value(format!("what node `{}` left", wiring.name(task.node))),
-                    )?
+                && let Some(done) = load_finished(
+                    &journal.codec,
+                    (&journal.program, &journal.was),
+                    wiring,
+                    task.node,
+                    &write.bytes,
+                )
+                .map_err(ThreadError::value(format!(
+                    "what node `{}` left",
+                    wiring.name(task.node)
+                )))?
             {
                 finished.insert(id, done);
             }
@@ -665,34 +678,88 @@ impl<S: State> Opening<'_, S> {
     }
 }
 
+/// Where a thread goes on.
+pub(crate) struct GoesOn {
+    pub(crate) frontier: Vec<Task>,
+    pub(crate) deferred: Vec<Task>,
+    /// The arrivals that joins hold, in numbers.
+    pub(crate) arrived: Vec<(u32, u32)>,
+}
+
+/// Where a thread goes on, if this program has the nodes and joins for it.
+pub(crate) fn goes_on<S: State>(
+    wiring: &Wiring,
+    journal: &Journal<S>,
+    header: Header,
+) -> Result<GoesOn, ThreadError> {
+    fits(journal, &header)?;
+    Ok(GoesOn {
+        frontier: tasks(wiring, journal, header.frontier)?,
+        deferred: tasks(wiring, journal, header.deferred)?,
+        arrived: arrived(journal, header.joins)?,
+    })
+}
+
+/// Whether nothing has changed that the thread needs to go on.
+fn fits<S: State>(journal: &Journal<S>, header: &Header) -> Result<(), ThreadError> {
+    let mut used = InUse::default();
+    for task in header.frontier.iter().chain(&header.deferred) {
+        used.nodes.insert(task.node.clone());
+        if task.item.is_none() {
+            used.bare.insert(task.node.clone());
+        }
+    }
+    used.joins = header.joins.iter().map(|(name, _)| name.clone()).collect();
+    // Of the keys a migration may have made others: they have been looked at.
+    let graph = |outline: &Outline| Outline {
+        graph: outline.graph.clone(),
+        schema: Vec::new(),
+    };
+    let changes = changes(&graph(&journal.was), &graph(&journal.program.outline));
+    let strands = changes
+        .iter()
+        .find(|change| change.strands(Held::Just(&used)));
+    strands.map_or(Ok(()), |change| Err(changed(journal, change)))
+}
+
 /// The tasks that were stored, by the names of their nodes.
-pub(crate) fn tasks<S: State>(
+fn tasks<S: State>(
     wiring: &Wiring,
     journal: &Journal<S>,
     entries: Vec<TaskEntry>,
 ) -> Result<Vec<Task>, ThreadError> {
     let mut tasks = Vec::with_capacity(entries.len());
     for entry in entries {
-        let Some(node) = wiring.place_of(&entry.node) else {
-            return Err(changed(
-                journal,
-                format!(
-                    "the thread goes on at node `{}`, which is gone; a node that was renamed keeps its name in storage with `with .. {{ id: \"{}\" }}`",
-                    entry.node, entry.node
-                ),
-            ));
+        let name = entry.node.clone();
+        let Some(node) = wiring.place_of(&name) else {
+            return Err(changed(journal, &Change::NodeRemoved { node: name }));
         };
-        tasks.push(load(wiring, node, entry)?);
+        tasks.push(load(wiring, node, entry, |problem| {
+            let was = item_type(&journal.was, &name);
+            let problem = format!(
+                "the item of node `{name}` cannot be read: {problem}; convert it in a migration, `migration.map_item(\"{name}\", |old: {was}| ..)`; `Resume::goto` says where else to go on"
+            );
+            refused(journal, problem)
+        })?);
     }
     // By place, as planning would have it: the declaration may have changed.
     tasks.sort_by_key(|task| task.node);
     Ok(tasks)
 }
 
+/// The type of the items that a node took.
+fn item_type(was: &Outline, node: &str) -> String {
+    let lines = was.graph.iter().filter_map(|line| NodeLine::parse(line));
+    let mut items = lines
+        .filter(|line| line.name == node)
+        .filter_map(|line| line.takes);
+    items.next().map_or_else(|| "Old".into(), Into::into)
+}
+
 /// The arrivals that joins held, in numbers.
-pub(crate) fn arrived<S: State>(
+fn arrived<S: State>(
     journal: &Journal<S>,
-    joins: &[(String, Vec<String>)],
+    joins: Vec<(String, Vec<String>)>,
 ) -> Result<Vec<(u32, u32)>, ThreadError> {
     let mut arrived = Vec::new();
     for (name, sides) in joins {
@@ -700,16 +767,13 @@ pub(crate) fn arrived<S: State>(
             .program
             .joins
             .iter()
-            .position(|join| join.name == *name);
+            .position(|join| join.name == name);
         let Some(join) = known else {
-            return Err(changed(
-                journal,
-                format!("the join `{name}` holds an arrival, and it is gone"),
-            ));
+            return Err(changed(journal, &Change::JoinRemoved { join: name }));
         };
         for side in sides {
             let known = &journal.program.joins[join].sides;
-            let place = known.iter().position(|known| known == side);
+            let place = known.iter().position(|known| *known == side);
             arrived.push((
                 petalflow_graph::index(join),
                 petalflow_graph::index(place.unwrap_or_default()),
@@ -720,7 +784,11 @@ pub(crate) fn arrived<S: State>(
 }
 
 /// The program does not fit what is stored.
-fn changed<S: State>(journal: &Journal<S>, problem: String) -> ThreadError {
+fn changed<S: State>(journal: &Journal<S>, change: &Change) -> ThreadError {
+    refused(journal, change.problem(S::NAME))
+}
+
+fn refused<S: State>(journal: &Journal<S>, problem: String) -> ThreadError {
     ThreadError::Changed {
         thread: journal.archive.thread.to_string(),
         problem,
@@ -730,7 +798,7 @@ fn changed<S: State>(journal: &Journal<S>, problem: String) -> ThreadError {
 
 /// The place of a node that a user named.
 pub(crate) fn node_of(wiring: &Wiring, name: &str) -> Result<u32, ThreadError> {
-    wiring.place_of(name).ok_or_else(|| {
+    wiring.named(name).ok_or_else(|| {
         let nodes: Vec<&str> = wiring
             .graph()
             .nodes()

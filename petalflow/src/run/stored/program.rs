@@ -1,15 +1,14 @@
 //! What of a program its checkpoints depend on.
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
-use petalflow_graph::{Graph, Source, Target, Via};
+use petalflow_graph::{Edge, Graph, Source, Target, Via};
 
 use crate::State;
-use crate::checkpoint::Outline;
+use crate::checkpoint::{Header, Outline};
 use crate::flow::Wiring;
 use crate::state::Trait;
+use crate::upgrade::{KeyLine, Migrate, NodeLine, quoted};
 
 /// What of a program its checkpoints depend on: hashes for a quick comparison, and the lines behind them.
 pub(crate) struct Program {
@@ -19,6 +18,9 @@ pub(crate) struct Program {
     pub(crate) outline: Outline,
     /// The joins, by number: a text that names them in storage, and their sides.
     pub(crate) joins: Vec<JoinName>,
+    /// The version of the state.
+    pub(crate) version: u32,
+    pub(crate) migrate: Option<Migrate>,
 }
 
 /// How a join is named where it is stored.
@@ -30,22 +32,54 @@ pub(crate) struct JoinName {
 
 impl Program {
     pub(crate) fn of<S: State>(flow: &str, wiring: &Wiring) -> Self {
-        let joins = joins(wiring.graph());
-        let outline = Outline {
-            graph: graph(wiring.graph(), &joins),
-            schema: S::KEYS
-                .iter()
-                .filter(|key| !key.has(Trait::Untracked))
-                .map(|key| format!("{}: {} {}", key.id, key.ty, key.reducer))
-                .collect(),
+        let joins = joins(wiring);
+        let version = S::codec().and_then(|codec| codec.version);
+        // The order in which a program names things is not stored.
+        let mut outline = Outline {
+            graph: graph(wiring, &joins),
+            schema: schema::<S>(),
         };
+        outline.graph.sort_unstable();
+        outline.schema.sort_unstable();
         Program {
             flow: flow.into(),
             graph: hash(&outline.graph),
             schema: hash(&outline.schema),
             outline,
             joins,
+            version: version.map_or(0, |(version, _)| version),
+            migrate: version.map(|(_, migrate)| migrate),
         }
+    }
+
+    /// Whether a program like this one wrote the checkpoint.
+    pub(crate) fn wrote(&self, header: &Header) -> bool {
+        (self.version, self.graph, self.schema) == (header.version, header.graph, header.schema)
+    }
+
+    /// Whether writes to these keys mean what they meant to the program of another version, schema and outline.
+    pub(crate) fn reads_writes<'a>(
+        &self,
+        (version, schema): (u32, u64),
+        was: &Outline,
+        mut keys: impl Iterator<Item = &'a str>,
+    ) -> bool {
+        if (version, schema) == (self.version, self.schema) {
+            return true;
+        }
+        // Of the keys of any other program nothing is known.
+        let known = version == self.version && schema == hash(&was.schema);
+        let prefix = |key: &str| format!("{}: ", quoted(key));
+        let line = |lines: &[String], prefix: &str| {
+            let line = lines.iter().find(|line| line.starts_with(prefix));
+            line.cloned()
+        };
+        known
+            && keys.all(|key| {
+                let prefix = prefix(key);
+                let line = |lines: &[String]| line(lines, &prefix);
+                line(&was.schema).is_some_and(|was| line(&self.outline.schema) == Some(was))
+            })
     }
 }
 
@@ -59,95 +93,122 @@ fn hash(lines: &[String]) -> u64 {
     std::hash::Hasher::finish(&hasher)
 }
 
-fn joins(graph: &Graph) -> Vec<JoinName> {
+fn schema<S: State>() -> Vec<String> {
+    let stored = S::KEYS.iter().filter(|key| !key.has(Trait::Untracked));
+    let line = |key: &crate::KeyMeta| KeyLine {
+        id: key.id.into(),
+        ty: key.ty.into(),
+        reducer: key.reducer.into(),
+        ephemeral: key.has(Trait::Ephemeral),
+        required: key.has(Trait::Required),
+    };
+    stored.map(|key| line(key).to_string()).collect()
+}
+
+fn graph(wiring: &Wiring, joins: &[JoinName]) -> Vec<String> {
+    let graph = wiring.graph();
+    let nodes = graph.nodes().iter().enumerate().map(|(place, node)| {
+        let item = wiring.items.get(place).copied().flatten();
+        let line = NodeLine {
+            name: wiring.stored_name(petalflow_graph::index(place)).into(),
+            takes: item.map(|item| unqualified((item.ty)()).into()),
+            deferred: node.deferred,
+        };
+        line.to_string()
+    });
+    // A join says what leads to it, and where it leads.
+    let edges = graph.edges().iter().filter(|edge| {
+        !matches!(edge.to, Target::Join(_)) && !matches!(edge.from, Source::Join(_))
+    });
+    let edges = edges.map(|edge| {
+        let to = target(wiring, edge.to);
+        format!("edge {} -> {to}", source(wiring, joins, edge))
+    });
+    let joins = joins.iter().map(|join| format!("join {}", join.name));
+    nodes.chain(edges).chain(joins).collect()
+}
+
+fn joins(wiring: &Wiring) -> Vec<JoinName> {
+    let graph: &Graph = wiring.graph();
     let mut joins: Vec<JoinName> = Vec::new();
     for join in 0..graph.joins {
-        let sides: Vec<String> = graph
+        let sides = graph
             .edges()
             .iter()
-            .filter(|edge| edge.to == Target::Join(join))
-            .map(|edge| source(graph, &joins, edge.from) + &via(&edge.via))
-            .collect();
-        let targets: Vec<String> = graph
+            .filter(|edge| edge.to == Target::Join(join));
+        let sides: Vec<String> = sides.map(|edge| source(wiring, &joins, edge)).collect();
+        let targets = graph
             .edges()
             .iter()
-            .filter(|edge| edge.from == Source::Join(join))
-            .map(|edge| target(graph, edge.to))
-            .collect();
+            .filter(|edge| edge.from == Source::Join(join));
+        let mut targets: Vec<String> = targets.map(|edge| target(wiring, edge.to)).collect();
+        // The order in which a program names the sides is not stored.
+        let mut sorted = sides.clone();
+        sorted.sort_unstable();
+        targets.sort_unstable();
         joins.push(JoinName {
-            name: format!("{} -> {}", sides.join(" & "), targets.join(" & ")),
+            name: format!("{} -> {}", sorted.join(" & "), targets.join(" & ")),
             sides,
         });
     }
     joins
 }
 
-fn graph(graph: &Graph, joins: &[JoinName]) -> Vec<String> {
-    let nodes = graph.nodes().iter().map(|node| {
-        let mut line = format!("node {}", node.name);
-        if node.deferred {
-            let _ = write!(line, " (deferred)");
-        }
-        line
-    });
-    let edges = graph.edges().iter().map(|edge| {
-        format!(
-            "{} -{}-> {}",
-            source(graph, joins, edge.from),
-            via(&edge.via),
-            target(graph, edge.to)
-        )
-    });
-    nodes.chain(edges).collect()
-}
-
-fn source(graph: &Graph, joins: &[JoinName], source: Source) -> String {
-    match source {
+/// Where an edge begins, and what makes it fire.
+fn source(wiring: &Wiring, joins: &[JoinName], edge: &Edge) -> String {
+    let from = match edge.from {
         Source::Start => "START".into(),
-        Source::Node(node) => graph.nodes()[node as usize].name.to_string(),
+        Source::Node(node) => quoted(wiring.stored_name(node)).into_owned(),
         // Joins of joins come after those that they wait for.
         Source::Join(join) => joins
             .get(join as usize)
             .map_or_else(|| format!("join {join}"), |join| format!("({})", join.name)),
+    };
+    match &edge.via {
+        Via::Plain => from,
+        Via::Each => format!("{from} [each]"),
+        Via::Route(route) => format!("{from} [{route}]"),
+        Via::RouteEach(route) => format!("{from} [{route} each]"),
+        Via::Catch => format!("{from} [catch]"),
     }
 }
 
-fn target(graph: &Graph, target: Target) -> String {
+fn target(wiring: &Wiring, target: Target) -> String {
     match target {
         Target::End => "END".into(),
-        Target::Node(node) => graph.nodes()[node as usize].name.to_string(),
+        Target::Node(node) => quoted(wiring.stored_name(node)).into_owned(),
         Target::Join(_) => "join".into(),
     }
 }
 
-fn via(via: &Via) -> String {
-    match via {
-        Via::Plain => String::new(),
-        Via::Each => "each".into(),
-        Via::Route(route) => format!("[{route}]"),
-        Via::RouteEach(route) => format!("[{route} each]"),
-        Via::Catch => "catch".into(),
+/// A type's name without the modules that the types in it are in: to move a type is not to change it.
+fn unqualified(ty: &str) -> String {
+    let mut text = String::new();
+    let mut word = 0;
+    for c in ty.chars() {
+        text.push(c);
+        if text.ends_with("::") && text.len() > word + 2 {
+            text.truncate(word);
+        } else if !c.is_alphanumeric() && c != '_' && c != ':' {
+            word = text.len();
+        }
     }
+    text
 }
 
-/// What differs between the program that wrote a checkpoint and this one, a line each.
-pub(crate) fn difference(was: &[String], is: &[String]) -> Vec<String> {
-    let count = |lines: &[String]| {
-        let mut counts: HashMap<String, usize> = HashMap::new();
-        for line in lines {
-            *counts.entry(line.clone()).or_default() += 1;
+#[cfg(test)]
+mod tests {
+    use super::unqualified;
+
+    #[test]
+    fn a_type_is_known_without_its_modules() {
+        for (full, short) in [
+            ("u8", "u8"),
+            ("alloc::string::String", "String"),
+            ("(a::B, c_d::e::F<g::H>)", "(B, F<H>)"),
+            ("&[alloc::vec::Vec<u8>]", "&[Vec<u8>]"),
+        ] {
+            assert_eq!(unqualified(full), short);
         }
-        counts
-    };
-    let (before, now) = (count(was), count(is));
-    let only = |lines: &[String], others: &HashMap<String, usize>, sign: char| {
-        lines
-            .iter()
-            .filter(|line| !others.contains_key(*line))
-            .map(|line| format!("{sign} {line}"))
-            .collect::<Vec<_>>()
-    };
-    let mut lines = only(was, &now, '-');
-    lines.extend(only(is, &before, '+'));
-    lines
+    }
 }

@@ -1,6 +1,6 @@
 //! Tasks as they are stored: those that wait to run, and what those that have run left.
 
-use crate::checkpoint::{Bytes, CodecError, TaskEntry, decode, encode};
+use crate::checkpoint::{Bytes, CodecError, Outline, TaskEntry, decode, encode};
 use crate::flow::{Hop, Wiring};
 use crate::node::{Chosen, Delivery, Effects, ItemCodec};
 use crate::run::fork::JobEnd;
@@ -10,6 +10,7 @@ use crate::thread::ThreadError;
 use crate::{NodeError, State};
 
 use super::changes::{each, of_key, untracked};
+use super::program::Program;
 
 /// What a task that has run left, before its superstep was committed.
 pub(crate) struct Finished<S: State> {
@@ -38,20 +39,25 @@ pub(crate) fn save(wiring: &Wiring, task: &Task) -> Result<TaskEntry, ThreadErro
         Ok::<_, ThreadError>(bytes)
     });
     Ok(TaskEntry {
-        node: node.into(),
+        node: wiring.stored_name(task.node).into(),
         send: task.send,
         item: item.transpose()?,
     })
 }
 
 /// The task that was stored for the node at this place.
-pub(crate) fn load(wiring: &Wiring, node: u32, entry: TaskEntry) -> Result<Task, ThreadError> {
-    let delivery = entry.item.map(|bytes| {
+///
+/// An item that the node does not take any more is dropped.
+pub(crate) fn load(
+    wiring: &Wiring,
+    node: u32,
+    entry: TaskEntry,
+    unreadable: impl FnOnce(CodecError) -> ThreadError,
+) -> Result<Task, ThreadError> {
+    let item = entry.item.filter(|_| wiring.takes[node as usize]);
+    let delivery = item.map(|bytes| {
         let codec = codec(wiring, node)?;
-        (codec.load)(&bytes).map_err(ThreadError::value(format!(
-            "the item of node `{}`",
-            wiring.name(node)
-        )))
+        (codec.load)(&bytes).map_err(unreadable)
     });
     Ok(Task {
         node,
@@ -72,11 +78,22 @@ fn codec(wiring: &Wiring, node: u32) -> Result<ItemCodec, ThreadError> {
 
 type Key = (String, Bytes<Vec<u8>>);
 type Sent = (Option<String>, bool, Bytes<Vec<u8>>);
-type Layout = (u8, Vec<Key>, u8, Vec<String>, Vec<Sent>, Option<NodeError>);
+/// The version and the schema of the program that wrote it: beside one checkpoint there may be tasks of several programs.
+type By = (u32, u64);
+type Layout = (
+    By,
+    u8,
+    Vec<Key>,
+    u8,
+    Vec<String>,
+    Vec<Sent>,
+    Option<NodeError>,
+);
 
 /// What a finished task left, as bytes.
 pub(crate) fn save_finished<S: State>(
     codec: &StateCodec<S>,
+    program: &Program,
     wiring: &Wiring,
     node: u32,
     effects: &Effects<S>,
@@ -130,7 +147,8 @@ pub(crate) fn save_finished<S: State>(
         JobEnd::Ignored => (2, None),
         JobEnd::Done | JobEnd::Parked => (0, None),
     };
-    let layout: Layout = (kind, keys, chosen, routes, sends, failure);
+    let by = (program.version, program.schema);
+    let layout: Layout = (by, kind, keys, chosen, routes, sends, failure);
     let mut bytes = Vec::new();
     encode(&layout, &mut bytes).map_err(ThreadError::value(format!(
         "what node `{}` left",
@@ -139,20 +157,28 @@ pub(crate) fn save_finished<S: State>(
     Ok(bytes)
 }
 
-/// What a finished task left. `None` where the program was changed so that it does not fit any more: the task runs again.
+/// What a finished task left. `None` where the program was changed so that it does not fit any more, or may mean something
+/// else: the task runs again.
 pub(crate) fn load_finished<S: State>(
     codec: &StateCodec<S>,
+    (program, was): (&Program, &Outline),
     wiring: &Wiring,
     node: u32,
     bytes: &[u8],
 ) -> Result<Option<Finished<S>>, CodecError> {
-    let (kind, keys, chosen, routes, sends, failure): Layout = decode(bytes)?;
+    let (by, kind, keys, chosen, routes, sends, failure): Layout = decode(bytes)?;
+    if !program.reads_writes(by, was, keys.iter().map(|(key, _)| key.as_str())) {
+        return Ok(None);
+    }
     let mut effects = Effects::<S>::default();
     for (id, Bytes(bytes)) in &keys {
         let Some(key) = S::KEYS.iter().position(|key| key.id == id) else {
             return Ok(None);
         };
-        (codec.load_writes)(&mut effects.update, key, bytes)?;
+        // A type may have changed behind its name.
+        if (codec.load_writes)(&mut effects.update, key, bytes).is_err() {
+            return Ok(None);
+        }
     }
     let names = wiring.routes[node as usize];
     let index = |route: &str| {
@@ -189,11 +215,17 @@ pub(crate) fn load_finished<S: State>(
             return Ok(None);
         };
         let delivery = if *list {
-            (item.load_list)(bytes)?
+            (item.load_list)(bytes)
         } else {
-            (item.load)(bytes)?
+            (item.load)(bytes)
+        };
+        let Ok(delivery) = delivery else {
+            return Ok(None);
         };
         effects.send(route, delivery);
+    }
+    if kind == 0 && !leads_on(wiring, node, &effects) {
+        return Ok(None);
     }
     let end = match (kind, failure, wiring.ways[node as usize].catch) {
         (0, ..) => JobEnd::Done,
@@ -205,6 +237,19 @@ pub(crate) fn load_finished<S: State>(
         _ => return Ok(None),
     };
     Ok(Some(Finished { effects, end }))
+}
+
+/// Whether a task that left this has said all that the node's ways on need to know: it may have run when they were others.
+fn leads_on<S: State>(wiring: &Wiring, node: u32, effects: &Effects<S>) -> bool {
+    let sent = |route: Option<u32>| {
+        let sent = effects.deliveries().iter().any(|(by, _)| *by == route);
+        sent || taker(wiring, node, route).is_none()
+    };
+    match effects.chosen() {
+        Chosen::Edges => wiring.routes[node as usize].is_empty() && sent(None),
+        Chosen::One(route) => sent(Some(route)),
+        Chosen::Many => effects.routes().iter().all(|route| sent(Some(*route))),
+    }
 }
 
 /// Who takes what a node sends along a route, and whether item by item: its type says how to store it.

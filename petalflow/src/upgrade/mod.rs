@@ -1,0 +1,17 @@
+//! What a changed program may do with what an older one has stored.
+//!
+//! Each program has an [`Outline`](crate::checkpoint::Outline): a line for each key, node, edge and join. Checkpoints carry
+//! the outline of the program that wrote them, `flow.lock` carries the one that was last accepted, and [`changes`] compares
+//! them. What it finds strands every thread, some threads or none: [`Held`] says what a thread holds.
+
+mod changes;
+mod line;
+mod lock;
+mod migration;
+mod reads;
+
+pub(crate) use changes::{Change, Held, InUse, changes, difference};
+pub(crate) use line::{KeyLine, NodeLine, quoted};
+pub(crate) use lock::{FlowLock, Locked, check_lock};
+pub(crate) use migration::{Log, Migrate};
+pub use migration::{Migration, MigrationError};

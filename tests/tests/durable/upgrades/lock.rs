@@ -1,0 +1,127 @@
+//! `flow.lock`, as a test uses it.
+
+use std::panic::catch_unwind;
+
+use petalflow::prelude::*;
+use petalflow::testing::assert_flow_lock;
+
+#[state]
+#[derive(Debug)]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    #[key(append, id = "remarks")]
+    notes: Vec<String>,
+    #[key(untracked)]
+    scratch: u8,
+}
+
+#[node(Essay)]
+async fn plan(topic: &str) -> Each<String> {
+    Each(vec![topic.into()])
+}
+
+#[node(Essay)]
+async fn dig(#[item] topic: &String) -> EssayNotes {
+    EssayNotes(vec![topic.clone()])
+}
+
+#[node(Essay)]
+async fn gather() {}
+
+#[node(Essay)]
+async fn side() {}
+
+#[node(Essay)]
+async fn last() {}
+
+flow! {
+    #[flow(id = "Write")]
+    WriteEssay(Essay) {
+        START -> plan & side;
+        plan -> each dig -> gather;
+        gather & side -> last;
+    }
+}
+
+const LOCK: &str = "\
+# What stored threads depend on. Written by `PETALFLOW_LOCK=write cargo test`; commit it.
+
+flow Write
+  state Essay version 0
+  key remarks: Vec<String> append
+  key topic: String replace required
+  edge START -> plan
+  edge START -> side
+  edge dig -> gather
+  edge last -> END
+  edge plan [each] -> dig
+  join gather & side -> last
+  node dig takes String
+  node gather
+  node last
+  node plan
+  node side
+";
+
+/// What the test says of this lock.
+fn said_of(name: &str, lock: Option<&str>) -> Option<String> {
+    let name = format!("petalflow-{name}-{}.lock", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    if let Some(lock) = lock {
+        std::fs::write(&path, lock).unwrap();
+    }
+    let result = catch_unwind(|| assert_flow_lock!(WriteEssay, &path));
+    let _ = std::fs::remove_file(&path);
+    let said = result.err()?.downcast::<String>().unwrap();
+    Some(said.split_once(".lock: ").unwrap().1.to_string())
+}
+
+#[test]
+fn a_flow_that_is_as_it_was_passes() {
+    // Written, it would be accepted whatever it holds.
+    if std::env::var_os("PETALFLOW_LOCK").is_some() {
+        return;
+    }
+    assert_eq!(said_of("same", Some(LOCK)), None);
+    let launched = Some(LOCK.replace('\n', "\r\n"));
+    assert_eq!(said_of("crlf", launched.as_deref()), None);
+    let said = said_of("missing", None).unwrap();
+    assert!(
+        said.starts_with("the flow `Write` is not in the lock yet: "),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_change_fails_with_what_differs_and_what_to_do() {
+    if std::env::var_os("PETALFLOW_LOCK").is_some() {
+        return;
+    }
+    let said = said_of("added", Some(&LOCK.replace("  node side\n", ""))).unwrap();
+    assert_eq!(
+        said,
+        "the flow `Write` has changed. Stored threads can go on: write the lock anew with `PETALFLOW_LOCK=write cargo test`, and commit it\n  + node side"
+    );
+    let lock = LOCK.replace("remarks: Vec<String>", "notes: Vec<String>");
+    let said = said_of(
+        "renamed",
+        Some(&lock.replace("node gather", "node collect")),
+    )
+    .unwrap();
+    assert_eq!(
+        said,
+        "\
+the flow `Write` has changed, and stored threads may be unable to go on. Of such a thread it would be said:
+
+* it has a value of the key `notes`, which `Essay` does not store: a key that was renamed keeps its name in storage with `#[key(id = \"notes\")]`; a migration says what becomes of its value, `#[state(version = .., migrate = ..)]`
+
+* it goes on at node `collect`, which is gone: a node that was renamed keeps its name in storage with `with .. { id: \"collect\" }`; `Resume::goto` says where else to go on
+
+If there is none, accept the change with `PETALFLOW_LOCK=write cargo test`:
+  - key notes: Vec<String> append
+  + key remarks: Vec<String> append
+  - node collect
+  + node gather"
+    );
+}

@@ -1,0 +1,398 @@
+//! Nodes, edges, joins and items that change.
+
+use petalflow::interrupt::Resume;
+
+use super::{refusal, reopened};
+
+mod v1 {
+    use petalflow::prelude::*;
+
+    use crate::durable::upgrades::stop;
+
+    #[state]
+    #[derive(Debug)]
+    pub(super) struct Essay {
+        /// Which of the nodes stops.
+        #[key(input)]
+        stops: String,
+        #[key(append)]
+        notes: Vec<String>,
+    }
+
+    macro_rules! notes {
+        ($($node:ident)*) => {$(
+            #[node(Essay)]
+            async fn $node(stops: &str) -> petalflow::Result<EssayNotes> {
+                let name = stringify!($node);
+                if stops == name { stop() } else { Ok(EssayNotes(vec![name.into()])) }
+            }
+        )*};
+    }
+    notes!(plan quick slow slower gather report);
+
+    #[node(Essay)]
+    async fn split() -> Each<u32> {
+        Each(vec![1, 2])
+    }
+
+    #[node(Essay)]
+    async fn dig(#[item] depth: &u32, stops: &str) -> petalflow::Result<EssayNotes> {
+        if stops == "dig" {
+            stop()
+        } else {
+            Ok(EssayNotes(vec![depth.to_string()]))
+        }
+    }
+
+    flow! {
+        pub(super) Write(Essay) {
+            START -> plan -> quick & slow & report;
+            slow -> slower;
+            quick & slower -> gather;
+            gather -> split -> each dig -> END;
+            defer report;
+        }
+    }
+}
+
+mod v2 {
+    use petalflow::prelude::*;
+
+    #[state]
+    #[derive(Debug)]
+    pub(super) struct Essay {
+        #[key(input)]
+        stops: String,
+        #[key(append)]
+        pub(super) notes: Vec<String>,
+    }
+
+    macro_rules! notes {
+        ($($node:ident)*) => {$(
+            #[node(Essay)]
+            async fn $node() -> EssayNotes {
+                EssayNotes(vec![concat!(stringify!($node), " anew").into()])
+            }
+        )*};
+    }
+    notes!(plan quick slow slower gather report check dig);
+
+    // The nodes in another order, the join's sides too; `check` is new, `report` waits no more, `dig` takes no item.
+    flow! {
+        pub(super) Write(Essay) {
+            slower & quick -> gather;
+            START -> plan -> report & slow & quick;
+            slow -> slower;
+            gather -> dig -> check -> END;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_added_or_reordered_passes() {
+    let thread = reopened!("slower".to_string());
+    let essay = thread.resume(()).await.unwrap().finished().unwrap();
+    // `quick` had reached the join; `report` waits until nothing else is active, as it was told.
+    assert_eq!(
+        essay.notes,
+        [
+            "plan",
+            "quick",
+            "slow",
+            "slower anew",
+            "gather anew",
+            "dig anew",
+            "check anew",
+            "report anew"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_item_that_is_not_taken_any_more_is_dropped() {
+    let thread = reopened!("dig".to_string());
+    let essay = thread.resume(()).await.unwrap().finished().unwrap();
+    assert_eq!(
+        essay.notes[5..],
+        ["dig anew", "dig anew", "check anew", "report anew"]
+    );
+}
+
+mod removed {
+    use super::*;
+
+    use super::v1;
+
+    mod v2 {
+        use petalflow::prelude::*;
+
+        #[state]
+        #[derive(Debug)]
+        pub(super) struct Essay {
+            #[key(input)]
+            stops: String,
+            #[key(append)]
+            pub(super) notes: Vec<String>,
+        }
+
+        #[node(Essay)]
+        async fn plan() {}
+
+        #[node(Essay)]
+        async fn finish() -> EssayNotes {
+            EssayNotes(vec!["finished".into()])
+        }
+
+        flow!(pub(super) Write(Essay) { START -> plan -> finish });
+    }
+
+    #[tokio::test]
+    async fn a_removed_node_at_which_the_thread_goes_on_is_refused() {
+        let thread = reopened!("slow".to_string());
+        let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
+        assert_eq!(
+            problem,
+            "it goes on at node `quick`, which is gone: a node that was renamed keeps its name in storage with `with .. { id: \"quick\" }`; `Resume::goto` says where else to go on"
+        );
+        assert!(diff.contains(&"- node quick".to_string()), "{diff:?}");
+        assert!(diff.contains(&"+ node finish".to_string()), "{diff:?}");
+        assert!(!diff.contains(&"  node plan".to_string()), "{diff:?}");
+        // The state can be read all the same, and a person may say where to go on.
+        assert_eq!(thread.state().await.unwrap().unwrap().state.notes, ["plan"]);
+        let essay = thread.resume(Resume::new().goto("finish")).await.unwrap();
+        assert_eq!(essay.finished().unwrap().notes, ["plan", "finished"]);
+    }
+
+    #[tokio::test]
+    async fn a_new_turn_does_not_ask_where_the_thread_stopped() {
+        let thread = reopened!("slow".to_string());
+        let essay = thread.run("nowhere".to_string()).await.unwrap();
+        assert_eq!(essay.finished().unwrap().notes, ["plan", "finished"]);
+    }
+}
+
+mod join {
+    use super::*;
+
+    use super::v1;
+
+    mod v2 {
+        use petalflow::prelude::*;
+
+        #[state]
+        #[derive(Debug)]
+        pub(super) struct Essay {
+            #[key(input)]
+            stops: String,
+            #[key(append)]
+            notes: Vec<String>,
+        }
+
+        macro_rules! notes {
+            ($($node:ident)*) => {$(
+                #[node(Essay)]
+                async fn $node() {}
+            )*};
+        }
+        notes!(plan quick slow slower gather report split);
+
+        #[node(Essay)]
+        async fn dig(#[item] _depth: &String) {}
+
+        #[node(Essay)]
+        async fn list() -> Each<String> {
+            Each(vec![])
+        }
+
+        flow! {
+            pub(super) Write(Essay) {
+                START -> plan -> quick & slow & report;
+                slow -> slower;
+                quick & slower & slow -> gather -> split -> list -> each dig;
+                defer report;
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_changed_join_that_holds_an_arrival_is_refused() {
+        let thread = reopened!("slower".to_string());
+        let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
+        assert_eq!(
+            problem,
+            "the join `quick & slower -> gather` has been reached from some of its sides, and is gone: keep it until such threads have passed it; `Resume::goto` says where else to go on"
+        );
+        assert!(
+            diff.contains(&"- join quick & slower -> gather".to_string()),
+            "{diff:?}"
+        );
+        assert!(
+            diff.contains(&"+ join quick & slow & slower -> gather".to_string()),
+            "{diff:?}"
+        );
+    }
+
+    #[tokio::test]
+    async fn an_item_of_another_type_is_refused_by_its_value() {
+        let thread = reopened!("dig".to_string());
+        let (problem, _) = refusal(thread.resume(()).await.unwrap_err());
+        assert!(
+            problem.starts_with("the item of node `dig` cannot be read: "),
+            "{problem}"
+        );
+        assert!(
+            problem.contains("`migration.map_item(\"dig\", |old: u32| ..)`"),
+            "{problem}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_join_that_holds_nothing_may_change() {
+        let thread = reopened!("plan".to_string());
+        thread.resume(()).await.unwrap().finished().unwrap();
+    }
+}
+
+mod item_needed {
+    use super::*;
+
+    use super::v1;
+
+    mod v2 {
+        use petalflow::prelude::*;
+
+        #[state]
+        #[derive(Debug)]
+        pub(super) struct Essay {
+            #[key(input)]
+            stops: String,
+            #[key(append)]
+            notes: Vec<String>,
+        }
+
+        #[node(Essay)]
+        async fn split() -> Each<u32> {
+            Each(vec![])
+        }
+
+        #[node(Essay)]
+        async fn plan(#[item] _depth: &u32) {}
+
+        flow!(pub(super) Write(Essay) { split -> each plan });
+    }
+
+    #[tokio::test]
+    async fn a_node_that_takes_an_item_now_is_refused_without_one() {
+        let thread = reopened!("plan".to_string());
+        let (problem, _) = refusal(thread.resume(()).await.unwrap_err());
+        assert!(
+            problem.starts_with(
+                "it goes on at node `plan`, which takes an item now, and has none for it: "
+            ),
+            "{problem}"
+        );
+    }
+}
+
+mod flow_renamed {
+    use super::*;
+    use petalflow::checkpoint::MemoryStore;
+    use petalflow::prelude::*;
+
+    #[state]
+    #[derive(Debug)]
+    struct Essay {
+        #[key(input)]
+        topic: String,
+    }
+
+    #[node(Essay)]
+    async fn write() {}
+
+    flow!(Write(Essay) { write });
+    flow!(WriteEssay(Essay) { write });
+    flow! {
+        #[flow(id = "Write")]
+        WriteArticle(Essay) { write }
+    }
+
+    #[tokio::test]
+    async fn a_renamed_flow_keeps_its_threads_with_an_id() {
+        let store = MemoryStore::new();
+        let thread = Write::new().store(&store).thread("t");
+        thread
+            .run("petals".to_string())
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        let thread = WriteEssay::new().store(&store).thread("t");
+        let (problem, diff) = refusal(thread.state().await.unwrap_err());
+        assert_eq!(
+            problem,
+            "it belongs to the flow `Write`, and this is `WriteEssay`: a flow that was renamed keeps its name in storage with `#[flow(id = \"Write\")]`"
+        );
+        assert!(diff.is_empty(), "{diff:?}");
+        let thread = WriteArticle::new().store(&store).thread("t");
+        assert_eq!(thread.state().await.unwrap().unwrap().state.topic, "petals");
+        thread.resume(()).await.unwrap().finished().unwrap();
+    }
+}
+
+mod renamed {
+    use super::*;
+
+    use super::v1;
+
+    mod v2 {
+        use petalflow::prelude::*;
+
+        #[state]
+        #[derive(Debug)]
+        pub(super) struct Essay {
+            #[key(input)]
+            stops: String,
+            #[key(append)]
+            pub(super) notes: Vec<String>,
+        }
+
+        macro_rules! notes {
+            ($($node:ident)*) => {$(
+                #[node(Essay)]
+                async fn $node() -> EssayNotes {
+                    EssayNotes(vec![stringify!($node).into()])
+                }
+            )*};
+        }
+        notes!(plan fast slow slowest collect report);
+
+        flow! {
+            pub(super) Write(Essay) {
+                START -> plan -> fast & slow & report;
+                slow -> slowest;
+                fast & slowest -> collect;
+                with fast { id: "quick" };
+                with slowest { id: "slower" };
+                with collect { id: "gather" };
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn renamed_nodes_keep_their_threads_with_an_id() {
+        let thread = reopened!("slower".to_string());
+        let snapshot = thread.state().await.unwrap().unwrap();
+        assert_eq!(snapshot.info.next, ["slowest"]);
+        assert_eq!(snapshot.tasks[0].node, "slowest");
+        let essay = thread.resume(()).await.unwrap().finished().unwrap();
+        assert_eq!(
+            essay.notes,
+            ["plan", "quick", "slow", "slowest", "collect", "report"]
+        );
+        // People name nodes as the program does.
+        thread.fork(1).await.unwrap();
+        let goto = Resume::new().goto("collect");
+        let essay = thread.resume(goto).await.unwrap().finished().unwrap();
+        assert_eq!(essay.notes, ["plan", "collect"]);
+    }
+}

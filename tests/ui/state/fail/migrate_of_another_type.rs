@@ -1,0 +1,12 @@
+use petalflow::prelude::*;
+
+#[state(version = 1, migrate = migrate)]
+pub struct Essay {
+    pub draft: String,
+}
+
+fn migrate(_: u32) -> petalflow::Result<()> {
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use petalflow::prelude::*;
+
+#[state(volatile, version = 1, migrate = migrate)]
+pub struct Essay {
+    pub draft: String,
+}
+
+fn migrate(_: u32, _: &mut petalflow::checkpoint::Migration) -> petalflow::Result<()> {
+    Ok(())
+}
+
+fn main() {}
