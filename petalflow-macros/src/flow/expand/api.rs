@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{Cx, builder, docs};
+use super::{Cx, builder, docs, gates};
 
 /// The flow's type.
 pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
@@ -88,6 +88,7 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
     let Cx {
         krate, name, state, ..
     } = cx;
+    let gate = gates::method(cx);
     quote! {
         #[automatically_derived]
         impl #krate::Flow for #name where for<'__b> #state: __petalflow::StateFor<'__b> {
@@ -105,6 +106,8 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
             fn require(&self, requirements: &mut #krate::Requirements<'_>) {
                 __DRAWING.require(requirements);
             }
+
+            #gate
 
             fn step<'a>(
                 &'a self,

@@ -38,7 +38,7 @@ pub(crate) fn save(wiring: &Wiring, task: &Task) -> Result<TaskEntry, ThreadErro
         Ok::<_, ThreadError>(bytes)
     });
     Ok(TaskEntry {
-        node: node.into(),
+        node: wiring.stored_name(task.node).into(),
         send: task.send,
         item: item.transpose()?,
     })
