@@ -90,7 +90,7 @@ pub mod prelude;
 pub mod __private;
 
 pub use error::{BoxError, FailureKind, NodeError, Result, RunError, RunErrorKind};
-pub use event::{Event, EventKind, Events, TaskInfo};
+pub use event::{Event, EventKind, Events, EventsOf, NestedEvent, TaskInfo};
 pub use flow::{Flow, Launch};
 pub use graph::Graph;
 pub use middleware::{Middleware, Next, NodeCall};

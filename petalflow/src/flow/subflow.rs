@@ -76,6 +76,7 @@ fn stored<S: State>(
         on_busy: OnBusy::Refuse,
         command: Command::Input(input),
         keep: Keep::ALL,
+        discard: true,
         nested: Some(Nested {
             owner: scope.task_id(),
             answers: Arc::clone(&desk.answers),

@@ -127,6 +127,30 @@ impl<F: Flow> Run<F> {
     }
 }
 
+impl<F: Flow> Run<F> {
+    /// Tells the state after each superstep to who listens.
+    pub(crate) fn with_values(mut self) -> Self
+    where
+        F::State: Clone,
+    {
+        let Progress::Ready(start) = &mut self.0 else {
+            panic!("`values` must be asked for before the stream is polled")
+        };
+        start.settings.extras_mut().values = Some(F::State::clone);
+        self
+    }
+
+    /// Lets a thread's new input drop what the thread waits for.
+    pub(crate) fn discard_pending(mut self) -> Self {
+        if let Progress::Ready(start) = &mut self.0
+            && let Begin::Stored(stored) = &mut start.begin
+        {
+            stored.discard = true;
+        }
+        self
+    }
+}
+
 impl<F: Flow> Future for Run<F> {
     type Output = Result<F::State, RunError>;
 

@@ -1,6 +1,12 @@
 //! Runs that a store remembers.
 
+mod approvals;
 mod asks;
+mod checkpoints;
+mod contract;
+mod faults;
+mod inner;
 mod pending;
+mod streams;
 mod time_travel;
 mod turns;

@@ -60,6 +60,8 @@ pub(crate) struct StoredStart<S: State> {
     pub(crate) command: Command<S>,
     /// How much of the past is kept when the run has ended.
     pub(crate) keep: Keep,
+    /// Whether a new input may drop what the thread waits for.
+    pub(crate) discard: bool,
     /// For a flow inside another.
     pub(crate) nested: Option<Nested>,
 }
@@ -145,6 +147,7 @@ async fn run<F: Flow>(
         }))
     };
     let closed = book.close(engine.state.as_ref(), engine.lane.written).await;
+    engine.tell_checkpoint(&mut book);
     engine.end(match (result, closed) {
         (Ok(()), Err(error)) => Err(Broken::of_thread(error)),
         // The run's own failure is the cause; one that only waits must not be taken for stored.

@@ -62,8 +62,13 @@ pub(crate) fn replay<S: State>(
         written.insert(key);
     }
     let mut state = (codec.load)(&values).map_err(|problem| changed(problem.to_string()))?;
+    let (mut turn, mut superstep) = (first.header.turn, first.header.superstep);
     for record in rest {
-        expire(&mut state, &mut written);
+        // What lasts one superstep outlives checkpoints in which none was made: answers, edits.
+        if (turn, superstep) != (record.header.turn, record.header.superstep) {
+            (turn, superstep) = (record.header.turn, record.header.superstep);
+            expire(&mut state, &mut written);
+        }
         let mut update = S::Update::default();
         for entry in &record.keys {
             let key = place(&entry.id)?;
