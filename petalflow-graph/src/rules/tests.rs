@@ -61,7 +61,7 @@ fn c38a_g018_nothing_starts_the_flow() {
         edges,
         Rule::NoStart,
         Site::Graph,
-        "nothing starts the flow: no edge begins at START; add one, such as `START -> first`",
+        "nothing says where the flow starts: `a` has no edge into it; write `START -> a`",
     );
     let empty = "nothing starts the flow: it has no edges; add one, such as `START -> first`";
     says("", vec![], Rule::NoStart, Site::Graph, empty);
@@ -183,37 +183,6 @@ fn c39_a_join_that_waits_for_what_comes_after_it() {
         plain(1, node(2)),
     ];
     says("a b c", edges, Rule::UnreachableNode, Site::Node(1), text);
-}
-
-#[test]
-fn a_stored_name_belongs_to_one_node() {
-    let renamed = |ids: [Option<&'static str>; 3]| {
-        let mut graph = graph(
-            "a b c",
-            vec![start(0), plain(0, node(1)), plain(1, node(2))],
-        );
-        for (node, id) in graph.nodes.to_mut().iter_mut().zip(ids) {
-            node.stored = id.map(Into::into);
-        }
-        check(&graph)
-            .iter()
-            .map(|problem| (problem.at, problem.to_string()))
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(renamed([Some("b"), Some("c"), Some("a")]), []);
-    for (ids, at) in [
-        ([Some("b"), None, None], 0),
-        ([None, Some("a"), None], 1),
-        ([Some("x"), None, Some("x")], 2),
-    ] {
-        let problems = renamed(ids);
-        assert!(
-            problems.len() == 1
-                && problems[0].0 == Site::Node(at)
-                && problems[0].1.starts_with("PF003: nodes `a` and "),
-            "{problems:?}"
-        );
-    }
 }
 
 #[test]

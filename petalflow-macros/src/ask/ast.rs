@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use petalflow_graph::Rule;
+use petalflow_graph::{Rule, similar, words};
 use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
@@ -173,7 +173,10 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
         let text = if known {
             format!("option `{written}` needs a value: `{written} = ..`")
         } else {
-            options::unknown(&written, &OPTIONS)
+            let similar = similar(&written, OPTIONS.into_iter());
+            words::unknown_option(&written, similar, &OPTIONS)
+                .as_str()
+                .to_owned()
         };
         let text = format_args!("{}: {text}", Rule::Option.code());
         return Err(syn::Error::new(name.span(), text));

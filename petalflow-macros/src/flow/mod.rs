@@ -10,6 +10,7 @@ mod parse_closure;
 mod parse_group;
 mod parse_interrupt;
 mod parse_subflow;
+mod readings;
 #[cfg(test)]
 mod tests;
 

@@ -111,7 +111,8 @@ fn accept(option: &Ident, value: Value, options: &mut Options, mistakes: &mut Mi
         }
         Value::Thread => std::mem::replace(&mut options.keep, true),
         Value::Unknown => {
-            let text = words::unknown_option(&written, similar(&written, OPTIONS.into_iter()));
+            let text =
+                words::unknown_option(&written, similar(&written, OPTIONS.into_iter()), &OPTIONS);
             mistakes.errors.rule(Rule::Option, option, text);
             options.broken = true;
             false

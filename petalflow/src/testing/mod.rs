@@ -19,6 +19,11 @@
 //! # }
 //! ```
 
+pub mod contract;
 mod reducer;
 
+pub use contract::StoreUnderTest;
 pub use reducer::check_reducer;
+
+#[doc(inline)]
+pub use crate::__store_contract as store_contract;

@@ -9,6 +9,7 @@ use super::reads::{binding, key};
 use super::{Cx, int, list, number};
 use crate::flow::ast::Guard;
 use crate::flow::model::Gate;
+use crate::node::model::{Param, Source};
 use crate::paths::local;
 
 /// One row per interrupt, in the order of their statements.
@@ -24,35 +25,49 @@ pub(super) fn facts(cx: &Cx<'_>, facts: TokenStream) -> TokenStream {
     if guards(cx).next().is_none() {
         return facts;
     }
-    let reads = list(guards(cx).map(|(_, gate, guard)| {
+    let reads = list(guards(cx).map(|(place, gate, guard)| {
         let (node, after) = (int(gate.node), gate.after);
-        let keys = guard.params.iter().filter_map(|param| {
-            let (key, cfgs) = (key(param)?, &param.cfgs);
-            Some(quote!(#(#cfgs)* { keys = keys.union(#key); }))
+        let keys = read(guard).map(|(at, param)| {
+            let (key, cfgs) = (key_name(place, at), &param.cfgs);
+            quote!(#(#cfgs)* { keys = keys.union(#key); })
         });
         quote!((#node, #after, { #[allow(unused_mut)] let mut keys = __petalflow::KeySet::NONE; #(#keys)* keys }))
     }));
     quote!(__petalflow::guarded(#facts, &[#reads]))
 }
 
-/// The functions of the guards, and the checks of what they read.
+/// The functions of the guards, what they read, and the checks of that.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let mut code = TokenStream::new();
-    for (number, gate, guard) in guards(cx) {
-        code.extend(function(cx, number, guard));
-        if !cx.lost {
-            code.extend(guard.params.iter().filter_map(|param| {
-                let (node, after, key, cfgs) =
-                    (int(gate.node), gate.after, key(param)?, &param.cfgs);
-                let check = check_at(
-                    &param.ident.to_token_stream(),
-                    quote!(__petalflow::guard_read(__CHECKED, #node, #key, #after)),
-                );
-                Some(quote!(#(#cfgs)* #check))
-            }));
+    for (place, gate, guard) in guards(cx) {
+        code.extend(function(cx, place, guard));
+        for (at, param) in read(guard) {
+            let (node, after, cfgs) = (int(gate.node), gate.after, &param.cfgs);
+            let (name, key) = (key_name(place, at), key(cx, param));
+            let check = check_at(
+                &param.ident.to_token_stream(),
+                quote!(__petalflow::guard_read(__CHECKED, #node, #name, #after)),
+            );
+            let check = (!cx.lost).then(|| quote!(#(#cfgs)* #check));
+            code.extend(quote! {
+                #(#cfgs)*
+                const #name: __petalflow::KeySet = #key;
+                #check
+            });
         }
     }
     code
+}
+
+/// The parameters of a guard that read a key, by place.
+fn read(guard: &Guard) -> impl Iterator<Item = (usize, &Param)> {
+    let params = guard.params.iter().enumerate();
+    params.filter(|(_, param)| matches!(param.source, Source::Key(_) | Source::KeyOf(..)))
+}
+
+/// The constant that holds the key of a parameter: in a place of its own, so that a type that is no key is one error.
+fn key_name(place: usize, param: usize) -> Ident {
+    chunk(&format!("__READ_{place}"), param)
 }
 
 fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
@@ -62,7 +77,7 @@ fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
         body,
     } = guard;
     let (name, state, snapshot) = (name(number), cx.state, local("state"));
-    let bindings = params.iter().map(binding);
+    let bindings = params.iter().map(|param| binding(cx, param));
     // The body stays in a closure, so that its `return` and `?` mean what they say.
     let stops = quote_spanned!(body.span()=> __petalflow::Guard::stops((|| #returns #body)()));
     quote! {

@@ -33,7 +33,7 @@ pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) ->
             <#ty as __petalflow::Subflow>::fresh()
         }
     };
-    let (snapshot, (params, bindings, item)) = (local("state"), reads(subflow));
+    let (snapshot, (params, bindings, item)) = (local("state"), reads(cx, subflow));
     let (body, out) = (&subflow.input, &subflow.output);
     let input_code = quote_spanned! {body.span()=>
         #[allow(clippy::all, clippy::pedantic)]
@@ -153,13 +153,17 @@ pub(super) fn item(subflow: &Subflow) -> Option<TokenStream> {
 }
 
 /// The parameter for the item, if any; what binds the parameters of the closure; the type of the item.
-fn reads(subflow: &Subflow) -> (TokenStream, TokenStream, Option<TokenStream>) {
+fn reads(cx: &Cx<'_>, subflow: &Subflow) -> (TokenStream, TokenStream, Option<TokenStream>) {
     let item = item(subflow);
     let taken = local("item");
     let param = item
         .as_ref()
         .map(|item| quote!(#taken: &#item))
         .unwrap_or_default();
-    let bindings = subflow.params.iter().map(binding).collect();
+    let bindings = subflow
+        .params
+        .iter()
+        .map(|param| binding(cx, param))
+        .collect();
     (param, bindings, item)
 }
