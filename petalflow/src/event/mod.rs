@@ -99,7 +99,7 @@ pub struct TaskInfo {
 /// while let Some(event) = events.next().await {
 ///     match event.kind {
 ///         EventKind::SuperstepStarted { nodes } => assert_eq!(&*nodes[0], "write"),
-///         EventKind::NodeFinished { update } => assert_eq!(update.draft().only().unwrap(), "…"),
+///         EventKind::NodeFinished { update, .. } => assert_eq!(update.draft().only().unwrap(), "…"),
 ///         EventKind::Finished { state } => assert_eq!(state.draft, "…"),
 ///         _ => {}
 ///     }
@@ -122,6 +122,8 @@ pub enum EventKind<S: State> {
     NodeFinished {
         /// What it wrote.
         update: S::Update,
+        /// Whether it did not run, because the [cache](crate::Launch::cache) knew its result.
+        cached: bool,
     },
     /// An attempt has failed and there will be another.
     Retry {
@@ -222,7 +224,7 @@ impl<S: State> Event<S> {
     /// # async fn main() -> petalflow::Result<()> {
     /// let events: Vec<_> = WriteBook::run(()).events().collect().await;
     /// let written = events.iter().filter_map(|event| event.nested::<Essay>()).find_map(|inner| match &inner.kind {
-    ///     EventKind::NodeFinished { update } => update.draft().only(),
+    ///     EventKind::NodeFinished { update, .. } => update.draft().only(),
     ///     _ => None,
     /// });
     /// assert_eq!(written.unwrap(), "…");

@@ -39,7 +39,7 @@ use crate::{Flow, Namespace, Run, RunErrorKind};
 /// let mut events = Write::run(()).events();
 /// let mut names = Vec::new();
 /// while let Some(event) = events.next().await {
-///     if let EventKind::NodeFinished { update } = &event.kind {
+///     if let EventKind::NodeFinished { update, .. } = &event.kind {
 ///         assert_eq!(update.draft().only().unwrap(), "…");
 ///     }
 ///     names.push(event.kind.name());
@@ -100,7 +100,7 @@ impl<F: Flow> Events<F> {
     /// # async fn main() {
     /// let updates: Vec<_> = Write::run(()).events().updates().collect().await;
     /// assert_eq!(updates.len(), 1);
-    /// assert!(matches!(&updates[0].kind, EventKind::NodeFinished { update } if update.draft().only().unwrap() == "…"));
+    /// assert!(matches!(&updates[0].kind, EventKind::NodeFinished { update, .. } if update.draft().only().unwrap() == "…"));
     /// # }
     /// ```
     pub fn updates(self) -> EventsOf<F> {

@@ -100,11 +100,19 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
 fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
     let Start {
         flow,
-        settings,
+        mut settings,
         begin,
     } = start;
     let wiring = flow.wiring();
-    let missing = missing(&*flow, &settings, &wiring);
+    let mut missing = missing(&*flow, &settings, &wiring);
+    if let Some(managed) = &settings.managed {
+        if matches!(begin, Begin::Stored(_)) {
+            missing.retain(|name| !managed.makes(name));
+        }
+        if let Some(own) = managed.for_run() {
+            settings.managed = Some(Arc::new(own));
+        }
+    }
     if !missing.is_empty() {
         let error = RunError::bare(RunErrorKind::MissingManaged(missing), flow.name(), 0);
         return Box::pin(std::future::ready(Err(error)));

@@ -1,6 +1,7 @@
 //! Driving a flow: the only part that awaits, waits and spawns.
 
 mod attempt;
+mod cached;
 mod cancel;
 mod drive;
 mod fork;

@@ -414,7 +414,9 @@ async fn c62_the_same_by_id_and_as_events() {
             while let Some(event) = events.next().await {
                 match event.kind {
                     EventKind::Interrupted { interrupts, .. } => asked = interrupts,
-                    EventKind::NodeFinished { update } => lines.extend(update.xs().only().cloned()),
+                    EventKind::NodeFinished { update, .. } => {
+                        lines.extend(update.xs().only().cloned())
+                    }
                     _ => panic!("{event:?}"),
                 }
             }

@@ -74,7 +74,7 @@ fn line(event: &Event<Outer>) -> String {
     let at = &event.namespace;
     let node = event.node().unwrap_or_default();
     if let Some(Event {
-        kind: EventKind::NodeFinished { update },
+        kind: EventKind::NodeFinished { update, .. },
         ..
     }) = event.nested::<Inner>()
     {
@@ -82,7 +82,9 @@ fn line(event: &Event<Outer>) -> String {
         return format!("{at}/{node} {texts:?}");
     }
     match &event.kind {
-        EventKind::NodeFinished { update } => format!("{at}/{node} {:?}", update.my_key().only()),
+        EventKind::NodeFinished { update, .. } => {
+            format!("{at}/{node} {:?}", update.my_key().only())
+        }
         kind => format!("{at} {}", kind.name()),
     }
 }

@@ -227,7 +227,7 @@ async fn c99_a_functional_run_tells_each_step_and_then_the_whole() {
         let told = events.filter_map(|event| {
             std::future::ready(match event.kind {
                 EventKind::Custom { value } => Some(value.to_string()),
-                EventKind::NodeFinished { update } => {
+                EventKind::NodeFinished { update, .. } => {
                     Some(format!("graph {:?}", update.whole().only()))
                 }
                 _ => None,

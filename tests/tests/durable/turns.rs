@@ -68,6 +68,36 @@ async fn keys_of_a_turn_restart_and_untracked_keys_are_not_stored() {
     }
 }
 
+struct Echo(&'static str);
+
+#[node(Chat)]
+impl Echo {
+    async fn say(&self, lines: &[String]) -> ChatLines {
+        ChatLines(vec![format!("{} {}", self.0, lines.len())])
+    }
+}
+
+flow!(TalkBack(Chat) { echo; node echo: Echo; });
+
+#[tokio::test]
+async fn a_flow_with_a_node_value_runs_on_threads_too() {
+    let launch = TalkBack::new().echo(Echo("echo")).launch();
+    let thread = launch.store(&MemoryStore::new()).thread("t");
+    thread
+        .run(vec!["hi".to_string()])
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
+    let chat = thread
+        .run(vec!["ho".to_string()])
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
+    assert_eq!(chat.lines, ["hi", "echo 1", "ho", "echo 3"]);
+}
+
 #[tokio::test]
 async fn c96_history_by_durability() {
     let count_of = async |durability| {

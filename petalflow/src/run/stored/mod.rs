@@ -15,9 +15,12 @@ mod task;
 use std::sync::Arc;
 
 pub(crate) use book::{Book, Fate};
+pub(crate) use changes::untracked;
 pub(crate) use claim::Claimed;
 pub(crate) use desk::{Answers, Desk};
 pub(crate) use manage::{edit, fork, prune, snapshot};
+
+pub(crate) use task::{load_finished, save_finished};
 
 use open::{Opened, open};
 
@@ -28,7 +31,7 @@ use crate::interrupt::Resume;
 use crate::middleware::BoxFuture;
 use crate::thread::check_id;
 use crate::thread::{Durability, Keep, OnBusy, ThreadError};
-use crate::{Flow, Namespace, RunError, RunErrorKind, State, TaskId};
+use crate::{Flow, ManagedValues, Namespace, RunError, RunErrorKind, State, TaskId};
 
 /// What is asked of a thread.
 pub(crate) enum Command<S: State> {
@@ -90,6 +93,11 @@ pub(crate) fn engage<F: Flow>(
             let claimed = Claimed::get(&start.archive, start.on_busy, &mut settings.cancel).await;
             Some(claimed.map_err(refused)?)
         };
+        if let Some(managed) = &settings.managed {
+            let made = ManagedValues::rehydrated(managed, &start.archive.thread).await;
+            let failed = |(name, error)| RunError::of_managed(name, error, flow.name());
+            settings.managed = Some(made.map_err(failed)?);
+        }
         let (archive, keep) = (start.archive.clone(), start.keep);
         let run = run(Arc::clone(&flow), settings, start);
         let Some(claim) = &claim else {
