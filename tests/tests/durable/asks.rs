@@ -3,7 +3,7 @@
 use petalflow::checkpoint::MemoryStore;
 use petalflow::interrupt::{Answer, Ask};
 use petalflow::prelude::*;
-use petalflow::thread::{Outcome, ThreadError, Threads};
+use petalflow::thread::{Durability, Outcome, ThreadError, Threads};
 use petalflow::{EventKind, NodeError};
 use serde::{Deserialize, Serialize};
 
@@ -208,6 +208,46 @@ async fn c64_nothing_is_written_before_the_node_returns() {
         assert_eq!(log.steps, ["step1", "step2"]);
         log
     });
+}
+
+#[tokio::test]
+async fn a_question_waits_whatever_the_durability() {
+    for durability in [
+        Durability::Sync,
+        Durability::Async,
+        Durability::Exit,
+        Durability::Interval(2.try_into().unwrap()),
+    ] {
+        both!(Replay, |launch| {
+            let trace = Trace::default();
+            let launch = launch.manage(trace.clone());
+            let store = MemoryStore::new();
+            for turn in 1..=3 {
+                // A launch of its own each time, as in a process of its own.
+                let thread = || {
+                    launch
+                        .clone()
+                        .store(&store)
+                        .durability(durability)
+                        .thread("t")
+                };
+                let asked = thread().run(list([])).await.unwrap().interrupts().to_vec();
+                let stored = thread().state().await.unwrap().unwrap();
+                assert_eq!(
+                    (asked.len(), &stored.interrupts),
+                    (1, &asked),
+                    "{durability:?}"
+                );
+                let answer = asked[0].answer::<Prompt>("b".into()).unwrap();
+                let texts = thread().resume(answer).await.unwrap().finished().unwrap();
+                assert_eq!(texts.xs, ["a", "b", "end"].repeat(turn), "{durability:?}");
+            }
+            assert_eq!(
+                (trace.count("ia"), trace.count("ib"), trace.count("end")),
+                (3, 6, 3)
+            );
+        });
+    }
 }
 
 #[node(Texts)]

@@ -316,7 +316,7 @@ impl<S: State> Opening<'_, S> {
         let assigned = const { KeyMeta::set(S::KEYS, Trait::Assigned) };
         state.reset(turn);
         written = written.minus(turn).union(assigned);
-        self.journal.changes.touch(turn);
+        self.journal.changes.touch::<S>(turn);
         self.write(&mut state, &mut written, S::input(input))?;
         self.start(state, written).await
     }
