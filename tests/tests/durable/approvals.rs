@@ -169,7 +169,7 @@ async fn an_edit_after_a_node_folds_into_what_it_wrote() {
     both!(After, |launch| {
         let thread = launch.store(&MemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
-        let edit = Approval::edit(petalflow::Overwrite(LogXs(list(["mine"]))));
+        let edit = Approval::edit(Overwrite(LogXs(list(["mine"]))));
         let log = thread.resume(edit).await.unwrap().finished().unwrap();
         assert_eq!(log.xs, ["mine", "b"]);
         log
@@ -439,14 +439,14 @@ async fn g064_without_a_store_a_run_that_would_stop_is_refused() {
 
 twin! {
     Nest(Log) {
-        node inner: BeforeLast { in: |xs: &[String]| xs.to_vec(), out: |log: Log| petalflow::Overwrite(LogXs(log.xs)) };
-        node late: After { in: |xs: &[String]| xs.to_vec(), out: |log: Log| petalflow::Overwrite(LogXs(log.xs)) };
+        node inner: BeforeLast { in: |xs: &[String]| xs.to_vec(), out: |log: Log| Overwrite(LogXs(log.xs)) };
+        node late: After { in: |xs: &[String]| xs.to_vec(), out: |log: Log| Overwrite(LogXs(log.xs)) };
         node1 -> inner -> late;
     }
     nodes:
         node1,
-        inner = |b| b.subflow("inner", BeforeLast, |log: &Log| log.xs.clone().into(), |log: Log| petalflow::Overwrite(LogXs(log.xs))),
-        late = |b| b.subflow("late", After, |log: &Log| log.xs.clone().into(), |log: Log| petalflow::Overwrite(LogXs(log.xs)))
+        inner = |b| b.subflow("inner", BeforeLast, |log: &Log| log.xs.clone().into(), |log: Log| Overwrite(LogXs(log.xs))),
+        late = |b| b.subflow("late", After, |log: &Log| log.xs.clone().into(), |log: Log| Overwrite(LogXs(log.xs)))
 }
 
 #[tokio::test]

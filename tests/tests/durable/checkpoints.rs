@@ -8,7 +8,7 @@ use petalflow::interrupt::Resume;
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Edit, HistoryQuery, ThreadError};
 
-use crate::support::{Log, LogXs, appending, both, list, twin};
+use crate::support::{Log, appending, both, list, twin};
 
 appending! { a b c d e }
 

@@ -61,7 +61,7 @@ macro_rules! __forward_launch {
         /// Says how to make a managed value for a thread's run; see [`Launch::rehydrate`]($crate::Launch::rehydrate).
         pub fn rehydrate<T, R, E>(
             self,
-            make: impl Fn($crate::Rehydration) -> R
+            make: impl ::core::ops::Fn($crate::Rehydration) -> R
             + ::core::marker::Send
             + ::core::marker::Sync
             + 'static,
