@@ -66,7 +66,7 @@ async fn c98_a_hit_is_marked_and_the_node_ran_once() {
         let read = launch.clone().run(page("a", "cat")).await.unwrap();
         assert_eq!(read.log, ["fetched", "cat: text at a"]);
         assert_eq!(cached(page("b", "ann")).await, [false, false]);
-        tokio::time::advance(Duration::from_secs(3600)).await;
+        tokio::time::advance(Duration::from_hours(1)).await;
         assert_eq!(
             cached(page("a", "ann")).await,
             [false, false],
@@ -152,7 +152,7 @@ twin! {
 }
 
 const CACHED: petalflow::Policy = petalflow::Policy {
-    cache: Some(Duration::from_secs(3600)),
+    cache: Some(Duration::from_hours(1)),
     ..petalflow::Policy::NONE
 };
 

@@ -253,7 +253,7 @@ async fn g073_a_value_may_be_computed_for_each_use_or_each_run() {
 #[tokio::test(start_paused = true)]
 async fn g073_a_value_may_last_a_while_and_be_invalidated() {
     both!(Tickets, |launch| {
-        let hour = std::time::Duration::from_secs(3600);
+        let hour = std::time::Duration::from_hours(1);
         let provider = Provider::lasting(hour, counter());
         let launch = launch.manage_with(provider.clone());
         let first = async || launch.clone().run(vec![]).await.unwrap().xs[0].clone();

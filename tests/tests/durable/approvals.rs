@@ -372,7 +372,7 @@ async fn g072_two_that_stop_in_one_superstep_are_both_asked_and_both_kept() {
         };
         let one = Resume::new().decide(second.id, Approval::approve().by("bob"));
         let outcome = thread.resume(one).await.unwrap();
-        assert_eq!(outcome.interrupts(), [first.clone()]);
+        assert_eq!(outcome.interrupts(), std::slice::from_ref(first));
         let other = Resume::new().decide(first.id, Approval::skip());
         // The superstep ends, and the stop after it comes.
         let outcome = thread.resume(other).await.unwrap();

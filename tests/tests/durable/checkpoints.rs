@@ -232,10 +232,7 @@ async fn hints() -> ShortHint {
 }
 
 #[node(Short)]
-async fn listens(
-    hint: &Option<String>,
-    tries: Managed<AtomicUsize>,
-) -> petalflow::Result<ShortLog> {
+async fn listens(hint: Option<&str>, tries: Managed<AtomicUsize>) -> petalflow::Result<ShortLog> {
     if tries.fetch_add(1, Ordering::SeqCst) < 2 {
         return Err("not yet".into());
     }

@@ -30,9 +30,9 @@ async fn c88_a_checkpoint_can_be_read_by_its_number() {
         let thread = launch.store(&MemoryStore::new()).thread("t");
         thread.run(list(["i"])).await.unwrap().finished().unwrap();
         for (number, xs, next, cause) in [
-            (0, list(["i"]).to_vec(), vec!["a"], Cause::Input),
-            (1, list(["i", "a"]).to_vec(), vec!["b"], Cause::Superstep),
-            (2, list(["i", "a", "b"]).to_vec(), vec![], Cause::Superstep),
+            (0, list(["i"]), vec!["a"], Cause::Input),
+            (1, list(["i", "a"]), vec!["b"], Cause::Superstep),
+            (2, list(["i", "a", "b"]), vec![], Cause::Superstep),
         ] {
             let snapshot = thread.at(number).await.unwrap();
             assert_eq!(snapshot.state.xs, xs);

@@ -211,10 +211,10 @@ async fn graph(given: &str, cx: Context) -> petalflow::Result<JobWhole> {
         cx.emit(&(name, &done))?;
         Ok(done)
     };
-    let foo = step("foo", given.to_string(), "bar").await?;
-    let bar = step("bar", foo.0, "bark").await?;
-    let baz = step("baz", bar.0, "something else").await?;
-    Ok(JobWhole(format!("{} {}", baz.0, baz.1)))
+    let first = step("foo", given.to_string(), "bar").await?;
+    let second = step("bar", first.0, "bark").await?;
+    let third = step("baz", second.0, "something else").await?;
+    Ok(JobWhole(format!("{} {}", third.0, third.1)))
 }
 
 twin!(Functional(Job) { graph } nodes: graph);
