@@ -55,7 +55,6 @@ impl<S: State> EventKind<S> {
 /// Some of the [events](Events) of a run: those that one of its methods names, of the flow and of the flows inside it, and
 /// [`Failed`](EventKind::Failed) if the run fails. Polling it drives the run; dropping it cancels the run.
 #[must_use = "the stream drives the run: nothing happens before it is polled"]
-#[derive(Debug)]
 pub struct EventsOf<F: Flow> {
     events: Events<F>,
     modes: Modes,
@@ -64,6 +63,15 @@ pub struct EventsOf<F: Flow> {
 impl<F: Flow> EventsOf<F> {
     pub(super) fn new(events: Events<F>, modes: Modes) -> Self {
         EventsOf { events, modes }
+    }
+}
+
+impl<F: Flow> std::fmt::Debug for EventsOf<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EventsOf")
+            .field("events", &self.events)
+            .field("modes", &self.modes)
+            .finish()
     }
 }
 

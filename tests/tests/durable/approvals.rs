@@ -136,18 +136,9 @@ async fn g068_a_rejection_stops_and_says_who_and_why() {
             [["b", "rejected", "ann", "not like this"]]
         );
         // It stays where it stopped, and a new turn begins anew.
-        let log = thread.resume(()).await.unwrap().finished().unwrap();
-        assert_eq!(log.xs, ["a"]);
-        assert_eq!(
-            thread
-                .run(list(["again"]))
-                .await
-                .unwrap()
-                .interrupts()
-                .len(),
-            1
-        );
-        log
+        let turn = thread.run(list(["again"])).await.unwrap();
+        assert_eq!(turn.interrupts().len(), 1);
+        turn.state().clone()
     });
 }
 
