@@ -119,6 +119,7 @@ pub fn state_after_cfg(item: TokenStream) -> TokenStream {
 /// | `retry = [expr, ..]` | several of them: the first that covers an error decides |
 /// | `timeout = 30s` | the longest one attempt may take |
 /// | `idle = 5s` | the longest one attempt may go without a sign of life |
+/// | `cache = 1h` | how long a result stands for whoever reads the same, where the launch has a cache |
 /// | `blocking` | a plain `fn` that blocks: it runs on a thread of its own, with clones of what it reads |
 /// | `spawn` | runs as a task of its own, with clones of what it reads |
 /// | `crate = path` | where petalflow is, if it is not `::petalflow` |

@@ -70,6 +70,7 @@ extern crate self as petalflow;
 
 mod macros;
 
+pub mod cache;
 pub mod checkpoint;
 mod error;
 mod event;
@@ -91,14 +92,14 @@ pub mod prelude;
 pub mod __private;
 
 pub use error::{BoxError, FailureKind, NodeError, Result, RunError, RunErrorKind};
-pub use event::{Event, EventKind, Events, TaskInfo};
+pub use event::{Event, EventKind, Events, EventsOf, NestedEvent, TaskInfo};
 pub use flow::{Flow, Launch};
 pub use graph::Graph;
 pub use middleware::{Middleware, Next, NodeCall};
 pub use node::{
     Chooses, Chosen, Context, Delivery, Each, Effects, Extract, FnNode, ItemCodec, Managed,
-    ManagedValues, Namespace, Node, Output, Policy, Requirements, Retry, Route, Scope, Takes,
-    TaskId, Written,
+    ManagedValues, Namespace, Node, Output, Policy, Provider, Rehydration, Requirements, Retry,
+    Route, Scope, Takes, TaskId, Written,
 };
 pub use petalflow_graph::Topology;
 pub use petalflow_macros::{Route, node, state};

@@ -67,6 +67,7 @@
 /// | `node review: ReviewEssay { in: \|draft: &str\| .., out: \|r: Review\| .. };` | another flow as a node |
 /// | `node review: ReviewEssay { in: .., out: .., keep: thread };` | the same, whose state is kept as long as the thread lives instead of being fresh each time |
 /// | `with fetch { retry: 3, timeout: 30s, idle: 5s };` | retries (one, or a list `[.., ..]`) and timeouts; they win over those on `#[node(..)]` |
+/// | `with fetch { cache: 1h };` | how long a result stands for whoever reads the same, where the launch has a [cache](crate::cache) |
 /// | `with fetch { id: "old_fetch" };` | its name in stored checkpoints, for a node that was renamed |
 ///
 /// Nodes are paths: `START -> nodes::write`. `START` may be left out where one node has no edge into it, `END` where a node

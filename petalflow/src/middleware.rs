@@ -415,7 +415,7 @@ type InnerRun<'a, S> =
 /// struct Count;
 ///
 /// impl RunMiddleware<Essay> for Count {
-///     fn around<'a>(&'a self, input: EssayInput, next: RunNext<'a, Essay>) -> BoxFuture<'a, Result<Essay, RunError>> {
+///     fn around<'a>(&'a self, input: Option<EssayInput>, next: RunNext<'a, Essay>) -> BoxFuture<'a, Result<Essay, RunError>> {
 ///         Box::pin(async move {
 ///             let essay = next.run(input).await?;
 ///             println!("wrote {} characters", essay.draft.chars().count());

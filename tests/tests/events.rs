@@ -19,7 +19,7 @@ twin! { Fork(Log) { a -> b & c; } nodes: a, b, c }
 fn line(event: &Event<Log>) -> String {
     let what = match &event.kind {
         EventKind::SuperstepStarted { nodes } => format!("superstep started {nodes:?}"),
-        EventKind::NodeFinished { update } => format!("node finished {:?}", update.xs().only()),
+        EventKind::NodeFinished { update, .. } => format!("node finished {:?}", update.xs().only()),
         EventKind::Custom { value } => format!("custom {value}"),
         EventKind::Finished { state } => format!("finished {:?}", state.xs),
         EventKind::Failed { error } => format!("failed {error}"),

@@ -9,6 +9,7 @@
 
 mod support;
 
+mod cache;
 mod cancel;
 mod concurrency;
 mod conflicts;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use petalflow::checkpoint::{Address, MemoryStore, Store as _};
 use petalflow::prelude::*;
-use petalflow::{BoxError, Extract, Requirements, RunErrorKind, Scope};
+use petalflow::{BoxError, Extract, Provider, Requirements, RunErrorKind, Scope};
 
 use crate::support::{Log, LogXs, Trace, both, failed, kind, twin};
 
@@ -195,4 +196,193 @@ async fn g055_managed_values_are_no_part_of_the_state() {
         .await
         .unwrap();
     assert_eq!(format!("{log:?}"), "Log { xs: [\"first\", \"pool 0\"] }");
+}
+
+/// A number that is handed out anew each time.
+#[derive(Debug)]
+struct Ticket(u32);
+
+#[node(Log)]
+async fn takes_ticket(ticket: Managed<Ticket>) -> LogXs {
+    LogXs(vec![format!("{}", ticket.0)])
+}
+
+flow! { Inside(Log) { takes_ticket } }
+
+twin! {
+    Tickets(Log) {
+        node again = takes_ticket;
+        node inner: Inside { in: || Vec::new(), out: |log: Log| log.xs.into_iter().next().map(|x| LogXs(vec![x])) };
+        takes_ticket -> again -> inner;
+    }
+    nodes:
+        takes_ticket,
+        again = |b| b.node_as("again", takes_ticket {}),
+        inner = |b| b.subflow("inner", Inside, |_: &Log| Vec::new().into(), |log: Log| log.xs.into_iter().next().map(|x| LogXs(vec![x])))
+}
+
+/// Counts up from 1.
+fn counter() -> impl Fn() -> Ticket + Send + Sync + 'static {
+    let next = AtomicU32::new(1);
+    move || Ticket(next.fetch_add(1, Ordering::SeqCst))
+}
+
+#[tokio::test]
+async fn g073_a_value_may_be_computed_for_each_use_or_each_run() {
+    both!(Tickets, |launch| {
+        let each_use = launch.clone().manage_with(Provider::each_use(counter()));
+        assert_eq!(
+            each_use.clone().run(vec![]).await.unwrap().xs,
+            ["1", "2", "3"]
+        );
+        assert_eq!(each_use.run(vec![]).await.unwrap().xs, ["4", "5", "6"]);
+        let each_run = launch.clone().manage_with(Provider::each_run(counter()));
+        assert_eq!(
+            each_run.clone().run(vec![]).await.unwrap().xs,
+            ["1", "1", "1"]
+        );
+        assert_eq!(each_run.run(vec![]).await.unwrap().xs, ["2", "2", "2"]);
+        // A value that is given takes its place.
+        let given = launch
+            .manage_with(Provider::each_use(counter()))
+            .manage(Ticket(9));
+        assert_eq!(given.run(vec![]).await.unwrap().xs, ["9", "9", "9"]);
+    });
+}
+
+#[tokio::test(start_paused = true)]
+async fn g073_a_value_may_last_a_while_and_be_invalidated() {
+    both!(Tickets, |launch| {
+        let hour = std::time::Duration::from_hours(1);
+        let provider = Provider::lasting(hour, counter());
+        let launch = launch.manage_with(provider.clone());
+        let first = async || launch.clone().run(vec![]).await.unwrap().xs[0].clone();
+        assert_eq!((first().await, first().await), ("1".into(), "1".into()));
+        tokio::time::advance(hour).await;
+        assert_eq!((first().await, first().await), ("2".into(), "2".into()));
+        provider.invalidate();
+        assert_eq!((first().await, first().await), ("3".into(), "3".into()));
+    });
+}
+
+#[derive(Debug)]
+struct Secret(&'static str);
+
+#[node(Log)]
+async fn tells(secret: Managed<Secret>) -> LogXs {
+    LogXs(vec![format!("{} letters", secret.0.len())])
+}
+
+twin! { Tells(Log) { first -> tells; } nodes: first, tells }
+
+#[tokio::test]
+async fn g074_checkpoints_never_hold_managed_values() {
+    // agentmesh keeps their names; here the nodes of the flow say what they need, so that nothing need be kept.
+    both!(Tells, |launch| {
+        let store = MemoryStore::new();
+        let launch = launch
+            .manage(Trace::default())
+            .manage(Secret("open sesame"));
+        let thread = launch.store(&store).thread("t");
+        let log = thread.run(vec![]).await.unwrap().finished().unwrap();
+        assert_eq!(log.xs, ["first", "11 letters"]);
+        let history = store.history(Address::root("t"), None, 99).await.unwrap();
+        assert_eq!(history.len(), 3);
+        for checkpoint in history {
+            let text = String::from_utf8_lossy(&checkpoint.bytes).into_owned();
+            assert!(!text.contains("sesame"), "{text}");
+        }
+    });
+}
+
+#[tokio::test]
+async fn g075_what_a_thread_lacks_is_made_when_its_run_begins_or_goes_on() {
+    both!(Tells, |launch| {
+        let made = Arc::new(AtomicU32::new(0));
+        let count = Arc::clone(&made);
+        let launch = launch.manage(Trace::default()).rehydrate(move |cx| {
+            let count = Arc::clone(&count);
+            async move {
+                tokio::task::yield_now().await;
+                assert!(cx.managed::<Trace>().is_some() && cx.thread() == "t");
+                count.fetch_add(1, Ordering::SeqCst);
+                Ok::<_, BoxError>(Secret("made"))
+            }
+        });
+        let store = MemoryStore::new();
+        let thread = launch.clone().store(&store).thread("t");
+        let log = thread.run(vec![]).await.unwrap().finished().unwrap();
+        assert_eq!(log.xs, ["first", "4 letters"]);
+        let _ = thread.resume(()).await.unwrap();
+        assert_eq!(made.load(Ordering::SeqCst), 2, "for each run");
+        // One that is given is not made, whichever was said first.
+        let given = launch
+            .clone()
+            .manage(Secret("given"))
+            .store(&store)
+            .thread("t");
+        given.run(vec![]).await.unwrap().finished().unwrap();
+        assert_eq!(made.load(Ordering::SeqCst), 2);
+        // A run that is no thread's has nothing to come back to.
+        let kind = kind(launch.run(vec![]).await);
+        assert!(
+            matches!(&kind, RunErrorKind::MissingManaged(names) if names[0].ends_with("Secret"))
+        );
+    });
+}
+
+#[tokio::test]
+async fn g075_what_cannot_be_made_is_named_with_the_cause_and_nothing_runs() {
+    both!(Tells, |launch| {
+        let trace = Trace::default();
+        let launch = launch
+            .manage(trace.clone())
+            .rehydrate(async |_| Err::<Secret, BoxError>("the vault is shut".into()));
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let error = thread.run(vec![]).await.unwrap_err();
+        assert!(
+            matches!(error.kind(), RunErrorKind::Rehydrate { name, problem } if name.ends_with("Secret") && problem == "the vault is shut"),
+            "{error}"
+        );
+        assert!(
+            error
+                .to_string()
+                .ends_with("Secret` could not be made for the run of `Tells`: the vault is shut")
+        );
+        assert_eq!(
+            std::error::Error::source(&error).unwrap().to_string(),
+            "the vault is shut"
+        );
+        assert_eq!(trace.all(), [""; 0]);
+        assert!(thread.state().await.unwrap().is_none(), "nothing has begun");
+    });
+}
+
+#[tokio::test]
+async fn g075_all_that_is_missing_at_a_resume_is_named_at_once() {
+    both!(Needs, |launch| {
+        let store = MemoryStore::new();
+        let made = launch.clone().manage(Trace::default());
+        let made = made.rehydrate(async |_| Ok::<_, BoxError>(Pool::default()));
+        let error = made
+            .store(&store)
+            .thread("t")
+            .run(vec![])
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error.kind(), RunErrorKind::MissingManaged(names) if names.len() == 1 && names[0].ends_with("Clock")),
+            "what can be made is not missing: {error}"
+        );
+        let error = launch
+            .store(&store)
+            .thread("t")
+            .run(vec![])
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error.kind(), RunErrorKind::MissingManaged(names) if names.len() == 3),
+            "{error}"
+        );
+    });
 }

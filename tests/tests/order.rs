@@ -356,7 +356,7 @@ async fn c10_several_writes_of_one_node_fold_in_their_order() {
         let (mut doc, mut updates) = (None, Vec::new());
         while let Some(event) = events.next().await {
             match event.kind {
-                EventKind::NodeFinished { update } => updates.push(
+                EventKind::NodeFinished { update, .. } => updates.push(
                     update
                         .foo()
                         .iter()

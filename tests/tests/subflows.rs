@@ -50,7 +50,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn c82_g052_g053_g054_peers_only_what_out_returns_crosses() {
+async fn c82_c85_g052_g053_g054_peers_only_what_out_returns_crosses() {
     // LangGraph merges the child's whole list into the parent's: ["i","quick","i","quick","s1","s2!"].
     // agentmesh filters keys by the prefix of their names, and a write elsewhere fails while it runs (even a Reply, G054). Here
     // the flow inside has a state of its own type: what it is not handed it cannot read, and what is not its own key does not

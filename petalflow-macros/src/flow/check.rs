@@ -26,7 +26,7 @@ pub(crate) fn all(
 }
 
 /// What `with` takes.
-const NODE_OPTIONS: [&str; 4] = ["retry", "timeout", "idle", "id"];
+const NODE_OPTIONS: [&str; 5] = ["retry", "timeout", "idle", "cache", "id"];
 
 /// PF024.
 fn options_are_known(model: &Model, mistakes: &mut Mistakes) {
@@ -34,15 +34,11 @@ fn options_are_known(model: &Model, mistakes: &mut Mistakes) {
         let written = name.unraw().to_string();
         let read = match &*written {
             "retry" => options::retries(value, &TokenStream::new()).map(drop),
-            "timeout" | "idle" => options::duration(value).map(drop),
+            "timeout" | "idle" | "cache" => options::duration(value).map(drop),
             "id" => options::node_id(value).map(drop),
             "keep" => Err(syn::Error::new(
                 name.span(),
                 words::coded(Rule::Option, &words::keep_beside_in()),
-            )),
-            "cache" => Err(syn::Error::new(
-                name.span(),
-                "`cache` is not supported in this version yet; remove the option",
             )),
             _ => {
                 let similar = similar(&written, NODE_OPTIONS.into_iter());
@@ -58,9 +54,10 @@ fn options_are_known(model: &Model, mistakes: &mut Mistakes) {
 }
 
 /// The methods of the builder: a node value cannot have the name of one, because its setter is a method too.
-const BUILDER_METHODS: [&str; 13] = [
+const BUILDER_METHODS: [&str; 17] = [
     "new",
     "run",
+    "launch",
     "graph",
     "limit",
     "max_concurrency",
@@ -69,6 +66,9 @@ const BUILDER_METHODS: [&str; 13] = [
     "cancel_with",
     "manage",
     "manage_shared",
+    "manage_with",
+    "rehydrate",
+    "cache",
     "middleware",
     "run_middleware",
     "continue_on_error",

@@ -470,12 +470,10 @@ fn a_node_may_be_stored_under_another_name() {
 }
 
 #[test]
-fn unsupported_parts_are_refused_by_name() {
+fn a_node_may_be_cached_for_a_time() {
     let (_, messages) = read("a; with a { cache: 1h }");
-    assert!(
-        messages.len() == 1 && messages[0].contains("`cache` is not supported"),
-        "{messages:?}"
-    );
+    assert_eq!(messages, [""; 0]);
+    assert_eq!(codes("a; with a { cache: 5 }"), ["PF024"]);
 }
 
 #[test]

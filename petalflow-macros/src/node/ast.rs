@@ -20,13 +20,14 @@ pub(crate) struct NodeArgs {
     pub(crate) retry: Option<TokenStream>,
     pub(crate) timeout: Option<TokenStream>,
     pub(crate) idle: Option<TokenStream>,
+    pub(crate) cache: Option<TokenStream>,
     pub(crate) blocking: Option<Ident>,
     pub(crate) spawn: Option<Ident>,
 }
 
 /// The options of a node.
 const OPTIONS: &[&str] = &[
-    "name", "retry", "timeout", "idle", "blocking", "spawn", "crate",
+    "name", "retry", "timeout", "idle", "cache", "blocking", "spawn", "crate",
 ];
 
 impl NodeArgs {
@@ -68,6 +69,9 @@ impl NodeArgs {
                     parsed.timeout = option.duration(errors).map(options::duration_tokens);
                 }
                 Some("idle") => parsed.idle = option.duration(errors).map(options::duration_tokens),
+                Some("cache") => {
+                    parsed.cache = option.duration(errors).map(options::duration_tokens);
+                }
                 Some("blocking") => parsed.blocking = option.flag(errors).then_some(option.name),
                 Some("spawn") => parsed.spawn = option.flag(errors).then_some(option.name),
                 Some("crate") => parsed.krate = option.path(errors),

@@ -202,6 +202,13 @@ pub enum RunErrorKind {
     },
     /// The nodes need managed values that the run was not given; no node has run.
     MissingManaged(Vec<&'static str>),
+    /// A managed value could not be made for a thread's run; no node has run.
+    Rehydrate {
+        /// The name of its type.
+        name: &'static str,
+        /// What was wrong.
+        problem: String,
+    },
     /// The run was cancelled.
     Cancelled,
     /// The run was asked to drain: it finished a superstep and stopped before these nodes.
@@ -290,6 +297,20 @@ impl RunError {
             flow: flow.into(),
             superstep: 0,
             source: Some(error.into()),
+            barrier: None,
+        }))
+    }
+
+    /// A managed value could not be made.
+    pub(crate) fn of_managed(name: &'static str, error: BoxError, flow: &str) -> Self {
+        RunError(Box::new(Inner {
+            kind: RunErrorKind::Rehydrate {
+                name,
+                problem: chain(&*error),
+            },
+            flow: flow.into(),
+            superstep: 0,
+            source: Some(error),
             barrier: None,
         }))
     }
@@ -523,6 +544,10 @@ impl fmt::Display for RunError {
                 }
             }
             RunErrorKind::Thread { problem } => f.write_str(problem),
+            RunErrorKind::Rehydrate { name, problem } => write!(
+                f,
+                "the managed value `{name}` could not be made for the run of `{flow}`: {problem}"
+            ),
             RunErrorKind::NoEdge { node, route } => write!(
                 f,
                 "node `{node}` chose the route `{route}`, which has no edge in `{flow}`"

@@ -1,5 +1,6 @@
 //! What happens in a run, as it happens.
 
+mod mode;
 mod sink;
 mod stream;
 
@@ -8,6 +9,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use mode::EventsOf;
+use mode::Modes;
 pub(crate) use sink::{Listener, Sink};
 pub use stream::Events;
 
@@ -96,7 +99,7 @@ pub struct TaskInfo {
 /// while let Some(event) = events.next().await {
 ///     match event.kind {
 ///         EventKind::SuperstepStarted { nodes } => assert_eq!(&*nodes[0], "write"),
-///         EventKind::NodeFinished { update } => assert_eq!(update.draft().only().unwrap(), "…"),
+///         EventKind::NodeFinished { update, .. } => assert_eq!(update.draft().only().unwrap(), "…"),
 ///         EventKind::Finished { state } => assert_eq!(state.draft, "…"),
 ///         _ => {}
 ///     }
@@ -119,6 +122,8 @@ pub enum EventKind<S: State> {
     NodeFinished {
         /// What it wrote.
         update: S::Update,
+        /// Whether it did not run, because the [cache](crate::Launch::cache) knew its result.
+        cached: bool,
     },
     /// An attempt has failed and there will be another.
     Retry {
@@ -139,13 +144,19 @@ pub enum EventKind<S: State> {
     },
     /// The superstep's writes have been applied.
     SuperstepFinished,
+    /// What the flow knows: when the run begins, unless it begins with nothing, and after each superstep. Only for who asked
+    /// for it, with [`Events::with_values`] or [`Events::values`].
+    Values {
+        /// The state.
+        state: S,
+    },
     /// The thread's checkpoint of this number is in the store.
     Checkpoint {
         /// The number.
         checkpoint: u64,
     },
     /// Something happened in a sub-flow: [`Event::nested`] gives it back with its type.
-    Nested(Arc<dyn Any + Send + Sync>),
+    Nested(NestedEvent),
     /// The run has reached its end.
     Finished {
         /// The final state.
@@ -163,6 +174,35 @@ pub enum EventKind<S: State> {
         /// Why.
         error: RunError,
     },
+}
+
+/// An event of a sub-flow, whose state is of another type.
+#[derive(Clone)]
+pub struct NestedEvent {
+    event: Arc<dyn Any + Send + Sync>,
+    name: &'static str,
+    modes: Modes,
+}
+
+impl NestedEvent {
+    pub(crate) fn of<S: State>(event: Event<S>) -> Self {
+        NestedEvent {
+            name: event.kind.name(),
+            modes: event.kind.modes(),
+            event: Arc::new(event),
+        }
+    }
+
+    /// The name of its [kind](EventKind::name).
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl fmt::Debug for NestedEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("NestedEvent").field(&self.name).finish()
+    }
 }
 
 impl<S: State> Event<S> {
@@ -184,7 +224,7 @@ impl<S: State> Event<S> {
     /// # async fn main() -> petalflow::Result<()> {
     /// let events: Vec<_> = WriteBook::run(()).events().collect().await;
     /// let written = events.iter().filter_map(|event| event.nested::<Essay>()).find_map(|inner| match &inner.kind {
-    ///     EventKind::NodeFinished { update } => update.draft().only(),
+    ///     EventKind::NodeFinished { update, .. } => update.draft().only(),
     ///     _ => None,
     /// });
     /// assert_eq!(written.unwrap(), "…");
@@ -193,7 +233,7 @@ impl<S: State> Event<S> {
     /// ```
     pub fn nested<C: State>(&self) -> Option<&Event<C>> {
         match &self.kind {
-            EventKind::Nested(event) => event.downcast_ref(),
+            EventKind::Nested(nested) => nested.event.downcast_ref(),
             _ => None,
         }
     }
@@ -216,6 +256,7 @@ impl<S: State> EventKind<S> {
             EventKind::NodeFailed { .. } => "node failed",
             EventKind::Custom { .. } => "custom",
             EventKind::SuperstepFinished => "superstep finished",
+            EventKind::Values { .. } => "values",
             EventKind::Checkpoint { .. } => "checkpoint",
             EventKind::Nested(_) => "nested",
             EventKind::Finished { .. } => "finished",

@@ -1,10 +1,9 @@
 //! Where events go: to the stream of this run, or to the run above it.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Event, EventKind, TaskInfo};
+use super::{Event, EventKind, NestedEvent, TaskInfo};
 use crate::node::Scope;
 use crate::{Namespace, State};
 
@@ -13,13 +12,13 @@ pub(crate) trait Listener: Send + Sync {
     /// A node sent a value of its own.
     fn custom(&self, scope: &Scope, value: serde_json::Value);
 
-    /// Something happened in a sub-flow; `event` is an [`Event`] of its state.
+    /// Something happened in a sub-flow.
     fn nested(
         &self,
         namespace: Namespace,
         superstep: u64,
         task: Option<TaskInfo>,
-        event: Arc<dyn Any + Send + Sync>,
+        event: NestedEvent,
     );
 }
 
@@ -41,7 +40,7 @@ impl<S: State> Sink<S> {
                 event.namespace.clone(),
                 event.superstep,
                 event.task.clone(),
-                Arc::new(event),
+                NestedEvent::of(event),
             ),
         }
     }
@@ -64,7 +63,7 @@ impl<S: State> Listener for Sink<S> {
         namespace: Namespace,
         superstep: u64,
         task: Option<TaskInfo>,
-        event: Arc<dyn Any + Send + Sync>,
+        event: NestedEvent,
     ) {
         match self {
             Sink::Queue(_) => self.send(Event {

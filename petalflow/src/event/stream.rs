@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 
+use super::mode::{EventsOf, Modes};
 use super::{Event, EventKind, Sink};
 use crate::{Flow, Namespace, Run, RunErrorKind};
 
@@ -38,7 +39,7 @@ use crate::{Flow, Namespace, Run, RunErrorKind};
 /// let mut events = Write::run(()).events();
 /// let mut names = Vec::new();
 /// while let Some(event) = events.next().await {
-///     if let EventKind::NodeFinished { update } = &event.kind {
+///     if let EventKind::NodeFinished { update, .. } = &event.kind {
 ///         assert_eq!(update.draft().only().unwrap(), "…");
 ///     }
 ///     names.push(event.kind.name());
@@ -61,6 +62,110 @@ impl<F: Flow> Events<F> {
             run: Some(run),
             sink,
         }
+    }
+}
+
+impl<F: Flow> Events<F> {
+    /// Adds the state after each superstep to the events, as [`EventKind::Values`]: it is copied each time, which costs nothing
+    /// where nobody asks.
+    ///
+    /// # Panics
+    ///
+    /// If the stream has been polled already.
+    pub fn with_values(mut self) -> Self
+    where
+        F::State: Clone,
+    {
+        let run = self
+            .run
+            .take()
+            .expect("to be said before the stream is polled");
+        self.run = Some(run.with_values());
+        self
+    }
+
+    /// Only what nodes wrote, as they finish: [`NodeFinished`](EventKind::NodeFinished) and
+    /// [`Interrupted`](EventKind::Interrupted).
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    /// # use petalflow::prelude::*;
+    /// # use petalflow::EventKind;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+    /// # flow!(Write(Essay) { write });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let updates: Vec<_> = Write::run(()).events().updates().collect().await;
+    /// assert_eq!(updates.len(), 1);
+    /// assert!(matches!(&updates[0].kind, EventKind::NodeFinished { update, .. } if update.draft().only().unwrap() == "…"));
+    /// # }
+    /// ```
+    pub fn updates(self) -> EventsOf<F> {
+        EventsOf::new(self, Modes::UPDATES)
+    }
+
+    /// Only the state as it grows: [`Values`](EventKind::Values) and [`Interrupted`](EventKind::Interrupted). The last one is
+    /// the final state.
+    ///
+    /// # Panics
+    ///
+    /// If the stream has been polled already.
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    /// use petalflow::prelude::*;
+    /// use petalflow::EventKind;
+    ///
+    /// #[state]
+    /// #[derive(Clone)]
+    /// struct Count {
+    ///     #[key(input, sum)]
+    ///     n: u32,
+    /// }
+    ///
+    /// #[node(Count)]
+    /// async fn add() -> CountN {
+    ///     CountN(1)
+    /// }
+    ///
+    /// flow!(Add(Count) { add });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut values = Add::run(6).events().values();
+    /// let mut counts = Vec::new();
+    /// while let Some(event) = values.next().await {
+    ///     if let EventKind::Values { state } = event.kind {
+    ///         counts.push(state.n);
+    ///     }
+    /// }
+    /// assert_eq!(counts, [6, 7]);
+    /// # }
+    /// ```
+    pub fn values(self) -> EventsOf<F>
+    where
+        F::State: Clone,
+    {
+        EventsOf::new(self.with_values(), Modes::VALUES)
+    }
+
+    /// Only what nodes sent of their own: [`Custom`](EventKind::Custom).
+    pub fn custom(self) -> EventsOf<F> {
+        EventsOf::new(self, Modes::CUSTOM)
+    }
+
+    /// Only how tasks begin and end: [`NodeStarted`](EventKind::NodeStarted), [`NodeFinished`](EventKind::NodeFinished),
+    /// [`Retry`](EventKind::Retry) and [`NodeFailed`](EventKind::NodeFailed).
+    pub fn tasks(self) -> EventsOf<F> {
+        EventsOf::new(self, Modes::TASKS)
+    }
+
+    /// Only a thread's checkpoints as they are made: [`Checkpoint`](EventKind::Checkpoint).
+    pub fn checkpoints(self) -> EventsOf<F> {
+        EventsOf::new(self, Modes::CHECKPOINTS)
     }
 }
 

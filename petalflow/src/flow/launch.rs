@@ -1,15 +1,17 @@
 //! What to say about a run before it begins.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::Flow;
+use crate::cache::{Cache, CacheOfRun};
 use crate::checkpoint::Store;
 use crate::middleware::{Middleware, RunMiddleware};
 use crate::run::{Begin, CancelToken, Run, Settings, Start};
 use crate::state::{Durable, Key, Update as _};
 use crate::thread::Threads;
-use crate::{NodeError, State, WriteError};
+use crate::{BoxError, ManagedValues, NodeError, Provider, Rehydration, State, WriteError};
 
 /// A flow with what its runs shall have: limits, managed values, middleware. Clone it to launch several alike.
 ///
@@ -210,8 +212,91 @@ impl<F: Flow> Launch<F> {
     /// # }
     /// ```
     pub fn manage_shared<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
-        Arc::make_mut(self.settings.managed.get_or_insert_with(Arc::default)).insert(value);
+        self.managed_mut().insert(value);
         self
+    }
+
+    /// Lends a value that is computed when a node takes it: anew each time, once per run, or again after a while.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use petalflow::Provider;
+    /// use std::time::Instant;
+    ///
+    /// #[node(Log)]
+    /// async fn look(now: Managed<Instant>) -> LogLines {
+    ///     LogLines(vec![format!("{:?}", *now)])
+    /// }
+    ///
+    /// flow!(Look(Log) { look });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let log = Look::new().manage_with(Provider::each_use(Instant::now)).run(()).await?;
+    /// assert_eq!(log.lines.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn manage_with<T: Send + Sync + 'static>(mut self, provider: Provider<T>) -> Self {
+        self.managed_mut().provide(provider);
+        self
+    }
+
+    /// Says how to make a managed value that a thread's run was not given: it is made when such a run begins or goes on,
+    /// before its first node. A value that is given takes its place.
+    ///
+    /// Checkpoints never hold managed values, so what a thread needs to go on elsewhere is made there.
+    ///
+    /// ```
+    /// use petalflow::BoxError;
+    /// use petalflow::checkpoint::MemoryStore;
+    /// use petalflow::prelude::*;
+    ///
+    /// struct Client(String);
+    ///
+    /// #[state]
+    /// struct Call {
+    ///     reply: String,
+    /// }
+    ///
+    /// #[node(Call)]
+    /// async fn call(client: Managed<Client>) -> CallReply {
+    ///     CallReply(format!("from {}", client.0))
+    /// }
+    ///
+    /// flow!(CallOnce(Call) { call });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let launch = CallOnce::new().rehydrate(async |cx| Ok::<_, BoxError>(Client(cx.thread().to_string())));
+    /// let outcome = launch.store(&MemoryStore::new()).thread("ann").run(()).await?;
+    /// assert_eq!(outcome.finished()?.reply, "from ann");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn rehydrate<T, R, E>(
+        mut self,
+        make: impl Fn(Rehydration) -> R + Send + Sync + 'static,
+    ) -> Self
+    where
+        T: Send + Sync + 'static,
+        R: Future<Output = Result<T, E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
+        self.managed_mut().rehydrate(make);
+        self
+    }
+
+    fn managed_mut(&mut self) -> &mut ManagedValues {
+        Arc::make_mut(self.settings.managed.get_or_insert_with(Arc::default))
+    }
+
+    /// Keeps results of nodes that say how long they stand, with `cache = 1h`: see [`cache`](crate::cache). Launches that
+    /// share a cache share results.
+    pub fn cache(self, cache: &(impl Cache + Clone)) -> Self {
+        self.manage(CacheOfRun(Arc::new(cache.clone())))
     }
 
     /// Puts code around every node. The first that is added is the outermost.

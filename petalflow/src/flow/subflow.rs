@@ -11,8 +11,8 @@ use crate::thread::{Keep, OnBusy};
 use crate::{BoxError, Namespace, RunErrorKind, State};
 
 /// Runs a flow inside one superstep of another: all its supersteps, under the namespace of its node, with a limit of its
-/// own. Cancellation, managed values and events are the parent's; only what `out` returns crosses. `keep` is what
-/// `keep: thread` says.
+/// own. Cancellation, managed values and events are the parent's; only what `out` returns crosses. With `keep` the state of
+/// a stored flow goes on from one call to the next, as long as the thread lives.
 #[doc(hidden)]
 pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: Output<S>>(
     child: C,
@@ -22,8 +22,6 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
     effects: &mut Effects<S>,
     keep: bool,
 ) -> Result<(), BoxError> {
-    // Without stored threads there is nothing to keep a state in.
-    let _ = keep;
     let shared = &scope.shared;
     let settings = Settings {
         cancel: shared.cancel.as_ref().map(CancelToken::nested),
@@ -40,7 +38,7 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
     };
     let begin = match &shared.desk {
         None => Begin::Input(input.into()),
-        Some(desk) => stored(desk, scope, &settings.namespace, input.into()),
+        Some(desk) => stored(desk, scope, &settings.namespace, input.into(), keep),
     };
     // A box: a flow may contain itself, and its size should not add to its parent's.
     let run = drive(Start {
@@ -69,6 +67,7 @@ fn stored<S: State>(
     scope: &Scope,
     namespace: &Namespace,
     input: S::Input,
+    keep: bool,
 ) -> Begin<S> {
     Begin::Stored(Box::new(StoredStart {
         archive: desk.archive.clone(),
@@ -77,10 +76,11 @@ fn stored<S: State>(
         on_busy: OnBusy::Refuse,
         command: Command::Input(input),
         keep: Keep::ALL,
+        discard: true,
         nested: Some(Nested {
             owner: scope.task_id(),
             answers: Arc::clone(&desk.answers),
-            keep: false,
+            keep,
         }),
     }))
 }

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use petalflow_graph::{Graph, Source, Target, Via};
 
-use crate::State;
 use crate::node::{Chooses, ItemCodec, Node, NodePolicy, Output, Policy};
+use crate::{KeySet, State};
 
 /// What the engine must know of a node beyond the graph.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +18,8 @@ pub struct NodeSpec {
     pub policy: NodePolicy,
     /// How its item is stored.
     pub item: Option<ItemCodec>,
+    /// The keys it reads; without a set, the whole state.
+    pub reads: Option<KeySet>,
 }
 
 impl NodeSpec {
@@ -28,6 +30,7 @@ impl NodeSpec {
             takes: N::TAKES,
             policy: policy.or(N::POLICY).into(),
             item: N::ITEM,
+            reads: (!N::READS_ALL).then_some(N::READS),
         }
     }
 }
@@ -88,6 +91,7 @@ pub struct Wiring {
     pub(crate) straight: Vec<u32>,
     pub(crate) takes: Vec<bool>,
     pub(crate) items: Vec<Option<ItemCodec>>,
+    pub(crate) reads: Vec<Option<KeySet>>,
     /// Whether any node is deferred.
     pub(crate) defers: bool,
     /// Where people are asked; guards are known by the place in this list.
@@ -118,6 +122,7 @@ impl Wiring {
             straight: Vec::new(),
             takes: specs.iter().map(|spec| spec.takes).collect(),
             items: specs.iter().map(|spec| spec.item).collect(),
+            reads: specs.iter().map(|spec| spec.reads).collect(),
             gates: Vec::new(),
             defers: nodes.iter().any(|node| node.deferred),
             routes: specs.iter().map(|spec| spec.routes).collect(),

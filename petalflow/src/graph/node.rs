@@ -36,6 +36,7 @@ pub(super) trait DynNode<S: State>: Send + Sync {
 )]
 pub(super) struct Traits {
     pub(super) reads: KeySet,
+    pub(super) reads_all: bool,
     pub(super) may: KeySet,
     pub(super) must: KeySet,
     pub(super) twice: KeySet,
@@ -59,6 +60,7 @@ impl Traits {
     fn of_output<S: State, O: Output<S>>() -> Self {
         Traits {
             reads: KeySet::NONE,
+            reads_all: true,
             may: O::MAY,
             must: O::MUST,
             twice: O::TWICE.intersection(S::EXCLUSIVE),
@@ -98,6 +100,7 @@ impl Traits {
             takes: self.takes,
             policy: policy.or(self.policy.into()),
             item: self.codec,
+            reads: (!self.reads_all).then_some(self.reads),
         }
     }
 }
@@ -115,6 +118,7 @@ impl<S: State> Entry<S> {
     pub(super) fn node<N: Node<S>>(name: String, node: N) -> Self {
         let traits = Traits {
             reads: N::READS,
+            reads_all: N::READS_ALL,
             takes: N::TAKES,
             item: (TypeId::of::<N::Item>(), type_name::<N::Item>()),
             policy: N::POLICY,

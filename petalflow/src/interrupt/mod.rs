@@ -200,7 +200,7 @@ impl From<CodecError> for AnswerError {
     }
 }
 
-fn open(waiting: &[Interrupt]) -> String {
+pub(crate) fn open(waiting: &[Interrupt]) -> String {
     if waiting.is_empty() {
         return "nothing".into();
     }

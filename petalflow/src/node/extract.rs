@@ -1,10 +1,9 @@
 //! What a node takes from the run by value.
 
-use std::any::{Any, TypeId, type_name};
-use std::collections::HashMap;
+use std::any::{TypeId, type_name};
 use std::sync::Arc;
 
-use super::{Context, Scope};
+use super::{Context, ManagedValues, Scope};
 use crate::BoxError;
 
 /// A by-value parameter of a node: something the run hands to it.
@@ -162,43 +161,6 @@ impl<T: Send + Sync + 'static> Extract for Managed<T> {
 
     fn require(requirements: &mut Requirements<'_>) {
         requirements.managed::<T>();
-    }
-}
-
-/// The managed values of a run, by type.
-///
-/// ```
-/// use petalflow::ManagedValues;
-/// use std::sync::Arc;
-///
-/// let mut values = ManagedValues::default();
-/// values.insert(Arc::new(7_u32));
-/// assert_eq!(values.get::<u32>().as_deref(), Some(&7));
-/// assert!(!values.has::<String>());
-/// ```
-#[derive(Clone, Default)]
-pub struct ManagedValues(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
-
-impl std::fmt::Debug for ManagedValues {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("ManagedValues").field(&self.0.len()).finish()
-    }
-}
-
-impl ManagedValues {
-    /// Adds a value; a second one of the same type takes the place of the first.
-    pub fn insert<T: Send + Sync + 'static>(&mut self, value: Arc<T>) {
-        self.0.insert(TypeId::of::<T>(), value);
-    }
-
-    /// The value of this type.
-    pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        self.0.get(&TypeId::of::<T>())?.clone().downcast().ok()
-    }
-
-    /// Whether there is a value of this type.
-    pub fn has<T: 'static>(&self) -> bool {
-        self.0.contains_key(&TypeId::of::<T>())
     }
 }
 

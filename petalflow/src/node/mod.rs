@@ -4,8 +4,10 @@ mod context;
 mod effects;
 mod extract;
 mod item;
+mod managed;
 mod output;
 mod policy;
+mod provider;
 mod route;
 
 use std::future::Future;
@@ -13,10 +15,12 @@ use std::future::Future;
 pub(crate) use context::task_id;
 pub use context::{Context, Namespace, Scope, TaskId};
 pub use effects::{Chosen, Effects};
-pub use extract::{Extract, Managed, ManagedValues, Requirements};
+pub use extract::{Extract, Managed, Requirements};
 pub use item::{Delivery, Each, ItemCodec, ItemProbe, NoItemCodec, Takes};
+pub use managed::{ManagedValues, Rehydration};
 pub use output::{Chooses, Fails, Output, Written};
 pub use policy::{NodePolicy, Policy, Retry};
+pub use provider::Provider;
 pub(crate) use route::TypeName;
 pub use route::{Carried, Carries, Route};
 
@@ -60,6 +64,9 @@ pub trait Node<S: State>: Send + Sync + 'static {
     const NAME: &'static str;
     /// The keys it reads. A node that reads the whole state names none.
     const READS: KeySet;
+    /// Whether it may read more than that. [`#[node]`](macro@crate::node) knows; a node written by hand that names no key is
+    /// taken to read the whole state.
+    const READS_ALL: bool = Self::READS.is_empty();
     /// Whether it has an `#[item]` parameter.
     const TAKES: bool = false;
     /// Its own retries and timeouts; the flow's `with` wins over them.

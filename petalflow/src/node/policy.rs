@@ -1,4 +1,4 @@
-//! Retries and timeouts of one node.
+//! Retries, timeouts and the cache of one node.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -237,7 +237,7 @@ fn caused_by<E: Error + 'static>(error: &BoxError) -> bool {
     false
 }
 
-/// What surrounds each run of a node: retries and timeouts. Unset parts leave what is set elsewhere.
+/// What surrounds each run of a node: retries, timeouts, a cache. Unset parts leave what is set elsewhere.
 ///
 /// ```
 /// use petalflow::{Policy, Retry};
@@ -256,14 +256,18 @@ pub struct Policy {
     /// The longest one attempt may go without an event of its own ([`Context::emit`](crate::Context::emit),
     /// [`Context::heartbeat`](crate::Context::heartbeat)).
     pub idle: Option<Duration>,
+    /// How long a result of the node stands for the next run that reads the same, where the launch has a
+    /// [cache](crate::Launch::cache).
+    pub cache: Option<Duration>,
 }
 
 impl Policy {
-    /// No retries and no timeouts.
+    /// No retries, no timeouts and no cache.
     pub const NONE: Self = Policy {
         retry: &[],
         timeout: None,
         idle: None,
+        cache: None,
     };
 
     /// This policy where it says something, else the other.
@@ -285,12 +289,20 @@ impl Policy {
             } else {
                 other.idle
             },
+            cache: if self.cache.is_some() {
+                self.cache
+            } else {
+                other.cache
+            },
         }
     }
 
     /// Whether it asks for nothing.
     pub const fn is_none(&self) -> bool {
-        self.retry.is_empty() && self.timeout.is_none() && self.idle.is_none()
+        self.retry.is_empty()
+            && self.timeout.is_none()
+            && self.idle.is_none()
+            && self.cache.is_none()
     }
 }
 
@@ -301,6 +313,7 @@ pub struct NodePolicy {
     pub(crate) retry: Cow<'static, [Retry]>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) idle: Option<Duration>,
+    pub(crate) cache: Option<Duration>,
 }
 
 impl From<Policy> for NodePolicy {
@@ -309,6 +322,7 @@ impl From<Policy> for NodePolicy {
             retry: Cow::Borrowed(policy.retry),
             timeout: policy.timeout,
             idle: policy.idle,
+            cache: policy.cache,
         }
     }
 }
@@ -332,12 +346,16 @@ impl NodePolicy {
             },
             timeout: self.timeout.or(other.timeout),
             idle: self.idle.or(other.idle),
+            cache: self.cache.or(other.cache),
         }
     }
 
     /// Whether it asks for nothing.
     pub(crate) fn is_none(&self) -> bool {
-        self.retry.is_empty() && self.timeout.is_none() && self.idle.is_none()
+        self.retry.is_empty()
+            && self.timeout.is_none()
+            && self.idle.is_none()
+            && self.cache.is_none()
     }
 
     /// How long to wait before the node is tried again, if it is. `attempt` is the one that failed, from 1.

@@ -1,5 +1,6 @@
 //! One task with all that surrounds it: middleware, timeouts, retries, events.
 
+use super::cached::Place;
 use super::guard::{Failure, caught};
 use super::{Extras, Pulse};
 use crate::event::EventKind;
@@ -16,6 +17,16 @@ pub(crate) async fn attempts<F: Flow>(
     state: &F::State,
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
+    let place = Place::of(flow, scope, state);
+    if let Some(place) = &place
+        && place.look(scope, effects).await
+    {
+        tell(extras, scope, || EventKind::NodeFinished {
+            update: effects.update.clone(),
+            cached: true,
+        });
+        return Ok(());
+    }
     scope.attempt = 0;
     loop {
         scope.attempt += 1;
@@ -23,8 +34,12 @@ pub(crate) async fn attempts<F: Flow>(
         tell(extras, scope, || EventKind::NodeStarted);
         let failure = match attempt(flow, extras, scope, state, effects).await {
             Ok(()) => {
+                if let Some(place) = &place {
+                    place.keep(scope, effects).await;
+                }
                 tell(extras, scope, || EventKind::NodeFinished {
                     update: effects.update.clone(),
+                    cached: false,
                 });
                 return Ok(());
             }

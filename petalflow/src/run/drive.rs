@@ -15,7 +15,10 @@ use crate::middleware::{BoxFuture, RunNext};
 use crate::node::{Chosen, Delivery, Effects, Requirements, Scope};
 use crate::superstep::{NoEdge, Planner, Task, commit_one};
 use crate::thread::ThreadError;
-use crate::{BoxError, Flow, KeySet, NodeError, RunError, RunErrorKind, State, TaskId, WriteError};
+use crate::{
+    BoxError, Flow, KeyMeta, KeySet, NodeError, RunError, RunErrorKind, State, TaskId, Trait,
+    WriteError,
+};
 
 /// A run of many supersteps without a wait lets other tasks run after this many.
 const BREATH: u64 = 128;
@@ -97,11 +100,19 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
 fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
     let Start {
         flow,
-        settings,
+        mut settings,
         begin,
     } = start;
     let wiring = flow.wiring();
-    let missing = missing(&*flow, &settings, &wiring);
+    let mut missing = missing(&*flow, &settings, &wiring);
+    if let Some(managed) = &settings.managed {
+        if matches!(begin, Begin::Stored(_)) {
+            missing.retain(|name| !managed.makes(name));
+        }
+        if let Some(own) = managed.for_run() {
+            settings.managed = Some(Arc::new(own));
+        }
+    }
     if !missing.is_empty() {
         let error = RunError::bare(RunErrorKind::MissingManaged(missing), flow.name(), 0);
         return Box::pin(std::future::ready(Err(error)));
@@ -118,6 +129,9 @@ fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunEr
     let mut engine = Engine::new(flow, settings, wiring, state, written);
     Box::pin(async move {
         engine.tell(|| EventKind::RunStarted);
+        if has_input::<F::State>() {
+            engine.tell_values();
+        }
         // Here and not in a method: a future of that would keep a pointer to the engine in every run in flight.
         let result = match engine.entry() {
             None => engine.general(None, None).await,
@@ -247,12 +261,22 @@ impl<F: Flow> Engine<F> {
         self.scope.shared.desk.as_ref()?.known(id)
     }
 
+    /// What a person has said to it.
+    pub(super) fn said(&self, id: crate::interrupt::InterruptId) -> Option<&str> {
+        let desk = self.scope.shared.desk.as_ref()?;
+        desk.answers.get(&id).map(|(name, _)| &**name)
+    }
+
     /// Runs on from where a thread stopped.
     pub(super) async fn run_stored(
         &mut self,
         book: &mut Book<F::State>,
     ) -> Result<(), Broken<F::State>> {
         self.tell(|| EventKind::RunStarted);
+        self.tell_checkpoint(book);
+        if self.scope.superstep > 0 || book.journal.header.turn > 1 || has_input::<F::State>() {
+            self.tell_values();
+        }
         self.general(None, Some(book)).await
     }
 
@@ -485,6 +509,21 @@ impl<F: Flow> Engine<F> {
         }
     }
 
+    /// Tells of the checkpoint that was just made, if one was.
+    pub(super) fn tell_checkpoint(&self, book: &mut Book<F::State>) {
+        if let Some(checkpoint) = book.journal.made.take() {
+            self.tell(|| EventKind::Checkpoint { checkpoint });
+        }
+    }
+
+    /// Tells the state, if somebody wants it.
+    pub(super) fn tell_values(&self) {
+        let copy = self.extras.as_ref().and_then(|extras| extras.values);
+        if let (Some(copy), Some(state)) = (copy, &self.state) {
+            self.tell(|| EventKind::Values { state: copy(state) });
+        }
+    }
+
     pub(super) fn no_edge(&self, missing: &NoEdge) -> RunErrorKind {
         let route = self.wiring().routes[missing.node as usize]
             .get(missing.route as usize)
@@ -590,6 +629,11 @@ impl From<Stop> for RunErrorKind {
             Stop::Timeout(of) => RunErrorKind::Timeout { of },
         }
     }
+}
+
+/// Whether a run is given anything; the state of one that is not holds nothing before its first superstep.
+fn has_input<S: State>() -> bool {
+    !const { KeyMeta::set(S::KEYS, Trait::Input) }.is_empty()
 }
 
 fn join_targets(wiring: &Wiring, join: usize) -> impl Iterator<Item = String> {

@@ -107,6 +107,7 @@ where
             self.record(engine, book, planner, frontier).await?;
         }
         engine.tell(|| crate::EventKind::SuperstepFinished);
+        engine.tell_values();
         self.idle.append(&mut self.ended);
         Ok(())
     }
@@ -247,10 +248,7 @@ where
             .await
             .map_err(|stop| Broken::new(stop.into()))?
             .map_err(Broken::of_thread)?;
-        if book.journal.saved {
-            let checkpoint = book.journal.seq;
-            engine.tell(|| crate::EventKind::Checkpoint { checkpoint });
-        }
+        engine.tell_checkpoint(book);
         if stops {
             let interrupts = book.asked_after();
             return Err(Broken::new(RunErrorKind::Interrupted { interrupts }));

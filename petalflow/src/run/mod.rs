@@ -1,6 +1,7 @@
 //! Driving a flow: the only part that awaits, waits and spawns.
 
 mod attempt;
+mod cached;
 mod cancel;
 mod drive;
 mod fork;
@@ -124,6 +125,30 @@ impl<F: Flow> Run<F> {
         let sink = Sink::queue();
         start.settings.extras_mut().sink = Some(Arc::clone(&sink));
         Events::new(Run(Progress::Ready(start)), sink)
+    }
+}
+
+impl<F: Flow> Run<F> {
+    /// Tells the state after each superstep to who listens.
+    pub(crate) fn with_values(mut self) -> Self
+    where
+        F::State: Clone,
+    {
+        let Progress::Ready(start) = &mut self.0 else {
+            panic!("`values` must be asked for before the stream is polled")
+        };
+        start.settings.extras_mut().values = Some(F::State::clone);
+        self
+    }
+
+    /// Lets a thread's new input drop what the thread waits for.
+    pub(crate) fn discard_pending(mut self) -> Self {
+        if let Progress::Ready(start) = &mut self.0
+            && let Begin::Stored(stored) = &mut start.begin
+        {
+            stored.discard = true;
+        }
+        self
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Extras<S: State> {
     pub(crate) run_middleware: Vec<Arc<dyn RunMiddleware<S>>>,
     pub(crate) record: Option<Record<S>>,
     pub(crate) sink: Option<Arc<Sink<S>>>,
+    /// Copies the state for who listens to it.
+    pub(crate) values: Option<fn(&S) -> S>,
 }
 
 impl<S: State> Settings<S> {
@@ -79,6 +81,7 @@ impl<S: State> Default for Extras<S> {
             run_middleware: Vec::new(),
             record: None,
             sink: None,
+            values: None,
         }
     }
 }
@@ -93,6 +96,7 @@ impl<S: State> Clone for Extras<S> {
             run_middleware: self.run_middleware.clone(),
             record: self.record,
             sink: self.sink.clone(),
+            values: self.values,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What can go wrong with a thread.
 
 use crate::checkpoint::{CodecError, StoreError};
-use crate::interrupt::AnswerError;
+use crate::interrupt::{AnswerError, Interrupt};
 
 /// Why a thread could not be read, changed or run on.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,17 @@ pub enum ThreadError {
         thread: String,
         /// The number.
         checkpoint: u64,
+    },
+    /// The thread waits for people, and a new input would drop their questions.
+    #[error(
+        "thread `{thread}` waits for {}: answer with `.resume(..)`, or drop it with `.run(..).discard_pending()`",
+        crate::interrupt::open(.waiting)
+    )]
+    Waiting {
+        /// The thread.
+        thread: String,
+        /// What it waits for.
+        waiting: Vec<Interrupt>,
     },
     /// The program was changed in a way that does not fit what is stored: the thread stays as it is. A
     /// [`Migration`](crate::checkpoint::Migration) brings old threads along, and

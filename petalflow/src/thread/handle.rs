@@ -51,7 +51,10 @@ impl<F: Flow> Thread<F> {
     }
 
     /// Runs the flow from this input. A thread that exists begins a new turn: keys marked `turn` go back to their defaults, the
-    /// others stay, and the input folds into them. Whatever the thread was waiting for is dropped.
+    /// others stay, and the input folds into them. What a failed or stopped run had left to do is dropped.
+    ///
+    /// A thread that waits for people refuses a new input, with [`Waiting`](ThreadError::Waiting): answer first, or say that
+    /// the questions may be [dropped](ThreadRun::discard_pending).
     pub fn run(&self, input: impl Into<<F::State as State>::Input>) -> ThreadRun<F> {
         self.begin(Command::Input(input.into()))
     }
@@ -102,6 +105,7 @@ impl<F: Flow> Thread<F> {
             on_busy: threads.on_busy,
             command,
             keep: threads.keep,
+            discard: false,
             nested: None,
         }));
         ThreadRun(Run::new(Start {
@@ -342,6 +346,42 @@ impl<F: Flow> ThreadRun<F> {
     /// If the run has been polled already.
     pub fn events(self) -> Events<F> {
         self.0.events()
+    }
+
+    /// Lets a new input drop what the thread waits for: questions, and what their siblings had finished. To be said before
+    /// the run is polled; it changes nothing where nothing waits, and nothing for [`Thread::resume`].
+    ///
+    /// ```
+    /// use petalflow::checkpoint::MemoryStore;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Post {
+    ///     #[key(input)]
+    ///     text: String,
+    /// }
+    ///
+    /// #[node(Post)]
+    /// async fn publish(text: &str) {
+    ///     println!("{text}");
+    /// }
+    ///
+    /// flow!(Publish(Post) { publish; interrupt before publish; });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+    /// let paused = thread.run("frist".to_string()).await?;
+    /// assert_eq!(paused.interrupts().len(), 1);
+    ///
+    /// assert!(thread.run("first".to_string()).await.is_err(), "somebody is looking at it");
+    /// let paused = thread.run("first".to_string()).discard_pending().await?;
+    /// assert_eq!(paused.state().text, "first");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn discard_pending(self) -> Self {
+        ThreadRun(self.0.discard_pending())
     }
 }
 

@@ -3,10 +3,11 @@
 use petalflow::checkpoint::MemoryStore;
 use petalflow::interrupt::{Answer, Ask};
 use petalflow::prelude::*;
-use petalflow::thread::{Outcome, Threads};
+use petalflow::thread::{Durability, Outcome, ThreadError, Threads};
+use petalflow::{EventKind, NodeError};
 use serde::{Deserialize, Serialize};
 
-use crate::support::{both, list, twin};
+use crate::support::{Trace, both, list, twin};
 
 #[derive(Serialize, Deserialize, Debug, PartialEq)]
 struct Prompt {
@@ -170,6 +171,299 @@ async fn a_flow_inside_another_is_parked_alone_and_goes_on_inside() {
     let outcome = thread.answer::<Prompt>("B".into()).await.unwrap();
     let outer = outcome.finished().unwrap();
     assert_eq!(outer.xs, ["before 0", "A B", "side", "last"]);
+}
+
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct StepLog {
+    #[key(append)]
+    steps: Vec<String>,
+}
+
+#[node(StepLog)]
+async fn asks_twice(cx: Context) -> petalflow::Result<StepLogSteps> {
+    let mut steps = Vec::new();
+    for step in ["step1", "step2"] {
+        cx.ask(prompt(step)).await?;
+        steps.push(step.to_string());
+    }
+    Ok(StepLogSteps(steps))
+}
+
+twin!(AskTwice(StepLog) { asks_twice } nodes: asks_twice);
+
+#[tokio::test]
+async fn c64_nothing_is_written_before_the_node_returns() {
+    both!(AskTwice, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let mut outcome = thread.run(()).await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(outcome.interrupts().len(), 1);
+            let snapshot = thread.state().await.unwrap().unwrap();
+            assert_eq!(snapshot.state.steps, [""; 0]);
+            assert_eq!(snapshot.interrupts, outcome.interrupts());
+            outcome = thread.answer::<Prompt>("on".into()).await.unwrap();
+        }
+        let log = outcome.finished().unwrap();
+        assert_eq!(log.steps, ["step1", "step2"]);
+        log
+    });
+}
+
+#[tokio::test]
+async fn a_question_waits_whatever_the_durability() {
+    for durability in [
+        Durability::Sync,
+        Durability::Async,
+        Durability::Exit,
+        Durability::Interval(2.try_into().unwrap()),
+    ] {
+        both!(Replay, |launch| {
+            let trace = Trace::default();
+            let launch = launch.manage(trace.clone());
+            let store = MemoryStore::new();
+            for turn in 1..=3 {
+                // A launch of its own each time, as in a process of its own.
+                let thread = || {
+                    launch
+                        .clone()
+                        .store(&store)
+                        .durability(durability)
+                        .thread("t")
+                };
+                let asked = thread().run(list([])).await.unwrap().interrupts().to_vec();
+                let stored = thread().state().await.unwrap().unwrap();
+                assert_eq!(
+                    (asked.len(), &stored.interrupts),
+                    (1, &asked),
+                    "{durability:?}"
+                );
+                let answer = asked[0].answer::<Prompt>("b".into()).unwrap();
+                let texts = thread().resume(answer).await.unwrap().finished().unwrap();
+                assert_eq!(texts.xs, ["a", "b", "end"].repeat(turn), "{durability:?}");
+            }
+            assert_eq!(
+                (trace.count("ia"), trace.count("ib"), trace.count("end")),
+                (3, 6, 3)
+            );
+        });
+    }
+}
+
+#[node(Texts)]
+async fn ia(trace: Managed<Trace>) -> TextsXs {
+    trace.say("ia");
+    TextsXs(list(["a"]))
+}
+
+#[node(Texts)]
+async fn ib(cx: Context, trace: Managed<Trace>) -> petalflow::Result<TextsXs> {
+    trace.say("ib");
+    Ok(TextsXs(vec![cx.ask(prompt("ib")).await?]))
+}
+
+twin!(Pair(Texts) { START -> ia & ib; } nodes: ia, ib);
+
+#[tokio::test]
+async fn c66_a_new_input_while_somebody_is_asked_is_refused_unless_that_is_meant() {
+    // LangGraph drops question and pending results unsaid.
+    both!(Pair, |launch| {
+        let trace = Trace::default();
+        let thread = launch
+            .manage(trace.clone())
+            .store(&MemoryStore::new())
+            .thread("t");
+        let outcome = thread.run(list(["0"])).await.unwrap();
+        assert_eq!(outcome.interrupts().len(), 1);
+        let error = thread.run(list(["new"])).await.unwrap_err();
+        let Some(ThreadError::Waiting { waiting, .. }) = error.thread_error() else {
+            panic!("{error}")
+        };
+        assert_eq!(waiting, outcome.interrupts());
+        assert!(error.to_string().contains("(node `ib`, prompt)"), "{error}");
+        assert!(error.to_string().contains(".discard_pending()"), "{error}");
+        // Nothing was lost by trying.
+        let snapshot = thread.state().await.unwrap().unwrap();
+        assert_eq!(snapshot.state.xs, ["0"]);
+        assert_eq!(snapshot.interrupts.len(), 1);
+        let outcome = thread.run(list(["new"])).discard_pending().await.unwrap();
+        assert_ne!(
+            outcome.interrupts()[0].id,
+            waiting[0].id,
+            "it is asked anew"
+        );
+        assert_eq!((trace.count("ia"), trace.count("ib")), (2, 2));
+        let texts = thread
+            .answer::<Prompt>("b".into())
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(texts.xs, ["0", "new", "a", "b"]);
+        texts
+    });
+}
+
+#[node(Texts)]
+async fn caught(#[item] failure: &NodeError) -> TextsXs {
+    TextsXs(vec![format!("caught {}", failure.message)])
+}
+
+twin!(Guarded(Texts) { START -> ia & ib; catch ib -> caught; } nodes: ia, ib, caught);
+
+#[tokio::test]
+async fn c59_a_question_is_no_failure_that_could_be_caught() {
+    both!(Guarded, |launch| {
+        let thread = launch
+            .manage(Trace::default())
+            .store(&MemoryStore::new())
+            .thread("t");
+        let outcome = thread.run(list([])).await.unwrap();
+        assert_eq!(outcome.interrupts().len(), 1);
+        let texts = thread
+            .answer::<Prompt>("b".into())
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(texts.xs, ["a", "b"]);
+        texts
+    });
+}
+
+flow!(AskOne(Texts) { ia -> ib });
+
+#[node(Outer)]
+async fn prompts() -> Each<String> {
+    Each(list(["a", "b", "c", "d", "e"]))
+}
+
+flow! {
+    AskMany(Outer) {
+        node inner: AskOne { in: |#[item] text: &String| TextsInput { xs: vec![text.clone()] }, out: |t: Texts| OuterXs(t.xs[2..].to_vec()) };
+        prompts -> each inner -> last;
+    }
+}
+
+#[tokio::test]
+async fn c68_questions_inside_five_flows_are_answered_by_id_and_keep_their_order() {
+    let trace = Trace::default();
+    let thread = AskMany::new()
+        .manage(trace.clone())
+        .store(&MemoryStore::new())
+        .thread("t");
+    let outcome = thread.run(()).await.unwrap();
+    let interrupts = outcome.interrupts();
+    let namespaces: Vec<_> = interrupts
+        .iter()
+        .map(|interrupt| &*interrupt.namespace)
+        .collect();
+    assert_eq!(
+        namespaces,
+        ["inner[0]", "inner[1]", "inner[2]", "inner[3]", "inner[4]"]
+    );
+    // By id, in any order.
+    let answer = |at: usize| {
+        let text = format!("human input for prompt {}", ["a", "b", "c", "d", "e"][at]);
+        interrupts[at].answer::<Prompt>(text).unwrap()
+    };
+    let outcome = thread.resume(vec![answer(3), answer(0)]).await.unwrap();
+    assert_eq!(outcome.interrupts().len(), 3);
+    let outcome = thread
+        .resume(vec![answer(4), answer(2), answer(1)])
+        .await
+        .unwrap();
+    let mut expected: Vec<String> = ["a", "b", "c", "d", "e"]
+        .map(|prompt| format!("human input for prompt {prompt}"))
+        .into();
+    expected.push("last".into());
+    assert_eq!(outcome.finished().unwrap().xs, expected);
+    assert_eq!(
+        trace.count("ia"),
+        5,
+        "what was done inside is not done again"
+    );
+}
+
+twin!(Replay(Texts) { ia -> ib -> end; } nodes: ia, ib, end);
+
+#[node(Texts)]
+async fn end(trace: Managed<Trace>) -> TextsXs {
+    trace.say("end");
+    TextsXs(list(["end"]))
+}
+
+#[tokio::test]
+async fn c74_going_back_before_a_question_asks_it_again() {
+    both!(Replay, |launch| {
+        let trace = Trace::default();
+        let thread = launch
+            .manage(trace.clone())
+            .store(&MemoryStore::new())
+            .thread("t");
+        let first = thread.run(list([])).await.unwrap().interrupts()[0].id;
+        thread
+            .answer::<Prompt>("hello".into())
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        let history = thread
+            .history(petalflow::thread::HistoryQuery::all())
+            .await
+            .unwrap();
+        let before = history.iter().rfind(|info| info.next == ["ib"]).unwrap();
+        thread.fork(before.checkpoint).await.unwrap();
+        let outcome = thread.resume(()).await.unwrap();
+        assert_eq!(outcome.state().xs, ["a"]);
+        assert_ne!(
+            outcome.interrupts()[0].id,
+            first,
+            "an answer to the first is none to this one"
+        );
+        assert_eq!(
+            (trace.count("ia"), trace.count("ib"), trace.count("end")),
+            (1, 3, 1)
+        );
+        let texts = thread
+            .answer::<Prompt>("again".into())
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(texts.xs, ["a", "again", "end"]);
+        texts
+    });
+}
+
+#[tokio::test]
+async fn c62_the_same_by_id_and_as_events() {
+    use futures_util::StreamExt as _;
+    both!(Twice, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let mut asked = thread
+            .run(list(["DE"]))
+            .await
+            .unwrap()
+            .interrupts()
+            .to_vec();
+        let mut lines = Vec::new();
+        for answer in ["answer 1", "answer 2"] {
+            let answer = Answer::new::<Prompt>(asked[0].id, &answer.to_string()).unwrap();
+            let mut events = thread.resume(answer).events().updates();
+            while let Some(event) = events.next().await {
+                match event.kind {
+                    EventKind::Interrupted { interrupts, .. } => asked = interrupts,
+                    EventKind::NodeFinished { update, .. } => {
+                        lines.extend(update.xs().only().cloned());
+                    }
+                    _ => panic!("{event:?}"),
+                }
+            }
+        }
+        assert_eq!(lines, [list(["answer 1 answer 2"])]);
+        lines
+    });
 }
 
 #[tokio::test]

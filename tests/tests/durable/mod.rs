@@ -1,7 +1,13 @@
 //! Runs that a store remembers.
 
+mod approvals;
 mod asks;
+mod checkpoints;
+mod contract;
+mod faults;
+mod inner;
 mod pending;
+mod streams;
 mod time_travel;
 mod turns;
 mod upgrades;

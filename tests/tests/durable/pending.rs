@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use petalflow::checkpoint::MemoryStore;
 use petalflow::prelude::*;
-use petalflow::{CancelToken, Retry, RunErrorKind};
+use petalflow::thread::{Durability, HistoryQuery};
+use petalflow::{CancelToken, NodeError, Retry, RunErrorKind};
 
-use crate::support::{both, twin};
+use crate::support::{Log, LogXs, both, list, twin};
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -69,25 +70,102 @@ async fn c46_successful_siblings_are_not_run_again() {
         assert!(!second.finished);
         assert_eq!(second.error.as_ref().unwrap().message, "I'm not good");
 
+        // The checkpoint itself knows nothing of what came after it but beside it.
+        let at = thread.at(snapshot.info.checkpoint).await.unwrap();
+        assert_eq!((at.state.value, &at.info.next), (1, &snapshot.info.next));
+
         thread.resume(()).await.unwrap_err();
         assert_eq!(counts(), (1, 4));
         calls.mended.store(1, Ordering::SeqCst);
         let sum = thread.resume(()).await.unwrap().finished().unwrap();
         assert_eq!(sum.value, 6);
         assert_eq!(counts(), (1, 5));
-        assert_eq!(
-            thread
-                .history(petalflow::thread::HistoryQuery::all())
-                .await
-                .unwrap()
-                .len(),
-            2
-        );
+        assert_eq!(thread.history(HistoryQuery::all()).await.unwrap().len(), 2);
         // A thread that has ended stays as it is.
         let sum = thread.resume(()).await.unwrap().finished().unwrap();
         assert_eq!(sum.value, 6);
         assert_eq!(counts(), (1, 5));
         sum
+    });
+}
+
+#[tokio::test]
+async fn c46_the_same_when_checkpoints_are_written_at_the_end() {
+    both!(Fork, |launch| {
+        let calls = Arc::new(Calls::default());
+        let launch = launch.manage_shared(Arc::clone(&calls));
+        let threads = launch
+            .store(&MemoryStore::new())
+            .durability(Durability::Exit);
+        let thread = threads.thread("t");
+        thread.run(1).await.unwrap_err();
+        let snapshot = thread.state().await.unwrap().unwrap();
+        assert_eq!(snapshot.state.value, 1);
+        assert!(snapshot.tasks[0].finished && !snapshot.tasks[1].finished);
+        calls.mended.store(1, Ordering::SeqCst);
+        let sum = thread.resume(()).await.unwrap().finished().unwrap();
+        assert_eq!(sum.value, 6);
+        assert_eq!(calls.one.load(Ordering::SeqCst), 1);
+        // One where it failed, one where it ended.
+        let history = thread.history(HistoryQuery::all()).await.unwrap();
+        assert_eq!(history.len(), 2);
+        sum
+    });
+}
+
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Totals {
+    #[key(input)]
+    given: i64,
+    #[key(sum)]
+    total: i64,
+    #[key(default)]
+    output: i64,
+}
+
+#[derive(Default)]
+struct Flaky(AtomicUsize);
+
+#[node(Totals, retry = Retry::times(3).first(Duration::ZERO).on::<std::io::Error>())]
+async fn add(
+    given: &i64,
+    total: &i64,
+    flaky: Managed<Flaky>,
+) -> petalflow::Result<(TotalsOutput, TotalsTotal)> {
+    let x = total + given;
+    if x > 10 {
+        return Err("Input is too large".into());
+    }
+    if x > 4 && flaky.0.fetch_add(1, Ordering::SeqCst) == 0 {
+        return Err(std::io::Error::other("the line is busy").into());
+    }
+    Ok((TotalsOutput(x), TotalsTotal(x)))
+}
+
+twin!(Adding(Totals) { add } nodes: add);
+
+#[tokio::test]
+async fn c48_on_a_thread_a_failed_superstep_applies_nothing() {
+    both!(Adding, |launch| {
+        let threads = launch.manage(Flaky::default()).store(&MemoryStore::new());
+        let (one, two) = (threads.thread("1"), threads.thread("2"));
+        assert_eq!(one.run(2).await.unwrap().state().output, 2);
+        let totals = one.run(3).await.unwrap().finished().unwrap();
+        assert_eq!((totals.output, totals.total), (5, 7));
+        let error = one.run(4).await.unwrap_err();
+        assert!(error.to_string().contains("Input is too large"), "{error}");
+        let snapshot = one.state().await.unwrap().unwrap();
+        assert_eq!((snapshot.state.total, snapshot.state.given), (7, 4));
+        let [task] = &snapshot.tasks[..] else {
+            panic!("{:?}", snapshot.tasks)
+        };
+        assert!(!task.finished);
+        assert_eq!(task.error.as_ref().unwrap().message, "Input is too large");
+        assert_eq!(two.run(5).await.unwrap().state().total, 5);
+        let snapshot = one.state().await.unwrap().unwrap();
+        assert_eq!(snapshot.state.total, 7);
+        totals
     });
 }
 
@@ -131,44 +209,150 @@ async fn c49_new_input_after_a_failure_starts_afresh_from_the_same_state() {
         assert!(error.message.contains("Simulated failure"));
         let steps = thread.run(input(&[], 2)).await.unwrap().finished().unwrap();
         assert_eq!(steps.steps, ["start", "node1", "node2"]);
+        // Two inputs and two supersteps; LangGraph counts the empty thread before each input as well.
+        let history = thread.history(HistoryQuery::all()).await.unwrap();
+        let turns: Vec<_> = history
+            .iter()
+            .map(|info| (info.turn, info.superstep))
+            .collect();
+        assert_eq!(turns, [(2, 2), (2, 1), (2, 0), (1, 0)]);
         thread.delete().await.unwrap();
         assert!(thread.state().await.unwrap().is_none());
+        let history = thread.history(HistoryQuery::all()).await.unwrap();
+        assert!(history.is_empty());
         steps
     });
 }
 
+#[node(Steps)]
+async fn stop(token: Managed<CancelToken>) -> StepsSteps {
+    token.drain();
+    StepsSteps(vec!["stop".into()])
+}
+
+twin!(Stop(Steps) { START -> stop -> node2; } nodes: stop, node2);
+twin!(StopLast(Steps) { START -> node2 -> stop; } nodes: stop, node2);
+
 #[tokio::test]
 async fn c61_a_drained_thread_goes_on_where_it_stopped() {
-    #[node(Steps)]
-    async fn stop(token: Managed<CancelToken>) -> StepsSteps {
-        token.drain();
-        StepsSteps(vec!["stop".into()])
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        both!(Stop, |launch| {
+            let store = MemoryStore::new();
+            let token = CancelToken::new();
+            let input = StepsInput {
+                steps: vec![],
+                attempt: 0,
+            };
+            let first = launch.clone().cancel_with(&token).manage(token.clone());
+            let first = first.store(&store).durability(durability).thread("t");
+            let error = first.run(input).await.unwrap_err();
+            assert_eq!(
+                *error.kind(),
+                RunErrorKind::Drained {
+                    next: vec!["node2".into()]
+                }
+            );
+            let snapshot = first.state().await.unwrap().unwrap();
+            assert_eq!(
+                snapshot.state.steps,
+                ["stop"],
+                "committed, whatever the durability"
+            );
+            let again = launch.manage(CancelToken::new()).store(&store).thread("t");
+            let steps = again.resume(()).await.unwrap().finished().unwrap();
+            assert_eq!(steps.steps, ["stop", "node2"]);
+            steps
+        });
     }
-    flow!(Stop(Steps) { START -> stop -> node2; });
+}
 
-    let store = MemoryStore::new();
-    let token = CancelToken::new();
-    let input = StepsInput {
-        steps: vec![],
-        attempt: 0,
-    };
-    let first = Stop::new().cancel_with(&token).manage(token.clone());
-    let error = first
-        .store(&store)
-        .thread("t")
-        .run(input)
-        .await
-        .unwrap_err();
-    assert_eq!(
-        *error.kind(),
-        RunErrorKind::Drained {
-            next: vec!["node2".into()]
-        }
-    );
-    let again = Stop::new()
-        .manage(CancelToken::new())
-        .store(&store)
-        .thread("t");
-    let steps = again.resume(()).await.unwrap().finished().unwrap();
-    assert_eq!(steps.steps, ["stop", "node2"]);
+#[tokio::test]
+async fn c61_a_drain_in_the_last_superstep_of_a_thread_changes_nothing() {
+    both!(StopLast, |launch| {
+        let token = CancelToken::new();
+        let launch = launch.cancel_with(&token).manage(token.clone());
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let input = StepsInput {
+            steps: vec![],
+            attempt: 0,
+        };
+        let steps = thread.run(input).await.unwrap().finished().unwrap();
+        assert_eq!(steps.steps, ["node2", "stop"]);
+        steps
+    });
+}
+
+#[node(Sum)]
+async fn charges(cx: Context, calls: Managed<Calls>) -> petalflow::Result<SumValue> {
+    let charged = cx.once("charge", async {
+        calls.one.fetch_add(1, Ordering::SeqCst);
+        Ok::<_, petalflow::BoxError>(7)
+    });
+    let charged = charged.await?;
+    if calls.mended.load(Ordering::SeqCst) == 0 {
+        return Err("after the charge".into());
+    }
+    Ok(SumValue(charged))
+}
+
+twin!(Charge(Sum) { charges } nodes: charges);
+
+#[tokio::test]
+async fn what_is_done_once_is_not_done_again_in_any_durability() {
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        both!(Charge, |launch| {
+            let calls = Arc::new(Calls::default());
+            let threads = launch
+                .manage_shared(Arc::clone(&calls))
+                .store(&MemoryStore::new());
+            let thread = threads.durability(durability).thread("t");
+            thread.run(0).await.unwrap_err();
+            calls.mended.store(1, Ordering::SeqCst);
+            assert_eq!(
+                thread.resume(()).await.unwrap().finished().unwrap().value,
+                7
+            );
+            assert_eq!(calls.one.load(Ordering::SeqCst), 1, "{durability:?}");
+            // A new turn is a new charge.
+            assert_eq!(thread.run(0).await.unwrap().finished().unwrap().value, 14);
+            assert_eq!(calls.one.load(Ordering::SeqCst), 2, "{durability:?}");
+        });
+    }
+}
+
+#[node(Log)]
+async fn falls() -> petalflow::Result<LogXs> {
+    Err("a stone in the way".into())
+}
+
+#[node(Log)]
+async fn handles(
+    #[item] failure: &NodeError,
+    trace: Managed<AtomicUsize>,
+) -> petalflow::Result<LogXs> {
+    if trace.fetch_add(1, Ordering::SeqCst) == 0 {
+        return Err("not yet".into());
+    }
+    Ok(LogXs(vec![format!(
+        "{} after {}",
+        failure.node, failure.message
+    )]))
+}
+
+twin!(Falls(Log) { falls; catch falls -> handles; } nodes: falls, handles);
+
+#[tokio::test]
+async fn c59_what_was_caught_survives_a_checkpoint_and_a_resume() {
+    both!(Falls, |launch| {
+        let thread = launch
+            .manage(AtomicUsize::new(0))
+            .store(&MemoryStore::new())
+            .thread("t");
+        thread.run(list([])).await.unwrap_err();
+        let snapshot = thread.state().await.unwrap().unwrap();
+        assert_eq!(snapshot.info.next, ["handles"]);
+        let log = thread.resume(()).await.unwrap().finished().unwrap();
+        assert_eq!(log.xs, ["falls after a stone in the way"]);
+        log
+    });
 }

@@ -3,7 +3,8 @@
 use petalflow::checkpoint::MemoryStore;
 use petalflow::thread::{Edit, HistoryQuery, Keep};
 
-use crate::support::{Log, LogXs, appending, both, list, twin};
+use crate::support::{Log, LogXs, Trace, appending, both, list, twin};
+use petalflow::prelude::*;
 
 appending! { a b c }
 
@@ -73,5 +74,127 @@ async fn c78_bulk_updates() {
             assert!(error.to_string().contains(words), "{error}");
         }
         thread.resume(()).await.unwrap().finished().unwrap().xs
+    });
+}
+
+#[node(Log)]
+async fn seen(trace: Managed<Trace>) -> LogXs {
+    trace.say("seen");
+    LogXs(list(["a"]))
+}
+
+twin!(One(Log) { seen } nodes: seen);
+
+#[tokio::test]
+async fn c76_going_on_from_the_last_checkpoint_runs_nothing() {
+    both!(One, |launch| {
+        let trace = Trace::default();
+        let thread = launch
+            .manage(trace.clone())
+            .store(&MemoryStore::new())
+            .thread("t");
+        thread.run(list([])).await.unwrap().finished().unwrap();
+        let last = thread.state().await.unwrap().unwrap().info.checkpoint;
+        thread.fork(last).await.unwrap();
+        let log = thread.resume(()).await.unwrap().finished().unwrap();
+        assert_eq!((&log.xs[..], trace.count("seen")), (&list(["a"])[..], 1));
+        log
+    });
+}
+
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Pair {
+    #[key(default)]
+    foo: String,
+    #[key(default)]
+    baz: String,
+}
+
+#[node(Pair)]
+async fn x() -> PairFoo {
+    PairFoo("x".into())
+}
+
+#[node(Pair)]
+async fn y() -> PairBaz {
+    PairBaz("y".into())
+}
+
+twin!(Edited(Pair) { x -> y } nodes: x, y);
+
+#[tokio::test]
+async fn c78_two_supersteps_in_one_call_are_two_checkpoints() {
+    both!(Edited, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        thread.run(()).await.unwrap().finished().unwrap();
+        let edits = vec![
+            vec![Edit::new(PairFoo("updated".into())).by("x")],
+            vec![Edit::new(PairBaz("new".into())).by("y")],
+        ];
+        let checkpoints = thread.update_all(edits).await.unwrap();
+        assert_eq!(checkpoints.len(), 2);
+        let between = thread.at(checkpoints[0]).await.unwrap();
+        assert_eq!((&*between.state.foo, &*between.state.baz), ("updated", "y"));
+        assert_eq!(between.info.next, ["y"]);
+        let snapshot = thread.state().await.unwrap().unwrap();
+        assert_eq!(
+            (&*snapshot.state.foo, &*snapshot.state.baz),
+            ("updated", "new")
+        );
+        assert!(
+            snapshot.is_finished(),
+            "the last node has run, as far as anybody can tell"
+        );
+        snapshot.state
+    });
+}
+
+#[tokio::test]
+async fn c79_g059_a_finished_thread_goes_on_as_a_whole_or_not_at_all() {
+    // agentmesh runs finished nodes again when a run is resumed with an update, from the entry.
+    both!(Chain, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        thread.run(list(["hi"])).await.unwrap().finished().unwrap();
+        let update = || petalflow::interrupt::Resume::new().update(LogXs(list(["new message"])));
+        let log = thread.resume(update()).await.unwrap().finished().unwrap();
+        assert_eq!(
+            log.xs,
+            ["hi", "a", "b", "c", "new message"],
+            "nothing to do is nothing done"
+        );
+        let log = thread
+            .run(list(["more"]))
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(log.xs[5..], ["more", "a", "b", "c"]);
+        // Somewhere in particular, on request.
+        let log = thread
+            .resume(update().goto("c"))
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(log.xs[9..], ["new message", "c"]);
+        log
+    });
+}
+
+#[tokio::test]
+async fn an_unknown_place_to_go_on_is_an_error_and_changes_nothing() {
+    both!(Chain, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        thread.run(list([])).await.unwrap().finished().unwrap();
+        let goto = petalflow::interrupt::Resume::new()
+            .update(LogXs(list(["x"])))
+            .goto("d");
+        let error = thread.resume(goto).await.unwrap_err();
+        assert!(
+            error.to_string().contains("there is no node `d`"),
+            "{error}"
+        );
+        thread.state().await.unwrap().unwrap().state.xs
     });
 }

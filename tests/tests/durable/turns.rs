@@ -68,6 +68,72 @@ async fn keys_of_a_turn_restart_and_untracked_keys_are_not_stored() {
     }
 }
 
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Scratch {
+    #[key(append)]
+    log: Vec<String>,
+    #[key(untracked, turn, sum)]
+    per_turn: u32,
+    #[key(untracked, ephemeral)]
+    hint: Option<String>,
+}
+
+#[node(Scratch)]
+async fn scribbles(per_turn: &u32) -> (ScratchPerTurn, ScratchHint, ScratchLog) {
+    (
+        ScratchPerTurn(1),
+        ScratchHint(Some("x".into())),
+        ScratchLog(vec![format!("{per_turn}")]),
+    )
+}
+
+flow!(Scribble(Scratch) { scribbles });
+
+#[tokio::test]
+async fn a_new_turn_stores_nothing_of_keys_that_are_not_stored() {
+    let thread = Scribble::new().store(&MemoryStore::new()).thread("t");
+    for turns in 1..=3 {
+        let run = thread.run(()).await.unwrap().finished().unwrap();
+        assert_eq!((run.log.len(), run.per_turn), (turns, 1));
+        let stored = thread.state().await.unwrap().unwrap().state;
+        assert_eq!(
+            (stored.log, stored.per_turn),
+            (vec!["0".to_string(); turns], 0)
+        );
+    }
+}
+
+struct Echo(&'static str);
+
+#[node(Chat)]
+impl Echo {
+    async fn say(&self, lines: &[String]) -> ChatLines {
+        ChatLines(vec![format!("{} {}", self.0, lines.len())])
+    }
+}
+
+flow!(TalkBack(Chat) { echo; node echo: Echo; });
+
+#[tokio::test]
+async fn a_flow_with_a_node_value_runs_on_threads_too() {
+    let launch = TalkBack::new().echo(Echo("echo")).launch();
+    let thread = launch.store(&MemoryStore::new()).thread("t");
+    thread
+        .run(vec!["hi".to_string()])
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
+    let chat = thread
+        .run(vec!["ho".to_string()])
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
+    assert_eq!(chat.lines, ["hi", "echo 1", "ho", "echo 3"]);
+}
+
 #[tokio::test]
 async fn c96_history_by_durability() {
     let count_of = async |durability| {

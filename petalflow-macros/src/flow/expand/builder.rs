@@ -107,7 +107,8 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     });
     let bounds = names
         .iter()
-        .map(|marker| quote!(Self: __petalflow::Given<__values::#marker>,));
+        .map(|marker| quote!(Self: __petalflow::Given<__values::#marker>,))
+        .collect::<Vec<_>>();
     let defaults = values.iter().filter_map(|value| {
         let (make, ty, expr) = (value.make(), value.ty, value.default?);
         Some(quote_spanned!(expr.span()=> fn #make() -> #ty { #expr }))
@@ -167,6 +168,11 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             /// A run from this input: the keys marked `input`, or the bare value where there is one such key.
             pub fn run(self, input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<#name> where #(#bounds)* {
                 self.0.edit(#fill).run(input)
+            }
+
+            /// The launch with all node values in it: to be kept in a store, or for several runs.
+            pub fn launch(self) -> #krate::Launch<#name> where #(#bounds)* {
+                self.0.edit(#fill)
             }
         }
         #at_once

@@ -6,7 +6,7 @@ use quote::quote;
 use super::{Cx, list, number};
 use crate::options;
 
-const POLICY: [&str; 3] = ["retry", "timeout", "idle"];
+const POLICY: [&str; 4] = ["retry", "timeout", "idle", "cache"];
 
 /// One row per node that has such options.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
@@ -29,8 +29,8 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                     time.map(options::duration_tokens)
                         .map_or_else(none, |time| quote!(::core::option::Option::Some(#time)))
                 };
-                let (timeout, idle) = (time("timeout"), time("idle"));
-                quote!((#place, #krate::Policy { retry: #retry, timeout: #timeout, idle: #idle }))
+                let (timeout, idle, cache) = (time("timeout"), time("idle"), time("cache"));
+                quote!((#place, #krate::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache }))
             }),
     )
 }

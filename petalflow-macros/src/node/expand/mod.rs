@@ -7,7 +7,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{Attribute, Type, WhereClause};
 
-use self::params::Binder;
+use self::params::{Binder, reads_all};
 use super::ast::{NodeArgs, NodeFn, NodeImpl};
 use super::model::{Node, Returned, Source};
 use crate::paths::{Runtime, local, name, no_generics};
@@ -213,6 +213,7 @@ impl Cx<'_> {
             )
         });
         let reads = self.binder().reads(&node.params);
+        let reads_all = reads_all(&node.params);
         let policy = self.policy();
         let require = self.require();
         let (snapshot, scope) = (local("state"), local("scope"));
@@ -234,6 +235,7 @@ impl Cx<'_> {
                 type Item = #item;
                 const NAME: &'static str = #text;
                 const READS: #runtime::KeySet = #reads;
+                const READS_ALL: bool = #reads_all;
                 #takes
                 #policy
                 #require
@@ -308,7 +310,8 @@ impl Cx<'_> {
 
     fn policy(&self) -> TokenStream {
         let Cx { runtime, args, .. } = self;
-        if args.retry.is_none() && args.timeout.is_none() && args.idle.is_none() {
+        let times = [&args.timeout, &args.idle, &args.cache];
+        if args.retry.is_none() && times.iter().all(|time| time.is_none()) {
             return TokenStream::new();
         }
         let option = |value: &Option<TokenStream>| {
@@ -318,8 +321,8 @@ impl Cx<'_> {
             )
         };
         let retry = args.retry.clone().unwrap_or_else(|| quote!(&[]));
-        let (timeout, idle) = (option(&args.timeout), option(&args.idle));
-        quote!(const POLICY: #runtime::Policy = #runtime::Policy { retry: #retry, timeout: #timeout, idle: #idle };)
+        let [timeout, idle, cache] = times.map(option);
+        quote!(const POLICY: #runtime::Policy = #runtime::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache };)
     }
 
     /// The body of `Node::run`: a future.

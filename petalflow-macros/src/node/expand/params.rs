@@ -24,6 +24,13 @@ pub(crate) fn value(index: usize) -> Ident {
     local_at("value", index)
 }
 
+/// Whether more may be read than the keys that are named.
+pub(crate) fn reads_all(params: &[Param]) -> bool {
+    params
+        .iter()
+        .any(|param| matches!(param.source, Source::State))
+}
+
 impl Binder<'_> {
     /// The set of the keys that are read. The whole state counts as none.
     pub(crate) fn reads(&self, params: &[Param]) -> TokenStream {

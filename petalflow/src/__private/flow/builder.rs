@@ -50,6 +50,37 @@ macro_rules! __forward_launch {
             Self(self.0.manage_shared(value))
         }
 
+        /// Lends a value that is computed when a node takes it; see [`Launch::manage_with`]($crate::Launch::manage_with).
+        pub fn manage_with<T: ::core::marker::Send + ::core::marker::Sync + 'static>(
+            self,
+            provider: $crate::Provider<T>,
+        ) -> Self {
+            Self(self.0.manage_with(provider))
+        }
+
+        /// Says how to make a managed value for a thread's run; see [`Launch::rehydrate`]($crate::Launch::rehydrate).
+        pub fn rehydrate<T, R, E>(
+            self,
+            make: impl ::core::ops::Fn($crate::Rehydration) -> R
+            + ::core::marker::Send
+            + ::core::marker::Sync
+            + 'static,
+        ) -> Self
+        where
+            T: ::core::marker::Send + ::core::marker::Sync + 'static,
+            R: ::core::future::Future<Output = ::core::result::Result<T, E>>
+                + ::core::marker::Send
+                + 'static,
+            E: ::core::convert::Into<$crate::BoxError>,
+        {
+            Self(self.0.rehydrate(make))
+        }
+
+        /// Keeps results of nodes; see [`Launch::cache`]($crate::Launch::cache).
+        pub fn cache(self, cache: &(impl $crate::cache::Cache + ::core::clone::Clone)) -> Self {
+            Self(self.0.cache(cache))
+        }
+
         /// Puts code around every node; see [`Launch::middleware`]($crate::Launch::middleware).
         pub fn middleware(self, middleware: impl $crate::Middleware<$state>) -> Self {
             Self(self.0.middleware(middleware))

@@ -51,6 +51,8 @@ pub struct Spec {
     pub policy: Policy,
     /// How its item is stored.
     pub item: Option<ItemCodec>,
+    /// Whether it may read more than the keys that it names.
+    pub reads_all: bool,
     pub require: fn(&mut Requirements<'_>),
     /// Nothing is known of the node, because it was reported.
     pub broken: bool,
@@ -59,7 +61,7 @@ pub struct Spec {
 /// All that the result type `$output` and the rest say: written out, because each call costs constant evaluation time at every
 /// node.
 macro_rules! spec {
-    ($state:ty, $output:ty, reads: $reads:expr, takes: $takes:expr, policy: $policy:expr, item: $item:expr, require: $require:expr) => {
+    ($state:ty, $output:ty, reads: $reads:expr, all: $all:expr, takes: $takes:expr, policy: $policy:expr, item: $item:expr, require: $require:expr) => {
         Spec {
             facts: NodeFacts {
                 name: "",
@@ -75,6 +77,7 @@ macro_rules! spec {
             sends: <<$output as Output<$state>>::Then as Chooses>::SENDS,
             policy: $policy,
             item: $item,
+            reads_all: $all,
             require: $require,
             broken: false,
         }
@@ -92,6 +95,7 @@ pub const BROKEN: Spec = Spec {
     sends: false,
     policy: Policy::NONE,
     item: None,
+    reads_all: true,
     require: |_| {},
     broken: true,
 };
@@ -258,6 +262,7 @@ impl Drawing {
                 takes: spec.facts.takes_item,
                 policy: spec.policy.into(),
                 item: spec.item,
+                reads: (!spec.reads_all).then_some(spec.facts.reads),
             })
             .collect();
         for (place, policy) in self.policies {
@@ -293,7 +298,7 @@ pub trait NodeOver<S> {
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: FnNode<S>> NodeOver<S> for N {
-    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, item: N::ITEM, require: N::require);
+    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES, policy: N::POLICY, item: N::ITEM, require: N::require);
     type Arm = FunctionArm<N>;
 }
 
@@ -318,7 +323,7 @@ pub trait ValueOver<S> {
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: Node<S>> ValueOver<S> for N {
-    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, takes: N::TAKES, policy: N::POLICY, item: N::ITEM, require: N::require);
+    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES, policy: N::POLICY, item: N::ITEM, require: N::require);
 
     #[inline]
     fn call<'a>(

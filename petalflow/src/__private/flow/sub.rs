@@ -25,7 +25,7 @@ pub const fn of_out<S: State, A, O: Output<S>, F: Fn(A) -> O>(
     _: &F,
     require: fn(&mut Requirements<'_>),
 ) -> Spec {
-    spec!(S, O, reads: KeyMeta::named(S::KEYS, reads), takes: takes.is_some(), policy: Policy::NONE, item: match takes { Some(item) => item, None => None }, require: require)
+    spec!(S, O, reads: KeyMeta::named(S::KEYS, reads), all: true, takes: takes.is_some(), policy: Policy::NONE, item: match takes { Some(item) => item, None => None }, require: require)
 }
 
 /// Collects what the nodes of a sub-flow need from the run.

@@ -47,8 +47,8 @@ impl Changes {
     }
 
     /// The key's value was changed in another way than by writes.
-    pub(crate) fn touch(&mut self, keys: KeySet) {
-        self.changed = self.changed.union(keys);
+    pub(crate) fn touch<S: State>(&mut self, keys: KeySet) {
+        self.changed = self.changed.union(keys.minus(untracked::<S>()));
     }
 
     /// The changes as entries of a checkpoint; nothing has changed afterwards.

@@ -51,6 +51,8 @@ pub(crate) struct Journal<S: State> {
     pub(crate) fresh: bool,
     pub(crate) header: Header,
     pub(crate) changes: Changes,
+    /// A checkpoint that was made and not yet told to who listens.
+    pub(crate) made: Option<u64>,
     /// Whether the last barrier is in the store.
     pub(crate) saved: bool,
     /// What is being written while the run goes on.
@@ -167,10 +169,12 @@ impl<S: State> Journal<S> {
         };
         let end = if self.fresh { LAST } else { self.header.origin };
         let settled = self.unsettled..end;
+        // What clears away all that an earlier run left must not clear away what this one leaves meanwhile.
+        let meanwhile = self.durability == Durability::Async && !self.fresh;
         self.fresh = false;
         let after = self.newest;
         self.land().await?;
-        if self.durability == Durability::Async {
+        if meanwhile {
             let (archive, namespace) = (self.archive.clone(), self.namespace.clone());
             self.in_flight = Some(tokio::spawn(async move {
                 archive.append(&namespace, checkpoint, after, settled).await
@@ -180,6 +184,7 @@ impl<S: State> Journal<S> {
                 .append(&self.namespace, checkpoint, after, settled)
                 .await?;
         }
+        self.made = Some(self.seq);
         self.newest = Some(self.seq);
         self.parent = Some(self.seq);
         self.header.parent = Some(self.seq);

@@ -106,6 +106,7 @@ fn journal<S: State>(
         fresh: false,
         header,
         changes: Changes::default(),
+        made: None,
         saved: false,
         in_flight: None,
         jotted: 0,
@@ -215,7 +216,8 @@ pub(crate) async fn edit<F: Flow>(
             .filter_map(|(node, effects)| Some(((*node)?, Outcome::done(effects))))
             .collect();
         journal.seq += 1;
-        if !outcomes.is_empty() {
+        let stepped = !outcomes.is_empty();
+        if stepped {
             // The frontier is another one now.
             planner
                 .advance(&wiring, outcomes.into_iter(), &mut frontier)
@@ -230,12 +232,15 @@ pub(crate) async fn edit<F: Flow>(
             journal.header.gates.clear();
             journal.header.answers.clear();
         }
-        apply(
-            &mut state,
-            &mut written,
-            overwritten,
-            edits.iter_mut().map(|(_, effects)| &mut effects.update),
-        );
+        let updates = edits.iter_mut().map(|(_, effects)| &mut effects.update);
+        if stepped {
+            apply(&mut state, &mut written, overwritten, updates);
+        } else {
+            // What lasts one superstep is still there.
+            for update in updates {
+                state.commit(update, overwritten, &mut written);
+            }
+        }
         let gates = std::mem::take(&mut journal.header.gates);
         journal.describe(Barrier {
             wiring: &wiring,

@@ -15,10 +15,13 @@ mod task;
 use std::sync::Arc;
 
 pub(crate) use book::{Book, Fate};
+pub(crate) use changes::untracked;
 pub(crate) use claim::Claimed;
 pub(crate) use desk::{Answers, Desk};
 pub(crate) use manage::{edit, fork, prune, snapshot};
 pub(crate) use program::Program;
+
+pub(crate) use task::{load_finished, save_finished};
 
 use open::{Opened, open};
 
@@ -29,7 +32,7 @@ use crate::interrupt::Resume;
 use crate::middleware::BoxFuture;
 use crate::thread::check_id;
 use crate::thread::{Durability, Keep, OnBusy, ThreadError};
-use crate::{Flow, Namespace, RunError, RunErrorKind, State, TaskId};
+use crate::{Flow, ManagedValues, Namespace, RunError, RunErrorKind, State, TaskId};
 
 /// What is asked of a thread.
 pub(crate) enum Command<S: State> {
@@ -61,6 +64,8 @@ pub(crate) struct StoredStart<S: State> {
     pub(crate) command: Command<S>,
     /// How much of the past is kept when the run has ended.
     pub(crate) keep: Keep,
+    /// Whether a new input may drop what the thread waits for.
+    pub(crate) discard: bool,
     /// For a flow inside another.
     pub(crate) nested: Option<Nested>,
 }
@@ -89,6 +94,11 @@ pub(crate) fn engage<F: Flow>(
             let claimed = Claimed::get(&start.archive, start.on_busy, &mut settings.cancel).await;
             Some(claimed.map_err(refused)?)
         };
+        if let Some(managed) = &settings.managed {
+            let made = ManagedValues::rehydrated(managed, &start.archive.thread).await;
+            let failed = |(name, error)| RunError::of_managed(name, error, flow.name());
+            settings.managed = Some(made.map_err(failed)?);
+        }
         let (archive, keep) = (start.archive.clone(), start.keep);
         let run = run(Arc::clone(&flow), settings, start);
         let Some(claim) = &claim else {
@@ -146,6 +156,7 @@ async fn run<F: Flow>(
         }))
     };
     let closed = book.close(engine.state.as_ref(), engine.lane.written).await;
+    engine.tell_checkpoint(&mut book);
     engine.end(match (result, closed) {
         (Ok(()), Err(error)) => Err(Broken::of_thread(error)),
         // The run's own failure is the cause; one that only waits must not be taken for stored.

@@ -20,7 +20,7 @@ use crate::interrupt::{
 };
 use crate::node::task_id;
 use crate::state::{StateCodec, Trait};
-use crate::superstep::{Planner, Task, commit_one};
+use crate::superstep::{Planner, Task};
 use crate::thread::ThreadError;
 use crate::upgrade::{Change, Held, InUse, NodeLine, changes, difference};
 use crate::{Flow, KeyMeta, KeySet, Namespace, State, TaskId};
@@ -191,6 +191,7 @@ pub(crate) async fn open<F: Flow>(
         durability,
         command,
         nested,
+        discard,
         ..
     } = start;
     let codec = F::State::codec().ok_or_else(|| {
@@ -217,6 +218,7 @@ pub(crate) async fn open<F: Flow>(
             fresh: false,
             header,
             changes: Changes::default(),
+            made: None,
             saved: true,
             in_flight: None,
             jotted: 0,
@@ -232,7 +234,12 @@ pub(crate) async fn open<F: Flow>(
     match (command, head) {
         (Command::Input(input), None) => opening.begin(input).await,
         (Command::Input(input), Some(head)) => match nested {
-            None => opening.turn(head, input).await,
+            None => {
+                if !discard {
+                    opening.nothing_waits(&head)?;
+                }
+                opening.turn(head, input).await
+            }
             Some(Nested { answers, keep, .. }) => {
                 let own = head.record.header.owner == owner;
                 let mut opened = if own {
@@ -244,6 +251,9 @@ pub(crate) async fn open<F: Flow>(
                     opening.journal.unsettled = head.record.header.origin;
                     opening.begin(input).await?
                 };
+                // What people say is recorded by the outermost flow.
+                let said = |interrupt: &Interrupt| answers.contains_key(&interrupt.id);
+                opened.waiting.retain(|interrupt| !said(interrupt));
                 opened.desk.answers = answers;
                 Ok(opened)
             }
@@ -270,6 +280,30 @@ impl<S: State> Opening<'_, S> {
         self.start(state, written).await
     }
 
+    /// A question that somebody may be thinking about is not dropped unsaid.
+    fn nothing_waits(&self, head: &Head<S>) -> Result<(), ThreadError> {
+        let archive = &self.journal.archive;
+        let waits = waiting(
+            archive,
+            self.namespace.as_str(),
+            self.wiring,
+            &head.record,
+            &head.writes,
+        )?;
+        let now = now_ms();
+        let waiting: Vec<Interrupt> = only(&waits)
+            .into_iter()
+            .filter(|interrupt| interrupt.expires_ms.is_none_or(|at| at > now))
+            .collect();
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        Err(ThreadError::Waiting {
+            thread: archive.thread.to_string(),
+            waiting,
+        })
+    }
+
     /// A new turn of a thread: what it knows stays, but for the keys of a turn.
     async fn turn(mut self, head: Head<S>, input: S::Input) -> Result<Opened<S>, ThreadError> {
         let Head {
@@ -284,7 +318,7 @@ impl<S: State> Opening<'_, S> {
         let assigned = const { KeyMeta::set(S::KEYS, Trait::Assigned) };
         state.reset(turn);
         written = written.minus(turn).union(assigned);
-        self.journal.changes.touch(turn);
+        self.journal.changes.touch::<S>(turn);
         self.write(&mut state, &mut written, S::input(input))?;
         self.start(state, written).await
     }
@@ -371,6 +405,9 @@ impl<S: State> Opening<'_, S> {
                     }
                 }
                 Decision::Edit(edit) => {
+                    for interrupt in &decided {
+                        self.can_edit(interrupt)?;
+                    }
                     let update = edit.map_err(|error| AnswerError::Value(error.to_string()))?;
                     self.write(&mut state, &mut written, update)?;
                 }
@@ -463,10 +500,15 @@ impl<S: State> Opening<'_, S> {
         mut update: S::Update,
     ) -> Result<(), ThreadError> {
         use crate::Update as _;
+        let checked = state.validate(&mut std::iter::once(&update));
+        checked.map_err(|error| {
+            ThreadError::Request(format!("the update cannot be applied: {error}"))
+        })?;
         let overwritten = update.overwritten();
         self.journal.absorb(std::iter::once(&update), overwritten)?;
-        commit_one(state, written, &mut update)
-            .map_err(|error| ThreadError::Request(format!("the update cannot be applied: {error}")))
+        // Not a superstep: what lasts one is still there.
+        state.commit(&mut update, overwritten, written);
+        Ok(())
     }
 
     fn describe(&mut self, frontier: &[Task], superstep: u64) -> Result<(), ThreadError> {
@@ -493,7 +535,15 @@ impl<S: State> Opening<'_, S> {
         // What a person said must not be lost, whatever the durability.
         let input = self.journal.header.cause == Cause::Input;
         if input && self.journal.durability == crate::thread::Durability::Exit {
-            return Ok(());
+            let journal = &mut self.journal;
+            let address = journal.archive.address(self.namespace.as_str());
+            let later = journal.header.origin..LAST;
+            let left = journal.archive.store.writes(address, later).await?;
+            if left.is_empty() {
+                // Nothing to clear away, so that what this run leaves beside its frontiers is not cleared away at its end.
+                journal.fresh = false;
+                return Ok(());
+            }
         }
         self.journal.save(state, written).await
     }
@@ -571,6 +621,9 @@ impl<S: State> Opening<'_, S> {
 
     /// A node that chooses where to go cannot be skipped: nothing would say where the run goes on.
     fn can_skip(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
+        if interrupt.namespace != self.namespace.as_str() {
+            return Ok(());
+        }
         let node = self.wiring.named(&interrupt.node);
         let routes = node.is_some_and(|node| !self.wiring.routes[node as usize].is_empty());
         if routes && interrupt.kind == InterruptKind::Before {
@@ -581,6 +634,18 @@ impl<S: State> Opening<'_, S> {
             .into());
         }
         Ok(())
+    }
+
+    /// The state of a flow inside another cannot be reached from outside.
+    fn can_edit(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
+        if interrupt.namespace == self.namespace.as_str() {
+            return Ok(());
+        }
+        Err(AnswerError::Value(format!(
+            "the run waits inside `{}`, whose state cannot be edited from outside: approve, reject or skip node `{}`",
+            interrupt.namespace, interrupt.node
+        ))
+        .into())
     }
 
     fn go_to(&self, nodes: &[String]) -> Result<Vec<Task>, ThreadError> {

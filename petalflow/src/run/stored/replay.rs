@@ -87,11 +87,17 @@ fn logs(records: &mut [Record]) -> BTreeMap<String, Log> {
         .map(|line| (line.id.to_string(), line.into_owned()))
         .collect();
     let mut logs: BTreeMap<String, Log> = BTreeMap::new();
+    let mut made = None;
     for record in records {
-        // Values that last one superstep go before the next ones come.
-        let ephemeral = |log: &&mut Log| log.line.as_ref().is_some_and(|line| line.ephemeral);
-        for log in logs.values_mut().filter(ephemeral) {
-            log.lose();
+        // Values that last one superstep go before the next ones come. They outlive checkpoints in which no superstep was
+        // made: answers, edits.
+        let now = Some((record.header.turn, record.header.superstep));
+        if made != now {
+            made = now;
+            let ephemeral = |log: &&mut Log| log.line.as_ref().is_some_and(|line| line.ephemeral);
+            for log in logs.values_mut().filter(ephemeral) {
+                log.lose();
+            }
         }
         for entry in std::mem::take(&mut record.keys) {
             let log = logs.entry(entry.id).or_insert_with_key(|id| Log {

@@ -51,7 +51,7 @@ mod cache {
     flow! {
         WriteEssay(Essay) {
             START -> write;
-            with write { retry: 2 };
+            with write { cache: 1h };
         }
     }
 }

@@ -1,0 +1,167 @@
+//! Caches: results of nodes that need not run again.
+//!
+//! A node says how long a result stands, and a launch where results are kept. The next task of that node, in this run or in
+//! another, that reads the same values and is given the same item then takes the result instead of running: what it wrote,
+//! which route it chose, what it sent.
+//!
+//! ```
+//! use petalflow::cache::MemoryCache;
+//! use petalflow::prelude::*;
+//! use std::sync::atomic::{AtomicU32, Ordering};
+//!
+//! static FETCHED: AtomicU32 = AtomicU32::new(0);
+//!
+//! #[state]
+//! struct Page {
+//!     #[key(input)]
+//!     url: String,
+//!     text: String,
+//! }
+//!
+//! #[node(Page, cache = 1h)]
+//! async fn fetch(url: &str) -> PageText {
+//!     FETCHED.fetch_add(1, Ordering::SeqCst);
+//!     PageText(format!("the text at {url}"))
+//! }
+//!
+//! flow!(Read(Page) { fetch });
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! let launch = Read::new().cache(&MemoryCache::new());
+//! for url in ["petals.example", "petals.example", "leaves.example"] {
+//!     launch.clone().run(url.to_string()).await?;
+//! }
+//! assert_eq!(FETCHED.load(Ordering::SeqCst), 2);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A result is found by flow, node, item and the values of the keys that the node reads; of all keys for a node that takes the
+//! whole state, a closure, or a flow inside another. What else it depends on (managed values, the value of a node value, the
+//! clock) is not looked at, so launches that differ in those need caches of their own. Only what succeeded is kept. A cached
+//! node is not run: its middleware, its events and its questions do not happen, and its result is told as
+//! [`NodeFinished`](crate::EventKind::NodeFinished) with `cached: true`.
+//!
+//! Without a cache the node simply runs. So it does where something it reads, writes or is given cannot be stored, as an
+//! `untracked` key. Maps of the standard library have no order of their own: read a `BTreeMap` rather than a `HashMap`, of
+//! which an equal one may not be found.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// What a cache's methods return: a future in a box, so that caches can stand behind a pointer.
+pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Keeps results of nodes. A cache never fails a run: what it cannot say it does not know.
+pub trait Cache: Send + Sync + 'static {
+    /// The value that was put under this key, if it still stands. Keys may be long; they hold the values that were read.
+    fn get<'a>(&'a self, key: &'a [u8]) -> CacheFuture<'a, Option<Vec<u8>>>;
+
+    /// Puts a value under a key, for as long as it lasts; the cache may forget it before.
+    fn put<'a>(&'a self, key: &'a [u8], value: Vec<u8>, lasts: Duration) -> CacheFuture<'a, ()>;
+}
+
+/// Keeps results in memory. Clones share what they hold.
+#[derive(Clone)]
+pub struct MemoryCache {
+    entries: Arc<Mutex<HashMap<Vec<u8>, Entry>>>,
+    limit: usize,
+}
+
+struct Entry {
+    value: Vec<u8>,
+    until: Option<Instant>,
+}
+
+impl Entry {
+    fn stands(&self, now: Instant) -> bool {
+        self.until.is_none_or(|until| now < until)
+    }
+}
+
+impl Default for MemoryCache {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for MemoryCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryCache")
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}
+
+impl MemoryCache {
+    /// A cache of at most 1,024 results.
+    pub fn new() -> Self {
+        Self::with_limit(1024)
+    }
+
+    /// A cache of at most so many results. Where it is full, the one that expires first makes room.
+    pub fn with_limit(results: usize) -> Self {
+        MemoryCache {
+            entries: Arc::default(),
+            limit: results,
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u8>, Entry>> {
+        // Nothing that can panic happens under the lock.
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cache for MemoryCache {
+    fn get<'a>(&'a self, key: &'a [u8]) -> CacheFuture<'a, Option<Vec<u8>>> {
+        let now = Instant::now();
+        let mut entries = self.lock();
+        let stands = entries.get(key).map(|entry| entry.stands(now));
+        let value = match stands {
+            Some(true) => entries.get(key).map(|entry| entry.value.clone()),
+            Some(false) => {
+                entries.remove(key);
+                None
+            }
+            None => None,
+        };
+        Box::pin(std::future::ready(value))
+    }
+
+    fn put<'a>(&'a self, key: &'a [u8], value: Vec<u8>, lasts: Duration) -> CacheFuture<'a, ()> {
+        let now = Instant::now();
+        let until = now.checked_add(lasts);
+        let mut entries = self.lock();
+        if entries.len() >= self.limit && !entries.contains_key(key) {
+            entries.retain(|_, entry| entry.stands(now));
+            if entries.len() >= self.limit {
+                // One without an end is the last to go.
+                let first = entries
+                    .iter()
+                    .min_by_key(|(_, entry)| (entry.until.is_none(), entry.until));
+                let first = first.map(|(key, _)| key.clone());
+                first.and_then(|first| entries.remove(&first));
+            }
+        }
+        if self.limit > 0 {
+            entries.insert(key.to_vec(), Entry { value, until });
+        }
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// The cache of a run: lent to it as a managed value is, and so to the flows inside it.
+pub(crate) struct CacheOfRun(pub(crate) Arc<dyn Cache>);

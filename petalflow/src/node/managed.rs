@@ -1,0 +1,173 @@
+//! The managed values of a run.
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use super::provider::{Provide, Provider};
+use crate::BoxError;
+use crate::middleware::BoxFuture;
+
+type Shared = Arc<dyn Any + Send + Sync>;
+
+type Make = dyn Fn(Rehydration) -> BoxFuture<'static, Result<Shared, BoxError>> + Send + Sync;
+
+/// The managed values of a run, by type.
+///
+/// ```
+/// use petalflow::ManagedValues;
+/// use std::sync::Arc;
+///
+/// let mut values = ManagedValues::default();
+/// values.insert(Arc::new(7_u32));
+/// assert_eq!(values.get::<u32>().as_deref(), Some(&7));
+/// assert!(!values.has::<String>());
+/// ```
+#[derive(Clone, Default)]
+pub struct ManagedValues {
+    slots: HashMap<TypeId, Slot>,
+    /// Whether each run must have its own of something.
+    per_run: bool,
+}
+
+#[derive(Clone)]
+enum Slot {
+    Value(Shared),
+    Provided(Arc<dyn Provide>),
+    /// Absent, and made when a thread's run begins. The name is for those who hear that it could not be.
+    Absent(&'static str, Arc<Make>),
+}
+
+impl fmt::Debug for ManagedValues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ManagedValues")
+            .field(&self.slots.len())
+            .finish()
+    }
+}
+
+impl ManagedValues {
+    /// Adds a value; a second one of the same type takes the place of the first.
+    pub fn insert<T: Send + Sync + 'static>(&mut self, value: Arc<T>) {
+        self.slots.insert(TypeId::of::<T>(), Slot::Value(value));
+    }
+
+    /// Adds a value that is computed when it is taken.
+    pub(crate) fn provide<T: Send + Sync + 'static>(&mut self, provider: Provider<T>) {
+        self.per_run |= provider.is_per_run();
+        let slot = Slot::Provided(provider.into_slot());
+        self.slots.insert(TypeId::of::<T>(), slot);
+    }
+
+    /// Says how to make a value that a thread's run lacks; a value that is there stays.
+    pub(crate) fn rehydrate<T, R, E>(
+        &mut self,
+        make: impl Fn(Rehydration) -> R + Send + Sync + 'static,
+    ) where
+        T: Send + Sync + 'static,
+        R: Future<Output = Result<T, E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
+        let make = move |cx| -> BoxFuture<'static, _> {
+            let made = make(cx);
+            Box::pin(async move {
+                let value = made.await.map_err(Into::into)?;
+                Ok(Arc::new(value) as Shared)
+            })
+        };
+        let slot = Slot::Absent(type_name::<T>(), Arc::new(make));
+        self.slots.entry(TypeId::of::<T>()).or_insert(slot);
+    }
+
+    /// The value of this type.
+    pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        let value = match self.slots.get(&TypeId::of::<T>())? {
+            Slot::Value(value) => Arc::clone(value),
+            Slot::Provided(provided) => provided.value(),
+            Slot::Absent(..) => return None,
+        };
+        value.downcast().ok()
+    }
+
+    /// Whether there is a value of this type.
+    pub fn has<T: 'static>(&self) -> bool {
+        let slot = self.slots.get(&TypeId::of::<T>());
+        slot.is_some_and(|slot| !matches!(slot, Slot::Absent(..)))
+    }
+
+    /// The values for one run, if those are not the same for every run.
+    pub(crate) fn for_run(&self) -> Option<Self> {
+        if !self.per_run {
+            return None;
+        }
+        let mut values = self.clone();
+        values.per_run = false;
+        for slot in values.slots.values_mut() {
+            if let Slot::Provided(provided) = slot
+                && let Some(own) = provided.for_run()
+            {
+                *provided = own;
+            }
+        }
+        Some(values)
+    }
+
+    /// Whether a value of this name can be made for a thread's run.
+    pub(crate) fn makes(&self, name: &str) -> bool {
+        self.absent().any(|(_, known, _)| known == name)
+    }
+
+    fn absent(&self) -> impl Iterator<Item = (TypeId, &'static str, &Arc<Make>)> {
+        self.slots.iter().filter_map(|(id, slot)| match slot {
+            Slot::Absent(name, make) => Some((*id, *name, make)),
+            _ => None,
+        })
+    }
+
+    /// Makes what a thread's run lacks, in the order of the names.
+    ///
+    /// # Errors
+    ///
+    /// The name of what could not be made, and why.
+    pub(crate) async fn rehydrated(
+        this: &Arc<Self>,
+        thread: &Arc<str>,
+    ) -> Result<Arc<Self>, (&'static str, BoxError)> {
+        let mut absent: Vec<_> = this.absent().collect();
+        if absent.is_empty() {
+            return Ok(Arc::clone(this));
+        }
+        absent.sort_unstable_by_key(|(_, name, _)| *name);
+        let mut values = Self::clone(this);
+        for (id, name, make) in absent {
+            let cx = Rehydration {
+                thread: Arc::clone(thread),
+                values: Arc::clone(this),
+            };
+            let value = make(cx).await.map_err(|error| (name, error))?;
+            values.slots.insert(id, Slot::Value(value));
+        }
+        Ok(Arc::new(values))
+    }
+}
+
+/// For what a managed value is made: see [`Launch::rehydrate`](crate::Launch::rehydrate).
+#[derive(Clone, Debug)]
+pub struct Rehydration {
+    thread: Arc<str>,
+    values: Arc<ManagedValues>,
+}
+
+impl Rehydration {
+    /// The id of the thread.
+    pub fn thread(&self) -> &str {
+        &self.thread
+    }
+
+    /// A managed value that the run was given.
+    pub fn managed<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.values.get()
+    }
+}

@@ -1,0 +1,467 @@
+//! Where a run stops for people: `interrupt before`, `interrupt after`.
+
+use petalflow::checkpoint::{Cause, MemoryStore};
+use petalflow::interrupt::{Approval, InterruptKind, Resume};
+use petalflow::prelude::*;
+use petalflow::thread::{HistoryQuery, Outcome, Thread};
+use petalflow::{Flow, RunErrorKind};
+
+use crate::support::{Log, LogXs, appending, both, list, twin};
+
+appending! { a b node1 node2 }
+
+twin!(After(Log) { a -> b; interrupt after a; } nodes: a, b);
+twin!(Before(Log) { node1 -> node2; interrupt before node1; } nodes: node1, node2);
+twin!(BeforeLast(Log) { a -> b; interrupt before b; } nodes: a, b);
+
+/// What a thread waits for: nodes, and on which side of them.
+fn waits<S: State>(outcome: &Outcome<S>) -> Vec<(String, InterruptKind)> {
+    let interrupts = outcome.interrupts().iter();
+    interrupts
+        .map(|interrupt| (interrupt.node.clone(), interrupt.kind.clone()))
+        .collect()
+}
+
+/// What people decided, oldest first: node, decision, who, why.
+async fn notes<F: Flow>(thread: &Thread<F>) -> Vec<[String; 4]> {
+    let mut history = thread.history(HistoryQuery::all()).await.unwrap();
+    history.reverse();
+    let notes = history.into_iter().flat_map(|info| info.notes);
+    notes
+        .map(|note| {
+            assert!(note.at_ms > 0);
+            let or_none = |text: Option<String>| text.unwrap_or_default();
+            [
+                note.node,
+                note.decision,
+                or_none(note.by),
+                or_none(note.reason),
+            ]
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn c71_g065_g067_after_a_node_its_writes_are_kept_and_it_is_not_run_again() {
+    // agentmesh runs the node again when the run is resumed.
+    both!(After, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let outcome = thread.run(list(["0"])).await.unwrap();
+        assert_eq!(waits(&outcome), [("a".into(), InterruptKind::After)]);
+        assert_eq!(outcome.state().xs, ["0", "a"]);
+        let snapshot = thread.state().await.unwrap().unwrap();
+        assert_eq!(snapshot.state.xs, ["0", "a"]);
+        assert_eq!(snapshot.info.next, ["b"]);
+        assert_eq!(snapshot.interrupts.len(), 1);
+        let log = thread
+            .resume(Approval::approve())
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(log.xs, ["0", "a", "b"]);
+        log
+    });
+}
+
+#[tokio::test]
+async fn c71_g064_g066_before_a_node_it_has_not_run_and_an_approval_runs_it() {
+    both!(Before, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let outcome = thread.run(list(["abc"])).await.unwrap();
+        assert_eq!(waits(&outcome), [("node1".into(), InterruptKind::Before)]);
+        assert_eq!(outcome.state().xs, ["abc"]);
+        // To go on is not to approve.
+        let again = thread.resume(()).await.unwrap();
+        assert_eq!(
+            again.interrupts(),
+            outcome.interrupts(),
+            "asked once, at one time"
+        );
+        let log = thread
+            .resume(Approval::approve())
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(log.xs, ["abc", "node1", "node2"]);
+        log
+    });
+}
+
+#[tokio::test]
+async fn c71_going_elsewhere_at_a_stop_is_going_there_instead() {
+    // In LangGraph the node that waits runs as well: "abc|node-1|node-2|node-2".
+    both!(Before, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let _ = thread.run(list(["abc"])).await.unwrap();
+        let log = thread
+            .resume(Resume::new().goto("node2"))
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(log.xs, ["abc", "node2"]);
+        log
+    });
+}
+
+#[tokio::test]
+async fn g068_a_rejection_stops_and_says_who_and_why() {
+    // agentmesh looks only whether there is an approval, so a rejected one proceeds.
+    both!(BeforeLast, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let _ = thread.run(list([])).await.unwrap();
+        let reject = Approval::reject().by("ann").because("not like this");
+        let error = thread.resume(reject).await.unwrap_err();
+        assert_eq!(
+            *error.kind(),
+            RunErrorKind::Rejected {
+                node: "b".into(),
+                by: Some("ann".into()),
+                reason: Some("not like this".into())
+            }
+        );
+        for word in ["`b`", "ann", "not like this"] {
+            assert!(error.to_string().contains(word), "{error}");
+        }
+        assert_eq!(error.state::<Log>().unwrap().xs, ["a"]);
+        let snapshot = thread.state().await.unwrap().unwrap();
+        assert_eq!(
+            (snapshot.info.cause, snapshot.is_finished()),
+            (Cause::Rejected, true)
+        );
+        assert_eq!(
+            notes(&thread).await,
+            [["b", "rejected", "ann", "not like this"]]
+        );
+        // It stays where it stopped, and a new turn begins anew.
+        let turn = thread.run(list(["again"])).await.unwrap();
+        assert_eq!(turn.interrupts().len(), 1);
+        turn.state().clone()
+    });
+}
+
+#[tokio::test]
+async fn g068_an_edit_is_applied_before_the_run_goes_on() {
+    both!(BeforeLast, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let _ = thread.run(list([])).await.unwrap();
+        let edit = Approval::edit(LogXs(list(["edited"]))).by("ann");
+        let log = thread.resume(edit).await.unwrap().finished().unwrap();
+        assert_eq!(log.xs, ["a", "edited", "b"]);
+        assert_eq!(notes(&thread).await, [["b", "edited", "ann", ""]]);
+        log
+    });
+}
+
+#[tokio::test]
+async fn an_edit_after_a_node_folds_into_what_it_wrote() {
+    both!(After, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let _ = thread.run(list([])).await.unwrap();
+        let edit = Approval::edit(Overwrite(LogXs(list(["mine"]))));
+        let log = thread.resume(edit).await.unwrap().finished().unwrap();
+        assert_eq!(log.xs, ["mine", "b"]);
+        log
+    });
+}
+
+#[tokio::test]
+async fn a_skipped_node_does_not_run_and_its_edges_fire() {
+    both!(Before, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let _ = thread.run(list([])).await.unwrap();
+        let log = thread
+            .resume(Approval::skip().by("bob"))
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(log.xs, ["node2"]);
+        assert_eq!(notes(&thread).await, [["node1", "skipped", "bob", ""]]);
+        log
+    });
+}
+
+#[derive(Route)]
+enum Way {
+    A,
+    B,
+}
+
+#[node(Log)]
+async fn chooses(xs: &[String]) -> (LogXs, Way) {
+    let way = if xs.is_empty() { Way::A } else { Way::B };
+    (LogXs(list(["chooses"])), way)
+}
+
+twin!(Choice(Log) { chooses -> a | b; interrupt before chooses; } nodes: chooses, a, b);
+
+#[tokio::test]
+async fn a_node_that_chooses_cannot_be_skipped() {
+    both!(Choice, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let _ = thread.run(list([])).await.unwrap();
+        let error = thread.resume(Approval::skip()).await.unwrap_err();
+        assert!(error.to_string().contains("use `Resume::goto`"), "{error}");
+        assert_eq!(
+            thread.state().await.unwrap().unwrap().interrupts.len(),
+            1,
+            "it still waits"
+        );
+        let log = thread
+            .resume(Resume::new().goto("b"))
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(log.xs, ["b"]);
+        log
+    });
+}
+
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Post {
+    #[key(input)]
+    text: String,
+    #[key(append)]
+    log: Vec<String>,
+}
+
+#[node(Post)]
+async fn publish(text: &str) -> PostLog {
+    PostLog(vec![format!("published {text}")])
+}
+
+fn is_long(text: &str) -> petalflow::Result<bool> {
+    match text {
+        "" => Err("there is nothing to look at".into()),
+        "bad" => panic!("a bad guard"),
+        text => Ok(text.len() > 5),
+    }
+}
+
+twin! {
+    Guarded(Post) { publish; interrupt before publish if |text: &str| -> petalflow::Result<bool> { is_long(text) }; }
+    nodes: publish = |b| b.node(publish {}).interrupt_before_if("publish", |post: &Post| is_long(&post.text))
+}
+
+#[tokio::test]
+async fn g069_a_guard_decides_whether_the_run_stops_and_its_error_fails_the_run() {
+    both!(Guarded, |launch| {
+        let threads = launch.store(&MemoryStore::new());
+        let short = threads
+            .thread("short")
+            .run("short".to_string())
+            .await
+            .unwrap();
+        assert_eq!(short.finished().unwrap().log, ["published short"]);
+        let long = threads
+            .thread("long")
+            .run("long enough".to_string())
+            .await
+            .unwrap();
+        assert_eq!(long.interrupts().len(), 1);
+        let error = threads.thread("none").run(String::new()).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "node `publish` failed in superstep 1: the guard of `interrupt before publish` failed: there is nothing to look at"
+        );
+        let panicked = threads
+            .thread("bad")
+            .run("bad".to_string())
+            .await
+            .unwrap_err();
+        assert!(
+            panicked.to_string().contains("failed: it panicked"),
+            "{panicked}"
+        );
+        // The thread is as it was, and goes on once the guard has something to look at.
+        let thread = threads.thread("none");
+        let fixed = Resume::new().update(PostText("short".into()));
+        let post = thread.resume(fixed).await.unwrap().finished().unwrap();
+        assert_eq!(post.log, ["published short"]);
+        post
+    });
+}
+
+#[tokio::test]
+async fn g070_a_value_and_an_approval_in_one_call() {
+    both!(Guarded, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let _ = thread.run("long enough".to_string()).await.unwrap();
+        let resume = Resume::new()
+            .update(PostText("much too long".into()))
+            .decide_all(Approval::approve());
+        let post = thread.resume(resume).await.unwrap().finished().unwrap();
+        assert_eq!(post.log, ["published much too long"]);
+        post
+    });
+}
+
+#[node(Log)]
+async fn again(xs: &[String]) -> (LogXs, bool) {
+    (LogXs(list(["again"])), xs.len() < 2)
+}
+
+twin! {
+    Loop(Log) { again -> match { true => again, false => END }; interrupt before again; }
+    nodes: again
+}
+
+#[tokio::test]
+async fn g071_an_approval_is_for_once() {
+    // agentmesh keeps approvals in the state, so the same interrupt never fires again in that run.
+    both!(Loop, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let mut outcome = thread.run(list([])).await.unwrap();
+        let mut ids = Vec::new();
+        for _ in 0..3 {
+            ids.push(outcome.interrupts()[0].id);
+            outcome = thread.resume(Approval::approve()).await.unwrap();
+        }
+        let log = outcome.finished().unwrap();
+        assert_eq!(log.xs, ["again"; 3]);
+        ids.dedup();
+        assert_eq!(ids.len(), 3);
+        assert_eq!(notes(&thread).await.len(), 3);
+        log
+    });
+}
+
+twin! {
+    Two(Log) { START -> a & b & node1; a & b & node1 -> node2; interrupt before a; interrupt before b; interrupt after node1; }
+    nodes: a, b, node1, node2
+}
+
+#[tokio::test]
+async fn g072_two_that_stop_in_one_superstep_are_both_asked_and_both_kept() {
+    // agentmesh keeps the last of them.
+    both!(Two, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let outcome = thread.run(list([])).await.unwrap();
+        assert_eq!(
+            waits(&outcome),
+            [
+                ("a".into(), InterruptKind::Before),
+                ("b".into(), InterruptKind::Before)
+            ]
+        );
+        let stored = thread.state().await.unwrap().unwrap();
+        assert_eq!(stored.interrupts.len(), 2);
+        let finished: Vec<_> = stored
+            .tasks
+            .iter()
+            .map(|task| (&*task.node, task.finished))
+            .collect();
+        assert_eq!(finished, [("a", false), ("b", false), ("node1", true)]);
+        // One is decided; the other waits.
+        let [first, second] = outcome.interrupts() else {
+            panic!("{outcome:?}")
+        };
+        let one = Resume::new().decide(second.id, Approval::approve().by("bob"));
+        let outcome = thread.resume(one).await.unwrap();
+        assert_eq!(outcome.interrupts(), std::slice::from_ref(first));
+        let other = Resume::new().decide(first.id, Approval::skip());
+        // The superstep ends, and the stop after it comes.
+        let outcome = thread.resume(other).await.unwrap();
+        assert_eq!(waits(&outcome), [("node1".into(), InterruptKind::After)]);
+        assert_eq!(outcome.state().xs, ["b", "node1"]);
+        let log = thread
+            .resume(Approval::approve())
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(log.xs, ["b", "node1", "node2"]);
+        log
+    });
+}
+
+#[tokio::test]
+async fn a_decision_on_what_does_not_wait_is_refused_and_changes_nothing() {
+    both!(BeforeLast, |launch| {
+        let threads = launch.store(&MemoryStore::new());
+        let other = threads
+            .thread("other")
+            .run(list([]))
+            .await
+            .unwrap()
+            .interrupts()[0]
+            .id;
+        let thread = threads.thread("t");
+        let _ = thread.run(list([])).await.unwrap();
+        let before = thread.state().await.unwrap().unwrap().info;
+        let error = thread
+            .resume(Resume::new().decide(other, Approval::approve()))
+            .await;
+        let text = error.unwrap_err().to_string();
+        assert!(
+            text.contains("it waits for") && text.contains("node `b`"),
+            "{text}"
+        );
+        assert_eq!(thread.state().await.unwrap().unwrap().info, before);
+        let _ = thread
+            .resume(Approval::approve())
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        let error = thread
+            .resume(Approval::approve())
+            .await
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("does not wait for an approval"), "{error}");
+        error
+    });
+}
+
+#[tokio::test]
+async fn g064_without_a_store_a_run_that_would_stop_is_refused() {
+    both!(Before, |launch| {
+        let error = launch.run(list([])).await.unwrap_err().to_string();
+        assert!(error.contains(".store(&store).thread(id)"), "{error}");
+        error
+    });
+}
+
+twin! {
+    Nest(Log) {
+        node inner: BeforeLast { in: |xs: &[String]| xs.to_vec(), out: |log: Log| Overwrite(LogXs(log.xs)) };
+        node late: After { in: |xs: &[String]| xs.to_vec(), out: |log: Log| Overwrite(LogXs(log.xs)) };
+        node1 -> inner -> late;
+    }
+    nodes:
+        node1,
+        inner = |b| b.subflow("inner", BeforeLast, |log: &Log| log.xs.clone().into(), |log: Log| Overwrite(LogXs(log.xs))),
+        late = |b| b.subflow("late", After, |log: &Log| log.xs.clone().into(), |log: Log| Overwrite(LogXs(log.xs)))
+}
+
+#[tokio::test]
+async fn a_flow_inside_another_stops_and_is_approved_from_outside() {
+    both!(Nest, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let outcome = thread.run(list([])).await.unwrap();
+        let interrupt = &outcome.interrupts()[0];
+        assert_eq!((&*interrupt.namespace, &*interrupt.node), ("inner", "b"));
+        let edit = Approval::edit(LogXs(list(["edited"])));
+        let error = thread.resume(edit).await.unwrap_err().to_string();
+        assert!(error.contains("inside `inner`"), "{error}");
+        let outcome = thread.resume(Approval::skip().by("ann")).await.unwrap();
+        let interrupt = &outcome.interrupts()[0];
+        assert_eq!((&*interrupt.namespace, &*interrupt.node), ("late", "a"));
+        assert_eq!(interrupt.kind, InterruptKind::After);
+        let log = thread
+            .resume(Approval::approve())
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(log.xs, ["node1", "a", "a", "b"]);
+        assert_eq!(notes(&thread).await[0], ["b", "skipped", "ann", ""]);
+        log
+    });
+}

@@ -1,0 +1,270 @@
+//! What checkpoints hold, when they are made, and what is made of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use petalflow::checkpoint::{Address, Cause, MemoryStore, Store as _};
+use petalflow::interrupt::Resume;
+use petalflow::prelude::*;
+use petalflow::thread::{Durability, Edit, HistoryQuery, ThreadError};
+
+use crate::support::{Log, appending, both, list, twin};
+
+appending! { a b c d e }
+
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Total {
+    #[key(input, sum)]
+    total: i64,
+    #[key(default)]
+    seen: i64,
+}
+
+#[node(Total)]
+async fn fifty() -> TotalTotal {
+    TotalTotal(50)
+}
+
+#[node(Total)]
+async fn fails_once(total: &i64, tries: Managed<AtomicUsize>) -> petalflow::Result<TotalSeen> {
+    if tries.fetch_add(1, Ordering::SeqCst) == 0 {
+        return Err("not yet".into());
+    }
+    Ok(TotalSeen(*total))
+}
+
+twin!(Half(Total) { START -> fifty & fails_once; } nodes: fifty, fails_once);
+
+#[tokio::test]
+async fn c95_g056_g058_what_finished_in_a_broken_superstep_is_pending_until_a_resume_commits_it() {
+    both!(Half, |launch| {
+        let store = MemoryStore::new();
+        let tries = Arc::new(AtomicUsize::new(0));
+        let thread = launch.manage_shared(tries).store(&store).thread("t");
+        thread.run(1).await.unwrap_err();
+        let snapshot = thread.state().await.unwrap().unwrap();
+        let tasks: Vec<_> = snapshot
+            .tasks
+            .iter()
+            .map(|task| (&*task.node, task.finished))
+            .collect();
+        assert_eq!(
+            (snapshot.state.total, &tasks[..]),
+            (1, &[("fifty", true), ("fails_once", false)][..])
+        );
+        let pending = store.writes(Address::root("t"), 0..9).await.unwrap();
+        let names: Vec<_> = pending
+            .iter()
+            .map(|(seq, write)| (*seq, &*write.name))
+            .collect();
+        assert!(
+            names.contains(&(0, "done")) && names.contains(&(0, "error")),
+            "{names:?}"
+        );
+        let total = thread.resume(()).await.unwrap().finished().unwrap();
+        assert_eq!(
+            (total.total, total.seen),
+            (51, 1),
+            "the snapshot of both was the same"
+        );
+        let pending = store.writes(Address::root("t"), 0..9).await.unwrap();
+        assert_eq!(pending, []);
+        let last = thread.state().await.unwrap().unwrap();
+        assert_eq!(
+            (last.is_finished(), last.info.cause),
+            (true, Cause::Superstep)
+        );
+        total
+    });
+}
+
+twin!(Five(Log) { a -> b -> c -> d -> e } nodes: a, b, c, d, e);
+
+#[tokio::test]
+async fn g057_an_interval_saves_every_so_many_supersteps_and_the_end() {
+    both!(Five, |launch| {
+        let threads = launch.store(&MemoryStore::new());
+        let thread = threads
+            .durability(Durability::Interval(2.try_into().unwrap()))
+            .thread("t");
+        thread.run(list([])).await.unwrap().finished().unwrap();
+        let history = thread.history(HistoryQuery::all()).await.unwrap();
+        let supersteps: Vec<u64> = history.iter().map(|info| info.superstep).collect();
+        assert_eq!(supersteps, [5, 4, 2, 0]);
+        assert_eq!(
+            thread.at(history[2].checkpoint).await.unwrap().state.xs,
+            ["a", "b"]
+        );
+        supersteps
+    });
+}
+
+twin!(Broken(Total) { fifty -> fails_once } nodes: fifty, fails_once);
+
+#[tokio::test]
+async fn g059_a_resume_goes_on_where_the_run_stopped() {
+    // agentmesh begins at the entry again unless paused nodes are recorded.
+    both!(Broken, |launch| {
+        let thread = launch
+            .manage(AtomicUsize::new(0))
+            .store(&MemoryStore::new())
+            .thread("t");
+        thread.run(0).await.unwrap_err();
+        let total = thread.resume(()).await.unwrap().finished().unwrap();
+        assert_eq!(total.total, 50);
+        total
+    });
+}
+
+#[tokio::test]
+async fn g060_updates_at_a_resume_go_through_the_reducers() {
+    both!(Broken, |launch| {
+        let thread = launch
+            .manage(AtomicUsize::new(0))
+            .store(&MemoryStore::new())
+            .thread("t");
+        thread.run(0).await.unwrap_err();
+        let update = Resume::new().update(TotalTotal(7)).update(TotalTotal(1));
+        let total = thread.resume(update).await.unwrap().finished().unwrap();
+        assert_eq!((total.total, total.seen), (58, 58));
+        total
+    });
+}
+
+#[tokio::test]
+async fn g061_what_a_thread_knows_is_not_overwritten_by_nothing() {
+    both!(Five, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        thread.run(list(["x"])).await.unwrap().finished().unwrap();
+        let log = thread.resume(()).await.unwrap().finished().unwrap();
+        assert_eq!(log.xs, ["x", "a", "b", "c", "d", "e"]);
+        let log = thread.run(list([])).await.unwrap().finished().unwrap();
+        assert_eq!(log.xs.len(), 11);
+        log
+    });
+}
+
+mod before {
+    use petalflow::prelude::*;
+
+    #[state]
+    #[derive(Debug)]
+    pub(super) struct Doc {
+        #[key(input, append)]
+        pub(super) xs: Vec<String>,
+        #[key(default)]
+        pub(super) extra: u32,
+    }
+
+    #[node(Doc)]
+    async fn write() -> (DocXs, DocExtra) {
+        (DocXs(vec!["before".into()]), DocExtra(7))
+    }
+
+    flow!(pub(super) Program(Doc) { write });
+}
+
+mod after {
+    use petalflow::prelude::*;
+
+    #[state]
+    #[derive(Debug)]
+    pub(super) struct Doc {
+        #[key(input, append)]
+        pub(super) xs: Vec<String>,
+    }
+
+    #[node(Doc)]
+    async fn write() -> DocXs {
+        DocXs(vec!["after".into()])
+    }
+
+    flow!(pub(super) Program(Doc) { write });
+}
+
+#[tokio::test]
+async fn g062_a_key_that_the_program_does_not_know_is_refused_with_its_name() {
+    let store = MemoryStore::new();
+    let thread = before::Program::new().store(&store).thread("t");
+    assert_eq!(
+        thread
+            .run(list([]))
+            .await
+            .unwrap()
+            .finished()
+            .unwrap()
+            .extra,
+        7
+    );
+    let thread = after::Program::new().store(&store).thread("t");
+    let error = thread.state().await.unwrap_err();
+    assert!(matches!(error, ThreadError::Changed { .. }), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("`extra`") && text.contains("- extra: u32"),
+        "{text}"
+    );
+    let error = thread.run(list([])).await.unwrap_err();
+    assert!(error.to_string().contains("`extra`"), "{error}");
+    // The other way round an added key has its default.
+    let thread = after::Program::new().store(&store).thread("new");
+    assert_eq!(
+        thread.run(list([])).await.unwrap().finished().unwrap().xs,
+        ["after"]
+    );
+    let thread = before::Program::new().store(&store).thread("new");
+    assert_eq!(thread.state().await.unwrap().unwrap().state.extra, 0);
+}
+
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Short {
+    #[key(append)]
+    log: Vec<String>,
+    #[key(ephemeral)]
+    hint: Option<String>,
+}
+
+#[node(Short)]
+async fn hints() -> ShortHint {
+    ShortHint(Some("psst".into()))
+}
+
+#[node(Short)]
+async fn listens(hint: Option<&str>, tries: Managed<AtomicUsize>) -> petalflow::Result<ShortLog> {
+    if tries.fetch_add(1, Ordering::SeqCst) < 2 {
+        return Err("not yet".into());
+    }
+    Ok(ShortLog(vec![format!("{hint:?}")]))
+}
+
+twin!(Hints(Short) { hints -> listens } nodes: hints, listens);
+
+#[tokio::test]
+async fn what_lasts_one_superstep_outlives_edits_and_resumes_before_it() {
+    both!(Hints, |launch| {
+        let thread = launch
+            .manage(AtomicUsize::new(0))
+            .store(&MemoryStore::new())
+            .thread("t");
+        thread.run(()).await.unwrap_err();
+        thread
+            .update(Edit::new(ShortLog(list(["edited"]))))
+            .await
+            .unwrap();
+        assert_eq!(
+            thread.state().await.unwrap().unwrap().state.hint.as_deref(),
+            Some("psst")
+        );
+        thread
+            .resume(Resume::new().update(ShortLog(list(["updated"]))))
+            .await
+            .unwrap_err();
+        let short = thread.resume(()).await.unwrap().finished().unwrap();
+        assert_eq!(short.log, ["edited", "updated", "Some(\"psst\")"]);
+        assert_eq!(short.hint, None);
+        assert_eq!(thread.state().await.unwrap().unwrap().state, short);
+        short
+    });
+}

@@ -1,0 +1,217 @@
+//! A store that fails.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+
+use petalflow::checkpoint::{
+    Address, Claim, MemoryStore, Store, StoreError, StoreFuture, Stored, StoredCheckpoint,
+    StoredWrite, ThreadInfo, ThreadQuery,
+};
+use petalflow::prelude::*;
+use petalflow::thread::{Durability, HistoryQuery, ThreadError};
+
+use crate::support::{Log, LogXs, appending, both, list, twin};
+
+appending! { a b }
+
+#[node(Log)]
+async fn fails() -> petalflow::Result<LogXs> {
+    Err("broken".into())
+}
+
+twin!(Chain(Log) { a -> b } nodes: a, b);
+twin!(Half(Log) { START -> a & fails; } nodes: a, fails);
+
+/// Which of its methods fails, after how many calls of it.
+const NONE: u8 = 0;
+const APPEND: u8 = 1;
+const WRITE: u8 = 2;
+const READ: u8 = 3;
+const CLAIM: u8 = 4;
+const HISTORY: u8 = 5;
+
+/// A store of which one method fails.
+#[derive(Clone, Default)]
+struct Faulty {
+    store: MemoryStore,
+    method: Arc<AtomicU8>,
+    good: Arc<AtomicUsize>,
+}
+
+impl Faulty {
+    fn fail(&self, method: u8, after: usize) {
+        self.method.store(method, Ordering::SeqCst);
+        self.good.store(after, Ordering::SeqCst);
+    }
+
+    fn or<'a, T: Send + 'a>(&self, method: u8, call: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
+        if self.method.load(Ordering::SeqCst) != method {
+            return call;
+        }
+        let left = |good: usize| good.checked_sub(1);
+        if self
+            .good
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, left)
+            .is_ok()
+        {
+            return call;
+        }
+        Box::pin(async { Err(StoreError::Unavailable("the disk is full".into())) })
+    }
+}
+
+impl Store for Faulty {
+    fn append<'a>(
+        &'a self,
+        address: Address<'a>,
+        checkpoint: &'a StoredCheckpoint,
+        after: Option<u64>,
+        settled: Range<u64>,
+    ) -> StoreFuture<'a, ()> {
+        let store = self.store.clone();
+        let call = Box::pin(async move { store.append(address, checkpoint, after, settled).await });
+        self.or(APPEND, call)
+    }
+
+    fn write<'a>(
+        &'a self,
+        address: Address<'a>,
+        seq: u64,
+        writes: &'a [StoredWrite],
+    ) -> StoreFuture<'a, ()> {
+        let store = self.store.clone();
+        self.or(
+            WRITE,
+            Box::pin(async move { store.write(address, seq, writes).await }),
+        )
+    }
+
+    fn read<'a>(
+        &'a self,
+        address: Address<'a>,
+        seq: Option<u64>,
+    ) -> StoreFuture<'a, Option<Stored>> {
+        self.or(READ, self.store.read(address, seq))
+    }
+
+    fn writes<'a>(
+        &'a self,
+        address: Address<'a>,
+        seqs: Range<u64>,
+    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>> {
+        self.or(READ, self.store.writes(address, seqs))
+    }
+
+    fn history<'a>(
+        &'a self,
+        address: Address<'a>,
+        before: Option<u64>,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
+        self.or(HISTORY, self.store.history(address, before, limit))
+    }
+
+    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
+        self.store.namespaces(thread)
+    }
+
+    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
+        self.store.threads(query)
+    }
+
+    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
+        self.store.prune(address, seq)
+    }
+
+    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
+        self.store.delete(thread)
+    }
+
+    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
+        let store = self.store.clone();
+        self.or(
+            CLAIM,
+            Box::pin(async move { store.claim(thread, owner).await }),
+        )
+    }
+
+    fn release(&self, thread: &str, owner: &str) {
+        self.store.release(thread, owner);
+    }
+}
+
+#[tokio::test]
+async fn c60_g063_a_fault_of_the_store_fails_the_run() {
+    // agentmesh ignores a failed save unless it is told not to.
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        for (method, after) in [(APPEND, 0), (APPEND, 1), (APPEND, 2), (READ, 0), (CLAIM, 0)] {
+            if durability == Durability::Exit && method == APPEND && after > 0 {
+                continue; // There is but one.
+            }
+            both!(Chain, |launch| {
+                let store = Faulty::default();
+                store.fail(method, after);
+                let thread = launch.store(&store).durability(durability).thread("t");
+                let error = thread.run(list(["i"])).await.unwrap_err();
+                let text = error.to_string();
+                assert!(
+                    matches!(
+                        error.thread_error(),
+                        Some(ThreadError::Store(StoreError::Unavailable(_)))
+                    ),
+                    "{durability:?} {method} {after}: {text}"
+                );
+                assert!(text.contains("the disk is full"), "{text}");
+                // The thread is as good as before: it goes on when the store does.
+                store.fail(NONE, 0);
+                let log = match thread.state().await.unwrap() {
+                    None => thread.run(list(["i"])).await,
+                    Some(_) => thread.resume(()).await,
+                };
+                let log = log.unwrap().finished().unwrap();
+                assert_eq!(log.xs, ["i", "a", "b"], "{durability:?} {method} {after}");
+                log
+            });
+        }
+    }
+}
+
+#[tokio::test]
+async fn c60_a_failed_node_is_the_cause_even_if_it_cannot_be_written_down() {
+    both!(Half, |launch| {
+        let store = Faulty::default();
+        store.fail(WRITE, 0);
+        let thread = launch.store(&store).thread("t");
+        let error = thread.run(list([])).await.unwrap_err();
+        assert!(error.to_string().contains("broken"), "{error}");
+        error.to_string()
+    });
+}
+
+#[tokio::test]
+async fn c60_what_is_asked_of_a_thread_says_what_the_store_said() {
+    let store = Faulty::default();
+    let thread = Chain::new().store(&store).thread("t");
+    thread.run(list([])).await.unwrap().finished().unwrap();
+    store.fail(READ, 0);
+    let texts = [
+        thread.state().await.unwrap_err().to_string(),
+        thread.at(0).await.unwrap_err().to_string(),
+        thread.fork(0).await.unwrap_err().to_string(),
+        thread.resume(()).await.unwrap_err().to_string(),
+    ];
+    store.fail(HISTORY, 0);
+    let history = thread.history(HistoryQuery::all()).await.unwrap_err();
+    store.fail(CLAIM, 0);
+    let delete = thread.delete().await.unwrap_err();
+    for text in texts
+        .into_iter()
+        .chain([history.to_string(), delete.to_string()])
+    {
+        assert!(
+            text.contains("the store is not available: the disk is full"),
+            "{text}"
+        );
+    }
+}

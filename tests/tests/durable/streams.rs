@@ -1,0 +1,248 @@
+//! Some of a run's events: what the field calls stream modes.
+
+use futures_util::StreamExt as _;
+use petalflow::checkpoint::MemoryStore;
+use petalflow::interrupt::Ask;
+use petalflow::prelude::*;
+use petalflow::{Event, EventKind};
+use serde::{Deserialize, Serialize};
+
+use crate::support::{Log, LogXs, appending, both, list, twin};
+
+appending! { a b }
+
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Talk {
+    #[key(default)]
+    robot_input: String,
+    #[key(default)]
+    human_input: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Interrupt;
+
+impl Ask for Interrupt {
+    type Answer = String;
+    const NAME: &'static str = "interrupt";
+}
+
+#[node(Talk)]
+async fn robot() -> TalkRobotInput {
+    TalkRobotInput("beep boop i am a robot".into())
+}
+
+#[node(Talk)]
+async fn human(cx: Context) -> petalflow::Result<TalkHumanInput> {
+    Ok(TalkHumanInput(cx.ask(Interrupt).await?))
+}
+
+twin!(Talking(Talk) { robot -> human } nodes: robot, human);
+
+/// In which modes an event is, and what it says.
+fn line(event: &Event<Talk>) -> String {
+    let node = event.node().unwrap_or_default();
+    match &event.kind {
+        EventKind::NodeFinished { .. } => format!("updates {node}"),
+        EventKind::Values { state } => {
+            format!(
+                "values {:?}",
+                (state.robot_input.len(), state.human_input.len())
+            )
+        }
+        EventKind::Interrupted { interrupts, state } => {
+            let known = (state.robot_input.len(), state.human_input.len());
+            format!(
+                "updates and values {known:?} interrupt {}",
+                interrupts.len()
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+#[tokio::test]
+async fn c72_questions_in_updates_and_values() {
+    both!(Talking, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let lines = |event: Event<Talk>| {
+            std::future::ready(Some(line(&event)).filter(|line| !line.is_empty()))
+        };
+        let run = thread.run(()).events().with_values();
+        let run: Vec<_> = run.filter_map(lines).collect().await;
+        // LangGraph's fourth is its third once more, in the other mode.
+        assert_eq!(
+            run,
+            [
+                "updates robot",
+                "values (22, 0)",
+                "updates and values (22, 0) interrupt 1"
+            ]
+        );
+        let asked = thread.state().await.unwrap().unwrap().interrupts;
+        let answer = asked[0].answer::<Interrupt>("i am a human".into()).unwrap();
+        let resume: Vec<_> = thread
+            .resume(answer)
+            .events()
+            .with_values()
+            .filter_map(lines)
+            .collect()
+            .await;
+        assert_eq!(
+            resume,
+            ["values (22, 0)", "updates human", "values (22, 12)"]
+        );
+        (run, resume)
+    });
+}
+
+#[node(Log)]
+async fn tells(cx: Context) -> petalflow::Result<LogXs> {
+    cx.emit(&"half")?;
+    Ok(LogXs(list(["tells"])))
+}
+
+#[node(Log)]
+async fn fails() -> petalflow::Result<()> {
+    Err("broken".into())
+}
+
+twin!(Modes(Log) { a -> tells -> b } nodes: a, tells, b);
+twin!(Broken(Log) { a -> fails } nodes: a, fails);
+
+fn names<S: State>(events: &[Event<S>]) -> Vec<&'static str> {
+    events.iter().map(|event| event.kind.name()).collect()
+}
+
+#[tokio::test]
+async fn each_mode_is_some_of_the_one_stream() {
+    both!(Modes, |launch| {
+        let events = || launch.clone().run(list(["i"])).events();
+        let updates: Vec<_> = events().updates().collect().await;
+        let nodes: Vec<_> = updates.iter().filter_map(Event::node).collect();
+        assert_eq!(nodes, ["a", "tells", "b"]);
+        let values: Vec<_> = events().values().collect().await;
+        let lengths: Vec<_> = values
+            .iter()
+            .map(|event| match &event.kind {
+                EventKind::Values { state } => (event.superstep, state.xs.len()),
+                _ => panic!("{event:?}"),
+            })
+            .collect();
+        assert_eq!(lengths, [(0, 1), (1, 2), (2, 3), (3, 4)]);
+        let custom: Vec<_> = events().custom().collect().await;
+        assert!(matches!(&custom[..], [event] if event.node() == Some("tells")));
+        let tasks: Vec<_> = events().tasks().collect().await;
+        assert_eq!(names(&tasks), ["node started", "node finished"].repeat(3));
+        assert!(
+            events().checkpoints().next().await.is_none(),
+            "there is no thread"
+        );
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let made: Vec<_> = thread.run(list([])).events().checkpoints().collect().await;
+        let made: Vec<_> = made
+            .iter()
+            .map(|event| match event.kind {
+                EventKind::Checkpoint { checkpoint } => checkpoint,
+                _ => panic!("{event:?}"),
+            })
+            .collect();
+        assert_eq!(made, [0, 1, 2, 3]);
+        lengths
+    });
+}
+
+#[tokio::test]
+async fn a_failure_is_told_in_every_mode() {
+    both!(Broken, |launch| {
+        let events = || launch.clone().run(list([])).events();
+        for modes in [
+            events().updates(),
+            events().values(),
+            events().custom(),
+            events().checkpoints(),
+        ] {
+            let events: Vec<_> = modes.collect().await;
+            assert_eq!(names(&events).last(), Some(&"failed"));
+        }
+    });
+}
+
+#[tokio::test]
+async fn nobody_copies_the_state_unless_it_is_asked_for() {
+    // `Plain` cannot even be copied.
+    #[state]
+    struct Plain {
+        #[key(append)]
+        xs: Vec<String>,
+    }
+
+    #[node(Plain)]
+    async fn only() -> PlainXs {
+        PlainXs(vec!["x".into()])
+    }
+
+    flow!(Once(Plain) { only });
+
+    let events: Vec<_> = Once::run(()).events().collect().await;
+    assert!(names(&events).iter().all(|name| *name != "values"));
+}
+
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Job {
+    #[key(input)]
+    given: String,
+    #[key(default)]
+    whole: String,
+}
+
+/// A functional run: one node, whose steps are told as they are done, each once.
+#[node(Job)]
+async fn graph(given: &str, cx: Context) -> petalflow::Result<JobWhole> {
+    type Step = petalflow::Result<(String, String)>;
+    let step = async |name: &str, text: String, with: &str| -> Step {
+        let done = cx
+            .once(name, async {
+                Ok::<_, petalflow::BoxError>((text + name, with.to_string()))
+            })
+            .await?;
+        cx.emit(&(name, &done))?;
+        Ok(done)
+    };
+    let first = step("foo", given.to_string(), "bar").await?;
+    let second = step("bar", first.0, "bark").await?;
+    let third = step("baz", second.0, "something else").await?;
+    Ok(JobWhole(format!("{} {}", third.0, third.1)))
+}
+
+twin!(Functional(Job) { graph } nodes: graph);
+
+#[tokio::test]
+async fn c99_a_functional_run_tells_each_step_and_then_the_whole() {
+    both!(Functional, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let events = thread.run("0".to_string()).events();
+        let told = events.filter_map(|event| {
+            std::future::ready(match event.kind {
+                EventKind::Custom { value } => Some(value.to_string()),
+                EventKind::NodeFinished { update, .. } => {
+                    Some(format!("graph {:?}", update.whole().only()))
+                }
+                _ => None,
+            })
+        });
+        let told: Vec<_> = told.collect().await;
+        assert_eq!(
+            told,
+            [
+                r#"["foo",["0foo","bar"]]"#,
+                r#"["bar",["0foobar","bark"]]"#,
+                r#"["baz",["0foobarbaz","something else"]]"#,
+                r#"graph Some("0foobarbaz something else")"#,
+            ]
+        );
+        told
+    });
+}
