@@ -19,6 +19,8 @@
 //! # }
 //! ```
 
+mod crash;
 mod reducer;
 
+pub use crash::{Crashed, Crashes, Fault, Moment, Mortal, Script, Window, crashes};
 pub use reducer::check_reducer;
