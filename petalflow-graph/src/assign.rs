@@ -8,6 +8,7 @@ use crate::frontiers::FrontiersRef;
 use crate::keys::KeySet;
 use crate::paths::{PathEdge, PathsRef, kind};
 use crate::verdict::{Unmet, Verdict};
+use crate::words::Grounds;
 
 /// Exactly, over the states of the run.
 #[inline]
@@ -146,6 +147,7 @@ pub(crate) const fn by_paths(
     paths: &PathsRef<'_>,
     keys: &[KeyFacts<'_>],
     nodes: &[NodeFacts<'_>],
+    grounds: Grounds,
     values: &mut [KeySet],
     verdicts: &mut [Verdict],
 ) {
@@ -160,6 +162,7 @@ pub(crate) const fn by_paths(
                 after,
             };
             verdicts[node].unmet = Some(unmet);
+            verdicts[node].reading = grounds;
         }
         node += 1;
     }
@@ -196,6 +199,7 @@ pub(crate) const fn by_paths(
             lasts[key] as usize
         };
         report_output(key, node, verdicts);
+        verdicts[node].reading = grounds;
     }
 }
 

@@ -7,6 +7,7 @@ use crate::graph::{Graph, index};
 use crate::steps::{Outcome, Routes, Shape, State, batches, diverges, subset, union};
 use crate::stuck::{self, Stuck};
 use crate::together::{Pairs, by_pairs};
+use crate::trapped;
 
 /// More states than this are not explored.
 const MOST_STATES: usize = 20_000;
@@ -28,6 +29,9 @@ pub struct Exploration {
     pub pairs: Pairs,
     /// The joins that can be left holding an arrival, by number.
     pub stuck: Vec<Stuck>,
+    /// Nodes that keep a run going for ever once it has come to them, whatever they do: each set by itself. Only what joins
+    /// keep going is looked for here; the rest can be told from the edges.
+    pub endless: Vec<Vec<u32>>,
     /// The states, unless they were not all visited or are too many to write down.
     pub frontiers: Option<Frontiers>,
 }
@@ -85,6 +89,7 @@ fn explore_with(graph: &Graph, routes: Routes, several: &[bool]) -> Exploration 
             exact: false,
             pairs,
             stuck: stuck::suspected(graph),
+            endless: Vec::new(),
             frontiers: None,
         };
     };
@@ -103,11 +108,17 @@ fn explore_with(graph: &Graph, routes: Routes, several: &[bool]) -> Exploration 
     };
     pairs.insert_repeated(graph, &reached, routes, waits);
     let stuck = stuck::found(graph, &shape, &walk);
+    let endless = if graph.joins == 0 {
+        Vec::new()
+    } else {
+        trapped::sets(graph, &walk)
+    };
     let frontiers = Frontiers::of(&walk, graph.nodes.len());
     Exploration {
         exact: true,
         pairs,
         stuck,
+        endless,
         frontiers,
     }
 }

@@ -30,6 +30,7 @@ mod testing;
 mod text;
 mod together;
 mod topology;
+mod trapped;
 mod verdict;
 pub mod words;
 

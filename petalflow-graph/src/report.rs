@@ -116,7 +116,7 @@ const fn routes_text(node: &NodeFacts<'_>, arms: &[&str], plain: bool) -> Option
         if position(node.routes[route], arms).is_none() {
             return Some((
                 Rule::MissingRoute,
-                words::missing_route(node.name, node.routes[route]),
+                words::missing_routes(node.name, node.routes, arms),
             ));
         }
         route += 1;
@@ -132,7 +132,7 @@ const fn arm_text(node: &NodeFacts<'_>, arm: &str) -> Option<(Rule, Text)> {
     }
     Some((
         Rule::UnknownRoute,
-        words::unknown_route(node.name, arm, similar_in(arm, node.routes)),
+        words::unknown_route(node.name, arm, similar_in(arm, node.routes), node.routes),
     ))
 }
 

@@ -12,6 +12,7 @@ use crate::graph::{Graph, Source};
 use crate::problem::Problem;
 use crate::steps::{EdgesBySource, Routes};
 
+pub(crate) use cycles::sinks;
 pub use endless::EndlessRow;
 
 /// What is wrong with a graph, one problem per mistake; in a fixed order.

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use self::flow::{Flow, flow};
 use self::simulator::{Simulator, is_list};
-use crate::graph::{Graph, Target};
+use crate::graph::{Graph, Target, Via};
 use crate::rules::check_with;
 use crate::steps::batches;
 use crate::together::by_pairs;
@@ -128,6 +128,11 @@ proptest! {
             if graph.joins == 0 {
                 prop_assert_eq!(refused, seen.endless);
             }
+            // With joins too nothing is refused for its states that can always end, and nothing is missed where no node chooses
+            // or fails.
+            prop_assert!(analysis.declared.endless.is_empty() || seen.endless, "{:?}", analysis.declared.endless);
+            let sure = graph.edges.iter().all(|edge| matches!(edge.via, Via::Plain | Via::Each));
+            prop_assert!(refused || !seen.endless || !sure);
         }
     }
 }

@@ -90,6 +90,7 @@ impl Analysis {
     #[inline]
     pub fn tables(&self) -> Tables<'_> {
         Tables {
+            exact: self.declared.exact,
             together: self.together.view(),
             frontiers: self.declared.frontiers.as_ref().map(Frontiers::view),
             paths: self.paths.view(),
@@ -128,6 +129,8 @@ impl Any {
 /// A borrowed [`Analysis`]: the constants that a macro writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables<'a> {
+    /// Whether [`together`](Self::together) rests on all states of the run.
+    pub exact: bool,
     /// Which nodes can run together.
     pub together: PairsRef<'a>,
     /// The states of the run, if there are not too many.

@@ -9,7 +9,7 @@ use crate::rules::EndlessRow;
 use crate::tables::Tables;
 use crate::text::Text;
 use crate::together::PairsRef;
-use crate::words;
+use crate::words::{self, Grounds};
 
 /// What is wrong with one node; at most one of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +24,10 @@ pub struct Verdict {
     pub stuck: bool,
     /// It is the first node of a cycle that never ends, whichever route its nodes choose.
     pub endless: bool,
+    /// What the answers about reads and outputs rest on.
+    pub reading: Grounds,
+    /// What the answer about writers rests on.
+    pub pairing: Grounds,
 }
 
 /// A key that is read before it is surely written.
@@ -52,6 +56,8 @@ impl Verdict {
         output: None,
         stuck: false,
         endless: false,
+        reading: Grounds::States,
+        pairing: Grounds::States,
     };
 
     /// The first thing that is wrong with the node at `place`, in words.
@@ -74,22 +80,28 @@ impl Verdict {
             let writers = writers(nodes, key as usize, place as usize);
             return Some((
                 Rule::UnwrittenRead,
-                words::unwritten_read(node.name, keys[key as usize].name, after, writers),
+                words::unwritten_read(
+                    node.name,
+                    keys[key as usize].name,
+                    after,
+                    writers,
+                    self.reading,
+                ),
             ));
         }
         if let Some(Conflict { key, other }) = self.conflict {
             let key = keys[key as usize].name;
             let text = if other == place {
-                words::conflict_with_itself(node.name, key)
+                words::conflict_with_itself(node.name, key, self.pairing)
             } else {
-                words::conflict(nodes[other as usize].name, node.name, key)
+                words::conflict(nodes[other as usize].name, node.name, key, self.pairing)
             };
             return Some((Rule::Conflict, text));
         }
         if let Some(key) = self.output {
             return Some((
                 Rule::MissingOutput,
-                words::missing_output(keys[key as usize].name, node.name),
+                words::missing_output(keys[key as usize].name, node.name, self.reading),
             ));
         }
         if self.stuck {
@@ -125,14 +137,17 @@ impl Verdict {
             },
             Verdict {
                 unmet: self.unmet,
+                reading: self.reading,
                 ..Self::FINE
             },
             Verdict {
                 conflict: self.conflict,
+                pairing: self.pairing,
                 ..Self::FINE
             },
             Verdict {
                 output: self.output,
+                reading: self.reading,
                 ..Self::FINE
             },
             Verdict {
@@ -213,19 +228,26 @@ pub const fn judge(
 ) {
     // The tables say what can happen if each node picks as the graph declares; one that picks several can do more, and so
     // can one that runs once per delivery.
-    let any = match tables.delivered {
-        _ if some_many(nodes) && tables.any.is_some() => tables.any,
-        Some((several, any)) if some_takes_item(several, nodes) => Some(any),
-        _ => None,
+    let (any, grounds) = match tables.delivered {
+        _ if some_many(nodes) && tables.any.is_some() => (tables.any, Grounds::AnyRoutes),
+        Some((several, any)) if some_takes_item(several, nodes) => (Some(any), Grounds::Deliveries),
+        _ => (None, Grounds::TooLarge),
     };
     match (&any, &tables.frontiers) {
         (None, Some(frontiers)) => by_frontiers(frontiers, keys, nodes, scratch, verdicts),
-        _ => by_paths(&tables.paths, keys, nodes, scratch, verdicts),
+        _ => by_paths(&tables.paths, keys, nodes, grounds, scratch, verdicts),
     }
     match any {
-        None => conflicts(&tables.together, keys, nodes, scratch, verdicts),
+        None => {
+            let grounds = if tables.exact {
+                Grounds::States
+            } else {
+                grounds
+            };
+            conflicts(&tables.together, keys, nodes, grounds, scratch, verdicts);
+        }
         Some(any) => {
-            conflicts(&any.together, keys, nodes, scratch, verdicts);
+            conflicts(&any.together, keys, nodes, grounds, scratch, verdicts);
             let mut i = 0;
             while i < any.stuck_at.len() {
                 verdicts[any.stuck_at[i] as usize].stuck = true;
@@ -236,18 +258,25 @@ pub const fn judge(
     endless(tables.endless, nodes, verdicts);
 }
 
-/// Of each part of the graph the first set that never ends, because none of its routing nodes picks several.
+/// Of each part of the graph the first set that never ends, because none of its routing nodes picks several. One of which a
+/// route has no arm is reported for that: the arm that was left out may well be the way out.
 #[inline]
 const fn endless(rows: &[EndlessRow], nodes: &[NodeFacts<'_>], verdicts: &mut [Verdict]) {
     let mut row = 0;
     while row < rows.len() {
-        let (part, set, at, _) = rows[row];
-        let mut many = false;
+        let (part, set, at, ..) = rows[row];
+        let (mut many, mut unfinished) = (false, false);
         while row < rows.len() && rows[row].0 == part && rows[row].1 == set {
-            many = many || nodes[rows[row].3 as usize].many;
+            let (.., node, arms) = rows[row];
+            let node = &nodes[node as usize];
+            many = many || node.many;
+            unfinished = unfinished || !node.has_route || node.routes.len() > arms as usize;
             row += 1;
         }
         if !many {
+            if unfinished {
+                continue;
+            }
             verdicts[at as usize].endless = true;
             while row < rows.len() && rows[row].0 == part {
                 row += 1;
@@ -289,6 +318,7 @@ const fn conflicts(
     together: &PairsRef<'_>,
     keys: &[KeyFacts<'_>],
     nodes: &[NodeFacts<'_>],
+    grounds: Grounds,
     blocks: &mut [KeySet],
     verdicts: &mut [Verdict],
 ) {
@@ -330,6 +360,7 @@ const fn conflicts(
                         other: a as u32,
                     };
                     verdicts[b].conflict = Some(conflict);
+                    verdicts[b].pairing = grounds;
                     // Ordering the two nodes settles all the keys they share.
                     reported = reported.union(both);
                 }

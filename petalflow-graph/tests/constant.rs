@@ -40,6 +40,7 @@ const NODES: [NodeFacts<'static>; 3] = [
 
 /// `START -> write -> rank & audit`, as a macro would write it.
 const TABLES: Tables<'static> = Tables {
+    exact: true,
     together: PairsRef {
         offsets: &[0, 0, 1, 1],
         ranges: &[(2, 2)],
@@ -146,7 +147,7 @@ fn routes_are_checked_by_name() {
     report_routes(&ROUTER, &["Revise", "Pubish"], false);
     assert_eq!(
         message(|| report_arm(&ROUTER, "Pubish")),
-        "PF013: node `critique` has no route `Pubish`; did you mean `Publish`?"
+        "PF013: node `critique` has no route `Pubish`, only `Revise`, `Publish`; did you mean `Publish`?"
     );
     assert!(
         message(|| report_routes(&ROUTER, &[], true))
@@ -488,6 +489,7 @@ fn a_deferred_node_keeps_what_is_delivered_to_it() {
 
 /// `START -> n; n -> match { P => n, Q => n }`, as a macro would write it.
 const LOOP: Tables<'static> = Tables {
+    exact: true,
     together: PairsRef {
         offsets: &[0, 0],
         ranges: &[],
@@ -501,7 +503,7 @@ const LOOP: Tables<'static> = Tables {
     },
     any: None,
     delivered: None,
-    endless: &[(0, 0, 0, 0)],
+    endless: &[(0, 0, 0, 0, 2)],
 };
 const LOOPS: NodeFacts<'static> = NodeFacts {
     has_route: true,

@@ -1,9 +1,8 @@
 //! Lists of options in attributes: `retry = 3, timeout = 30s, blocking`.
 
-use std::fmt::Display;
 use std::time::Duration;
 
-use petalflow_graph::{Rule, similar};
+use petalflow_graph::{Rule, similar, words};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt as _;
@@ -91,15 +90,13 @@ impl<'a> Seen<'a> {
     pub(crate) fn accept(&mut self, option: &Opt, errors: &mut Errors) -> Option<&'a str> {
         let written = option.name.unraw().to_string();
         let Some(&name) = self.known.iter().find(|name| **name == written) else {
-            errors.rule(Rule::Option, &option.name, unknown(&written, self.known));
+            let similar = similar(&written, self.known.iter().copied());
+            let text = words::unknown_option(&written, similar, self.known);
+            errors.rule(Rule::Option, &option.name, text);
             return None;
         };
         if self.names.contains(&written) {
-            errors.rule(
-                Rule::Option,
-                &option.name,
-                format_args!("option `{written}` is given twice"),
-            );
+            errors.rule(Rule::Option, &option.name, words::repeated_option(&written));
             return None;
         }
         self.names.push(written);
@@ -110,26 +107,6 @@ impl<'a> Seen<'a> {
 /// Reports an option that does not go with another.
 pub(crate) fn clash(errors: &mut Errors, name: &Ident, message: &str) {
     errors.rule(Rule::Option, name, message);
-}
-
-/// The words for an option that does not exist.
-fn unknown(written: &str, known: &[&str]) -> String {
-    match similar(written, known.iter().copied()) {
-        Some(meant) => format!("there is no option `{written}`; did you mean `{meant}`?"),
-        None => format!(
-            "there is no option `{written}`; the options are {}",
-            list(known)
-        ),
-    }
-}
-
-/// Names in backticks, joined by commas.
-pub(crate) fn list<T: Display>(names: &[T]) -> String {
-    names
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 impl Opt {

@@ -101,6 +101,15 @@ pub use node::{
 };
 pub use petalflow_graph::Topology;
 pub use petalflow_macros::{Route, node, state};
+
+// Nobody names these, but rustc does in its errors, by the shortest path that there is.
+#[doc(hidden)]
+pub use __private::{
+    IsState, KeyOf, NeedsDefault, Optional, Stored,
+    flow::{ItemsOf, NodeOver, ValueOver},
+};
+#[doc(hidden)]
+pub use node::Fails;
 pub use run::{CancelToken, Run};
 pub use state::{
     Durable, Keeps, Key, KeyMeta, KeySet, Message, Overwrite, Remove, State, Trait, Update,

@@ -5,7 +5,22 @@ use petalflow::prelude::*;
 
 use crate::support::{Log, LogXs, appending, codes, refusal};
 
-appending!(a);
+appending!(a b);
+
+#[derive(Route)]
+enum Side {
+    Left,
+    Right,
+}
+
+#[node(Log)]
+async fn pick(xs: &[String]) -> Side {
+    if xs.is_empty() {
+        Side::Left
+    } else {
+        Side::Right
+    }
+}
 
 fn graph() -> GraphBuilder<Log> {
     Graph::builder("g")
@@ -32,14 +47,42 @@ fn c40_an_edge_that_delivers_what_its_target_does_not_take() {
     let nowhere = graph().node(sends {}).edge(START, "sends");
     assert!(
         refusal(nowhere)
-            .starts_with("PF020: node `sends` sends items, but no `each` edge takes them")
+            .starts_with("PF020: node `sends` returns items (`Each`), but no edge takes them")
     );
     let nothing = graph()
         .node(a {})
         .node(takes {})
         .edge(START, "a")
         .each("a", "takes");
-    assert!(refusal(nothing).starts_with("PF020: node `a` has an `each` edge, but sends no items"));
+    assert_eq!(
+        refusal(nothing),
+        "PF020: `each` runs its target once per item, but node `a` returns no items; return `Each<..>` last"
+    );
+    let forgotten = graph()
+        .node(sends {})
+        .node(takes {})
+        .edge(START, "sends")
+        .edge("sends", "takes");
+    assert_eq!(
+        refusal(forgotten),
+        "PF020: node `sends` returns items and `takes` takes one, but this edge delivers none; write `sends -> each takes`"
+    );
+    let neither = graph()
+        .node(a {})
+        .node(b {})
+        .edge(START, "a")
+        .each("a", "b");
+    assert!(refusal(neither).ends_with("return `Each<..>` last, or leave out `each`"));
+    let list = graph()
+        .node(pick {})
+        .node(takes {})
+        .edge(START, "pick")
+        .route("pick", "Left", END)
+        .route_each("pick", "Right", "takes");
+    assert_eq!(
+        refusal(list),
+        "PF020: `each` runs its target once per item, but route `Right` of node `pick` carries nothing; let the variant carry a `Vec`"
+    );
 }
 
 #[node(Log)]
@@ -189,7 +232,7 @@ fn c40_each_along_a_route_without_a_list() {
     assert_eq!(
         each("Nothing", ["One", "Many"]),
         [
-            "PF020: `each` runs its target once per item, but route `Nothing` of node `finds` carries nothing; let the variant carry a `Vec`, or leave out `each`"
+            "PF020: `each` runs its target once per item, but route `Nothing` of node `finds` carries nothing; let the variant carry a `Vec`"
         ]
     );
 }

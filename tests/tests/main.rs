@@ -31,6 +31,7 @@ mod reducers;
 mod refusals;
 mod retries;
 mod retry_policies;
+mod stores;
 mod subflows;
 mod tasks;
 mod timeouts;

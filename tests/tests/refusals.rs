@@ -48,7 +48,7 @@ fn c38a_no_edge_from_start() {
         .edge("b", "c");
     assert_eq!(
         refusal(builder),
-        "PF001: nothing starts the flow: no edge begins at START; add one, such as `START -> first`"
+        "PF001: nothing says where the flow starts: `a`, `b` have no edge into them; write `START -> a & b`, or lead an edge to those that do not start it"
     );
 }
 
@@ -57,7 +57,7 @@ fn c34_c38b_an_edge_to_an_unknown_node() {
     let builder = graph().node(a {}).edge(START, "a").edge("a", "elsewhere");
     assert_eq!(
         refusal(builder),
-        "PF002: an edge names `elsewhere`, but no node of the flow has that name; add the node or remove the name"
+        "PF002: an edge names `elsewhere`, but no node of the flow has that name; the nodes are `a`"
     );
 }
 
@@ -103,8 +103,24 @@ fn c38e_reserved_names() {
 #[test]
 fn c38f_c38g_edges_out_of_end_and_into_start() {
     assert!(
-        refusal(graph().node(a {}).edge(START, "a").edge(END, "a"))
-            .starts_with("PF006: an edge leads out of END to `a`")
+        refusal(graph().node(a {}).edge(START, "a").edge(END, "a")).starts_with(
+            "PF006: nothing can follow END, because END ends its path, but here `a` does"
+        )
+    );
+    assert!(
+        refusal(graph().node(a {}).edge(START, "a").join(["a", END], "a"))
+            .starts_with("PF006: a join cannot wait for END")
+    );
+    assert!(
+        refusal(
+            graph()
+                .node(a {})
+                .node(b {})
+                .edge(START, "a")
+                .edge(START, "b")
+                .join(["a", "b"], START)
+        )
+        .starts_with("PF005: an edge from `a & b` leads into START")
     );
     assert!(
         refusal(graph().node(a {}).edge(START, "a").edge("a", START))
@@ -263,7 +279,7 @@ fn g036_routes_and_edges_fit_when_the_graph_is_built() {
         .route("pick", "Rihgt", END);
     assert_eq!(
         refusal(unknown),
-        "PF013: node `pick` has no route `Rihgt`; did you mean `Right`?"
+        "PF013: node `pick` has no route `Rihgt`, only `Left`, `Right`; did you mean `Right`?"
     );
     let none = graph()
         .node(a {})
@@ -333,6 +349,31 @@ fn a_key_read_before_it_is_surely_written() {
     );
 }
 
+#[derive(Route)]
+enum Draft {
+    Look,
+    Publish,
+}
+
+#[node(Reads)]
+async fn pick_any(topic: &str) -> Vec<Draft> {
+    let _ = (topic, Draft::Publish);
+    vec![Draft::Look]
+}
+
+#[test]
+fn pf017_says_so_where_it_is_not_exact() {
+    let builder = Graph::<Reads>::builder("g")
+        .node(look {})
+        .node(pick_any {})
+        .node(publish {})
+        .edge(START, "pick_any")
+        .route("pick_any", "Look", "look")
+        .route("pick_any", "Publish", "publish");
+    let exact = refusal(builder);
+    assert!(!exact.contains("the edges alone decide"), "{exact}");
+}
+
 #[test]
 fn an_output_that_a_path_leaves_out() {
     assert!(
@@ -365,6 +406,24 @@ fn a_catch_that_cannot_work() {
         refusal(base().node(takes {}).catch("a", "takes"))
             .starts_with("PF026: the failure of node `a` is caught twice")
     );
+    // What is misspelt is one mistake.
+    let misspelt = graph()
+        .node(a {})
+        .node(on_failure {})
+        .edge(START, "a")
+        .catch("x", "on_failure");
+    assert_eq!(codes(misspelt), ["PF002"]);
+    assert!(
+        refusal(graph().node(a {}).edge(START, "a").catch("a", END))
+            .starts_with("PF026: a failure is caught by a node, and `END` is none")
+    );
+    // As in `flow!`, who does not care what has failed takes nothing.
+    let careless = graph()
+        .node(a {})
+        .node(b {})
+        .edge(START, "a")
+        .catch("a", "b");
+    assert!(careless.build().is_ok());
     let item = graph()
         .node(a {})
         .node(takes {})

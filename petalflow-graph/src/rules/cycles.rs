@@ -36,17 +36,36 @@ pub(super) fn cycles_end(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
         if part.iter().any(|node| reported.contains(node)) {
             continue;
         }
-        let cycle = endless.cycle(&part);
-        let (first, shown) = (cycle[0], show(cx, &cycle));
-        let text = format!(
-            "the cycle `{shown}` has no way out: all its edges fire whenever their nodes have run, so the run cannot end; let a node of it choose a route"
-        );
-        problems.push(Problem::new(
-            Rule::EndlessCycle,
-            Site::Node(index(first)),
-            text,
-        ));
+        problems.push(always(cx, &endless.cycle(&part)));
+        reported.extend(part);
     }
+    for set in &cx.exploration.endless {
+        if set.iter().any(|&node| reported.contains(&(node as usize))) {
+            continue;
+        }
+        let mut next = vec![Vec::new(); cx.graph.nodes.len()];
+        for &node in set {
+            next[node as usize] = successors(&cx.edges, node as usize);
+            next[node as usize].retain(|to| set.binary_search(&index(*to)).is_ok());
+        }
+        let round = components(&next)
+            .into_iter()
+            .find(|part| part.len() > 1 || next[part[0]].contains(&part[0]));
+        if let Some(part) = round {
+            problems.push(always(cx, &cycle_through(&part, &next, part[0], false)));
+            reported.extend(set.iter().map(|&node| node as usize));
+        }
+    }
+}
+
+/// A cycle whose edges always fire.
+#[inline]
+fn always(cx: &Cx<'_>, cycle: &[usize]) -> Problem {
+    let shown = show(cx, cycle);
+    let text = format!(
+        "the cycle `{shown}` has no way out: all its edges fire whenever their nodes have run, so the run cannot end; let a node of it choose a route"
+    );
+    Problem::new(Rule::EndlessCycle, Site::Node(index(cycle[0])), text)
 }
 
 /// For each reachable node from which END cannot be reached the nodes that it leads to, also over joins; nothing for others.
@@ -181,7 +200,7 @@ pub(super) fn cycle_through(
 
 /// The strongly connected components that no edge leaves, each ascending, by their first vertex.
 #[inline]
-pub(super) fn sinks(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub(crate) fn sinks(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let components = components(next);
     let mut of = vec![0; next.len()];
     for (i, component) in components.iter().enumerate() {

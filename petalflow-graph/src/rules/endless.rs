@@ -24,10 +24,10 @@ pub(super) enum Picks {
 }
 
 /// A row of [`Tables::endless`](crate::Tables::endless): a part of the graph, a set in it, the node to report it at, and one of
-/// the routing nodes in the set.
+/// the routing nodes in the set, with the number of its routes that have arms.
 ///
 /// A set never ends if none of its routing nodes picks several routes, or none. Of each part the first such set is reported.
-pub type EndlessRow = (u32, u32, u32, u32);
+pub type EndlessRow = (u32, u32, u32, u32, u32);
 
 /// What a way activates.
 enum Hit {
@@ -185,7 +185,10 @@ impl<'a> Endless<'a> {
                 self.sets(&nodes, &mut sets);
                 for (set, nodes) in (0..).zip(&sets) {
                     let routing = nodes.iter().filter(|&&node| self.routes(node));
-                    rows.extend(routing.map(|&node| (part, set, index(nodes[0]), index(node))));
+                    rows.extend(routing.map(|&node| {
+                        let arms = index(routes(&self.edges.nodes[node]).len());
+                        (part, set, index(nodes[0]), index(node), arms)
+                    }));
                 }
                 part += 1;
             }

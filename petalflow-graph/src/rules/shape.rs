@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cx, names};
-use crate::graph::{Source, Target, Via, index};
+use crate::graph::{Graph, Source, Target, Via, index};
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
 use crate::words;
@@ -15,10 +15,40 @@ pub(super) fn flow_starts(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
         let text = if cx.graph.edges.is_empty() {
             words::empty()
         } else {
-            words::no_start()
+            let sources = sources(cx.graph);
+            let first = sources.first().copied().unwrap_or_else(|| {
+                let mentioned = (0..index(cx.graph.nodes.len())).find(|&node| !is_unused(cx, node));
+                mentioned.map_or("first", |node| cx.name(node))
+            });
+            words::no_start(&sources, first)
         };
         problems.push(Problem::new(Rule::NoStart, Site::Graph, text.as_str()));
     }
+}
+
+/// The nodes with edges of which no other leads to them.
+#[inline]
+fn sources(graph: &Graph) -> Vec<&str> {
+    let place = |source: Source| match source {
+        Source::Node(node) => Some(node as usize),
+        _ => None,
+    };
+    let (mut sources, mut into) = (
+        vec![false; graph.nodes.len()],
+        vec![false; graph.nodes.len()],
+    );
+    for edge in &*graph.edges {
+        if let Some(from) = place(edge.from) {
+            sources[from] = true;
+        }
+        if let Target::Node(to) = edge.to
+            && edge.from != Source::Node(to)
+        {
+            into[to as usize] = true;
+        }
+    }
+    let places = (0..graph.nodes.len()).filter(|&place| sources[place] && !into[place]);
+    places.map(|place| &*graph.nodes[place].name).collect()
 }
 
 /// PF003.
@@ -80,7 +110,7 @@ pub(super) fn edges_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
             let text = words::edge_twice(&cx.source(edge.from), &names::target(cx.graph, edge.to));
             problems.push(
                 Problem::new(Rule::DuplicateEdge, Site::Edge(at), text.as_str())
-                    .with(Site::Edge(first), "first written here"),
+                    .with(Site::Edge(first), words::first_written_here().as_str()),
             );
         }
     }

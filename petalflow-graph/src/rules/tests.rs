@@ -61,7 +61,7 @@ fn c38a_g018_nothing_starts_the_flow() {
         edges,
         Rule::NoStart,
         Site::Graph,
-        "nothing starts the flow: no edge begins at START; add one, such as `START -> first`",
+        "nothing says where the flow starts: `a` has no edge into it; write `START -> a`",
     );
     let empty = "nothing starts the flow: it has no edges; add one, such as `START -> first`";
     says("", vec![], Rule::NoStart, Site::Graph, empty);

@@ -66,13 +66,26 @@ impl Cx<'_> {
         for node in group.nodes() {
             if !node.is_start() && !node.is_end() {
                 let place = self.model.mention(node, self.declared, self.mistakes);
-                self.model.nodes[place as usize].chained = true;
+                let node = &mut self.model.nodes[place as usize];
+                node.chained = true;
+                node.mentions += 1;
             }
         }
     }
 
     fn place(&mut self, node: &NodeRef) -> u32 {
         self.model.mention(node, self.declared, self.mistakes)
+    }
+
+    /// The place of a node before an arrow.
+    fn leave(&mut self, node: &NodeRef) -> u32 {
+        let place = self.place(node);
+        let known = &mut self.model.nodes[place as usize];
+        let first = known.mentions == 1 && !self.declared.contains(&node.key());
+        if known.leaves.is_none() && !first {
+            known.leaves = Some(node.to_token_stream());
+        }
+        place
     }
 
     fn lose(&mut self, rule: Option<Rule>, tokens: impl ToTokens, message: impl std::fmt::Display) {
@@ -99,7 +112,7 @@ impl Cx<'_> {
                 group,
             }],
             Group::Node(node) => vec![From {
-                source: Source::Node(self.place(node)),
+                source: Source::Node(self.leave(node)),
                 group,
             }],
             Group::Each(inner) => self.sources(inner, next),
@@ -140,15 +153,11 @@ impl Cx<'_> {
                     whole = None;
                 }
                 Group::Node(node) if node.is_end() => {
-                    self.lose(
-                        Some(Rule::OutOfEnd),
-                        node,
-                        "END cannot be a side of a join: it ends its path",
-                    );
+                    self.lose(Some(Rule::OutOfEnd), node, words::end_in_join());
                     whole = None;
                 }
                 Group::Node(node) => {
-                    let place = self.place(node);
+                    let place = self.leave(node);
                     sides.push((place, node.to_token_stream()));
                 }
                 Group::Each(inner) => match &**inner {
@@ -268,6 +277,9 @@ impl Cx<'_> {
             let Some(node) = self.chooser(from) else {
                 continue;
             };
+            if named.len() > 1 && self.has_arms(node, &named, from) {
+                continue;
+            }
             for (arm, targets) in &named {
                 for route in &arm.routes {
                     self.route(node, &route.name(), route.0.to_token_stream(), targets);
@@ -294,6 +306,30 @@ impl Cx<'_> {
         None
     }
 
+    /// Reports a second `match` for a node if none of its routes is new: that is one mistake.
+    fn has_arms(&mut self, node: u32, named: &[(&ast::Arm, Vec<To>)], from: &From<'_>) -> bool {
+        let arms = &self.model.arms;
+        let first = |name: &str| {
+            arms.iter()
+                .find(|arm| arm.node == node && arm.route == name)
+        };
+        let mut routes = named.iter().flat_map(|(arm, _)| &arm.routes);
+        let Some(written) = named
+            .first()
+            .and_then(|(arm, _)| first(&arm.routes[0].name()))
+        else {
+            return false;
+        };
+        if !routes.all(|route| first(&route.name()).is_some()) {
+            return false;
+        }
+        let (at, name) = (written.at.clone(), &self.model.nodes[node as usize].name);
+        let text = words::matched_twice(name);
+        self.lose(Some(Rule::DuplicateEdge), from.group, text);
+        self.mistakes.errors.at(at, words::first_written_here());
+        true
+    }
+
     fn route(&mut self, node: u32, route: &str, at: TokenStream, targets: &[To]) {
         if let Some(first) = self
             .model
@@ -301,13 +337,10 @@ impl Cx<'_> {
             .iter()
             .find(|arm| arm.node == node && arm.route == route)
         {
-            let text = format!(
-                "route `{route}` of `{}` has an edge already; to lead it to several nodes write `{route} => a & b`",
-                self.model.nodes[node as usize].name
-            );
+            let text = words::route_twice(&self.model.nodes[node as usize].name, route);
             let first = first.at.clone();
             self.lose(Some(Rule::DuplicateEdge), at, text);
-            self.mistakes.errors.at(first, words::first_here());
+            self.mistakes.errors.at(first, words::first_written_here());
             return;
         }
         self.model.arms.push(Arm {

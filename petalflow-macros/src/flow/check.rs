@@ -1,8 +1,6 @@
 //! What is wrong with the graph that was written. Only reads the model.
 
-use petalflow_graph::{
-    Analysis, Graph, Problem, Rule, Site, Source, Target, check_with, similar, words,
-};
+use petalflow_graph::{Analysis, Graph, Problem, Rule, Site, check_with, similar, words};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
@@ -23,7 +21,6 @@ pub(crate) fn all(
     value_names_are_free(model, mistakes);
     // Where edges are missing because of another mistake, the graph says nothing about what was meant.
     if !mistakes.lost {
-        flow_starts(name, model, graph, mistakes);
         graph_rules(name, model, graph, analysis, mistakes);
     }
 }
@@ -43,8 +40,8 @@ fn options_are_known(model: &Model, mistakes: &mut Mistakes) {
                 "`cache` is not supported in this version yet; remove the option",
             )),
             _ => {
-                let text =
-                    words::unknown_option(&written, similar(&written, POLICY_OPTIONS.into_iter()));
+                let similar = similar(&written, POLICY_OPTIONS.into_iter());
+                let text = words::unknown_option(&written, similar, &POLICY_OPTIONS);
                 Err(syn::Error::new(
                     name.span(),
                     words::coded(Rule::Option, &text),
@@ -87,48 +84,6 @@ fn value_names_are_free(model: &Model, mistakes: &mut Mistakes) {
     }
 }
 
-/// PF001, where START was left out and is not obvious.
-fn flow_starts(name: &Ident, model: &Model, graph: &Graph, mistakes: &mut Mistakes) {
-    if model.starts() || model.nodes.is_empty() {
-        return;
-    }
-    let has_way_in = |place: usize| {
-        let into = |edge: &petalflow_graph::Edge| {
-            edge.to == Target::Node(petalflow_graph::index(place))
-                && edge.from != Source::Node(petalflow_graph::index(place))
-        };
-        graph.edges.iter().any(into)
-    };
-    let sources: Vec<&str> = (0..model.nodes.len())
-        .filter(|&place| model.nodes[place].chained && !has_way_in(place))
-        .map(|place| &*model.nodes[place].name)
-        .collect();
-    let first = &model
-        .nodes
-        .iter()
-        .find(|node| node.chained)
-        .unwrap_or(&model.nodes[0])
-        .name;
-    let text = if sources.len() > 1 {
-        let list = sources
-            .iter()
-            .map(|source| format!("`{source}`"))
-            .collect::<Vec<_>>()
-            .join(", ");
-        let all = sources.join(" & ");
-        format!(
-            "nothing says where the flow starts: {list} have no edge into them; write `START -> {all}`, or lead an edge to those that do not start it"
-        )
-    } else if graph.edges.is_empty() {
-        words::empty().as_str().to_owned()
-    } else {
-        format!(
-            "nothing starts the flow: every node has an edge into it; say where it begins, such as `START -> {first}`"
-        )
-    };
-    mistakes.errors.rule(Rule::NoStart, name, text);
-}
-
 /// The rules that `flow!` shares with the run-time builder.
 fn graph_rules(
     name: &Ident,
@@ -137,13 +92,8 @@ fn graph_rules(
     analysis: &Analysis,
     mistakes: &mut Mistakes,
 ) {
-    let problems = check_with(graph, &analysis.declared);
-    let told = !model.starts() && !model.nodes.is_empty();
-    for problem in problems
-        .iter()
-        .filter(|problem| !(told && problem.rule == Rule::NoStart))
-    {
-        report(name, model, problem, mistakes);
+    for problem in check_with(graph, &analysis.declared) {
+        report(name, model, &problem, mistakes);
     }
 }
 

@@ -8,6 +8,7 @@ mod model;
 mod parse;
 mod parse_group;
 mod parse_subflow;
+mod readings;
 #[cfg(test)]
 mod tests;
 

@@ -26,8 +26,12 @@ pub(crate) struct Model {
 
 pub(crate) struct Node {
     pub(crate) name: String,
-    /// Its first mention.
+    /// Its first mention, or its declaration.
     pub(crate) at: TokenStream,
+    /// The first mention before an arrow, where that is another one: what is wrong with the edges is said there.
+    pub(crate) leaves: Option<TokenStream>,
+    /// How often a chain has mentioned it so far.
+    pub(crate) mentions: usize,
     pub(crate) kind: Kind,
     pub(crate) deferred: bool,
     /// Stands in a chain, so that START and END may be left out for it.
@@ -76,10 +80,7 @@ impl Model {
                 Statement::Defer(node) => defers.push(node),
                 Statement::Catch(catch) => {
                     if catch.to.is_start() || catch.to.is_end() {
-                        let text = format_args!(
-                            "a failure is caught by a node, and `{}` is none; write a node that takes `#[item] failure: &NodeError`",
-                            catch.to.key()
-                        );
+                        let text = words::caught_by_no_node(&catch.to.key());
                         mistakes.errors.rule(Rule::Catch, &catch.to, text);
                         continue;
                     }
@@ -103,15 +104,18 @@ impl Model {
             });
         }
         for node in defers {
-            if let Some(place) = model.named("`defer`", &node, mistakes) {
-                let deferred = &mut model.nodes[place as usize].deferred;
-                if std::mem::replace(deferred, true) {
-                    mistakes.errors.rule(
-                        Rule::Option,
-                        &node,
-                        format_args!("`{}` is deferred twice; remove one of them", node.key()),
-                    );
-                }
+            let Some(place) = model.named("`defer`", &node, mistakes) else {
+                // When a node runs decides what it can read, and with what it can conflict.
+                mistakes.lost = true;
+                continue;
+            };
+            let deferred = &mut model.nodes[place as usize].deferred;
+            if std::mem::replace(deferred, true) {
+                mistakes.errors.rule(
+                    Rule::Option,
+                    &node,
+                    format_args!("`{}` is deferred twice; remove one of them", node.key()),
+                );
             }
         }
         withs
@@ -182,6 +186,8 @@ impl Model {
         self.nodes.push(Node {
             name,
             at,
+            leaves: None,
+            mentions: 0,
             kind,
             deferred: false,
             chained: false,
@@ -251,15 +257,12 @@ impl Model {
         if let Some(&place) = self.places.get(&key) {
             return Some(place);
         }
-        let names = self
-            .places
-            .keys()
-            .map(String::as_str)
-            .filter(|name| !name.starts_with('='));
+        let names: Vec<&str> = self.nodes.iter().map(|node| &*node.name).collect();
+        let similar = similar(&key, names.iter().copied());
         mistakes.errors.rule(
             Rule::UnknownNode,
             node,
-            words::unknown_node(user, &key, similar(&key, names)),
+            words::unknown_node(user, &key, similar, &names),
         );
         None
     }

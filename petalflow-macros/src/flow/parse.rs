@@ -8,7 +8,7 @@ use syn::{Attribute, Expr, Ident, Path, Token, Type, Visibility, braced, parenth
 use super::ast::{
     Catch, Chain, Declare, Declared, FlowAst, Mistakes, NodeRef, NodeValue, Statement, Step, With,
 };
-use super::parse_group::{self, arms, group};
+use super::parse_group::{self, Position, arms, group};
 use super::parse_subflow::subflow;
 
 /// The words that begin a statement when a name follows.
@@ -25,7 +25,8 @@ impl Parse for FlowAst {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
         let vis: Visibility = input.parse()?;
-        if !input.peek(Ident::peek_any) {
+        // A keyword, such as `struct`, is no name.
+        if !input.peek(Ident) {
             return Err(
                 input.error("expected the flow's name and state: `WriteEssay(Essay) { .. }`")
             );
@@ -174,7 +175,7 @@ fn statement(
 
 fn chain(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Statement> {
     let mut chain = Chain {
-        first: group(input, mistakes)?,
+        first: group(input, Position::Source, mistakes)?,
         steps: Vec::new(),
     };
     while input.peek(Token![->]) {
@@ -216,7 +217,7 @@ fn after_match(input: ParseStream, mistakes: &mut Mistakes) {
 
 fn step(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Step> {
     if !input.peek(Token![match]) {
-        return group(input, mistakes).map(Step::Group);
+        return group(input, Position::Target, mistakes).map(Step::Group);
     }
     let keyword = input.parse()?;
     if !input.peek(token::Brace) {
@@ -368,6 +369,9 @@ fn with(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<With> {
 
 fn option(input: ParseStream) -> syn::Result<(Ident, Expr)> {
     let name = Ident::parse_any(input)?;
+    if input.peek(Token![=]) {
+        return Err(input.error(format_args!("an option is written `{name}: ..`")));
+    }
     if !input.peek(Token![:]) {
         return Err(input.error(format_args!("expected a value: `{name}: ..`")));
     }

@@ -9,32 +9,43 @@ use syn::{Token, braced, parenthesized, token};
 
 use super::ast::{Arm, Group, Mistakes, RouteName};
 use super::parse::{kw, node_ref};
+use super::readings;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Operator {
+pub(super) enum Operator {
     And,
     Or,
 }
 
+/// Where a group stands, which decides how what it mixes is written.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Position {
+    Source,
+    Target,
+    Arm,
+}
+
 /// Nodes joined by `&` or by `|`.
-pub(super) fn group(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Group> {
-    let mut operands = vec![operand(input, mistakes)?];
+pub(super) fn group(
+    input: ParseStream,
+    position: Position,
+    mistakes: &mut Mistakes,
+) -> syn::Result<Group> {
+    let mut operands = vec![operand(input, position, mistakes)?];
     let mut operators = Vec::new();
     while let Some(operator) = operator(input)? {
         operators.push(operator);
-        operands.push(operand(input, mistakes)?);
+        operands.push(operand(input, position, mistakes)?);
     }
     let mixed = operators.contains(&Operator::And) && operators.contains(&Operator::Or);
     if !mixed {
         return Ok(together(operands, operators.first().copied()));
     }
-    let written: Vec<String> = operands.iter().map(ToString::to_string).collect();
-    let (one, other) = (
-        reading(&written, &operators, Operator::And),
-        reading(&written, &operators, Operator::Or),
-    );
-    let whole = Group::And(operands);
-    let text = words::coded(Rule::MixedOperators, &words::mixed_operators(&one, &other));
+    let text = readings::of(&operands, &operators, position);
+    // The names stay known, and what else a reading would break is not said.
+    let nodes = operands.iter().flat_map(Group::nodes).cloned();
+    let whole = Group::And(nodes.map(Group::Node).collect());
+    let text = words::coded(Rule::MixedOperators, &text);
     mistakes.lose(syn::Error::new_spanned(&whole, text));
     Ok(whole)
 }
@@ -57,17 +68,17 @@ fn operator(input: ParseStream) -> syn::Result<Option<Operator>> {
     Ok(None)
 }
 
-fn operand(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Group> {
+fn operand(input: ParseStream, position: Position, mistakes: &mut Mistakes) -> syn::Result<Group> {
     if input.peek(kw::each)
         && (input.peek2(Ident::peek_any) || input.peek2(token::Paren) || input.peek2(Token![::]))
     {
         input.parse::<kw::each>()?;
-        return Ok(Group::Each(Box::new(operand(input, mistakes)?)));
+        return Ok(Group::Each(Box::new(operand(input, position, mistakes)?)));
     }
     if input.peek(token::Paren) {
         let content;
         parenthesized!(content in input);
-        let group = group(&content, mistakes)?;
+        let group = group(&content, position, mistakes)?;
         if !content.is_empty() {
             return Err(content.error("expected `&`, `|` or `)`"));
         }
@@ -91,32 +102,6 @@ fn together(mut operands: Vec<Group>, operator: Option<Operator>) -> Group {
         Operator::And => Group::And(flat.collect()),
         Operator::Or => Group::Or(flat.collect()),
     }
-}
-
-/// The whole as it reads if `first` binds more tightly.
-fn reading(operands: &[String], operators: &[Operator], first: Operator) -> String {
-    let (inner, outer) = match first {
-        Operator::And => (" & ", " | "),
-        Operator::Or => (" | ", " & "),
-    };
-    let mut runs = vec![vec![operands[0].as_str()]];
-    for (operand, operator) in operands[1..].iter().zip(operators) {
-        match runs.last_mut() {
-            Some(run) if *operator == first => run.push(operand),
-            _ => runs.push(vec![operand]),
-        }
-    }
-    let runs: Vec<String> = runs
-        .iter()
-        .map(|run| {
-            if run.len() > 1 {
-                format!("({})", run.join(inner))
-            } else {
-                run.join(inner)
-            }
-        })
-        .collect();
-    runs.join(outer)
 }
 
 /// The arms in their braces. An arm that cannot be read is reported and skipped.
@@ -171,7 +156,7 @@ fn arm(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Arm> {
     }
     Ok(Arm {
         routes,
-        target: group(input, mistakes)?,
+        target: group(input, Position::Arm, mistakes)?,
     })
 }
 

@@ -84,7 +84,8 @@ fn accept(
         if written == "keep" {
             mistakes.errors.at(option, "`keep` is not supported in this version yet: the state of a sub-flow is fresh each time; remove the option");
         } else {
-            let text = words::unknown_option(&written, similar(&written, OPTIONS.into_iter()));
+            let similar = similar(&written, OPTIONS.into_iter());
+            let text = words::unknown_option(&written, similar, &OPTIONS);
             mistakes.errors.rule(Rule::Option, option, text);
         }
         return;

@@ -249,7 +249,7 @@ fn each_rule_of_the_graph_is_reported_once() {
         ("a -> b & b", &["PF004", "first written here"]),
         (
             "START -> a; a -> match { X => a, X => END }",
-            &["PF004", "first declared here"],
+            &["PF004", "first written here"],
         ),
         ("a -> START", &["PF005"]),
         ("a -> END -> b", &["PF006"]),
@@ -285,11 +285,63 @@ fn each_rule_of_the_graph_is_reported_once() {
 
 #[test]
 fn mixed_operators_are_shown_in_both_readings() {
-    let (_, messages) = read("a -> b & c & d | e");
+    for (graph, first, second) in [
+        (
+            "a -> b & c & d | e",
+            "`match { BCD => b & c & d, E => e }`",
+            "`match { D => b & c & d, E => b & c & e }`",
+        ),
+        (
+            "a -> b | each c & d",
+            "`match { B => b, CD => each c & d }`",
+            "`match { B => b & d, C => each c & d }`",
+        ),
+        (
+            "a & b | c -> d",
+            "`(a & b) | c`",
+            "lead `b | c` into a node of its own and join that with `&`",
+        ),
+        (
+            "a | b & c | d -> e",
+            "`a | (b & c) | d`",
+            "lead each of `a | b` and `c | d` into a node of its own and join that with `&`",
+        ),
+    ] {
+        let (_, messages) = read(graph);
+        let text = format!("write {first}, or {second}");
+        assert!(messages[0].ends_with(&text), "{messages:?}");
+    }
+    let (_, messages) = read("a -> b & (c | d) | e");
     assert!(
-        messages[0].contains("`(b & c & d) | e` or `b & c & (d | e)`"),
+        messages.len() == 1 && messages[0].contains("spell the routes out"),
         "{messages:?}"
     );
+    let (_, messages) = read("a -> match { X => b & c | d }");
+    assert!(
+        messages[0].ends_with("write `b & c & d`, or let a node of its own choose"),
+        "{messages:?}"
+    );
+}
+
+#[test]
+fn what_is_offered_for_mixed_operators_can_be_read() {
+    for (before, mixed, after) in [
+        ("START -> a -> ", "b & c & d | e", ""),
+        ("START -> a -> ", "b | each c & d", ""),
+        ("START -> a; a -> match { X => a, Y => ", "b & c | d", " }"),
+        ("START -> x -> a & b & c; ", "a & b | c", " -> d"),
+        ("START -> x -> a & b & c & d; ", "a | b & c | d", " -> e"),
+    ] {
+        let (_, messages) = read(&format!("{before}{mixed}{after}"));
+        let offered = messages[0].split('`').skip(1).step_by(2).skip(2);
+        for offer in offered.filter(|offer| offer.len() > 1) {
+            assert_eq!(
+                codes(&format!("{before}{offer}{after}")),
+                [""; 0],
+                "{offer}"
+            );
+        }
+    }
 }
 
 #[test]

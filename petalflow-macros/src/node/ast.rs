@@ -57,6 +57,10 @@ impl NodeArgs {
         let mut seen = Seen::new(OPTIONS);
         let mut retry = None;
         for option in options {
+            // Where the state is missing, what is no option may have been meant as one.
+            if parsed.state.is_none() && !OPTIONS.iter().any(|known| option.name == known) {
+                continue;
+            }
             match seen.accept(&option, errors) {
                 Some("name") => parsed.name = option.text(errors),
                 Some("retry") => retry = Some(option),

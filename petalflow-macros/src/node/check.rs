@@ -11,27 +11,36 @@ use crate::types;
 /// Keys and a route: as many members as `Output` is implemented for.
 const MEMBERS: usize = 9;
 
-/// Checks a function. Says whether it can be a node at all: if not, only the function itself is emitted.
+/// What a function can be.
+pub(crate) enum Form {
+    Node,
+    /// No node, and no place for anything beside it.
+    Method,
+    /// No node, because its type would be its state.
+    NamedLikeTheState,
+}
+
+/// Checks a function. Says whether it can be a node at all.
 pub(crate) fn function(
     args: &NodeArgs,
     function: &NodeFn,
     node: &mut Node,
     errors: &mut Errors,
-) -> bool {
+) -> Form {
     let sig = &function.sig;
     if let Some(receiver) = sig.receiver() {
         let message = "a method is a node by its `impl` block, which then has this method alone: put `#[node(..)]` on the block";
         errors.at(receiver, message);
-        return false;
+        return Form::Method;
     }
     let before = errors.is_empty();
     not_generic(sig, errors);
     if named_like_the_state(args, sig, errors) {
-        return false;
+        return Form::NamedLikeTheState;
     }
     signature(args, sig, node, errors);
     node.usable &= !before || errors.is_empty();
-    true
+    Form::Node
 }
 
 /// Checks an `impl` block, and finds its method.

@@ -9,6 +9,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use self::ast::{NodeArgs, NodeFn, NodeImpl, NodeItem};
+use self::check::Form;
 use self::model::Node;
 use crate::errors::Errors;
 use crate::paths::Runtime;
@@ -31,9 +32,14 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
 
 fn function(args: &NodeArgs, item: &NodeFn, errors: &mut Errors) -> TokenStream {
     let mut node = Node::build(&item.sig, args.state.as_ref(), errors);
-    let is_node = check::function(args, item, &mut node, errors);
+    let form = check::function(args, item, &mut node, errors);
     let runtime = Runtime::new(args.krate.as_ref());
-    let code = is_node.then(|| expand::function(args, item, &node, &runtime));
+    let code = match form {
+        Form::Node => Some(expand::function(args, item, &node, &runtime)),
+        // The state stands in for the node that cannot be beside it.
+        Form::NamedLikeTheState => Some(expand::broken(item, &runtime)),
+        Form::Method => None,
+    };
     let item = item.to_tokens();
     quote!(#item #code)
 }

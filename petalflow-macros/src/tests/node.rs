@@ -211,7 +211,7 @@ fn a_state_is_asked_for_and_options_are_checked() {
     );
     assert_eq!(
         of(quote!(Essay, retry = 3, retry = 4)),
-        ["PF024: option `retry` is given twice"]
+        ["PF024: option `retry` is given twice; remove one of them"]
     );
     assert_eq!(of(quote!(Essay, timeout = 30, retry = 0)).len(), 2);
     assert!(of(quote!(Essay, retry = [3, Retry::times(2)])).is_empty());

@@ -19,7 +19,7 @@ pub use crate::checkpoint::CodecError;
 pub use crate::node::{ItemProbe, NoItemCodec};
 pub use crate::state::{Coder, NoCoder, StateCodec, Values};
 pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Slots, read_input};
-pub use node::{Broken, Itself, KeyOf, Lazy, Optional, blocking, spawned, written_once};
+pub use node::{Broken, IsState, Itself, KeyOf, Lazy, Optional, blocking, spawned, written_once};
 pub use route::{Carried, Carries, Deliver, NotSent, OneType, Payload, PayloadType, Sent};
 pub use state::{
     CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Held, Holds, KeptFor, Marks, NeedsDefault,

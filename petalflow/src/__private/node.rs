@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use petalflow_graph::{Rule, Text};
+use petalflow_graph::{Rule, words};
 
 use crate::{BoxError, Effects, Key, KeySet, Node, Output, State};
 
@@ -15,6 +15,21 @@ pub trait Itself {
 
 impl<T> Itself for T {
     type Type = T;
+}
+
+/// The state of a node, named through this so that a type that is none is one error: what follows from it has no type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a state",
+    label = "not a state",
+    note = "annotate the struct with `#[state]`"
+)]
+pub trait IsState {
+    type State: State;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: State> IsState for S {
+    type State = S;
 }
 
 /// A key of the state `S`, for `#[key(..)]` on a parameter.
@@ -79,13 +94,8 @@ impl<T> Optional for Option<T> {
 pub const fn written_once<S: State, N: Node<S>>() {
     let twice = <N::Output as Output<S>>::TWICE.intersection(S::EXCLUSIVE);
     if let Some(key) = twice.first() {
-        let text = Text::new(Rule::WrittenTwice.code())
-            .push(": node ")
-            .name(N::NAME)
-            .push(" writes ")
-            .name(S::KEYS[key].name)
-            .push(" twice in one result, and only one of the values can stand: return it once, or give the key a reducer such as `append`");
-        panic!("{}", text.as_str());
+        let text = words::written_twice(N::NAME, S::KEYS[key].name);
+        panic!("{}", words::coded(Rule::WrittenTwice, &text).as_str());
     }
 }
 

@@ -1,8 +1,10 @@
 //! A thread's place in a store: what the engine talks to.
 
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::protection::MARKER;
 use super::{Address, Protection, Store, StoreError, Stored, StoredCheckpoint, StoredWrite};
 
 /// A thread's place in a store, with the protection of what is written there.
@@ -13,23 +15,52 @@ pub(crate) struct Archive {
     pub(crate) thread: Arc<str>,
 }
 
-/// What a protected payload is bound to, so that it cannot be moved elsewhere: lengths and parts, one after the other.
-fn context(address: Address<'_>, seq: u64, write: Option<&StoredWrite>) -> Vec<u8> {
-    let seq = seq.to_be_bytes();
-    let task = write.map(|write| write.task.to_bytes());
-    let parts = [
+/// What a protected checkpoint is bound to: all that a store knows of it, so that it can neither be moved elsewhere nor be
+/// read from another base, as if deltas were values.
+fn checkpoint_context(address: Address<'_>, checkpoint: &StoredCheckpoint) -> Vec<u8> {
+    context([
+        b"checkpoint",
         address.thread.as_bytes(),
         address.namespace.as_bytes(),
-        &seq,
-        task.as_ref().map_or(&[], |task| &task[..]),
-        write.map_or(&[], |write| write.name.as_bytes()),
-    ];
+        &checkpoint.seq.to_be_bytes(),
+        &checkpoint.base.to_be_bytes(),
+        &checkpoint.created_ms.to_be_bytes(),
+    ])
+}
+
+/// What a protected write is bound to.
+fn write_context(address: Address<'_>, seq: u64, write: &StoredWrite) -> Vec<u8> {
+    context([
+        b"write",
+        address.thread.as_bytes(),
+        address.namespace.as_bytes(),
+        &seq.to_be_bytes(),
+        &write.task.to_bytes(),
+        write.name.as_bytes(),
+    ])
+}
+
+/// Lengths and parts, one after the other, so that no other parts are the same bytes.
+fn context(parts: [&[u8]; 6]) -> Vec<u8> {
     let mut context = Vec::new();
     for part in parts {
         context.extend_from_slice(&(part.len() as u64).to_be_bytes());
         context.extend_from_slice(part);
     }
     context
+}
+
+/// Says of what a protection's error speaks, which it cannot know.
+fn name(error: StoreError, address: Address<'_>, what: impl Display) -> StoreError {
+    let StoreError::Protection(problem) = error else {
+        return error;
+    };
+    let Address { thread, namespace } = address;
+    let namespace = match namespace {
+        "" => String::new(),
+        inside => format!(" in `{inside}`"),
+    };
+    StoreError::Protection(format!("{what} of thread `{thread}`{namespace}: {problem}"))
 }
 
 impl Archive {
@@ -49,7 +80,7 @@ impl Archive {
     ) -> Result<(), StoreError> {
         let address = self.address(namespace);
         if let Some(protection) = &self.protection {
-            let context = context(address, checkpoint.seq, None);
+            let context = checkpoint_context(address, &checkpoint);
             checkpoint.bytes = protection.seal(&context, checkpoint.bytes)?;
         }
         self.store
@@ -66,7 +97,7 @@ impl Archive {
         let address = self.address(namespace);
         if let Some(protection) = &self.protection {
             for write in &mut writes {
-                let context = context(address, seq, Some(write));
+                let context = write_context(address, seq, write);
                 write.bytes = protection.seal(&context, std::mem::take(&mut write.bytes))?;
             }
         }
@@ -132,11 +163,25 @@ impl Archive {
         address: Address<'_>,
         checkpoint: &mut StoredCheckpoint,
     ) -> Result<(), StoreError> {
-        if let Some(protection) = &self.protection {
-            let context = context(address, checkpoint.seq, None);
-            let bytes = std::mem::take(&mut checkpoint.bytes);
-            checkpoint.bytes = protection.open(&context, bytes)?;
-        }
+        let opened = match &self.protection {
+            Some(protection) => {
+                let context = checkpoint_context(address, checkpoint);
+                protection.open(&context, std::mem::take(&mut checkpoint.bytes))
+            }
+            // It could not be read either; but this is why.
+            None if checkpoint.bytes.starts_with(&MARKER) => Err(StoreError::Protection(
+                "it is sealed, and this program uses the store without the protection that it needs: `Signing` or `Encryption`"
+                    .into(),
+            )),
+            None => return Ok(()),
+        };
+        checkpoint.bytes = opened.map_err(|error| {
+            name(
+                error,
+                address,
+                format_args!("checkpoint {}", checkpoint.seq),
+            )
+        })?;
         Ok(())
     }
 
@@ -147,9 +192,12 @@ impl Archive {
         write: &mut StoredWrite,
     ) -> Result<(), StoreError> {
         if let Some(protection) = &self.protection {
-            let context = context(address, seq, Some(write));
+            let context = write_context(address, seq, write);
             let bytes = std::mem::take(&mut write.bytes);
-            write.bytes = protection.open(&context, bytes)?;
+            write.bytes = protection.open(&context, bytes).map_err(|error| {
+                let what = format_args!("`{}` beside checkpoint {seq}", write.name);
+                name(error, address, what)
+            })?;
         }
         Ok(())
     }

@@ -83,6 +83,11 @@ impl Threads {
 }
 
 impl Line {
+    /// Whether all that was here is forgotten.
+    fn is_empty(&self) -> bool {
+        self.checkpoints.is_empty() && self.writes.values().all(BTreeMap::is_empty)
+    }
+
     fn newest(&self) -> Option<u64> {
         self.checkpoints.last_key_value().map(|(seq, _)| *seq)
     }
@@ -200,10 +205,9 @@ impl Store for MemoryStore {
 
     fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
         let threads = self.lock();
-        let lines = threads.threads.get(thread);
-        ready(Ok(lines
-            .map(|lines| lines.keys().cloned().collect())
-            .unwrap_or_default()))
+        let lines = threads.threads.get(thread).into_iter().flatten();
+        let held = lines.filter(|(_, line)| !line.is_empty());
+        ready(Ok(held.map(|(namespace, _)| namespace.clone()).collect()))
     }
 
     fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {

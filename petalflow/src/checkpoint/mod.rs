@@ -8,9 +8,14 @@ mod archive;
 mod bytes;
 mod codec;
 mod depth;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzz;
 mod memory;
 mod protection;
 mod record;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod store;
 
 pub(crate) use bytes::Bytes;
@@ -19,9 +24,18 @@ pub(crate) use codec::{decode, encode};
 
 pub(crate) use archive::Archive;
 pub use memory::MemoryStore;
+#[cfg(feature = "encrypt")]
+pub use protection::Encryption;
 pub use protection::Protection;
+#[cfg(feature = "sign")]
+pub use protection::Signing;
+#[cfg(any(feature = "sign", feature = "encrypt"))]
+pub use protection::{KeyError, SecretKey};
 pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, Outline, Record, TaskEntry};
 pub use record::{Cause, Note};
+#[cfg(feature = "sqlite")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
+pub use sqlite::{SqliteOptions, SqliteStore, Synchronous};
 pub use store::{
     Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
     ThreadInfo, ThreadQuery,

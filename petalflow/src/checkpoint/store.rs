@@ -37,12 +37,13 @@ impl<'a> Address<'a> {
 /// A checkpoint as a store sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredCheckpoint {
-    /// Its number, growing within an [`Address`]; numbers may be left out.
+    /// Its number, growing within an [`Address`]; numbers may be left out. It stays below 2^63, so that databases whose
+    /// integers have a sign can keep it.
     pub seq: u64,
     /// The oldest checkpoint that is needed to read this one, `seq` itself where it stands alone. All that stands between
     /// the two is needed as well.
     pub base: u64,
-    /// When it was made, in milliseconds since 1970 (UTC).
+    /// When it was made, in milliseconds since 1970 (UTC); below 2^63.
     pub created_ms: u64,
     /// The rest, opaque to the store.
     pub bytes: Vec<u8>,
@@ -105,8 +106,7 @@ pub struct ThreadQuery<'a> {
 }
 
 /// Keeps checkpoints. Petalflow brings [`MemoryStore`](super::MemoryStore) and, as features, SQLite, PostgreSQL and Redis;
-/// implement it for another, and hold it to the same contract with
-/// `petalflow::testing::store_contract!`.
+/// implement it for another, and hold it to the same contract with [`store_contract!`](crate::testing::store_contract).
 ///
 /// # The contract
 ///
@@ -115,6 +115,8 @@ pub struct ThreadQuery<'a> {
 /// * **Ordered**: a call sees the effects of all calls that had returned before it began, from whatever process.
 /// * **Cancel safe**: dropping a future leaves the store as before the call or as after it.
 /// * **Opaque**: ids are any text within their limits, compared by bytes; `bytes` come back as they were given.
+/// * **Numbers** that are stored stay below 2^63. Those that only bound a search may be any: a range may be empty, or end
+///   at [`u64::MAX`].
 /// * Failures are errors; a store neither panics nor retries for ever.
 pub trait Store: Send + Sync + 'static {
     /// Appends a checkpoint, and forgets the writes whose checkpoint number is in `settled`: both or neither.
@@ -133,7 +135,7 @@ pub trait Store: Send + Sync + 'static {
     ) -> StoreFuture<'a, ()>;
 
     /// Adds writes beside the checkpoint `seq` (which need not exist yet), all or none. One of the same task and name takes
-    /// the place of the one before.
+    /// the place of the one before, also within a call.
     fn write<'a>(
         &'a self,
         address: Address<'a>,
@@ -141,7 +143,7 @@ pub trait Store: Send + Sync + 'static {
         writes: &'a [StoredWrite],
     ) -> StoreFuture<'a, ()>;
 
-    /// The checkpoint of this number, or the newest, with all that is needed to read it.
+    /// The checkpoint of this number, or the newest, with all that is needed to read it, all as of one moment.
     fn read<'a>(
         &'a self,
         address: Address<'a>,
@@ -163,10 +165,10 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
     ) -> StoreFuture<'a, Vec<StoredCheckpoint>>;
 
-    /// The namespaces of a thread, in the order of their bytes; none for an unknown one.
+    /// The namespaces of a thread that hold a checkpoint or a write, in the order of their bytes; none for an unknown one.
     fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>>;
 
-    /// The threads, in the order of their ids' bytes.
+    /// The threads that have a checkpoint, in the order of their ids' bytes.
     fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>>;
 
     /// Forgets all checkpoints at an address whose number is below `seq`, and the writes beside them.
@@ -176,7 +178,7 @@ pub trait Store: Send + Sync + 'static {
     fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()>;
 
     /// Claims a thread for an owner, so that two runs never work on it at once, in whatever processes they are. Claiming
-    /// again what one has already renews it.
+    /// again what one has already renews it. The thread need not exist.
     fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim>;
 
     /// Gives a claim back; nothing if the owner does not have it. Must not block: what has to wait is done in the

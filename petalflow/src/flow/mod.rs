@@ -11,8 +11,8 @@ use std::sync::Arc;
 pub use launch::Launch;
 pub use step::Step;
 pub use subflow::subflow;
-pub(crate) use wiring::Hop;
 pub(crate) use wiring::Gate;
+pub(crate) use wiring::Hop;
 pub use wiring::{NodeSpec, Wiring};
 
 use crate::node::Requirements;

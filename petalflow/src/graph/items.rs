@@ -2,93 +2,90 @@
 
 use std::any::TypeId;
 
-use petalflow_graph::{Problem, Rule, Site, Source, Target, Via, words};
+use petalflow_graph::{Edge, Problem, Rule, Site, Source, Target, Text, Via, words};
 
-use super::START;
 use super::node::Entry;
-use crate::node::TypeName;
+use super::{END, START};
 use crate::{NodeError, State};
-
-/// What an edge delivers.
-enum Delivered {
-    Nothing,
-    /// Something of an unknown type.
-    Something,
-    /// The route that should deliver it does not exist, which is reported elsewhere.
-    Unknown,
-    Item(TypeName),
-    /// `each` along a route that carries none, or (with its type) a value that is no list.
-    NoItems(Option<&'static str>),
-}
-
-impl Delivered {
-    fn along<S: State>(via: &Via, from: &Entry<S>) -> Self {
-        let traits = &from.traits;
-        let place = |route: &str| traits.routes.iter().position(|name| *name == route);
-        match via {
-            Via::Plain => Delivered::Nothing,
-            Via::Each => traits.items.map_or(Delivered::Something, Delivered::Item),
-            Via::Catch => Delivered::Item((TypeId::of::<NodeError>(), "petalflow::NodeError")),
-            Via::Route(route) | Via::RouteEach(route) => {
-                let each = matches!(via, Via::RouteEach(_));
-                let Some(place) = place(route) else {
-                    return Delivered::Unknown;
-                };
-                let carries = traits.payloads.get(place).copied().unwrap_or(false);
-                match (carries, (traits.carried)(place)) {
-                    (false, _) if each => Delivered::NoItems(None),
-                    (false, _) => Delivered::Nothing,
-                    (true, None) => Delivered::Something,
-                    (true, Some(carried)) if each => carried
-                        .items
-                        .map_or(Delivered::NoItems(Some(carried.whole.1)), Delivered::Item),
-                    (true, Some(carried)) => Delivered::Item(carried.whole),
-                }
-            }
-        }
-    }
-}
 
 /// PF020: what edges deliver is what their targets take.
 pub(super) fn items_match<S: State>(
     graph: &petalflow_graph::Graph,
     nodes: &[Entry<S>],
+    joins: &[(Vec<String>, String)],
     problems: &mut Vec<Problem>,
 ) {
     for (number, edge) in graph.edges().iter().enumerate() {
-        let Target::Node(to) = edge.to else { continue };
-        let target = &nodes[to as usize];
-        let (from, delivered) = match edge.from {
-            Source::Start => (START, Delivered::Nothing),
-            Source::Join(_) => ("a join", Delivered::Nothing),
-            Source::Node(from) => {
-                let from = &nodes[from as usize];
-                (from.name.as_str(), Delivered::along(&edge.via, from))
-            }
+        let from = match edge.from {
+            Source::Start => START.to_owned(),
+            Source::Join(join) => joins[join as usize].0.join(" & "),
+            Source::Node(from) => nodes[from as usize].name.clone(),
         };
-        let (takes, item) = (target.traits.takes, target.traits.item);
-        let text = match (delivered, &edge.via) {
-            (Delivered::NoItems(whole), Via::Route(route) | Via::RouteEach(route)) => match whole {
-                Some(carries) => words::carries_no_list(from, route, carries),
-                None => words::carries_no_items(from, route),
-            },
-            (Delivered::Nothing | Delivered::NoItems(_), _) if takes => {
-                words::needs_item(&target.name, from)
-            }
-            // Not everyone who deals with a failure asks what it was.
-            (Delivered::Item(_), Via::Catch) if !takes => continue,
-            (Delivered::Something | Delivered::Item(_), _) if !takes => {
-                words::takes_no_item(&target.name, from)
-            }
-            (Delivered::Item((ty, name)), _) if ty != item.0 => {
-                words::other_item(&target.name, item.1, from, name)
-            }
-            _ => continue,
-        };
-        problems.push(Problem::new(
-            Rule::ItemMismatch,
-            Site::Edge(number),
-            text.as_str(),
-        ));
+        if let Some(text) = item_mismatch(edge, &from, nodes) {
+            problems.push(Problem::new(
+                Rule::ItemMismatch,
+                Site::Edge(number),
+                text.as_str(),
+            ));
+        }
     }
+}
+
+fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Option<Text> {
+    let target = match edge.to {
+        Target::Node(to) => Some(&nodes[to as usize]),
+        _ => None,
+    };
+    let takes = target.is_some_and(|target| target.traits.takes);
+    let name = target.map_or(END, |target| &target.name);
+    let source = match edge.from {
+        Source::Node(from) => Some(&nodes[from as usize].traits),
+        _ => None,
+    };
+    // Nothing is known of a route that the node does not have.
+    let place = |route: &str| {
+        let source = source?;
+        let at = source.routes.iter().position(|name| *name == route)?;
+        Some((source, at))
+    };
+    // What is delivered, where its type is known.
+    let sent = match &edge.via {
+        Via::Plain if takes && source.is_some_and(|source| source.sends) => {
+            return Some(words::each_forgotten(name, from));
+        }
+        Via::Plain => return takes.then(|| words::needs_item(name, from)),
+        Via::Each => {
+            if !source.is_some_and(|source| source.sends) {
+                return Some(words::sends_no_items(from, takes));
+            }
+            source.and_then(|source| source.items)
+        }
+        Via::Route(route) | Via::RouteEach(route) => {
+            let each = matches!(edge.via, Via::RouteEach(_));
+            let (source, at) = place(route)?;
+            if !source.payloads.get(at).copied().unwrap_or(false) {
+                if each {
+                    return Some(words::carries_no_items(from, route, takes));
+                }
+                return takes.then(|| words::needs_item(name, from));
+            }
+            match (source.carried)(at) {
+                Some(carried) if each && carried.items.is_none() => {
+                    return Some(words::carries_no_list(from, route, carried.whole.1));
+                }
+                Some(carried) if each => carried.items,
+                Some(carried) => Some(carried.whole),
+                None => None,
+            }
+        }
+        // Who does not care what has failed takes nothing.
+        Via::Catch if !takes => return None,
+        Via::Catch => Some((TypeId::of::<NodeError>(), "petalflow::NodeError")),
+    };
+    let target = target?;
+    if !takes {
+        return Some(words::takes_no_item(name, from));
+    }
+    let (ty, sends) = sent?;
+    (ty != target.traits.item.0).then(|| words::other_item(name, target.traits.item.1, from, sends))
 }

@@ -23,7 +23,7 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
     // Names that lead nowhere would make the graph look broken elsewhere too.
     if problems.is_empty() {
         problems = check_with(&graph, &analysis.declared);
-        items_match(&graph, &builder.nodes, &mut problems);
+        items_match(&graph, &builder.nodes, &builder.joins, &mut problems);
         routes_match(&graph, &builder.nodes, &mut problems);
         writes_once::<S>(&builder.nodes, &mut problems);
     }
@@ -107,13 +107,15 @@ fn resolve<S: State>(
             problems,
         };
         for edge in &builder.edges {
-            let user = if edge.via == Way::Catch {
-                "`catch`"
+            let user = "an edge";
+            let (from, to) = if edge.via == Way::Catch {
+                resolver.catch(&edge.from, &edge.to)
             } else {
-                "an edge"
+                (
+                    resolver.source(user, &edge.from, &edge.to),
+                    resolver.target(user, &edge.from, &edge.to),
+                )
             };
-            let from = resolver.source(user, &edge.from, &edge.to);
-            let to = resolver.target(user, &edge.from, &edge.to);
             let (Some(from), Some(to)) = (from, to) else {
                 continue;
             };
@@ -127,10 +129,10 @@ fn resolve<S: State>(
             edges.push(Edge { from, via, to });
         }
         for (sides, to) in &builder.joins {
-            let target = resolver.target("a join", "a join", to);
+            let target = resolver.target("a join", &sides.join(" & "), to);
             let sources: Vec<Source> = sides
                 .iter()
-                .filter_map(|side| resolver.source("a join", side, to))
+                .filter_map(|side| resolver.side(side))
                 .collect();
             let Some(target) = target else { continue };
             let join = joins;
@@ -223,7 +225,8 @@ impl Resolver<'_> {
             // Sorted, so that among equally similar names the same one is always offered.
             let mut known: Vec<&str> = self.places.keys().copied().collect();
             known.sort_unstable();
-            let text = words::unknown_node(user, name, similar(name, known.into_iter()));
+            let similar = similar(name, known.iter().copied());
+            let text = words::unknown_node(user, name, similar, &known);
             self.problems
                 .push(Problem::new(Rule::UnknownNode, Site::Graph, text.as_str()));
         }
@@ -243,6 +246,33 @@ impl Resolver<'_> {
             }
             _ => self.place(user, name).map(Source::Node),
         }
+    }
+
+    /// A side of a join.
+    fn side(&mut self, name: &str) -> Option<Source> {
+        if name != END {
+            return self.source("a join", name, "");
+        }
+        self.problems.push(Problem::new(
+            Rule::OutOfEnd,
+            Site::Graph,
+            words::end_in_join().as_str(),
+        ));
+        None
+    }
+
+    /// Both ends of a `catch`, which are nodes.
+    fn catch(&mut self, from: &str, to: &str) -> (Option<Source>, Option<Target>) {
+        let source = self.place("`catch`", from).map(Source::Node);
+        if to == START || to == END {
+            self.problems.push(Problem::new(
+                Rule::Catch,
+                Site::Graph,
+                words::caught_by_no_node(to).as_str(),
+            ));
+            return (source, None);
+        }
+        (source, self.place("`catch`", to).map(Target::Node))
     }
 
     fn target(&mut self, user: &str, from: &str, name: &str) -> Option<Target> {
@@ -295,16 +325,18 @@ fn routes_match<S: State>(
             plain,
         ));
         let each = edges.iter().any(|(_, via)| *via == Via::Each);
-        let text = match (node.traits.sends, each) {
-            (true, false) => words::sends_nowhere(&node.name),
-            (false, true) => words::sends_nothing(&node.name),
-            _ => continue,
-        };
-        problems.push(Problem::new(
-            Rule::ItemMismatch,
-            Site::Node(index(place)),
-            text.as_str(),
-        ));
+        // Where the other end of a plain edge takes an item, that edge was reported.
+        let told = edges.iter().any(|(number, via)| {
+            let to = graph.edges()[*number].to;
+            *via == Via::Plain && matches!(to, Target::Node(to) if nodes[to as usize].traits.takes)
+        });
+        if node.traits.sends && !each && !told {
+            problems.push(Problem::new(
+                Rule::ItemMismatch,
+                Site::Node(index(place)),
+                words::items_unused(&node.name).as_str(),
+            ));
+        }
     }
 }
 

@@ -97,7 +97,15 @@ impl<S: State<Storage: Keeps<T>>, T: Send + Sync + 'static> Output<S> for Each<T
     label = "its `#[item]` is of another type",
     note = "the `#[item]` parameter of the target must be a reference to what the edge delivers"
 )]
-pub trait Takes<T> {}
+pub trait Takes<T> {
+    /// Only there to be called where the two must fit.
+    #[doc(hidden)]
+    fn fits(_: crate::__private::flow::Sent<Self, T>)
+    where
+        Self: Sized,
+    {
+    }
+}
 
 /// Something on its way along an edge: one value, or a list of which each task gets an item. Shared by those tasks.
 ///

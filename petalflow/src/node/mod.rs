@@ -15,7 +15,7 @@ pub use context::{Context, Namespace, Scope, TaskId};
 pub use effects::{Chosen, Effects};
 pub use extract::{Extract, Managed, ManagedValues, Requirements};
 pub use item::{Delivery, Each, ItemCodec, ItemProbe, NoItemCodec, Takes};
-pub use output::{Chooses, Output, Written};
+pub use output::{Chooses, Fails, Output, Written};
 pub use policy::{NodePolicy, Policy, Retry};
 pub(crate) use route::TypeName;
 pub use route::{Carried, Carries, Route};

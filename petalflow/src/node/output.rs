@@ -46,7 +46,7 @@ use crate::{BoxError, KeySet, State};
 #[diagnostic::on_unimplemented(
     message = "a node over `{S}` cannot return `{Self}`",
     label = "not a key of `{S}`, nor a route",
-    note = "return a typed key (state + key, such as `EssayDraft(..)`), a tuple of keys, `()`, any of them in a `Result`; a route comes last"
+    note = "return a typed key (state + key, such as `EssayDraft(..)`), a tuple of keys, `()`, any of them in a `Result`; a route (`#[derive(Route)]`) comes last"
 )]
 pub trait Output<S: State>: Sized {
     /// The keys it may write: two such nodes in one superstep can conflict.
@@ -277,6 +277,7 @@ macro_rules! tuple {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<S: State, $($key: Written<S>,)* $last: Written<S>> Written<S> for ($($key,)* $last,) {}
     };
 }

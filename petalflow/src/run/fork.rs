@@ -208,15 +208,13 @@ where
             .journal
             .keep(&shared.wiring, finished(&self.ended), failed, &asked)
             .await;
-        match result {
-            // The failure is the cause; that it could not be written down comes second.
-            Err(_) => Ok(()),
-            Ok(()) => {
-                kept.map_err(Broken::of_thread)?;
-                let interrupts = asked.into_iter().map(|(_, interrupt)| interrupt).collect();
-                Err(self.pending(Broken::new(RunErrorKind::Interrupted { interrupts })))
-            }
+        // A failure is the cause; that it could not be written down comes second.
+        if result.is_err() {
+            return Ok(());
         }
+        kept.map_err(Broken::of_thread)?;
+        let interrupts = asked.into_iter().map(|(_, interrupt)| interrupt).collect();
+        Err(self.pending(Broken::new(RunErrorKind::Interrupted { interrupts })))
     }
 
     /// Writes down the barrier that was just reached.
@@ -380,17 +378,13 @@ async fn until_parked(
         Poll::Pending => parked.as_mut().poll(cx).map(|()| None),
     })
     .await;
-    match result {
-        Some(result) => {
-            // It has gone on without the answer, as in a `select!`.
-            desk.withdraw(task);
-            result
-        }
-        None => {
-            *end = JobEnd::Parked;
-            Ok(())
-        }
-    }
+    let Some(result) = result else {
+        *end = JobEnd::Parked;
+        return Ok(());
+    };
+    // It has gone on without the answer, as in a `select!`.
+    desk.withdraw(task);
+    result
 }
 
 impl<S: State> Job<S> {

@@ -1,5 +1,7 @@
 //! A state's values as bytes, key by key.
 
+#![allow(clippy::missing_errors_doc, reason = "called by generated code only")]
+
 use std::fmt;
 use std::marker::PhantomData;
 

@@ -19,8 +19,13 @@
 //! # }
 //! ```
 
+pub mod contract;
 mod crash;
 mod reducer;
 
+pub use contract::StoreUnderTest;
 pub use crash::{Crashed, Crashes, Fault, Moment, Mortal, Script, Window, crashes};
 pub use reducer::check_reducer;
+
+#[doc(inline)]
+pub use crate::__store_contract as store_contract;

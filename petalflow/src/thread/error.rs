@@ -69,5 +69,10 @@ impl ThreadError {
 }
 
 fn lines(diff: &[String]) -> String {
-    diff.iter().map(|line| format!("\n  {line}")).collect()
+    let mut text = String::new();
+    for line in diff {
+        text.push_str("\n  ");
+        text.push_str(line);
+    }
+    text
 }

@@ -1,7 +1,6 @@
 //! Going back, going elsewhere, changing what is.
 
 use petalflow::checkpoint::MemoryStore;
-use petalflow::prelude::*;
 use petalflow::thread::{Edit, HistoryQuery, Keep};
 
 use crate::support::{Log, LogXs, appending, both, list, twin};

@@ -29,7 +29,7 @@ async fn count(lines: &[String]) -> (ChatSteps, ChatSecret, ChatLast, ChatTotal)
 }
 
 #[node(Chat)]
-async fn reply(lines: &[String], last: &Option<String>) -> (ChatLines, ChatSteps) {
+async fn reply(lines: &[String], last: Option<&String>) -> (ChatLines, ChatSteps) {
     (
         ChatLines(vec![format!("re {} {last:?}", lines.len())]),
         ChatSteps(1),

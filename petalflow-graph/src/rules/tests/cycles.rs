@@ -4,7 +4,7 @@ use super::{accepted, check, only, says};
 use crate::graph::{Edge, Graph};
 use crate::problem::Site;
 use crate::rule::Rule;
-use crate::testing::{catch, each, end, graph, node, plain, route, start};
+use crate::testing::{catch, each, end, graph, join, node, plain, route, side, start};
 use crate::{Analysis, NodeFacts, verdicts_of};
 
 #[test]
@@ -80,6 +80,39 @@ fn g021_a_cycle_that_is_always_taken_has_no_way_out_either() {
     );
 }
 
+#[test]
+fn pf010_a_cycle_over_a_join_beside_a_branch_that_ends() {
+    // `a & b -> c & d; c -> a & b; d -> END`: whenever `d` has ended its path, `c` has begun the next round.
+    let edges = vec![
+        start(0),
+        start(1),
+        plain(0, side(0)),
+        plain(1, side(0)),
+        join(0, node(2)),
+        join(0, node(3)),
+        plain(2, node(0)),
+        plain(2, node(1)),
+        plain(3, end()),
+    ];
+    let text = "the cycle `a -> c -> a` has no way out: all its edges fire whenever their nodes have run, so the run cannot end; let a node of it choose a route";
+    says(
+        "a b c d",
+        edges.clone(),
+        Rule::EndlessCycle,
+        Site::Node(0),
+        text,
+    );
+    // It can be left by a failure, or by a choice.
+    let mut caught = edges.clone();
+    caught.push(catch(2, 3));
+    accepted("a b c d", caught);
+    let mut chosen = edges;
+    chosen[6] = route(2, "Again", node(0));
+    chosen[7] = route(2, "Again", node(1));
+    chosen.push(route(2, "Done", end()));
+    accepted("a b c d", chosen);
+}
+
 /// The nodes at which cycles are reported without asking how many routes the nodes pick.
 fn endless_at(graph: &Graph) -> Vec<Site> {
     let problems = check(graph);
@@ -126,7 +159,11 @@ fn pf010_a_cycle_that_every_choice_leads_back_into() {
     let mut declared = loops.clone();
     declared.nodes.to_mut()[0].many = true;
     assert!(Analysis::declared(&declared).endless.is_empty());
-    let nodes = [NodeFacts::new("n"), NodeFacts::new("m")];
+    let chooses = NodeFacts {
+        has_route: true,
+        ..NodeFacts::new("n")
+    };
+    let nodes = [chooses, NodeFacts::new("m")];
     let verdicts = verdicts_of(&Analysis::declared(&loops).tables(), &[], &nodes);
     let problems = verdicts[0].problems(0, &[], &nodes);
     assert_eq!(problems.len(), 1);
@@ -134,6 +171,18 @@ fn pf010_a_cycle_that_every_choice_leads_back_into() {
         problems[0].to_string(),
         "PF010: the cycle through `n` has no way out: whichever route its nodes choose, one of them runs again, so the run cannot end; give a node of it a route that leaves the cycle, such as `Done => END`"
     );
+    // A route that has no arm yet may be the way out, and a node that does not choose has another mistake.
+    for unfinished in [
+        NodeFacts {
+            routes: &["P", "Q", "R"],
+            ..chooses
+        },
+        NodeFacts::new("n"),
+    ] {
+        let nodes = [unfinished, NodeFacts::new("m")];
+        let verdicts = verdicts_of(&Analysis::declared(&loops).tables(), &[], &nodes);
+        assert!(!verdicts[0].endless);
+    }
     // Without a way to END at all it is the same, and reported once.
     let loops = graph(
         "p x y",

@@ -1,7 +1,7 @@
 //! What the user sees: the type, its functions, and that it is a flow.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
 
 use super::{Cx, builder, docs};
 
@@ -20,11 +20,14 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
             #vis struct #name <> { #fields }
         };
     }
+    // From its first token to its last it is where the name stands: there rustc says that the name is taken. It still comes from
+    // a macro, so that no lint takes it for the user's.
+    let item = quote_spanned!(Span::call_site().located_at(name.span())=> struct #name;);
     quote! {
         #(#attrs)*
         #docs
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
-        #vis struct #name;
+        #vis #item
     }
 }
 

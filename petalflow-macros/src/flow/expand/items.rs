@@ -55,13 +55,17 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             }
         };
         let span = edge.at.span();
-        let (probe, ask) = (respan(probe, span), respan(quote!(.sent().fits();), span));
+        let probe = respan(probe, span);
         let local = if local.is_empty() {
             local
         } else {
             quote_spanned!(span=> &#local)
         };
-        questions.extend(quote_spanned!(span=> (&&&#probe(#local)) #ask));
+        let mut sent = quote_spanned!(span=> (&&&#probe(#local)).sent());
+        if matches!(edge.via, Via::RouteEach(_)) {
+            sent = quote_spanned!(span=> <_ as __petalflow::ItemsOf>::items(#sent));
+        }
+        questions.extend(quote_spanned!(span=> <_ as __petalflow::Takes<_>>::fits(#sent);));
     }
     if questions.is_empty() {
         return questions;

@@ -12,10 +12,12 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx {
         name, state, model, ..
     } = cx;
-    let span = state.span();
+    let (span, alias) = (state.span(), alias(cx));
+    // Underlined as the user's state wherever it is named: one that is no state is one error, and has no type for what follows.
     let mut code = quote_spanned! {span=>
-        trait __Over { type State: __petalflow::State; }
-        impl __Over for #name { type State = #state; }
+        type #alias = <#state as __petalflow::IsState>::State;
+        trait __Over { type State; }
+        impl __Over for #name { type State = #alias; }
     };
     for (place, node) in model.nodes.iter().enumerate() {
         if let Kind::Subflow(subflow) = &node.kind {
@@ -55,12 +57,17 @@ pub(super) fn over(cx: &Cx<'_>) -> TokenStream {
     quote!(<#name as __Over>::State)
 }
 
+/// The state, by a name of ours.
+fn alias(cx: &Cx<'_>) -> Ident {
+    Ident::new("__State", cx.state.span())
+}
+
 /// `<write as NodeOver<Essay>>::item`, of which every token is the user's: where it is no node, all of these give one and the
 /// same error, which rustc reports once.
 pub(super) fn node_over(cx: &Cx<'_>, ty: &impl ToTokens, over: &str, item: &str) -> TokenStream {
     let tokens = ty.to_token_stream();
     let span = tokens.span();
-    let (over, item, state) = (Ident::new(over, span), Ident::new(item, span), cx.state);
+    let (over, item, state) = (Ident::new(over, span), Ident::new(item, span), alias(cx));
     quote_spanned!(span=> <#tokens as __petalflow::#over<#state>>::#item)
 }
 

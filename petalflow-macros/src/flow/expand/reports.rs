@@ -13,7 +13,7 @@ const MOST_STATEMENTS: usize = 64;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { model, .. } = cx;
-    let mut checks = Vec::new();
+    let mut checks: Vec<Check<'_>> = Vec::new();
     let nodes = model.nodes.len();
     // The first edge to a node is reported with it: usually both are the same token.
     let mut first = vec![None; nodes];
@@ -47,11 +47,9 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         if routed[place] {
             let arms = model.arms.iter().filter(|arm| arm.node == index(place));
             let names = list(arms.clone().map(|arm| &arm.route));
+            let at = node.leaves.as_ref().unwrap_or(&node.at);
             checks.push((&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))));
-            checks.push((
-                &node.at,
-                quote!(__petalflow::route(__CHECKED, #i, &[#names])),
-            ));
+            checks.push((at, quote!(__petalflow::route(__CHECKED, #i, &[#names]))));
             for arm in arms {
                 let name = &arm.route;
                 checks.push((&arm.at, quote!(__petalflow::arm(__CHECKED, #i, #name))));
@@ -74,11 +72,22 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     statements(checks)
 }
 
+/// What must hold, and the token where it is said.
+type Check<'a> = (&'a TokenStream, TokenStream);
+
 /// A statement per check, so that each can fail by itself; in a large flow one for several checks, because a statement costs
-/// rustc half a millisecond, and of those in one only the first is reported.
-fn statements(checks: Vec<(&TokenStream, TokenStream)>) -> TokenStream {
-    let together = checks.len().div_ceil(MOST_STATEMENTS);
-    let statement = |checks: &[(&TokenStream, TokenStream)]| match checks {
+/// rustc half a millisecond, and of those in one only the first that fails is reported. Neighbours, of which one change breaks
+/// several, are in different statements.
+fn statements(checks: Vec<Check<'_>>) -> TokenStream {
+    let mut groups: Vec<Vec<Check<'_>>> = Vec::new();
+    for (i, check) in checks.into_iter().enumerate() {
+        if i < MOST_STATEMENTS {
+            groups.push(vec![check]);
+        } else {
+            groups[i % MOST_STATEMENTS].push(check);
+        }
+    }
+    let statement = |checks: &Vec<Check<'_>>| match &checks[..] {
         [(at, call)] => check_at(at, call.clone()),
         checks => {
             let calls = checks
@@ -87,5 +96,5 @@ fn statements(checks: Vec<(&TokenStream, TokenStream)>) -> TokenStream {
             quote!(const _: () = { #(#calls)* };)
         }
     };
-    checks.chunks(together.max(1)).map(statement).collect()
+    groups.iter().map(statement).collect()
 }

@@ -142,10 +142,12 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
         quote!((&[#nodes], #delivered))
     });
     let (any, delivered) = (option(tables.any.map(any)), option(delivered));
-    let endless = list(tables.endless.iter().map(|&(part, set, at, node)| {
-        let (part, set, at, node) = (int(part), int(set), int(at), int(node));
-        quote!((#part, #set, #at, #node))
+    let endless = list(tables.endless.iter().map(|&(part, set, at, node, arms)| {
+        let (part, set, at) = (int(part), int(set), int(at));
+        let (node, arms) = (int(node), int(arms));
+        quote!((#part, #set, #at, #node, #arms))
     }));
+    let exact = tables.exact;
     // Where all states are known and the nodes' types cannot add to them, nothing looks at the edges.
     let needs_paths =
         tables.frontiers.is_none() || tables.any.is_some() || tables.delivered.is_some();
@@ -165,6 +167,7 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
     let (nodes, joins) = (int(tables.paths.nodes), int(tables.paths.joins));
     quote! {
         __petalflow::Tables {
+            exact: #exact,
             together: #together,
             frontiers: #frontiers,
             paths: __petalflow::PathsRef { nodes: #nodes, joins: #joins, forward: &[#forward], backward: &[#backward] },

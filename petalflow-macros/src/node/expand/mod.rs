@@ -36,7 +36,8 @@ pub(crate) fn function(
         #vis struct #ident {}
     };
     let Some(state) = &args.state else {
-        return item;
+        let broken = broken(function, runtime);
+        return quote!(#item #broken);
     };
     let written = types::ungroup(state);
     // One alias, so that a state that does not exist is one error.
@@ -79,10 +80,35 @@ pub(crate) fn function(
             #node_impl
             #[automatically_derived]
             impl #fn_node for #ident {
-                const NODE: Self = #ident {};
+                const NODE: Self = Self {};
             }
             #takes
             #once
+        };
+    }
+}
+
+/// A function of which nothing is known, because it was reported: a node over every state.
+pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
+    let (ident, cfgs) = (&function.sig.ident, cfgs(&function.attrs));
+    let text = name(ident);
+    quote! {
+        #(#cfgs)*
+        const _: () = {
+            #[automatically_derived]
+            impl<__S: #runtime::State> #runtime::Node<__S> for #ident {
+                type Output = #runtime::__private::Broken;
+                type Item = ();
+                const NAME: &'static str = #text;
+                const READS: #runtime::KeySet = #runtime::KeySet::NONE;
+                async fn run(&self, _: &__S, _: &#runtime::Scope) -> Self::Output {
+                    ::core::future::pending().await
+                }
+            }
+            #[automatically_derived]
+            impl<__S: #runtime::State> #runtime::FnNode<__S> for #ident {
+                const NODE: Self = ::core::unreachable!();
+            }
         };
     }
 }

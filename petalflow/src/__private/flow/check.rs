@@ -30,6 +30,8 @@ pub enum Items {
     NotSent,
     /// An `each` arm for a route that carries nothing.
     NotCarried,
+    /// A plain edge from a node that returns items to one that takes one.
+    EachForgotten,
     /// A node that returns items and has no `each` edge.
     Unused,
 }
@@ -70,7 +72,13 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
                 }
             }
         } else if what == kind::PLAIN && takes {
-            items[at] = Items::Needed;
+            // Items that are returned at the one end and needed at the other are one mistake.
+            items[at] = if from < nodes && specs[from].sends {
+                items[edges.len() + from] = Items::Fit;
+                Items::EachForgotten
+            } else {
+                Items::Needed
+            };
         }
         at += 1;
     }
@@ -128,10 +136,13 @@ pub const fn edge(checked: &Checked, edge: u32) {
     };
     let text = match checked.items[edge as usize] {
         Items::Fit | Items::Unused => return,
+        Items::EachForgotten => words::each_forgotten(checked.nodes[to].name, source),
         Items::Needed => words::needs_item(checked.nodes[to].name, source),
         Items::Refused => words::takes_no_item(checked.nodes[to].name, source),
-        Items::NotSent => words::sends_no_items(source),
-        Items::NotCarried => words::carries_no_items(source, route),
+        Items::NotSent => words::sends_no_items(source, to < nodes && checked.nodes[to].takes_item),
+        Items::NotCarried => {
+            words::carries_no_items(source, route, to < nodes && checked.nodes[to].takes_item)
+        }
     };
     item_mismatch(&text);
 }

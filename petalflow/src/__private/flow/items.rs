@@ -5,6 +5,7 @@
 
 use std::marker::PhantomData;
 
+use self::kinds::Kind;
 use crate::node::{Carries, Each, Node, Output, Takes};
 use crate::{NodeError, State};
 
@@ -12,38 +13,20 @@ use crate::{NodeError, State};
 #[derive(Debug)]
 pub struct Probe<S, A, B, K>(PhantomData<(S, A, B, K)>);
 
-/// What `B` is sent.
+/// What `B` is sent. Whether that fits is asked as `<_ as Takes<_>>::fits(sent)`: of a bound on a trait itself rustc does not say
+/// where in this crate it stands.
 #[derive(Debug)]
 pub struct Sent<B, T>(PhantomData<(B, T)>);
-
-impl<B, T> Sent<B, T> {
-    pub const fn fits(self)
-    where
-        B: Takes<T>,
-    {
-    }
-}
 
 /// The list of which `B` is sent the items.
 #[derive(Debug)]
 pub struct SentItems<B, L>(PhantomData<(B, L)>);
 
-impl<B, L> SentItems<B, L> {
-    pub const fn fits(self)
-    where
-        L: List,
-        B: Takes<L::Item>,
-    {
-    }
-}
-
-/// Nothing to compare.
+/// Stands in for `B` where there is nothing to compare: it takes everything.
 #[derive(Debug)]
-pub struct Silence;
+pub enum Anything {}
 
-impl Silence {
-    pub const fn fits(self) {}
-}
+impl<T> Takes<T> for Anything {}
 
 /// The sender is a node.
 #[derive(Debug)]
@@ -60,6 +43,36 @@ pub trait Named {
 
 /// The kinds of edges that deliver something: `each`, a route by the hash of its name, a route with `each`, `catch`.
 pub mod kinds {
+    use std::marker::PhantomData;
+
+    use super::{Anything, Sent, SentItems};
+
+    /// What says that there is nothing to compare, in the form that an edge of this kind asks for.
+    pub trait Kind {
+        type Silence;
+        const SILENCE: Self::Silence;
+    }
+
+    impl Kind for Each {
+        type Silence = Sent<Anything, ()>;
+        const SILENCE: Self::Silence = Sent(PhantomData);
+    }
+
+    impl<const NAME: u64> Kind for Route<NAME> {
+        type Silence = Sent<Anything, ()>;
+        const SILENCE: Self::Silence = Sent(PhantomData);
+    }
+
+    impl<const NAME: u64> Kind for RouteEach<NAME> {
+        type Silence = SentItems<Anything, Vec<()>>;
+        const SILENCE: Self::Silence = SentItems(PhantomData);
+    }
+
+    impl Kind for Catch {
+        type Silence = Sent<Anything, ()>;
+        const SILENCE: Self::Silence = Sent(PhantomData);
+    }
+
     #[derive(Debug)]
     pub enum Each {}
     #[derive(Debug)]
@@ -111,12 +124,16 @@ pub const fn probe_out<S, B, K, A>(_: &PhantomData<(S, A)>) -> Probe<S, A, B, K>
 
 /// The target takes nothing.
 pub trait DeliversNothing {
-    fn sent(&self) -> Silence {
-        Silence
-    }
+    type Silence;
+    fn sent(&self) -> Self::Silence;
 }
 
-impl<S, A, B: Receiver<S, Item = ()>, K> DeliversNothing for &&Probe<S, A, B, K> {}
+impl<S, A, B: Receiver<S, Item = ()>, K: Kind> DeliversNothing for &&Probe<S, A, B, K> {
+    type Silence = K::Silence;
+    fn sent(&self) -> K::Silence {
+        K::SILENCE
+    }
+}
 
 /// Something is sent.
 pub trait DeliversSomething {
@@ -164,12 +181,16 @@ impl<S, A, B: Receiver<S>> DeliversSomething for &Probe<S, A, B, kinds::Catch> {
 
 /// Nothing is known.
 pub trait DeliversUnknown {
-    fn sent(&self) -> Silence {
-        Silence
-    }
+    type Silence;
+    fn sent(&self) -> Self::Silence;
 }
 
-impl<S, A, B, K> DeliversUnknown for Probe<S, A, B, K> {}
+impl<S, A, B, K: Kind> DeliversUnknown for Probe<S, A, B, K> {
+    type Silence = K::Silence;
+    fn sent(&self) -> K::Silence {
+        K::SILENCE
+    }
+}
 
 /// A payload of which `each` can deliver the items.
 #[diagnostic::on_unimplemented(
@@ -177,10 +198,14 @@ impl<S, A, B, K> DeliversUnknown for Probe<S, A, B, K> {}
     label = "needs a route that carries a `Vec`",
     note = "let the variant carry a `Vec`, or leave out `each`"
 )]
-pub trait List {
+pub trait ItemsOf: Sized {
     type Item;
+
+    fn items<B>(_: SentItems<B, Self>) -> Sent<B, Self::Item> {
+        Sent(PhantomData)
+    }
 }
 
-impl<T> List for Vec<T> {
+impl<T> ItemsOf for Vec<T> {
     type Item = T;
 }

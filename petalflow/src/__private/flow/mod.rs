@@ -20,6 +20,7 @@ pub use petalflow_graph::{
     topology, verdicts,
 };
 
+pub use super::IsState;
 pub use crate::flow::{Flow, Launch, NodeSpec, Step, Wiring, subflow};
 pub use crate::middleware::RunMiddleware;
 pub use crate::node::{Effects, FnNode, Node, NodePolicy, Output, Requirements, Scope, Takes};
@@ -29,8 +30,8 @@ pub use crate::{BoxError, Key, State};
 pub use builder::{Given, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
 pub use items::{
-    DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, Named, Receiver, kinds, probe,
-    probe_out, sender,
+    DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, ItemsOf, Named, Receiver, Sent,
+    kinds, probe, probe_out, sender,
 };
 pub use sub::{Subflow, of_out, once, require_subflow};
 

@@ -94,7 +94,6 @@ impl Desk {
         .await;
     }
 
-
     /// Forgets what a task asked that went on without an answer.
     pub(crate) fn withdraw(&self, task: TaskId) {
         let mut inner = self.lock();

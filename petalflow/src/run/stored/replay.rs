@@ -69,7 +69,7 @@ pub(crate) fn replay<S: State>(
             let key = place(&entry.id)?;
             match entry.kind {
                 KeyKind::Value => {
-                    (codec.load_value)(&mut update, key, &entry.bytes).map_err(unreadable(key))?
+                    (codec.load_value)(&mut update, key, &entry.bytes).map_err(unreadable(key))?;
                 }
                 KeyKind::Unset => {
                     state.reset(KeySet::of(key));

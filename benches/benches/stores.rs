@@ -1,0 +1,188 @@
+//! Stores beside a loop that writes the same bytes by hand, in one process and in alternating order:
+//! `cargo bench --bench stores`.
+//!
+//! A unit is one checkpoint of 300 bytes in a transaction of its own. Disks differ more than machines do; the figures to look
+//! at are the ratios. The files are in the folder for temporary files: set `TMPDIR` to measure another disk.
+
+#![allow(clippy::cast_precision_loss)]
+
+use std::path::Path;
+use std::time::Instant;
+
+use petalflow::checkpoint::{Address, SqliteStore, Store, StoredCheckpoint, Synchronous};
+use rusqlite::{Connection, params};
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+
+const THREAD: &str = "0198f6a2-7c1d-7f00-9d6e-2f1f5a1c77aa";
+
+fn main() {
+    let filter: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"))
+        .collect();
+    let wanted =
+        |name: &str| filter.is_empty() || filter.iter().any(|part| name.contains(part.as_str()));
+    println!(
+        "{:<52} {:>12} {:>12} {:>8}",
+        "work (checkpoint)", "by hand", "petalflow", "ratio"
+    );
+    let one = Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime can be built");
+    let many = Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build()
+        .expect("a runtime can be built");
+    // Rounds of so many checkpoints each: a sync takes a hundred times as long as a write to the page cache.
+    for (name, synchronous, rounds, each) in [
+        ("normal", Synchronous::Normal, 30, 2_000),
+        ("full", Synchronous::Full, 30, 20),
+    ] {
+        if wanted(name) {
+            one_by_one(&one, name, synchronous, rounds, each);
+            at_once(&many, name, synchronous, rounds.min(10), each);
+        }
+    }
+}
+
+/// A database by hand: the table that anyone would make, one prepared statement, one transaction per checkpoint.
+struct ByHand {
+    connection: Connection,
+    next: u64,
+}
+
+impl ByHand {
+    fn open(path: &Path, synchronous: Synchronous) -> Self {
+        let connection = Connection::open(path).expect("the file can be made");
+        let synchronous = if synchronous == Synchronous::Full {
+            "FULL"
+        } else {
+            "NORMAL"
+        };
+        connection
+            .pragma_update(None, "journal_mode", "WAL")
+            .and_then(|()| connection.pragma_update(None, "synchronous", synchronous))
+            .and_then(|()| {
+                connection.execute_batch(
+                    "CREATE TABLE checkpoints (thread TEXT NOT NULL, namespace TEXT NOT NULL, seq INTEGER NOT NULL, base INTEGER NOT NULL,
+                    created_ms INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (thread, namespace, seq)) WITHOUT ROWID",
+                )
+            })
+            .expect("the table can be made");
+        ByHand {
+            connection,
+            next: 1,
+        }
+    }
+
+    fn append(&mut self, checkpoints: u64) {
+        let sql = "INSERT INTO checkpoints VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let mut insert = self.connection.prepare(sql).expect("it is SQL");
+        for seq in self.next..self.next + checkpoints {
+            let given = checkpoint(seq);
+            let seq = i64::try_from(seq).expect("small");
+            let row = params![THREAD, "", seq, seq, 1_750_000_000_000_i64, given.bytes];
+            insert.execute(row).expect("it is written");
+        }
+        self.next += checkpoints;
+    }
+}
+
+fn checkpoint(seq: u64) -> StoredCheckpoint {
+    StoredCheckpoint {
+        seq,
+        base: seq,
+        created_ms: 1_750_000_000_000,
+        bytes: vec![7; 300],
+    }
+}
+
+async fn append(store: &SqliteStore, thread: &str, next: u64, checkpoints: u64) {
+    for seq in next..next + checkpoints {
+        let given = checkpoint(seq);
+        let after = seq.checked_sub(1).filter(|after| *after > 0);
+        // As the engine does: the writes of the superstep before are settled, though there are none.
+        let settled = after.map_or(0..0, |after| after..seq);
+        store
+            .append(Address::root(thread), &given, after, settled)
+            .await
+            .expect("it is written");
+    }
+}
+
+/// One run appends checkpoint after checkpoint.
+fn one_by_one(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: usize, each: u64) {
+    let folder = TempDir::new().expect("a folder can be made");
+    let mut hand = ByHand::open(&folder.path().join("hand.db"), synchronous);
+    let options = SqliteStore::options(folder.path().join("store.db")).synchronous(synchronous);
+    let store = runtime
+        .block_on(options.open())
+        .expect("the store can be opened");
+    let mut next = 1;
+    let mut pairs: Vec<(f64, f64)> = Vec::new();
+    for round in 0..rounds + 2 {
+        let by_hand = time(each, || hand.append(each));
+        let by_store = time(each, || {
+            runtime.block_on(append(&store, THREAD, next, each));
+        });
+        next += each;
+        // The first rounds warm the caches.
+        if round >= 2 {
+            pairs.push((by_hand, by_store));
+        }
+    }
+    print(&format!("SQLite, {name}: one after another"), &mut pairs);
+}
+
+/// Sixteen runs append at once: the store groups what waits, where the loop does one after another.
+fn at_once(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: usize, each: u64) {
+    const RUNS: u64 = 16;
+    let folder = TempDir::new().expect("a folder can be made");
+    let mut hand = ByHand::open(&folder.path().join("hand.db"), synchronous);
+    let options = SqliteStore::options(folder.path().join("store.db")).synchronous(synchronous);
+    let store = runtime
+        .block_on(options.open())
+        .expect("the store can be opened");
+    let mut pairs: Vec<(f64, f64)> = Vec::new();
+    let each = each / 4;
+    for round in 0..rounds {
+        let by_hand = time(each * RUNS, || hand.append(each * RUNS));
+        let by_store = time(each * RUNS, || {
+            runtime.block_on(async {
+                let runs: Vec<_> = (0..RUNS)
+                    .map(|run| {
+                        let (store, thread) = (store.clone(), format!("{round}-{run}"));
+                        tokio::spawn(async move { append(&store, &thread, 1, each).await })
+                    })
+                    .collect();
+                for run in runs {
+                    run.await.expect("no task panics");
+                }
+            });
+        });
+        pairs.push((by_hand, by_store));
+    }
+    print(&format!("SQLite, {name}: 16 runs at once"), &mut pairs);
+}
+
+/// Microseconds per unit.
+fn time(units: u64, work: impl FnOnce()) -> f64 {
+    let begun = Instant::now();
+    work();
+    begun.elapsed().as_secs_f64() * 1e6 / units as f64
+}
+
+fn print(name: &str, pairs: &mut [(f64, f64)]) {
+    let by_hand = median(pairs, |pair| pair.0);
+    let by_store = median(pairs, |pair| pair.1);
+    let ratio = median(pairs, |pair| pair.1 / pair.0);
+    println!("{name:<52} {by_hand:>9.1} µs {by_store:>9.1} µs {ratio:>7.2}x");
+}
+
+fn median<T>(samples: &mut [T], of: impl Fn(&T) -> f64) -> f64 {
+    samples.sort_by(|a, b| of(a).total_cmp(&of(b)));
+    of(&samples[samples.len() / 2])
+}

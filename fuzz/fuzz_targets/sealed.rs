@@ -1,0 +1,4 @@
+//! A protected payload, from any bytes.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| petalflow::checkpoint::fuzz::sealed(bytes));

@@ -1,0 +1,96 @@
+//! What must hold of whatever bytes come out of a store. The tests here try mutations of good bytes, bounded and on stable;
+//! `fuzz/` lets libFuzzer look for worse.
+#![allow(clippy::missing_panics_doc, reason = "panics are what it is for")]
+
+#[cfg(test)]
+mod mutation;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{CodecError, KeyEntry, Record, decode, depth, encode};
+#[cfg(all(feature = "sign", feature = "encrypt"))]
+use super::{Encryption, Protection as _, SecretKey, Signing};
+
+/// A checkpoint is refused, or is the same after it was written and read again.
+pub fn record(bytes: &[u8]) {
+    let Ok(record) = Record::decode(bytes) else {
+        return;
+    };
+    let entries = record.keys.iter().map(|key| KeyEntry {
+        id: &key.id,
+        kind: key.kind,
+        bytes: &key.bytes,
+    });
+    let keys: Vec<KeyEntry<'_>> = entries.collect();
+    let mut written = Vec::new();
+    let encoded = record.header.encode(&keys, &mut written);
+    assert!(encoded.is_ok(), "{encoded:?}");
+    assert_eq!(Record::decode(&written).ok(), Some(record));
+}
+
+/// A value of each of these types is refused, or is the same after it was written and read again.
+pub fn values(bytes: &[u8]) {
+    depth::exceeds(bytes, 4);
+    value::<bool>(bytes);
+    value::<i64>(bytes);
+    value::<u128>(bytes);
+    value::<f64>(bytes);
+    value::<char>(bytes);
+    value::<String>(bytes);
+    value::<Option<(u8, ())>>(bytes);
+    value::<Vec<()>>(bytes);
+    value::<Vec<u64>>(bytes);
+    value::<Vec<Vec<String>>>(bytes);
+    value::<[Option<u16>; 3]>(bytes);
+    value::<Result<u8, String>>(bytes);
+    value::<std::time::Duration>(bytes);
+    value::<std::net::IpAddr>(bytes);
+    value::<BTreeMap<(u8, String), Vec<f32>>>(bytes);
+    value::<BTreeMap<String, Value>>(bytes);
+    value::<Value>(bytes);
+}
+
+fn value<T: Serialize + DeserializeOwned>(bytes: &[u8]) {
+    let Ok(value) = decode::<T>(bytes) else {
+        return;
+    };
+    let mut written = Vec::new();
+    match encode(&value, &mut written) {
+        Ok(()) => {}
+        // Reading allows one level more than writing.
+        Err(CodecError::Depth) => return,
+        Err(error) => panic!("{error}"),
+    }
+    // Compared as bytes: a number may be none that is equal to itself.
+    let mut again = Vec::new();
+    let same = decode::<T>(&written).and_then(|value| encode(&value, &mut again));
+    assert!(same.is_ok(), "{same:?}");
+    assert_eq!(written, again);
+}
+
+/// What no one has sealed does not open.
+#[cfg(all(feature = "sign", feature = "encrypt"))]
+pub fn sealed(bytes: &[u8]) {
+    let Ok(key) = SecretKey::from_bytes([7; 32]).with_id("k") else {
+        unreachable!("it is an id")
+    };
+    let signing = Signing::new(key.clone());
+    let encryption = Encryption::new(key);
+    // Behind good headers as well, which no one hits upon by chance.
+    for header in [
+        &b""[..],
+        b"\xc1PFS",
+        b"\xc1PFS\x01\x01\x01k",
+        b"\xc1PFS\x01\x02\x01k",
+    ] {
+        let bytes = [header, bytes].concat();
+        assert!(signing.open(b"here", bytes.clone()).is_err());
+        assert!(encryption.open(b"here", bytes).is_err());
+    }
+}

@@ -1,0 +1,17 @@
+//! A flow that is declared like a struct.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {}
+
+#[node(Essay)]
+async fn write() {}
+
+flow! {
+    pub struct WriteEssay(Essay) {
+        START -> write;
+    }
+}
+
+fn main() {}

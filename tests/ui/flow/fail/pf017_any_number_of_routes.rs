@@ -1,0 +1,41 @@
+//! A read that is not judged exactly, because a node picks any number of its routes.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[derive(Route)]
+enum Verdict {
+    Revise,
+    Publish,
+}
+
+#[node(Essay)]
+async fn tag() -> Vec<Verdict> {
+    vec![Verdict::Revise, Verdict::Publish]
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn polish(draft: &str) -> EssayNotes {
+    EssayNotes(vec![draft.into()])
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> tag -> match { Revise => write, Publish => polish };
+    }
+}
+
+fn main() {}

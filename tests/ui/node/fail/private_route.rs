@@ -1,0 +1,23 @@
+//! A public node whose route is private: the route is part of what the node says.
+
+use petalflow::prelude::*;
+
+#[state]
+pub struct Essay {}
+
+#[derive(Route)]
+enum Verdict {
+    Revise,
+    Publish,
+}
+
+pub struct Critic;
+
+#[node(Essay)]
+impl Critic {
+    async fn judge(&self) -> Verdict {
+        if true { Verdict::Publish } else { Verdict::Revise }
+    }
+}
+
+fn main() {}
