@@ -1,6 +1,7 @@
 //! Runs that a store remembers.
 
 mod asks;
+mod crash;
 mod pending;
 mod time_travel;
 mod turns;

@@ -33,7 +33,10 @@ impl Changes {
     ) -> Result<(), ThreadError> {
         for update in updates {
             for key in each(update.written().minus(untracked::<S>())) {
-                let replaced = overwritten.contains(key) || self.changed.contains(key);
+                // One record may span several supersteps, and a value of one of them is gone after it.
+                let replaced = overwritten.contains(key)
+                    || self.changed.contains(key)
+                    || S::EPHEMERAL.contains(key);
                 if replaced || !S::KEYS[key].is_delta() {
                     self.changed.insert(key);
                     continue;

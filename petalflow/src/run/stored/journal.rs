@@ -1,11 +1,12 @@
 //! What a stored run writes down, and when.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::JoinHandle;
 
 use super::changes::{Changes, Entries};
-use super::desk::now_ms;
+use super::desk::{Desk, now_ms};
 use super::program::Program;
 use super::task::{save, save_finished};
 use crate::checkpoint::{
@@ -23,9 +24,6 @@ use crate::{KeySet, NodeError, State, TaskId};
 
 /// Checkpoints with less than this many bytes since the last that stands alone are not worth another.
 const SMALL: u64 = 32 * 1024;
-
-/// Numbers stay below what every store can hold.
-pub(crate) const LAST: u64 = i64::MAX as u64;
 
 /// What a stored run writes down, and when.
 pub(crate) struct Journal<S: State> {
@@ -46,19 +44,28 @@ pub(crate) struct Journal<S: State> {
     pub(crate) seq: u64,
     /// The first frontier whose writes the store may still hold.
     pub(crate) unsettled: u64,
-    /// Whether the next checkpoint begins something new: what an earlier run left beside later frontiers, before a crash lost
-    /// those, is then not its own.
-    pub(crate) fresh: bool,
     pub(crate) header: Header,
     pub(crate) changes: Changes,
-    /// Whether the last barrier is in the store.
+    /// Whether the last barrier is in the store, or on its way.
     pub(crate) saved: bool,
+    /// Whether the state is ahead of the last barrier that was described: then it must not be written as that barrier's.
+    pub(crate) torn: bool,
+    /// Frontiers below this number are in the store.
+    pub(crate) durable: Arc<AtomicU64>,
+    /// For a flow inside another: what must be in the store before anything of this flow is.
+    pub(crate) above: Option<Above>,
     /// What is being written while the run goes on.
     pub(crate) in_flight: Option<JoinHandle<Result<(), StoreError>>>,
     /// How many of the superstep's finished tasks are written or being written.
     pub(crate) jotted: usize,
     /// The lines of the program that wrote what is followed.
     pub(crate) was: Outline,
+}
+
+/// The superstep of the flow above in which this flow runs.
+pub(crate) struct Above {
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) superstep: u64,
 }
 
 /// A barrier, as the journal needs to know it.
@@ -80,6 +87,7 @@ impl<S: State> Journal<S> {
     where
         S: 'a,
     {
+        self.torn = true;
         self.changes.absorb(&self.codec, updates, overwritten)
     }
 
@@ -105,6 +113,7 @@ impl<S: State> Journal<S> {
         self.header.deferred = tasks(planner.deferred())?;
         self.header.superstep = superstep;
         self.header.gates = gates;
+        self.torn = false;
         Ok(())
     }
 
@@ -147,29 +156,28 @@ impl<S: State> Journal<S> {
         } else {
             self.changes.take(&self.codec, state, written)?
         };
+        // The changes are taken. Until this is known to be in the store, what comes next must stand alone.
+        self.parent = None;
         self.header.outline = alone.then(|| self.program.outline.clone());
         let mut bytes = Vec::with_capacity(256);
         self.header
             .encode(&entries.get(), &mut bytes)
             .map_err(ThreadError::value("the checkpoint"))?;
         let size = bytes.len() as u64;
-        if alone {
-            self.base = self.seq;
-            self.sizes = (size, 0);
-        } else {
-            self.sizes.1 += size;
-        }
         let checkpoint = StoredCheckpoint {
             seq: self.seq,
-            base: self.base,
+            base: if alone { self.seq } else { self.base },
             created_ms: now_ms(),
             bytes,
         };
-        let end = if self.fresh { LAST } else { self.header.origin };
-        let settled = self.unsettled..end;
-        self.fresh = false;
-        let after = self.newest;
+        let base = checkpoint.base;
+        let settled = self.unsettled..self.header.origin;
         self.land().await?;
+        if let Some(Above { desk, superstep }) = &self.above {
+            desk.settle(*superstep).await;
+            self.above = None;
+        }
+        let after = self.newest;
         if self.durability == Durability::Async {
             let (archive, namespace) = (self.archive.clone(), self.namespace.clone());
             self.in_flight = Some(tokio::spawn(async move {
@@ -180,27 +188,51 @@ impl<S: State> Journal<S> {
                 .append(&self.namespace, checkpoint, after, settled)
                 .await?;
         }
+        self.base = base;
+        self.sizes = if alone { (size, 0) } else { (whole, since + size) };
         self.newest = Some(self.seq);
         self.parent = Some(self.seq);
         self.header.parent = Some(self.seq);
         self.header.notes.clear();
         self.unsettled = self.header.origin;
         self.saved = true;
+        self.note_durable();
         Ok(())
+    }
+
+    /// Sees to it that the last barrier is in the store, whatever the durability: something that is bound to it will be.
+    pub(crate) async fn settle(&mut self, state: &S, written: KeySet) -> Result<(), ThreadError> {
+        if !self.saved {
+            self.save(state, written).await?;
+        }
+        self.land().await
+    }
+
+    /// Says so if the last barrier is in the store.
+    pub(crate) fn note_durable(&self) {
+        if self.saved && self.in_flight.is_none() {
+            self.durable.store(self.header.origin + 1, Ordering::Release);
+        }
     }
 
     /// Waits for what is being written.
     pub(crate) async fn land(&mut self) -> Result<(), ThreadError> {
-        let Some(in_flight) = self.in_flight.take() else {
+        let Some(in_flight) = &mut self.in_flight else {
             return Ok(());
         };
-        match in_flight.await {
-            Ok(written) => Ok(written?),
-            Err(lost) => Err(StoreError::Other(lost.into()).into()),
+        // Not taken before it has ended: whoever stops waiting must not forget it.
+        let ended = in_flight.await;
+        self.in_flight = None;
+        match ended {
+            Ok(written) => written?,
+            Err(lost) => return Err(StoreError::Other(lost.into()).into()),
         }
+        self.note_durable();
+        Ok(())
     }
 
-    /// The superstep waits: what has finished since is written meanwhile, unless something is being written already.
+    /// The superstep waits: what has finished since is written meanwhile, unless something is being written already. Not
+    /// beside a barrier that a crash would lose: the tasks that ran after it would be others.
     pub(crate) fn jot<'a>(
         &mut self,
         wiring: &Wiring,
@@ -214,7 +246,7 @@ impl<S: State> Journal<S> {
             .as_ref()
             .is_some_and(|in_flight| !in_flight.is_finished());
         let count = finished.len();
-        if busy || count == self.jotted || self.durability == Durability::Exit {
+        if busy || count == self.jotted || !self.saved {
             return Ok(());
         }
         let writes = self.finished(wiring, finished)?;
@@ -236,7 +268,7 @@ impl<S: State> Journal<S> {
         Ok(())
     }
 
-    /// The superstep ends without a commit: writes what its tasks have left, durably.
+    /// The superstep ends without a commit: writes what its tasks have left, durably. The barrier is in the store.
     pub(crate) async fn keep<'a>(
         &mut self,
         wiring: &Wiring,
@@ -292,6 +324,15 @@ impl<S: State> Journal<S> {
     /// Adds a decision to the next checkpoint's notes.
     pub(crate) fn note(&mut self, note: Note) {
         self.header.notes.push(note);
+    }
+}
+
+impl<S: State> Drop for Journal<S> {
+    fn drop(&mut self) {
+        // The run was dropped. What is being written must not land in the next run on the thread.
+        if let Some(in_flight) = &self.in_flight {
+            in_flight.abort();
+        }
     }
 }
 

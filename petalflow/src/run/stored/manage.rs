@@ -1,5 +1,6 @@
 //! What is done to a thread without running it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::changes::Changes;
@@ -94,10 +95,12 @@ fn journal<S: State>(
         sizes: (0, 0),
         seq: newest.map_or(0, |newest| newest + 1),
         unsettled: 0,
-        fresh: false,
         header,
         changes: Changes::default(),
         saved: false,
+        torn: false,
+        durable: Arc::default(),
+        above: None,
         in_flight: None,
         jotted: 0,
         was: Outline::default(),
@@ -137,7 +140,6 @@ pub(crate) async fn fork<F: Flow>(
     is.origin = journal.seq;
     // What the tasks of the checkpoint before have left stays beside it.
     journal.unsettled = journal.seq;
-    journal.fresh = true;
     journal.save(&head.state, head.written).await?;
     Ok(journal.seq)
 }
@@ -206,7 +208,8 @@ pub(crate) async fn edit<F: Flow>(
             .filter_map(|(node, effects)| Some(((*node)?, Outcome::done(effects))))
             .collect();
         journal.seq += 1;
-        if !outcomes.is_empty() {
+        let steps = !outcomes.is_empty();
+        if steps {
             // The frontier is another one now.
             planner
                 .advance(&wiring, outcomes.into_iter(), &mut frontier)
@@ -221,12 +224,15 @@ pub(crate) async fn edit<F: Flow>(
             journal.header.gates.clear();
             journal.header.answers.clear();
         }
-        apply(
-            &mut state,
-            &mut written,
-            overwritten,
-            edits.iter_mut().map(|(_, effects)| &mut effects.update),
-        );
+        let updates = edits.iter_mut().map(|(_, effects)| &mut effects.update);
+        if steps {
+            apply(&mut state, &mut written, overwritten, updates);
+        } else {
+            // No superstep has passed: what lasts for one stays.
+            for update in updates {
+                state.commit(update, overwritten, &mut written);
+            }
+        }
         let gates = std::mem::take(&mut journal.header.gates);
         journal.describe(Barrier {
             wiring: &wiring,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::changes::Changes;
 use super::desk::{Answers, Desk, now_ms};
-use super::journal::{Barrier, Journal, LAST, header};
+use super::journal::{Barrier, Journal, header};
 use super::program::{Program, difference};
 use super::replay::replay;
 use super::task::{Finished, load, load_finished};
@@ -19,7 +19,7 @@ use crate::interrupt::{
 };
 use crate::node::task_id;
 use crate::state::{StateCodec, Trait};
-use crate::superstep::{Planner, Task, commit_one};
+use crate::superstep::{Planner, Task};
 use crate::thread::ThreadError;
 use crate::{Flow, KeyMeta, KeySet, Namespace, State, TaskId};
 
@@ -212,10 +212,12 @@ pub(crate) async fn open<F: Flow>(
             sizes: (0, 0),
             seq: 0,
             unsettled: 0,
-            fresh: false,
             header,
             changes: Changes::default(),
             saved: true,
+            torn: false,
+            durable: Arc::default(),
+            above: None,
             in_flight: None,
             jotted: 0,
             was: head
@@ -228,10 +230,24 @@ pub(crate) async fn open<F: Flow>(
     let owner = nested.as_ref().map(|nested| nested.owner.to_bytes());
     opening.journal.header.owner = owner;
     match (command, head) {
-        (Command::Input(input), None) => opening.begin(input).await,
+        (Command::Input(input), None) => {
+            let Some(Nested { answers, above, .. }) = nested else {
+                return opening.begin(input).await;
+            };
+            opening.journal.above = Some(above);
+            let mut opened = opening.begin(input).await?;
+            opened.desk.answers = answers;
+            Ok(opened)
+        }
         (Command::Input(input), Some(head)) => match nested {
             None => opening.turn(head, input).await,
-            Some(Nested { answers, keep, .. }) => {
+            Some(Nested {
+                answers,
+                keep,
+                above,
+                ..
+            }) => {
+                opening.journal.above = Some(above);
                 let own = head.record.header.owner == owner;
                 let mut opened = if own {
                     opening.resume(head, Resume::new()).await?
@@ -294,9 +310,8 @@ impl<S: State> Opening<'_, S> {
         self.journal.seq = self.journal.newest.map_or(0, |newest| newest + 1);
         self.journal.header.origin = self.journal.seq;
         self.journal.header.cause = Cause::Input;
-        self.journal.fresh = true;
         self.mark(&state, written, &frontier, 0).await?;
-        self.opened(state, written, frontier, 0, &[], Vec::new())
+        self.opened(state, written, frontier, 0, &[])
     }
 
     /// Goes on where the thread stopped.
@@ -388,7 +403,6 @@ impl<S: State> Opening<'_, S> {
             self.journal.header.gates.clear();
             self.journal.header.answers.clear();
             self.journal.header.origin = head.seq + 1;
-            self.journal.fresh = true;
             waiting.clear();
         }
         if changed {
@@ -400,40 +414,17 @@ impl<S: State> Opening<'_, S> {
             };
             if rejected.is_some() {
                 self.journal.header.origin = self.journal.seq;
-                self.journal.fresh = true;
             }
             self.mark(&state, written, &frontier, superstep).await?;
         } else {
             self.describe(&frontier, superstep)?;
         }
-        // What ran before a crash is not run again; side effects are remembered for the supersteps after it, too.
-        let later = archive
-            .store
-            .writes(
-                archive.address(self.namespace.as_str()),
-                origin.saturating_add(1)..LAST,
-            )
-            .await?;
-        let once: Vec<StoredWrite> = if later.is_empty() || !goto.is_empty() || rejected.is_some() {
-            Vec::new()
-        } else {
-            let mut once = Vec::new();
-            for seq in later
-                .iter()
-                .map(|(seq, _)| *seq)
-                .collect::<std::collections::BTreeSet<_>>()
-            {
-                once.extend(archive.writes(self.namespace.as_str(), seq).await?);
-            }
-            once.retain(|write| write.name.starts_with("once/"));
-            once
-        };
         let gates: Vec<Interrupt> = waiting
             .into_iter()
             .map(|(_, interrupt)| interrupt)
             .filter(|interrupt| interrupt.kind == InterruptKind::After)
             .collect();
-        let mut opened = self.opened(state, written, frontier, superstep, &writes, once)?;
+        let mut opened = self.opened(state, written, frontier, superstep, &writes)?;
         opened.waiting = gates;
         opened.rejected = rejected;
         Ok(opened)
@@ -457,10 +448,14 @@ impl<S: State> Opening<'_, S> {
         mut update: S::Update,
     ) -> Result<(), ThreadError> {
         use crate::Update as _;
+        state
+            .validate(&mut std::iter::once(&update))
+            .map_err(|error| ThreadError::Request(format!("the update cannot be applied: {error}")))?;
         let overwritten = update.overwritten();
         self.journal.absorb(std::iter::once(&update), overwritten)?;
-        commit_one(state, written, &mut update)
-            .map_err(|error| ThreadError::Request(format!("the update cannot be applied: {error}")))
+        // No superstep has passed: what lasts for one stays.
+        state.commit(&mut update, overwritten, written);
+        Ok(())
     }
 
     fn describe(&mut self, frontier: &[Task], superstep: u64) -> Result<(), ThreadError> {
@@ -489,7 +484,11 @@ impl<S: State> Opening<'_, S> {
         if input && self.journal.durability == crate::thread::Durability::Exit {
             return Ok(());
         }
-        self.journal.save(state, written).await
+        self.journal.save(state, written).await?;
+        if input {
+            return Ok(());
+        }
+        self.journal.land().await
     }
 
     fn answer(
@@ -602,7 +601,6 @@ impl<S: State> Opening<'_, S> {
         frontier: Vec<Task>,
         superstep: u64,
         writes: &[StoredWrite],
-        once: Vec<StoredWrite>,
     ) -> Result<Opened<S>, ThreadError> {
         let Opening {
             wiring,
@@ -626,9 +624,11 @@ impl<S: State> Opening<'_, S> {
             namespace,
             offset,
             Arc::new(answers),
+            Arc::clone(&journal.durable),
         );
-        let recalled = desk.recall(writes).and_then(|()| desk.recall(&once));
-        recalled.map_err(|error| ThreadError::Request(error.to_string()))?;
+        journal.note_durable();
+        desk.recall(writes)
+            .map_err(|error| ThreadError::Request(error.to_string()))?;
         let mut finished = HashMap::new();
         for task in &frontier {
             let id = task_id(

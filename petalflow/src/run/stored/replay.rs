@@ -62,8 +62,13 @@ pub(crate) fn replay<S: State>(
         written.insert(key);
     }
     let mut state = (codec.load)(&values).map_err(|problem| changed(problem.to_string()))?;
+    let mut superstep = (first.header.turn, first.header.superstep);
     for record in rest {
-        expire(&mut state, &mut written);
+        // What lasts for a superstep stays through what people do between two of them.
+        let after = (record.header.turn, record.header.superstep);
+        if std::mem::replace(&mut superstep, after) != after {
+            expire(&mut state, &mut written);
+        }
         let mut update = S::Update::default();
         for entry in &record.keys {
             let key = place(&entry.id)?;
