@@ -8,7 +8,7 @@ use super::desk::now_ms;
 use super::journal::{Barrier, Journal, header};
 use super::open::{Head, arrived, node_of, read, tasks, waiting};
 use super::program::Program;
-use crate::checkpoint::{Archive, Cause, Outline, StoredCheckpoint};
+use crate::checkpoint::{Archive, Cause, Outline, Record, StoredCheckpoint};
 use crate::flow::Wiring;
 use crate::interrupt::AnswerError;
 use crate::node::{Effects, task_id};
@@ -289,7 +289,7 @@ pub(crate) async fn prune(archive: &Archive, keep: Keep) -> Result<(), ThreadErr
         let (mut before, mut newer, mut bytes) = (None, 0, 0);
         let mut oldest = None;
         'pages: loop {
-            let page = archive.store.history(address, before, 100).await?;
+            let page = archive.history(&namespace, before, 100).await?;
             let Some(last) = page.last() else { break };
             before = Some(last.seq);
             for checkpoint in &page {
@@ -299,11 +299,17 @@ pub(crate) async fn prune(archive: &Archive, keep: Keep) -> Result<(), ThreadErr
                     break 'pages;
                 }
                 newer += 1;
-                oldest = Some(checkpoint.base);
+                oldest = Some(checkpoint.clone());
             }
         }
         if let Some(oldest) = oldest {
-            archive.store.prune(address, oldest).await?;
+            let record = Record::decode(&oldest.bytes).map_err(ThreadError::value(format!(
+                "checkpoint {} of thread `{}`",
+                oldest.seq, archive.thread
+            )))?;
+            // What tasks have left stands beside the frontier's number, which may be smaller than the checkpoint's.
+            let needed = oldest.base.min(record.header.origin);
+            archive.store.prune(address, needed).await?;
         }
     }
     Ok(())

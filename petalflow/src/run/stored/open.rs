@@ -350,9 +350,12 @@ impl<S: State> Opening<'_, S> {
             updates,
             goto,
         } = resume;
-        let mut rejected = None;
         let changed =
             !answers.is_empty() || !approvals.is_empty() || !updates.is_empty() || !goto.is_empty();
+        // Whoever asks again after a crash hears the same.
+        let mut rejected = (header.cause == Cause::Rejected && !changed)
+            .then(|| header.notes.iter().rfind(|note| note.decision == "rejected").cloned())
+            .flatten();
         let mut waiting = waits;
         for answer in answers {
             self.answer(answer, &mut waiting)?;

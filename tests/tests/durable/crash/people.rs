@@ -38,7 +38,7 @@ struct Talk {
     topics: Vec<String>,
     #[key(append)]
     said: Vec<String>,
-    #[key(ephemeral)]
+    #[key(ephemeral, default)]
     hint: Option<String>,
     #[key(ephemeral, append)]
     whispers: Vec<String>,
