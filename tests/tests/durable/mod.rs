@@ -2,6 +2,7 @@
 
 mod asks;
 mod crash;
+mod killed;
 mod pending;
 mod time_travel;
 mod turns;

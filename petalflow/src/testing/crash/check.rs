@@ -14,7 +14,7 @@ const MOST: u64 = 100_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Crashed {
-    /// How often something went wrong, or two things did, and all went well.
+    /// How often something went wrong, or one thing after the other, and all went well.
     pub trials: usize,
 }
 
@@ -45,6 +45,13 @@ impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
             compare(should, &unbroken).map_err(|problem| {
                 format!("{}, with nothing going wrong: {problem}", unbroken.words)
             })?;
+            if let Some(trials) = &self.faults {
+                for faults in trials {
+                    let struck = self.trial(*durability, faults, should).await?;
+                    crashed.trials += usize::from(struck);
+                }
+                continue;
+            }
             for window in &self.windows {
                 crashed.trials += self.strike(*durability, *window, should).await?;
             }

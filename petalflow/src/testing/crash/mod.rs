@@ -94,6 +94,7 @@ where
             Durability::Exit,
         ],
         windows: Window::ALL.to_vec(),
+        faults: None,
         twice: false,
         tries: 8,
     };
@@ -111,6 +112,8 @@ pub struct Crashes<F: Flow> {
     after: Box<dyn Fn(&F::State, &str)>,
     durabilities: Vec<Durability>,
     windows: Vec<Window>,
+    /// Instead of all.
+    faults: Option<Vec<Vec<Fault>>>,
     twice: bool,
     tries: usize,
 }
@@ -186,6 +189,13 @@ impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
     /// Only these windows, instead of all.
     pub fn windows(mut self, windows: impl IntoIterator<Item = Window>) -> Self {
         self.windows = windows.into_iter().collect();
+        self
+    }
+
+    /// Only these faults, instead of every one of every window: each list is what goes wrong in one trial, one thing after the
+    /// other. For flows that are too long for all of it, and for a fault that was reported.
+    pub fn faults(mut self, trials: impl IntoIterator<Item = Vec<Fault>>) -> Self {
+        self.faults = Some(trials.into_iter().collect());
         self
     }
 
