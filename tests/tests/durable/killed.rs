@@ -42,7 +42,10 @@ struct World(PathBuf);
 impl World {
     fn say(&self, what: &str, task: TaskId, name: &str) {
         let line = format!("{what} {task}/{name}\n");
-        let file = std::fs::OpenOptions::new().append(true).create(true).open(&self.0);
+        let file = std::fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&self.0);
         // One write, so that it is there wholly or not at all.
         let wrote = file.and_then(|mut file| file.write_all(line.as_bytes()));
         wrote.expect("the log can be written to");
@@ -70,11 +73,18 @@ async fn open_shop(round: &u64) -> (ShopRound, ShopLog, Each<u64>) {
 }
 
 #[node(Shop)]
-async fn sell(#[item] order: &u64, round: &u64, world: Managed<World>, cx: Context) -> petalflow::Result<ShopReceipts> {
+async fn sell(
+    #[item] order: &u64,
+    round: &u64,
+    world: Managed<World>,
+    cx: Context,
+) -> petalflow::Result<ShopReceipts> {
     let charged = world.once(&cx, "charge").await?;
     tokio::task::yield_now().await;
     let thanked = world.once(&cx, "thank").await?;
-    Ok(ShopReceipts(vec![format!("{round}.{order} {charged} {thanked}")]))
+    Ok(ShopReceipts(vec![format!(
+        "{round}.{order} {charged} {thanked}"
+    )]))
 }
 
 #[node(Shop)]
@@ -84,7 +94,10 @@ async fn beside(log: &[String]) -> ShopLog {
 
 #[node(Shop)]
 async fn close_shop(round: &u64, orders: &u64, receipts: &[String]) -> (ShopLog, bool) {
-    (ShopLog(vec![format!("{} receipts", receipts.len())]), round < orders)
+    (
+        ShopLog(vec![format!("{} receipts", receipts.len())]),
+        round < orders,
+    )
 }
 
 flow!(Trade(Shop) {
@@ -113,7 +126,8 @@ const ORDERS: u64 = 60;
 
 /// What the process does: begins the thread, or goes on with it, until it has ended.
 async fn work(store: impl Store + Clone, folder: &Path, number: usize) {
-    let thread = threads(&store, number, folder.join(format!("log-{number}"))).thread(format!("shop-{number}"));
+    let thread = threads(&store, number, folder.join(format!("log-{number}")))
+        .thread(format!("shop-{number}"));
     let begun = thread.state().await.expect("what is stored can be read");
     let run = match begun {
         None => thread.run(ORDERS),
@@ -193,7 +207,11 @@ async fn check(store: &(impl Store + Clone), number: usize, log: &Path) {
         }
     }
     let effects = 2 * unbroken.receipts.len();
-    assert_eq!(recorded.len(), effects, "thread {number}: the tasks' ids have changed");
+    assert_eq!(
+        recorded.len(),
+        effects,
+        "thread {number}: the tasks' ids have changed"
+    );
     assert!(recorded.values().all(|recorded| *recorded));
 }
 
@@ -206,14 +224,17 @@ macro_rules! killed {
             #[test]
             fn a_process_that_is_killed_again_and_again_loses_and_repeats_nothing() {
                 let path = module_path!();
-                let (_, path) = path.split_once("::").expect("the binary's name comes first");
+                let (_, path) = path
+                    .split_once("::")
+                    .expect("the binary's name comes first");
                 kill(&format!("{path}::the_child"), $open);
             }
 
             /// Not a test of its own: the process that is killed.
             #[test]
             fn the_child() {
-                let (Some(folder), Ok(number)) = (std::env::var_os(FOLDER), std::env::var(THREAD)) else {
+                let (Some(folder), Ok(number)) = (std::env::var_os(FOLDER), std::env::var(THREAD))
+                else {
                     return;
                 };
                 let folder = PathBuf::from(folder);
@@ -228,5 +249,7 @@ macro_rules! killed {
 }
 
 killed!(sqlite, |folder: PathBuf| async move {
-    SqliteStore::open(folder.join("shop.sqlite")).await.expect("it opens")
+    SqliteStore::open(folder.join("shop.sqlite"))
+        .await
+        .expect("it opens")
 });

@@ -189,7 +189,11 @@ impl<S: State> Journal<S> {
                 .await?;
         }
         self.base = base;
-        self.sizes = if alone { (size, 0) } else { (whole, since + size) };
+        self.sizes = if alone {
+            (size, 0)
+        } else {
+            (whole, since + size)
+        };
         self.newest = Some(self.seq);
         self.parent = Some(self.seq);
         self.header.parent = Some(self.seq);
@@ -211,7 +215,8 @@ impl<S: State> Journal<S> {
     /// Says so if the last barrier is in the store.
     pub(crate) fn note_durable(&self) {
         if self.saved && self.in_flight.is_none() {
-            self.durable.store(self.header.origin + 1, Ordering::Release);
+            self.durable
+                .store(self.header.origin + 1, Ordering::Release);
         }
     }
 

@@ -354,7 +354,13 @@ impl<S: State> Opening<'_, S> {
             !answers.is_empty() || !approvals.is_empty() || !updates.is_empty() || !goto.is_empty();
         // Whoever asks again after a crash hears the same.
         let mut rejected = (header.cause == Cause::Rejected && !changed)
-            .then(|| header.notes.iter().rfind(|note| note.decision == "rejected").cloned())
+            .then(|| {
+                header
+                    .notes
+                    .iter()
+                    .rfind(|note| note.decision == "rejected")
+                    .cloned()
+            })
             .flatten();
         let mut waiting = waits;
         for answer in answers {
@@ -453,7 +459,9 @@ impl<S: State> Opening<'_, S> {
         use crate::Update as _;
         state
             .validate(&mut std::iter::once(&update))
-            .map_err(|error| ThreadError::Request(format!("the update cannot be applied: {error}")))?;
+            .map_err(|error| {
+                ThreadError::Request(format!("the update cannot be applied: {error}"))
+            })?;
         let overwritten = update.overwritten();
         self.journal.absorb(std::iter::once(&update), overwritten)?;
         // No superstep has passed: what lasts for one stays.

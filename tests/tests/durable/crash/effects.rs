@@ -37,9 +37,15 @@ async fn list_items(items: &[String]) -> Each<String> {
 }
 
 #[node(Order)]
-async fn pay(#[item] item: &str, world: Managed<World>, cx: Context) -> petalflow::Result<OrderPaid> {
+async fn pay(
+    #[item] item: &str,
+    world: Managed<World>,
+    cx: Context,
+) -> petalflow::Result<OrderPaid> {
     let said = cx.once("pay", world.charge(cx.task_id())).await?;
-    let again = cx.once("thank", async { Ok::<_, BoxError>(item.len()) }).await?;
+    let again = cx
+        .once("thank", async { Ok::<_, BoxError>(item.len()) })
+        .await?;
     Ok(OrderPaid(vec![format!("{said} {item} {again}")]))
 }
 

@@ -21,10 +21,19 @@ async fn a_checkpoint_after_one_that_failed_stands_alone() {
         for nth in 2..6 {
             let inner = MemoryStore::new();
             let store = Mortal::new(&inner);
-            store.strike(Fault { window: Window::HiccupBefore, nth });
-            let thread = Chain::new().store(&store).durability(durability).thread("t");
+            store.strike(Fault {
+                window: Window::HiccupBefore,
+                nth,
+            });
+            let thread = Chain::new()
+                .store(&store)
+                .durability(durability)
+                .thread("t");
             let error = thread.run(list(["i"])).await.unwrap_err();
-            assert!(matches!(error.kind(), RunErrorKind::Thread { .. }), "{error}");
+            assert!(
+                matches!(error.kind(), RunErrorKind::Thread { .. }),
+                "{error}"
+            );
             assert!(error.to_string().contains("out of order"), "{error}");
             let thread = Chain::new().store(&inner).thread("t");
             if thread.state().await.unwrap().is_some() {

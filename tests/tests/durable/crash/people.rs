@@ -53,11 +53,19 @@ async fn hint(topics: &[String]) -> (TalkHint, TalkWhispers) {
 }
 
 #[node(Talk)]
-async fn left(hint: &Option<String>, whispers: &[String], cx: Context) -> petalflow::Result<TalkSaid> {
+async fn left(
+    hint: &Option<String>,
+    whispers: &[String],
+    cx: Context,
+) -> petalflow::Result<TalkSaid> {
     let one = cx.ask(confirm("left")).await?;
-    let done = cx.once("note", async { Ok::<_, petalflow::BoxError>(1) }).await?;
+    let done = cx
+        .once("note", async { Ok::<_, petalflow::BoxError>(1) })
+        .await?;
     let two = cx.ask(confirm("left again")).await?;
-    Ok(TalkSaid(vec![format!("{one}, {two}, {done}, {hint:?}, {whispers:?}")]))
+    Ok(TalkSaid(vec![format!(
+        "{one}, {two}, {done}, {hint:?}, {whispers:?}"
+    )]))
 }
 
 #[node(Talk)]
@@ -97,8 +105,13 @@ async fn one_answer_at_a_time() {
             let Some(first) = interrupts.first() else {
                 return Resume::new();
             };
-            let asked = first.question::<Confirm>().expect("it asks for nothing else");
-            first.answer::<Confirm>(person(asked)).expect("a text can be stored").into()
+            let asked = first
+                .question::<Confirm>()
+                .expect("it asks for nothing else");
+            first
+                .answer::<Confirm>(person(asked))
+                .expect("a text can be stored")
+                .into()
         })
         .check()
         .await;
@@ -109,7 +122,9 @@ async fn an_answer_with_an_update() {
     crashes(Parallel::new, || list(["petals"]))
         .answers(|interrupts| {
             let asked = interrupts.iter().filter_map(|interrupt| {
-                interrupt.answer::<Confirm>(person(interrupt.question()?)).ok()
+                interrupt
+                    .answer::<Confirm>(person(interrupt.question()?))
+                    .ok()
             });
             let resume = Resume::from(asked.collect::<Vec<_>>());
             resume.update(TalkSaid(vec![format!("{} answers", interrupts.len())]))
@@ -186,18 +201,32 @@ async fn a_turn_after_a_question_that_nobody_answered() {
     use petalflow::checkpoint::MemoryStore;
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         let store = MemoryStore::new();
-        let thread = Items::new().store(&store).durability(durability).thread("t");
+        let thread = Items::new()
+            .store(&store)
+            .durability(durability)
+            .thread("t");
         let outcome = thread.run(list(["a"])).await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1);
-        assert_eq!(thread.state().await.unwrap().unwrap().interrupts.len(), 1, "{durability:?}");
+        assert_eq!(
+            thread.state().await.unwrap().unwrap().interrupts.len(),
+            1,
+            "{durability:?}"
+        );
         let outcome = thread.run(list(["b"])).await.unwrap();
         assert_eq!(outcome.interrupts().len(), 2, "{durability:?}");
         let answers: Vec<_> = outcome
             .interrupts()
             .iter()
-            .map(|interrupt| interrupt.answer::<Confirm>(person(interrupt.question().unwrap())).unwrap())
+            .map(|interrupt| {
+                interrupt
+                    .answer::<Confirm>(person(interrupt.question().unwrap()))
+                    .unwrap()
+            })
             .collect();
         let talk = thread.resume(answers).await.unwrap().finished().unwrap();
-        assert_eq!(talk.said, ["yes to a", "yes to b", "closed after 2 with None"]);
+        assert_eq!(
+            talk.said,
+            ["yes to a", "yes to b", "closed after 2 with None"]
+        );
     }
 }

@@ -84,18 +84,27 @@ struct All {
     named: Vec<u64>,
 }
 
-
 #[node(All)]
-async fn lists(round: &u64, brief: &Option<u64>, briefs: &[u64]) -> (AllList, AllBack, AllMap, AllChat, AllNamed, AllTurn) {
+async fn lists(
+    round: &u64,
+    brief: &Option<u64>,
+    briefs: &[u64],
+) -> (AllList, AllBack, AllMap, AllChat, AllNamed, AllTurn) {
     let n = *round;
     let mut said = vec![line(&format!("m{}", n % 7), &format!("round {n}"))];
-    said.push(Line { id: None, text: format!("without a name {n}") });
+    said.push(Line {
+        id: None,
+        text: format!("without a name {n}"),
+    });
     if n % 5 == 4 {
         // It was said in this round, so it is there.
         said.push(line(&format!("m{}", n % 7), "remove"));
     }
     if n % 11 == 10 {
-        said.push(Line { id: None, text: "remove".into() });
+        said.push(Line {
+            id: None,
+            text: "remove".into(),
+        });
         said.push(line("new", "start"));
     }
     (
@@ -109,7 +118,17 @@ async fn lists(round: &u64, brief: &Option<u64>, briefs: &[u64]) -> (AllList, Al
 }
 
 #[node(All)]
-async fn numbers(round: &u64) -> (AllSum, AllMin, AllMax, AllFirst, AllLongest, AllSecret, AllSkipped) {
+async fn numbers(
+    round: &u64,
+) -> (
+    AllSum,
+    AllMin,
+    AllMax,
+    AllFirst,
+    AllLongest,
+    AllSecret,
+    AllSkipped,
+) {
     let n = *round;
     (
         AllSum(n),
@@ -124,12 +143,19 @@ async fn numbers(round: &u64) -> (AllSum, AllMin, AllMax, AllFirst, AllLongest, 
 
 #[node(All)]
 async fn step(round: &u64) -> (AllRound, AllBrief, AllBriefs) {
-    (AllRound(*round + 1), AllBrief(Some(*round)), AllBriefs(vec![*round; usize::try_from(*round % 3).unwrap()]))
+    (
+        AllRound(*round + 1),
+        AllBrief(Some(*round)),
+        AllBriefs(vec![*round; usize::try_from(*round % 3).unwrap()]),
+    )
 }
 
 #[node(All)]
 async fn replace(round: &u64, list: &[u64]) -> Overwrites {
-    Overwrites { round: *round, list: list.to_vec() }
+    Overwrites {
+        round: *round,
+        list: list.to_vec(),
+    }
 }
 
 /// Overwrites of some keys in some rounds.
@@ -139,7 +165,8 @@ struct Overwrites {
 }
 
 impl petalflow::Output<All> for Overwrites {
-    const MAY: petalflow::KeySet = petalflow::KeySet::of(AllList::INDEX).union(petalflow::KeySet::of(AllSum::INDEX));
+    const MAY: petalflow::KeySet =
+        petalflow::KeySet::of(AllList::INDEX).union(petalflow::KeySet::of(AllSum::INDEX));
     const MUST: petalflow::KeySet = petalflow::KeySet::NONE;
     type Then = ();
 
@@ -186,19 +213,45 @@ async fn a_long_history_with_snapshots_in_between() {
         let unstored = launch().run(400_u64).await.unwrap();
         assert_eq!(all, unstored);
         let stored = thread.state().await.unwrap().unwrap().state;
-        assert_eq!(All { secret: all.secret, ..stored }, all);
+        assert_eq!(
+            All {
+                secret: all.secret,
+                ..stored
+            },
+            all
+        );
         // Each checkpoint can be read, and the run goes on from it to the same end.
-        for info in thread.history(petalflow::thread::HistoryQuery::all()).await.unwrap().iter().step_by(37) {
+        for info in thread
+            .history(petalflow::thread::HistoryQuery::all())
+            .await
+            .unwrap()
+            .iter()
+            .step_by(37)
+        {
             let at = thread.at(info.checkpoint).await.unwrap();
-            let again = thread.fork_to(info.checkpoint, format!("copy {}", info.checkpoint)).await.unwrap();
+            let again = thread
+                .fork_to(info.checkpoint, format!("copy {}", info.checkpoint))
+                .await
+                .unwrap();
             assert_eq!(again.state().await.unwrap().unwrap().state, at.state);
             let end = again.resume(()).await.unwrap().finished().unwrap();
-            assert_eq!(All { secret: all.secret, ..end }, all, "from {}", info.checkpoint);
+            assert_eq!(
+                All {
+                    secret: all.secret,
+                    ..end
+                },
+                all,
+                "from {}",
+                info.checkpoint
+            );
         }
     }
     crashes(|| Rounds::new().limit(10_000), || 60_u64)
         .windows([Window::KilledAfter])
-        .durabilities([Durability::Sync, Durability::Interval(7.try_into().unwrap())])
+        .durabilities([
+            Durability::Sync,
+            Durability::Interval(7.try_into().unwrap()),
+        ])
         .check()
         .await;
 }
