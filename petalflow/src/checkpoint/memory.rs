@@ -66,16 +66,12 @@ impl Threads {
 
     /// The line at an address, which may be new. Names are copied only then.
     fn line_mut(&mut self, address: Address<'_>) -> &mut Line {
-        if !self.threads.contains_key(address.thread) {
-            self.threads.insert(address.thread.into(), BTreeMap::new());
-        }
-        let Some(lines) = self.threads.get_mut(address.thread) else {
-            unreachable!("it was just put there")
-        };
-        if !lines.contains_key(address.namespace) {
+        if self.line(address).is_none() {
+            let lines = self.threads.entry(address.thread.into()).or_default();
             lines.insert(address.namespace.into(), Line::default());
         }
-        let Some(line) = lines.get_mut(address.namespace) else {
+        let lines = self.threads.get_mut(address.thread);
+        let Some(line) = lines.and_then(|lines| lines.get_mut(address.namespace)) else {
             unreachable!("it was just put there")
         };
         line
@@ -119,7 +115,9 @@ impl Store for MemoryStore {
         settled: Range<u64>,
     ) -> StoreFuture<'a, ()> {
         let mut threads = self.lock();
-        let found = threads.line(address).and_then(Line::newest);
+        let lines = threads.threads.get_mut(address.thread);
+        let known = lines.and_then(|lines| lines.get_mut(address.namespace));
+        let found = known.as_ref().and_then(|line| line.newest());
         if found != after {
             return ready(Err(StoreError::Conflict {
                 thread: address.thread.into(),
@@ -127,7 +125,10 @@ impl Store for MemoryStore {
                 found,
             }));
         }
-        let line = threads.line_mut(address);
+        let line = match known {
+            Some(line) => line,
+            None => threads.line_mut(address),
+        };
         line.checkpoints.insert(checkpoint.seq, checkpoint.clone());
         if !line.writes.is_empty() {
             line.writes.retain(|seq, _| !settled.contains(seq));

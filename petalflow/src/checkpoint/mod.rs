@@ -12,6 +12,7 @@ mod depth;
 #[doc(hidden)]
 pub mod fuzz;
 mod memory;
+mod pack;
 mod protection;
 mod record;
 #[cfg(feature = "sqlite")]

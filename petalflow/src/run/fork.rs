@@ -398,22 +398,26 @@ pub(super) async fn run_job<F: Flow>(
         end,
         ..
     } = &mut *job;
-    let desk = scope.shared.desk.clone();
-    let busy = desk.is_some()
-        || extras
-            .as_ref()
-            .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
-    let task = desk.is_some().then(|| scope.task_id());
-    let result = if busy || !scope.shared.wiring.policies[scope.node as usize].is_none() {
+    let shared = Arc::clone(&scope.shared);
+    let place = (scope.superstep, scope.node, scope.send);
+    let busy = extras
+        .as_ref()
+        .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
+    let result = if busy || !shared.wiring.policies[scope.node as usize].is_none() {
         let extras = extras.unwrap_or_default();
         let attempts: BoxFuture<'_, _> =
             Box::pin(async move { attempts(&*flow, &extras, scope, snapshot, effects).await });
-        match &desk {
+        match &shared.desk {
             None => attempts.await,
-            Some(desk) => until_parked(desk, task, end, attempts).await,
+            Some(desk) => until_parked(&shared, desk, place, end, attempts).await,
         }
     } else {
-        caught(flow.step(scope.node, &mut Step::task(scope, snapshot, effects))).await
+        let mut step = Step::task(scope, snapshot, effects);
+        let once = caught(flow.step(place.1, &mut step));
+        match &shared.desk {
+            None => once.await,
+            Some(desk) => until_parked(&shared, desk, place, end, once).await,
+        }
     };
     // Before the job is handed back: the driver takes the state home when the last task has let go of it.
     drop(frame);
@@ -422,27 +426,32 @@ pub(super) async fn run_job<F: Flow>(
 
 /// Awaits a task until it ends or has asked a person: then it is dropped, and runs again when there is an answer.
 async fn until_parked(
+    shared: &Shared,
     desk: &Desk,
-    task: Option<TaskId>,
+    (superstep, node, send): (u64, u32, Option<u32>),
     end: &mut JobEnd,
-    attempts: BoxFuture<'_, Result<(), Failure>>,
+    attempts: impl Future<Output = Result<(), Failure>>,
 ) -> Result<(), Failure> {
-    let Some(task) = task else {
-        return attempts.await;
-    };
-    let mut attempts = attempts;
-    let mut parked = std::pin::pin!(desk.parked(task));
+    // Only a task that waits needs its id here: most have ended when they were polled once.
+    let id = || shared.task_id(superstep, node, send);
+    let mut waits = None;
+    let mut attempts = std::pin::pin!(attempts);
     let result = std::future::poll_fn(|cx| match attempts.as_mut().poll(cx) {
         Poll::Ready(result) => Poll::Ready(Some(result)),
-        Poll::Pending => parked.as_mut().poll(cx).map(|()| None),
+        Poll::Pending => {
+            let task = *waits.get_or_insert_with(id);
+            desk.poll_parked(task, cx).map(|()| None)
+        }
     })
     .await;
     let Some(result) = result else {
         *end = JobEnd::Parked;
         return Ok(());
     };
-    // It has gone on without the answer, as in a `select!`.
-    desk.withdraw(task);
+    if waits.is_some() || desk.has_asked() {
+        // It has gone on without the answer, as in a `select!`.
+        desk.withdraw(waits.unwrap_or_else(id));
+    }
     result
 }
 

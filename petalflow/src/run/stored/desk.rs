@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::future::{Future, poll_fn};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -31,6 +31,8 @@ pub(crate) struct Desk {
     pub(crate) answers: Arc<Answers>,
     /// Frontiers below this number are in the store.
     durable: Arc<AtomicU64>,
+    /// Most runs ask nothing, and look no further.
+    asked: AtomicBool,
     inner: Mutex<Inner>,
 }
 
@@ -75,6 +77,7 @@ impl Desk {
             offset,
             answers,
             durable,
+            asked: AtomicBool::new(false),
             inner: Mutex::default(),
         }
     }
@@ -140,17 +143,19 @@ impl Desk {
         Ok(())
     }
 
-    /// Waits until the task has asked something that nobody has answered.
-    pub(crate) async fn parked(&self, task: TaskId) {
-        poll_fn(|cx| {
-            let mut inner = self.lock();
-            if inner.open.contains_key(&task) {
-                return Poll::Ready(());
-            }
-            inner.wakers.insert(task, cx.waker().clone());
-            Poll::Pending
-        })
-        .await;
+    /// Ready when the task has asked something that nobody has answered.
+    pub(crate) fn poll_parked(&self, task: TaskId, cx: &std::task::Context<'_>) -> Poll<()> {
+        let mut inner = self.lock();
+        if inner.open.contains_key(&task) {
+            return Poll::Ready(());
+        }
+        inner.wakers.insert(task, cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// Whether any task has asked something that nobody has answered.
+    pub(crate) fn has_asked(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
     }
 
     /// Forgets what a task asked that went on without an answer.
@@ -162,6 +167,9 @@ impl Desk {
 
     /// All that waits for an answer, with the tasks that wait, in a fixed order.
     pub(crate) fn open(&self) -> Vec<(TaskId, Interrupt)> {
+        if !self.has_asked() {
+            return Vec::new();
+        }
         let inner = self.lock();
         let mut open: Vec<_> = inner
             .open
@@ -180,6 +188,7 @@ impl Desk {
 
     /// Has the task wait for these.
     pub(crate) fn park(&self, task: TaskId, interrupts: Vec<Interrupt>) {
+        self.asked.store(true, Ordering::Release);
         let mut inner = self.lock();
         let open = inner.open.entry(task).or_default();
         for interrupt in interrupts {

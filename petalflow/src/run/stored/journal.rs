@@ -46,6 +46,9 @@ pub(crate) struct Journal<S: State> {
     pub(crate) unsettled: u64,
     pub(crate) header: Header,
     pub(crate) changes: Changes,
+    /// Memory that one checkpoint after the other uses.
+    pub(crate) entries: Entries,
+    pub(crate) buffer: Vec<u8>,
     /// Whether the last barrier is in the store, or on its way.
     pub(crate) saved: bool,
     /// Whether the state is ahead of the last barrier that was described: then it must not be written as that barrier's.
@@ -100,17 +103,14 @@ impl<S: State> Journal<S> {
             superstep,
             gates,
         } = barrier;
-        let tasks = |tasks: &[Task]| -> Result<Vec<TaskEntry>, ThreadError> {
-            tasks.iter().map(|task| save(wiring, task)).collect()
-        };
         let joins = planner.waiting().map(|join| {
             let name = &self.program.joins[join];
             let sides = planner.arrived(join).map(|side| name.sides[side].clone());
             (name.name.clone(), sides.collect())
         });
         self.header.joins = joins.collect();
-        self.header.frontier = tasks(frontier)?;
-        self.header.deferred = tasks(planner.deferred())?;
+        save_all(wiring, frontier, &mut self.header.frontier)?;
+        save_all(wiring, planner.deferred(), &mut self.header.deferred)?;
         self.header.superstep = superstep;
         self.header.gates = gates;
         self.torn = false;
@@ -150,21 +150,21 @@ impl<S: State> Journal<S> {
         let alone = self.parent.is_none()
             || self.parent != self.newest
             || since >= SMALL.max(whole.saturating_mul(2));
-        let entries = if alone {
+        let entries = &mut self.entries;
+        if alone {
             self.changes.forget();
-            Entries::whole(&self.codec, state, written)?
+            entries.whole(&self.codec, state, written)?;
         } else {
-            self.changes.take(&self.codec, state, written)?
-        };
+            self.changes.take(&self.codec, state, written, entries)?;
+        }
         // The changes are taken. Until this is known to be in the store, what comes next must stand alone.
         self.parent = None;
         self.header.outline = alone.then(|| self.program.outline.clone());
-        let mut bytes = Vec::with_capacity(256);
-        self.header
-            .encode(&entries.get(), &mut bytes)
-            .map_err(ThreadError::value("the checkpoint"))?;
+        let mut bytes = std::mem::take(&mut self.buffer);
+        bytes.clear();
+        self.header.encode(self.entries.get(), &mut bytes);
         let size = bytes.len() as u64;
-        let checkpoint = StoredCheckpoint {
+        let mut checkpoint = StoredCheckpoint {
             seq: self.seq,
             base: if alone { self.seq } else { self.base },
             created_ms: now_ms(),
@@ -172,7 +172,9 @@ impl<S: State> Journal<S> {
         };
         let base = checkpoint.base;
         let settled = self.unsettled..self.header.origin;
-        self.land().await?;
+        if self.in_flight.is_some() {
+            self.land().await?;
+        }
         if let Some(Above { desk, superstep }) = &self.above {
             desk.settle(*superstep).await;
             self.above = None;
@@ -181,12 +183,15 @@ impl<S: State> Journal<S> {
         if self.durability == Durability::Async {
             let (archive, namespace) = (self.archive.clone(), self.namespace.clone());
             self.in_flight = Some(tokio::spawn(async move {
-                archive.append(&namespace, checkpoint, after, settled).await
+                archive
+                    .append(&namespace, &mut checkpoint, after, settled)
+                    .await
             }));
         } else {
             self.archive
-                .append(&self.namespace, checkpoint, after, settled)
+                .append(&self.namespace, &mut checkpoint, after, settled)
                 .await?;
+            self.buffer = checkpoint.bytes;
         }
         self.base = base;
         self.sizes = if alone {
@@ -339,6 +344,26 @@ impl<S: State> Drop for Journal<S> {
             in_flight.abort();
         }
     }
+}
+
+/// The tasks as entries, over those of the barrier before: often they are the same.
+fn save_all(
+    wiring: &Wiring,
+    tasks: &[Task],
+    entries: &mut Vec<TaskEntry>,
+) -> Result<(), ThreadError> {
+    entries.truncate(tasks.len());
+    for (place, task) in tasks.iter().enumerate() {
+        match entries.get_mut(place) {
+            Some(known) if task.delivery.is_none() && known.node == wiring.name(task.node) => {
+                known.send = task.send;
+                known.item = None;
+            }
+            Some(known) => *known = save(wiring, task)?,
+            None => entries.push(save(wiring, task)?),
+        }
+    }
+    Ok(())
 }
 
 /// Under which name a question is stored.

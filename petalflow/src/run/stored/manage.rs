@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::changes::Changes;
+use super::changes::{Changes, Entries};
 use super::desk::now_ms;
 use super::journal::{Barrier, Journal, header};
 use super::open::{Head, arrived, node_of, read, tasks, waiting};
@@ -97,6 +97,8 @@ fn journal<S: State>(
         unsettled: 0,
         header,
         changes: Changes::default(),
+        entries: Entries::default(),
+        buffer: Vec::new(),
         saved: false,
         torn: false,
         durable: Arc::default(),

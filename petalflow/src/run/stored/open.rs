@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::changes::Changes;
+use super::changes::{Changes, Entries};
 use super::desk::{Answers, Desk, now_ms};
 use super::journal::{Barrier, Journal, header};
 use super::program::{Program, difference};
@@ -214,6 +214,8 @@ pub(crate) async fn open<F: Flow>(
             unsettled: 0,
             header,
             changes: Changes::default(),
+            entries: Entries::default(),
+            buffer: Vec::new(),
             saved: true,
             torn: false,
             durable: Arc::default(),
