@@ -149,19 +149,24 @@ pub(crate) struct Record {
 }
 
 impl Header {
-    /// The header and the keys as bytes.
-    pub(crate) fn encode<'k>(
-        &self,
-        keys: impl ExactSizeIterator<Item = KeyEntry<'k>>,
-        out: &mut Vec<u8>,
-    ) {
-        out.push(VERSION);
+    /// How the bytes of every checkpoint of this program begin.
+    pub(crate) fn begin(&self) -> Vec<u8> {
+        let out = &mut vec![VERSION];
         pack::array(10, out);
         pack::array(4, out);
         pack::text(&self.flow, out);
         pack::number(self.graph, out);
         pack::number(self.version.into(), out);
         pack::number(self.schema, out);
+        std::mem::take(out)
+    }
+
+    /// The header and the keys as bytes, behind the beginning.
+    pub(crate) fn encode<'k>(
+        &self,
+        keys: impl ExactSizeIterator<Item = KeyEntry<'k>>,
+        out: &mut Vec<u8>,
+    ) {
         pack::array(6, out);
         pack::number(self.cause.code().into(), out);
         pack::option(self.parent, out, pack::number);
@@ -416,7 +421,7 @@ mod tests {
             kind: KeyKind::Delta,
             bytes: &[1, 2, 3],
         }];
-        let mut bytes = Vec::new();
+        let mut bytes = header().begin();
         header().encode(keys.into_iter(), &mut bytes);
         let record = Record::decode(&bytes).unwrap();
         assert_eq!(record.header, header());
@@ -426,7 +431,7 @@ mod tests {
 
     #[test]
     fn damaged_bytes_are_errors() {
-        let mut bytes = Vec::new();
+        let mut bytes = header().begin();
         header().encode([].into_iter(), &mut bytes);
         for end in 0..bytes.len() {
             assert!(Record::decode(&bytes[..end]).is_err(), "{end}");

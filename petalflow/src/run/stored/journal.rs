@@ -49,6 +49,8 @@ pub(crate) struct Journal<S: State> {
     /// Memory that one checkpoint after the other uses.
     pub(crate) entries: Entries,
     pub(crate) buffer: Vec<u8>,
+    /// How all checkpoints of this program begin.
+    pub(crate) begin: Vec<u8>,
     /// Whether the last barrier is in the store, or on its way.
     pub(crate) saved: bool,
     /// Whether the state is ahead of the last barrier that was described: then it must not be written as that barrier's.
@@ -162,6 +164,10 @@ impl<S: State> Journal<S> {
         self.header.outline = alone.then(|| self.program.outline.clone());
         let mut bytes = std::mem::take(&mut self.buffer);
         bytes.clear();
+        if self.begin.is_empty() {
+            self.begin = self.header.begin();
+        }
+        bytes.extend_from_slice(&self.begin);
         self.header.encode(self.entries.get(), &mut bytes);
         let size = bytes.len() as u64;
         let mut checkpoint = StoredCheckpoint {

@@ -99,6 +99,7 @@ fn journal<S: State>(
         changes: Changes::default(),
         entries: Entries::default(),
         buffer: Vec::new(),
+        begin: Vec::new(),
         saved: false,
         torn: false,
         durable: Arc::default(),

@@ -216,6 +216,7 @@ pub(crate) async fn open<F: Flow>(
             changes: Changes::default(),
             entries: Entries::default(),
             buffer: Vec::new(),
+            begin: Vec::new(),
             saved: true,
             torn: false,
             durable: Arc::default(),
