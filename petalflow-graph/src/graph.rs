@@ -52,6 +52,24 @@ pub struct Node {
     pub many: bool,
     /// Is a flow of its own.
     pub subflow: bool,
+    /// Whether the run stops for a person before it (`interrupt before`).
+    pub before: When,
+    /// Whether the run stops for a person after it (`interrupt after`).
+    pub after: When,
+    /// Its name in stored checkpoints, if that is not its name (`id`).
+    pub stored: Option<Cow<'static, str>>,
+}
+
+/// Whether the run stops at an `interrupt`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum When {
+    /// There is no `interrupt`.
+    #[default]
+    Never,
+    /// Where its guard says so.
+    Guarded,
+    /// Whenever the run gets there.
+    Always,
 }
 
 /// Where an edge begins.
@@ -150,7 +168,15 @@ impl Node {
             deferred: false,
             many: false,
             subflow: false,
+            before: When::Never,
+            after: When::Never,
+            stored: None,
         }
+    }
+
+    /// Its name in stored checkpoints.
+    pub fn stored_name(&self) -> &str {
+        self.stored.as_deref().unwrap_or(&self.name)
     }
 }
 

@@ -37,7 +37,7 @@ pub mod words;
 pub use explore::{Exploration, explore};
 pub use facts::{KeyFacts, NodeFacts};
 pub use frontiers::{Frontiers, FrontiersRef};
-pub use graph::{Edge, Graph, Node, Source, Target, Via, index};
+pub use graph::{Edge, Graph, Node, Source, Target, Via, When, index};
 pub use keys::{KeySet, MAX_KEYS};
 pub use paths::{PathEdge, Paths, PathsRef, kind};
 pub use picture::{dot, mermaid};

@@ -1,9 +1,10 @@
 //! Graphs as pictures: Mermaid and Graphviz.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::graph::{Edge, Graph, Source, Target, Via, index};
+use crate::graph::{Edge, Graph, Node, Source, Target, Via, When, index};
 
 /// The graph as a Mermaid flowchart. The lines are sorted by place, so that the same graph gives the same text.
 ///
@@ -30,7 +31,7 @@ pub fn mermaid(graph: &Graph) -> String {
             text,
             "    {}{open}{}{close}",
             ids[place],
-            mermaid_label(&node.name)
+            mermaid_label(&marked(node))
         );
     }
     for join in 0..graph.joins {
@@ -66,7 +67,7 @@ pub fn dot(graph: &Graph) -> String {
             text,
             "    {} [shape={shape}, label={}];",
             quoted(&ids[place]),
-            quoted(&node.name)
+            quoted(&marked(node))
         );
     }
     for join in 0..graph.joins {
@@ -87,6 +88,17 @@ pub fn dot(graph: &Graph) -> String {
     }
     text.push_str("}\n");
     text
+}
+
+/// A node's name, with a pause sign on the side on which the run stops for a person.
+#[inline]
+fn marked(node: &Node) -> Cow<'_, str> {
+    let sign = |when, sign| if when == When::Never { "" } else { sign };
+    let (before, after) = (sign(node.before, "⏸ "), sign(node.after, " ⏸"));
+    if before.is_empty() && after.is_empty() {
+        return Cow::Borrowed(&node.name);
+    }
+    Cow::Owned(format!("{before}{}{after}", node.name))
 }
 
 enum Shape {
@@ -264,6 +276,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{dot, mermaid};
+    use crate::graph::When;
     use crate::testing::{catch, each, end, graph, join, node, plain, route, side, start};
 
     #[test]
@@ -315,6 +328,17 @@ mod tests {
             dot.contains("    \"review\" [shape=box, peripheries=2, label=\"review\"];\n"),
             "{dot}"
         );
+    }
+
+    #[test]
+    fn a_node_says_on_which_side_the_run_stops() {
+        let mut graph = graph("draft publish", vec![start(0), plain(0, node(1))]);
+        graph.nodes.to_mut()[0].after = When::Guarded;
+        graph.nodes.to_mut()[1].before = When::Always;
+        let (text, dot) = (mermaid(&graph), dot(&graph));
+        assert!(text.contains("    draft[\"draft ⏸\"]\n"), "{text}");
+        assert!(text.contains("    publish[\"⏸ publish\"]\n"), "{text}");
+        assert!(dot.contains("label=\"⏸ publish\""), "{dot}");
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub fn check_with(graph: &Graph, exploration: &Exploration) -> Vec<Problem> {
     let mut problems = Vec::new();
     shape::flow_starts(&cx, &mut problems);
     shape::nodes_are_unique(&cx, &mut problems);
+    shape::stored_names_are_unique(&cx, &mut problems);
     shape::edges_are_unique(&cx, &mut problems);
     shape::routes_stand_alone(&cx, &mut problems);
     shape::catches_work(&cx, &mut problems);

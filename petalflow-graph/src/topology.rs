@@ -1,6 +1,6 @@
 //! The graph as figures: what introspection shows.
 
-use crate::graph::{Graph, Source, Target, index};
+use crate::graph::{Graph, Source, Target, When, index};
 use crate::picture::edges;
 use crate::steps::EdgesBySource;
 
@@ -65,6 +65,10 @@ pub struct NodeInfo {
     pub incoming: usize,
     /// How many edges lead from it, with those to END.
     pub outgoing: usize,
+    /// Whether the run stops for a person before it.
+    pub before: When,
+    /// Whether the run stops for a person after it.
+    pub after: When,
 }
 
 /// What a node is for the flow.
@@ -182,6 +186,8 @@ pub fn topology(graph: &Graph) -> Topology {
                 role,
                 incoming: incoming(node),
                 outgoing: outgoing(node),
+                before: graph.nodes[node as usize].before,
+                after: graph.nodes[node as usize].after,
             }
         })
         .collect();

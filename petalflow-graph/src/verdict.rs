@@ -110,6 +110,52 @@ impl Verdict {
         None
     }
 
+    /// What is wrong with a guard that reads a key of the node at `place`: the guard of its `interrupt before`, or after.
+    ///
+    /// A guard after the node reads what the node has written as well; what is lost after one superstep is lost for it.
+    #[inline]
+    pub const fn guard_text(
+        &self,
+        place: u32,
+        key: usize,
+        after: bool,
+        keys: &[KeyFacts<'_>],
+        nodes: &[NodeFacts<'_>],
+    ) -> Option<Text> {
+        let node = &nodes[place as usize];
+        let before = match self.unmet {
+            Some(unmet) if unmet.key as usize == key => match unmet.after {
+                Some(before) => Some(nodes[before as usize].name),
+                None => None,
+            },
+            _ if after && keys[key].ephemeral && !node.must_write.contains(key) => None,
+            _ => return None,
+        };
+        let key_name = keys[key].name;
+        Some(if after {
+            // The node itself runs before this guard.
+            let writers = writers(nodes, key, usize::MAX);
+            words::unwritten_guard_read(
+                "after",
+                node.name,
+                key_name,
+                Some(node.name),
+                writers,
+                self.reading,
+            )
+        } else {
+            let writers = writers(nodes, key, place as usize);
+            words::unwritten_guard_read(
+                "before",
+                node.name,
+                key_name,
+                before,
+                writers,
+                self.reading,
+            )
+        })
+    }
+
     /// The first thing that is wrong with the node at `place`.
     #[inline]
     pub fn problem(

@@ -98,6 +98,17 @@ pub const fn declared_twice(name: &str) -> Text {
         .push(" is declared twice; rename one of them, or remove it")
 }
 
+/// PF003, for the names in checkpoints.
+pub const fn stored_twice(first: &str, second: &str, stored: &str) -> Text {
+    Text::new("nodes ")
+        .name(first)
+        .push(" and ")
+        .name(second)
+        .push(" are both stored as ")
+        .name(stored)
+        .push(", so a checkpoint could not tell them apart; give one of them another `id`")
+}
+
 /// PF003, at the first of two places.
 pub const fn first_here() -> Text {
     Text::new("first declared here")
@@ -350,11 +361,39 @@ pub const fn unwritten_read(
     writers: Writers<'_>,
     grounds: Grounds,
 ) -> Text {
-    let text = Text::new("node ")
-        .name(node)
-        .push(" reads ")
-        .name(key)
-        .push(", but ");
+    let reader = Text::new("node ").name(node);
+    unwritten(reader, key, after, writers, grounds)
+}
+
+/// PF017, where it is not the node itself that reads but the guard of its `interrupt`; `which` is "before" or "after".
+pub const fn unwritten_guard_read(
+    which: &str,
+    node: &str,
+    key: &str,
+    after: Option<&str>,
+    writers: Writers<'_>,
+    grounds: Grounds,
+) -> Text {
+    let reader = Text::new("the guard of `interrupt ")
+        .push(which)
+        .push(" ")
+        .push(node)
+        .push("`");
+    unwritten(reader, key, after, writers, grounds)
+}
+
+#[expect(
+    clippy::large_types_passed_by_value,
+    reason = "each piece is pushed to a line of its own"
+)]
+const fn unwritten(
+    reader: Text,
+    key: &str,
+    after: Option<&str>,
+    writers: Writers<'_>,
+    grounds: Grounds,
+) -> Text {
+    let text = reader.push(" reads ").name(key).push(", but ");
     let (writer, why) = match writers {
         Writers::None => return text.push("no node before it writes it; write it in an earlier node, make it an input, or give it a default"),
         Writers::Sometimes(writer) => (writer, "does not always write it"),
@@ -515,6 +554,36 @@ pub const fn repeated_option(option: &str) -> Text {
         .push(" is given twice; remove one of them")
 }
 
+/// PF024: `which` is "before" or "after".
+pub const fn interrupted_twice(which: &str, node: &str) -> Text {
+    Text::new("`interrupt ")
+        .push(which)
+        .push("` names ")
+        .name(node)
+        .push(" twice; remove one of them")
+}
+
+/// PF024.
+pub const fn keep_takes_thread() -> Text {
+    Text::new(
+        "`keep` takes `thread`, so write `keep: thread`; without it the state of the sub-flow is fresh each time",
+    )
+}
+
+/// PF024, for `keep` in `with`.
+pub const fn keep_beside_in() -> Text {
+    Text::new(
+        "`keep` is no option of `with`; write it in the braces of the sub-flow, as in `{ in: .., out: .., keep: thread }`",
+    )
+}
+
+/// PF024, for `keep` on a node that is no sub-flow.
+pub const fn keeps_nothing(node: &str) -> Text {
+    Text::new("`keep` names ")
+        .name(node)
+        .push(", which is no sub-flow and so has no state of its own; remove it")
+}
+
 /// PF025.
 pub const fn not_a_node(name: &str, state: &str) -> Text {
     Text::new("")
@@ -628,6 +697,20 @@ mod tests {
             unknown_option("retrys", Some("retry"), &["retry"]),
             unknown_option("retries", None, &["retry"]),
             repeated_option("retry"),
+            keep_takes_thread(),
+            keep_beside_in(),
+            keeps_nothing("a"),
+            stored_twice("a", "b", "c"),
+            interrupted_twice("before", "a"),
+            unwritten_guard_read("before", "a", "k", None, Writers::None, Grounds::Deliveries),
+            unwritten_guard_read(
+                "after",
+                "a",
+                "k",
+                some,
+                Writers::Sometimes("b"),
+                Grounds::Deliveries,
+            ),
             not_a_node("Write", "Essay"),
             caught_by_no_node("END"),
             caught_twice("a"),

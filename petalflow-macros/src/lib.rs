@@ -1,5 +1,6 @@
 //! The macros of petalflow. Depend on [petalflow](https://docs.rs/petalflow), which re-exports them.
 
+mod ask;
 mod errors;
 mod flow;
 mod node;
@@ -205,6 +206,32 @@ pub fn node(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Route, attributes(route))]
 pub fn derive_route(item: TokenStream) -> TokenStream {
     route::expand(item.into()).into()
+}
+
+/// Makes a struct a question that a node can ask a person.
+///
+/// ```ignore
+/// #[derive(Serialize, Ask)]
+/// #[ask(answer = Review, name = "review-draft", key = id, expires = 3d, default = Review::Approve)]
+/// struct ReviewDraft {
+///     id: u64,
+///     draft: String,
+/// }
+/// ```
+///
+/// # Options
+///
+/// | `#[ask(..)]` | meaning |
+/// | --- | --- |
+/// | `answer = Type` | what a person answers; must be given |
+/// | `name = "…"` | its name in storage, if not the type's |
+/// | `key = field` | tells apart several such questions of one node: the field's text, by `ToString` |
+/// | `expires = 3d` | after how long it answers itself, with `default` |
+/// | `default = expr` | what it then answers |
+/// | `crate = path` | where petalflow is, if it is not `::petalflow` |
+#[proc_macro_derive(Ask, attributes(ask))]
+pub fn derive_ask(item: TokenStream) -> TokenStream {
+    ask::expand(item.into()).into()
 }
 
 /// What `petalflow::flow!` passes its tokens on to: `[$crate] Name(State) { .. }`.

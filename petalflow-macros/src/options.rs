@@ -65,7 +65,8 @@ fn parse_one(input: ParseStream) -> syn::Result<Opt> {
     Ok(Opt { name, value })
 }
 
-fn skip_to_comma(input: ParseStream) {
+/// Goes on at the next option.
+pub(crate) fn skip_to_comma(input: ParseStream) {
     while !input.is_empty() && !input.peek(Token![,]) {
         let _ = input.parse::<proc_macro2::TokenTree>();
     }
@@ -258,7 +259,22 @@ fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStrea
     }
 }
 
-/// A time span from a literal: `30s`, `500ms`, `2m`, `1h`, `1.5s`, or the same in quotes.
+/// The name of a node in stored checkpoints: a text.
+pub(crate) fn node_id(value: &Expr) -> syn::Result<String> {
+    if let Expr::Lit(literal) = types::ungroup_expr(value)
+        && let Lit::Str(text) = &literal.lit
+        && !text.value().is_empty()
+    {
+        return Ok(text.value());
+    }
+    let message = format!(
+        "{}: `id` takes the name under which the node is stored: `id: \"…\"`",
+        Rule::Option.code()
+    );
+    Err(syn::Error::new_spanned(value, message))
+}
+
+/// A time span from a literal: `30s`, `500ms`, `2m`, `1h`, `3d`, `2w`, `1.5s`, or the same in quotes.
 pub(crate) fn duration(value: &Expr) -> syn::Result<Duration> {
     let text = match types::ungroup_expr(value) {
         Expr::Lit(literal) => match &literal.lit {
@@ -272,7 +288,7 @@ pub(crate) fn duration(value: &Expr) -> syn::Result<Duration> {
     let parsed = text.as_deref().and_then(duration_of);
     let wrong = || {
         format!(
-            "{}: not a time span: write `30s`, `500ms`, `2m` or `1h`",
+            "{}: not a time span: write `30s`, `500ms`, `2m`, `1h` or `3d`",
             Rule::Option.code()
         )
     };
@@ -297,6 +313,8 @@ fn duration_of(text: &str) -> Option<Duration> {
         "s" => 1_000,
         "m" => 60_000,
         "h" => 3_600_000,
+        "d" => 24 * 3_600_000,
+        "w" => 7 * 24 * 3_600_000,
         _ => return None,
     };
     let number = number.trim();
@@ -333,6 +351,8 @@ mod tests {
         assert_eq!(of("1_000ms"), Ok(Duration::from_secs(1)));
         assert_eq!(of("2m"), Ok(Duration::from_mins(2)));
         assert_eq!(of("1h"), Ok(Duration::from_hours(1)));
+        assert_eq!(of("3d"), Ok(Duration::from_hours(72)));
+        assert_eq!(of("2w"), Ok(Duration::from_hours(336)));
         assert_eq!(of("1.5s"), Ok(Duration::from_millis(1500)));
         for wrong in ["30", "30x", "\"\"", "\"s\"", "true", "0s", "x"] {
             assert!(of(wrong).is_err(), "{wrong}");

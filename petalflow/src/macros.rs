@@ -59,11 +59,15 @@
 /// | `plan -> match { Found => each dig, Nothing => END };` | the same for a variant that carries a `Vec` |
 /// | `catch fetch -> recover;` | where to go when `fetch` has failed for good |
 /// | `defer report;` | runs when nothing else is active |
+/// | `interrupt before publish;` | stops the run for a person before the node |
+/// | `interrupt after draft if \|draft: &str\| draft.len() > 400;` | the same after it, where the guard says so; its parameters read keys, as those of a node do |
 /// | `node polish = write;` | the same function under a second name |
 /// | `node reply: Llm<EssayMessages> = Llm::new("…");` | a node value, which `WriteEssay::new().reply(..)` may override |
 /// | `node reply: Llm<EssayMessages>;` | a node value that must be given there |
 /// | `node review: ReviewEssay { in: \|draft: &str\| .., out: \|r: Review\| .. };` | another flow as a node |
+/// | `node review: ReviewEssay { in: .., out: .., keep: thread };` | the same, whose state is kept as long as the thread lives instead of being fresh each time |
 /// | `with fetch { retry: 3, timeout: 30s, idle: 5s };` | retries (one, or a list `[.., ..]`) and timeouts; they win over those on `#[node(..)]` |
+/// | `with fetch { id: "old_fetch" };` | its name in stored checkpoints, for a node that was renamed |
 ///
 /// Nodes are paths: `START -> nodes::write`. `START` may be left out where one node has no edge into it, `END` where a node
 /// has no edge out of it. Parentheses group: `a -> (b | c)`.

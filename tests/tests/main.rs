@@ -17,6 +17,7 @@ mod each;
 mod events;
 mod failures;
 mod flow;
+mod interrupt_statements;
 mod introspection;
 mod items;
 mod keys;

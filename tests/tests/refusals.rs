@@ -5,7 +5,7 @@ use petalflow::prelude::*;
 use petalflow::{FailureKind, NodeError, Policy, Retry};
 
 use crate::items::takes;
-use crate::support::{Log, LogXs, appending, codes, list, refusal};
+use crate::support::{Log, LogInput, LogXs, appending, codes, list, refusal};
 
 appending!(a b c d);
 
@@ -477,6 +477,60 @@ fn g022_unknown_names_are_all_reported() {
         .edge("y", "z")
         .defer("w");
     assert_eq!(codes(builder), ["PF002"; 4]);
+}
+
+#[test]
+fn ids_and_kept_states() {
+    let base = || {
+        graph()
+            .node(a {})
+            .node(b {})
+            .edge(START, "a")
+            .edge("a", "b")
+    };
+    let built = base().id("a", "old_a").build().unwrap();
+    let wiring = built.wiring();
+    assert_eq!(
+        (wiring.stored_name(0), wiring.stored_name(1)),
+        ("old_a", "b")
+    );
+    assert!(base().id("a", "b").id("b", "a").build().is_ok());
+    assert_eq!(
+        refusal(base().id("a", "b")),
+        "PF003: nodes `a` and `b` are both stored as `b`, so a checkpoint could not tell them apart; give one of them another `id`"
+    );
+    assert!(refusal(base().id("q", "a")).starts_with("PF002: `id` names `q`"));
+    assert!(refusal(base().keep_thread("q")).starts_with("PF002: `keep` names `q`"));
+    assert!(
+        refusal(base().keep_thread("a"))
+            .starts_with("PF024: `keep` names `a`, which is no sub-flow")
+    );
+    let inner = base().build().unwrap();
+    let outer = graph()
+        .subflow("sub", inner, |_: &Log| LogInput { xs: vec![] }, |_: Log| ())
+        .keep_thread("sub")
+        .edge(START, "sub");
+    assert!(outer.build().is_ok());
+}
+
+flow! {
+    Renamed(Log) {
+        node sub: Inside { in: || LogInput { xs: vec![] }, out: |_log: Log| (), keep: thread };
+        a -> sub;
+        with a { id: "old_a" };
+    }
+}
+
+flow! { Inside(Log) { b } }
+
+#[tokio::test]
+async fn a_flow_may_say_under_which_name_a_node_is_stored() {
+    let wiring = Renamed.wiring();
+    assert_eq!(
+        (wiring.stored_name(0), wiring.stored_name(1)),
+        ("sub", "old_a")
+    );
+    assert_eq!(Renamed::run(vec![]).await.unwrap().xs, ["a"]);
 }
 
 #[test]

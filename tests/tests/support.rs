@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
-use petalflow::graph::{GraphBuilder, GraphErrors};
+use petalflow::graph::{GraphBuilder, GraphErrors, When};
 use petalflow::prelude::*;
 use petalflow::{RunError, RunErrorKind};
 use petalflow_graph::{Source, Target, Via};
@@ -88,6 +88,16 @@ pub(crate) fn rebuild<S: State>(
         builder = add(builder);
         if node.deferred {
             builder = builder.defer(&*node.name);
+        }
+        // A guard is a closure, so it is for `nodes:` to say.
+        if node.before == When::Always {
+            builder = builder.interrupt_before(&*node.name);
+        }
+        if node.after == When::Always {
+            builder = builder.interrupt_after(&*node.name);
+        }
+        if let Some(id) = &node.stored {
+            builder = builder.id(&*node.name, &**id);
         }
     }
     let name_of = |node: u32| graph.nodes()[node as usize].name.to_string();

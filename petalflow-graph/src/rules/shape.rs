@@ -63,6 +63,32 @@ pub(super) fn nodes_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
+/// PF003, for the names in checkpoints.
+#[inline]
+pub(super) fn stored_names_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+    let nodes = &*cx.graph.nodes;
+    if nodes.iter().all(|node| node.stored.is_none()) {
+        return;
+    }
+    let mut taken = BTreeMap::new();
+    for (place, node) in (0u32..).zip(nodes) {
+        let first = *taken.entry(node.stored_name()).or_insert(place);
+        let other = &nodes[first as usize];
+        // Two nodes of one name are one mistake already.
+        if first == place || other.name == node.name {
+            continue;
+        }
+        // The mistake is where an `id` was given.
+        let at = if node.stored.is_some() { place } else { first };
+        let text = words::stored_twice(&other.name, &node.name, node.stored_name());
+        problems.push(Problem::new(
+            Rule::DuplicateNode,
+            Site::Node(at),
+            text.as_str(),
+        ));
+    }
+}
+
 /// The nodes whose name was taken, with the node that has it.
 #[inline]
 fn repeated_nodes(cx: &Cx<'_>) -> BTreeMap<u32, u32> {

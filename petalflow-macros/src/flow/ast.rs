@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Expr, PatType, Path, Token, Type, Visibility};
+use syn::{Attribute, Expr, PatType, Path, ReturnType, Token, Type, Visibility};
 
 use crate::errors::Errors;
 use crate::node::model::Param;
@@ -41,6 +41,7 @@ pub(crate) enum Statement {
     With(With),
     Defer(NodeRef),
     Catch(Catch),
+    Interrupt(Interrupt),
 }
 
 /// `a -> b & c -> match { .. }`.
@@ -111,6 +112,8 @@ pub(crate) struct Subflow {
     /// The parameter of `out`: the final state of the sub-flow.
     pub(crate) end: PatType,
     pub(crate) output: Expr,
+    /// `keep: thread`.
+    pub(crate) keep: bool,
 }
 
 /// `with fetch { retry: 3 }`.
@@ -123,6 +126,22 @@ pub(crate) struct With {
 pub(crate) struct Catch {
     pub(crate) from: NodeRef,
     pub(crate) to: NodeRef,
+}
+
+/// `interrupt after draft if |draft: &str| draft.len() > 400`.
+pub(crate) struct Interrupt {
+    pub(crate) after: bool,
+    pub(crate) node: NodeRef,
+    pub(crate) guard: Option<Guard>,
+}
+
+/// What decides whether an interrupt stops the run.
+pub(crate) struct Guard {
+    /// What it reads: the parameters of the closure.
+    pub(crate) params: Vec<Param>,
+    /// The type it says it returns.
+    pub(crate) returns: ReturnType,
+    pub(crate) body: Expr,
 }
 
 impl NodeRef {

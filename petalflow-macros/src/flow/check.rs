@@ -26,7 +26,7 @@ pub(crate) fn all(
 }
 
 /// What `with` takes.
-const POLICY_OPTIONS: [&str; 3] = ["retry", "timeout", "idle"];
+const NODE_OPTIONS: [&str; 4] = ["retry", "timeout", "idle", "id"];
 
 /// PF024.
 fn options_are_known(model: &Model, mistakes: &mut Mistakes) {
@@ -35,13 +35,18 @@ fn options_are_known(model: &Model, mistakes: &mut Mistakes) {
         let read = match &*written {
             "retry" => options::retries(value, &TokenStream::new()).map(drop),
             "timeout" | "idle" => options::duration(value).map(drop),
+            "id" => options::node_id(value).map(drop),
+            "keep" => Err(syn::Error::new(
+                name.span(),
+                words::coded(Rule::Option, &words::keep_beside_in()),
+            )),
             "cache" => Err(syn::Error::new(
                 name.span(),
                 "`cache` is not supported in this version yet; remove the option",
             )),
             _ => {
-                let similar = similar(&written, POLICY_OPTIONS.into_iter());
-                let text = words::unknown_option(&written, similar, &POLICY_OPTIONS);
+                let similar = similar(&written, NODE_OPTIONS.into_iter());
+                let text = words::unknown_option(&written, similar, &NODE_OPTIONS);
                 Err(syn::Error::new(
                     name.span(),
                     words::coded(Rule::Option, &text),
@@ -98,9 +103,15 @@ fn graph_rules(
 }
 
 fn report(name: &Ident, model: &Model, problem: &Problem, mistakes: &mut Mistakes) {
-    mistakes
-        .errors
-        .at(tokens_at(name, model, problem.at), problem);
+    let at = match problem.at {
+        // Names are unique by now, so it is the name in checkpoints that is taken.
+        Site::Node(node) if problem.rule == Rule::DuplicateNode => model.nodes[node as usize]
+            .option("id")
+            .map(ToTokens::to_token_stream),
+        _ => None,
+    };
+    let at = at.unwrap_or_else(|| tokens_at(name, model, problem.at));
+    mistakes.errors.at(at, problem);
     for (site, text) in &problem.also {
         mistakes.errors.at(tokens_at(name, model, *site), text);
     }

@@ -6,7 +6,9 @@ mod check;
 mod expand;
 mod model;
 mod parse;
+mod parse_closure;
 mod parse_group;
+mod parse_interrupt;
 mod parse_subflow;
 mod readings;
 #[cfg(test)]

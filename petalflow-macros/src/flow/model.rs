@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use petalflow_graph::{Graph, Rule, Source, Target, Via, index, similar, words};
+use petalflow_graph::{Graph, Rule, Source, Target, Via, When, index, similar, words};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::{Expr, Path};
 
-use super::ast::{Declare, Declared, Mistakes, NodeRef, NodeValue, Statement, Subflow, With};
+use super::ast::{
+    Declare, Declared, Guard, Interrupt, Mistakes, NodeRef, NodeValue, Statement, Subflow, With,
+};
 use super::chain;
+use crate::options;
 
 /// A flow's graph, with the tokens to underline.
 #[derive(Default)]
@@ -21,6 +24,8 @@ pub(crate) struct Model {
     pub(crate) joins: Vec<TokenStream>,
     /// Each route of each node that has an arm, once.
     pub(crate) arms: Vec<Arm>,
+    /// In the order of their statements, by which the engine knows them.
+    pub(crate) gates: Vec<Gate>,
     places: BTreeMap<String, u32>,
 }
 
@@ -66,18 +71,47 @@ pub(crate) struct Arm {
     pub(crate) at: TokenStream,
 }
 
+impl Node {
+    /// What `with` says under this name.
+    pub(crate) fn option(&self, option: &str) -> Option<&Expr> {
+        let said = self.options.iter().find(|(name, _)| name.unraw() == option);
+        said.map(|(_, value)| value)
+    }
+
+    /// Its name in stored checkpoints, where `with` says one. What cannot be read is reported by the check.
+    pub(crate) fn id(&self) -> Option<String> {
+        options::node_id(self.option("id")?).ok()
+    }
+}
+
+/// An `interrupt`.
+pub(crate) struct Gate {
+    pub(crate) node: u32,
+    pub(crate) after: bool,
+    pub(crate) guard: Option<Guard>,
+}
+
+impl Gate {
+    /// The side of the node on which the run stops, in a word.
+    pub(crate) fn side(&self) -> &'static str {
+        if self.after { "after" } else { "before" }
+    }
+}
+
 impl Model {
     /// What the statements say; mistakes are reported, and the rest is kept.
     pub(crate) fn build(statements: Vec<Statement>, mistakes: &mut Mistakes) -> Self {
         let mut model = Model::default();
         let declared = declared_names(&statements);
         let (mut withs, mut defers, mut catches) = (Vec::new(), Vec::new(), Vec::new());
+        let mut interrupts = Vec::new();
         for statement in statements {
             match statement {
                 Statement::Declare(declare) => model.declare(declare, &declared, mistakes),
                 Statement::Chain(chain) => chain::add(&mut model, &chain, &declared, mistakes),
                 Statement::With(with) => withs.push(with),
                 Statement::Defer(node) => defers.push(node),
+                Statement::Interrupt(interrupt) => interrupts.push(interrupt),
                 Statement::Catch(catch) => {
                     if catch.to.is_start() || catch.to.is_end() {
                         let text = words::caught_by_no_node(&catch.to.key());
@@ -121,6 +155,9 @@ impl Model {
         withs
             .into_iter()
             .for_each(|with| model.with(with, mistakes));
+        for interrupt in interrupts {
+            model.interrupt(interrupt, mistakes);
+        }
         model.complete();
         model
     }
@@ -130,15 +167,26 @@ impl Model {
         let node = |node: &Node| petalflow_graph::Node {
             deferred: node.deferred,
             subflow: matches!(node.kind, Kind::Subflow(_)),
+            stored: node.id().map(Into::into),
             ..petalflow_graph::Node::named(node.name.clone())
         };
+        let mut nodes: Vec<_> = self.nodes.iter().map(node).collect();
+        for gate in &self.gates {
+            let node = &mut nodes[gate.node as usize];
+            let guarded = gate.guard.is_some();
+            *(if gate.after {
+                &mut node.after
+            } else {
+                &mut node.before
+            }) = if guarded { When::Guarded } else { When::Always };
+        }
         let edge = |edge: &Edge| petalflow_graph::Edge {
             from: edge.from,
             via: edge.via.clone(),
             to: edge.to,
         };
         Graph {
-            nodes: self.nodes.iter().map(node).collect(),
+            nodes: nodes.into(),
             edges: self.edges.iter().map(edge).collect(),
             joins: index(self.joins.len()),
         }
@@ -281,6 +329,28 @@ impl Model {
             } else {
                 options.push((name, value));
             }
+        }
+    }
+
+    fn interrupt(&mut self, interrupt: Interrupt, mistakes: &mut Mistakes) {
+        let Interrupt { after, node, guard } = interrupt;
+        let Some(place) = self.named("`interrupt`", &node, mistakes) else {
+            return;
+        };
+        let gate = Gate {
+            node: place,
+            after,
+            guard,
+        };
+        let same = |other: &Gate| other.node == place && other.after == after;
+        if self.gates.iter().any(same) {
+            mistakes.errors.rule(
+                Rule::Option,
+                &node,
+                words::interrupted_twice(gate.side(), &node.key()),
+            );
+        } else {
+            self.gates.push(gate);
         }
     }
 

@@ -9,6 +9,7 @@ use super::ast::{
     Catch, Chain, Declare, Declared, FlowAst, Mistakes, NodeRef, NodeValue, Statement, Step, With,
 };
 use super::parse_group::{self, Position, arms, group};
+use super::parse_interrupt::interrupt;
 use super::parse_subflow::subflow;
 
 /// The words that begin a statement when a name follows.
@@ -161,14 +162,14 @@ fn statement(
         return Ok(Some(Statement::Catch(Catch { from, to })));
     }
     if input.peek(kw::interrupt) {
-        let keyword: kw::interrupt = input.parse()?;
-        // Nothing of the graph is lost with it.
-        mistakes.errors.at(
-            keyword,
-            "`interrupt` is not supported in this version yet; remove the statement",
-        );
-        skip_to_semicolon(input);
-        return Ok(None);
+        input.parse::<kw::interrupt>()?;
+        let interrupt = interrupt(input, state, mistakes).unwrap_or_else(|error| {
+            // Nothing of the graph is lost with it.
+            mistakes.errors.push(error);
+            skip_to_semicolon(input);
+            None
+        });
+        return Ok(interrupt.map(Statement::Interrupt));
     }
     chain(input, mistakes).map(Some)
 }

@@ -8,12 +8,31 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Token, Type, braced};
 
 use super::ast::{Mistakes, Subflow};
+use super::parse_closure::{name_of, params};
 use super::parse_group::skip_to_comma;
-use crate::node::model::{Param, Source};
 
-const OPTIONS: [&str; 2] = ["in", "out"];
+const OPTIONS: [&str; 3] = ["in", "out", "keep"];
 
-/// The options of a sub-flow; none if one of the two is missing, which is then reported.
+/// What stands after the name of an option.
+enum Value {
+    Closure(ExprClosure),
+    /// `keep: thread`.
+    Thread,
+    /// The option is unknown.
+    Unknown,
+}
+
+/// The options that were read.
+#[derive(Default)]
+struct Options {
+    input: Option<ExprClosure>,
+    output: Option<ExprClosure>,
+    keep: bool,
+    /// One of them could not be read, which was reported.
+    broken: bool,
+}
+
+/// The options of a sub-flow; none if one of the two closures is missing, which is then reported.
 pub(super) fn subflow(
     input: ParseStream,
     name: &Ident,
@@ -23,16 +42,13 @@ pub(super) fn subflow(
 ) -> syn::Result<Option<Subflow>> {
     let content;
     let braces = braced!(content in input);
-    let (mut closures, mut broken): ([Option<ExprClosure>; 2], bool) = ([None, None], false);
+    let mut options = Options::default();
     while !content.is_empty() {
         match option(&content) {
-            Ok((option, closure)) => {
-                broken |= closure.is_none();
-                accept(&option, closure, &mut closures, mistakes);
-            }
+            Ok((option, value)) => accept(&option, value, &mut options, mistakes),
             Err(error) => {
                 mistakes.errors.push(error);
-                broken = true;
+                options.broken = true;
                 skip_to_comma(&content);
             }
         }
@@ -41,66 +57,79 @@ pub(super) fn subflow(
         }
         if let Err(error) = content.parse::<Token![,]>() {
             mistakes.errors.push(error);
-            broken = true;
+            options.broken = true;
             skip_to_comma(&content);
         }
     }
-    let missing = match &closures {
-        [Some(_), Some(_)] => None,
-        [None, _] => Some("`in: |draft: &str| ReviewInput { .. }`, which makes its input"),
-        [_, None] => Some("`out: |r: Review| EssayNotes(r.notes)`, which says what it writes"),
+    let missing = match &options {
+        Options { input: None, .. } => {
+            Some("`in: |draft: &str| ReviewInput { .. }`, which makes its input")
+        }
+        Options { output: None, .. } => {
+            Some("`out: |r: Review| EssayNotes(r.notes)`, which says what it writes")
+        }
+        _ => None,
     };
     if let Some(missing) = missing
-        && !broken
+        && !options.broken
     {
         mistakes.errors.push(syn::Error::new(
             braces.span.join(),
             format_args!("sub-flow `{name}` needs {missing}"),
         ));
     }
-    Ok(match closures {
-        [Some(input), Some(output)] => {
-            let (params, end) = (params(&input, state, mistakes), end(&output, mistakes));
-            params.zip(end).map(|(params, end)| Subflow {
-                ty,
-                params,
-                input: body(input),
-                end,
-                output: body(output),
-            })
-        }
-        _ => None,
-    })
+    let keep = options.keep;
+    let (Some(input), Some(output)) = (options.input, options.output) else {
+        return Ok(None);
+    };
+    let (params, end) = (
+        params("`in`", &input, state, mistakes),
+        end(&output, mistakes),
+    );
+    Ok(params.zip(end).map(|(params, end)| Subflow {
+        ty,
+        params,
+        input: body(input),
+        end,
+        output: body(output),
+        keep,
+    }))
 }
 
-fn accept(
-    option: &Ident,
-    closure: Option<ExprClosure>,
-    closures: &mut [Option<ExprClosure>; 2],
-    mistakes: &mut Mistakes,
-) {
+fn accept(option: &Ident, value: Value, options: &mut Options, mistakes: &mut Mistakes) {
     let written = option.unraw().to_string();
-    let Some(place) = OPTIONS.iter().position(|known| *known == written) else {
-        if written == "keep" {
-            mistakes.errors.at(option, "`keep` is not supported in this version yet: the state of a sub-flow is fresh each time; remove the option");
-        } else {
-            let similar = similar(&written, OPTIONS.into_iter());
-            let text = words::unknown_option(&written, similar, &OPTIONS);
-            mistakes.errors.rule(Rule::Option, option, text);
+    let repeated = match value {
+        Value::Closure(closure) => {
+            let place = if written == "in" {
+                &mut options.input
+            } else {
+                &mut options.output
+            };
+            let repeated = place.is_some();
+            place.get_or_insert(closure);
+            repeated
         }
-        return;
+        Value::Thread => std::mem::replace(&mut options.keep, true),
+        Value::Unknown => {
+            let text =
+                words::unknown_option(&written, similar(&written, OPTIONS.into_iter()), &OPTIONS);
+            mistakes.errors.rule(Rule::Option, option, text);
+            options.broken = true;
+            false
+        }
     };
-    if closures[place].is_some() {
+    if repeated {
         mistakes
             .errors
             .rule(Rule::Option, option, words::repeated_option(&written));
-    } else {
-        closures[place] = closure;
     }
 }
 
-fn option(input: ParseStream) -> syn::Result<(Ident, Option<ExprClosure>)> {
+fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
     let name = Ident::parse_any(input)?;
+    if name == "keep" {
+        return keep(input).map(|()| (name, Value::Thread));
+    }
     if !input.peek(Token![:]) {
         return Err(input.error(format_args!("expected a closure: `{name}: |..| ..`")));
     }
@@ -114,41 +143,28 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Option<ExprClosure>)> {
                 );
                 Err(syn::Error::new(asynchronous.span(), text))
             }
-            None => Ok((name, Some(closure))),
+            None => Ok((name, Value::Closure(closure))),
         },
         other if known => Err(syn::Error::new_spanned(
             other,
             format_args!("`{name}` is a closure, written here: `{name}: |..| ..`"),
         )),
-        _ => Ok((name, None)),
+        _ => Ok((name, Value::Unknown)),
     }
 }
 
-/// What `in` reads, by the rules for the parameters of a node.
-fn params(closure: &ExprClosure, state: &Type, mistakes: &mut Mistakes) -> Option<Vec<Param>> {
-    let mut params = Vec::new();
-    for pat in &closure.inputs {
-        let Pat::Type(typed) = pat else {
-            mistakes.errors.at(
-                pat,
-                format_args!(
-                    "a parameter needs its type: `{0}: &str` reads the key `{0}`",
-                    name_of(pat, "draft")
-                ),
-            );
-            return None;
-        };
-        let param = Param::build(typed, Some(state), &mut mistakes.errors)?;
-        if let Source::Run = param.source {
-            mistakes.errors.at(
-                &typed.ty,
-                "`in` reads keys: a parameter is a reference, such as `draft: &str`",
-            );
-            return None;
-        }
-        params.push(param);
+/// What follows `keep`: there is one thing that it can say.
+fn keep(input: ParseStream) -> syn::Result<()> {
+    let wrong = words::coded(Rule::Option, &words::keep_takes_thread());
+    if !input.peek(Token![:]) {
+        return Err(input.error(wrong));
     }
-    Some(params)
+    input.parse::<Token![:]>()?;
+    let value: Expr = input.parse()?;
+    match &value {
+        Expr::Path(path) if path.path.is_ident("thread") => Ok(()),
+        value => Err(syn::Error::new_spanned(value, wrong)),
+    }
 }
 
 /// The final state, which `out` takes.
@@ -171,14 +187,6 @@ fn end(closure: &ExprClosure, mistakes: &mut Mistakes) -> Option<PatType> {
             mistakes.errors.push(syn::Error::new(span, "`out` takes the final state of the sub-flow, and nothing else: `out: |r: Review| ..`"));
             None
         }
-    }
-}
-
-fn name_of(pat: &Pat, otherwise: &str) -> String {
-    if let Pat::Ident(ident) = pat {
-        ident.ident.to_string()
-    } else {
-        otherwise.to_owned()
     }
 }
 

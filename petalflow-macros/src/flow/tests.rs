@@ -1,12 +1,12 @@
 //! Parsing, meaning and rules, from tokens.
 
-use petalflow_graph::{Analysis, Source, Target, Via};
+use petalflow_graph::{Analysis, Source, Target, Via, When};
 use proc_macro2::TokenStream;
 
 use super::ast::{FlowAst, Mistakes};
 use super::chain::route_named_like;
 use super::check;
-use super::model::Model;
+use super::model::{Kind, Model};
 
 /// The model of a graph, and what is wrong with it, line by line.
 fn read(graph: &str) -> (Model, Vec<String>) {
@@ -240,6 +240,11 @@ fn each_rule_of_the_graph_is_reported_once() {
         ("", &["PF001"][..]),
         ("a -> b; defer c", &["PF002"]),
         ("a -> b; catch c -> d", &["PF002"]),
+        ("a -> b; interrupt before c", &["PF002"]),
+        (
+            "a; interrupt before a; interrupt before a if || true; interrupt after a",
+            &["PF024"],
+        ),
         (
             "START -> x; node x = a; node x = b",
             &["PF003", "first declared here"],
@@ -270,6 +275,11 @@ fn each_rule_of_the_graph_is_reported_once() {
         ("START -> a | b", &["PF015"]),
         (
             "a; with a { retries: 1, retry: 1, retry: 2, timeout: 5 }",
+            &["PF024", "PF024", "PF024"],
+        ),
+        ("a -> b; with a { id: \"b\" }", &["PF003"]),
+        (
+            "a -> b; with a { id: \"\" }; with b { id: c, keep: thread }",
             &["PF024", "PF024", "PF024"],
         ),
         ("a; catch a -> a", &["PF026"]),
@@ -367,21 +377,105 @@ fn what_can_be_read_is_kept() {
 }
 
 #[test]
-fn unsupported_parts_are_refused_by_name() {
-    for (graph, word) in [
-        ("a; interrupt before a", "`interrupt` is not supported"),
-        ("a; with a { cache: 1h }", "`cache` is not supported"),
+fn interrupts_are_known_by_their_place() {
+    let (model, messages) = read(
+        "interrupt after b if |draft: &str, note: Option<&str>| -> Result<bool> { Ok(draft.len() > 400) };
+         a -> b; interrupt before b; interrupt before a if || true",
+    );
+    assert_eq!(messages, [""; 0]);
+    let gates = model
+        .gates
+        .iter()
+        .map(|gate| {
+            let params = gate.guard.as_ref().map(|guard| guard.params.len());
+            (&*model.nodes[gate.node as usize].name, gate.side(), params)
+        })
+        .collect::<Vec<_>>();
+    assert_eq!(
+        gates,
+        [
+            ("b", "after", Some(2)),
+            ("b", "before", None),
+            ("a", "before", Some(0))
+        ]
+    );
+    let graph = model.graph();
+    assert_eq!(
+        (graph.nodes[1].before, graph.nodes[1].after),
+        (When::Always, When::Guarded)
+    );
+}
+
+#[test]
+fn a_broken_interrupt_is_one_error_and_loses_no_edge() {
+    for (interrupt, word) in [
+        ("interrupt befor a", "did you mean `before`?"),
+        ("interrupt a", "expected `before` or `after`"),
+        ("interrupt before", "expected the node"),
+        ("interrupt before if |x: &str| true", "expected the node"),
+        ("interrupt before a, b", "a statement for each"),
+        ("interrupt after a & b", "a statement for each"),
+        ("interrupt after a when", "expected `if"),
+        ("interrupt after a if", "expected the guard"),
+        ("interrupt after a if x > 1", "a guard is a closure"),
+        ("interrupt after a if async || true", "not async"),
         (
-            "r; node r: R { in: |x: &str| x, out: |r: S| r, keep: thread }",
-            "`keep` is not supported",
+            "interrupt after a if |x| true",
+            "a parameter needs its type",
+        ),
+        (
+            "interrupt after a if |x: String| true",
+            "a guard reads keys",
+        ),
+        (
+            "interrupt after a if |#[item] x: &u8| true",
+            "what an edge delivers",
         ),
     ] {
-        let (_, messages) = read(graph);
+        let (model, messages) = read(&format!("a -> b; {interrupt}; b -> c"));
         assert!(
             messages.len() == 1 && messages[0].contains(word),
-            "{graph}: {messages:?}"
+            "{interrupt}: {messages:?}"
         );
+        assert!(all_edges(&model).contains(&"b -> c".to_string()));
     }
+}
+
+#[test]
+fn the_state_of_a_subflow_is_kept_where_it_says_so() {
+    let keeps = |option: &str| {
+        let (model, messages) = read(&format!(
+            "r; node r: R {{ in: |x: &str| x, out: |r: S| r{option} }}"
+        ));
+        let keep = match &model.nodes[0].kind {
+            Kind::Subflow(subflow) => Some(subflow.keep),
+            _ => None,
+        };
+        (keep, messages.len())
+    };
+    assert_eq!(keeps(""), (Some(false), 0));
+    assert_eq!(keeps(", keep: thread"), (Some(true), 0));
+    assert_eq!(keeps(", keep: thread, keep: thread"), (Some(true), 1));
+    for wrong in [", keep", ", keep: true", ", keep: || thread"] {
+        assert_eq!(keeps(wrong), (Some(false), 1), "{wrong}");
+    }
+}
+
+#[test]
+fn a_node_may_be_stored_under_another_name() {
+    let (model, messages) = read("a -> b; with b { id: \"old\", retry: 2 }");
+    assert_eq!(messages, [""; 0]);
+    assert_eq!(model.graph().nodes[1].stored_name(), "old");
+    assert_eq!(model.graph().nodes[0].stored_name(), "a");
+}
+
+#[test]
+fn unsupported_parts_are_refused_by_name() {
+    let (_, messages) = read("a; with a { cache: 1h }");
+    assert!(
+        messages.len() == 1 && messages[0].contains("`cache` is not supported"),
+        "{messages:?}"
+    );
 }
 
 #[test]

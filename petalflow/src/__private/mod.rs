@@ -14,6 +14,7 @@ mod route;
 mod state;
 
 pub use petalflow_macros::{StateAfterCfg, flow_impl};
+pub use serde::Serialize;
 
 pub use crate::checkpoint::CodecError;
 pub use crate::node::{ItemProbe, NoItemCodec};

@@ -13,8 +13,14 @@ mod depth;
 pub mod fuzz;
 mod memory;
 mod pack;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod protection;
 mod record;
+#[cfg(feature = "redis")]
+mod redis;
+#[cfg(any(feature = "postgres", feature = "redis"))]
+mod release;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
@@ -25,6 +31,8 @@ pub(crate) use codec::{decode, encode};
 
 pub(crate) use archive::Archive;
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresOptions, PostgresStore};
 #[cfg(feature = "encrypt")]
 pub use protection::Encryption;
 pub use protection::Protection;
@@ -34,6 +42,8 @@ pub use protection::Signing;
 pub use protection::{KeyError, SecretKey};
 pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, Outline, Record, TaskEntry};
 pub use record::{Cause, Note};
+#[cfg(feature = "redis")]
+pub use redis::{RedisOptions, RedisStore};
 #[cfg(feature = "sqlite")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
 pub use sqlite::{SqliteOptions, SqliteStore, Synchronous};

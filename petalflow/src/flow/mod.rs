@@ -1,5 +1,6 @@
 //! Flows: a checked graph together with its nodes, and how to launch one.
 
+mod guard;
 mod launch;
 mod step;
 mod subflow;
@@ -8,12 +9,12 @@ mod wiring;
 use std::future::Future;
 use std::sync::Arc;
 
+pub use guard::Guard;
 pub use launch::Launch;
 pub use step::Step;
 pub use subflow::subflow;
-pub(crate) use wiring::Gate;
 pub(crate) use wiring::Hop;
-pub use wiring::{NodeSpec, Wiring};
+pub use wiring::{Gate, NodeSpec, Wiring};
 
 use crate::node::Requirements;
 use crate::{BoxError, State};

@@ -11,7 +11,8 @@ use crate::thread::{Keep, OnBusy};
 use crate::{BoxError, Namespace, RunErrorKind, State};
 
 /// Runs a flow inside one superstep of another: all its supersteps, under the namespace of its node, with a limit of its
-/// own. Cancellation, managed values and events are the parent's; only what `out` returns crosses.
+/// own. Cancellation, managed values and events are the parent's; only what `out` returns crosses. `keep` is what
+/// `keep: thread` says; a run that is not stored has nothing to keep it in.
 #[doc(hidden)]
 pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: Output<S>>(
     child: C,
@@ -19,6 +20,7 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
     input: I,
     out: impl FnOnce(C::State) -> O,
     effects: &mut Effects<S>,
+    keep: bool,
 ) -> Result<(), BoxError> {
     let shared = &scope.shared;
     let settings = Settings {
@@ -36,7 +38,7 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
     };
     let begin = match &shared.desk {
         None => Begin::Input(input.into()),
-        Some(desk) => stored(desk, scope, &settings.namespace, input.into()),
+        Some(desk) => stored(desk, scope, &settings.namespace, input.into(), keep),
     };
     // A box: a flow may contain itself, and its size should not add to its parent's.
     let run = drive(Start {
@@ -70,6 +72,7 @@ fn stored<S: State>(
     scope: &Scope,
     namespace: &Namespace,
     input: S::Input,
+    keep: bool,
 ) -> Begin<S> {
     Begin::Stored(Box::new(StoredStart {
         archive: desk.archive.clone(),
@@ -85,7 +88,7 @@ fn stored<S: State>(
                 desk: Arc::clone(desk),
                 superstep: scope.superstep,
             },
-            keep: false,
+            keep,
         }),
     }))
 }

@@ -172,8 +172,14 @@ impl Wiring {
     }
 
     /// The same with the flow's interrupts.
+    ///
+    /// No node of such a graph is quick: the fast path would run past the places where it stops.
     #[must_use]
     pub fn with_gates(mut self, gates: Vec<Gate>) -> Self {
+        if !gates.is_empty() {
+            self.ways.iter_mut().for_each(|ways| ways.quick = false);
+            self.straight.fill(u32::MAX);
+        }
         self.gates = gates;
         self
     }
@@ -192,9 +198,12 @@ impl Wiring {
         &self.graph
     }
 
-    /// The name under which the node at a place is stored.
-    pub(crate) fn stored_name(&self, place: u32) -> &str {
-        self.name(place)
+    /// The name under which the node at a place is known in stored checkpoints.
+    pub fn stored_name(&self, place: u32) -> &str {
+        self.graph
+            .nodes()
+            .get(place as usize)
+            .map_or("", petalflow_graph::Node::stored_name)
     }
 
     /// The place of the node that is stored under a name.

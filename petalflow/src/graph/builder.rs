@@ -2,9 +2,11 @@
 
 use std::future::Future;
 
+use super::gate::{BoxGuard, NamedGate, boxed};
 use super::node::Entry;
 use super::wire::wire;
 use super::{Graph, GraphErrors};
+use crate::flow::Guard;
 use crate::node::{Context, Node, NodePolicy, Output, Policy, Retry};
 use crate::{Flow, State};
 
@@ -51,6 +53,9 @@ pub struct GraphBuilder<S: State> {
     pub(super) joins: Vec<(Vec<String>, String)>,
     pub(super) deferred: Vec<String>,
     pub(super) policies: Vec<(String, NodePolicy)>,
+    pub(super) gates: Vec<NamedGate<S>>,
+    pub(super) kept: Vec<String>,
+    pub(super) ids: Vec<(String, String)>,
 }
 
 /// An edge between names.
@@ -91,6 +96,9 @@ impl<S: State> GraphBuilder<S> {
             joins: Vec::new(),
             deferred: Vec::new(),
             policies: Vec::new(),
+            gates: Vec::new(),
+            kept: Vec::new(),
+            ids: Vec::new(),
         }
     }
 
@@ -492,6 +500,74 @@ impl<S: State> GraphBuilder<S> {
         self
     }
 
+    /// Keeps the state of a sub-flow as long as the thread lives; without it the state is fresh each time.
+    pub fn keep_thread(mut self, subflow: impl Into<String>) -> Self {
+        self.kept.push(subflow.into());
+        self
+    }
+
+    /// Says under which name a node is known in stored checkpoints, where that is not its name: a node that was renamed goes
+    /// on in the threads that were stored before.
+    pub fn id(mut self, node: impl Into<String>, id: impl Into<String>) -> Self {
+        self.ids.push((node.into(), id.into()));
+        self
+    }
+
+    /// Stops the run for a person before the node.
+    pub fn interrupt_before(self, node: impl Into<String>) -> Self {
+        self.interrupt(node, false, None)
+    }
+
+    /// Stops the run for a person after the node.
+    pub fn interrupt_after(self, node: impl Into<String>) -> Self {
+        self.interrupt(node, true, None)
+    }
+
+    /// Stops the run for a person before the node, where the guard says so. It sees the whole state, so it is not held to
+    /// "read before written".
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Essay {
+    ///     #[key(input)]
+    ///     topic: String,
+    ///     draft: String,
+    /// }
+    ///
+    /// #[node(Essay)]
+    /// async fn write(topic: &str) -> EssayDraft {
+    ///     EssayDraft(topic.into())
+    /// }
+    ///
+    /// # fn main() -> petalflow::Result<()> {
+    /// let graph = Graph::<Essay>::builder("essay")
+    ///     .node(write {})
+    ///     .interrupt_before_if("write", |essay: &Essay| essay.topic.contains("secret"))
+    ///     .edge(START, "write")
+    ///     .build()?;
+    /// assert!(graph.mermaid().contains("⏸ write"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn interrupt_before_if<F, G>(self, node: impl Into<String>, guard: F) -> Self
+    where
+        F: Fn(&S) -> G + Send + Sync + 'static,
+        G: Guard,
+    {
+        self.interrupt(node, false, Some(boxed(guard)))
+    }
+
+    /// Stops the run for a person after the node, where the guard says so.
+    pub fn interrupt_after_if<F, G>(self, node: impl Into<String>, guard: F) -> Self
+    where
+        F: Fn(&S) -> G + Send + Sync + 'static,
+        G: Guard,
+    {
+        self.interrupt(node, true, Some(boxed(guard)))
+    }
+
     /// Checks the graph and makes it ready to run.
     ///
     /// # Errors
@@ -499,6 +575,20 @@ impl<S: State> GraphBuilder<S> {
     /// All mistakes at once, with the codes and the words of `flow!`.
     pub fn build(self) -> Result<Graph<S>, GraphErrors> {
         wire(self)
+    }
+
+    fn interrupt(
+        mut self,
+        node: impl Into<String>,
+        after: bool,
+        guard: Option<BoxGuard<S>>,
+    ) -> Self {
+        self.gates.push(NamedGate {
+            node: node.into(),
+            after,
+            guard,
+        });
+        self
     }
 
     fn push(mut self, from: impl Into<String>, via: Way, to: impl Into<String>) -> Self {

@@ -30,6 +30,7 @@
 
 mod builder;
 mod error;
+mod gate;
 mod items;
 mod node;
 mod wire;
@@ -39,11 +40,12 @@ use std::sync::Arc;
 
 pub use builder::GraphBuilder;
 pub use error::GraphErrors;
-pub use petalflow_graph::{Metrics, NodeInfo, Problem, Role, Rule, Site, Topology};
+pub use petalflow_graph::{Metrics, NodeInfo, Problem, Role, Rule, Site, Topology, When};
 
 use crate::flow::{Step, Wiring};
 use crate::node::Requirements;
 use crate::{BoxError, Flow, Launch, Run, State};
+use gate::BoxGuard;
 use node::DynNode;
 
 /// The name of the place where a run begins, in the builder's edges. It may be left out where one node has no edge into it.
@@ -101,6 +103,8 @@ struct Inner<S: State> {
     name: String,
     wiring: Arc<Wiring>,
     nodes: Vec<Box<dyn DynNode<S>>>,
+    /// By the place of the interrupt; none where it has no guard.
+    guards: Vec<Option<BoxGuard<S>>>,
 }
 
 impl<S: State> Clone for Graph<S> {
@@ -210,6 +214,13 @@ impl<S: State> Flow for Graph<S> {
             .nodes
             .iter()
             .for_each(|node| node.require(requirements));
+    }
+
+    fn gate(&self, gate: u32, state: &S) -> Result<bool, BoxError> {
+        match &self.0.guards[gate as usize] {
+            Some(guard) => guard(state),
+            None => Ok(true),
+        }
     }
 
     fn step<'a>(

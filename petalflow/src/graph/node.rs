@@ -23,6 +23,9 @@ pub(super) trait DynNode<S: State>: Send + Sync {
     ) -> BoxFuture<'a, Result<(), BoxError>>;
 
     fn require(&self, _: &mut Requirements<'_>) {}
+
+    /// Lets a sub-flow keep its state; other nodes have none.
+    fn keep_thread(&mut self) {}
 }
 
 /// What a node's type says, kept when the type is forgotten.
@@ -153,7 +156,12 @@ impl<S: State> Entry<S> {
             name,
             traits: Traits::of_output::<S, O>(),
             subflow: true,
-            node: Box::new(Sub { child, input, out }),
+            node: Box::new(Sub {
+                child,
+                input,
+                out,
+                keep: false,
+            }),
         }
     }
 }
@@ -199,6 +207,7 @@ struct Sub<C, I, M> {
     child: C,
     input: I,
     out: M,
+    keep: bool,
 }
 
 impl<S, C, I, M, O> DynNode<S> for Sub<C, I, M>
@@ -222,6 +231,7 @@ where
                 (self.input)(state),
                 &self.out,
                 effects,
+                self.keep,
             )
             .await
         })
@@ -229,5 +239,9 @@ where
 
     fn require(&self, requirements: &mut Requirements<'_>) {
         self.child.require(requirements);
+    }
+
+    fn keep_thread(&mut self) {
+        self.keep = true;
     }
 }

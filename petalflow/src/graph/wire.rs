@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use petalflow_graph::{
-    Analysis, Edge, KeyFacts, Node, NodeFacts, Problem, Rule, Site, Source, Target, Via,
+    Analysis, Edge, KeyFacts, Node, NodeFacts, Problem, Rule, Site, Source, Target, Via, When,
     check_with, index, route_problems, similar, verdicts_of, words,
 };
 
 use super::builder::{GraphBuilder, Way};
+use super::gate::NamedGate;
 use super::items::items_match;
 use super::node::Entry;
 use super::{END, Graph, GraphErrors, Inner, START};
-use crate::flow::Wiring;
+use crate::flow::{Gate, Wiring};
 use crate::node::NodePolicy;
 use crate::{KeyMeta, State, Trait};
 
@@ -26,6 +27,8 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
         items_match(&graph, &builder.nodes, &builder.joins, &mut problems);
         routes_match(&graph, &builder.nodes, &mut problems);
         writes_once::<S>(&builder.nodes, &mut problems);
+        interrupts_once(&graph, &builder.gates, &mut problems);
+        subflows_keep(&graph, &builder.kept, &mut problems);
     }
     if problems.is_empty() {
         let facts: Vec<NodeFacts<'_>> = builder
@@ -62,11 +65,32 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
         .iter()
         .map(|node| node.traits.spec(policy(&node.name)))
         .collect();
-    let wiring = Arc::new(Wiring::new(&graph, &specs));
+    let kept = builder.kept;
+    let nodes = builder
+        .nodes
+        .into_iter()
+        .map(|mut entry| {
+            if kept.contains(&entry.name) {
+                entry.node.keep_thread();
+            }
+            entry.node
+        })
+        .collect();
+    let (gates, guards) = builder
+        .gates
+        .into_iter()
+        .map(|gate| {
+            let node = graph.place(&gate.node).unwrap_or_default();
+            let after = gate.after;
+            (Gate { node, after }, gate.guard)
+        })
+        .unzip();
+    let wiring = Arc::new(Wiring::new(&graph, &specs).with_gates(gates));
     Ok(Graph(Arc::new(Inner {
         name: builder.name,
         wiring,
-        nodes: builder.nodes.into_iter().map(|node| node.node).collect(),
+        nodes,
+        guards,
     })))
 }
 
@@ -154,12 +178,37 @@ fn resolve<S: State>(
         for (name, _) in &builder.policies {
             resolver.place("`with`", name);
         }
+        for gate in &builder.gates {
+            resolver.place("`interrupt`", &gate.node);
+        }
+        for name in &builder.kept {
+            resolver.place("`keep`", name);
+        }
+        for (name, _) in &builder.ids {
+            resolver.place("`id`", name);
+        }
     }
+    let when = |node: &Entry<S>, after| {
+        let of_node = |gate: &&NamedGate<S>| gate.node == node.name && gate.after == after;
+        match builder.gates.iter().find(of_node) {
+            Some(gate) if gate.guard.is_some() => When::Guarded,
+            Some(_) => When::Always,
+            None => When::Never,
+        }
+    };
+    let stored = |node: &Entry<S>| {
+        let mut ids = builder.ids.iter().rev();
+        let of_node = ids.find(|(name, _)| *name == node.name);
+        of_node.map(|(_, id)| id.clone().into())
+    };
     let node = |node: &Entry<S>| Node {
         name: node.name.clone().into(),
         deferred: builder.deferred.contains(&node.name),
         many: node.traits.many,
         subflow: node.subflow,
+        before: when(node, false),
+        after: when(node, true),
+        stored: stored(node),
     };
     let mut graph = petalflow_graph::Graph {
         nodes: builder.nodes.iter().map(node).collect(),
@@ -335,6 +384,38 @@ fn routes_match<S: State>(
                 Rule::ItemMismatch,
                 Site::Node(index(place)),
                 words::items_unused(&node.name).as_str(),
+            ));
+        }
+    }
+}
+
+/// PF024: a node is interrupted once on each side.
+fn interrupts_once<S: State>(
+    graph: &petalflow_graph::Graph,
+    gates: &[NamedGate<S>],
+    problems: &mut Vec<Problem>,
+) {
+    for (i, gate) in gates.iter().enumerate() {
+        let same = |other: &NamedGate<S>| other.node == gate.node && other.after == gate.after;
+        if gates[..i].iter().any(same) {
+            let side = if gate.after { "after" } else { "before" };
+            let text = words::interrupted_twice(side, &gate.node);
+            let at = graph.place(&gate.node).map_or(Site::Graph, Site::Node);
+            problems.push(Problem::new(Rule::Option, at, text.as_str()));
+        }
+    }
+}
+
+/// PF024: only a sub-flow has a state to keep.
+fn subflows_keep(graph: &petalflow_graph::Graph, kept: &[String], problems: &mut Vec<Problem>) {
+    for name in kept {
+        if let Some(place) = graph.place(name)
+            && !graph.nodes[place as usize].subflow
+        {
+            problems.push(Problem::new(
+                Rule::Option,
+                Site::Node(place),
+                words::keeps_nothing(name).as_str(),
             ));
         }
     }

@@ -6,23 +6,34 @@ use serde::{Serialize, de::DeserializeOwned};
 
 /// A question that a node can ask a person: [`Context::ask`](crate::Context::ask).
 ///
+/// The [derive macro](derive@super::Ask) of the same name implements it:
+///
 /// ```
 /// use petalflow::interrupt::Ask;
+/// use serde::{Deserialize, Serialize};
 ///
-/// #[derive(serde::Serialize, serde::Deserialize)]
+/// #[derive(Serialize, Deserialize)]
+/// enum Review {
+///     Approve,
+///     Reject(String),
+/// }
+///
+/// #[derive(Serialize, Ask)]
+/// #[ask(answer = Review, name = "review-draft", key = page, expires = 3d, default = Review::Approve)]
 /// struct ReviewDraft {
+///     page: u32,
 ///     draft: String,
 /// }
 ///
-/// impl Ask for ReviewDraft {
-///     type Answer = bool;
-///     const NAME: &'static str = "review-draft";
-/// }
+/// let question = ReviewDraft { page: 7, draft: "petals".into() };
+/// assert_eq!(ReviewDraft::NAME, "review-draft");
+/// assert_eq!(question.key(), "7");
+/// assert!(matches!(question.expires().unwrap().answer, Review::Approve));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a question that a node can ask",
     label = "not a question",
-    note = "implement `petalflow::interrupt::Ask` for it, which names the type of the answer"
+    note = "derive it, and name the type of the answer: `#[derive(Ask)] #[ask(answer = bool)]`"
 )]
 pub trait Ask: Serialize + Send + Sync + 'static {
     /// What a person answers.

@@ -10,7 +10,10 @@ use std::fmt;
 pub use answer::Answer;
 pub use approval::{Approval, Decision};
 pub use ask::{Ask, Expiry};
+pub use petalflow_macros::Ask;
 pub use resume::Resume;
+
+pub use crate::flow::Guard;
 
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};

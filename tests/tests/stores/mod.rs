@@ -1,4 +1,16 @@
-//! The stores, held to their contract.
+//! The stores, held to their contract, and to what each of them promises beyond it.
+
+#[cfg(unix)]
+mod encrypted;
+#[cfg(unix)]
+mod other_process;
+#[cfg(unix)]
+mod postgres;
+#[cfg(unix)]
+mod redis;
+// Servers are started and stopped by a shell.
+#[cfg(unix)]
+mod servers;
 
 mod sqlite;
 

@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::{Cx, builder, docs};
+use super::{Cx, builder, docs, gates};
 
 /// The flow's type.
 pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
@@ -91,6 +91,7 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
     let Cx {
         krate, name, state, ..
     } = cx;
+    let gate = gates::method(cx);
     quote! {
         #[automatically_derived]
         impl #krate::Flow for #name where for<'__b> #state: __petalflow::StateFor<'__b> {
@@ -108,6 +109,8 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
             fn require(&self, requirements: &mut #krate::Requirements<'_>) {
                 __DRAWING.require(requirements);
             }
+
+            #gate
 
             fn step<'a>(
                 &'a self,

@@ -3,9 +3,11 @@
 mod api;
 mod builder;
 mod docs;
+mod gates;
 mod items;
 mod nodes;
 mod policy;
+mod reads;
 mod reports;
 mod step;
 mod subflow;
@@ -41,6 +43,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let cfgs = cx.cfgs();
     let (builder, inherent, flow) = (builder::item(cx), api::inherent(cx), api::flow(cx));
     let (nodes, tables, step) = (nodes::code(cx), tables::code(cx), step::code(cx));
+    let guards = gates::code(cx);
     let (reports, items) = if cx.lost {
         Default::default()
     } else {
@@ -58,6 +61,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
             #reports
             #items
             #step
+            #guards
             #flow
             #inherent
         };

@@ -2,12 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ext::IdentExt as _;
 
 use super::{Cx, list, number};
 use crate::options;
 
-/// One row per node that has options.
+const POLICY: [&str; 3] = ["retry", "timeout", "idle"];
+
+/// One row per node that has such options.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let krate = cx.krate;
     list(
@@ -15,13 +16,10 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             .nodes
             .iter()
             .enumerate()
-            .filter(|(_, node)| !node.options.is_empty())
+            .filter(|(_, node)| POLICY.iter().any(|option| node.option(option).is_some()))
             .map(|(place, node)| {
                 let place = number(place);
-                let said = |field: &str| {
-                    let option = node.options.iter().find(|(name, _)| name.unraw() == field);
-                    option.map(|(_, value)| value)
-                };
+                let said = |field: &str| node.option(field);
                 // What cannot be read was reported by the check.
                 let retry = said("retry").and_then(|value| options::retries(value, krate).ok());
                 let retry = retry.unwrap_or_else(|| quote!(&[]));
@@ -35,4 +33,13 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 quote!((#place, #krate::Policy { retry: #retry, timeout: #timeout, idle: #idle }))
             }),
     )
+}
+
+/// One row per node that is stored under another name.
+pub(super) fn ids(cx: &Cx<'_>) -> TokenStream {
+    let nodes = cx.model.nodes.iter().enumerate();
+    list(nodes.filter_map(|(place, node)| {
+        let (place, id) = (number(place), node.id()?);
+        Some(quote!((#place, #id)))
+    }))
 }

@@ -7,9 +7,10 @@ use syn::spanned::Spanned as _;
 
 use super::Cx;
 use super::nodes::{check_at, chunk};
+use super::reads::binding;
 use crate::flow::ast::Subflow;
 use crate::flow::model::Node;
-use crate::node::model::{Param, Shape, Source};
+use crate::node::model::Source;
 use crate::paths::{local, name};
 use crate::types;
 
@@ -25,13 +26,14 @@ pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) ->
         require,
     } = &names;
     let (ty, end, end_ty) = (&subflow.ty, &subflow.end.pat, &subflow.end.ty);
+    let keep = subflow.keep;
     let child = ty.span();
     let fresh_code = quote_spanned! {child=>
         fn #fresh() -> impl __petalflow::Flow<State = #end_ty> {
             <#ty as __petalflow::Subflow>::fresh()
         }
     };
-    let (snapshot, (params, bindings, item)) = (local("state"), reads(subflow));
+    let (snapshot, (params, bindings, item)) = (local("state"), reads(cx, subflow));
     let (body, out) = (&subflow.input, &subflow.output);
     let input_code = quote_spanned! {body.span()=>
         #[allow(clippy::all, clippy::pedantic)]
@@ -73,7 +75,7 @@ pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) ->
             async move {
                 let (scope, state, effects) = step.parts();
                 let input = #input(state, #item);
-                __petalflow::subflow(#fresh(), scope, input, #output, effects).await
+                __petalflow::subflow(#fresh(), scope, input, #output, effects, #keep).await
             }
         }
     }
@@ -151,50 +153,17 @@ pub(super) fn item(subflow: &Subflow) -> Option<TokenStream> {
 }
 
 /// The parameter for the item, if any; what binds the parameters of the closure; the type of the item.
-fn reads(subflow: &Subflow) -> (TokenStream, TokenStream, Option<TokenStream>) {
+fn reads(cx: &Cx<'_>, subflow: &Subflow) -> (TokenStream, TokenStream, Option<TokenStream>) {
     let item = item(subflow);
     let taken = local("item");
     let param = item
         .as_ref()
         .map(|item| quote!(#taken: &#item))
         .unwrap_or_default();
-    let bindings = subflow.params.iter().map(binding).collect();
+    let bindings = subflow
+        .params
+        .iter()
+        .map(|param| binding(cx, param))
+        .collect();
     (param, bindings, item)
-}
-
-/// `let draft: &str = &state.draft;`
-fn binding(param: &Param) -> TokenStream {
-    let Param {
-        ident,
-        ty,
-        cfgs,
-        source,
-    } = param;
-    let (state, item, one) = (local("state"), local("item"), local("one"));
-    let value = match source {
-        Source::Key(Shape::Ref) => quote_spanned!(ident.span()=> &(*#state).#ident),
-        Source::Key(Shape::Option) => {
-            quote_spanned!(ident.span()=> __petalflow::option(&(*#state).#ident))
-        }
-        Source::KeyOf(key, Shape::Ref) => {
-            quote_spanned!(key.span()=> <#key as __petalflow::Key>::get(#state))
-        }
-        Source::KeyOf(key, Shape::Option) => {
-            quote_spanned!(key.span()=> __petalflow::option(<#key as __petalflow::Key>::get(#state)))
-        }
-        Source::State => quote_spanned!(ident.span()=> #state),
-        Source::Item(_) => quote_spanned!(ident.span()=> #item),
-        Source::Run => quote_spanned!(ident.span()=> ::core::unreachable!("refused by the parser")),
-    };
-    if let Source::Key(Shape::Option) | Source::KeyOf(_, Shape::Option) = source {
-        // `match` lets the value inside coerce: `Option<&String>` does not to `Option<&str>`.
-        return quote_spanned! {ident.span()=>
-            #(#cfgs)*
-            let #ident: #ty = match #value {
-                ::core::option::Option::Some(#one) => ::core::option::Option::Some(#one),
-                ::core::option::Option::None => ::core::option::Option::None,
-            };
-        };
-    }
-    quote_spanned!(ident.span()=> #(#cfgs)* let #ident: #ty = #value;)
 }

@@ -4,7 +4,7 @@ use petalflow_graph::{Source, Target, Via, kind};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{Cx, int, list, number};
+use super::{Cx, gates, int, list, number};
 use crate::flow::model::Kind;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
@@ -23,7 +23,9 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         );
         (deferred || subflow).then(|| quote!((#place, #deferred, #subflow)))
     }));
-    let policies = super::policy::code(cx);
+    let (policies, ids) = (super::policy::code(cx), super::policy::ids(cx));
+    let gates = gates::rows(cx);
+    let facts = gates::facts(cx, quote!(__petalflow::facts(__SPECS)));
     let checked = if cx.lost {
         TokenStream::new()
     } else {
@@ -38,8 +40,10 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             joins: &[#joins],
             specs: __SPECS,
             policies: &[#policies],
+            gates: &[#gates],
+            ids: &[#ids],
         };
-        const __NODES: &[__petalflow::NodeFacts<'static>; #nodes] = &__petalflow::facts(__SPECS);
+        const __NODES: &[__petalflow::NodeFacts<'static>; #nodes] = &#facts;
         #[allow(unused_imports)]
         const __KEYS: &[__petalflow::KeyFacts<'static>] = {
             use __petalflow::NoKeys as _;
@@ -60,6 +64,7 @@ fn checked(cx: &Cx<'_>) -> TokenStream {
         const __TABLES: __petalflow::Tables<'static> = #tables;
         const __CHECKED: &__petalflow::Checked = &__petalflow::Checked {
             keys: __KEYS,
+            specs: __SPECS,
             nodes: __NODES,
             verdicts: &__petalflow::verdicts::<#nodes, { __TABLES.scratch() }>(&__TABLES, __KEYS, __NODES),
             edges: __EDGES,

@@ -4,12 +4,15 @@ use petalflow_graph::{
     KeyFacts, NodeFacts, Rule, Text, Verdict, kind, report, report_arm, report_routes, same, words,
 };
 
+use super::gates::is_guards;
 use super::{EdgeRow, Spec};
 
 /// All that one pass found out.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked {
     pub keys: &'static [KeyFacts<'static>],
+    pub specs: &'static [Spec],
+    /// The same, with what the guards of interrupts read.
     pub nodes: &'static [NodeFacts<'static>],
     pub verdicts: &'static [Verdict],
     pub edges: &'static [EdgeRow],
@@ -113,12 +116,19 @@ pub const fn routed(checked: &Checked, place: u32, first: u32) {
     if (first as usize) < checked.edges.len() {
         edge(checked, first);
     }
-    report(
-        place,
-        checked.keys,
-        checked.nodes,
-        &checked.verdicts[place as usize],
-    );
+    let verdict = &checked.verdicts[place as usize];
+    // Asked of a node with a mistake only: constant evaluation pays for each call.
+    if let Some(_) = verdict.unmet
+        && is_guards(checked, place)
+    {
+        let own = Verdict {
+            unmet: None,
+            ..*verdict
+        };
+        report(place, checked.keys, checked.nodes, &own);
+        return;
+    }
+    report(place, checked.keys, checked.nodes, verdict);
 }
 
 /// Reports what is wrong with the items of an edge.

@@ -2,6 +2,7 @@
 
 mod builder;
 mod check;
+mod gates;
 mod items;
 mod sub;
 
@@ -9,9 +10,8 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-use petalflow_graph::{Edge, Graph, MAX_KEYS, Source, Target, Via, kind};
+use petalflow_graph::{Edge, Graph, MAX_KEYS, Source, Target, Via, When, kind};
 
-use crate::KeySet;
 use crate::node::{Chooses, ItemCodec, Policy};
 use crate::state::{KeyMeta, Trait};
 
@@ -20,15 +20,16 @@ pub use petalflow_graph::{
     topology, verdicts,
 };
 
-pub use super::IsState;
-pub use crate::flow::{Flow, Launch, NodeSpec, Step, Wiring, subflow};
+pub use super::{IsState, KeyOf};
+pub use crate::flow::{Flow, Gate, Guard, Launch, NodeSpec, Step, Wiring, subflow};
 pub use crate::middleware::RunMiddleware;
 pub use crate::node::{Effects, FnNode, Node, NodePolicy, Output, Requirements, Scope, Takes};
 pub use crate::node::{ItemProbe, NoItemCodec};
-pub use crate::{BoxError, Key, State};
+pub use crate::{BoxError, Key, KeySet, State};
 
 pub use builder::{Given, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
+pub use gates::{guard_read, guarded, key_named, no_guard};
 pub use items::{
     DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, ItemsOf, Named, Receiver, Sent,
     kinds, probe, probe_out, sender,
@@ -167,6 +168,9 @@ const fn facts_of_keys(keys: &'static [KeyMeta]) -> [KeyFacts<'static>; MAX_KEYS
 /// [`kind`]; its route.
 pub type EdgeRow = (u32, u32, u8, &'static str);
 
+/// An `interrupt` as a macro writes it: the node, whether it is after the node, whether it has a guard.
+pub type GateRow = (u32, bool, bool);
+
 /// The graph as a macro writes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Drawing {
@@ -179,6 +183,10 @@ pub struct Drawing {
     pub specs: &'static [Spec],
     /// What `with` says.
     pub policies: &'static [(u32, Policy)],
+    /// What `interrupt` says.
+    pub gates: &'static [GateRow],
+    /// The names of nodes in checkpoints, where they have another one.
+    pub ids: &'static [(u32, &'static str)],
 }
 
 impl Drawing {
@@ -192,6 +200,18 @@ impl Drawing {
         for &(place, deferred, subflow) in self.special {
             nodes[place as usize].deferred = deferred;
             nodes[place as usize].subflow = subflow;
+        }
+        for &(place, id) in self.ids {
+            nodes[place as usize].stored = Some(id.into());
+        }
+        for &(place, after, guarded) in self.gates {
+            let node = &mut nodes[place as usize];
+            let when = if guarded { When::Guarded } else { When::Always };
+            *(if after {
+                &mut node.after
+            } else {
+                &mut node.before
+            }) = when;
         }
         let edges = self.edges.iter().map(|row| self.edge(row)).collect();
         Graph {
@@ -240,7 +260,9 @@ impl Drawing {
             let own = self.specs[*place as usize].policy;
             specs[*place as usize].policy = policy.or(own).into();
         }
-        Arc::new(Wiring::new(&self.graph(), &specs))
+        let gate = |&(node, after, _): &GateRow| Gate { node, after };
+        let gates = self.gates.iter().map(gate).collect();
+        Arc::new(Wiring::new(&self.graph(), &specs).with_gates(gates))
     }
 
     /// Collects what the nodes need from the run.

@@ -252,6 +252,16 @@ pub(crate) async fn open<F: Flow>(
             }) => {
                 opening.journal.above = Some(above);
                 let own = head.record.header.owner == owner;
+                let mut head = head;
+                if own {
+                    // What people have decided here, too, is kept by the outermost flow.
+                    let decided = answers.iter().map(|(id, (name, bytes))| AnswerEntry {
+                        id: id.to_bytes(),
+                        name: name.clone(),
+                        bytes: bytes.clone(),
+                    });
+                    head.record.header.answers.extend(decided);
+                }
                 let mut opened = if own {
                     opening.resume(head, Resume::new()).await?
                 } else if keep {

@@ -245,7 +245,7 @@ impl<F: Flow<State: State<Storage = Durable>>> Client<'_, F> {
             } else {
                 format!(" ({last})")
             };
-            trial.words += &format!(",{then} {fault}{of}");
+            trial.words = format!("{},{then} {fault}{of}", trial.words);
         }
         match ended {
             Some(Ok(_)) => Err("the run ended well although the store had failed".into()),

@@ -1,4 +1,4 @@
-//! `keep` is not supported yet.
+//! `keep` says for how long, and there is one answer.
 
 use petalflow::prelude::*;
 
@@ -28,7 +28,7 @@ flow!(ReviewEssay(Review) { read });
 
 flow! {
     WriteEssay(Essay) {
-        node review: ReviewEssay { in: |topic: &str| topic.to_string(), out: |r: Review| EssayNotes(r.remarks), keep: thread };
+        node review: ReviewEssay { in: |topic: &str| topic.to_string(), out: |r: Review| EssayNotes(r.remarks), keep: forever };
         START -> review;
     }
 }

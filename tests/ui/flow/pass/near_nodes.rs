@@ -468,7 +468,7 @@ mod subflow_keep {
 
     flow! {
         WriteEssay(Essay) {
-            node review: ReviewEssay { in: |topic: &str| topic.to_string(), out: |r: Review| EssayNotes(r.remarks) };
+            node review: ReviewEssay { in: |topic: &str| topic.to_string(), out: |r: Review| EssayNotes(r.remarks), keep: thread };
             START -> review;
         }
     }

@@ -193,6 +193,43 @@ mod pf002_catch {
     }
 }
 
+mod pf003_stored_twice {
+    use petalflow::prelude::*;
+
+    #[state]
+    struct Essay {
+        #[key(input)]
+        topic: String,
+        draft: String,
+        #[key(append)]
+        notes: Vec<String>,
+    }
+
+    #[node(Essay)]
+    async fn write(topic: &str) -> EssayDraft {
+        EssayDraft(topic.into())
+    }
+
+    #[node(Essay)]
+    async fn polish() -> EssayNotes {
+        EssayNotes(vec![])
+    }
+
+    #[node(Essay)]
+    async fn audit() -> EssayNotes {
+        EssayNotes(vec![])
+    }
+
+    flow! {
+        WriteEssay(Essay) {
+            START -> write -> polish -> audit;
+            // Each has the name that the other had before.
+            with write { id: "polish" };
+            with polish { id: "write", retry: 2 };
+        }
+    }
+}
+
 mod pf003_declared_twice {
     use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `interrupt` is not supported yet.
+//! Two nodes under one name in checkpoints.
 
 use petalflow::prelude::*;
 
@@ -21,11 +21,15 @@ async fn polish() -> EssayNotes {
     EssayNotes(vec![])
 }
 
+#[node(Essay)]
+async fn audit() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
 flow! {
     WriteEssay(Essay) {
-        START -> write -> polish;
-        interrupt before polish;
-        interrupt after write if |draft: &str| draft.len() > 400;
+        START -> write -> polish -> audit;
+        with write { id: "polish" };
     }
 }
 

@@ -1,0 +1,197 @@
+//! What was written: the options of the question.
+
+use std::time::Duration;
+
+use petalflow_graph::{Rule, similar, words};
+use proc_macro2::Ident;
+use syn::ext::IdentExt as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::{Attribute, Data, DeriveInput, Expr, Generics, LitStr, Member, Path, Token, Type};
+
+use crate::errors::Errors;
+use crate::options::{self, Opt, Seen};
+
+/// A question.
+pub(crate) struct AskAst {
+    pub(crate) ident: Ident,
+    pub(crate) generics: Generics,
+    pub(crate) krate: Option<Path>,
+    /// None if it was left out, which was reported.
+    pub(crate) answer: Option<Type>,
+    pub(crate) name: Option<LitStr>,
+    pub(crate) key: Option<Member>,
+    /// After how long it answers itself, and with what.
+    pub(crate) expiry: Option<(Duration, Expr)>,
+}
+
+/// The options, in the order of the documentation.
+const OPTIONS: [&str; 6] = ["answer", "name", "key", "expires", "default", "crate"];
+
+/// What stands after the name of an option.
+enum Value {
+    Type(Type),
+    Member(Member),
+    Expr(Expr),
+}
+
+/// `expires` and `default`, which come together.
+#[derive(Default)]
+struct Expiry {
+    after: Option<(Ident, Option<Duration>)>,
+    answer: Option<(Ident, Expr)>,
+}
+
+impl AskAst {
+    pub(crate) fn read(item: DeriveInput, errors: &mut Errors) -> Self {
+        let DeriveInput {
+            attrs,
+            ident,
+            generics,
+            data,
+            ..
+        } = item;
+        let mut ask = AskAst {
+            ident,
+            generics,
+            krate: None,
+            answer: None,
+            name: None,
+            key: None,
+            expiry: None,
+        };
+        let before = errors.count();
+        ask.read_options(&attrs, errors);
+        if ask.answer.is_none() && errors.count() == before {
+            let message = format_args!(
+                "the question `{}` needs the type of its answer: `#[ask(answer = bool)]`",
+                ask.ident
+            );
+            errors.at(&ask.ident, message);
+        }
+        if let (Some(key), false) = (&ask.key, matches!(data, Data::Struct(_))) {
+            errors.at(
+                key,
+                "`key` names a field of a struct: put the enum in one, beside its key",
+            );
+            ask.key = None;
+        }
+        if !ask.generics.params.is_empty() {
+            let message = "a question cannot be generic, because its name alone says which question it is: name the types";
+            errors.at(&ask.generics, message);
+        }
+        ask
+    }
+
+    fn read_options(&mut self, attrs: &[Attribute], errors: &mut Errors) {
+        let (mut seen, mut expiry) = (Seen::new(&OPTIONS), Expiry::default());
+        for attr in attrs.iter().filter(|attr| attr.path().is_ident("ask")) {
+            let Ok(list) = attr.meta.require_list() else {
+                errors.at(
+                    attr,
+                    "`#[ask]` takes options in parentheses: `#[ask(answer = bool)]`",
+                );
+                continue;
+            };
+            let read = |input: ParseStream| {
+                while !input.is_empty() {
+                    match option(input) {
+                        Ok((name, value)) => {
+                            self.accept(name, value, &mut seen, &mut expiry, errors);
+                        }
+                        Err(error) => {
+                            errors.push(error);
+                            options::skip_to_comma(input);
+                        }
+                    }
+                    if input.is_empty() {
+                        break;
+                    }
+                    if let Err(error) = input.parse::<Token![,]>() {
+                        errors.push(error);
+                        options::skip_to_comma(input);
+                        let _ = input.parse::<Token![,]>();
+                    }
+                }
+                Ok(())
+            };
+            // It reports for itself and reads to the end.
+            let _ = read.parse2(list.tokens.clone());
+        }
+        match (expiry.after, expiry.answer) {
+            (Some((_, after)), Some((_, answer))) => self.expiry = after.zip(Some(answer)),
+            (Some((expires, _)), None) => errors.rule(
+                Rule::Option,
+                &expires,
+                "a question that expires needs the answer that it then gives itself: `default = ..`",
+            ),
+            (None, Some((default, _))) => errors.rule(
+                Rule::Option,
+                &default,
+                "`default` is what a question answers itself when it expires: say when, `expires = 3d`",
+            ),
+            (None, None) => {}
+        }
+    }
+
+    fn accept(
+        &mut self,
+        name: Ident,
+        value: Value,
+        seen: &mut Seen<'_>,
+        expiry: &mut Expiry,
+        errors: &mut Errors,
+    ) {
+        let mut option = Opt { name, value: None };
+        let Some(known) = seen.accept(&option, errors) else {
+            return;
+        };
+        match (known, value) {
+            (_, Value::Type(answer)) => self.answer = Some(answer),
+            (_, Value::Member(key)) => self.key = Some(key),
+            ("expires", Value::Expr(after)) => {
+                let after = options::duration(&after).map_err(|error| errors.push(error));
+                expiry.after = Some((option.name, after.ok()));
+            }
+            ("default", Value::Expr(answer)) => expiry.answer = Some((option.name, answer)),
+            (known, Value::Expr(value)) => {
+                option.value = Some(value);
+                if known == "name" {
+                    self.name = option.text(errors);
+                } else {
+                    self.krate = option.path(errors);
+                }
+            }
+        }
+    }
+}
+
+fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
+    let name = Ident::parse_any(input)?;
+    let written = name.unraw().to_string();
+    if !input.peek(Token![=]) {
+        let known = OPTIONS.contains(&&*written);
+        let text = if known {
+            format!("option `{written}` needs a value: `{written} = ..`")
+        } else {
+            let similar = similar(&written, OPTIONS.into_iter());
+            words::unknown_option(&written, similar, &OPTIONS)
+                .as_str()
+                .to_owned()
+        };
+        let text = format_args!("{}: {text}", Rule::Option.code());
+        return Err(syn::Error::new(name.span(), text));
+    }
+    input.parse::<Token![=]>()?;
+    let value = match &*written {
+        "answer" => Value::Type(input.parse()?),
+        "key" => Value::Member(input.parse().map_err(|error: syn::Error| {
+            let text = format_args!(
+                "{}: `key` names a field, such as `key = id`",
+                Rule::Option.code()
+            );
+            syn::Error::new(error.span(), text)
+        })?),
+        _ => Value::Expr(input.parse()?),
+    };
+    Ok((name, value))
+}

@@ -1,0 +1,125 @@
+//! Interrupts: rows of a table, and one function per guard.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::spanned::Spanned as _;
+
+use super::nodes::{check_at, chunk};
+use super::reads::{binding, key};
+use super::{Cx, int, list, number};
+use crate::flow::ast::Guard;
+use crate::flow::model::Gate;
+use crate::node::model::{Param, Source};
+use crate::paths::local;
+
+/// One row per interrupt, in the order of their statements.
+pub(super) fn rows(cx: &Cx<'_>) -> TokenStream {
+    list(cx.model.gates.iter().map(|gate| {
+        let (node, after, guarded) = (int(gate.node), gate.after, gate.guard.is_some());
+        quote!((#node, #after, #guarded))
+    }))
+}
+
+/// What is known of the nodes, with what the guards read; `facts` is what is known without them.
+pub(super) fn facts(cx: &Cx<'_>, facts: TokenStream) -> TokenStream {
+    if guards(cx).next().is_none() {
+        return facts;
+    }
+    let reads = list(guards(cx).map(|(place, gate, guard)| {
+        let (node, after) = (int(gate.node), gate.after);
+        let keys = read(guard).map(|(at, param)| {
+            let (key, cfgs) = (key_name(place, at), &param.cfgs);
+            quote!(#(#cfgs)* { keys = keys.union(#key); })
+        });
+        quote!((#node, #after, { #[allow(unused_mut)] let mut keys = __petalflow::KeySet::NONE; #(#keys)* keys }))
+    }));
+    quote!(__petalflow::guarded(#facts, &[#reads]))
+}
+
+/// The functions of the guards, what they read, and the checks of that.
+pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
+    let mut code = TokenStream::new();
+    for (place, gate, guard) in guards(cx) {
+        code.extend(function(cx, place, guard));
+        for (at, param) in read(guard) {
+            let (node, after, cfgs) = (int(gate.node), gate.after, &param.cfgs);
+            let (name, key) = (key_name(place, at), key(cx, param));
+            let check = check_at(
+                &param.ident.to_token_stream(),
+                quote!(__petalflow::guard_read(__CHECKED, #node, #name, #after)),
+            );
+            let check = (!cx.lost).then(|| quote!(#(#cfgs)* #check));
+            code.extend(quote! {
+                #(#cfgs)*
+                const #name: __petalflow::KeySet = #key;
+                #check
+            });
+        }
+    }
+    code
+}
+
+/// The parameters of a guard that read a key, by place.
+fn read(guard: &Guard) -> impl Iterator<Item = (usize, &Param)> {
+    let params = guard.params.iter().enumerate();
+    params.filter(|(_, param)| matches!(param.source, Source::Key(_) | Source::KeyOf(..)))
+}
+
+/// The constant that holds the key of a parameter: in a place of its own, so that a type that is no key is one error.
+fn key_name(place: usize, param: usize) -> Ident {
+    chunk(&format!("__READ_{place}"), param)
+}
+
+fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
+    let Guard {
+        params,
+        returns,
+        body,
+    } = guard;
+    let (name, state, snapshot) = (name(number), cx.state, local("state"));
+    let bindings = params.iter().map(|param| binding(cx, param));
+    // The body stays in a closure, so that its `return` and `?` mean what they say.
+    let stops = quote_spanned!(body.span()=> __petalflow::Guard::stops((|| #returns #body)()));
+    quote! {
+        #[allow(clippy::all, clippy::pedantic)]
+        fn #name(#snapshot: &#state) -> ::core::result::Result<bool, __petalflow::BoxError> {
+            #(#bindings)*
+            #stops
+        }
+    }
+}
+
+/// `Flow::gate`, where there is a guard to ask.
+pub(super) fn method(cx: &Cx<'_>) -> TokenStream {
+    if guards(cx).next().is_none() {
+        return TokenStream::new();
+    }
+    let state = cx.state;
+    let arms = guards(cx).map(|(place, ..)| {
+        let (guard, place) = (name(place), number(place));
+        quote!(#place => #guard(state),)
+    });
+    quote! {
+        fn gate(
+            &self,
+            gate: u32,
+            state: &#state,
+        ) -> ::core::result::Result<bool, __petalflow::BoxError> {
+            match gate {
+                #(#arms)*
+                _ => __petalflow::no_guard(),
+            }
+        }
+    }
+}
+
+/// The function of the guard of the interrupt at a place.
+fn name(place: usize) -> Ident {
+    chunk("__guard", place)
+}
+
+/// The interrupts with guards, by place.
+fn guards<'a>(cx: &Cx<'a>) -> impl Iterator<Item = (usize, &'a Gate, &'a Guard)> {
+    let gates = cx.model.gates.iter().enumerate();
+    gates.filter_map(|(place, gate)| Some((place, gate, gate.guard.as_ref()?)))
+}

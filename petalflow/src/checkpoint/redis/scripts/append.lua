@@ -1,0 +1,41 @@
+-- Appends a checkpoint if the newest number is the one that the caller knows of. The answer is 'done', or the newest number
+-- there is, empty without one.
+local _, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
+local thread, namespace, seq, base, created, content, after, first, last, again = unpack(ARGV)
+local at = namespace .. '\0'
+
+local member = at .. seq .. base .. created
+local newest = redis.call('ZREVRANGEBYLEX', seqs, '(' .. namespace .. '\1', '[' .. at, 'LIMIT', 0, 1)[1]
+local found = newest and string.sub(newest, #at + 1, #at + 20) or ''
+if found ~= after then
+    -- The first time this was sent, the answer got lost; perhaps it was done.
+    if again == 'again' and newest == member and redis.call('HGET', bytes, at .. seq) == content then
+        return 'done'
+    end
+    return found
+end
+
+redis.call('ZADD', seqs, 0, member)
+redis.call('HSET', bytes, at .. seq, content)
+redis.call('ZADD', namespaces, 0, namespace)
+
+local info = redis.call('HGET', infos, thread)
+local count, size, updated = 0, 0, created
+if info then
+    count = tonumber(string.sub(info, 1, 20))
+    size = tonumber(string.sub(info, 21, 40))
+    local before = string.sub(info, 41, 60)
+    if before > updated then
+        updated = before
+    end
+else
+    redis.call('ZADD', KEYS[1], 0, thread)
+end
+redis.call('HSET', infos, thread, string.format('%020.0f%020.0f', count + 1, size + #content) .. updated)
+
+local settled = redis.call('ZRANGEBYLEX', marks, '[' .. at .. first, '(' .. at .. last)
+for _, mark in ipairs(settled) do
+    redis.call('HDEL', values, mark)
+    redis.call('ZREM', marks, mark)
+end
+return 'done'

@@ -1,0 +1,42 @@
+-- Forgets the checkpoints below a number, and the writes beside them.
+local _, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
+local thread, namespace, seq = unpack(ARGV)
+local at = namespace .. '\0'
+
+local gone, size = 0, 0
+for _, member in ipairs(redis.call('ZRANGEBYLEX', seqs, '[' .. at, '(' .. at .. seq)) do
+    local name = string.sub(member, 1, #at + 20)
+    gone = gone + 1
+    size = size + redis.call('HSTRLEN', bytes, name)
+    redis.call('HDEL', bytes, name)
+    redis.call('ZREM', seqs, member)
+end
+for _, mark in ipairs(redis.call('ZRANGEBYLEX', marks, '[' .. at, '(' .. at .. seq)) do
+    redis.call('HDEL', values, mark)
+    redis.call('ZREM', marks, mark)
+end
+
+local beyond = '(' .. namespace .. '\1'
+local left = redis.call('ZLEXCOUNT', seqs, '[' .. at, beyond) + redis.call('ZLEXCOUNT', marks, '[' .. at, beyond)
+if left == 0 then
+    redis.call('ZREM', namespaces, namespace)
+end
+local info = gone > 0 and redis.call('HGET', infos, thread)
+if not info then
+    return
+end
+local count = tonumber(string.sub(info, 1, 20)) - gone
+if count == 0 then
+    redis.call('HDEL', infos, thread)
+    redis.call('ZREM', KEYS[1], thread)
+    return
+end
+local updated = ''
+for _, member in ipairs(redis.call('ZRANGE', seqs, 0, -1)) do
+    local created = string.sub(member, -20)
+    if created > updated then
+        updated = created
+    end
+end
+local bytes_left = tonumber(string.sub(info, 21, 40)) - size
+redis.call('HSET', infos, thread, string.format('%020.0f%020.0f', count, bytes_left) .. updated)

@@ -1,0 +1,8 @@
+-- The threads of one shard in a range: ids, each followed by what is known of it.
+local threads, infos = unpack(KEYS)
+local found = {}
+for _, thread in ipairs(redis.call('ZRANGEBYLEX', threads, ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])) do
+    found[#found + 1] = thread
+    found[#found + 1] = redis.call('HGET', infos, thread)
+end
+return found

@@ -1,0 +1,9 @@
+-- Adds writes beside a number: after the number come a task, a name and the bytes of each.
+local marks, values, namespaces = unpack(KEYS)
+local namespace, seq = ARGV[1], ARGV[2]
+for i = 3, #ARGV, 3 do
+    local mark = namespace .. '\0' .. seq .. ARGV[i] .. ARGV[i + 1]
+    redis.call('ZADD', marks, 0, mark)
+    redis.call('HSET', values, mark, ARGV[i + 2])
+end
+redis.call('ZADD', namespaces, 0, namespace)

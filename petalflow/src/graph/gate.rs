@@ -1,0 +1,23 @@
+//! Interrupts of a graph that is built at run time.
+
+use crate::flow::Guard;
+use crate::{BoxError, State};
+
+/// Decides whether an interrupt stops the run.
+pub(super) type BoxGuard<S> = Box<dyn Fn(&S) -> Result<bool, BoxError> + Send + Sync>;
+
+/// An interrupt, by the name of its node.
+pub(super) struct NamedGate<S: State> {
+    pub(super) node: String,
+    pub(super) after: bool,
+    pub(super) guard: Option<BoxGuard<S>>,
+}
+
+/// The guard without its type.
+pub(super) fn boxed<S: State, F, G>(guard: F) -> BoxGuard<S>
+where
+    F: Fn(&S) -> G + Send + Sync + 'static,
+    G: Guard,
+{
+    Box::new(move |state| guard(state).stops())
+}

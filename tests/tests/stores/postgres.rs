@@ -1,0 +1,333 @@
+//! The store in PostgreSQL.
+
+use std::time::{Duration, Instant};
+
+use petalflow::checkpoint::{
+    Address, Claim, PostgresOptions, PostgresStore, Store, StoreError, StoredCheckpoint,
+};
+use petalflow::testing::{StoreUnderTest, store_contract};
+
+use super::other_process::{OtherProcess, given_server};
+use super::servers::{Postgres, fresh_name};
+
+store_contract! {
+    contract, async || {
+        let server = match Postgres::shared() {
+            Ok(server) => server,
+            Err(why) => return Ok(StoreUnderTest::skipped(why)),
+        };
+        let schema = fresh_name("contract");
+        let store = open(&server.url, &schema).await?;
+        Ok(StoreUnderTest::new(store).with_other(open(&server.url, &schema).await?))
+    }
+}
+
+async fn open(url: &str, schema: &str) -> Result<PostgresStore, StoreError> {
+    let options = PostgresOptions::new(url).schema(schema).pool_size(4);
+    PostgresStore::connect_with(options).await
+}
+
+/// The shared server, or none and a word about it.
+fn shared() -> Option<&'static Postgres> {
+    Postgres::shared()
+        .inspect_err(|why| eprintln!("skipped: {why}"))
+        .ok()
+}
+
+fn checkpoint(seq: u64) -> StoredCheckpoint {
+    StoredCheckpoint {
+        seq,
+        base: seq,
+        created_ms: 1_700_000_000_000 + seq,
+        bytes: seq.to_be_bytes().to_vec(),
+    }
+}
+
+async fn append(store: &PostgresStore, seq: u64, after: Option<u64>) -> Result<(), StoreError> {
+    store
+        .append(Address::root("essay"), &checkpoint(seq), after, 0..0)
+        .await
+}
+
+/// Runs statements as someone else would.
+async fn sql(url: &str, statements: &str) {
+    let (client, driver) = tokio_postgres::connect(url, tokio_postgres::NoTls)
+        .await
+        .expect("the server lets us in");
+    tokio::spawn(driver);
+    client
+        .batch_execute(statements)
+        .await
+        .expect("the statements work");
+}
+
+#[tokio::test]
+async fn works_again_when_the_server_is_back() {
+    let server = match Postgres::start_own() {
+        Ok(server) => server,
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    let store = open(&server.url, "outage").await.unwrap();
+    let other = open(&server.url, "outage").await.unwrap();
+    append(&store, 1, None).await.unwrap();
+    assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
+
+    server.stop();
+    let away = [
+        append(&store, 2, Some(1)).await.unwrap_err(),
+        store.read(Address::root("essay"), None).await.unwrap_err(),
+        store.claim("other", "one").await.unwrap_err(),
+    ];
+    for error in away {
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    }
+    store.release("other", "one");
+
+    server.start();
+    append(&store, 2, Some(1)).await.unwrap();
+    append(&other, 3, Some(2)).await.unwrap();
+    let read = store.read(Address::root("essay"), None).await.unwrap();
+    assert_eq!(read.unwrap().chain, [checkpoint(3)]);
+    assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
+    assert_eq!(other.claim("essay", "two").await.unwrap(), busy("one"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_that_were_cut_are_replaced_before_anything_is_sent() {
+    let Some(server) = shared() else { return };
+    let schema = fresh_name("cut");
+    let url = format!("{}?application_name={schema}", server.url);
+    let store = open(&url, &schema).await.unwrap();
+    let other = open(&server.url, &schema).await.unwrap();
+    append(&store, 1, None).await.unwrap();
+    assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
+    for seq in 2..10 {
+        let cut = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{schema}'"
+        );
+        sql(&server.url, &cut).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        append(&store, seq, Some(seq - 1)).await.unwrap();
+    }
+    // The session is back too, under the key that its claims name.
+    let begin = Instant::now();
+    while session_count(&server.url, &schema).await == 0 {
+        assert!(
+            begin.elapsed() < Duration::from_secs(10),
+            "the session is not back"
+        );
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(other.claim("essay", "two").await.unwrap(), busy("one"));
+}
+
+/// The version of the server, as in 150018.
+async fn version(url: &str) -> i32 {
+    let (client, driver) = tokio_postgres::connect(url, tokio_postgres::NoTls)
+        .await
+        .expect("the server lets us in");
+    tokio::spawn(driver);
+    let row = client
+        .query_one("SELECT current_setting('server_version_num')::integer", &[])
+        .await;
+    row.expect("it has a version").get(0)
+}
+
+/// How many locks the sessions of this application hold.
+async fn session_count(url: &str, application: &str) -> i64 {
+    let (client, driver) = tokio_postgres::connect(url, tokio_postgres::NoTls)
+        .await
+        .expect("the server lets us in");
+    tokio::spawn(driver);
+    let count = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE locktype = 'advisory' AND granted AND application_name = $1";
+    let row = client.query_one(count, &[&application]).await;
+    row.expect("locks can be counted").get(0)
+}
+
+#[tokio::test]
+async fn a_claim_ends_with_the_last_clone_of_its_store() {
+    let Some(server) = shared() else { return };
+    let schema = fresh_name("clones");
+    let store = open(&server.url, &schema).await.unwrap();
+    let clone = store.clone();
+    assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
+    drop(store);
+    let other = open(&server.url, &schema).await.unwrap();
+    assert_eq!(other.claim("essay", "two").await.unwrap(), busy("one"));
+    drop(clone);
+    granted_within(&other, Duration::from_secs(5)).await;
+}
+
+async fn granted_within(store: &PostgresStore, longest: Duration) {
+    let begin = Instant::now();
+    while store.claim("essay", "two").await.unwrap() != Claim::Granted {
+        assert!(begin.elapsed() < longest, "still busy after {longest:?}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_killed_process_has_no_claims() {
+    let Some(server) = shared() else { return };
+    let schema = fresh_name("killed");
+    let store = open(&server.url, &schema).await.unwrap();
+    let mut process = OtherProcess::start(
+        "stores::postgres::other_process_claims",
+        &format!("{} {schema}", server.url),
+    );
+    process.wait_for("claimed");
+    assert_eq!(store.claim("essay", "two").await.unwrap(), busy("one"));
+    process.kill();
+    granted_within(&store, Duration::from_secs(5)).await;
+}
+
+/// Opens the store that the first process has named.
+async fn given_store() -> Option<PostgresStore> {
+    let server = given_server()?;
+    let (url, schema) = server.split_once(' ')?;
+    Some(open(url, schema).await.unwrap())
+}
+
+#[tokio::test]
+async fn other_process_claims() {
+    let Some(store) = given_store().await else {
+        return;
+    };
+    assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
+    println!("claimed");
+    std::future::pending::<()>().await;
+}
+
+#[tokio::test]
+async fn processes_that_contend_lose_nothing() {
+    let Some(server) = shared() else { return };
+    let schema = fresh_name("contend");
+    let store = open(&server.url, &schema).await.unwrap();
+    let process = OtherProcess::start(
+        "stores::postgres::other_process_appends",
+        &format!("{} {schema}", server.url),
+    );
+    append_many(&store).await;
+    process.finish();
+    let history = store
+        .history(Address::root("essay"), None, 1000)
+        .await
+        .unwrap();
+    let numbers: Vec<u64> = history.iter().rev().map(|found| found.seq).collect();
+    assert_eq!(numbers, (1..=100).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn other_process_appends() {
+    if let Some(store) = given_store().await {
+        append_many(&store).await;
+    }
+}
+
+/// Appends 50 checkpoints, each after whatever is the newest.
+async fn append_many(store: &PostgresStore) {
+    let mut newest = None;
+    let mut appended = 0;
+    while appended < 50 {
+        let seq = newest.map_or(1, |newest| newest + 1);
+        match append(store, seq, newest).await {
+            Ok(()) => {
+                appended += 1;
+                newest = Some(seq);
+            }
+            Err(StoreError::Conflict { found, .. }) => newest = found,
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn many_may_connect_at_once() {
+    let Some(server) = shared() else { return };
+    let schema = fresh_name("at \"once\"");
+    let connecting: Vec<_> = (0..8)
+        .map(|_| {
+            let schema = schema.clone();
+            tokio::spawn(async move { open(&server.url, &schema).await.map(drop) })
+        })
+        .collect();
+    for connected in connecting {
+        connected.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_older_layout_is_brought_up_to_date() {
+    let Some(server) = shared() else { return };
+    let schema = fresh_name("older");
+    let store = open(&server.url, &schema).await.unwrap();
+    append(&store, 1, None).await.unwrap();
+    drop(store);
+    // Claims came with the second layout.
+    let back = format!("DROP TABLE {schema}.claims; UPDATE {schema}.layout SET version = 1");
+    sql(&server.url, &back).await;
+
+    let store = open(&server.url, &schema).await.unwrap();
+    let read = store.read(Address::root("essay"), None).await.unwrap();
+    assert_eq!(read.unwrap().chain, [checkpoint(1)]);
+    assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
+}
+
+#[tokio::test]
+async fn a_newer_layout_is_refused() {
+    let Some(server) = shared() else { return };
+    let schema = fresh_name("newer");
+    open(&server.url, &schema).await.unwrap();
+    sql(
+        &server.url,
+        &format!("UPDATE {schema}.layout SET version = 1000"),
+    )
+    .await;
+    let error = open(&server.url, &schema).await.unwrap_err();
+    assert!(
+        matches!(error, StoreError::NewerLayout { found: 1000, .. }),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_hold_all_text_is_refused() {
+    let Some(server) = shared() else { return };
+    if !server.is_own() {
+        return eprintln!("skipped: a database of someone else's server is not for making others");
+    }
+    let database = fresh_name("ascii");
+    let own_language = if version(&server.url).await < 150_000 {
+        ""
+    } else {
+        "LOCALE_PROVIDER libc"
+    };
+    let create = format!(
+        "CREATE DATABASE {database} TEMPLATE template0 ENCODING 'SQL_ASCII' {own_language} LC_COLLATE 'C' LC_CTYPE 'C'"
+    );
+    sql(&server.url, &create).await;
+    let (host, _) = server.url.rsplit_once('/').unwrap();
+    let url = format!("{host}/{database}");
+    let error = open(&url, "petalflow").await.unwrap_err();
+    let words = std::error::Error::source(&error).unwrap().to_string();
+    assert!(words.contains("SQL_ASCII"), "{words}");
+}
+
+#[tokio::test]
+async fn a_url_that_cannot_be_read_is_not_shown() {
+    let error = PostgresStore::connect("postgres://app:secret@localhost:none/app")
+        .await
+        .unwrap_err();
+    let words = std::error::Error::source(&error).unwrap().to_string();
+    assert!(
+        words.contains("write postgres://user:password@host/database") && !words.contains("secret"),
+        "{words}"
+    );
+}
+
+fn busy(owner: &str) -> Claim {
+    Claim::Busy {
+        owner: owner.into(),
+    }
+}

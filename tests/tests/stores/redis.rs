@@ -1,0 +1,292 @@
+//! The store in Redis.
+
+use std::time::{Duration, Instant};
+
+use petalflow::TaskId;
+use petalflow::checkpoint::{
+    Address, Claim, RedisOptions, RedisStore, Store, StoreError, StoredCheckpoint, StoredWrite,
+    ThreadQuery,
+};
+use petalflow::testing::{StoreUnderTest, store_contract};
+
+use super::other_process::{OtherProcess, given_server};
+use super::servers::{Redis, fresh_name};
+
+store_contract! {
+    contract, async || {
+        let server = match Redis::shared() {
+            Ok(server) => server,
+            Err(why) => return Ok(StoreUnderTest::skipped(why)),
+        };
+        let prefix = fresh_name("contract");
+        let store = open(&server.url, &prefix).await?;
+        Ok(StoreUnderTest::new(store).with_other(open(&server.url, &prefix).await?))
+    }
+}
+
+/// How long claims last here.
+const LASTS: Duration = Duration::from_millis(1500);
+
+async fn open(url: &str, prefix: &str) -> Result<RedisStore, StoreError> {
+    let options = RedisOptions::new(url).prefix(prefix).claim_lasts(LASTS);
+    RedisStore::connect_with(options).await
+}
+
+/// The shared server, or none and a word about it.
+fn shared() -> Option<&'static Redis> {
+    Redis::shared()
+        .inspect_err(|why| eprintln!("skipped: {why}"))
+        .ok()
+}
+
+fn checkpoint(seq: u64) -> StoredCheckpoint {
+    StoredCheckpoint {
+        seq,
+        base: seq,
+        created_ms: 1_700_000_000_000 + seq,
+        bytes: seq.to_be_bytes().to_vec(),
+    }
+}
+
+async fn append(store: &RedisStore, seq: u64, after: Option<u64>) -> Result<(), StoreError> {
+    store
+        .append(Address::root("essay"), &checkpoint(seq), after, 0..0)
+        .await
+}
+
+/// Runs a command as someone else would.
+async fn command(url: &str, words: &[&str]) {
+    let client = redis::Client::open(url).expect("the url is right");
+    let mut connection = client
+        .get_multiplexed_async_connection()
+        .await
+        .expect("the server lets us in");
+    let mut command = redis::cmd(words[0]);
+    command.arg(&words[1..]);
+    command
+        .exec_async(&mut connection)
+        .await
+        .expect("the command works");
+}
+
+#[tokio::test]
+async fn works_again_when_the_server_is_back() {
+    let server = match Redis::start_own(&[]) {
+        Ok(server) => server,
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    let store = open(&server.url, "outage").await.unwrap();
+    let other = open(&server.url, "outage").await.unwrap();
+    append(&store, 1, None).await.unwrap();
+
+    server.stop();
+    let away = [
+        append(&store, 2, Some(1)).await.unwrap_err(),
+        store.read(Address::root("essay"), None).await.unwrap_err(),
+        store.claim("other", "one").await.unwrap_err(),
+    ];
+    for error in away {
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    }
+    store.release("other", "one");
+
+    server.start();
+    append(&store, 2, Some(1)).await.unwrap();
+    append(&other, 3, Some(2)).await.unwrap();
+    let read = store.read(Address::root("essay"), None).await.unwrap();
+    assert_eq!(read.unwrap().chain, [checkpoint(3)]);
+    assert_eq!(store.claim("other", "one").await.unwrap(), Claim::Granted);
+    assert_eq!(other.claim("other", "two").await.unwrap(), busy("one"));
+}
+
+#[tokio::test]
+async fn connections_that_were_cut_are_made_anew() {
+    let server = match Redis::start_own(&[]) {
+        Ok(server) => server,
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    let store = open(&server.url, "cut").await.unwrap();
+    append(&store, 1, None).await.unwrap();
+    for seq in 2..20 {
+        command(&server.url, &["CLIENT", "KILL", "TYPE", "normal"]).await;
+        append(&store, seq, Some(seq - 1)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_killed_process_has_no_claims_after_their_time() {
+    let Some(server) = shared() else { return };
+    let prefix = fresh_name("killed");
+    let store = open(&server.url, &prefix).await.unwrap();
+    let mut process = OtherProcess::start(
+        "stores::redis::other_process_claims",
+        &format!("{} {prefix}", server.url),
+    );
+    process.wait_for("claimed");
+    assert_eq!(store.claim("essay", "two").await.unwrap(), busy("one"));
+    process.kill();
+    let begin = Instant::now();
+    while store.claim("essay", "two").await.unwrap() != Claim::Granted {
+        assert!(begin.elapsed() < LASTS * 2, "still busy");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Opens the store that the first process has named.
+async fn given_store() -> Option<RedisStore> {
+    let server = given_server()?;
+    let (url, prefix) = server.split_once(' ')?;
+    Some(open(url, prefix).await.unwrap())
+}
+
+#[tokio::test]
+async fn other_process_claims() {
+    let Some(store) = given_store().await else {
+        return;
+    };
+    assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
+    println!("claimed");
+    std::future::pending::<()>().await;
+}
+
+#[tokio::test]
+async fn processes_that_contend_lose_nothing() {
+    let Some(server) = shared() else { return };
+    let prefix = fresh_name("contend");
+    let store = open(&server.url, &prefix).await.unwrap();
+    let process = OtherProcess::start(
+        "stores::redis::other_process_appends",
+        &format!("{} {prefix}", server.url),
+    );
+    append_many(&store).await;
+    process.finish();
+    let history = store
+        .history(Address::root("essay"), None, 1000)
+        .await
+        .unwrap();
+    let numbers: Vec<u64> = history.iter().rev().map(|found| found.seq).collect();
+    assert_eq!(numbers, (1..=100).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn other_process_appends() {
+    if let Some(store) = given_store().await {
+        append_many(&store).await;
+    }
+}
+
+/// Appends 50 checkpoints, each after whatever is the newest.
+async fn append_many(store: &RedisStore) {
+    let mut newest = None;
+    let mut appended = 0;
+    while appended < 50 {
+        let seq = newest.map_or(1, |newest| newest + 1);
+        match append(store, seq, newest).await {
+            Ok(()) => {
+                appended += 1;
+                newest = Some(seq);
+            }
+            Err(StoreError::Conflict { found, .. }) => newest = found,
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+}
+
+/// A server in cluster mode refuses scripts whose keys are not all in the same slot.
+#[tokio::test]
+async fn keys_of_a_thread_are_together_in_a_cluster() {
+    let server = match Redis::start_own(&["--cluster-enabled", "yes"]) {
+        Ok(server) => server,
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    let slots: Vec<String> = (0..16384).map(|slot: u32| slot.to_string()).collect();
+    let mut add = vec!["CLUSTER", "ADDSLOTS"];
+    add.extend(slots.iter().map(String::as_str));
+    command(&server.url, &add).await;
+    let begin = Instant::now();
+    let store = loop {
+        match open(&server.url, "cluster:").await {
+            Ok(store) => break store,
+            Err(error) => assert!(begin.elapsed() < Duration::from_secs(20), "{error:?}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+
+    for index in 0..40 {
+        let thread = format!("essay-{index}");
+        let address = Address::root(&thread);
+        let write = StoredWrite {
+            task: TaskId::from_bytes([7; 16]),
+            name: "result".into(),
+            bytes: vec![1],
+        };
+        assert_eq!(store.claim(&thread, "one").await.unwrap(), Claim::Granted);
+        store
+            .append(address, &checkpoint(1), None, 0..0)
+            .await
+            .unwrap();
+        store.write(address, 1, &[write]).await.unwrap();
+        store
+            .append(address, &checkpoint(2), Some(1), 0..2)
+            .await
+            .unwrap();
+        store.read(address, None).await.unwrap().unwrap();
+        store.prune(address, 2).await.unwrap();
+        assert_eq!(store.namespaces(&thread).await.unwrap(), [""]);
+        if index % 2 == 0 {
+            store.delete(&thread).await.unwrap();
+        }
+        store.release(&thread, "one");
+    }
+    let threads = store.threads(ThreadQuery::default()).await.unwrap();
+    assert_eq!(threads.len(), 20);
+}
+
+#[tokio::test]
+async fn a_newer_layout_is_refused() {
+    let Some(server) = shared() else { return };
+    let prefix = fresh_name("newer");
+    open(&server.url, &prefix).await.unwrap();
+    command(&server.url, &["SET", &format!("{prefix}layout"), "1000"]).await;
+    let error = open(&server.url, &prefix).await.unwrap_err();
+    assert!(
+        matches!(error, StoreError::NewerLayout { found: 1000, .. }),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn missing_bytes_are_damage() {
+    let Some(server) = shared() else { return };
+    let prefix = fresh_name("damaged");
+    let store = open(&server.url, &prefix).await.unwrap();
+    append(&store, 1, None).await.unwrap();
+    // As a server does that may evict keys; the shard is that of the thread `essay`.
+    for shard in 0..16 {
+        command(
+            &server.url,
+            &["DEL", &format!("{prefix}{{{shard}}}:bytes:essay")],
+        )
+        .await;
+    }
+    let error = store.read(Address::root("essay"), None).await.unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_url_that_cannot_be_read_is_not_shown() {
+    let error = RedisStore::connect("redis://:secret@localhost:none")
+        .await
+        .unwrap_err();
+    let words = std::error::Error::source(&error).unwrap().to_string();
+    assert!(
+        words.contains("write redis://user:password@host/database") && !words.contains("secret"),
+        "{words}"
+    );
+}
+
+fn busy(owner: &str) -> Claim {
+    Claim::Busy {
+        owner: owner.into(),
+    }
+}

@@ -1,0 +1,19 @@
+//! An answer for a question that never expires.
+
+use petalflow::interrupt::Ask;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+enum Review {
+    Approve,
+    Reject(String),
+}
+
+#[derive(Serialize, Ask)]
+#[ask(answer = Review, default = Review::Approve)]
+struct ReviewDraft {
+    id: u64,
+    draft: String,
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! An option twice.
+
+use petalflow::interrupt::Ask;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+enum Review {
+    Approve,
+    Reject(String),
+}
+
+#[derive(Serialize, Ask)]
+#[ask(answer = Review, answer = bool)]
+struct ReviewDraft {
+    id: u64,
+    draft: String,
+}
+
+fn main() {}

@@ -1,0 +1,37 @@
+//! Neither `before` nor `after`.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    score: u32,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn rate(draft: &str) -> Option<EssayScore> {
+    draft.parse().ok().map(EssayScore)
+}
+
+#[node(Essay)]
+async fn publish(draft: &str) -> EssayNotes {
+    EssayNotes(vec![draft.into()])
+}
+
+flow! {
+    WriteEssay(Essay) {
+        START -> write -> rate -> publish;
+        interrupt publish;
+    }
+}
+
+fn main() {}

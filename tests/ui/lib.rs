@@ -1,0 +1,1 @@
+//! Compile errors as users see them; see `ui.rs`.
