@@ -74,18 +74,16 @@ impl Archive {
     pub(crate) async fn append(
         &self,
         namespace: &str,
-        mut checkpoint: StoredCheckpoint,
+        checkpoint: &mut StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
     ) -> Result<(), StoreError> {
         let address = self.address(namespace);
         if let Some(protection) = &self.protection {
-            let context = checkpoint_context(address, &checkpoint);
-            checkpoint.bytes = protection.seal(&context, checkpoint.bytes)?;
+            let context = checkpoint_context(address, checkpoint);
+            checkpoint.bytes = protection.seal(&context, std::mem::take(&mut checkpoint.bytes))?;
         }
-        self.store
-            .append(address, &checkpoint, after, settled)
-            .await
+        self.store.append(address, checkpoint, after, settled).await
     }
 
     pub(crate) async fn write(

@@ -35,7 +35,8 @@ struct Threads {
 /// All that stands at one address.
 #[derive(Default)]
 struct Line {
-    checkpoints: BTreeMap<u64, StoredCheckpoint>,
+    /// In the order of their numbers: nearly all that is asked for is at the end.
+    checkpoints: Vec<StoredCheckpoint>,
     writes: BTreeMap<u64, BTreeMap<(TaskId, String), Vec<u8>>>,
 }
 
@@ -66,16 +67,12 @@ impl Threads {
 
     /// The line at an address, which may be new. Names are copied only then.
     fn line_mut(&mut self, address: Address<'_>) -> &mut Line {
-        if !self.threads.contains_key(address.thread) {
-            self.threads.insert(address.thread.into(), BTreeMap::new());
-        }
-        let Some(lines) = self.threads.get_mut(address.thread) else {
-            unreachable!("it was just put there")
-        };
-        if !lines.contains_key(address.namespace) {
+        if self.line(address).is_none() {
+            let lines = self.threads.entry(address.thread.into()).or_default();
             lines.insert(address.namespace.into(), Line::default());
         }
-        let Some(line) = lines.get_mut(address.namespace) else {
+        let lines = self.threads.get_mut(address.thread);
+        let Some(line) = lines.and_then(|lines| lines.get_mut(address.namespace)) else {
             unreachable!("it was just put there")
         };
         line
@@ -89,7 +86,13 @@ impl Line {
     }
 
     fn newest(&self) -> Option<u64> {
-        self.checkpoints.last_key_value().map(|(seq, _)| *seq)
+        self.checkpoints.last().map(|newest| newest.seq)
+    }
+
+    /// Where the checkpoints begin whose number is not below this one.
+    fn place(&self, seq: u64) -> usize {
+        self.checkpoints
+            .partition_point(|checkpoint| checkpoint.seq < seq)
     }
 
     fn writes(&self, seqs: Range<u64>) -> impl Iterator<Item = (u64, StoredWrite)> {
@@ -119,7 +122,9 @@ impl Store for MemoryStore {
         settled: Range<u64>,
     ) -> StoreFuture<'a, ()> {
         let mut threads = self.lock();
-        let found = threads.line(address).and_then(Line::newest);
+        let lines = threads.threads.get_mut(address.thread);
+        let known = lines.and_then(|lines| lines.get_mut(address.namespace));
+        let found = known.as_ref().and_then(|line| line.newest());
         if found != after {
             return ready(Err(StoreError::Conflict {
                 thread: address.thread.into(),
@@ -127,8 +132,11 @@ impl Store for MemoryStore {
                 found,
             }));
         }
-        let line = threads.line_mut(address);
-        line.checkpoints.insert(checkpoint.seq, checkpoint.clone());
+        let line = match known {
+            Some(line) => line,
+            None => threads.line_mut(address),
+        };
+        line.checkpoints.push(checkpoint.clone());
         if !line.writes.is_empty() {
             line.writes.retain(|seq, _| !settled.contains(seq));
         }
@@ -159,10 +167,13 @@ impl Store for MemoryStore {
         let threads = self.lock();
         let stored = threads.line(address).and_then(|line| {
             let seq = seq.or_else(|| line.newest())?;
-            let base = line.checkpoints.get(&seq)?.base;
-            let chain = line.checkpoints.range(base..=seq);
+            let place = line.place(seq);
+            let checkpoint = line.checkpoints.get(place)?;
+            if checkpoint.seq != seq {
+                return None;
+            }
             Some(Stored {
-                chain: chain.map(|(_, checkpoint)| checkpoint.clone()).collect(),
+                chain: line.checkpoints[line.place(checkpoint.base)..=place].to_vec(),
                 writes: line
                     .writes(seq..seq.saturating_add(1))
                     .map(|(_, write)| write)
@@ -191,14 +202,11 @@ impl Store for MemoryStore {
         limit: usize,
     ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
         let threads = self.lock();
-        let end = before.map_or(Bound::Unbounded, Bound::Excluded);
         let line = threads.line(address);
         let checkpoints = line.map(|line| {
-            let newest_first = line.checkpoints.range((Bound::Unbounded, end)).rev();
-            newest_first
-                .take(limit)
-                .map(|(_, checkpoint)| checkpoint.clone())
-                .collect()
+            let end = before.map_or(line.checkpoints.len(), |before| line.place(before));
+            let newest_first = line.checkpoints[..end].iter().rev();
+            newest_first.take(limit).cloned().collect()
         });
         ready(Ok(checkpoints.unwrap_or_default()))
     }
@@ -221,7 +229,7 @@ impl Store for MemoryStore {
             .range::<str, _>((from, Bound::Unbounded))
             .take_while(|(id, _)| id.starts_with(query.prefix))
             .filter_map(|(id, lines)| {
-                let all = || lines.values().flat_map(|line| line.checkpoints.values());
+                let all = || lines.values().flat_map(|line| &line.checkpoints);
                 Some(ThreadInfo {
                     id: id.clone(),
                     checkpoints: all().count() as u64,
@@ -238,7 +246,7 @@ impl Store for MemoryStore {
         let mut threads = self.lock();
         if threads.line(address).is_some() {
             let line = threads.line_mut(address);
-            line.checkpoints = line.checkpoints.split_off(&seq);
+            line.checkpoints.drain(..line.place(seq));
             line.writes = line.writes.split_off(&seq);
         }
         ready(Ok(()))

@@ -12,6 +12,7 @@ mod depth;
 #[doc(hidden)]
 pub mod fuzz;
 mod memory;
+mod pack;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod protection;

@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer};
-use serde::ser::{Serialize, SerializeTuple as _, Serializer};
 
 use super::bytes::Bytes;
-use super::{CodecError, decode, encode};
+use super::{CodecError, decode, pack};
 
 /// The version of the layout, in the first byte.
 const VERSION: u8 = 1;
@@ -150,41 +149,104 @@ pub(crate) struct Record {
 }
 
 impl Header {
-    /// The header and the keys as bytes.
-    pub(crate) fn encode(
+    /// How the bytes of every checkpoint of this program begin.
+    pub(crate) fn begin(&self) -> Vec<u8> {
+        let out = &mut vec![VERSION];
+        pack::array(10, out);
+        pack::array(4, out);
+        pack::text(&self.flow, out);
+        pack::number(self.graph, out);
+        pack::number(self.version.into(), out);
+        pack::number(self.schema, out);
+        std::mem::take(out)
+    }
+
+    /// The header and the keys as bytes, behind the beginning.
+    pub(crate) fn encode<'k>(
         &self,
-        keys: &[KeyEntry<'_>],
+        keys: impl ExactSizeIterator<Item = KeyEntry<'k>>,
         out: &mut Vec<u8>,
-    ) -> Result<(), CodecError> {
-        out.push(VERSION);
-        let outline = self
-            .outline
-            .as_ref()
-            .map(|outline| (&outline.graph, &outline.schema));
-        let program = (&*self.flow, self.graph, self.version, self.schema);
-        let place = (
-            self.cause.code(),
-            self.parent,
-            self.origin,
-            self.turn,
-            self.superstep,
-            self.owner.as_ref().map(Bytes),
-        );
-        encode(
-            &(
-                program,
-                place,
-                &self.frontier,
-                &self.deferred,
-                &self.joins,
-                &self.gates,
-                &self.answers,
-                &self.notes,
-                outline,
-                keys,
-            ),
-            out,
-        )
+    ) {
+        pack::array(6, out);
+        pack::number(self.cause.code().into(), out);
+        pack::option(self.parent, out, pack::number);
+        pack::number(self.origin, out);
+        pack::number(self.turn, out);
+        pack::number(self.superstep, out);
+        pack::option(self.owner.as_ref(), out, |owner, out| {
+            pack::bytes(owner, out);
+        });
+        pack::list(self.frontier.iter(), out, TaskEntry::encode);
+        pack::list(self.deferred.iter(), out, TaskEntry::encode);
+        pack::list(self.joins.iter(), out, |(join, sides), out| {
+            pack::array(2, out);
+            pack::text(join, out);
+            texts(sides, out);
+        });
+        texts(&self.gates, out);
+        pack::list(self.answers.iter(), out, AnswerEntry::encode);
+        pack::list(self.notes.iter(), out, Note::encode);
+        pack::option(self.outline.as_ref(), out, |outline, out| {
+            pack::array(2, out);
+            texts(&outline.graph, out);
+            texts(&outline.schema, out);
+        });
+        pack::list(keys, out, |key, out| {
+            pack::array(3, out);
+            pack::text(key.id, out);
+            pack::number(key.kind.code().into(), out);
+            pack::bytes(key.bytes, out);
+        });
+    }
+}
+
+fn texts(texts: &[String], out: &mut Vec<u8>) {
+    pack::list(texts.iter(), out, |text, out| pack::text(text, out));
+}
+
+impl KeyKind {
+    fn code(self) -> u8 {
+        match self {
+            KeyKind::Value => 0,
+            KeyKind::Delta => 1,
+            KeyKind::Unset => 2,
+        }
+    }
+}
+
+impl TaskEntry {
+    fn encode(&self, out: &mut Vec<u8>) {
+        pack::array(3, out);
+        pack::text(&self.node, out);
+        pack::option(self.send.map(u64::from), out, pack::number);
+        pack::option(self.item.as_deref(), out, pack::bytes);
+    }
+}
+
+impl AnswerEntry {
+    fn encode(&self, out: &mut Vec<u8>) {
+        pack::array(3, out);
+        pack::bytes(&self.id, out);
+        pack::text(&self.name, out);
+        pack::bytes(&self.bytes, out);
+    }
+}
+
+impl Note {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Note {
+            node,
+            decision,
+            by,
+            reason,
+            at_ms,
+        } = self;
+        pack::array(5, out);
+        pack::text(node, out);
+        pack::text(decision, out);
+        pack::option(by.as_deref(), out, pack::text);
+        pack::option(reason.as_deref(), out, pack::text);
+        pack::number(*at_ms, out);
     }
 }
 
@@ -259,21 +321,6 @@ impl Record {
     }
 }
 
-impl Serialize for KeyEntry<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let kind = match self.kind {
-            KeyKind::Value => 0u8,
-            KeyKind::Delta => 1,
-            KeyKind::Unset => 2,
-        };
-        let mut tuple = serializer.serialize_tuple(3)?;
-        tuple.serialize_element(self.id)?;
-        tuple.serialize_element(&kind)?;
-        tuple.serialize_element(&Bytes(self.bytes))?;
-        tuple.end()
-    }
-}
-
 impl<'de> Deserialize<'de> for OwnedKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (id, kind, Bytes(bytes)) = Deserialize::deserialize(deserializer)?;
@@ -291,24 +338,12 @@ impl<'de> Deserialize<'de> for OwnedKey {
     }
 }
 
-impl Serialize for TaskEntry {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (&self.node, self.send, self.item.as_ref().map(Bytes)).serialize(serializer)
-    }
-}
-
 impl<'de> Deserialize<'de> for TaskEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (node, send, item): (String, Option<u32>, Option<Bytes<Vec<u8>>>) =
             Deserialize::deserialize(deserializer)?;
         let item = item.map(|Bytes(item)| item);
         Ok(TaskEntry { node, send, item })
-    }
-}
-
-impl Serialize for AnswerEntry {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (Bytes(self.id), &self.name, Bytes(&self.bytes)).serialize(serializer)
     }
 }
 
@@ -320,19 +355,6 @@ impl<'de> Deserialize<'de> for AnswerEntry {
             .try_into()
             .map_err(|_| serde::de::Error::custom("an answer's id has 16 bytes"))?;
         Ok(AnswerEntry { id, name, bytes })
-    }
-}
-
-impl Serialize for Note {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Note {
-            node,
-            decision,
-            by,
-            reason,
-            at_ms,
-        } = self;
-        (node, decision, by, reason, at_ms).serialize(serializer)
     }
 }
 
@@ -399,8 +421,8 @@ mod tests {
             kind: KeyKind::Delta,
             bytes: &[1, 2, 3],
         }];
-        let mut bytes = Vec::new();
-        header().encode(&keys, &mut bytes).unwrap();
+        let mut bytes = header().begin();
+        header().encode(keys.into_iter(), &mut bytes);
         let record = Record::decode(&bytes).unwrap();
         assert_eq!(record.header, header());
         assert_eq!(record.keys[0].bytes, [1, 2, 3]);
@@ -409,8 +431,8 @@ mod tests {
 
     #[test]
     fn damaged_bytes_are_errors() {
-        let mut bytes = Vec::new();
-        header().encode(&[], &mut bytes).unwrap();
+        let mut bytes = header().begin();
+        header().encode([].into_iter(), &mut bytes);
         for end in 0..bytes.len() {
             assert!(Record::decode(&bytes[..end]).is_err(), "{end}");
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Flow;
 use crate::event::Sink;
 use crate::node::{Effects, Output, Scope};
-use crate::run::stored::{Command, Desk, Nested};
+use crate::run::stored::{Above, Command, Desk, Nested};
 use crate::run::{Begin, CancelToken, Extras, Settings, Start, StoredStart, drive};
 use crate::thread::{Keep, OnBusy};
 use crate::{BoxError, Namespace, RunErrorKind, State};
@@ -49,21 +49,26 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
     match run.await {
         Ok(state) => out(state).apply(effects),
         Err(error) => {
-            if let (Some(desk), RunErrorKind::Interrupted { interrupts }) =
-                (&shared.desk, error.kind())
-            {
-                // What the flow waits for, its node waits for: nothing can swallow it.
-                desk.park(scope.task_id(), interrupts.clone());
-                std::future::pending::<()>().await;
+            match (&shared.desk, error.kind()) {
+                (Some(desk), RunErrorKind::Interrupted { interrupts }) => {
+                    // What the flow waits for, its node waits for: nothing can swallow it.
+                    desk.park(scope.task_id(), interrupts.clone());
+                    std::future::pending().await
+                }
+                (Some(desk), RunErrorKind::Thread { problem }) => {
+                    // The same thread cannot be written to.
+                    let problem = problem.clone();
+                    match desk.fail(problem, error.into()).await {}
+                }
+                _ => Err(error.into()),
             }
-            Err(error.into())
         }
     }
 }
 
 /// A flow inside a stored one is stored beside it, under its own namespace.
 fn stored<S: State>(
-    desk: &Desk,
+    desk: &Arc<Desk>,
     scope: &Scope,
     namespace: &Namespace,
     input: S::Input,
@@ -80,6 +85,10 @@ fn stored<S: State>(
         nested: Some(Nested {
             owner: scope.task_id(),
             answers: Arc::clone(&desk.answers),
+            above: Above {
+                desk: Arc::clone(desk),
+                superstep: scope.superstep,
+            },
             keep,
         }),
     }))

@@ -542,18 +542,7 @@ impl Scope {
     }
 
     pub(crate) fn task_id(&self) -> TaskId {
-        let shared = &self.shared;
-        let origin = shared.desk.as_ref().map_or_else(
-            || self.superstep.saturating_sub(1),
-            |desk| desk.origin(self.superstep),
-        );
-        task_id(
-            shared.thread(),
-            shared.namespace.as_str(),
-            origin,
-            shared.wiring.stored_name(self.node),
-            self.send,
-        )
+        self.shared.task_id(self.superstep, self.node, self.send)
     }
 }
 

@@ -594,6 +594,14 @@ impl<S: State> Broken<S> {
         }
     }
 
+    /// A task could not write to the thread.
+    pub(super) fn of_task(problem: String, source: BoxError) -> Self {
+        Broken {
+            source: Some(source),
+            ..Broken::new(RunErrorKind::Thread { problem })
+        }
+    }
+
     /// Whether the run has stopped in order to go on later.
     pub(super) fn is_pause(&self) -> bool {
         matches!(

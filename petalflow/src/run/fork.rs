@@ -11,7 +11,7 @@ use super::attempt::attempts;
 use super::drive::{Broken, Engine, survive};
 use super::guard::{Failure, caught, watched};
 use super::slab::Slab;
-use super::stored::{Book, Desk, Fate};
+use super::stored::{Book, Call, Desk, Fate};
 use crate::flow::Step;
 use crate::interrupt::Interrupt;
 use crate::middleware::BoxFuture;
@@ -92,19 +92,24 @@ where
         engine.state = Arc::get_mut(&mut self.frame).and_then(Option::take);
         if let Some(book) = &mut book {
             let shared = Arc::clone(&engine.scope.shared);
-            self.keep(&shared, book, &result, asked).await?;
+            let barrier = (engine.state.as_ref(), engine.lane.written);
+            self.keep(&shared, barrier, book, &result, asked).await?;
         }
         self.ended.sort_unstable_by_key(|job| job.order);
         result.map_err(|broken| self.pending(broken))?;
-        self.commit(engine, book.as_deref_mut())?;
-        let outcomes = self
-            .ended
-            .iter()
-            .map(|job| (job.scope.node, job.end.outcome(&job.effects)));
-        let planned = planner.advance(engine.wiring(), outcomes, frontier);
-        planned.map_err(|missing| Broken::new(engine.no_edge(&missing)))?;
+        let overwritten = self.prepare(engine)?;
         if let Some(book) = book {
+            // Whatever can be refused is, before the state moves on: it would be stored with the tasks that led to it.
+            self.plan(engine, planner, frontier)?;
+            let updates = self.ended.iter().map(|job| &job.effects.update);
+            book.journal
+                .absorb(updates, overwritten)
+                .map_err(Broken::of_thread)?;
+            self.commit(engine, overwritten);
             self.record(engine, book, planner, frontier).await?;
+        } else {
+            self.commit(engine, overwritten);
+            self.plan(engine, planner, frontier)?;
         }
         engine.tell(|| crate::EventKind::SuperstepFinished);
         engine.tell_values();
@@ -120,6 +125,7 @@ where
         fates: Vec<Fate<F::State>>,
         mut book: Option<&mut Book<F::State>>,
     ) -> Result<(), Broken<F::State>> {
+        let desk = engine.scope.shared.desk.clone();
         let mut fates = fates.into_iter();
         let mut waiting = frontier.drain(..).enumerate();
         loop {
@@ -162,9 +168,28 @@ where
                             .jot(engine.wiring(), finished(&self.ended))
                             .map_err(Broken::of_thread)?;
                     }
-                    watched(&mut engine.watch, self.slab.next())
-                        .await
-                        .map_err(|stop| Broken::new(stop.into()))?
+                    let next = watched(&mut engine.watch, next(desk.as_deref(), &mut self.slab));
+                    let next = next.await.map_err(|stop| Broken::new(stop.into()))?;
+                    match (next, &mut book) {
+                        (Next::Ended(ended), _) => ended,
+                        (Next::Called(Call::Break(problem, source)), _) => {
+                            return Err(Broken::of_task(problem, source));
+                        }
+                        (Next::Called(Call::Settle), Some(book)) => {
+                            let state = Option::as_ref(&self.frame)
+                                .expect("the state is in the frame during a fork");
+                            let settle = book.journal.settle(state, engine.lane.written);
+                            watched(&mut engine.watch, settle)
+                                .await
+                                .map_err(|stop| Broken::new(stop.into()))?
+                                .map_err(Broken::of_thread)?;
+                            if let Some(desk) = &desk {
+                                desk.settled();
+                            }
+                            continue;
+                        }
+                        (Next::Called(Call::Settle), None) => continue,
+                    }
                 }
             };
             if matches!(job.end, JobEnd::Parked) {
@@ -190,6 +215,7 @@ where
     async fn keep(
         &mut self,
         shared: &Shared,
+        (state, written): (Option<&F::State>, KeySet),
         book: &mut Book<F::State>,
         result: &Result<(), Broken<F::State>>,
         mut asked: Vec<(TaskId, Interrupt)>,
@@ -205,10 +231,13 @@ where
             Ok(()) => None,
             Err(broken) => broken.failure(),
         };
-        let kept = book
-            .journal
-            .keep(&shared.wiring, finished(&self.ended), failed, &asked)
-            .await;
+        // First the barrier: what tasks have left beside one that a crash would lose would be found by others.
+        let mut kept = book.close(state, written).await;
+        if kept.is_ok() {
+            let ended = finished(&self.ended);
+            let journal = &mut book.journal;
+            kept = journal.keep(&shared.wiring, ended, failed, &asked).await;
+        }
         // A failure is the cause; that it could not be written down comes second.
         if result.is_err() {
             return Ok(());
@@ -256,34 +285,42 @@ where
         Ok(())
     }
 
-    /// Folds all writes in the order of the tasks, or none.
-    fn commit(
-        &mut self,
-        engine: &mut Engine<F>,
-        book: Option<&mut Book<F::State>>,
-    ) -> Result<(), Broken<F::State>> {
+    /// Whether all writes can be folded; and which keys they overwrite.
+    fn prepare(&mut self, engine: &Engine<F>) -> Result<KeySet, Broken<F::State>> {
         let state = engine
             .state
-            .as_mut()
+            .as_ref()
             .expect("every task has let go of the state");
-        match prepare(state, self.ended.iter().map(|job| &job.effects.update)) {
-            Ok(overwritten) => {
-                if let Some(book) = book {
-                    let updates = self.ended.iter().map(|job| &job.effects.update);
-                    book.journal
-                        .absorb(updates, overwritten)
-                        .map_err(Broken::of_thread)?;
-                }
-                apply(
-                    state,
-                    &mut engine.lane.written,
-                    overwritten,
-                    self.ended.iter_mut().map(|job| &mut job.effects.update),
-                );
-                Ok(())
-            }
-            Err(error) => Err(self.pending(Broken::refused(self.writers(&error), error))),
-        }
+        prepare(state, self.ended.iter().map(|job| &job.effects.update))
+            .map_err(|error| self.pending(Broken::refused(self.writers(&error), error)))
+    }
+
+    /// Folds all writes in the order of the tasks.
+    fn commit(&mut self, engine: &mut Engine<F>, overwritten: KeySet) {
+        apply(
+            engine
+                .state
+                .as_mut()
+                .expect("every task has let go of the state"),
+            &mut engine.lane.written,
+            overwritten,
+            self.ended.iter_mut().map(|job| &mut job.effects.update),
+        );
+    }
+
+    /// Plans the next frontier.
+    fn plan(
+        &self,
+        engine: &Engine<F>,
+        planner: &mut Planner,
+        frontier: &mut Vec<Task>,
+    ) -> Result<(), Broken<F::State>> {
+        let outcomes = self
+            .ended
+            .iter()
+            .map(|job| (job.scope.node, job.end.outcome(&job.effects)));
+        let planned = planner.advance(engine.wiring(), outcomes, frontier);
+        planned.map_err(|missing| Broken::new(engine.no_edge(&missing)))
     }
 
     /// What has finished is kept beside the state.
@@ -314,6 +351,28 @@ where
     }
 }
 
+/// What the driver hears from its tasks.
+enum Next<S: State> {
+    Ended(Ended<S>),
+    Called(Call),
+}
+
+/// Waits until a task has ended, or wants something of the run.
+async fn next<S: State, T: Future<Output = Ended<S>>>(
+    desk: Option<&Desk>,
+    slab: &mut Slab<T>,
+) -> Next<S> {
+    let Some(desk) = desk else {
+        return Next::Ended(slab.next().await);
+    };
+    let (mut ended, mut called) = (std::pin::pin!(slab.next()), std::pin::pin!(desk.called()));
+    std::future::poll_fn(|cx| match ended.as_mut().poll(cx) {
+        Poll::Ready(ended) => Poll::Ready(Next::Ended(ended)),
+        Poll::Pending => called.as_mut().poll(cx).map(Next::Called),
+    })
+    .await
+}
+
 /// The tasks that have ended, as the journal takes them.
 fn finished<S: State>(
     ended: &[Box<Job<S>>],
@@ -337,22 +396,26 @@ pub(super) async fn run_job<F: Flow>(
         end,
         ..
     } = &mut *job;
-    let desk = scope.shared.desk.clone();
-    let busy = desk.is_some()
-        || extras
-            .as_ref()
-            .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
-    let task = desk.is_some().then(|| scope.task_id());
-    let result = if busy || !scope.shared.wiring.policies[scope.node as usize].is_none() {
+    let shared = Arc::clone(&scope.shared);
+    let place = (scope.superstep, scope.node, scope.send);
+    let busy = extras
+        .as_ref()
+        .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
+    let result = if busy || !shared.wiring.policies[scope.node as usize].is_none() {
         let extras = extras.unwrap_or_default();
         let attempts: BoxFuture<'_, _> =
             Box::pin(async move { attempts(&*flow, &extras, scope, snapshot, effects).await });
-        match &desk {
+        match &shared.desk {
             None => attempts.await,
-            Some(desk) => until_parked(desk, task, end, attempts).await,
+            Some(desk) => until_parked(&shared, desk, place, end, attempts).await,
         }
     } else {
-        caught(flow.step(scope.node, &mut Step::task(scope, snapshot, effects))).await
+        let mut step = Step::task(scope, snapshot, effects);
+        let once = caught(flow.step(place.1, &mut step));
+        match &shared.desk {
+            None => once.await,
+            Some(desk) => until_parked(&shared, desk, place, end, once).await,
+        }
     };
     // Before the job is handed back: the driver takes the state home when the last task has let go of it.
     drop(frame);
@@ -361,27 +424,32 @@ pub(super) async fn run_job<F: Flow>(
 
 /// Awaits a task until it ends or has asked a person: then it is dropped, and runs again when there is an answer.
 async fn until_parked(
+    shared: &Shared,
     desk: &Desk,
-    task: Option<TaskId>,
+    (superstep, node, send): (u64, u32, Option<u32>),
     end: &mut JobEnd,
-    attempts: BoxFuture<'_, Result<(), Failure>>,
+    attempts: impl Future<Output = Result<(), Failure>>,
 ) -> Result<(), Failure> {
-    let Some(task) = task else {
-        return attempts.await;
-    };
-    let mut attempts = attempts;
-    let mut parked = std::pin::pin!(desk.parked(task));
+    // Only a task that waits needs its id here: most have ended when they were polled once.
+    let id = || shared.task_id(superstep, node, send);
+    let mut waits = None;
+    let mut attempts = std::pin::pin!(attempts);
     let result = std::future::poll_fn(|cx| match attempts.as_mut().poll(cx) {
         Poll::Ready(result) => Poll::Ready(Some(result)),
-        Poll::Pending => parked.as_mut().poll(cx).map(|()| None),
+        Poll::Pending => {
+            let task = *waits.get_or_insert_with(id);
+            desk.poll_parked(task, cx).map(|()| None)
+        }
     })
     .await;
     let Some(result) = result else {
         *end = JobEnd::Parked;
         return Ok(());
     };
-    // It has gone on without the answer, as in a `select!`.
-    desk.withdraw(task);
+    if waits.is_some() || desk.has_asked() {
+        // It has gone on without the answer, as in a `select!`.
+        desk.withdraw(waits.unwrap_or_else(id));
+    }
     result
 }
 

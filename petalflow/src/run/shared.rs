@@ -8,7 +8,8 @@ use super::CancelToken;
 use super::stored::Desk;
 use crate::event::Listener;
 use crate::flow::Wiring;
-use crate::{ManagedValues, Namespace};
+use crate::node::task_id;
+use crate::{ManagedValues, Namespace, TaskId};
 
 /// What all tasks of a run share.
 pub(crate) struct Shared {
@@ -44,5 +45,20 @@ impl Shared {
             )
             .into()
         })
+    }
+
+    /// The id of a task of this run.
+    pub(crate) fn task_id(&self, superstep: u64, node: u32, send: Option<u32>) -> TaskId {
+        let origin = self.desk.as_ref().map_or_else(
+            || superstep.saturating_sub(1),
+            |desk| desk.origin(superstep),
+        );
+        task_id(
+            self.thread(),
+            self.namespace.as_str(),
+            origin,
+            self.wiring.stored_name(node),
+            send,
+        )
     }
 }

@@ -20,10 +20,12 @@
 //! ```
 
 pub mod contract;
+mod crash;
 mod flow_lock;
 mod reducer;
 
 pub use contract::StoreUnderTest;
+pub use crash::{Crashed, Crashes, Fault, Moment, Mortal, Script, Window, crashes};
 pub use flow_lock::{Lockable, check_flow_lock};
 pub use reducer::check_reducer;
 

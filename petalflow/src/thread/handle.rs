@@ -219,9 +219,9 @@ impl<F: Flow> Thread<F> {
             let mut checkpoints = from.history(&namespace, None, usize::MAX).await?;
             checkpoints.reverse();
             let mut after = None;
-            for checkpoint in checkpoints {
+            for mut checkpoint in checkpoints {
                 let seq = checkpoint.seq;
-                to.append(&namespace, checkpoint, after, 0..0).await?;
+                to.append(&namespace, &mut checkpoint, after, 0..0).await?;
                 after = Some(seq);
             }
         }

@@ -4,6 +4,8 @@ use std::num::NonZeroU64;
 
 /// When a run's checkpoints are written, and so what a crash can cost. Whatever is chosen, a crash never leaves half of
 /// anything: the thread goes on from a checkpoint, the nodes after it run again, and what `once` recorded is not done again.
+/// So that its record is found by the same task, [`once`](crate::Context::once) first sees to it that the checkpoint which
+/// its superstep began from is durable, and so does a flow inside the flow before it writes its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Durability {
     /// Each superstep's checkpoint is durable before the next superstep begins. A crash costs the superstep that was under

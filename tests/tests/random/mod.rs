@@ -1,6 +1,7 @@
 //! Random graphs on the real engine: what the analyses promise of an accepted graph is what happens.
 
 mod case;
+mod stored;
 mod walker;
 
 use std::cell::Cell;

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex};
 
 use petalflow::prelude::*;
-use petalflow::{BoxError, Effects, KeySet, Node, NodeError, Output, Scope};
+use petalflow::{BoxError, Effects, ItemCodec, KeySet, Node, NodeError, Output, Scope};
 
 /// What random nodes read and write. None of the first three has a value before a node has written it.
 #[state]
@@ -236,6 +236,7 @@ macro_rules! walker {
             const NAME: &'static str = "walker";
             const READS: KeySet = VARIETIES[VARIETY].0;
             const TAKES: bool = $takes;
+            const ITEM: Option<ItemCodec> = Some(ItemCodec::of::<$ty>());
 
             async fn run(&self, state: &Walk, scope: &Scope) -> Self::Output {
                 if $takes {

@@ -145,12 +145,11 @@ impl<S: State> Book<S> {
         state: Option<&S>,
         written: KeySet,
     ) -> Result<(), ThreadError> {
-        if !self.journal.saved
-            && let Some(state) = state
-        {
-            self.journal.save(state, written).await?;
+        match state {
+            // A state that is ahead of its barrier is lost, as in a crash.
+            Some(state) if !self.journal.torn => self.journal.settle(state, written).await,
+            _ => self.journal.land().await,
         }
-        self.journal.land().await
     }
 
     /// The barrier that the run has reached.

@@ -33,7 +33,10 @@ impl Changes {
     ) -> Result<(), ThreadError> {
         for update in updates {
             for key in each(update.written().minus(untracked::<S>())) {
-                let replaced = overwritten.contains(key) || self.changed.contains(key);
+                // One record may span several supersteps, and a value of one of them is gone after it.
+                let replaced = overwritten.contains(key)
+                    || self.changed.contains(key)
+                    || S::EPHEMERAL.contains(key);
                 if replaced || !S::KEYS[key].is_delta() {
                     self.changed.insert(key);
                     continue;
@@ -57,8 +60,9 @@ impl Changes {
         codec: &StateCodec<S>,
         state: &S,
         written: KeySet,
-    ) -> Result<Entries, ThreadError> {
-        let mut entries = Entries::default();
+        entries: &mut Entries,
+    ) -> Result<(), ThreadError> {
+        entries.clear();
         for (key, range) in self.deltas.drain(..) {
             // What replaced the value later contains these writes, or dropped them.
             if !self.changed.contains(key) {
@@ -71,7 +75,7 @@ impl Changes {
             entries.value(codec, state, written, key)?;
         }
         self.forget();
-        Ok(entries)
+        Ok(())
     }
 
     /// Forgets all changes.
@@ -85,15 +89,21 @@ impl Changes {
 impl Entries {
     /// All keys that have a value.
     pub(crate) fn whole<S: State>(
+        &mut self,
         codec: &StateCodec<S>,
         state: &S,
         written: KeySet,
-    ) -> Result<Self, ThreadError> {
-        let mut entries = Entries::default();
+    ) -> Result<(), ThreadError> {
+        self.clear();
         for key in each(written.minus(untracked::<S>())) {
-            entries.value(codec, state, written, key)?;
+            self.value(codec, state, written, key)?;
         }
-        Ok(entries)
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.keys.clear();
     }
 
     fn value<S: State>(
@@ -118,13 +128,12 @@ impl Entries {
             .push((S::KEYS[key].id, kind, start..self.bytes.len()));
     }
 
-    pub(crate) fn get(&self) -> Vec<KeyEntry<'_>> {
-        let entry = |(id, kind, range): &(&'static str, KeyKind, Range<usize>)| KeyEntry {
+    pub(crate) fn get(&self) -> impl ExactSizeIterator<Item = KeyEntry<'_>> {
+        self.keys.iter().map(|(id, kind, range)| KeyEntry {
             id,
             kind: *kind,
             bytes: &self.bytes[range.clone()],
-        };
-        self.keys.iter().map(entry).collect()
+        })
     }
 }
 
@@ -145,5 +154,8 @@ pub(crate) fn each(mut keys: KeySet) -> impl Iterator<Item = usize> {
 pub(crate) fn of_key<S: State>(
     key: usize,
 ) -> impl FnOnce(crate::checkpoint::CodecError) -> ThreadError {
-    ThreadError::value(format!("key `{}` of `{}`", S::KEYS[key].name, S::NAME))
+    // In words only when there is something to say.
+    move |problem| {
+        ThreadError::value(format!("key `{}` of `{}`", S::KEYS[key].name, S::NAME))(problem)
+    }
 }

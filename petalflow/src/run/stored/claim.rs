@@ -44,8 +44,14 @@ impl Claimed {
             thread: thread.to_string(),
         };
         let (mut wait, longest) = WAITS;
+        // Made before it is granted: whoever is dropped while it waits may have it already, and gives it back.
+        let claimed = Claimed {
+            store: Arc::clone(store),
+            thread: Arc::clone(thread),
+            owner,
+        };
         loop {
-            match store.claim(thread, &owner).await? {
+            match store.claim(thread, &claimed.owner).await? {
                 Claim::Granted => break,
                 Claim::Busy { .. } if on_busy == OnBusy::Refuse => return Err(busy()),
                 Claim::Busy { owner: other } => {
@@ -62,11 +68,6 @@ impl Claimed {
                 }
             }
         }
-        let claimed = Claimed {
-            store: Arc::clone(store),
-            thread: Arc::clone(thread),
-            owner,
-        };
         let token = cancel.get_or_insert_default().clone();
         runs().insert(claimed.key(), token);
         Ok(claimed)

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::future::{Future, poll_fn};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,7 +12,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::checkpoint::{Archive, StoredWrite, decode, encode};
 use crate::interrupt::{Ask, Expiry, Interrupt, InterruptId, InterruptKind};
 use crate::node::Scope;
-use crate::thread::Durability;
+use crate::thread::{Durability, ThreadError};
 use crate::{BoxError, Namespace, TaskId};
 
 /// The name of a write holds a name of the user's and a few letters of ours.
@@ -28,7 +29,19 @@ pub(crate) struct Desk {
     /// What a superstep's number lacks to its frontier's.
     offset: u64,
     pub(crate) answers: Arc<Answers>,
+    /// Frontiers below this number are in the store.
+    durable: Arc<AtomicU64>,
+    /// Most runs ask nothing, and look no further.
+    asked: AtomicBool,
     inner: Mutex<Inner>,
+}
+
+/// What tasks want of the run.
+pub(crate) enum Call {
+    /// The barrier that the superstep began from, in the store.
+    Settle,
+    /// Its end, because the thread cannot be written to.
+    Break(String, BoxError),
 }
 
 #[derive(Default)]
@@ -41,6 +54,11 @@ struct Inner {
     used: HashSet<(TaskId, u32, String)>,
     open: HashMap<TaskId, Vec<Interrupt>>,
     wakers: HashMap<TaskId, Waker>,
+    call: Option<Call>,
+    /// Who hears the call.
+    driver: Option<Waker>,
+    /// Who waits for the barrier.
+    settling: Vec<Waker>,
 }
 
 impl Desk {
@@ -50,6 +68,7 @@ impl Desk {
         namespace: Namespace,
         offset: u64,
         answers: Arc<Answers>,
+        durable: Arc<AtomicU64>,
     ) -> Self {
         Desk {
             archive,
@@ -57,8 +76,51 @@ impl Desk {
             namespace,
             offset,
             answers,
+            durable,
+            asked: AtomicBool::new(false),
             inner: Mutex::default(),
         }
+    }
+
+    /// Waits until the barrier that the superstep began from is in the store. What is written beside it would else be found
+    /// by tasks that a crash has made other ones.
+    pub(crate) async fn settle(&self, superstep: u64) {
+        let origin = self.origin(superstep);
+        poll_fn(|cx| {
+            if self.durable.load(Ordering::Acquire) > origin {
+                return Poll::Ready(());
+            }
+            let mut inner = self.lock();
+            inner.settling.push(cx.waker().clone());
+            inner.call(Call::Settle);
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// The barrier is in the store.
+    pub(crate) fn settled(&self) {
+        let settling = std::mem::take(&mut self.lock().settling);
+        settling.into_iter().for_each(Waker::wake);
+    }
+
+    /// Ends the run: the thread cannot be written to, which no node can mend or swallow.
+    pub(crate) async fn fail(&self, problem: String, source: BoxError) -> std::convert::Infallible {
+        self.lock().call(Call::Break(problem, source));
+        std::future::pending().await
+    }
+
+    /// What tasks want of the run.
+    pub(crate) async fn called(&self) -> Call {
+        poll_fn(|cx| {
+            let mut inner = self.lock();
+            if let Some(call) = inner.call.take() {
+                return Poll::Ready(call);
+            }
+            inner.driver = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await
     }
 
     /// Names the frontier that a superstep ran.
@@ -81,17 +143,19 @@ impl Desk {
         Ok(())
     }
 
-    /// Waits until the task has asked something that nobody has answered.
-    pub(crate) async fn parked(&self, task: TaskId) {
-        poll_fn(|cx| {
-            let mut inner = self.lock();
-            if inner.open.contains_key(&task) {
-                return Poll::Ready(());
-            }
-            inner.wakers.insert(task, cx.waker().clone());
-            Poll::Pending
-        })
-        .await;
+    /// Ready when the task has asked something that nobody has answered.
+    pub(crate) fn poll_parked(&self, task: TaskId, cx: &std::task::Context<'_>) -> Poll<()> {
+        let mut inner = self.lock();
+        if inner.open.contains_key(&task) {
+            return Poll::Ready(());
+        }
+        inner.wakers.insert(task, cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// Whether any task has asked something that nobody has answered.
+    pub(crate) fn has_asked(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
     }
 
     /// Forgets what a task asked that went on without an answer.
@@ -103,6 +167,9 @@ impl Desk {
 
     /// All that waits for an answer, with the tasks that wait, in a fixed order.
     pub(crate) fn open(&self) -> Vec<(TaskId, Interrupt)> {
+        if !self.has_asked() {
+            return Vec::new();
+        }
         let inner = self.lock();
         let mut open: Vec<_> = inner
             .open
@@ -121,6 +188,7 @@ impl Desk {
 
     /// Has the task wait for these.
     pub(crate) fn park(&self, task: TaskId, interrupts: Vec<Interrupt>) {
+        self.asked.store(true, Ordering::Release);
         let mut inner = self.lock();
         let open = inner.open.entry(task).or_default();
         for interrupt in interrupts {
@@ -208,6 +276,7 @@ impl Desk {
                     .into()
             });
         }
+        self.settle(scope.superstep()).await;
         let value = effect.await.map_err(Into::into)?;
         let mut bytes = Vec::new();
         encode(&value, &mut bytes)?;
@@ -217,9 +286,14 @@ impl Desk {
             bytes: bytes.clone(),
         };
         let origin = self.origin(scope.superstep());
-        self.archive
+        let recorded = self
+            .archive
             .write(self.namespace.as_str(), origin, vec![write])
-            .await?;
+            .await;
+        if let Err(error) = recorded {
+            let error = ThreadError::from(error);
+            match self.fail(error.to_string(), error.into()).await {}
+        }
         self.lock().done.insert(key, bytes);
         Ok(value)
     }
@@ -254,6 +328,18 @@ impl Desk {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // Nothing that can panic happens under the lock.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn call(&mut self, call: Call) {
+        // Once the run is to end, nothing else matters.
+        if !matches!(self.call, Some(Call::Break(..))) {
+            self.call = Some(call);
+        }
+        if let Some(driver) = self.driver.take() {
+            driver.wake();
+        }
     }
 }
 

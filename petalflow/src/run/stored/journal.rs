@@ -1,11 +1,12 @@
 //! What a stored run writes down, and when.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::JoinHandle;
 
 use super::changes::{Changes, Entries};
-use super::desk::now_ms;
+use super::desk::{Desk, now_ms};
 use super::program::Program;
 use super::task::{save, save_finished};
 use crate::checkpoint::{
@@ -23,9 +24,6 @@ use crate::{KeySet, NodeError, State, TaskId};
 
 /// Checkpoints with less than this many bytes since the last that stands alone are not worth another.
 const SMALL: u64 = 32 * 1024;
-
-/// Numbers stay below what every store can hold.
-pub(crate) const LAST: u64 = i64::MAX as u64;
 
 /// What a stored run writes down, and when.
 pub(crate) struct Journal<S: State> {
@@ -46,21 +44,35 @@ pub(crate) struct Journal<S: State> {
     pub(crate) seq: u64,
     /// The first frontier whose writes the store may still hold.
     pub(crate) unsettled: u64,
-    /// Whether the next checkpoint begins something new: what an earlier run left beside later frontiers, before a crash lost
-    /// those, is then not its own.
-    pub(crate) fresh: bool,
     pub(crate) header: Header,
     pub(crate) changes: Changes,
     /// A checkpoint that was made and not yet told to who listens.
     pub(crate) made: Option<u64>,
-    /// Whether the last barrier is in the store.
+    /// Memory that one checkpoint after the other uses.
+    pub(crate) entries: Entries,
+    pub(crate) buffer: Vec<u8>,
+    /// How all checkpoints of this program begin.
+    pub(crate) begin: Vec<u8>,
+    /// Whether the last barrier is in the store, or on its way.
     pub(crate) saved: bool,
+    /// Whether the state is ahead of the last barrier that was described: then it must not be written as that barrier's.
+    pub(crate) torn: bool,
+    /// Frontiers below this number are in the store.
+    pub(crate) durable: Arc<AtomicU64>,
+    /// For a flow inside another: what must be in the store before anything of this flow is.
+    pub(crate) above: Option<Above>,
     /// What is being written while the run goes on.
     pub(crate) in_flight: Option<JoinHandle<Result<(), StoreError>>>,
     /// How many of the superstep's finished tasks are written or being written.
     pub(crate) jotted: usize,
     /// The lines of the program that wrote what is followed.
     pub(crate) was: Outline,
+}
+
+/// The superstep of the flow above in which this flow runs.
+pub(crate) struct Above {
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) superstep: u64,
 }
 
 /// A barrier, as the journal needs to know it.
@@ -82,6 +94,7 @@ impl<S: State> Journal<S> {
     where
         S: 'a,
     {
+        self.torn = true;
         self.changes.absorb(&self.codec, updates, overwritten)
     }
 
@@ -94,19 +107,17 @@ impl<S: State> Journal<S> {
             superstep,
             gates,
         } = barrier;
-        let tasks = |tasks: &[Task]| -> Result<Vec<TaskEntry>, ThreadError> {
-            tasks.iter().map(|task| save(wiring, task)).collect()
-        };
         let joins = planner.waiting().map(|join| {
             let name = &self.program.joins[join];
             let sides = planner.arrived(join).map(|side| name.sides[side].clone());
             (name.name.clone(), sides.collect())
         });
         self.header.joins = joins.collect();
-        self.header.frontier = tasks(frontier)?;
-        self.header.deferred = tasks(planner.deferred())?;
+        save_all(wiring, frontier, &mut self.header.frontier)?;
+        save_all(wiring, planner.deferred(), &mut self.header.deferred)?;
         self.header.superstep = superstep;
         self.header.gates = gates;
+        self.torn = false;
         Ok(())
     }
 
@@ -143,69 +154,104 @@ impl<S: State> Journal<S> {
         let alone = self.parent.is_none()
             || self.parent != self.newest
             || since >= SMALL.max(whole.saturating_mul(2));
-        let entries = if alone {
-            self.changes.forget();
-            Entries::whole(&self.codec, state, written)?
-        } else {
-            self.changes.take(&self.codec, state, written)?
-        };
-        self.header.outline = alone.then(|| self.program.outline.clone());
-        let mut bytes = Vec::with_capacity(256);
-        self.header
-            .encode(&entries.get(), &mut bytes)
-            .map_err(ThreadError::value("the checkpoint"))?;
-        let size = bytes.len() as u64;
+        let entries = &mut self.entries;
         if alone {
-            self.base = self.seq;
-            self.sizes = (size, 0);
+            self.changes.forget();
+            entries.whole(&self.codec, state, written)?;
         } else {
-            self.sizes.1 += size;
+            self.changes.take(&self.codec, state, written, entries)?;
         }
-        let checkpoint = StoredCheckpoint {
+        // The changes are taken. Until this is known to be in the store, what comes next must stand alone.
+        self.parent = None;
+        self.header.outline = alone.then(|| self.program.outline.clone());
+        let mut bytes = std::mem::take(&mut self.buffer);
+        bytes.clear();
+        if self.begin.is_empty() {
+            self.begin = self.header.begin();
+        }
+        bytes.extend_from_slice(&self.begin);
+        self.header.encode(self.entries.get(), &mut bytes);
+        let size = bytes.len() as u64;
+        let mut checkpoint = StoredCheckpoint {
             seq: self.seq,
-            base: self.base,
+            base: if alone { self.seq } else { self.base },
             created_ms: now_ms(),
             bytes,
         };
-        let end = if self.fresh { LAST } else { self.header.origin };
-        let settled = self.unsettled..end;
-        // What clears away all that an earlier run left must not clear away what this one leaves meanwhile.
-        let meanwhile = self.durability == Durability::Async && !self.fresh;
-        self.fresh = false;
+        let base = checkpoint.base;
+        let settled = self.unsettled..self.header.origin;
+        if self.in_flight.is_some() {
+            self.land().await?;
+        }
+        if let Some(Above { desk, superstep }) = &self.above {
+            desk.settle(*superstep).await;
+            self.above = None;
+        }
         let after = self.newest;
-        self.land().await?;
-        if meanwhile {
+        if self.durability == Durability::Async {
             let (archive, namespace) = (self.archive.clone(), self.namespace.clone());
             self.in_flight = Some(tokio::spawn(async move {
-                archive.append(&namespace, checkpoint, after, settled).await
+                archive
+                    .append(&namespace, &mut checkpoint, after, settled)
+                    .await
             }));
         } else {
             self.archive
-                .append(&self.namespace, checkpoint, after, settled)
+                .append(&self.namespace, &mut checkpoint, after, settled)
                 .await?;
+            self.buffer = checkpoint.bytes;
         }
         self.made = Some(self.seq);
+        self.base = base;
+        self.sizes = if alone {
+            (size, 0)
+        } else {
+            (whole, since + size)
+        };
         self.newest = Some(self.seq);
         self.parent = Some(self.seq);
         self.header.parent = Some(self.seq);
         self.header.notes.clear();
         self.unsettled = self.header.origin;
         self.saved = true;
+        self.note_durable();
         Ok(())
+    }
+
+    /// Sees to it that the last barrier is in the store, whatever the durability: something that is bound to it will be.
+    pub(crate) async fn settle(&mut self, state: &S, written: KeySet) -> Result<(), ThreadError> {
+        if !self.saved {
+            self.save(state, written).await?;
+        }
+        self.land().await
+    }
+
+    /// Says so if the last barrier is in the store.
+    pub(crate) fn note_durable(&self) {
+        if self.saved && self.in_flight.is_none() {
+            self.durable
+                .store(self.header.origin + 1, Ordering::Release);
+        }
     }
 
     /// Waits for what is being written.
     pub(crate) async fn land(&mut self) -> Result<(), ThreadError> {
-        let Some(in_flight) = self.in_flight.take() else {
+        let Some(in_flight) = &mut self.in_flight else {
             return Ok(());
         };
-        match in_flight.await {
-            Ok(written) => Ok(written?),
-            Err(lost) => Err(StoreError::Other(lost.into()).into()),
+        // Not taken before it has ended: whoever stops waiting must not forget it.
+        let ended = in_flight.await;
+        self.in_flight = None;
+        match ended {
+            Ok(written) => written?,
+            Err(lost) => return Err(StoreError::Other(lost.into()).into()),
         }
+        self.note_durable();
+        Ok(())
     }
 
-    /// The superstep waits: what has finished since is written meanwhile, unless something is being written already.
+    /// The superstep waits: what has finished since is written meanwhile, unless something is being written already. Not
+    /// beside a barrier that a crash would lose: the tasks that ran after it would be others.
     pub(crate) fn jot<'a>(
         &mut self,
         wiring: &Wiring,
@@ -219,7 +265,7 @@ impl<S: State> Journal<S> {
             .as_ref()
             .is_some_and(|in_flight| !in_flight.is_finished());
         let count = finished.len();
-        if busy || count == self.jotted || self.durability == Durability::Exit {
+        if busy || count == self.jotted || !self.saved {
             return Ok(());
         }
         let writes = self.finished(wiring, finished)?;
@@ -241,7 +287,7 @@ impl<S: State> Journal<S> {
         Ok(())
     }
 
-    /// The superstep ends without a commit: writes what its tasks have left, durably.
+    /// The superstep ends without a commit: writes what its tasks have left, durably. The barrier is in the store.
     pub(crate) async fn keep<'a>(
         &mut self,
         wiring: &Wiring,
@@ -298,6 +344,35 @@ impl<S: State> Journal<S> {
     pub(crate) fn note(&mut self, note: Note) {
         self.header.notes.push(note);
     }
+}
+
+impl<S: State> Drop for Journal<S> {
+    fn drop(&mut self) {
+        // The run was dropped. What is being written must not land in the next run on the thread.
+        if let Some(in_flight) = &self.in_flight {
+            in_flight.abort();
+        }
+    }
+}
+
+/// The tasks as entries, over those of the barrier before: often they are the same.
+fn save_all(
+    wiring: &Wiring,
+    tasks: &[Task],
+    entries: &mut Vec<TaskEntry>,
+) -> Result<(), ThreadError> {
+    entries.truncate(tasks.len());
+    for (place, task) in tasks.iter().enumerate() {
+        match entries.get_mut(place) {
+            Some(known) if task.delivery.is_none() && known.node == wiring.name(task.node) => {
+                known.send = task.send;
+                known.item = None;
+            }
+            Some(known) => *known = save(wiring, task)?,
+            None => entries.push(save(wiring, task)?),
+        }
+    }
+    Ok(())
 }
 
 /// Under which name a question is stored.

@@ -1,13 +1,14 @@
 //! What is done to a thread without running it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::changes::Changes;
+use super::changes::{Changes, Entries};
 use super::desk::now_ms;
 use super::journal::{Barrier, Journal, header};
 use super::open::{Head, goes_on, node_of, read, waiting};
 use super::program::Program;
-use crate::checkpoint::{Archive, Cause, Outline, StoredCheckpoint};
+use crate::checkpoint::{Archive, Cause, Outline, Record, StoredCheckpoint};
 use crate::flow::Wiring;
 use crate::interrupt::AnswerError;
 use crate::node::{Effects, task_id};
@@ -103,11 +104,16 @@ fn journal<S: State>(
         sizes: (0, 0),
         seq: newest.map_or(0, |newest| newest + 1),
         unsettled: 0,
-        fresh: false,
         header,
         changes: Changes::default(),
         made: None,
+        entries: Entries::default(),
+        buffer: Vec::new(),
+        begin: Vec::new(),
         saved: false,
+        torn: false,
+        durable: Arc::default(),
+        above: None,
         in_flight: None,
         jotted: 0,
         was: Outline::default(),
@@ -147,7 +153,6 @@ pub(crate) async fn fork<F: Flow>(
     is.origin = journal.seq;
     // What the tasks of the checkpoint before have left stays beside it.
     journal.unsettled = journal.seq;
-    journal.fresh = true;
     journal.save(&head.state, head.written).await?;
     Ok(journal.seq)
 }
@@ -297,7 +302,7 @@ pub(crate) async fn prune(archive: &Archive, keep: Keep) -> Result<(), ThreadErr
         let (mut before, mut newer, mut bytes) = (None, 0, 0);
         let mut oldest = None;
         'pages: loop {
-            let page = archive.store.history(address, before, 100).await?;
+            let page = archive.history(&namespace, before, 100).await?;
             let Some(last) = page.last() else { break };
             before = Some(last.seq);
             for checkpoint in &page {
@@ -307,11 +312,17 @@ pub(crate) async fn prune(archive: &Archive, keep: Keep) -> Result<(), ThreadErr
                     break 'pages;
                 }
                 newer += 1;
-                oldest = Some(checkpoint.base);
+                oldest = Some(checkpoint.clone());
             }
         }
         if let Some(oldest) = oldest {
-            archive.store.prune(address, oldest).await?;
+            let record = Record::decode(&oldest.bytes).map_err(ThreadError::value(format!(
+                "checkpoint {} of thread `{}`",
+                oldest.seq, archive.thread
+            )))?;
+            // What tasks have left stands beside the frontier's number, which may be smaller than the checkpoint's.
+            let needed = oldest.base.min(record.header.origin);
+            archive.store.prune(address, needed).await?;
         }
     }
     Ok(())

@@ -17,7 +17,8 @@ use std::sync::Arc;
 pub(crate) use book::{Book, Fate};
 pub(crate) use changes::untracked;
 pub(crate) use claim::Claimed;
-pub(crate) use desk::{Answers, Desk};
+pub(crate) use desk::{Answers, Call, Desk};
+pub(crate) use journal::Above;
 pub(crate) use manage::{edit, fork, prune, snapshot};
 pub(crate) use program::Program;
 
@@ -74,6 +75,8 @@ pub(crate) struct StoredStart<S: State> {
 pub(crate) struct Nested {
     pub(crate) owner: TaskId,
     pub(crate) answers: Arc<Answers>,
+    /// Where that task runs.
+    pub(crate) above: Above,
     /// Whether its state stays from one call to the next.
     pub(crate) keep: bool,
 }

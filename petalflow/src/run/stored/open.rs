@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::changes::Changes;
+use super::changes::{Changes, Entries};
 use super::desk::{Answers, Desk, now_ms};
-use super::journal::{Barrier, Journal, LAST, header};
+use super::journal::{Barrier, Journal, header};
 use super::program::Program;
 use super::replay::replay;
 use super::task::{Finished, load, load_finished};
@@ -215,11 +215,16 @@ pub(crate) async fn open<F: Flow>(
             sizes: (0, 0),
             seq: 0,
             unsettled: 0,
-            fresh: false,
             header,
             changes: Changes::default(),
             made: None,
+            entries: Entries::default(),
+            buffer: Vec::new(),
+            begin: Vec::new(),
             saved: true,
+            torn: false,
+            durable: Arc::default(),
+            above: None,
             in_flight: None,
             jotted: 0,
             was: head
@@ -232,7 +237,15 @@ pub(crate) async fn open<F: Flow>(
     let owner = nested.as_ref().map(|nested| nested.owner.to_bytes());
     opening.journal.header.owner = owner;
     match (command, head) {
-        (Command::Input(input), None) => opening.begin(input).await,
+        (Command::Input(input), None) => {
+            let Some(Nested { answers, above, .. }) = nested else {
+                return opening.begin(input).await;
+            };
+            opening.journal.above = Some(above);
+            let mut opened = opening.begin(input).await?;
+            opened.desk.answers = answers;
+            Ok(opened)
+        }
         (Command::Input(input), Some(head)) => match nested {
             None => {
                 if !discard {
@@ -240,8 +253,24 @@ pub(crate) async fn open<F: Flow>(
                 }
                 opening.turn(head, input).await
             }
-            Some(Nested { answers, keep, .. }) => {
+            Some(Nested {
+                answers,
+                keep,
+                above,
+                ..
+            }) => {
+                opening.journal.above = Some(above);
                 let own = head.record.header.owner == owner;
+                let mut head = head;
+                if own {
+                    // What people have decided here, too, is kept by the outermost flow.
+                    let decided = answers.iter().map(|(id, (name, bytes))| AnswerEntry {
+                        id: id.to_bytes(),
+                        name: name.clone(),
+                        bytes: bytes.clone(),
+                    });
+                    head.record.header.answers.extend(decided);
+                }
                 let mut opened = if own {
                     opening.resume(head, Resume::new()).await?
                 } else if keep {
@@ -330,9 +359,8 @@ impl<S: State> Opening<'_, S> {
         self.journal.seq = self.journal.newest.map_or(0, |newest| newest + 1);
         self.journal.header.origin = self.journal.seq;
         self.journal.header.cause = Cause::Input;
-        self.journal.fresh = true;
         self.mark(&state, written, &frontier, 0).await?;
-        self.opened(state, written, frontier, 0, &[], Vec::new())
+        self.opened(state, written, frontier, 0, &[])
     }
 
     /// Goes on where the thread stopped.
@@ -367,6 +395,18 @@ impl<S: State> Opening<'_, S> {
             updates,
             goto,
         } = resume;
+        let changed =
+            !answers.is_empty() || !approvals.is_empty() || !updates.is_empty() || !goto.is_empty();
+        // Whoever asks again after a crash hears the same.
+        let mut rejected = (header.cause == Cause::Rejected && !changed)
+            .then(|| {
+                header
+                    .notes
+                    .iter()
+                    .rfind(|note| note.decision == "rejected")
+                    .cloned()
+            })
+            .flatten();
         // Where a person says where to go on, it need not be known where the run would have.
         let mut frontier = Vec::new();
         if goto.is_empty() {
@@ -374,9 +414,6 @@ impl<S: State> Opening<'_, S> {
             frontier = waits.frontier;
             self.planner.restore(waits.deferred, &waits.arrived);
         }
-        let mut rejected = None;
-        let changed =
-            !answers.is_empty() || !approvals.is_empty() || !updates.is_empty() || !goto.is_empty();
         let mut waiting = waits;
         for answer in answers {
             self.answer(answer, &mut waiting)?;
@@ -430,7 +467,6 @@ impl<S: State> Opening<'_, S> {
             self.journal.header.gates.clear();
             self.journal.header.answers.clear();
             self.journal.header.origin = head.seq + 1;
-            self.journal.fresh = true;
             waiting.clear();
         }
         if changed {
@@ -442,40 +478,17 @@ impl<S: State> Opening<'_, S> {
             };
             if rejected.is_some() {
                 self.journal.header.origin = self.journal.seq;
-                self.journal.fresh = true;
             }
             self.mark(&state, written, &frontier, superstep).await?;
         } else {
             self.describe(&frontier, superstep)?;
         }
-        // What ran before a crash is not run again; side effects are remembered for the supersteps after it, too.
-        let later = archive
-            .store
-            .writes(
-                archive.address(self.namespace.as_str()),
-                origin.saturating_add(1)..LAST,
-            )
-            .await?;
-        let once: Vec<StoredWrite> = if later.is_empty() || !goto.is_empty() || rejected.is_some() {
-            Vec::new()
-        } else {
-            let mut once = Vec::new();
-            for seq in later
-                .iter()
-                .map(|(seq, _)| *seq)
-                .collect::<std::collections::BTreeSet<_>>()
-            {
-                once.extend(archive.writes(self.namespace.as_str(), seq).await?);
-            }
-            once.retain(|write| write.name.starts_with("once/"));
-            once
-        };
         let gates: Vec<Interrupt> = waiting
             .into_iter()
             .map(|(_, interrupt)| interrupt)
             .filter(|interrupt| interrupt.kind == InterruptKind::After)
             .collect();
-        let mut opened = self.opened(state, written, frontier, superstep, &writes, once)?;
+        let mut opened = self.opened(state, written, frontier, superstep, &writes)?;
         opened.waiting = gates;
         opened.rejected = rejected;
         Ok(opened)
@@ -535,17 +548,13 @@ impl<S: State> Opening<'_, S> {
         // What a person said must not be lost, whatever the durability.
         let input = self.journal.header.cause == Cause::Input;
         if input && self.journal.durability == crate::thread::Durability::Exit {
-            let journal = &mut self.journal;
-            let address = journal.archive.address(self.namespace.as_str());
-            let later = journal.header.origin..LAST;
-            let left = journal.archive.store.writes(address, later).await?;
-            if left.is_empty() {
-                // Nothing to clear away, so that what this run leaves beside its frontiers is not cleared away at its end.
-                journal.fresh = false;
-                return Ok(());
-            }
+            return Ok(());
         }
-        self.journal.save(state, written).await
+        self.journal.save(state, written).await?;
+        if input {
+            return Ok(());
+        }
+        self.journal.land().await
     }
 
     fn answer(
@@ -673,7 +682,6 @@ impl<S: State> Opening<'_, S> {
         frontier: Vec<Task>,
         superstep: u64,
         writes: &[StoredWrite],
-        once: Vec<StoredWrite>,
     ) -> Result<Opened<S>, ThreadError> {
         let Opening {
             wiring,
@@ -697,9 +705,11 @@ impl<S: State> Opening<'_, S> {
             namespace,
             offset,
             Arc::new(answers),
+            Arc::clone(&journal.durable),
         );
-        let recalled = desk.recall(writes).and_then(|()| desk.recall(&once));
-        recalled.map_err(|error| ThreadError::Request(error.to_string()))?;
+        journal.note_durable();
+        desk.recall(writes)
+            .map_err(|error| ThreadError::Request(error.to_string()))?;
         let mut finished = HashMap::new();
         for task in &frontier {
             let id = task_id(

@@ -50,11 +50,11 @@ async fn filled(protection: impl Protection) -> (MemoryStore, Archive) {
     let archive = archive(&store, protection, "essay");
     for namespace in ["", INSIDE] {
         archive
-            .append(namespace, checkpoint(1), None, 0..0)
+            .append(namespace, &mut checkpoint(1), None, 0..0)
             .await
             .unwrap();
         archive
-            .append(namespace, checkpoint(2), Some(1), 0..0)
+            .append(namespace, &mut checkpoint(2), Some(1), 0..0)
             .await
             .unwrap();
         let writes = vec![write(1, "done"), write(1, "ask"), write(2, "done")];
@@ -269,7 +269,7 @@ async fn a_thread_goes_on_under_a_new_key() {
     let both = Encryption::new(key(2)).also_accept(key(1)).unwrap();
     let rotated = archive(&store, both, "essay");
     rotated
-        .append("", checkpoint(3), Some(2), 0..3)
+        .append("", &mut checkpoint(3), Some(2), 0..3)
         .await
         .unwrap();
     let stored = rotated.read("", None).await.unwrap().unwrap();
@@ -286,7 +286,7 @@ async fn a_thread_goes_on_under_a_new_key() {
         ..checkpoint(4)
     };
     rotated
-        .append("", alone.clone(), Some(3), 0..0)
+        .append("", &mut alone.clone(), Some(3), 0..0)
         .await
         .unwrap();
     assert_eq!(new.read("", None).await.unwrap().unwrap().chain, [alone]);

@@ -1,0 +1,130 @@
+//! What it costs that a run is stored: `cargo bench --bench durable`. Each figure stands beside its limit.
+
+#![allow(clippy::cast_precision_loss)]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use petalflow::checkpoint::{MemoryStore, Store, ThreadQuery};
+use petalflow::thread::{HistoryQuery, Thread};
+use petalflow_benches::{chat, counter};
+use tokio::runtime::{Builder, Runtime};
+
+/// The loop of the bench counts to this.
+const SUPERSTEPS: u32 = 10_000;
+
+fn main() {
+    let runtime = Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime can be built");
+    println!("{:<58} {:>12} {:>12}", "what", "measured", "limit");
+    supersteps(&runtime);
+    resume(&runtime);
+    bytes(&runtime);
+}
+
+fn row(what: &str, measured: &str, limit: &str) {
+    println!("{what:<58} {measured:>12} {limit:>12}");
+}
+
+fn count(store: &MemoryStore) -> Thread<counter::Count> {
+    counter::Count::new()
+        .limit(u64::MAX)
+        .store(store)
+        .thread("t")
+}
+
+/// The shortest of several times, for one unit of many: what disturbs only makes it longer.
+fn shortest(times: usize, units: u32, mut work: impl FnMut() -> Duration) -> Duration {
+    let times = (0..times).map(|_| work());
+    times.min().unwrap_or_default() / units
+}
+
+fn supersteps(runtime: &Runtime) {
+    let unstored = shortest(30, SUPERSTEPS, || {
+        let run = counter::Count::new().limit(u64::MAX).run(0_u64);
+        let begun = Instant::now();
+        black_box(runtime.block_on(run).expect("it counts"));
+        begun.elapsed()
+    });
+    let stored = shortest(30, SUPERSTEPS, || {
+        let store = MemoryStore::new();
+        let run = count(&store).run(0_u64);
+        let begun = Instant::now();
+        let _ = black_box(runtime.block_on(run).expect("it counts"));
+        begun.elapsed()
+    });
+    row(
+        "a superstep of a loop, unstored",
+        &format!("{} ns", unstored.as_nanos()),
+        "",
+    );
+    row(
+        "a superstep of a loop, stored in memory",
+        &format!("{} ns", stored.as_nanos()),
+        "",
+    );
+    row(
+        "what storing costs per superstep",
+        &format!("{} ns", stored.saturating_sub(unstored).as_nanos()),
+        "300 ns",
+    );
+}
+
+fn resume(runtime: &Runtime) {
+    let store = MemoryStore::new();
+    let thread = count(&store);
+    let _ = runtime.block_on(thread.run(0_u64)).expect("it counts");
+    let took = shortest(10, 1, || {
+        let begun = Instant::now();
+        let _ = black_box(runtime.block_on(thread.resume(())).expect("it has ended"));
+        begun.elapsed()
+    });
+    row(
+        "going on with a thread of 10,000 supersteps",
+        &format!("{:.2} ms", took.as_secs_f64() * 1e3),
+        "50 ms",
+    );
+}
+
+fn bytes(runtime: &Runtime) {
+    let store = MemoryStore::new();
+    let thread = chat::Talk::new().limit(10_000).store(&store).thread("t");
+    let _ = runtime.block_on(thread.run(1_000_usize)).expect("it ends");
+    let threads = runtime.block_on(store.threads(ThreadQuery::default()));
+    let info = &threads.expect("the store lives")[0];
+    let all: f64 = info.bytes as f64;
+    row(
+        "a chat of 1,000 messages, a checkpoint each",
+        &format!("{:.3} MB", all / 1e6),
+        "0.6 MB",
+    );
+    let history = runtime.block_on(thread.history(HistoryQuery::all()));
+    let mut sizes: Vec<u64> = history
+        .expect("the store lives")
+        .iter()
+        .map(|info| info.bytes)
+        .collect();
+    sizes.reverse();
+    let mean = |sizes: &[u64]| sizes.iter().sum::<u64>() / sizes.len() as u64;
+    row(
+        "bytes of a checkpoint, the first 100 and the last 100",
+        &format!(
+            "{} {}",
+            mean(&sizes[1..101]),
+            mean(&sizes[sizes.len() - 100..])
+        ),
+        "alike",
+    );
+    let took = shortest(10, 1, || {
+        let begun = Instant::now();
+        let _ = black_box(runtime.block_on(thread.state()).expect("it is there"));
+        begun.elapsed()
+    });
+    row(
+        "reading that chat",
+        &format!("{:.2} ms", took.as_secs_f64() * 1e3),
+        "",
+    );
+}

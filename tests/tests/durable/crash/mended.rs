@@ -1,0 +1,105 @@
+//! Defects that were found by crashing, each with the way to it.
+
+use std::num::NonZeroU64;
+
+use petalflow::checkpoint::MemoryStore;
+use petalflow::prelude::*;
+use petalflow::testing::{Fault, Mortal, Window};
+use petalflow::thread::{Durability, Keep};
+use petalflow::{BoxError, RunErrorKind};
+
+use crate::support::{Log, LogXs, appending, list};
+
+appending! { a b c }
+
+flow!(Chain(Log) { a -> b -> c });
+
+/// The changes of a superstep whose checkpoint could not be written were missing from the next one.
+#[tokio::test]
+async fn a_checkpoint_after_one_that_failed_stands_alone() {
+    for durability in [Durability::Sync, Durability::Async] {
+        for nth in 2..6 {
+            let inner = MemoryStore::new();
+            let store = Mortal::new(&inner);
+            store.strike(Fault {
+                window: Window::HiccupBefore,
+                nth,
+            });
+            let thread = Chain::new()
+                .store(&store)
+                .durability(durability)
+                .thread("t");
+            let error = thread.run(list(["i"])).await.unwrap_err();
+            assert!(
+                matches!(error.kind(), RunErrorKind::Thread { .. }),
+                "{error}"
+            );
+            assert!(error.to_string().contains("out of order"), "{error}");
+            let thread = Chain::new().store(&inner).thread("t");
+            if thread.state().await.unwrap().is_some() {
+                let log = thread.resume(()).await.unwrap().finished().unwrap();
+                assert_eq!(log.xs, ["i", "a", "b", "c"], "{durability:?} {nth}");
+            }
+        }
+    }
+}
+
+/// A claim that was granted to a run which was dropped meanwhile was held by nobody.
+#[tokio::test]
+async fn a_run_that_is_dropped_while_it_claims_holds_nothing() {
+    let inner = MemoryStore::new();
+    let store = Mortal::new(&inner);
+    let run = Chain::new().store(&store).thread("t").run(list([]));
+    let mut run = Box::pin(run);
+    // It waits once before the claim is made, and once before it hears of it.
+    for _ in 0..2 {
+        assert!(crate::support::poll_once(&mut run).await.is_pending());
+    }
+    drop(run);
+    let thread = Chain::new().store(&inner).thread("t");
+    thread.run(list([])).await.unwrap().finished().unwrap();
+}
+
+/// What was left beside a frontier with a smaller number than its checkpoint was pruned with the checkpoints before.
+#[tokio::test]
+async fn pruning_keeps_what_unfinished_tasks_have_left() {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static DONE: AtomicU32 = AtomicU32::new(0);
+
+    #[petalflow::node(Log)]
+    async fn once(cx: Context) -> petalflow::Result<LogXs> {
+        cx.once("count", async {
+            DONE.fetch_add(1, Ordering::SeqCst);
+            Ok::<_, BoxError>(())
+        })
+        .await?;
+        if DONE.load(Ordering::SeqCst) < 10 {
+            return Err("not yet".into());
+        }
+        Ok(LogXs(list(["once"])))
+    }
+    flow!(Once(Log) { a -> once });
+
+    let thread = Once::new().store(&MemoryStore::new()).thread("t");
+    thread.run(list([])).await.unwrap_err();
+    // The frontier keeps its name; the checkpoints go on.
+    for text in ["x", "y"] {
+        let edit = petalflow::thread::Edit::new(LogXs(list([text])));
+        thread.update(edit).await.unwrap();
+    }
+    thread.prune(Keep::last(1)).await.unwrap();
+    assert_eq!(DONE.fetch_add(9, Ordering::SeqCst), 1);
+    let log = thread.resume(()).await.unwrap().finished().unwrap();
+    assert_eq!(log.xs, ["a", "x", "y", "once"]);
+    assert_eq!(DONE.load(Ordering::SeqCst), 10);
+}
+
+#[tokio::test]
+async fn an_interval_longer_than_the_run_loses_nothing_at_its_end() {
+    let store = MemoryStore::new();
+    let interval = Durability::Interval(NonZeroU64::new(1_000).unwrap());
+    let thread = Chain::new().store(&store).durability(interval).thread("t");
+    thread.run(list(["i"])).await.unwrap().finished().unwrap();
+    let stored = thread.state().await.unwrap().unwrap();
+    assert_eq!(stored.state.xs, ["i", "a", "b", "c"]);
+}

@@ -1,0 +1,255 @@
+//! A process that is killed again and again, at random: its threads come to the same ends as if it had lived.
+//!
+//! The process that dies is this test binary once more, told by environment variables what to do.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use petalflow::checkpoint::{MemoryStore, SqliteStore, Store};
+use petalflow::prelude::*;
+use petalflow::thread::{Durability, Outcome, Threads};
+use petalflow::{BoxError, TaskId};
+
+const FOLDER: &str = "PETALFLOW_TEST_KILLED_FOLDER";
+const THREAD: &str = "PETALFLOW_TEST_KILLED_THREAD";
+
+/// How often the process is killed.
+const KILLS: usize = 200;
+
+/// How long that may take on a machine that is busy with other things; then fewer have to do.
+const PATIENCE: Duration = Duration::from_secs(50);
+
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Shop {
+    #[key(input)]
+    orders: u64,
+    #[key(sum)]
+    round: u64,
+    #[key(append)]
+    receipts: Vec<String>,
+    #[key(append)]
+    log: Vec<String>,
+}
+
+/// What happens outside: a line in a file for each effect, and one when its record was made.
+struct World(PathBuf);
+
+impl World {
+    fn say(&self, what: &str, task: TaskId, name: &str) {
+        let line = format!("{what} {task}/{name}\n");
+        let file = std::fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&self.0);
+        // One write, so that it is there wholly or not at all.
+        let wrote = file.and_then(|mut file| file.write_all(line.as_bytes()));
+        wrote.expect("the log can be written to");
+    }
+
+    async fn once(&self, cx: &Context, name: &str) -> Result<usize, BoxError> {
+        let task = cx.task_id();
+        let effect = async {
+            self.say("effect", task, name);
+            Ok::<_, BoxError>(name.len())
+        };
+        let result = cx.once(name, effect).await?;
+        self.say("recorded", task, name);
+        Ok(result)
+    }
+}
+
+#[node(Shop)]
+async fn open_shop(round: &u64) -> (ShopRound, ShopLog, Each<u64>) {
+    (
+        ShopRound(1),
+        ShopLog(vec![format!("round {round}")]),
+        Each((0..round % 4).collect()),
+    )
+}
+
+#[node(Shop)]
+async fn sell(
+    #[item] order: &u64,
+    round: &u64,
+    world: Managed<World>,
+    cx: Context,
+) -> petalflow::Result<ShopReceipts> {
+    let charged = world.once(&cx, "charge").await?;
+    tokio::task::yield_now().await;
+    let thanked = world.once(&cx, "thank").await?;
+    Ok(ShopReceipts(vec![format!(
+        "{round}.{order} {charged} {thanked}"
+    )]))
+}
+
+#[node(Shop)]
+async fn beside(log: &[String]) -> ShopLog {
+    ShopLog(vec![format!("beside {}", log.len())])
+}
+
+#[node(Shop)]
+async fn close_shop(round: &u64, orders: &u64, receipts: &[String]) -> (ShopLog, bool) {
+    (
+        ShopLog(vec![format!("{} receipts", receipts.len())]),
+        round < orders,
+    )
+}
+
+flow!(Trade(Shop) {
+    START -> open_shop;
+    open_shop -> each sell & beside;
+    sell & beside -> close_shop;
+    close_shop -> match { true => open_shop, false => END };
+});
+
+/// The threads of one of many, by number: each durability has its turn.
+fn threads(store: &(impl Store + Clone), number: usize, log: PathBuf) -> Threads<Trade> {
+    let durability = [
+        Durability::Sync,
+        Durability::Async,
+        Durability::Interval(5.try_into().unwrap()),
+        Durability::Exit,
+    ][number % 4];
+    Trade::new()
+        .limit(100_000)
+        .manage(World(log))
+        .store(store)
+        .durability(durability)
+}
+
+const ORDERS: u64 = 60;
+
+/// What the process does: begins the thread, or goes on with it, until it has ended.
+async fn work(store: impl Store + Clone, folder: &Path, number: usize) {
+    let thread = threads(&store, number, folder.join(format!("log-{number}")))
+        .thread(format!("shop-{number}"));
+    let begun = thread.state().await.expect("what is stored can be read");
+    let run = match begun {
+        None => thread.run(ORDERS),
+        Some(_) => thread.resume(()),
+    };
+    match run.await {
+        Ok(Outcome::Finished(_)) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A number below another, by chance.
+fn chance(below: u64) -> u64 {
+    RandomState::new().hash_one(0) % below
+}
+
+/// Kills the process that runs `child` until it was killed often enough, and looks at what it leaves.
+fn kill<St: Store + Clone, M: Future<Output = St>>(child: &str, open: impl Fn(PathBuf) -> M) {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let begun = Instant::now();
+    let (mut kills, mut number) = (0, 0);
+    while number < 4 || kills < KILLS && begun.elapsed() < PATIENCE {
+        let mut process = Command::new(std::env::current_exe().expect("it is known"))
+            .args(["--exact", child, "--nocapture"])
+            .env(FOLDER, folder.path())
+            .env(THREAD, number.to_string())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        std::thread::sleep(Duration::from_micros(5_000 + chance(60_000)));
+        process.kill().expect("it can be killed, or has ended");
+        let output = process.wait_with_output().expect("it ends");
+        match output.status.code() {
+            None => kills += 1,
+            Some(0) => {
+                let (log, name) = (folder.path().join(format!("log-{number}")), number);
+                let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
+                runtime.block_on(async {
+                    let store = open(folder.path().into()).await;
+                    check(&store, name, &log).await;
+                });
+                number += 1;
+            }
+            Some(_) => panic!(
+                "thread {number}, after {kills} kills: {}",
+                String::from_utf8_lossy(&output.stderr)
+            ),
+        }
+    }
+    assert!(
+        kills >= KILLS || begun.elapsed() >= PATIENCE && kills >= KILLS / 4,
+        "only {kills} kills in {:?}",
+        begun.elapsed()
+    );
+    println!("{kills} kills, {number} threads, {:?}", begun.elapsed());
+}
+
+/// What must hold of a thread that has ended, however often its process was killed.
+async fn check(store: &(impl Store + Clone), number: usize, log: &Path) {
+    let name = format!("shop-{number}");
+    let thread = threads(store, number, log.into()).thread(name.clone());
+    let stored = thread.state().await.unwrap().unwrap();
+    assert!(stored.is_finished());
+    let unbroken = threads(&MemoryStore::new(), 0, log.with_extension("unbroken")).thread(name);
+    let unbroken = unbroken.run(ORDERS).await.unwrap().finished().unwrap();
+    assert_eq!(stored.state, unbroken, "thread {number}");
+    // An effect is repeated only if its process died before the record was made: so never once `once` has returned.
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    let mut recorded: HashMap<&str, bool> = HashMap::new();
+    for line in text.lines() {
+        let (what, effect) = line.split_once(' ').expect("two words");
+        let known = recorded.entry(effect).or_default();
+        match what {
+            "effect" => assert!(!*known, "thread {number} did {effect} again:\n{text}"),
+            _ => *known = true,
+        }
+    }
+    let effects = 2 * unbroken.receipts.len();
+    assert_eq!(
+        recorded.len(),
+        effects,
+        "thread {number}: the tasks' ids have changed"
+    );
+    assert!(recorded.values().all(|recorded| *recorded));
+}
+
+/// The test of one store: a name, and how it is opened for a folder.
+macro_rules! killed {
+    ($name:ident, $open:expr) => {
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn a_process_that_is_killed_again_and_again_loses_and_repeats_nothing() {
+                let path = module_path!();
+                let (_, path) = path
+                    .split_once("::")
+                    .expect("the binary's name comes first");
+                kill(&format!("{path}::the_child"), $open);
+            }
+
+            /// Not a test of its own: the process that is killed.
+            #[test]
+            fn the_child() {
+                let (Some(folder), Ok(number)) = (std::env::var_os(FOLDER), std::env::var(THREAD))
+                else {
+                    return;
+                };
+                let folder = PathBuf::from(folder);
+                let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
+                runtime.block_on(async {
+                    let store = $open(folder.clone()).await;
+                    work(store, &folder, number.parse().expect("a number")).await;
+                });
+            }
+        }
+    };
+}
+
+killed!(sqlite, |folder: PathBuf| async move {
+    SqliteStore::open(folder.join("shop.sqlite"))
+        .await
+        .expect("it opens")
+});
