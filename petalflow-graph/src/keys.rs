@@ -17,7 +17,9 @@ const HALF: usize = MAX_KEYS / 2;
 /// assert_eq!(READ.minus(WRITTEN).iter().collect::<Vec<_>>(), [71]);
 /// assert_eq!(WRITTEN.union(READ).first(), Some(0));
 /// ```
+// Aligned like a pointer: every run in flight holds a set, and would be padded around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(packed(8))]
 pub struct KeySet {
     // Two numbers rather than an array of words, because constant evaluation pays for each of them and for each index.
     low: u128,

@@ -2,6 +2,7 @@
 #![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -382,6 +383,9 @@ fn finished<S: State>(
         .map(|job| (job.scope.task_id(), job.scope.node, &job.effects, &job.end))
 }
 
+/// What a task of a stored run needs in order to wait for people: where its questions are, and which task it is.
+type Stored = (Arc<Shared>, Arc<Desk>, (u64, u32, Option<u32>));
+
 /// One task of a fork. It owns all that it needs, so that its slot can be kept from superstep to superstep.
 pub(super) async fn run_job<F: Flow>(
     flow: Arc<F>,
@@ -396,25 +400,31 @@ pub(super) async fn run_job<F: Flow>(
         end,
         ..
     } = &mut *job;
-    let shared = Arc::clone(&scope.shared);
-    let place = (scope.superstep, scope.node, scope.send);
+    // Only a stored run's tasks can wait for people.
+    let stored = scope.shared.desk.as_ref().map(|desk| {
+        let place = (scope.superstep, scope.node, scope.send);
+        (Arc::clone(&scope.shared), Arc::clone(desk), place)
+    });
     let busy = extras
         .as_ref()
         .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
-    let result = if busy || !shared.wiring.policies[scope.node as usize].is_none() {
+    let result = if busy || !scope.shared.wiring.policies[scope.node as usize].is_none() {
         let extras = extras.unwrap_or_default();
         let attempts: BoxFuture<'_, _> =
             Box::pin(async move { attempts(&*flow, &extras, scope, snapshot, effects).await });
-        match &shared.desk {
+        let attempts = std::pin::pin!(attempts);
+        match &stored {
             None => attempts.await,
-            Some(desk) => until_parked(&shared, desk, place, end, attempts).await,
+            Some(stored) => until_parked(stored, end, attempts).await,
         }
     } else {
+        let node = scope.node;
         let mut step = Step::task(scope, snapshot, effects);
-        let once = caught(flow.step(place.1, &mut step));
-        match &shared.desk {
+        // Pinned here, so that its memory is not there once for either way.
+        let once = std::pin::pin!(caught(flow.step(node, &mut step)));
+        match &stored {
             None => once.await,
-            Some(desk) => until_parked(&shared, desk, place, end, once).await,
+            Some(stored) => until_parked(stored, end, once).await,
         }
     };
     // Before the job is handed back: the driver takes the state home when the last task has let go of it.
@@ -424,16 +434,13 @@ pub(super) async fn run_job<F: Flow>(
 
 /// Awaits a task until it ends or has asked a person: then it is dropped, and runs again when there is an answer.
 async fn until_parked(
-    shared: &Shared,
-    desk: &Desk,
-    (superstep, node, send): (u64, u32, Option<u32>),
+    (shared, desk, (superstep, node, send)): &Stored,
     end: &mut JobEnd,
-    attempts: impl Future<Output = Result<(), Failure>>,
+    mut attempts: Pin<&mut impl Future<Output = Result<(), Failure>>>,
 ) -> Result<(), Failure> {
     // Only a task that waits needs its id here: most have ended when they were polled once.
-    let id = || shared.task_id(superstep, node, send);
+    let id = || shared.task_id(*superstep, *node, *send);
     let mut waits = None;
-    let mut attempts = std::pin::pin!(attempts);
     let result = std::future::poll_fn(|cx| match attempts.as_mut().poll(cx) {
         Poll::Ready(result) => Poll::Ready(Some(result)),
         Poll::Pending => {
