@@ -19,7 +19,7 @@ const HALF: usize = MAX_KEYS / 2;
 /// ```
 // Aligned like a pointer: every run in flight holds a set, and would be padded around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(packed(8))]
+#[repr(Rust, packed(8))]
 pub struct KeySet {
     // Two numbers rather than an array of words, because constant evaluation pays for each of them and for each index.
     low: u128,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::hash::Hasher as _;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use siphasher::sip128::Hasher128 as _;
@@ -170,12 +171,29 @@ pub struct Scope {
     pub(crate) node: u32,
     pub(crate) attempt: u32,
     // Tells the runs of one node in one superstep apart: the place among all that was sent to it.
-    pub(crate) send: Option<u32>,
+    pub(crate) send: Place,
     // Which item of the delivery this run is for; all of it without one.
-    pub(crate) item: Option<u32>,
+    pub(crate) item: Place,
     pub(crate) delivery: Option<Delivery>,
     // Only where the attempt has an idle timeout.
     pub(crate) pulse: Option<Arc<Pulse>>,
+}
+
+/// A place in a list, or none, in four bytes: every run in flight holds two of these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place(Option<NonZeroU32>);
+
+impl Place {
+    pub(crate) fn get(self) -> Option<u32> {
+        self.0.map(|after| after.get() - 1)
+    }
+}
+
+impl From<Option<u32>> for Place {
+    fn from(place: Option<u32>) -> Self {
+        // No list is so long that its last place would be lost.
+        Place(place.and_then(|place| NonZeroU32::new(place.wrapping_add(1))))
+    }
 }
 
 impl Scope {
@@ -186,8 +204,8 @@ impl Scope {
             superstep: 0,
             node: 0,
             attempt: 1,
-            send: None,
-            item: None,
+            send: Place::default(),
+            item: Place::default(),
             delivery: None,
             pulse: None,
         }
@@ -205,7 +223,7 @@ impl Scope {
 
     /// The index among what was sent to the node, where it is the target of `each`.
     pub fn index(&self) -> Option<usize> {
-        self.send.map(|index| index as usize)
+        self.send.get().map(|index| index as usize)
     }
 
     /// The managed values of the run, if it was given any.
@@ -224,7 +242,7 @@ impl Scope {
         let item = self
             .delivery
             .as_ref()
-            .and_then(|delivery| delivery.get(self.item.map(|item| item as usize)));
+            .and_then(|delivery| delivery.get(self.item.get().map(|item| item as usize)));
         item.ok_or_else(|| {
             format!(
                 "node `{}` was not given the `{}` that it takes as its item",
@@ -542,7 +560,8 @@ impl Scope {
     }
 
     pub(crate) fn task_id(&self) -> TaskId {
-        self.shared.task_id(self.superstep, self.node, self.send)
+        self.shared
+            .task_id(self.superstep, self.node, self.send.get())
     }
 }
 

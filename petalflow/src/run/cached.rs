@@ -51,7 +51,12 @@ impl<S: State> Place<S> {
         {
             let item = wiring.items[scope.node as usize]?;
             bytes.clear();
-            (item.save)(delivery, scope.item.map(|item| item as usize), &mut bytes).ok()?;
+            (item.save)(
+                delivery,
+                scope.item.get().map(|item| item as usize),
+                &mut bytes,
+            )
+            .ok()?;
             part(&mut key, &bytes);
         }
         Some(Place {

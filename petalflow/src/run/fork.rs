@@ -402,7 +402,7 @@ pub(super) async fn run_job<F: Flow>(
     } = &mut *job;
     // Only a stored run's tasks can wait for people.
     let stored = scope.shared.desk.as_ref().map(|desk| {
-        let place = (scope.superstep, scope.node, scope.send);
+        let place = (scope.superstep, scope.node, scope.send.get());
         (Arc::clone(&scope.shared), Arc::clone(desk), place)
     });
     let busy = extras
@@ -475,8 +475,8 @@ impl<S: State> Job<S> {
         self.scope.superstep = superstep;
         self.scope.node = task.node;
         self.scope.attempt = 1;
-        self.scope.send = task.send;
-        self.scope.item = task.item;
+        self.scope.send = task.send.into();
+        self.scope.item = task.item.into();
         self.scope.delivery = task.delivery;
         self.effects.clear();
         self.end = JobEnd::Done;

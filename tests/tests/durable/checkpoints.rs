@@ -268,3 +268,35 @@ async fn what_lasts_one_superstep_outlives_edits_and_resumes_before_it() {
         short
     });
 }
+
+#[tokio::test]
+async fn a_checkpoint_that_is_missing_in_the_middle_is_noticed() {
+    let (store, robbed) = (MemoryStore::new(), MemoryStore::new());
+    Five::new()
+        .store(&store)
+        .thread("t")
+        .run(list(["i"]))
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
+    let root = Address::root("t");
+    let mut checkpoints = store.history(root, None, 9).await.unwrap();
+    checkpoints.reverse();
+    checkpoints.remove(2);
+    let mut after = None;
+    for checkpoint in checkpoints {
+        let seq = checkpoint.seq;
+        robbed.append(root, &checkpoint, after, 0..0).await.unwrap();
+        after = Some(seq);
+    }
+    let thread = Five::new().store(&robbed).thread("t");
+    assert_eq!(thread.at(1).await.unwrap().state.xs, ["i", "a"]);
+    let error = thread.resume(()).await.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("of what checkpoint 5 builds on, from 0 on, something is missing"),
+        "{error}"
+    );
+}

@@ -92,6 +92,15 @@ pub(crate) async fn read<S: State>(
                 .map_err(|problem| damaged(format!("checkpoint {}: {problem}", checkpoint.seq)))
         })
         .collect::<Result<Vec<_>, _>>()?;
+    // Seals cover each checkpoint, not that all are there.
+    let parents = records.iter().skip(1).map(|record| record.header.parent);
+    let before = chain.iter().map(|checkpoint| Some(checkpoint.seq));
+    let follows = parents.zip(before).all(|(parent, before)| parent == before);
+    if !follows || chain.first().is_some_and(|first| first.base != first.seq) {
+        return Err(damaged(format!(
+            "of what checkpoint {seq} builds on, from {base} on, something is missing"
+        )));
+    }
     let last = size(newest);
     let outline = records
         .first()
