@@ -36,14 +36,21 @@ enum Hit {
     List(usize),
 }
 
+/// What follows a node that was sent an empty list.
+#[derive(Default)]
+struct Done {
+    activated: Vec<usize>,
+    emptied: Vec<usize>,
+}
+
 pub(super) struct Endless<'a> {
     graph: &'a Graph,
     edges: &'a EdgesBySource<'a>,
     reach: &'a Reach,
     /// The ways of each node.
     ways: Vec<Vec<Vec<Hit>>>,
-    /// What is activated in the place of each node when it is sent an empty list.
-    done: Vec<Vec<usize>>,
+    /// What is activated in the place of each node when it is sent an empty list, and what is sent an empty list in turn.
+    done: Vec<Done>,
 }
 
 impl<'a> Endless<'a> {
@@ -61,7 +68,7 @@ impl<'a> Endless<'a> {
                     if batches[node] {
                         done(edges, node)
                     } else {
-                        Vec::new()
+                        Done::default()
                     }
                 })
                 .collect(),
@@ -119,10 +126,33 @@ impl<'a> Endless<'a> {
     fn goes_on(&self, node: usize, set: &[bool], picks: Picks) -> bool {
         let hits = |hit: &Hit| match *hit {
             Hit::Node(to) => set[to],
-            Hit::List(to) => set[to] && self.done[to].iter().any(|&to| set[to]),
+            Hit::List(to) => self.passes(to, set),
         };
         let picks_none = self.routes(node) && (picks == Picks::Any || self.graph.nodes[node].many);
         !picks_none && self.ways[node].iter().all(|way| way.iter().any(hits))
+    }
+
+    /// Whether a list for the node activates a node of the set, with items or without. Each node that an empty list passes
+    /// must be of the set itself: another list may have items for it, and then it runs instead.
+    #[inline]
+    fn passes(&self, node: usize, set: &[bool]) -> bool {
+        let (mut empty, mut next) = (vec![node], 0);
+        while let Some(&node) = empty.get(next) {
+            next += 1;
+            if !set[node] {
+                continue;
+            }
+            let Done { activated, emptied } = &self.done[node];
+            if activated.iter().any(|&to| set[to]) {
+                return true;
+            }
+            for to in emptied {
+                if !empty.contains(to) {
+                    empty.push(*to);
+                }
+            }
+        }
+        false
     }
 
     #[inline]
@@ -249,24 +279,19 @@ fn ways(edges: &EdgesBySource<'_>, node: usize) -> Vec<Vec<Hit>> {
     ways
 }
 
-/// What an empty list for this node activates. A node that chooses has chosen nothing.
+/// What follows an empty list for this node. A node that chooses has chosen nothing.
 #[inline]
-fn done(edges: &EdgesBySource<'_>, node: usize) -> Vec<usize> {
-    let (mut empty, mut next, mut done) = (vec![node], 0, Vec::new());
-    while let Some(&node) = empty.get(next) {
-        next += 1;
-        let out = &edges.nodes[node];
-        if out.iter().any(|edge| is_route(edge)) {
-            continue;
-        }
-        for edge in out {
-            match (edge.to, &edge.via) {
-                (Target::Node(to), Via::Plain) => done.push(to as usize),
-                (Target::Node(to), Via::Each) if !empty.contains(&(to as usize)) => {
-                    empty.push(to as usize);
-                }
-                _ => {}
-            }
+fn done(edges: &EdgesBySource<'_>, node: usize) -> Done {
+    let out = &edges.nodes[node];
+    let mut done = Done::default();
+    if out.iter().any(|edge| is_route(edge)) {
+        return done;
+    }
+    for edge in out {
+        match (edge.to, &edge.via) {
+            (Target::Node(to), Via::Plain) => done.activated.push(to as usize),
+            (Target::Node(to), Via::Each) => done.emptied.push(to as usize),
+            _ => {}
         }
     }
     done

@@ -322,3 +322,20 @@ fn pf010_lists() {
     );
     accepted("a b c", vec![start(0), each(0, 1), each(1, 2), each(2, 0)]);
 }
+
+#[test]
+fn pf010_a_failure_behind_a_list_leaves_the_cycle() {
+    // An item of `a` may fail while the list for `c` is empty: then only `b` follows.
+    accepted(
+        "a b c",
+        vec![
+            start(0),
+            plain(0, node(2)),
+            catch(0, 1),
+            plain(1, end()),
+            catch(1, 2),
+            each(2, 0),
+            each(2, 2),
+        ],
+    );
+}
