@@ -106,7 +106,7 @@ pub struct ThreadQuery<'a> {
 }
 
 /// Keeps checkpoints. Petalflow brings [`MemoryStore`](super::MemoryStore) and, as features, SQLite, PostgreSQL and Redis;
-/// implement it for another, and hold it to the same contract with [`store_contract!`](crate::testing::store_contract).
+/// implement it for another, and hold it to the same contract with `petalflow::testing::store_contract!` (feature `testing`).
 ///
 /// # The contract
 ///

@@ -18,16 +18,30 @@
 //! assert_eq!(write("petals").await.0, "about petals");
 //! # }
 //! ```
+//!
+//! What every store is held to (`store_contract!`) and what crashes flows (`crashes`) comes with the feature `testing`,
+//! which a program turns on among its `dev-dependencies`: it is as much code as the engine.
 
+#[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod contract;
+#[cfg(feature = "testing")]
 mod crash;
 mod flow_lock;
 mod reducer;
 
+#[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub use contract::StoreUnderTest;
+#[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub use crash::{Crashed, Crashes, Fault, Moment, Mortal, Script, Window, crashes};
 pub use flow_lock::{Lockable, check_flow_lock};
 pub use reducer::check_reducer;
 
 #[doc(inline)]
-pub use crate::{__assert_flow_lock as assert_flow_lock, __store_contract as store_contract};
+pub use crate::__assert_flow_lock as assert_flow_lock;
+#[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
+#[doc(inline)]
+pub use crate::__store_contract as store_contract;

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
+use super::head::gate;
 use super::journal::{Barrier, Journal};
-use super::open::gate;
 use super::task::Finished;
 use crate::flow::Wiring;
 use crate::interrupt::Interrupt;

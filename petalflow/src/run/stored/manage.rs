@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::changes::{Changes, Entries};
 use super::desk::now_ms;
+use super::goes_on::{goes_on, node_of};
+use super::head::{Head, read, waiting};
 use super::journal::{Barrier, Journal, header};
-use super::open::{Head, goes_on, node_of, read, waiting};
 use super::program::Program;
 use crate::checkpoint::{Archive, Cause, Outline, Record, StoredCheckpoint};
 use crate::flow::Wiring;

@@ -5,11 +5,14 @@ mod book;
 mod changes;
 mod claim;
 mod desk;
+mod goes_on;
+mod head;
 mod journal;
 mod manage;
 mod open;
 mod program;
 mod replay;
+mod said;
 mod task;
 
 use std::sync::Arc;

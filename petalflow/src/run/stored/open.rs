@@ -5,24 +5,20 @@ use std::sync::Arc;
 
 use super::changes::{Changes, Entries};
 use super::desk::{Answers, Desk, now_ms};
+use super::goes_on::{goes_on, node_of};
+use super::head::{Head, read, waiting};
 use super::journal::{Barrier, Journal, header};
 use super::program::Program;
-use super::replay::replay;
-use super::task::{Finished, load, load_finished};
+use super::said::only;
+use super::task::{Finished, load_finished};
 use super::{Command, Nested, StoredStart};
-use crate::checkpoint::{
-    AnswerEntry, Archive, Cause, Header, Note, Outline, Record, Stored, StoredWrite, TaskEntry,
-    decode,
-};
+use crate::checkpoint::{AnswerEntry, Cause, Header, Note, StoredWrite};
 use crate::flow::Wiring;
-use crate::interrupt::{
-    Answer, AnswerError, Approval, Decision, Interrupt, InterruptId, InterruptKind, Resume,
-};
+use crate::interrupt::{AnswerError, Decision, Interrupt, InterruptId, InterruptKind, Resume};
 use crate::node::task_id;
-use crate::state::{StateCodec, Trait};
+use crate::state::Trait;
 use crate::superstep::{Planner, Task};
 use crate::thread::ThreadError;
-use crate::upgrade::{Change, Held, InUse, NodeLine, changes, difference};
 use crate::{Flow, KeyMeta, KeySet, Namespace, State, TaskId};
 
 /// A run that is ready to go on.
@@ -40,152 +36,6 @@ pub(crate) struct Opened<S: State> {
     pub(crate) waiting: Vec<Interrupt>,
     /// A person has ended the run here.
     pub(crate) rejected: Option<Note>,
-}
-
-/// A checkpoint that was read and fits the program.
-pub(crate) struct Head<S: State> {
-    pub(crate) state: S,
-    pub(crate) written: KeySet,
-    pub(crate) record: Record,
-    pub(crate) seq: u64,
-    pub(crate) base: u64,
-    pub(crate) sizes: (u64, u64),
-    pub(crate) created_ms: u64,
-    /// The bytes of the checkpoint itself.
-    pub(crate) last: u64,
-    /// The lines of the program that wrote the base.
-    pub(crate) outline: Outline,
-    /// What tasks have left beside it.
-    pub(crate) writes: Vec<StoredWrite>,
-}
-
-/// Reads a checkpoint: the newest, or the one of this number.
-pub(crate) async fn read<S: State>(
-    archive: &Archive,
-    namespace: &str,
-    seq: Option<u64>,
-    codec: &StateCodec<S>,
-    program: &Program,
-) -> Result<Option<Head<S>>, ThreadError> {
-    let Some(Stored { chain, mut writes }) = archive.read(namespace, seq).await? else {
-        return Ok(None);
-    };
-    let damaged = |problem: String| {
-        ThreadError::Store(crate::checkpoint::StoreError::Damaged {
-            thread: archive.thread.to_string(),
-            problem,
-        })
-    };
-    let Some(newest) = chain.last() else {
-        return Err(damaged("a checkpoint without itself".into()));
-    };
-    let (seq, base, created_ms) = (newest.seq, newest.base, newest.created_ms);
-    let size = |checkpoint: &crate::checkpoint::StoredCheckpoint| checkpoint.bytes.len() as u64;
-    let sizes = (
-        chain.first().map_or(0, size),
-        chain.iter().skip(1).map(size).sum(),
-    );
-    let mut records = chain
-        .iter()
-        .map(|checkpoint| {
-            Record::decode(&checkpoint.bytes)
-                .map_err(|problem| damaged(format!("checkpoint {}: {problem}", checkpoint.seq)))
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    // Seals cover each checkpoint, not that all are there.
-    let parents = records.iter().skip(1).map(|record| record.header.parent);
-    let before = chain.iter().map(|checkpoint| Some(checkpoint.seq));
-    let follows = parents.zip(before).all(|(parent, before)| parent == before);
-    if !follows || chain.first().is_some_and(|first| first.base != first.seq) {
-        return Err(damaged(format!(
-            "of what checkpoint {seq} builds on, from {base} on, something is missing"
-        )));
-    }
-    let last = size(newest);
-    let outline = records
-        .first()
-        .and_then(|record| record.header.outline.clone())
-        .unwrap_or_default();
-    let (state, written) = replay(&mut records, codec, program, &archive.thread)?;
-    let Some(record) = records.into_iter().next_back() else {
-        return Err(damaged("a checkpoint without itself".into()));
-    };
-    if record.header.origin != seq {
-        writes = archive.writes(namespace, record.header.origin).await?;
-    }
-    Ok(Some(Head {
-        state,
-        written,
-        record,
-        seq,
-        base,
-        sizes,
-        created_ms,
-        last,
-        outline,
-        writes,
-    }))
-}
-
-/// What a thread waits for, with the tasks that wait: what was asked and not answered.
-pub(crate) fn waiting(
-    archive: &Archive,
-    namespace: &str,
-    wiring: &Wiring,
-    record: &Record,
-    writes: &[StoredWrite],
-) -> Result<Vec<(TaskId, Interrupt)>, ThreadError> {
-    let header = &record.header;
-    let answered = |id: InterruptId| {
-        header
-            .answers
-            .iter()
-            .any(|answer| answer.id == id.to_bytes())
-    };
-    let mut waiting = Vec::new();
-    for write in writes.iter().filter(|write| write.name.starts_with("ask/")) {
-        let interrupt: Interrupt =
-            decode(&write.bytes).map_err(ThreadError::value("a stored question"))?;
-        if !answered(interrupt.id) {
-            waiting.push((write.task, interrupt));
-        }
-    }
-    for node in &header.gates {
-        let (task, mut interrupt) = gate(archive, namespace, header.origin, node, true);
-        if let Some(place) = wiring.place_of(node) {
-            interrupt.node = wiring.name(place).into();
-        }
-        if !answered(interrupt.id) {
-            waiting.push((task, interrupt));
-        }
-    }
-    Ok(waiting)
-}
-
-/// The interrupt before or after a node.
-pub(crate) fn gate(
-    archive: &Archive,
-    namespace: &str,
-    origin: u64,
-    node: &str,
-    after: bool,
-) -> (TaskId, Interrupt) {
-    let task = task_id(&archive.thread, namespace, origin, node, None);
-    let (key, kind) = if after {
-        ("after", InterruptKind::After)
-    } else {
-        ("before", InterruptKind::Before)
-    };
-    let interrupt = Interrupt {
-        id: InterruptId::of(task, key),
-        node: node.into(),
-        namespace: namespace.into(),
-        index: None,
-        kind,
-        asked_ms: now_ms(),
-        expires_ms: None,
-    };
-    (task, interrupt)
 }
 
 /// Opens a thread, or a flow within one, and does to it what was asked for.
@@ -303,11 +153,11 @@ pub(crate) async fn open<F: Flow>(
     }
 }
 
-struct Opening<'a, S: State> {
-    wiring: &'a Wiring,
-    planner: Planner,
-    journal: Journal<S>,
-    namespace: Namespace,
+pub(super) struct Opening<'a, S: State> {
+    pub(super) wiring: &'a Wiring,
+    pub(super) planner: Planner,
+    pub(super) journal: Journal<S>,
+    pub(super) namespace: Namespace,
 }
 
 impl<S: State> Opening<'_, S> {
@@ -566,106 +416,6 @@ impl<S: State> Opening<'_, S> {
         self.journal.land().await
     }
 
-    fn answer(
-        &mut self,
-        answer: Answer,
-        waiting: &mut Vec<(TaskId, Interrupt)>,
-    ) -> Result<(), ThreadError> {
-        let known = waiting
-            .iter()
-            .position(|(_, interrupt)| interrupt.id == answer.id);
-        let Some(place) = known else {
-            return Err(AnswerError::Unknown {
-                id: answer.id,
-                waiting: only(waiting),
-            }
-            .into());
-        };
-        let (_, interrupt) = &waiting[place];
-        match &interrupt.kind {
-            InterruptKind::Ask { name, .. } if name == answer.name => {}
-            _ => {
-                return Err(AnswerError::OtherQuestion {
-                    id: answer.id,
-                    expected: interrupt.what().into(),
-                    found: answer.name.into(),
-                }
-                .into());
-            }
-        }
-        waiting.remove(place);
-        self.journal.header.answers.push(AnswerEntry {
-            id: answer.id.to_bytes(),
-            name: answer.name.into(),
-            bytes: answer.bytes,
-        });
-        Ok(())
-    }
-
-    /// Records a decision, and says of which interrupts it is one.
-    fn decide(
-        &mut self,
-        id: Option<InterruptId>,
-        approval: &Approval<S>,
-        waiting: &mut Vec<(TaskId, Interrupt)>,
-    ) -> Result<Vec<Interrupt>, ThreadError> {
-        let gates = |interrupt: &Interrupt| {
-            !matches!(interrupt.kind, InterruptKind::Ask { .. })
-                && id.is_none_or(|id| interrupt.id == id)
-        };
-        let decided: Vec<Interrupt> = waiting
-            .extract_if(.., |(_, interrupt)| gates(interrupt))
-            .map(|(_, interrupt)| interrupt)
-            .collect();
-        if decided.is_empty() {
-            let problem = match id {
-                Some(id) => AnswerError::Unknown {
-                    id,
-                    waiting: only(waiting),
-                },
-                None => AnswerError::Value("the thread does not wait for an approval".to_string()),
-            };
-            return Err(problem.into());
-        }
-        for interrupt in &decided {
-            self.journal.header.answers.push(AnswerEntry {
-                id: interrupt.id.to_bytes(),
-                name: approval.decision.word().into(),
-                bytes: Vec::new(),
-            });
-        }
-        Ok(decided)
-    }
-
-    /// A node that chooses where to go cannot be skipped: nothing would say where the run goes on.
-    fn can_skip(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
-        if interrupt.namespace != self.namespace.as_str() {
-            return Ok(());
-        }
-        let node = self.wiring.named(&interrupt.node);
-        let routes = node.is_some_and(|node| !self.wiring.routes[node as usize].is_empty());
-        if routes && interrupt.kind == InterruptKind::Before {
-            return Err(AnswerError::Value(format!(
-                "node `{}` cannot be skipped, because it chooses where the run goes on: use `Resume::goto` to say where",
-                interrupt.node
-            ))
-            .into());
-        }
-        Ok(())
-    }
-
-    /// The state of a flow inside another cannot be reached from outside.
-    fn can_edit(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
-        if interrupt.namespace == self.namespace.as_str() {
-            return Ok(());
-        }
-        Err(AnswerError::Value(format!(
-            "the run waits inside `{}`, whose state cannot be edited from outside: approve, reject or skip node `{}`",
-            interrupt.namespace, interrupt.node
-        ))
-        .into())
-    }
-
     fn go_to(&self, nodes: &[String]) -> Result<Vec<Task>, ThreadError> {
         let mut places = Vec::new();
         for name in nodes {
@@ -760,147 +510,4 @@ impl<S: State> Opening<'_, S> {
             rejected: None,
         })
     }
-}
-
-/// Where a thread goes on.
-pub(crate) struct GoesOn {
-    pub(crate) frontier: Vec<Task>,
-    pub(crate) deferred: Vec<Task>,
-    /// The arrivals that joins hold, in numbers.
-    pub(crate) arrived: Vec<(u32, u32)>,
-}
-
-/// Where a thread goes on, if this program has the nodes and joins for it.
-pub(crate) fn goes_on<S: State>(
-    wiring: &Wiring,
-    journal: &Journal<S>,
-    header: Header,
-) -> Result<GoesOn, ThreadError> {
-    fits(journal, &header)?;
-    Ok(GoesOn {
-        frontier: tasks(wiring, journal, header.frontier)?,
-        deferred: tasks(wiring, journal, header.deferred)?,
-        arrived: arrived(journal, header.joins)?,
-    })
-}
-
-/// Whether nothing has changed that the thread needs to go on.
-fn fits<S: State>(journal: &Journal<S>, header: &Header) -> Result<(), ThreadError> {
-    let mut used = InUse::default();
-    for task in header.frontier.iter().chain(&header.deferred) {
-        used.nodes.insert(task.node.clone());
-        if task.item.is_none() {
-            used.bare.insert(task.node.clone());
-        }
-    }
-    used.joins = header.joins.iter().map(|(name, _)| name.clone()).collect();
-    // Of the keys a migration may have made others: they have been looked at.
-    let graph = |outline: &Outline| Outline {
-        graph: outline.graph.clone(),
-        schema: Vec::new(),
-    };
-    let changes = changes(&graph(&journal.was), &graph(&journal.program.outline));
-    let strands = changes
-        .iter()
-        .find(|change| change.strands(Held::Just(&used)));
-    strands.map_or(Ok(()), |change| Err(changed(journal, change)))
-}
-
-/// The tasks that were stored, by the names of their nodes.
-fn tasks<S: State>(
-    wiring: &Wiring,
-    journal: &Journal<S>,
-    entries: Vec<TaskEntry>,
-) -> Result<Vec<Task>, ThreadError> {
-    let mut tasks = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let name = entry.node.clone();
-        let Some(node) = wiring.place_of(&name) else {
-            return Err(changed(journal, &Change::NodeRemoved { node: name }));
-        };
-        tasks.push(load(wiring, node, entry, |problem| {
-            let was = item_type(&journal.was, &name);
-            let problem = format!(
-                "the item of node `{name}` cannot be read: {problem}; convert it in a migration, `migration.map_item(\"{name}\", |old: {was}| ..)`; `Resume::goto` says where else to go on"
-            );
-            refused(journal, problem)
-        })?);
-    }
-    // By place, as planning would have it: the declaration may have changed.
-    tasks.sort_by_key(|task| task.node);
-    Ok(tasks)
-}
-
-/// The type of the items that a node took.
-fn item_type(was: &Outline, node: &str) -> String {
-    let lines = was.graph.iter().filter_map(|line| NodeLine::parse(line));
-    let mut items = lines
-        .filter(|line| line.name == node)
-        .filter_map(|line| line.takes);
-    items.next().map_or_else(|| "Old".into(), Into::into)
-}
-
-/// The arrivals that joins held, in numbers.
-fn arrived<S: State>(
-    journal: &Journal<S>,
-    joins: Vec<(String, Vec<String>)>,
-) -> Result<Vec<(u32, u32)>, ThreadError> {
-    let mut arrived = Vec::new();
-    for (name, sides) in joins {
-        let known = journal
-            .program
-            .joins
-            .iter()
-            .position(|join| join.name == name);
-        let Some(join) = known else {
-            return Err(changed(journal, &Change::JoinRemoved { join: name }));
-        };
-        for side in sides {
-            let known = &journal.program.joins[join].sides;
-            let place = known.iter().position(|known| *known == side);
-            arrived.push((
-                petalflow_graph::index(join),
-                petalflow_graph::index(place.unwrap_or_default()),
-            ));
-        }
-    }
-    Ok(arrived)
-}
-
-/// The program does not fit what is stored.
-fn changed<S: State>(journal: &Journal<S>, change: &Change) -> ThreadError {
-    refused(journal, change.problem(S::NAME))
-}
-
-fn refused<S: State>(journal: &Journal<S>, problem: String) -> ThreadError {
-    ThreadError::Changed {
-        thread: journal.archive.thread.to_string(),
-        problem,
-        diff: difference(&journal.was.graph, &journal.program.outline.graph),
-    }
-}
-
-/// The place of a node that a user named.
-pub(crate) fn node_of(wiring: &Wiring, name: &str) -> Result<u32, ThreadError> {
-    wiring.named(name).ok_or_else(|| {
-        let nodes: Vec<&str> = wiring
-            .graph()
-            .nodes()
-            .iter()
-            .map(|node| &*node.name)
-            .collect();
-        let similar = petalflow_graph::similar(name, nodes.iter().copied());
-        let hint = similar.map_or_else(
-            || format!("the nodes are {}", nodes.join(", ")),
-            |similar| format!("did you mean `{similar}`?"),
-        );
-        ThreadError::Request(format!("there is no node `{name}`; {hint}"))
-    })
-}
-
-fn only(waiting: &[(TaskId, Interrupt)]) -> Vec<Interrupt> {
-    waiting
-        .iter()
-        .map(|(_, interrupt)| interrupt.clone())
-        .collect()
 }

@@ -1,0 +1,158 @@
+//! A checkpoint as it is read: the state, and what tasks have left beside it.
+
+use super::desk::now_ms;
+use super::program::Program;
+use super::replay::replay;
+use crate::checkpoint::{Archive, Outline, Record, Stored, StoredWrite, decode};
+use crate::flow::Wiring;
+use crate::interrupt::{Interrupt, InterruptId, InterruptKind};
+use crate::node::task_id;
+use crate::state::StateCodec;
+use crate::thread::ThreadError;
+use crate::{KeySet, State, TaskId};
+
+/// A checkpoint that was read and fits the program.
+pub(crate) struct Head<S: State> {
+    pub(crate) state: S,
+    pub(crate) written: KeySet,
+    pub(crate) record: Record,
+    pub(crate) seq: u64,
+    pub(crate) base: u64,
+    pub(crate) sizes: (u64, u64),
+    pub(crate) created_ms: u64,
+    /// The bytes of the checkpoint itself.
+    pub(crate) last: u64,
+    /// The lines of the program that wrote the base.
+    pub(crate) outline: Outline,
+    /// What tasks have left beside it.
+    pub(crate) writes: Vec<StoredWrite>,
+}
+
+/// Reads a checkpoint: the newest, or the one of this number.
+pub(crate) async fn read<S: State>(
+    archive: &Archive,
+    namespace: &str,
+    seq: Option<u64>,
+    codec: &StateCodec<S>,
+    program: &Program,
+) -> Result<Option<Head<S>>, ThreadError> {
+    let Some(Stored { chain, mut writes }) = archive.read(namespace, seq).await? else {
+        return Ok(None);
+    };
+    let damaged = |problem: String| {
+        ThreadError::Store(crate::checkpoint::StoreError::Damaged {
+            thread: archive.thread.to_string(),
+            problem,
+        })
+    };
+    let Some(newest) = chain.last() else {
+        return Err(damaged("a checkpoint without itself".into()));
+    };
+    let (seq, base, created_ms) = (newest.seq, newest.base, newest.created_ms);
+    let size = |checkpoint: &crate::checkpoint::StoredCheckpoint| checkpoint.bytes.len() as u64;
+    let sizes = (
+        chain.first().map_or(0, size),
+        chain.iter().skip(1).map(size).sum(),
+    );
+    let mut records = chain
+        .iter()
+        .map(|checkpoint| {
+            Record::decode(&checkpoint.bytes)
+                .map_err(|problem| damaged(format!("checkpoint {}: {problem}", checkpoint.seq)))
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    // Seals cover each checkpoint, not that all are there.
+    let parents = records.iter().skip(1).map(|record| record.header.parent);
+    let before = chain.iter().map(|checkpoint| Some(checkpoint.seq));
+    let follows = parents.zip(before).all(|(parent, before)| parent == before);
+    if !follows || chain.first().is_some_and(|first| first.base != first.seq) {
+        return Err(damaged(format!(
+            "of what checkpoint {seq} builds on, from {base} on, something is missing"
+        )));
+    }
+    let last = size(newest);
+    let outline = records
+        .first()
+        .and_then(|record| record.header.outline.clone())
+        .unwrap_or_default();
+    let (state, written) = replay(&mut records, codec, program, &archive.thread)?;
+    let Some(record) = records.into_iter().next_back() else {
+        return Err(damaged("a checkpoint without itself".into()));
+    };
+    if record.header.origin != seq {
+        writes = archive.writes(namespace, record.header.origin).await?;
+    }
+    Ok(Some(Head {
+        state,
+        written,
+        record,
+        seq,
+        base,
+        sizes,
+        created_ms,
+        last,
+        outline,
+        writes,
+    }))
+}
+
+/// What a thread waits for, with the tasks that wait: what was asked and not answered.
+pub(crate) fn waiting(
+    archive: &Archive,
+    namespace: &str,
+    wiring: &Wiring,
+    record: &Record,
+    writes: &[StoredWrite],
+) -> Result<Vec<(TaskId, Interrupt)>, ThreadError> {
+    let header = &record.header;
+    let answered = |id: InterruptId| {
+        header
+            .answers
+            .iter()
+            .any(|answer| answer.id == id.to_bytes())
+    };
+    let mut waiting = Vec::new();
+    for write in writes.iter().filter(|write| write.name.starts_with("ask/")) {
+        let interrupt: Interrupt =
+            decode(&write.bytes).map_err(ThreadError::value("a stored question"))?;
+        if !answered(interrupt.id) {
+            waiting.push((write.task, interrupt));
+        }
+    }
+    for node in &header.gates {
+        let (task, mut interrupt) = gate(archive, namespace, header.origin, node, true);
+        if let Some(place) = wiring.place_of(node) {
+            interrupt.node = wiring.name(place).into();
+        }
+        if !answered(interrupt.id) {
+            waiting.push((task, interrupt));
+        }
+    }
+    Ok(waiting)
+}
+
+/// The interrupt before or after a node.
+pub(crate) fn gate(
+    archive: &Archive,
+    namespace: &str,
+    origin: u64,
+    node: &str,
+    after: bool,
+) -> (TaskId, Interrupt) {
+    let task = task_id(&archive.thread, namespace, origin, node, None);
+    let (key, kind) = if after {
+        ("after", InterruptKind::After)
+    } else {
+        ("before", InterruptKind::Before)
+    };
+    let interrupt = Interrupt {
+        id: InterruptId::of(task, key),
+        node: node.into(),
+        namespace: namespace.into(),
+        index: None,
+        kind,
+        asked_ms: now_ms(),
+        expires_ms: None,
+    };
+    (task, interrupt)
+}
