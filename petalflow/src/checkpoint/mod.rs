@@ -41,7 +41,9 @@ pub use protection::Protection;
 pub use protection::Signing;
 #[cfg(any(feature = "sign", feature = "encrypt"))]
 pub use protection::{KeyError, SecretKey};
-pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, Outline, Record, TaskEntry};
+pub(crate) use record::{
+    AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
+};
 pub use record::{Cause, Note};
 #[cfg(feature = "redis")]
 pub use redis::{RedisOptions, RedisStore};

@@ -85,7 +85,7 @@ pub(crate) struct TaskEntry {
 /// A decision by a person, kept in the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The node it was about; empty for the run as a whole.
+    /// The node it was about, by the name that it had then; empty for the run as a whole.
     pub node: String,
     /// What was decided: `approved`, `rejected`, `edited`, `skipped`, `updated`.
     pub decision: String,

@@ -7,6 +7,7 @@ mod contract;
 mod crash;
 mod faults;
 mod inner;
+mod kept;
 mod killed;
 mod pending;
 mod streams;

@@ -10,7 +10,7 @@ mod postgres;
 mod redis;
 // Servers are started and stopped by a shell.
 #[cfg(unix)]
-mod servers;
+pub(crate) mod servers;
 
 mod sqlite;
 

@@ -8,6 +8,7 @@ mod desk;
 mod goes_on;
 mod head;
 mod journal;
+mod kept;
 mod manage;
 mod open;
 mod program;
@@ -22,6 +23,7 @@ pub(crate) use changes::untracked;
 pub(crate) use claim::Claimed;
 pub(crate) use desk::{Answers, Call, Desk};
 pub(crate) use journal::Above;
+pub(crate) use kept::copy;
 pub(crate) use manage::{edit, fork, prune, snapshot};
 pub(crate) use program::Program;
 

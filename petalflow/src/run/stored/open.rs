@@ -132,7 +132,7 @@ pub(crate) async fn open<F: Flow>(
                 }
                 let mut opened = if own {
                     opening.resume(head, Resume::new()).await?
-                } else if keep {
+                } else if keep && head.record.header.turn > 0 {
                     opening.turn(head, input).await?
                 } else {
                     opening.journal.seq = head.seq;
