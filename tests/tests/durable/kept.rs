@@ -65,7 +65,7 @@ twin! {
 const ALL: [&str; 3] = ["1", "1 2", "1 2 3"];
 
 /// The checkpoint of the thread's newest branch that has so many lines.
-async fn checkpoint<F: petalflow::Flow<State = Log>>(thread: &Thread<F>, lines: usize) -> u64 {
+async fn checkpoint<F: Flow<State = Log>>(thread: &Thread<F>, lines: usize) -> u64 {
     for info in thread.history(HistoryQuery::all()).await.unwrap() {
         if thread.at(info.checkpoint).await.unwrap().state.xs.len() == lines {
             return info.checkpoint;
@@ -74,18 +74,18 @@ async fn checkpoint<F: petalflow::Flow<State = Log>>(thread: &Thread<F>, lines: 
     panic!("no checkpoint has {lines} lines");
 }
 
-async fn go_on<F: petalflow::Flow<State = Log>>(thread: &Thread<F>) -> Vec<String> {
+async fn go_on<F: Flow<State = Log>>(thread: &Thread<F>) -> Vec<String> {
     let outcome = thread.resume(()).await.unwrap();
     outcome.finished().unwrap().xs
 }
 
-async fn run<F: petalflow::Flow<State = Log>>(thread: &Thread<F>) -> Vec<String> {
+async fn run<F: Flow<State = Log>>(thread: &Thread<F>) -> Vec<String> {
     let outcome = thread.run(Vec::new()).await.unwrap();
     outcome.finished().unwrap().xs
 }
 
 /// Goes back, forth, and to the very beginning.
-async fn back_and_forth<F: petalflow::Flow<State = Log>>(thread: &Thread<F>) {
+async fn back_and_forth<F: Flow<State = Log>>(thread: &Thread<F>) {
     assert_eq!(run(thread).await, ALL);
     let ends: Vec<u64> = [
         checkpoint(thread, 0).await,
@@ -145,31 +145,60 @@ async fn another_thread_begins_with_what_a_kept_flow_knew() {
 }
 
 /// What was copied can be forked like the original.
-async fn back_again<F: petalflow::Flow<State = Log>>(thread: &Thread<F>, least: usize) {
+async fn back_again<F: Flow<State = Log>>(thread: &Thread<F>, least: usize) {
     for lines in least..3 {
         thread.fork(checkpoint(thread, lines).await).await.unwrap();
         assert_eq!(go_on(thread).await, ALL);
     }
 }
 
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Large {
+    #[key(sum)]
+    n: u32,
+    #[key(append)]
+    text: Vec<String>,
+}
+
+/// Grows so quickly that each turn begins with a checkpoint that stands alone.
+#[node(Large)]
+async fn grow(n: &u32) -> (LargeN, LargeText) {
+    (LargeN(1), LargeText(vec!["x".repeat(40_000 << (2 * n))]))
+}
+
+flow!(Grow(Large) { grow });
+
+fn grown(large: Large) -> (LogXs, bool) {
+    (LogXs(vec![large.n.to_string()]), large.n < 3)
+}
+
+twin! {
+    GrowThrice(Log) {
+        node large: Grow { in: || (), out: |large: Large| -> (LogXs, bool) { grown(large) }, keep: thread };
+        large -> match { true => large, false => END };
+    }
+    nodes: large = |b| b.subflow("large", Grow, |_: &Log| ().into(), grown).keep_thread("large")
+}
+
 #[tokio::test]
 async fn a_fork_to_what_is_not_stored_any_more_is_refused() {
-    both!(ToThree, |launch| {
+    both!(GrowThrice, |launch| {
         let thread = launch.store(&MemoryStore::new()).thread("t");
-        run(&thread).await;
+        assert_eq!(run(&thread).await, ["1", "2", "3"]);
         let second = checkpoint(&thread, 2).await;
         thread.prune(Keep::last(2)).await.unwrap();
         let before = thread.history(HistoryQuery::all()).await.unwrap();
         let error = thread.fork(second).await.unwrap_err().to_string();
         assert_eq!(
             error,
-            "what the sub-flow `count` knew at checkpoint 2 of thread `t` is not stored any more: fork from a newer checkpoint, \
+            "what the sub-flow `large` knew at checkpoint 2 of thread `t` is not stored any more: fork from a newer checkpoint, \
              and let `Keep` keep more of threads that are forked"
         );
         let after = thread.history(HistoryQuery::all()).await.unwrap();
         assert_eq!(before, after, "nothing has happened");
         thread.fork(3).await.unwrap();
-        assert_eq!(run(&thread).await.last().unwrap(), "1 2 3 4");
+        assert_eq!(run(&thread).await.last().unwrap(), "4");
     });
 }
 
@@ -200,7 +229,7 @@ twin! {
 async fn what_a_kept_flow_was_about_is_done_once_after_a_fork_and_in_a_copy() {
     both!(Asking, |launch| {
         let thread = launch.store(&MemoryStore::new()).thread("t");
-        thread.run(Vec::new()).await.unwrap();
+        assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
         thread.answer::<Go>(7).await.unwrap().finished().unwrap();
         assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
         let copy = thread.copy_to("copy").await.unwrap();

@@ -29,8 +29,10 @@ const KILLS: usize = 200;
 /// How long that may take on a machine that is busy with other things; then fewer have to do.
 const PATIENCE: Duration = Duration::from_secs(50);
 
-/// How long a process lives before it is killed, at least and at most. The time to start and connect is within.
+/// How long a process lives before it is killed, at least and at most. The time to start and connect is within, so on a busy
+/// machine it may not get far: each time that so many processes of one thread were killed, the next live that much longer.
 const LIFE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(65));
+const LONGER_AFTER: u32 = 15;
 
 /// How soon Redis frees the threads of a process that was killed. It may be shorter than a run that is not scheduled for a
 /// while can do with: whoever loses its claim here has nobody who would take it.
@@ -153,9 +155,10 @@ async fn work(store: impl Store + Clone, on_busy: OnBusy, folder: &Path, number:
     }
 }
 
-/// How long a process lives, by chance.
-fn life() -> Duration {
+/// How long a process lives, by chance, if others of its thread were killed so often before.
+fn life(killed: u32) -> Duration {
     let (least, most) = LIFE;
+    let most = most * (1 + killed / LONGER_AFTER);
     let span = u64::try_from((most - least).as_micros()).expect("it is short");
     least + Duration::from_micros(RandomState::new().hash_one(0) % span)
 }
@@ -168,7 +171,7 @@ fn kill<St: Store + Clone, M: Future<Output = St>>(
     open: impl Fn(String) -> M,
 ) {
     let begun = Instant::now();
-    let (mut kills, mut number) = (0, 0);
+    let (mut kills, mut number, mut killed) = (0, 0, 0);
     while number < 4 || kills < KILLS && begun.elapsed() < PATIENCE {
         let mut process = Command::new(std::env::current_exe().expect("it is known"))
             .args(["--exact", child, "--nocapture"])
@@ -179,11 +182,14 @@ fn kill<St: Store + Clone, M: Future<Output = St>>(
             .stderr(Stdio::piped())
             .spawn()
             .expect("it starts");
-        std::thread::sleep(life());
+        std::thread::sleep(life(killed));
         process.kill().expect("it can be killed, or has ended");
         let output = process.wait_with_output().expect("it ends");
         match output.status.code() {
-            None => kills += 1,
+            None => {
+                kills += 1;
+                killed += 1;
+            }
             Some(0) => {
                 let log = folder.join(format!("log-{number}"));
                 let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
@@ -192,6 +198,7 @@ fn kill<St: Store + Clone, M: Future<Output = St>>(
                     check(&store, number, &log).await;
                 });
                 number += 1;
+                killed = 0;
             }
             Some(_) => panic!(
                 "thread {number}, after {kills} kills: {}",
