@@ -4,7 +4,6 @@ use std::path::Path;
 
 use futures_util::StreamExt;
 use petalflow::checkpoint::SqliteStore;
-use petalflow::prelude::*;
 use petalflow::thread::Thread;
 use petalflow::{EventKind, Events};
 

@@ -8,6 +8,8 @@ mod archive;
 mod bytes;
 mod codec;
 mod depth;
+#[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
+mod explained;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;

@@ -9,6 +9,7 @@ mod faults;
 mod inner;
 mod kept;
 mod killed;
+mod outage;
 mod pending;
 mod streams;
 mod time_travel;

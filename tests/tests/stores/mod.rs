@@ -12,7 +12,7 @@ mod redis;
 #[cfg(unix)]
 pub(crate) mod servers;
 
-mod sqlite;
+pub(crate) mod sqlite;
 
 use petalflow::checkpoint::MemoryStore;
 use petalflow::testing::{StoreUnderTest, store_contract};
