@@ -23,6 +23,8 @@ mod record;
 mod redis;
 #[cfg(any(feature = "postgres", feature = "redis"))]
 mod release;
+#[cfg(any(feature = "postgres", feature = "redis"))]
+mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;

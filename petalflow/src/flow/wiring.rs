@@ -225,6 +225,11 @@ impl Wiring {
             .map_or(stored, |place| self.name(place))
     }
 
+    /// Whether the node chooses where the run goes on.
+    pub(crate) fn chooses(&self, node: u32) -> bool {
+        !self.routes[node as usize].is_empty()
+    }
+
     /// The place of the node of a name.
     pub(crate) fn named(&self, name: &str) -> Option<u32> {
         let mut nodes = 0..petalflow_graph::index(self.ways.len());

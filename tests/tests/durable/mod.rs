@@ -2,6 +2,7 @@
 
 mod approvals;
 mod asks;
+mod busy;
 mod checkpoints;
 mod contract;
 mod crash;

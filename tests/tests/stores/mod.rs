@@ -11,6 +11,8 @@ mod redis;
 // Servers are started and stopped by a shell.
 #[cfg(unix)]
 pub(crate) mod servers;
+#[cfg(unix)]
+mod shared;
 
 pub(crate) mod sqlite;
 

@@ -65,6 +65,7 @@ impl<S: State> Book<S> {
                     false,
                 );
                 interrupt.node = wiring.name(task.node).into();
+                interrupt.chooses = wiring.chooses(task.node);
                 match engine.said(interrupt.id) {
                     Some("skipped") => {
                         fate = Fate::Finished(Box::new(Finished::skipped()));

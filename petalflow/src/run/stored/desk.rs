@@ -248,6 +248,7 @@ impl Desk {
             },
             asked_ms,
             expires_ms,
+            chooses: false,
         };
         self.park(task, vec![interrupt]);
         std::future::pending().await

@@ -191,6 +191,7 @@ pub(crate) fn gate(
         kind,
         asked_ms: now_ms(),
         expires_ms: None,
+        chooses: false,
     };
     (task, interrupt)
 }
