@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -29,10 +30,10 @@ const KILLS: usize = 200;
 /// How long that may take on a machine that is busy with other things; then fewer have to do.
 const PATIENCE: Duration = Duration::from_secs(50);
 
-/// How long a process lives before it is killed, at least and at most. The time to start and connect is within, so on a busy
-/// machine it may not get far: each time that so many processes of one thread were killed, the next live that much longer.
-const LIFE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(65));
-const LONGER_AFTER: u32 = 15;
+/// How long a process lives before it is killed, in microseconds. The time to start and connect is within, so on a busy machine
+/// it may not get far: each time that so many processes of one thread were killed, the next live that much longer.
+const LIFE: Range<u64> = 5_000..65_000;
+const LONGER_AFTER: u64 = 15;
 
 /// How soon Redis frees the threads of a process that was killed. It may be shorter than a run that is not scheduled for a
 /// while can do with: whoever loses its claim here has nobody who would take it.
@@ -156,11 +157,10 @@ async fn work(store: impl Store + Clone, on_busy: OnBusy, folder: &Path, number:
 }
 
 /// How long a process lives, by chance, if others of its thread were killed so often before.
-fn life(killed: u32) -> Duration {
-    let (least, most) = LIFE;
-    let most = most * (1 + killed / LONGER_AFTER);
-    let span = u64::try_from((most - least).as_micros()).expect("it is short");
-    least + Duration::from_micros(RandomState::new().hash_one(0) % span)
+fn life(killed: u64) -> Duration {
+    let Range { start, end } = LIFE;
+    let span = end * (1 + killed / LONGER_AFTER) - start;
+    Duration::from_micros(start + RandomState::new().hash_one(0) % span)
 }
 
 /// Kills the process that runs `child` until it was killed often enough, and looks at what it leaves at the place.

@@ -2,9 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use petalflow::checkpoint::{
-    Address, Claim, PostgresOptions, PostgresStore, Store, StoreError, StoredCheckpoint,
-};
+use petalflow::checkpoint::{Claim, PostgresOptions, PostgresStore, Store, StoreError};
 use petalflow::testing::{StoreUnderTest, store_contract};
 
 use super::other_process::{OtherProcess, given_server};

@@ -4,8 +4,7 @@ use std::time::{Duration, Instant};
 
 use petalflow::TaskId;
 use petalflow::checkpoint::{
-    Address, Claim, RedisOptions, RedisStore, Store, StoreError, StoredCheckpoint, StoredWrite,
-    ThreadQuery,
+    Address, Claim, RedisOptions, RedisStore, Store, StoreError, StoredWrite, ThreadQuery,
 };
 use petalflow::testing::{StoreUnderTest, store_contract};
 

@@ -7,7 +7,7 @@ use petalflow::checkpoint::{SqliteStore, StoreError, Synchronous};
 use petalflow::thread::Durability;
 use tempfile::TempDir;
 
-use super::{Outage, Place, on, race, same_end, unbroken};
+use super::{Outage, on, race, same_end, unbroken};
 
 /// Some 600 kB.
 const LARGE: (u64, usize) = (120, 5_000);
@@ -100,6 +100,7 @@ fn a_disk_that_is_full_or_read_only_loses_nothing() {
     use std::process::Command;
 
     const FOLDER: &str = "PETALFLOW_TEST_SMALL_DISK";
+    const MOUNT: &str = "mount -t tmpfs -o size=20m none \"$1\"";
     const NAME: &str = "durable::outage::files::a_disk_that_is_full_or_read_only_loses_nothing";
     if let Some(folder) = std::env::var_os(FOLDER) {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
@@ -116,7 +117,6 @@ fn a_disk_that_is_full_or_read_only_loses_nothing() {
             .env(FOLDER, folder.path());
         command.output()
     };
-    const MOUNT: &str = "mount -t tmpfs -o size=20m none \"$1\"";
     match mounts(MOUNT) {
         Ok(output) if output.status.success() => {}
         Ok(output) => {
@@ -158,7 +158,10 @@ async fn on_a_small_disk(folder: &Path) {
         let thread = race(&store, durability, Outage::none(), "t");
         let kept = thread.state().await.unwrap().unwrap();
         let round = kept.state.round;
-        assert!(round > 2, "what was acknowledged is there, not only round {round}");
+        assert!(
+            round > 2,
+            "what was acknowledged is there, not only round {round}"
+        );
         same_end(&unbroken, &on(&thread, LARGER).await.unwrap());
     }
 }
