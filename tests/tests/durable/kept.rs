@@ -195,6 +195,8 @@ async fn a_fork_to_what_is_not_stored_any_more_is_refused() {
             "what the sub-flow `large` knew at checkpoint 2 of thread `t` is not stored any more: fork from a newer checkpoint, \
              and let `Keep` keep more of threads that are forked"
         );
+        let elsewhere = thread.fork_to(second, "other").await.unwrap_err();
+        assert_eq!(elsewhere.to_string(), error);
         let after = thread.history(HistoryQuery::all()).await.unwrap();
         assert_eq!(before, after, "nothing has happened");
         thread.fork(3).await.unwrap();

@@ -47,18 +47,20 @@ pub(super) async fn take_back(
     for namespace in namespaces {
         let history = headers(from, &namespace).await?;
         let knew = past.newest(&from.thread, &namespace, &history);
-        let newest = history.first().map(|(seq, _)| *seq);
-        if same && knew.is_some() && knew == newest {
+        let Some((newest, _)) = history.first() else {
+            continue;
+        };
+        let knows_nothing = knew.is_none();
+        if knows_nothing && !past.surely_not(from, &namespace, &history)? {
             continue;
         }
-        let (seq, knows_nothing) = match (knew, newest) {
-            (Some(knew), _) => (knew, false),
-            (None, Some(newest)) if same && past.surely_not(from, &namespace, &history)? => {
-                (newest, true)
-            }
-            _ => continue,
-        };
-        let seq_of_copy = newest.filter(|_| same).map_or(0, |newest| newest + 1);
+        // Here it knows that already; elsewhere there is nothing to be forgotten.
+        if same && knew == Some(*newest) || !same && knows_nothing {
+            continue;
+        }
+        let seq = knew.unwrap_or(*newest);
+        let after = same.then_some(*newest);
+        let seq_of_copy = after.map_or(0, |newest| newest + 1);
         let mut copy = standing_alone(from, &namespace, seq).await?;
         copy.header.owner = Some(fork_of(&to.thread, fork));
         copy.header.origin = seq_of_copy;
@@ -69,7 +71,7 @@ pub(super) async fn take_back(
             copy.header.superstep = 0;
         }
         copies.push(Copied {
-            after: newest.filter(|_| same),
+            after,
             checkpoint: StoredCheckpoint {
                 seq: seq_of_copy,
                 base: seq_of_copy,
