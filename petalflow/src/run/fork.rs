@@ -1,7 +1,7 @@
 //! The general path: any number of tasks in one superstep, with all that may surround them.
 #![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -9,7 +9,7 @@ use super::Extras;
 use super::attempt::attempts;
 use super::broken::Broken;
 use super::drive::{Engine, survive};
-use super::guard::{Failure, caught};
+use super::guard::{Failure, poll_once};
 use super::ledger::Ledger;
 use super::slab::Slab;
 use super::stored::Fate;
@@ -143,8 +143,9 @@ where
                 let Some((order, task)) = waiting.next() else {
                     break;
                 };
-                let fate = fates.next().unwrap_or(Fate::Run);
-                if matches!(fate, Fate::Waits) {
+                // Known while compiling, where nothing is stored.
+                let fate = if L::STORED { fates.next() } else { None };
+                if matches!(fate, Some(Fate::Waits)) {
                     continue;
                 }
                 let mut job = self
@@ -152,14 +153,14 @@ where
                     .pop()
                     .unwrap_or_else(|| Box::new(Job::new(&engine.scope)));
                 job.begin(order, task, engine.scope.superstep);
-                if let Fate::Finished(finished) = fate {
+                if let Some(Fate::Finished(finished)) = fate {
                     job.effects = finished.effects;
                     job.end = finished.end;
                     self.ended.push(job);
                     continue;
                 }
-                let future = (self.launch)(Arc::clone(&self.frame), job);
-                if let Poll::Ready(output) = self.slab.start(future) {
+                let frame = Arc::clone(&self.frame);
+                if let Poll::Ready(output) = self.slab.start(|| (self.launch)(frame, job)) {
                     ended = Some(output);
                 }
             }
@@ -289,7 +290,8 @@ pub(super) async fn run_job<F: Flow, L: Ledger<F>>(
         let node = scope.node;
         let mut step = Step::task(scope, snapshot, effects);
         // Pinned here, so that its memory is not there once for either way.
-        let once = std::pin::pin!(caught(flow.step(node, &mut step)));
+        let mut once = std::pin::pin!(flow.step(node, &mut step));
+        let once = std::pin::pin!(poll_fn(move |cx| poll_once(once.as_mut(), cx)));
         L::attend(&seat, end, once).await
     };
     // Before the job is handed back: the driver takes the state home when the last task has let go of it.
