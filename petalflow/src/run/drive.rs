@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::alone::alone;
 use super::broken::Broken;
 use super::fork::{Crew, JobEnd, run_job};
 use super::guard::{Failure, Watch, breathe};
@@ -288,10 +289,20 @@ impl<F: Flow> Engine<F> {
     ) -> Rest<'r, F> {
         Box::pin(async move {
             let wiring = Arc::clone(&self.scope.shared.wiring);
-            let bare = !L::STORED && self.is_bare();
+            let bare = self.is_bare();
             let mut crew = Crew::new(self, run_job::<F, L>);
             while !frontier.is_empty() {
-                if bare && let Some(mut node) = lone(&wiring, &frontier) {
+                let lone = if bare { lone(&wiring, &frontier) } else { None };
+                if L::STORED
+                    && let Some(node) = lone
+                    && ledger.simply_runs(self)
+                {
+                    self.go_on(Some(node), &[]).await?;
+                    self.scope.superstep += 1;
+                    alone(self, &mut planner, &mut frontier, &mut ledger, node).await?;
+                } else if !L::STORED
+                    && let Some(mut node) = lone
+                {
                     frontier.clear();
                     let end = loop {
                         self.go_on(Some(node), &[]).await?;

@@ -277,22 +277,23 @@ pub(super) async fn run_job<F: Flow, L: Ledger<F>>(
         end,
         ..
     } = &mut *job;
-    let seat = L::seat(scope);
+    let task = (scope.superstep, scope.node, scope.send.get());
     let busy = extras
         .as_ref()
         .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
     let result = if busy || !scope.shared.wiring.policies[scope.node as usize].is_none() {
         let extras = extras.clone().unwrap_or_default();
+        let shared = Arc::clone(&scope.shared);
         let attempts: BoxFuture<'_, _> =
             Box::pin(async move { attempts(&**flow, &extras, scope, snapshot, effects).await });
-        L::attend(&seat, end, std::pin::pin!(attempts)).await
+        L::attend(&shared, task, end, std::pin::pin!(attempts)).await
     } else {
         let node = scope.node;
         let mut step = Step::task(scope, snapshot, effects);
         // Pinned here, so that its memory is not there once for either way.
         let mut once = std::pin::pin!(flow.step(node, &mut step));
         let once = std::pin::pin!(poll_fn(move |cx| poll_once(once.as_mut(), cx)));
-        L::attend(&seat, end, once).await
+        L::attend(&scope.shared, task, end, once).await
     };
     // Before the job is handed back: the driver takes the state home when the last task has let go of it.
     drop(frame);
@@ -313,6 +314,20 @@ impl<S: State> Job<S> {
     /// Its node.
     pub(super) fn node(&self) -> u32 {
         self.scope.node
+    }
+
+    /// A task that has ended outside a fork.
+    pub(super) fn of(scope: Scope, effects: Effects<S>, end: JobEnd) -> Self {
+        Job {
+            order: 0,
+            scope,
+            effects,
+            end,
+        }
+    }
+
+    pub(super) fn into_parts(self) -> (Effects<S>, JobEnd) {
+        (self.effects, self.end)
     }
 
     fn new(scope: &Scope) -> Self {

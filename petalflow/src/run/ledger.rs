@@ -4,13 +4,13 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use super::Shared;
 use super::broken::Broken;
 use super::drive::Engine;
 use super::fork::{Ended, Frame, Job, JobEnd};
-use super::guard::{Failure, watched};
+use super::guard::{Failure, Watch, watched};
 use super::slab::Slab;
 use super::stored::Fate;
-use crate::node::Scope;
 use crate::superstep::{Planner, Task};
 use crate::{Flow, KeySet};
 
@@ -21,8 +21,8 @@ pub(super) trait Ledger<F: Flow>: Send {
     /// Whether anything is written down. Then every superstep takes the general path, which knows all its barriers.
     const STORED: bool;
 
-    /// What a task needs in order to wait for people.
-    type Seat: Send + Sync;
+    /// Whether the tasks of the frontier simply run: nothing is known of them yet, and nobody is asked before or after.
+    fn simply_runs(&self, engine: &Engine<F>) -> bool;
 
     /// What becomes of the tasks of the frontier, by their place; those behind the end of the list run.
     fn fates(
@@ -31,15 +31,22 @@ pub(super) trait Ledger<F: Flow>: Send {
         frontier: &[Task],
     ) -> Result<Vec<Fate<F::State>>, Broken<F::State>>;
 
-    /// What the task of this scope needs.
-    fn seat(scope: &Scope) -> Self::Seat;
-
-    /// Awaits a task until it ends or waits for a person.
+    /// Awaits a task until it ends or waits for a person. `task` is its superstep, its node and its place among what was sent.
     fn attend(
-        seat: &Self::Seat,
+        shared: &Shared,
+        task: (u64, u32, Option<u32>),
         end: &mut JobEnd,
         attempts: Pin<&mut (impl Future<Output = Result<(), Failure>> + Send)>,
     ) -> impl Future<Output = Result<(), Failure>> + Send;
+
+    /// Awaits the only task of a superstep, or what stops the run before.
+    fn only<T: Send>(
+        &mut self,
+        watch: &mut Option<Box<Watch>>,
+        shared: &Shared,
+        barrier: (&F::State, KeySet),
+        task: Pin<&mut (impl Future<Output = T> + Send)>,
+    ) -> impl Future<Output = Result<T, Broken<F::State>>> + Send;
 
     /// The next task that ends, or what stops the run before.
     fn next<T: Future<Output = Ended<F::State>> + Send>(
@@ -49,6 +56,9 @@ pub(super) trait Ledger<F: Flow>: Send {
         slab: &mut Slab<T>,
         ended: &[Box<Job<F::State>>],
     ) -> impl Future<Output = Result<Ended<F::State>, Broken<F::State>>> + Send;
+
+    /// Whether there is nothing for [`keep`](Self::keep) to do after the only task of a superstep has ended well.
+    fn is_quiet(&self, engine: &Engine<F>) -> bool;
 
     /// No task runs any more: writes down what cannot be committed, because a task failed, because the run was stopped, or
     /// because people are asked. The last is an error.
@@ -83,7 +93,10 @@ pub(super) struct Nothing;
 
 impl<F: Flow> Ledger<F> for Nothing {
     const STORED: bool = false;
-    type Seat = ();
+
+    fn simply_runs(&self, _: &Engine<F>) -> bool {
+        true
+    }
 
     fn fates(
         &mut self,
@@ -93,14 +106,28 @@ impl<F: Flow> Ledger<F> for Nothing {
         Ok(Vec::new())
     }
 
-    fn seat(_: &Scope) {}
-
     fn attend(
-        (): &(),
+        _: &Shared,
+        _: (u64, u32, Option<u32>),
         _: &mut JobEnd,
         attempts: Pin<&mut (impl Future<Output = Result<(), Failure>> + Send)>,
     ) -> impl Future<Output = Result<(), Failure>> + Send {
         attempts
+    }
+
+    async fn only<T: Send>(
+        &mut self,
+        watch: &mut Option<Box<Watch>>,
+        _: &Shared,
+        _: (&F::State, KeySet),
+        task: Pin<&mut (impl Future<Output = T> + Send)>,
+    ) -> Result<T, Broken<F::State>> {
+        let ended = watched(watch, task).await;
+        ended.map_err(|stop| Broken::new(stop.into()))
+    }
+
+    fn is_quiet(&self, _: &Engine<F>) -> bool {
+        true
     }
 
     async fn next<T: Future<Output = Ended<F::State>> + Send>(

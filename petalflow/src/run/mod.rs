@@ -1,5 +1,6 @@
 //! Driving a flow: the only part that awaits, waits and spawns.
 
+mod alone;
 mod attempt;
 mod broken;
 mod cached;

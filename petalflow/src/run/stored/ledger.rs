@@ -9,33 +9,28 @@ use std::task::Poll;
 use super::book::{Book, Fate};
 use super::desk::{Call, Desk};
 use super::journal::Barrier;
-use crate::node::Scope;
 use crate::run::Shared;
 use crate::run::broken::Broken;
 use crate::run::drive::Engine;
 use crate::run::fork::{Ended, Frame, Job, JobEnd};
-use crate::run::guard::{Failure, watched};
+use crate::run::guard::{Failure, Stop, Watch, poll_watch, watched};
 use crate::run::ledger::Ledger;
 use crate::run::slab::Slab;
 use crate::superstep::{Planner, Task};
 use crate::{Flow, KeySet, RunErrorKind, State};
 
-/// Where a task's questions are, and which task it is.
-pub(crate) struct Seat {
-    shared: Arc<Shared>,
-    desk: Arc<Desk>,
-    place: (u64, u32, Option<u32>),
-}
-
 /// What the driver hears from its tasks.
-enum Next<S: State> {
-    Ended(Ended<S>),
+enum Heard<T> {
+    Ended(T),
     Called(Call),
 }
 
 impl<F: Flow> Ledger<F> for &mut Book<F::State> {
     const STORED: bool = true;
-    type Seat = Option<Seat>;
+
+    fn simply_runs(&self, engine: &Engine<F>) -> bool {
+        self.finished.is_empty() && engine.wiring().gates.is_empty()
+    }
 
     fn fates(
         &mut self,
@@ -45,31 +40,18 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
         Book::fates(self, engine, frontier)
     }
 
-    fn seat(scope: &Scope) -> Option<Seat> {
-        let desk = scope.shared.desk.as_ref()?;
-        Some(Seat {
-            shared: Arc::clone(&scope.shared),
-            desk: Arc::clone(desk),
-            place: (scope.superstep, scope.node, scope.send.get()),
-        })
-    }
-
     /// A task that has asked a person is dropped, and runs again when there is an answer.
     async fn attend(
-        seat: &Option<Seat>,
+        shared: &Shared,
+        (superstep, node, send): (u64, u32, Option<u32>),
         end: &mut JobEnd,
         mut attempts: Pin<&mut (impl Future<Output = Result<(), Failure>> + Send)>,
     ) -> Result<(), Failure> {
-        let Some(Seat {
-            shared,
-            desk,
-            place: (superstep, node, send),
-        }) = seat
-        else {
+        let Some(desk) = &shared.desk else {
             return attempts.await;
         };
         // Only a task that waits needs its id here: most have ended when they were polled once.
-        let id = || shared.task_id(*superstep, *node, *send);
+        let id = || shared.task_id(superstep, node, send);
         let mut waits = None;
         let result = std::future::poll_fn(|cx| match attempts.as_mut().poll(cx) {
             Poll::Ready(result) => Poll::Ready(Some(result)),
@@ -90,6 +72,22 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
         result
     }
 
+    async fn only<T: Send>(
+        &mut self,
+        watch: &mut Option<Box<Watch>>,
+        shared: &Shared,
+        (state, written): (&F::State, KeySet),
+        mut task: Pin<&mut (impl Future<Output = T> + Send)>,
+    ) -> Result<T, Broken<F::State>> {
+        loop {
+            let heard = hear(watch, shared.desk.as_deref(), task.as_mut()).await;
+            match heard.map_err(|stop| Broken::new(stop.into()))? {
+                Heard::Ended(ended) => return Ok(ended),
+                Heard::Called(call) => self.answer(call, watch, shared, state, written).await?,
+            }
+        }
+    }
+
     async fn next<T: Future<Output = Ended<F::State>> + Send>(
         &mut self,
         engine: &mut Engine<F>,
@@ -97,33 +95,32 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
         slab: &mut Slab<T>,
         ended: &[Box<Job<F::State>>],
     ) -> Result<Ended<F::State>, Broken<F::State>> {
-        let desk = engine.scope.shared.desk.clone();
+        let Engine {
+            scope, lane, watch, ..
+        } = engine;
+        let state = frame
+            .state
+            .as_ref()
+            .expect("the state is in the frame during a fork");
         loop {
             self.journal
-                .jot(engine.wiring(), ended.iter().map(|job| job.finished()))
+                .jot(&scope.shared.wiring, ended.iter().map(|job| job.finished()))
                 .map_err(Broken::of_thread)?;
-            let next = watched(&mut engine.watch, next(desk.as_deref(), slab));
-            match next.await.map_err(|stop| Broken::new(stop.into()))? {
-                Next::Ended(ended) => return Ok(ended),
-                Next::Called(Call::Break(problem, source)) => {
-                    return Err(Broken::of_task(problem, source));
-                }
-                Next::Called(Call::Settle) => {
-                    let state = frame
-                        .state
-                        .as_ref()
-                        .expect("the state is in the frame during a fork");
-                    let settle = self.journal.settle(state, engine.lane.written);
-                    watched(&mut engine.watch, settle)
-                        .await
-                        .map_err(|stop| Broken::new(stop.into()))?
-                        .map_err(Broken::of_thread)?;
-                    if let Some(desk) = &desk {
-                        desk.settled();
-                    }
+            let ended = std::pin::pin!(slab.next());
+            let heard = hear(watch, scope.shared.desk.as_deref(), ended).await;
+            match heard.map_err(|stop| Broken::new(stop.into()))? {
+                Heard::Ended(ended) => return Ok(ended),
+                Heard::Called(call) => {
+                    self.answer(call, watch, &scope.shared, state, lane.written)
+                        .await?;
                 }
             }
         }
+    }
+
+    fn is_quiet(&self, engine: &Engine<F>) -> bool {
+        let asked = |desk: &Arc<Desk>| desk.has_asked();
+        self.journal.in_flight.is_none() && !engine.scope.shared.desk.as_ref().is_some_and(asked)
     }
 
     async fn keep(
@@ -205,12 +202,24 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
             superstep: scope.superstep,
             gates,
         };
-        let now = frontier.is_empty() || stops;
-        let commit = self.journal.commit(state, lane.written, barrier, now);
-        watched(watch, commit)
-            .await
-            .map_err(|stop| Broken::new(stop.into()))?
-            .map_err(Broken::of_thread)?;
+        let journal = &mut self.journal;
+        let due = journal.advance(barrier).map_err(Broken::of_thread)?;
+        if due || frontier.is_empty() || stops {
+            // In steps rather than as one future, which would be made and moved at every barrier.
+            let checkpoint = journal.compose(state, lane.written);
+            let checkpoint = checkpoint.map_err(Broken::of_thread)?;
+            if journal.must_wait() {
+                watched(watch, journal.wait())
+                    .await
+                    .map_err(|stop| Broken::new(stop.into()))?
+                    .map_err(Broken::of_thread)?;
+            }
+            watched(watch, journal.append(&checkpoint))
+                .await
+                .map_err(|stop| Broken::new(stop.into()))?
+                .map_err(|error| Broken::of_thread(error.into()))?;
+            journal.appended(&checkpoint);
+        }
         self.tell(engine);
         if stops {
             let interrupts = self.asked_after();
@@ -220,18 +229,46 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
     }
 }
 
-/// Waits until a task has ended, or wants something of the run.
-async fn next<S: State, T: Future<Output = Ended<S>>>(
+impl<S: State> Book<S> {
+    /// Does what a task wants of the run.
+    async fn answer(
+        &mut self,
+        call: Call,
+        watch: &mut Option<Box<Watch>>,
+        shared: &Shared,
+        state: &S,
+        written: KeySet,
+    ) -> Result<(), Broken<S>> {
+        match call {
+            Call::Break(problem, source) => Err(Broken::of_task(problem, source)),
+            Call::Settle => {
+                watched(watch, self.journal.settle(state, written))
+                    .await
+                    .map_err(|stop| Broken::new(stop.into()))?
+                    .map_err(Broken::of_thread)?;
+                if let Some(desk) = &shared.desk {
+                    desk.settled();
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Waits until what runs has ended, wants something of the run, or is stopped: asked in this order, in one future.
+async fn hear<T>(
+    watch: &mut Option<Box<Watch>>,
     desk: Option<&Desk>,
-    slab: &mut Slab<T>,
-) -> Next<S> {
-    let Some(desk) = desk else {
-        return Next::Ended(slab.next().await);
-    };
-    let (mut ended, mut called) = (std::pin::pin!(slab.next()), std::pin::pin!(desk.called()));
-    std::future::poll_fn(|cx| match ended.as_mut().poll(cx) {
-        Poll::Ready(ended) => Poll::Ready(Next::Ended(ended)),
-        Poll::Pending => called.as_mut().poll(cx).map(Next::Called),
+    mut ended: Pin<&mut impl Future<Output = T>>,
+) -> Result<Heard<T>, Stop> {
+    std::future::poll_fn(|cx| {
+        if let Poll::Ready(ended) = ended.as_mut().poll(cx) {
+            return Poll::Ready(Ok(Heard::Ended(ended)));
+        }
+        if let Some(Poll::Ready(call)) = desk.map(|desk| desk.poll_called(cx)) {
+            return Poll::Ready(Ok(Heard::Called(call)));
+        }
+        poll_watch(watch, cx).map(Err)
     })
     .await
 }
