@@ -77,6 +77,9 @@ mod event;
 mod flow;
 pub mod graph;
 pub mod interrupt;
+#[cfg(feature = "llm")]
+#[cfg_attr(docsrs, doc(cfg(feature = "llm")))]
+pub mod llm;
 pub mod middleware;
 mod node;
 mod run;
@@ -84,6 +87,9 @@ mod state;
 mod superstep;
 pub mod testing;
 pub mod thread;
+#[cfg(feature = "tool")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
+pub mod tool;
 mod upgrade;
 
 pub mod prelude;

@@ -98,7 +98,7 @@ impl<F: Flow> Thread<F> {
 
     fn begin(&self, command: Command<F::State>) -> ThreadRun<F> {
         let threads = &self.threads;
-        let begin = Begin::Stored(Box::new(StoredStart {
+        let start = StoredStart {
             archive: self.archive(),
             namespace: Namespace::ROOT,
             durability: threads.durability,
@@ -107,7 +107,8 @@ impl<F: Flow> Thread<F> {
             keep: threads.keep,
             discard: false,
             nested: None,
-        }));
+        };
+        let begin = Begin::Stored(Box::new(start), stored::engage);
         ThreadRun(Run::new(Start {
             flow: Arc::clone(&threads.flow),
             settings: threads.settings.clone(),

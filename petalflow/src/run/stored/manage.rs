@@ -7,7 +7,7 @@ use super::changes::{Changes, Entries};
 use super::desk::now_ms;
 use super::goes_on::{goes_on, node_of};
 use super::head::{Head, read, waiting};
-use super::journal::{Barrier, Journal, header};
+use super::journal::{Barrier, Entered, Journal, header};
 use super::kept::take_back;
 use super::program::Program;
 use crate::checkpoint::{Archive, Cause, Outline, Record, StoredCheckpoint};
@@ -98,10 +98,12 @@ fn journal<S: State>(
         seq: newest.map_or(0, |newest| newest + 1),
         unsettled: 0,
         header,
+        frontier: Entered::default(),
+        deferred: Entered::default(),
         changes: Changes::default(),
         made: None,
         entries: Entries::default(),
-        buffer: Vec::new(),
+        next: StoredCheckpoint::default(),
         begin: Vec::new(),
         saved: false,
         torn: false,

@@ -1,0 +1,240 @@
+//! What is said: messages and their parts.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::LlmError;
+use crate::tool::{ToolCall, ToolResult};
+
+/// Who says something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Whoever sets the model up.
+    System,
+    /// Whoever talks to the model.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool that the model called.
+    Tool,
+}
+
+impl Role {
+    /// Its name: `system`, `user`, `assistant`, `tool`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Role::System => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Role {
+    type Err = LlmError;
+
+    fn from_str(name: &str) -> Result<Self, LlmError> {
+        match name {
+            "system" => Ok(Role::System),
+            "user" => Ok(Role::User),
+            "assistant" => Ok(Role::Assistant),
+            "tool" => Ok(Role::Tool),
+            _ => Err(LlmError::request(format!(
+                "unknown role `{name}`; roles are `system`, `user`, `assistant` and `tool`"
+            ))),
+        }
+    }
+}
+
+/// One message of a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChatMessage {
+    /// What names it within its list; lists with the reducer `messages` give it one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Who says it.
+    pub role: Role,
+    /// What is said, in order.
+    #[serde(default)]
+    pub parts: Vec<Part>,
+    /// The name of whoever says it, where several have the same role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Anything else, which no model sees.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub meta: Map<String, Value>,
+}
+
+/// A piece of a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Part {
+    /// Words.
+    Text(Text),
+    /// What a model thought before it spoke; not part of its answer.
+    Thought(Text),
+    /// A tool that the model wants called.
+    Call(ToolCall),
+    /// What a tool returned.
+    Result(ToolResult),
+    /// A picture, a sound, a document.
+    Media(Media),
+    /// Code that the model ran on the provider's side.
+    Code {
+        /// Its language.
+        language: String,
+        /// The code.
+        code: String,
+    },
+    /// What such code printed.
+    CodeResult {
+        /// How it ended.
+        outcome: String,
+        /// What it printed.
+        output: String,
+    },
+}
+
+/// Words, and what a provider wants back with them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Text {
+    /// The words.
+    pub text: String,
+    /// A provider's signature over what the model thought, sent back as it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+}
+
+/// Something that is not words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Media {
+    /// Its media type, such as `image/png`.
+    pub media_type: String,
+    /// Where it is.
+    pub source: MediaSource,
+}
+
+/// Where media is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MediaSource {
+    /// Somewhere the provider can fetch it.
+    Url(String),
+    /// Here, in base64.
+    Base64(String),
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Text {
+            text: text.to_string(),
+            signature: None,
+        }
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Text {
+            text,
+            signature: None,
+        }
+    }
+}
+
+impl Part {
+    /// A piece of text.
+    pub fn text(text: impl Into<Text>) -> Self {
+        Part::Text(text.into())
+    }
+}
+
+impl ChatMessage {
+    /// A message of these parts.
+    pub fn new(role: Role, parts: Vec<Part>) -> Self {
+        ChatMessage {
+            id: None,
+            role,
+            parts,
+            name: None,
+            meta: Map::new(),
+        }
+    }
+
+    /// What sets the model up.
+    pub fn system(text: impl Into<Text>) -> Self {
+        Self::new(Role::System, vec![Part::text(text)])
+    }
+
+    /// What the user says.
+    pub fn user(text: impl Into<Text>) -> Self {
+        Self::new(Role::User, vec![Part::text(text)])
+    }
+
+    /// What the model says.
+    pub fn assistant(text: impl Into<Text>) -> Self {
+        Self::new(Role::Assistant, vec![Part::text(text)])
+    }
+
+    /// What tools returned.
+    pub fn results(results: impl IntoIterator<Item = ToolResult>) -> Self {
+        Self::new(Role::Tool, results.into_iter().map(Part::Result).collect())
+    }
+
+    /// The same, said by someone of this name.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// All its words in one, without what was only thought.
+    pub fn text(&self) -> String {
+        self.parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Text(text) => Some(text.text.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The calls in it, in order.
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The results in it, in order.
+    pub fn tool_results(&self) -> impl Iterator<Item = &ToolResult> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Result(result) => Some(result),
+            _ => None,
+        })
+    }
+}
+
+impl crate::Message for ChatMessage {
+    fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    fn set_id(&mut self, id: String) {
+        self.id = Some(id);
+    }
+}
