@@ -23,6 +23,8 @@ mod error;
 mod message;
 mod path;
 mod price;
+#[cfg(feature = "genai")]
+mod provider;
 mod request;
 mod response;
 mod scripted;
@@ -35,6 +37,9 @@ pub use client::{Capabilities, LlmClient};
 pub use error::{LlmError, LlmErrorKind};
 pub use message::{ChatMessage, Media, MediaSource, Part, Role, Text};
 pub use price::{Price, Prices};
+#[cfg(feature = "genai")]
+#[cfg_attr(docsrs, doc(cfg(feature = "genai")))]
+pub use provider::ProviderModel;
 pub use request::{Effort, LlmRequest, ToolChoice};
 pub use response::{FinishReason, LlmResponse, Reasoning, Status};
 pub use scripted::{Reply, ScriptedModel};
