@@ -1,6 +1,6 @@
 //! The HTTP client under a provider's model.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use genai::Client;
@@ -39,8 +39,13 @@ pub(super) fn client(timeouts: &Timeouts) -> Result<Client, String> {
     client.map_err(|error| error.to_string())
 }
 
-/// TLS with `ring` and the certificates of the machine.
+/// TLS with `ring` and the certificates of the machine, which are read once.
 fn tls() -> Result<ClientConfig, String> {
+    static READ: OnceLock<Result<ClientConfig, String>> = OnceLock::new();
+    READ.get_or_init(read_tls).clone()
+}
+
+fn read_tls() -> Result<ClientConfig, String> {
     let mut roots = RootCertStore::empty();
     // Machines have certificates that cannot be read, and need not have any: an address may be a plain one.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

@@ -45,8 +45,10 @@ pub(super) fn ended(reason: Option<StopReason>, usage: &Usage) -> LlmResponse {
         StopReason::Other(reason) => FinishReason::Other(reason),
     });
     let status = match &finish {
-        Some(FinishReason::Length | FinishReason::ContentFilter) => Status::Incomplete,
         Some(FinishReason::Other(reason)) if reason == "failed" => Status::Failed,
+        Some(FinishReason::Length | FinishReason::ContentFilter | FinishReason::Other(_)) => {
+            Status::Incomplete
+        }
         _ => Status::Completed,
     };
     LlmResponse {

@@ -15,7 +15,6 @@ use tokio::task::JoinHandle;
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Send(Vec<u8>),
-    Wait(Duration),
     /// Says nothing more until the client goes away.
     Stall,
 }
@@ -41,7 +40,7 @@ pub(crate) struct Server {
 struct Shared {
     asked: Mutex<Vec<Asked>>,
     left: AtomicUsize,
-    gone: Notify,
+    changed: Notify,
 }
 
 impl Server {
@@ -87,13 +86,28 @@ impl Server {
         self.shared.asked.lock().unwrap().clone()
     }
 
+    /// Waits until it has been asked so often.
+    pub(crate) async fn was_asked(&self, times: usize) {
+        self.until(
+            |shared| shared.asked.lock().unwrap().len() >= times,
+            "nobody asks",
+        )
+        .await;
+    }
+
     /// Waits until so many clients have closed their connections while it stalled.
     pub(crate) async fn gone(&self, clients: usize) {
-        while self.shared.left.load(Ordering::SeqCst) < clients {
-            let changed = self.shared.gone.notified();
+        let gone = |shared: &Shared| shared.left.load(Ordering::SeqCst) >= clients;
+        self.until(gone, "the client keeps its connection open")
+            .await;
+    }
+
+    async fn until(&self, done: impl Fn(&Shared) -> bool, why: &str) {
+        while !done(&self.shared) {
+            let changed = self.shared.changed.notified();
             tokio::time::timeout(Duration::from_secs(10), changed)
                 .await
-                .expect("the client keeps its connection open");
+                .expect(why);
         }
     }
 }
@@ -151,16 +165,16 @@ async fn serve(
         all.push(asked.clone());
         all.len() - 1
     };
+    shared.changed.notify_one();
     for step in answer(number, &asked) {
         match step {
             Step::Send(bytes) => stream.write_all(&bytes).await?,
-            Step::Wait(long) => tokio::time::sleep(long).await,
             Step::Stall => {
                 let mut nothing = [0; 1];
                 let left = stream.read(&mut nothing).await;
                 assert!(matches!(left, Ok(0) | Err(_)), "a client asks once");
                 shared.left.fetch_add(1, Ordering::SeqCst);
-                shared.gone.notify_one();
+                shared.changed.notify_one();
             }
         }
     }
