@@ -55,8 +55,8 @@ impl<C: LlmClient> Retrying<C> {
             client,
             retry: retry.max(Duration::from_secs(30)).jitter(),
             attempt: None,
-            idle: Some(Duration::from_secs(120)),
-            total: Some(Duration::from_secs(600)),
+            idle: Some(Duration::from_mins(2)),
+            total: Some(Duration::from_mins(10)),
         }
     }
 

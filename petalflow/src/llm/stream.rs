@@ -2,15 +2,17 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use futures_util::future::{self, Either};
 use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Aggregate, LlmError, LlmRequest, LlmResponse, Part, TokenUsage};
+use super::{Aggregate, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, TokenUsage};
+use crate::CancelToken;
 
 /// A piece of an answer, as [`LlmStream`] gives it.
 #[derive(Debug)]
@@ -241,6 +243,38 @@ impl LlmStream {
         Ok(LlmResponse::default())
     }
 
+    /// The same until this token is cancelled: then it ends with an error, and its connection is closed at once.
+    ///
+    /// A stream that a node reads needs no token: it is dropped with the node.
+    ///
+    /// ```
+    /// use petalflow::CancelToken;
+    /// use petalflow::llm::{LlmClient, LlmErrorKind, LlmRequest, Reply, ScriptedModel};
+    /// use std::time::Duration;
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), petalflow::llm::LlmError> {
+    /// let model = ScriptedModel::new([Reply::pieces(["Once", "upon"]).every(Duration::from_secs(60))]);
+    /// let token = CancelToken::new();
+    /// let stream = model.stream(&LlmRequest::prompt("a story")).await?.cancel_with(&token);
+    /// token.cancel();
+    /// assert_eq!(stream.into_response().await.unwrap_err().kind, LlmErrorKind::Cancelled);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn cancel_with(self, token: &CancelToken) -> Self {
+        let token = token.clone();
+        self.around(move |pieces| {
+            stream::unfold(Some((pieces, token)), |state| async move {
+                let (mut pieces, token) = state?;
+                let piece = unless_cancelled(&token, &mut pieces).await?;
+                let goes_on = piece.is_ok();
+                Some((piece, goes_on.then_some((pieces, token))))
+            })
+        })
+    }
+
     /// The same once its first piece is there, or why there is none.
     pub(super) async fn begun(mut self) -> Result<Self, LlmError> {
         let Some(mut pieces) = self.pieces.take() else {
@@ -302,6 +336,20 @@ impl LlmStream {
             response: response.map(Box::new),
             error,
         }
+    }
+}
+
+/// The next piece. The token is looked at first: who cancels wants no more, even if there is some.
+async fn unless_cancelled(
+    token: &CancelToken,
+    pieces: &mut Pieces,
+) -> Option<Result<Piece, LlmError>> {
+    match future::select(pin!(token.cancelled()), pieces.next()).await {
+        Either::Left(_) => {
+            let message = "the answer was cancelled";
+            Some(Err(LlmError::new(LlmErrorKind::Cancelled, message)))
+        }
+        Either::Right((piece, _)) => piece,
     }
 }
 

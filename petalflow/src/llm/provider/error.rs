@@ -36,6 +36,11 @@ impl Failures {
         LlmError::new(kind, format!("provider `{}` failed: {what}", self.name))
     }
 
+    /// The library underneath panicked over what the server sent.
+    pub(super) fn panicked(&self) -> LlmError {
+        self.error(LlmErrorKind::Malformed, "its answer cannot be read")
+    }
+
     /// What this failure means.
     pub(super) fn of(&self, error: Error) -> LlmError {
         match error {

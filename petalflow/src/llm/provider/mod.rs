@@ -9,10 +9,11 @@ mod response;
 
 use std::env;
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
@@ -197,7 +198,7 @@ impl ProviderModel {
             (Some(key), _) => target.auth = AuthData::from_single(key.as_str()),
             // Servers of one's own often take anything.
             (None, Some(_)) if self.base_url.is_some() => {
-                target.auth = AuthData::from_single("none")
+                target.auth = AuthData::from_single("none");
             }
             (None, Some(variable)) => {
                 return Err(LlmError::new(
@@ -246,8 +247,10 @@ impl LlmClient for ProviderModel {
             let failures = self.failures(key);
             let chat = request::chat(self.kind, request);
             let options = request::options(self.kind, request).with_capture_raw_body(true);
-            let answer = self.client()?.exec_chat(target, chat, Some(&options)).await;
-            let response = match answer {
+            let answer = self.client()?.exec_chat(target, chat, Some(&options));
+            // The library may not have thought of everything that a server can say.
+            let answer = AssertUnwindSafe(answer).catch_unwind().await;
+            let response = match answer.map_err(|_| failures.panicked())? {
                 Ok(answer) => response::of(answer),
                 Err(error) => response::rescued(&error).ok_or_else(|| failures.of(error))?,
             };

@@ -1,9 +1,10 @@
 //! A provider's stream, piece by piece.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_core::Stream;
-use futures_util::{StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 use genai::adapter::AdapterKind;
 use genai::chat::{
     self, ChatFrameSink, ChatStream, ChatStreamEvent, FrameCtx, RawFrameRef, StopReason, StreamEnd,
@@ -86,18 +87,20 @@ pub(super) fn pieces(
         let (seen, failures, end) = (seen.clone(), failures.clone(), Arc::clone(&end));
         async move {
             let (mut events, mut reader) = state?;
-            let event = events.next().await;
+            // The library may not have thought of everything that a server can say.
+            let event = AssertUnwindSafe(events.next()).catch_unwind().await;
             let own = seen.parts();
             let (deltas, last) = match event {
-                Some(Ok(ChatStreamEvent::End(rest))) if is_whole(kind, &rest) => {
+                Err(_) => (Vec::new(), Some(Err(failures.panicked()))),
+                Ok(Some(Ok(ChatStreamEvent::End(rest)))) if is_whole(kind, &rest) => {
                     let (deltas, rest) = reader.end(rest);
                     (deltas, Some(Ok(end(seen.named(rest)))))
                 }
-                Some(Ok(ChatStreamEvent::End(_))) | None => {
+                Ok(Some(Ok(ChatStreamEvent::End(_))) | None) => {
                     (Vec::new(), Some(seen.cut(&failures).map(|rest| end(rest))))
                 }
-                Some(Ok(event)) => (reader.read(event), None),
-                Some(Err(error)) => (Vec::new(), Some(Err(failures.of(error)))),
+                Ok(Some(Ok(event))) => (reader.read(event), None),
+                Ok(Some(Err(error))) => (Vec::new(), Some(Err(failures.of(error)))),
             };
             let state = last.is_none().then_some((events, reader));
             let last = last.map(|last| last.map(|rest| Piece::End(Box::new(rest))));

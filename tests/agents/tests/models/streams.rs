@@ -8,6 +8,7 @@ use petalflow::llm::{
 use petalflow::middleware::BoxFuture;
 use serde_json::json;
 
+#[expect(clippy::unnecessary_wraps, reason = "pieces are results")]
 fn text(words: &str) -> Result<Piece, LlmError> {
     Ok(Piece::Delta(words.into()))
 }
@@ -129,7 +130,7 @@ async fn a_stream_reads_json_where_the_request_has_a_schema() {
 struct Whole;
 
 impl LlmClient for Whole {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "whole"
     }
 
@@ -150,7 +151,7 @@ async fn a_client_of_whole_answers_streams_them() {
 struct Pieces;
 
 impl LlmClient for Pieces {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "pieces"
     }
 

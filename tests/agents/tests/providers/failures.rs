@@ -199,6 +199,49 @@ async fn json_of_another_shape_is_no_panic() {
     }
 }
 
+/// The library underneath adds counts up without a look at their size.
+#[tokio::test]
+async fn counts_that_are_too_large_are_no_panic() {
+    let most = i32::MAX;
+    let body = json!({
+        "candidates": [{"content": {"parts": [{"text": "ok"}]}, "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": most, "candidatesTokenCount": most, "thoughtsTokenCount": most, "totalTokenCount": most},
+    });
+    let server = Server::start(move |_, asked| {
+        if asked.path.contains("stream") {
+            vec![events(), event(&body), end()]
+        } else {
+            answer("200 OK", "application/json", &body.to_string())
+        }
+    })
+    .await;
+    for error in errors(&gemini(&server)).await {
+        assert_eq!(
+            error.to_string(),
+            "provider `gemini` failed: its answer cannot be read"
+        );
+    }
+}
+
+#[tokio::test]
+async fn addresses_and_keys_that_cannot_be_are_errors() {
+    let request = LlmRequest::prompt("hi");
+    for (url, key) in [
+        ("not an address", KEY),
+        ("http://127.0.0.1:1", "line\nbreak"),
+    ] {
+        let model = ProviderModel::openai_compatible(url, "tiny").with_key(key);
+        for answer in [
+            model.complete(&request).await,
+            streamed(&model, &request).await,
+        ] {
+            let error = answer.unwrap_err();
+            assert_eq!(error.kind, LlmErrorKind::Request, "{error}");
+            assert!(!error.to_string().contains("line"), "{error}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn i018_a_stream_that_is_cut_keeps_what_came_before() {
     let word = json!({"choices": [{"index": 0, "delta": {"content": "Hel"}}]});
