@@ -251,7 +251,7 @@ impl LlmClient for ProviderModel {
             // The library may not have thought of everything that a server can say.
             let answer = AssertUnwindSafe(answer).catch_unwind().await;
             let response = match answer.map_err(|_| failures.panicked())? {
-                Ok(answer) => response::of(answer),
+                Ok(answer) => response::of(answer).map_err(|body| failures.empty(body.as_ref()))?,
                 Err(error) => response::rescued(&error).ok_or_else(|| failures.of(error))?,
             };
             response::named(response, &self.name, self.asked(request), &self.prices)

@@ -25,6 +25,8 @@ struct Frames {
     id: Option<String>,
     model: Option<String>,
     finish: Option<String>,
+    /// Gemini's word that it does not answer.
+    blocked: Option<LlmResponse>,
     gemini: gemini::Chunks,
     /// What Gemini's frames brought; none of another provider.
     parts: Option<Vec<Delta>>,
@@ -56,10 +58,12 @@ impl ChatFrameSink for Seen {
             id,
             model,
             finish,
+            blocked,
             gemini,
             parts,
             ..
         } = &mut *frames;
+        *blocked = blocked.take().or_else(|| response::blocked(&data));
         if let Some(deltas) = gemini.read(&data) {
             parts.get_or_insert_default().extend(deltas);
         }
@@ -100,7 +104,11 @@ pub(super) fn pieces(
                     (Vec::new(), Some(seen.cut(&failures).map(|rest| end(rest))))
                 }
                 Ok(Some(Ok(event))) => (reader.read(event), None),
-                Ok(Some(Err(error))) => (Vec::new(), Some(Err(failures.of(error)))),
+                Ok(Some(Err(error))) => {
+                    let blocked = seen.frames().blocked.take();
+                    let blocked = blocked.map(|rest| end(seen.named(rest)));
+                    (Vec::new(), Some(blocked.ok_or_else(|| failures.of(error))))
+                }
             };
             let state = last.is_none().then_some((events, reader));
             let last = last.map(|last| last.map(|rest| Piece::End(Box::new(rest))));
