@@ -190,6 +190,8 @@ pub struct LlmStream {
     /// None once the stream has ended: what it came from is dropped, and with it the connection.
     pieces: Option<Pieces>,
     so_far: Aggregate,
+    /// The words, once the rest of what came has gone over into the answer.
+    words: Option<String>,
     index: usize,
     wants_json: bool,
 }
@@ -202,11 +204,19 @@ impl LlmStream {
         request: &LlmRequest,
         pieces: impl Stream<Item = Result<Piece, LlmError>> + Send + 'static,
     ) -> Self {
+        Self::of(pieces, request.json_schema.is_some())
+    }
+
+    fn of(
+        pieces: impl Stream<Item = Result<Piece, LlmError>> + Send + 'static,
+        wants_json: bool,
+    ) -> Self {
         LlmStream {
             pieces: Some(Box::pin(pieces)),
             so_far: Aggregate::new(),
+            words: None,
             index: 0,
-            wants_json: request.json_schema.is_some(),
+            wants_json,
         }
     }
 
@@ -215,13 +225,16 @@ impl LlmStream {
         let deltas = response.message.as_ref().map(Delta::of).unwrap_or_default();
         let end = Piece::End(Box::new(response));
         let pieces = deltas.into_iter().map(Piece::Delta).chain([end]).map(Ok);
-        LlmStream::new(&LlmRequest::default(), stream::iter(pieces))
+        // Whoever made it has read its JSON.
+        Self::of(stream::iter(pieces), false)
     }
 
-    /// The words so far, without thoughts. They are kept once, not once for each piece; with the last piece they go over into its
-    /// `response`.
+    /// The words so far, without thoughts. They are kept once, not once for each piece.
     pub fn accumulated(&self) -> Cow<'_, str> {
-        self.so_far.text()
+        match &self.words {
+            Some(words) => Cow::Borrowed(words),
+            None => self.so_far.text(),
+        }
     }
 
     /// Waits for the end: the whole answer, or why there is none.
@@ -294,8 +307,13 @@ impl LlmStream {
         self
     }
 
+    fn joined(&mut self, rest: LlmResponse) -> LlmResponse {
+        self.words = Some(self.so_far.text().into_owned());
+        std::mem::take(&mut self.so_far).finish(rest)
+    }
+
     fn last(&mut self, rest: LlmResponse) -> StreamChunk {
-        let response = std::mem::take(&mut self.so_far).finish(rest);
+        let response = self.joined(rest);
         match response.checked_with(self.wants_json) {
             Ok(response) => self.chunk(Delta::None, Some(Ok(response))),
             Err(error) => self.chunk(Delta::None, Some(Err((error, None)))),
@@ -308,7 +326,7 @@ impl LlmStream {
                 status: super::Status::Incomplete,
                 ..LlmResponse::default()
             };
-            std::mem::take(&mut self.so_far).finish(rest)
+            self.joined(rest)
         });
         self.chunk(Delta::None, Some(Err((error, heard))))
     }

@@ -47,7 +47,7 @@ pub struct ProviderModel {
     kind: AdapterKind,
     model: String,
     base_url: Option<String>,
-    /// Whether the key in the environment is meant for where requests go.
+    /// Whether the key in the environment is for somebody else.
     keyless: bool,
     key: Option<String>,
     prices: Prices,
@@ -156,6 +156,7 @@ impl ProviderModel {
     #[must_use]
     pub fn with_connect_timeout(mut self, limit: Duration) -> Self {
         self.timeouts.connect = limit;
+        self.client = OnceLock::new();
         self
     }
 
@@ -163,6 +164,7 @@ impl ProviderModel {
     #[must_use]
     pub fn with_idle_timeout(mut self, limit: Duration) -> Self {
         self.timeouts.idle = limit;
+        self.client = OnceLock::new();
         self
     }
 

@@ -47,6 +47,7 @@ async fn i016_p032_pieces_are_numbered_accumulate_and_end_with_usage() {
     assert_eq!(last.delta, Delta::None);
     assert_eq!(last.into_outcome().unwrap().unwrap().text(), "Hello");
     assert!(stream.next().await.is_none());
+    assert_eq!(stream.accumulated(), "Hello");
 }
 
 #[tokio::test]
