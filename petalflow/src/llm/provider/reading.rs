@@ -7,7 +7,8 @@ use futures_core::Stream;
 use futures_util::{FutureExt, StreamExt, stream};
 use genai::adapter::AdapterKind;
 use genai::chat::{
-    self, ChatFrameSink, ChatStream, ChatStreamEvent, FrameCtx, RawFrameRef, StopReason, StreamEnd,
+    self, ChatFrameSink, ChatStream, ChatStreamEvent, ContentPart, FrameCtx, RawFrameRef,
+    StopReason, StreamEnd,
 };
 use serde_json::Value;
 
@@ -191,17 +192,23 @@ impl Reader {
 
     /// What is left when the answer ends, and how it ended.
     fn end(&mut self, rest: StreamEnd) -> (Vec<Delta>, LlmResponse) {
-        // Some calls come at the end only.
-        let calls = rest
-            .captured_content
-            .map(chat::MessageContent::into_tool_calls);
+        let usage = rest.captured_usage.unwrap_or_default();
+        // Some calls come at the end only, and so do thoughts that nobody may read.
         let mut deltas = Vec::new();
-        for call in calls.unwrap_or_default() {
-            if !self.calls.iter().any(|begun| begun.id == call.call_id) {
-                deltas.extend(self.call(call));
+        let content = rest.captured_content.unwrap_or_default();
+        for part in content.into_parts() {
+            match part {
+                ContentPart::ToolCall(call) => {
+                    if !self.calls.iter().any(|begun| begun.id == call.call_id) {
+                        deltas.extend(self.call(call));
+                    }
+                }
+                ContentPart::Custom(part) => {
+                    deltas.extend(response::redacted(&part.data).map(Delta::Part));
+                }
+                _ => {}
             }
         }
-        let usage = rest.captured_usage.unwrap_or_default();
         (deltas, response::ended(rest.captured_stop_reason, &usage))
     }
 

@@ -240,12 +240,26 @@ fn parts(content: Vec<ContentPart>, thoughts: Option<String>) -> Vec<Part> {
                     BinarySource::Base64(data) => MediaSource::Base64(data.to_string()),
                 },
             })),
-            // What only this provider understands, and what no answer has.
-            ContentPart::Custom(_) | ContentPart::ToolResponse(_) => {}
+            ContentPart::Custom(part) => parts.extend(redacted(&part.data)),
+            // No answer has one.
+            ContentPart::ToolResponse(_) => {}
         }
     }
     parts.extend(pending.map(alone));
     parts
+}
+
+/// How the signature of a thought begins that Anthropic shows to nobody, but wants back.
+pub(super) const REDACTED: &str = "redacted:";
+
+/// A thought that nobody may read.
+pub(super) fn redacted(block: &Value) -> Option<Part> {
+    let hidden = block.get("type")? == "redacted_thinking";
+    let data = text(block, "/data").filter(|_| hidden)?;
+    Some(Part::Thought(Text {
+        text: String::new(),
+        signature: Some(format!("{REDACTED}{data}")),
+    }))
 }
 
 /// A signature of nothing.
