@@ -258,7 +258,7 @@ impl Cx<'_> {
         let returned = self.returned(&call);
         quote! {
             async move {
-                let #pattern = #runtime::__private::tool::read::<__Arguments<Self>>(#text, #arguments)?;
+                let #pattern = #runtime::__private::tool::read::<__Arguments<Self>>(self, #arguments)?;
                 #(#extracts)*
                 #returned
             }
@@ -339,7 +339,7 @@ impl Cx<'_> {
                 let asks = runtime.spot(path, quote!(#runtime::ToolConfirm::question));
                 // Arguments that do not fit are refused by the call itself.
                 quote! {
-                    let ::core::option::Option::Some(#pattern) = #runtime::__private::tool::peek::<__Arguments<Self>>(#arguments) else {
+                    let ::core::option::Option::Some(#pattern) = #runtime::__private::tool::peek::<__Arguments<Self>>(self, #arguments) else {
                         return ::core::option::Option::None;
                     };
                     #asks(#path(#(#values),*), #text)

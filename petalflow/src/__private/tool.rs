@@ -39,12 +39,12 @@ fn text(doc: &[&str]) -> String {
     lines.join("\n").trim().into()
 }
 
-pub fn read<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T, ToolError> {
-    crate::tool::read(tool, arguments)
+pub fn read<T: DeserializeOwned>(tool: &impl Tool, arguments: Value) -> Result<T, ToolError> {
+    crate::tool::read(tool.spec(), arguments)
 }
 
-pub fn peek<T: DeserializeOwned>(arguments: &Value) -> Option<T> {
-    crate::tool::peek(arguments)
+pub fn peek<T: DeserializeOwned>(tool: &impl Tool, arguments: &Value) -> Option<T> {
+    crate::tool::peek(tool.spec(), arguments)
 }
 
 /// Takes a parameter of a tool out of the run.

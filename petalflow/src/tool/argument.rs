@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::ToolError;
+use super::schema::drop_nulls;
+use super::{ToolError, ToolSpec};
 
 /// What can be an argument of a tool.
 #[diagnostic::on_unimplemented(
@@ -25,15 +26,16 @@ const LONGEST_MESSAGE: usize = 500;
 /// # Errors
 ///
 /// A message for the model: what does not fit, and where.
-pub(crate) fn read<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T, ToolError> {
-    let arguments = object(tool, arguments)?;
+pub(crate) fn read<T: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Result<T, ToolError> {
+    let tool = &spec.name;
+    let mut arguments = object(tool, arguments)?;
+    drop_nulls(&spec.parameters, &mut arguments);
     serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| misfit(tool, &error))
 }
 
 /// The same without taking them, and without saying why not.
-pub(crate) fn peek<T: DeserializeOwned>(arguments: &Value) -> Option<T> {
-    let arguments = object("", arguments.clone()).ok()?;
-    T::deserialize(Value::Object(arguments)).ok()
+pub(crate) fn peek<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) -> Option<T> {
+    read(spec, arguments.clone()).ok()
 }
 
 /// The object that arguments are. None at all is an empty one, and text may be an object that was written as text.

@@ -47,6 +47,7 @@ mod set;
 mod source;
 mod spec;
 
+pub mod layer;
 pub mod schema;
 
 pub(crate) use argument::{peek, read};
@@ -77,6 +78,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use self::layer::{Layered, ToolLayer};
 use crate::middleware::BoxFuture;
 
 /// A function that a model may call.
@@ -141,6 +143,14 @@ pub trait Tool: Send + Sync + 'static {
     fn confirm(&self, arguments: &Value) -> Option<String> {
         let _ = arguments;
         None
+    }
+
+    /// The tool with code around its calls. The last layer is the outermost.
+    fn layer(self, layer: impl ToolLayer) -> Layered
+    where
+        Self: Sized,
+    {
+        Layered::new(Arc::new(self), Arc::new(layer))
     }
 }
 

@@ -79,10 +79,9 @@ fn the_schema_says_what_the_function_takes() {
             "properties": {
                 "query": { "type": "string", "description": "Words of the title." },
                 "order": {
-                    "anyOf": [
-                        { "type": "string", "enum": ["title", "year_of_print"], "description": "How books are sorted." },
-                        { "type": "null" },
-                    ],
+                    "type": ["string", "null"],
+                    "enum": ["title", "year_of_print", null],
+                    "description": "How books are sorted.",
                 },
                 "filter": {
                     "type": "object",
