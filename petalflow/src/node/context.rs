@@ -281,6 +281,18 @@ impl Scope {
 #[derive(Clone, Debug)]
 pub struct Context(Scope);
 
+impl From<Context> for Scope {
+    fn from(cx: Context) -> Self {
+        cx.0
+    }
+}
+
+impl From<&Context> for Scope {
+    fn from(cx: &Context) -> Self {
+        cx.0.clone()
+    }
+}
+
 impl Context {
     /// The name of the node in its graph.
     pub fn node(&self) -> &str {
@@ -550,6 +562,29 @@ impl Context {
         if let Some(pulse) = &self.0.pulse {
             pulse.beat();
         }
+    }
+}
+
+#[cfg(feature = "tool")]
+impl Scope {
+    /// A scope outside any run, as if of a flow of one node.
+    pub(crate) fn lone(node: &'static str, managed: Arc<ManagedValues>) -> Self {
+        let graph = petalflow_graph::Graph {
+            nodes: vec![petalflow_graph::Node::named(node)].into(),
+            edges: vec![].into(),
+            joins: 0,
+        };
+        let wiring = crate::flow::Wiring::new(&graph, &[crate::flow::NodeSpec::default()]);
+        Self::new(Arc::new(Shared {
+            wiring: Arc::new(wiring),
+            managed: Some(managed),
+            cancel: None,
+            listener: None,
+            namespace: Namespace::ROOT,
+            limit: 1,
+            thread: std::sync::OnceLock::new(),
+            desk: None,
+        }))
     }
 }
 
