@@ -198,10 +198,8 @@ impl Reader {
         let content = rest.captured_content.unwrap_or_default();
         for part in content.into_parts() {
             match part {
-                ContentPart::ToolCall(call) => {
-                    if !self.calls.iter().any(|begun| begun.id == call.call_id) {
-                        deltas.extend(self.call(call));
-                    }
+                ContentPart::ToolCall(call) if !self.has_begun(&call) => {
+                    deltas.extend(self.call(call));
                 }
                 ContentPart::Custom(part) => {
                     deltas.extend(response::redacted(&part.data).map(Delta::Part));
@@ -230,6 +228,10 @@ impl Reader {
             arguments,
         };
         [Some(delta), signature].into_iter().flatten().collect()
+    }
+
+    fn has_begun(&self, call: &chat::ToolCall) -> bool {
+        self.calls.iter().any(|begun| begun.id == call.call_id)
     }
 
     fn begin(&mut self, id: String) -> usize {

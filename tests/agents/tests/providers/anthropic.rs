@@ -139,9 +139,12 @@ async fn thoughts_that_nobody_may_read_are_sent_back() {
             named("content_block_stop", &stop),
         ],
     );
-    let server = Server::start(move |_, asked| match asked.body["stream"] == true {
-        true => stream.clone(),
-        false => answer("200 OK", "application/json", &body.to_string()),
+    let server = Server::start(move |_, asked| {
+        if asked.body["stream"] == true {
+            stream.clone()
+        } else {
+            answer("200 OK", "application/json", &body.to_string())
+        }
     })
     .await;
     let model = model(&server);
