@@ -69,6 +69,8 @@ pub(crate) struct Arm {
     pub(crate) node: u32,
     pub(crate) route: String,
     pub(crate) at: TokenStream,
+    /// Its first edge; one without any was reported.
+    pub(crate) edge: usize,
 }
 
 impl Node {
