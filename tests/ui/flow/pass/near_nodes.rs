@@ -31,8 +31,6 @@ async fn polish() -> EssayNotes {
     EssayNotes(vec![])
 }
 
-struct Stamp(u32);
-
 #[node(Review)]
 async fn read(text: &str) -> ReviewRemarks {
     ReviewRemarks(vec![text.into()])
@@ -67,6 +65,8 @@ mod unknown_state {
 mod missing_value {
     use super::*;
 
+    struct Stamp(u32);
+
     #[node(Essay)]
     impl Stamp {
         fn stamp(&self) -> EssayNotes {
@@ -83,6 +83,8 @@ mod missing_value {
 
 mod run_without_value {
     use super::*;
+
+    struct Stamp(u32);
 
     #[node(Essay)]
     impl Stamp {
@@ -102,6 +104,8 @@ mod run_without_value {
 mod wrong_value {
     use super::*;
 
+    struct Stamp(u32);
+
     #[node(Essay)]
     impl Stamp {
         fn stamp(&self) -> EssayNotes {
@@ -120,6 +124,8 @@ mod wrong_value {
 mod unknown_value_type {
     use super::*;
 
+    struct Stamp(u32);
+
     #[node(Essay)]
     impl Stamp {
         fn stamp(&self) -> EssayNotes {
@@ -137,6 +143,8 @@ mod unknown_value_type {
 
 mod value_named_like_a_method {
     use super::*;
+
+    struct Stamp(u32);
 
     #[node(Essay)]
     impl Stamp {
