@@ -41,27 +41,27 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             number(first[place].unwrap_or(u32::MAX as usize)),
         );
         let arms = &arms[place];
-        if !arms.is_empty() {
-            let names = list(arms.iter().map(|arm| &arm.route));
-            let edges = list(arms.iter().map(|arm| number(arm.edge)));
-            let at = node.leaves.as_ref().unwrap_or(&node.at);
-            checks.push((&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))));
-            checks.push((
-                at,
-                quote!(__petalflow::route(__CHECKED, #i, &[#names], &[#edges])),
-            ));
-            for arm in arms {
-                let (name, edge) = (&arm.route, number(arm.edge));
-                checks.push((
-                    &arm.at,
-                    quote!(__petalflow::arm(__CHECKED, #i, #name, #edge)),
-                ));
-            }
-        } else {
+        if arms.is_empty() {
             let plain = plain[place];
             checks.push((
                 &node.at,
                 quote!(__petalflow::node(__CHECKED, #i, #first, #plain)),
+            ));
+            continue;
+        }
+        let names = list(arms.iter().map(|arm| &arm.route));
+        let edges = list(arms.iter().map(|arm| number(arm.edge)));
+        let at = node.leaves.as_ref().unwrap_or(&node.at);
+        checks.push((&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))));
+        checks.push((
+            at,
+            quote!(__petalflow::route(__CHECKED, #i, &[#names], &[#edges])),
+        ));
+        for arm in arms {
+            let (name, edge) = (&arm.route, number(arm.edge));
+            checks.push((
+                &arm.at,
+                quote!(__petalflow::arm(__CHECKED, #i, #name, #edge)),
             ));
         }
     }
