@@ -3,7 +3,7 @@
 use super::NodeError;
 use crate::interrupt::Interrupt;
 
-/// The kinds of [`RunError`].
+/// The kinds of [`RunError`](super::RunError).
 ///
 /// ```
 /// use petalflow::RunErrorKind;
@@ -86,7 +86,7 @@ pub enum RunErrorKind {
         /// Why, if that was said.
         reason: Option<String>,
     },
-    /// The thread could not be opened, claimed or written: [`RunError::thread_error`] has the details.
+    /// The thread could not be opened, claimed or written: [`thread_error`](super::RunError::thread_error) has the details.
     Thread {
         /// What was wrong.
         problem: String,

@@ -22,7 +22,7 @@ pub(in crate::graph) enum Way {
 }
 
 impl<S: State> GraphBuilder<S> {
-    /// Adds an edge: `from` may be [`START`](super::START), `to` may be [`END`](super::END). A node without edges ends its
+    /// Adds an edge: `from` may be [`START`](crate::graph::START), `to` may be [`END`](crate::graph::END). A node without edges ends its
     /// path.
     ///
     /// ```
