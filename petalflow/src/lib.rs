@@ -82,6 +82,9 @@ pub mod interrupt;
 pub mod llm;
 pub mod middleware;
 mod node;
+#[cfg(feature = "tracing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
+pub mod observe;
 mod run;
 mod state;
 mod superstep;
