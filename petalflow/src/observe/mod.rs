@@ -1,6 +1,6 @@
 //! What happens in runs, for those who operate them: spans, and what models took.
 //!
-//! [`Spans`] makes a span for each run and each attempt of a node; [`Traced`] around a model's client or a tool makes one for
+//! [`Spans`] makes a span for each run and each attempt of a node; `Traced` around a model's client or a tool makes one for
 //! each call. They are spans of the `tracing` crate with the names that OpenTelemetry's conventions give them for
 //! generative AI, so whatever listens to `tracing` shows them, and OpenTelemetry's tools understand them: with the feature
 //! `otel`, `otel::layer` hands them over.
@@ -16,7 +16,7 @@
 //! What fails has `error.type`, of few values, and the error's message as the description of its status. What is dropped before
 //! it has ended is `cancelled`. What a call cost is `petalflow.usage.cost`, in US dollars; the conventions have no name for it.
 //!
-//! **Prompts, answers, arguments and results are left out**, because they may be private: [`Traced::with_content`] adds them.
+//! **Prompts, answers, arguments and results are left out**, because they may be private: `Traced::with_content` adds them.
 //!
 //! Nothing is measured where nobody listens. `Totals` sums up what models took, by node.
 

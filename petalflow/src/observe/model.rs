@@ -11,7 +11,6 @@ use super::span::{cancelled, failed, int, list};
 use super::{Traced, content};
 use crate::llm::{
     Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
-    StreamChunk,
 };
 use crate::middleware::BoxFuture;
 
@@ -20,13 +19,16 @@ use crate::middleware::BoxFuture;
 /// If it is dropped before [`end`](Self::end), the call was cancelled.
 ///
 /// ```
-/// use petalflow::llm::{LlmRequest, LlmResponse};
+/// use petalflow::llm::{LlmClient, LlmError, LlmRequest, LlmResponse};
 /// use petalflow::observe::ModelSpan;
+/// use tracing::Instrument;
 ///
-/// let request = LlmRequest::prompt("hello");
-/// let span = ModelSpan::start("openai", &request, false);
-/// let response = span.span().in_scope(|| LlmResponse::text_only("hello yourself"));
-/// span.end(Ok(&response));
+/// async fn ask(model: &dyn LlmClient, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+///     let span = ModelSpan::start(model, request, false);
+///     let result = model.complete(request).instrument(span.span().clone()).await;
+///     span.end(result.as_ref());
+///     result
+/// }
 /// ```
 #[derive(Debug)]
 pub struct ModelSpan {
@@ -36,13 +38,13 @@ pub struct ModelSpan {
 }
 
 impl ModelSpan {
-    /// Begins it, for a client of this [name](LlmClient::name). The conversation is in it only with `content`.
-    pub fn start(client: &str, request: &LlmRequest, content: bool) -> Self {
+    /// Begins it, for a call of this client. The conversation is in it only with `content`.
+    pub fn start(client: &dyn LlmClient, request: &LlmRequest, content: bool) -> Self {
         Self::begin(client, request, content, false)
     }
 
-    fn begin(client: &str, request: &LlmRequest, content: bool, streams: bool) -> Self {
-        let model = request.model.as_deref();
+    fn begin(client: &dyn LlmClient, request: &LlmRequest, content: bool, streams: bool) -> Self {
+        let model = request.model.as_deref().or_else(|| client.model());
         let span = tracing::info_span!(
             target: "petalflow",
             "chat",
@@ -52,7 +54,7 @@ impl ModelSpan {
             otel.status_description = field::Empty,
             "error.type" = field::Empty,
             gen_ai.operation.name = "chat",
-            gen_ai.provider.name = provider(client),
+            gen_ai.provider.name = provider(client.name()),
             "gen_ai.output.type" = request.json_schema.as_ref().map(|_| "json"),
             gen_ai.request.model = model,
             gen_ai.request.stream = streams.then_some(true),
@@ -170,6 +172,10 @@ impl<C: LlmClient> LlmClient for Traced<C> {
         self.inner.name()
     }
 
+    fn model(&self) -> Option<&str> {
+        self.inner.model()
+    }
+
     fn capabilities(&self) -> Capabilities {
         self.inner.capabilities()
     }
@@ -179,7 +185,7 @@ impl<C: LlmClient> LlmClient for Traced<C> {
         request: &'a LlmRequest,
     ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
         Box::pin(async move {
-            let span = ModelSpan::begin(self.name(), request, self.content, false);
+            let span = ModelSpan::start(&self.inner, request, self.content);
             let call = self.inner.complete(request);
             let result = call.instrument(span.span().clone()).await;
             span.end(result.as_ref());
@@ -189,15 +195,11 @@ impl<C: LlmClient> LlmClient for Traced<C> {
 
     fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
         Box::pin(async move {
-            let span = ModelSpan::begin(self.name(), request, self.content, true);
+            let span = ModelSpan::begin(&self.inner, request, self.content, true);
             let begun = Instant::now();
             let call = self.inner.stream(request);
             match call.instrument(span.span().clone()).await {
-                Ok(stream) => Ok(LlmStream::new(TracedStream {
-                    stream,
-                    span: Some(span),
-                    begun: Some(begun),
-                })),
+                Ok(stream) => Ok(traced(stream, span, begun)),
                 Err(error) => {
                     span.end(Err(&error));
                     Err(error)
@@ -207,49 +209,48 @@ impl<C: LlmClient> LlmClient for Traced<C> {
     }
 }
 
-struct TracedStream {
-    stream: LlmStream,
-    /// Until the last piece.
-    span: Option<ModelSpan>,
-    /// When it was asked for, until the first piece.
-    begun: Option<Instant>,
-}
-
-impl Stream for TracedStream {
-    type Item = StreamChunk;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<StreamChunk>> {
-        let this = &mut *self;
-        let inside = this.span.as_ref().map(|span| span.span().clone());
-        let stream = Pin::new(&mut this.stream);
-        let next = match inside {
-            Some(span) => span.in_scope(|| stream.poll_next(cx)),
-            None => stream.poll_next(cx),
-        };
-        let chunk = std::task::ready!(next);
-        if let Some(span) = &this.span
-            && let Some(begun) = this.begun.take()
+/// A stream within its span, which ends with the last piece; if that never comes, with the stream.
+fn traced(stream: LlmStream, span: ModelSpan, begun: Instant) -> LlmStream {
+    let inside = span.span().clone();
+    let mut begun = Some(begun);
+    let mut span = Some(span);
+    let stream = stream.around(|pieces| Inside {
+        pieces,
+        span: inside,
+    });
+    stream.watched(move |chunk| {
+        if let Some(begun) = begun.take()
+            && let Some(span) = &span
         {
             let waited = begun.elapsed().as_secs_f64();
-            span.span()
-                .record("gen_ai.response.time_to_first_chunk", waited);
+            let span = span.span();
+            span.record("gen_ai.response.time_to_first_chunk", waited);
         }
-        let Some(chunk) = chunk else {
-            // A stream that breaks its promise of a last piece: its span says `cancelled`.
-            this.span = None;
-            return Poll::Ready(None);
-        };
         if chunk.done
-            && let Some(mut span) = this.span.take()
+            && let Some(span) = span.take()
         {
-            if let Some(response) = &chunk.response {
-                span.answered(response);
-            }
-            if let Some(error) = &chunk.error {
-                span.failed(error);
+            match (&chunk.error, &chunk.response) {
+                (Some(error), _) => span.end(Err(error)),
+                (None, Some(response)) => span.end(Ok(response)),
+                (None, None) => span.end(Ok(&LlmResponse::default())),
             }
         }
-        Poll::Ready(Some(chunk))
+    })
+}
+
+/// Pieces that are made inside a span.
+struct Inside<S> {
+    pieces: S,
+    span: Span,
+}
+
+impl<S: Stream + Unpin> Stream for Inside<S> {
+    type Item = S::Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
+        let this = &mut *self;
+        this.span
+            .in_scope(|| Pin::new(&mut this.pieces).poll_next(cx))
     }
 }
 

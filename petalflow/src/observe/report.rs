@@ -35,7 +35,7 @@ impl std::ops::AddAssign for Tally {
 /// assert_eq!(
 ///     totals.report().to_string(),
 ///     "\
-/// node   calls  failed  input  cached  output  thought   cost
+/// node   calls  failed  input  cached  output  thought     cost
 /// draft      1       0   1200       0      80        0  $0.0125
 /// judge      1       0    300       0       2        0  $0.0000
 /// all        2       0   1500       0      82        0  $0.0125

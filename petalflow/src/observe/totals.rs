@@ -2,11 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
-
-use futures_core::Stream;
 
 use super::place::{Seat, current, seated};
 use super::{Report, Tally};
@@ -24,7 +20,7 @@ use crate::{BoxError, State};
 /// made; what is kept grows with the nodes of the graph only.
 ///
 /// ```
-/// use petalflow::llm::{LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, TokenUsage};
+/// use petalflow::llm::{LlmClient, LlmError, LlmRequest, LlmResponse, TokenUsage};
 /// use petalflow::middleware::BoxFuture;
 /// use petalflow::observe::{Counted, Totals};
 /// use petalflow::prelude::*;
@@ -41,10 +37,6 @@ use crate::{BoxError, State};
 ///         let usage = TokenUsage { input: 5, output: 5, total: 10, ..TokenUsage::default() };
 ///         let text = request.input_text.clone().unwrap_or_default();
 ///         Box::pin(async move { Ok(LlmResponse { usage, ..LlmResponse::text_only(text) }) })
-///     }
-///
-///     fn stream<'a>(&'a self, _: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
-///         Box::pin(async { Err(LlmError::request("`echo` does not stream")) })
 ///     }
 /// }
 ///
@@ -218,6 +210,18 @@ fn broken(error: &LlmError) -> Tally {
     }
 }
 
+/// What the last piece of a stream says.
+fn streamed(last: &StreamChunk) -> Tally {
+    let mut call = match &last.error {
+        Some(error) => broken(error),
+        None => answered(&TokenUsage::default()),
+    };
+    if let Some(response) = &last.response {
+        call.usage += response.usage;
+    }
+    call
+}
+
 /// Counts for the node that runs, if one does: in the totals of its run, and in `totals` if those are not part of them.
 fn count(totals: &Totals, seat: Option<&Seat>, call: &Tally) {
     let Some(seat) = seat else {
@@ -233,6 +237,10 @@ fn count(totals: &Totals, seat: Option<&Seat>, call: &Tally) {
 impl<C: LlmClient> LlmClient for Counted<C> {
     fn name(&self) -> &str {
         self.client.name()
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.client.model()
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -256,50 +264,22 @@ impl<C: LlmClient> LlmClient for Counted<C> {
 
     fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
         Box::pin(async move {
-            let result = self.client.stream(request).await;
-            match result {
-                Ok(stream) => Ok(LlmStream::new(CountedStream {
-                    stream,
-                    totals: self.totals.clone(),
-                    seat: current(),
-                })),
+            // Whoever asks for the stream, though another may read it.
+            let seat = current();
+            match self.client.stream(request).await {
+                Ok(stream) => {
+                    let totals = self.totals.clone();
+                    Ok(stream.watched(move |chunk| {
+                        if chunk.done {
+                            count(&totals, seat.as_ref(), &streamed(chunk));
+                        }
+                    }))
+                }
                 Err(error) => {
-                    count(&self.totals, current().as_ref(), &broken(&error));
+                    count(&self.totals, seat.as_ref(), &broken(&error));
                     Err(error)
                 }
             }
         })
-    }
-}
-
-struct CountedStream {
-    stream: LlmStream,
-    totals: Totals,
-    /// Whoever asked for it, though another may read it.
-    seat: Option<Seat>,
-}
-
-impl Stream for CountedStream {
-    type Item = StreamChunk;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<StreamChunk>> {
-        let this = &mut *self;
-        let chunk = std::task::ready!(Pin::new(&mut this.stream).poll_next(cx));
-        if let Some(chunk) = &chunk
-            && chunk.done
-        {
-            let mut call = answered(
-                &chunk
-                    .response
-                    .as_ref()
-                    .map(|response| response.usage)
-                    .unwrap_or_default(),
-            );
-            if chunk.error.is_some() {
-                call.failed = 1;
-            }
-            count(&this.totals, this.seat.as_ref(), &call);
-        }
-        Poll::Ready(chunk)
     }
 }

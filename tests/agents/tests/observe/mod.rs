@@ -5,16 +5,14 @@ mod runs;
 mod totals;
 
 use std::collections::VecDeque;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
 
-use futures_util::Stream;
+use futures_util::{StreamExt, stream};
 use opentelemetry::Value;
 use opentelemetry::trace::Status;
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use petalflow::llm::{
-    Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, StreamChunk,
+    Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, Piece,
 };
 use petalflow::middleware::BoxFuture;
 use petalflow::observe::otel;
@@ -109,7 +107,7 @@ impl Model {
 }
 
 impl LlmClient for Model {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "gemini"
     }
 
@@ -121,58 +119,20 @@ impl LlmClient for Model {
     }
 
     /// Two pieces: the words, and the end.
-    fn stream<'a>(&'a self, _: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
+    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
         Box::pin(async {
-            let next = self.next();
-            if let Err(error) = next {
-                if error.kind == LlmErrorKind::Auth {
-                    return Err(error);
+            let pieces = match self.next() {
+                Err(error) if error.kind == LlmErrorKind::Auth => return Err(error),
+                Ok(mut response) => {
+                    let words = Delta::Text(response.text());
+                    response.message = None;
+                    vec![Ok(Piece::Delta(words)), Ok(Piece::End(Box::new(response)))]
                 }
-                return Ok(LlmStream::new(Pieces::new([last(0, None, Some(error))])));
-            }
-            let response = next?;
-            let words = StreamChunk {
-                index: 0,
-                delta: Delta::Text(response.text()),
-                done: false,
-                response: None,
-                error: None,
+                Err(error) => vec![Err(error)],
             };
-            Ok(LlmStream::new(Pieces::new([
-                words,
-                last(1, Some(response), None),
-            ])))
+            let pieces = stream::iter(pieces).inspect(|_| drop(tracing::info_span!("a piece")));
+            Ok(LlmStream::new(request, pieces))
         })
-    }
-}
-
-fn last(index: usize, response: Option<LlmResponse>, error: Option<LlmError>) -> StreamChunk {
-    StreamChunk {
-        index,
-        delta: Delta::None,
-        done: true,
-        response: response.map(Box::new),
-        error,
-    }
-}
-
-struct Pieces(VecDeque<StreamChunk>);
-
-impl Pieces {
-    fn new(pieces: impl IntoIterator<Item = StreamChunk>) -> Self {
-        Pieces(pieces.into_iter().collect())
-    }
-}
-
-impl Stream for Pieces {
-    type Item = StreamChunk;
-
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<StreamChunk>> {
-        let piece = self.0.pop_front();
-        if piece.is_some() {
-            drop(tracing::info_span!("a piece"));
-        }
-        Poll::Ready(piece)
     }
 }
 

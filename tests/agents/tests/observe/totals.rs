@@ -45,10 +45,12 @@ fn usage(input: u64) -> TokenUsage {
 }
 
 fn answer(input: u64) -> Result<LlmResponse, LlmError> {
-    Ok(LlmResponse {
-        usage: usage(input),
+    let usage = usage(input);
+    let response = LlmResponse {
+        usage,
         ..LlmResponse::default()
-    })
+    };
+    response.checked(&LlmRequest::default())
 }
 
 fn lost() -> Result<LlmResponse, LlmError> {
@@ -84,7 +86,7 @@ async fn totals_are_by_node_and_by_run() {
                 usage: usage(10)
             }
         );
-        assert_eq!(report.total().usage.cost, 2.0);
+        assert!((report.total().usage.cost - 2.0).abs() < 1e-9);
     }
     assert_eq!(all.total().usage.input, 32);
     assert_eq!(all.report().node("visit").unwrap().calls, 8);
