@@ -3,3 +3,4 @@
 
 mod models;
 mod observe;
+mod tools;
