@@ -76,6 +76,8 @@ mod error;
 mod event;
 mod flow;
 pub mod graph;
+#[cfg(any(feature = "genai", feature = "mcp-http"))]
+mod https;
 pub mod interrupt;
 #[cfg(feature = "llm")]
 #[cfg_attr(docsrs, doc(cfg(feature = "llm")))]

@@ -195,7 +195,7 @@ pub struct LlmStream {
 
 type Watcher = Box<dyn FnMut(&StreamChunk) + Send>;
 
-type Pieces = Pin<Box<dyn Stream<Item = Result<Piece, LlmError>> + Send>>;
+pub(crate) type Pieces = Pin<Box<dyn Stream<Item = Result<Piece, LlmError>> + Send>>;
 
 impl LlmStream {
     /// The answer to this request that these pieces make. It ends with the first error or [`Piece::End`].
@@ -267,6 +267,16 @@ impl LlmStream {
     pub fn watched(mut self, watch: impl FnMut(&StreamChunk) + Send + 'static) -> Self {
         self.watchers.push(Box::new(watch));
         self
+    }
+
+    /// The same once its first piece is there, or why there is none.
+    pub(super) async fn begun(mut self) -> Result<Self, LlmError> {
+        let Some(mut pieces) = self.pieces.take() else {
+            return Ok(self);
+        };
+        let first = pieces.next().await.transpose()?;
+        self.pieces = Some(Box::pin(stream::iter(first.map(Ok)).chain(pieces)));
+        Ok(self)
     }
 
     /// The same with something around its pieces.

@@ -47,9 +47,20 @@ impl Address {
         let config = StreamableHttpClientTransportConfig::with_uri(Arc::clone(&self.url))
             .max_sse_event_size(message_limit)
             .custom_headers(headers);
-        let transport = StreamableHttpClientTransport::from_config(config);
+        let transport = StreamableHttpClientTransport::with_client(client()?, config);
         Ok(ear.serve(transport).await?)
     }
+}
+
+/// Connections belong to the runtime in which they were opened, so each server has a client of its own.
+fn client() -> Result<reqwest::Client, BoxError> {
+    let client = reqwest::Client::builder()
+        // A redirect would take the headers elsewhere.
+        .redirect(reqwest::redirect::Policy::none())
+        // A connection that is kept answers late where the last answer was not read to its end.
+        .pool_max_idle_per_host(0)
+        .tls_backend_preconfigured(crate::https::tls()?);
+    Ok(client.build()?)
 }
 
 impl McpServer {

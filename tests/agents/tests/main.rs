@@ -4,4 +4,6 @@
 mod mcp;
 mod models;
 mod observe;
+mod providers;
+mod support;
 mod tools;
