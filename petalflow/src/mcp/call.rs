@@ -91,7 +91,7 @@ async fn answer(
 ) -> Result<ServerResult, ServiceError> {
     let mut answer = pin!(handle.await_response());
     poll_fn(|task| {
-        while let Poll::Ready(Some(report)) = reports.reports.poll_recv(task) {
+        while let Poll::Ready(Some(report)) = reports.heard.poll_recv(task) {
             // It is JSON: nothing can go wrong.
             let _ = cx.emit(&progress(tool, cx, report));
         }

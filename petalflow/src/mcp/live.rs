@@ -83,7 +83,7 @@ pub(super) struct Offer {
 
 /// The reports of progress of one call, until it is dropped.
 pub(super) struct Reports {
-    pub(super) reports: mpsc::Receiver<ProgressNotificationParam>,
+    pub(super) heard: mpsc::Receiver<ProgressNotificationParam>,
     ear: Ear,
     token: ProgressToken,
 }
@@ -131,10 +131,10 @@ impl Live {
     }
 
     pub(super) fn listen(&self, token: ProgressToken) -> Reports {
-        let (sender, reports) = mpsc::channel(REPORTS);
+        let (sender, heard) = mpsc::channel(REPORTS);
         self.ear.calls().insert(token.clone(), sender);
         Reports {
-            reports,
+            heard,
             ear: self.ear.clone(),
             token,
         }

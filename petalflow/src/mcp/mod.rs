@@ -25,7 +25,8 @@
 //! });
 //! let tools = server.tools().await?;
 //! let add = tools.get("add").unwrap();
-//! assert_eq!(add.call(json!({ "a": 1, "b": 2 }), &ToolContext::new("call-1")).await.unwrap(), "3");
+//! let sum = add.call(json!({ "a": 1, "b": 2 }), &ToolContext::new("call-1")).await.unwrap();
+//! assert_eq!(sum, json!({ "output": "3" }));
 //! # Ok(())
 //! # }
 //! ```

@@ -28,7 +28,7 @@ impl Default for Options {
             prefix: String::new(),
             filter: None,
             confirm: None,
-            timeout: Duration::from_secs(120),
+            timeout: Duration::from_mins(2),
             patience: Duration::from_secs(30),
             attempts: 3,
             message_limit: 16 * 1024 * 1024,

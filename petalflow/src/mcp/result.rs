@@ -3,8 +3,8 @@
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value, json};
 
-/// What a tool of a server returned: its structured content if it has any, else its text, and a list of parts where there is
-/// more than text. What it calls an error is one, in its words.
+/// What a tool of a server returned, under `output`: its structured content if it has any, else its text, or a list of parts
+/// where there is more than text. What it calls an error is one, in its words.
 pub(super) fn received(result: CallToolResult) -> Result<Value, String> {
     let CallToolResult {
         content,
@@ -18,18 +18,19 @@ pub(super) fn received(result: CallToolResult) -> Result<Value, String> {
     let text_only = content
         .iter()
         .all(|block| matches!(block, ContentBlock::Text(_)));
-    Ok(match (structured_content, text_only) {
+    let output = match (structured_content, text_only) {
         (Some(structured), true) => structured,
         (Some(structured), false) => {
             let media = content
                 .iter()
                 .filter(|block| !matches!(block, ContentBlock::Text(_)));
-            json!({ "result": structured, "content": media.map(part).collect::<Value>() })
+            let media: Value = media.map(part).collect();
+            return Ok(json!({ "output": structured, "content": media }));
         }
-        (None, true) if content.is_empty() => Value::Null,
         (None, true) => text(&content).into(),
         (None, false) => content.iter().map(part).collect(),
-    })
+    };
+    Ok(json!({ "output": output }))
 }
 
 /// What a tool of ours returned, for a client. Only an object can be structured content.
@@ -136,8 +137,8 @@ mod tests {
         let text = |text: &str| json!({ "type": "text", "text": text });
         let picture = json!({ "type": "image", "data": "AAAA", "mimeType": "image/png" });
         let ours = json!({ "type": "image", "data": "AAAA", "media_type": "image/png" });
-        for (content, structured, value) in [
-            (json!([]), None, Value::Null),
+        for (content, structured, output) in [
+            (json!([]), None, json!("")),
             (json!([text("a")]), None, json!("a")),
             (json!([text("a"), text("b")]), None, json!("a\nb")),
             (
@@ -148,18 +149,19 @@ mod tests {
             (json!([]), Some(Value::Null), Value::Null),
             (json!([text("a"), picture]), None, json!([text("a"), ours])),
             (
-                json!([text("{}"), picture]),
-                Some(json!({ "n": 1 })),
-                json!({ "result": { "n": 1 }, "content": [ours] }),
-            ),
-            (
                 json!([{ "type": "resource", "resource": { "uri": "file:///a", "text": "hi" } }]),
                 None,
                 json!([{ "type": "resource", "uri": "file:///a", "media_type": null, "text": "hi" }]),
             ),
         ] {
-            assert_eq!(received(result(content, structured, false)), Ok(value));
+            let received = received(result(content, structured, false));
+            assert_eq!(received, Ok(json!({ "output": output })));
         }
+        let both = result(json!([text("{}"), picture]), Some(json!({ "n": 1 })), false);
+        assert_eq!(
+            received(both),
+            Ok(json!({ "output": { "n": 1 }, "content": [ours] }))
+        );
     }
 
     #[test]
@@ -182,11 +184,15 @@ mod tests {
 
     #[test]
     fn what_we_return_comes_back_as_it_was_where_the_protocol_can_say_it() {
-        for value in [json!("a"), json!({ "a": [1] }), Value::Null] {
-            assert_eq!(received(returned(value.clone())), Ok(value));
+        for (ours, output) in [
+            (json!("a"), json!("a")),
+            (json!({ "a": [1] }), json!({ "a": [1] })),
+            // Structured content must be an object: all else is text.
+            (json!([1, 2]), json!("[1,2]")),
+            (Value::Null, json!("")),
+        ] {
+            assert_eq!(received(returned(ours)), Ok(json!({ "output": output })));
         }
-        // Structured content must be an object: all else is text.
-        assert_eq!(received(returned(json!([1, 2]))), Ok(json!("[1,2]")));
         assert_eq!(received(failed("no luck")), Err("no luck".into()));
     }
 }

@@ -28,6 +28,9 @@ use crate::tool::{Tool, ToolSet, ToolSource, ToolSpec};
 /// next; what was under way fails, since nobody knows whether the server did it. Its tools are listed once, and again when it
 /// says that they have changed.
 ///
+/// What a tool returns is `{"output": ..}`: its structured content if it has any, else its text, or a list of parts where there
+/// is more than text. What it reports of its progress goes to the run's events, and keeps the call alive.
+///
 /// An agent takes it as a [source of tools](ToolSource); [`tools`](Self::tools) are those of the moment.
 ///
 /// ```no_run

@@ -9,7 +9,7 @@ use petalflow::tool::ToolError;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
-use super::call;
+use super::{call, output};
 
 /// What a server that is written by hand does with a call of its tool `act`.
 #[derive(Clone, Copy)]
@@ -95,7 +95,10 @@ async fn an_answer_of_the_wrong_shape_is_a_clear_error_and_the_next_call_goes_on
         error.to_string(),
         "MCP server `by hand` refused `act`: out of order"
     );
-    assert_eq!(call(&server, "act", json!({})).await.unwrap(), "done");
+    assert_eq!(
+        call(&server, "act", json!({})).await.unwrap(),
+        output("done")
+    );
     assert_eq!(dials.load(Ordering::SeqCst), 1);
 }
 
@@ -112,7 +115,10 @@ async fn what_is_not_an_answer_at_all_ends_with_the_timeout() {
     }
     // The half line spoils the one that comes next, and no more.
     let _ = call(&server, "act", json!({})).await;
-    assert_eq!(call(&server, "act", json!({})).await.unwrap(), "done");
+    assert_eq!(
+        call(&server, "act", json!({})).await.unwrap(),
+        output("done")
+    );
     assert_eq!(dials.load(Ordering::SeqCst), 1);
 }
 
@@ -125,7 +131,10 @@ async fn a_connection_that_breaks_in_a_call_is_made_anew_for_the_next() {
             error.to_string(),
             "the connection to MCP server `by hand` was lost while it worked on `act`: the server has hung up; whether the work was done is not known"
         );
-        assert_eq!(call(&server, "act", json!({})).await.unwrap(), "done");
+        assert_eq!(
+            call(&server, "act", json!({})).await.unwrap(),
+            output("done")
+        );
     }
     assert_eq!(dials.load(Ordering::SeqCst), 3);
 }
@@ -137,7 +146,7 @@ async fn a_tool_that_is_held_finds_the_new_connection() {
     let tool = tools.get("act").unwrap();
     let cx = petalflow::tool::ToolContext::new("1");
     tool.call(json!({}), &cx).await.unwrap_err();
-    assert_eq!(tool.call(json!({}), &cx).await.unwrap(), "done");
+    assert_eq!(tool.call(json!({}), &cx).await.unwrap(), output("done"));
     assert_eq!(dials.load(Ordering::SeqCst), 2);
 }
 

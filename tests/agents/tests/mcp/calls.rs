@@ -10,15 +10,15 @@ use petalflow::prelude::*;
 use petalflow::tool::{ToolContext, ToolError, ToolSet};
 use serde_json::{Value, json};
 
-use super::{Waiting, all, call, server, within};
+use super::{Waiting, all, call, output, server, sum_of, within};
 
 #[tokio::test]
 async fn results_and_errors_come_back() {
     let server = server(all());
     let sum = call(&server, "add", json!({ "a": 1, "b": 2 })).await;
-    assert_eq!(sum.unwrap(), json!({ "sum": 3 }));
+    assert_eq!(sum.unwrap(), sum_of(3));
     let text = call(&server, "repeat", json!({ "text": "ho", "times": 2 })).await;
-    assert_eq!(text.unwrap(), "hoho");
+    assert_eq!(text.unwrap(), output("hoho"));
     let error = call(&server, "fail", json!({})).await.unwrap_err();
     assert!(matches!(error, ToolError::Failed(_)));
     assert_eq!(error.to_string(), "out of order");
@@ -65,7 +65,7 @@ async fn many_calls_at_once_each_get_their_own_answer() {
     });
     let sums = join_all(calls).await;
     for (n, sum) in sums.iter().enumerate() {
-        assert_eq!(*sum, json!({ "sum": 2 * n }));
+        assert_eq!(*sum, sum_of(2 * n));
     }
 }
 
@@ -135,7 +135,7 @@ async fn progress_reaches_the_runs_events_while_the_call_lasts_and_keeps_it_aliv
             _ => {}
         }
     }
-    assert_eq!(lines, ["\"counted\""]);
+    assert_eq!(lines, [output("counted").to_string()]);
     // The last may come after the result.
     assert!(reports.len() >= 4, "{reports:?}");
     assert_eq!(
@@ -149,7 +149,7 @@ async fn an_enormous_result_comes_whole_up_to_the_limit_and_is_a_clear_error_bey
     let (server, dials) = within(mcp::serve(all()));
     let server = server.message_limit(4 << 20);
     let text = call(&server, "repeat", json!({ "text": "x", "times": 3 << 20 })).await;
-    assert_eq!(text.unwrap().as_str().unwrap().len(), 3 << 20);
+    assert_eq!(text.unwrap()["output"].as_str().unwrap().len(), 3 << 20);
     let error = call(&server, "repeat", json!({ "text": "x", "times": 5 << 20 }))
         .await
         .unwrap_err();

@@ -9,7 +9,7 @@ use petalflow::prelude::*;
 use petalflow::tool::ToolContext;
 use serde_json::json;
 
-use super::{add, all, call, until};
+use super::{add, all, call, sum_of, until};
 
 const CHILD: &str = "PETALFLOW_TEST_MCP_CHILD";
 
@@ -59,7 +59,7 @@ fn child() -> McpServer {
 
 async fn number_of(server: &McpServer) -> u32 {
     let number = call(server, "number", json!({})).await.unwrap();
-    number.as_str().unwrap().parse().unwrap()
+    number["output"].as_str().unwrap().parse().unwrap()
 }
 
 fn lives(process: u32) -> bool {
@@ -75,7 +75,7 @@ async fn a_program_is_started_and_its_tools_are_called() {
         call(&server, "add", json!({ "a": 1, "b": 2 }))
             .await
             .unwrap(),
-        json!({ "sum": 3 })
+        sum_of(3)
     );
     assert_ne!(number_of(&server).await, std::process::id());
 }
@@ -114,7 +114,10 @@ async fn a_program_that_is_killed_from_outside_is_started_again() {
     if again.is_err() {
         again = call(&server, "number", json!({})).await;
     }
-    assert_ne!(again.unwrap().as_str().unwrap(), first.to_string());
+    assert_ne!(
+        again.unwrap()["output"].as_str().unwrap(),
+        first.to_string()
+    );
 }
 
 #[tokio::test]

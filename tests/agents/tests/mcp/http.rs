@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use super::{Waiting, add, all, call};
+use super::{Waiting, add, all, call, output, sum_of};
 
 const NO_HEADERS: [(&str, &str); 0] = [];
 
@@ -35,12 +35,12 @@ async fn several_clients_call_tools_and_get_results_and_errors() {
             call(&server, "add", json!({ "a": 1, "b": 2 }))
                 .await
                 .unwrap(),
-            json!({ "sum": 3 })
+            sum_of(3)
         );
         let error = call(&server, "fail", json!({})).await.unwrap_err();
         assert_eq!(error.to_string(), "out of order");
         let text = call(&server, "repeat", json!({ "text": "x", "times": 2 << 20 })).await;
-        assert_eq!(text.unwrap().as_str().unwrap().len(), 2 << 20);
+        assert_eq!(text.unwrap()["output"].as_str().unwrap().len(), 2 << 20);
     }
 }
 
@@ -68,7 +68,7 @@ async fn progress_comes_over_http_too() {
     // Ten times 50 milliseconds: only progress keeps the call alive.
     assert_eq!(
         call(&server, "count", json!({ "to": 10 })).await.unwrap(),
-        "counted"
+        output("counted")
     );
 }
 
@@ -93,7 +93,7 @@ async fn a_server_that_is_gone_and_comes_back_is_found_again() {
     if sum.is_err() {
         sum = tool.call(arguments, &cx).await;
     }
-    assert_eq!(sum.unwrap(), json!({ "sum": 3 }));
+    assert_eq!(sum.unwrap(), sum_of(3));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use petalflow::mcp::{self, McpError};
 use petalflow::tool::{FuncTool, ToolRegistry, ToolSet, ToolSource};
 use serde_json::{Value, json};
 
-use super::{all, call, server, until, within};
+use super::{all, call, output, server, sum_of, until, within};
 
 fn ping(name: &str) -> FuncTool {
     FuncTool::new(name, "Answers.", |_: Value| async { Ok("pong") })
@@ -43,7 +43,7 @@ async fn a_prefix_and_a_filter_keep_names_apart() {
     let tools = source.tools().await.unwrap();
     assert_eq!(tools.names().collect::<Vec<_>>(), ["sums_add"]);
     let sum = call(&server, "sums_add", json!({ "a": 2, "b": 3 })).await;
-    assert_eq!(sum.unwrap(), json!({ "sum": 5 }));
+    assert_eq!(sum.unwrap(), sum_of(5));
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn the_last_who_knows_of_a_server_ends_it() {
     // A tool keeps its server.
     let ping = tools.get("ping").unwrap();
     let cx = petalflow::tool::ToolContext::new("1");
-    assert_eq!(ping.call(json!({}), &cx).await.unwrap(), "pong");
+    assert_eq!(ping.call(json!({}), &cx).await.unwrap(), output("pong"));
     drop(tools);
     serving.await.unwrap().unwrap();
     until(|| witness.upgrade().is_none()).await;

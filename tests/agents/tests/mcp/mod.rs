@@ -126,6 +126,16 @@ fn server(tools: ToolSet) -> McpServer {
     within(mcp::serve(tools)).0
 }
 
+/// A result as it arrives.
+fn output(value: impl Into<Value>) -> Value {
+    json!({ "output": value.into() })
+}
+
+/// The result of `add` as it arrives.
+fn sum_of(sum: impl Into<Value>) -> Value {
+    output(json!({ "sum": sum.into() }))
+}
+
 async fn call(server: &McpServer, tool: &str, arguments: Value) -> Result<Value, ToolError> {
     let tools = server.tools().await.expect("the tools are listed");
     let tool = tools.get(tool).expect("the tool is there");

@@ -1,8 +1,10 @@
 //! What our server does for tools that are not plain.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use petalflow::mcp;
 use petalflow::prelude::*;
-use petalflow::tool::{Confirmation, FuncTool, ToolContext, ToolSet};
+use petalflow::tool::{Confirmation, FuncTool, ToolContext, ToolRegistry, ToolSet};
 use serde_json::{Value, json};
 
 use super::{call, server, within};
@@ -41,7 +43,10 @@ async fn a_tool_that_needs_confirmation_is_not_run_unless_that_is_said() {
         "tool `ask` asks for a person's confirmation, which this server cannot ask for"
     );
     let (server, _) = within(mcp::serve(tools![delete]).without_confirmation());
-    assert_eq!(call(&server, "delete", json!({})).await.unwrap(), "deleted");
+    assert_eq!(
+        call(&server, "delete", json!({})).await.unwrap(),
+        json!({ "output": "deleted" })
+    );
 }
 
 #[tokio::test]
@@ -57,11 +62,11 @@ async fn a_tool_whose_result_comes_later_says_so() {
 #[tokio::test]
 async fn an_unknown_tool_is_refused() {
     // The list is the client's of an hour ago.
-    let registry = petalflow::tool::ToolRegistry::new();
+    let registry = ToolRegistry::new();
     registry.register(FuncTool::new("ping", "Answers.", |_: Value| async {
         Ok("pong")
     }));
-    let (server, _) = within(mcp::serve(Shrinking(registry.clone(), Default::default())));
+    let (server, _) = within(mcp::serve(Shrinking(registry, AtomicBool::new(false))));
     let error = call(&server, "ping", json!({})).await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -70,11 +75,11 @@ async fn an_unknown_tool_is_refused() {
 }
 
 /// Has its tools once.
-struct Shrinking(petalflow::tool::ToolRegistry, std::sync::atomic::AtomicBool);
+struct Shrinking(ToolRegistry, AtomicBool);
 
 impl petalflow::tool::ToolSource for Shrinking {
     fn tools(&self) -> petalflow::middleware::BoxFuture<'_, Result<ToolSet, petalflow::BoxError>> {
-        let first = !self.1.swap(true, std::sync::atomic::Ordering::SeqCst);
+        let first = !self.1.swap(true, Ordering::SeqCst);
         let tools = if first {
             self.0.tools()
         } else {
