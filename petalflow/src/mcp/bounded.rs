@@ -63,14 +63,13 @@ mod tests {
     async fn read(text: &str, limit: usize) -> (io::Result<usize>, bool) {
         let exceeded = Arc::new(AtomicBool::new(false));
         // In small pieces, so that lines go over their ends.
-        let pieces = tokio_test_pieces(text);
-        let mut reader = Bounded::new(pieces, limit, Arc::clone(&exceeded));
+        let mut reader = Bounded::new(in_pieces(text), limit, Arc::clone(&exceeded));
         let result = reader.read_to_end(&mut Vec::new()).await;
         (result, exceeded.load(Ordering::Relaxed))
     }
 
     /// Gives three bytes at a time.
-    fn tokio_test_pieces(text: &str) -> impl AsyncRead + Unpin {
+    fn in_pieces(text: &str) -> impl AsyncRead + Unpin {
         struct Pieces(Vec<u8>);
         impl AsyncRead for Pieces {
             fn poll_read(

@@ -89,15 +89,23 @@ async fn answer(
     tool: &str,
     cx: &ToolContext,
 ) -> Result<ServerResult, ServiceError> {
+    let tell = |report| {
+        // It is JSON: nothing can go wrong.
+        let _ = cx.emit(&progress(tool, cx, report));
+    };
     let mut answer = pin!(handle.await_response());
-    poll_fn(|task| {
+    let result = poll_fn(|task| {
         while let Poll::Ready(Some(report)) = reports.heard.poll_recv(task) {
-            // It is JSON: nothing can go wrong.
-            let _ = cx.emit(&progress(tool, cx, report));
+            tell(report);
         }
         answer.as_mut().poll(task)
     })
-    .await
+    .await;
+    // What was heard before the result, and not yet told.
+    while let Ok(report) = reports.heard.try_recv() {
+        tell(report);
+    }
+    result
 }
 
 fn progress(tool: &str, cx: &ToolContext, report: ProgressNotificationParam) -> Value {

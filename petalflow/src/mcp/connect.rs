@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rmcp::ServiceExt as _;
-use rmcp::service::{RoleClient, RunningService};
+use rmcp::service::{RoleClient, RunningService, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::{Child, Command};
@@ -71,12 +72,15 @@ pub(super) async fn connect(
             let (Some(read), Some(write)) = (child.stdout.take(), child.stdin.take()) else {
                 return Err("its pipes are taken".into());
             };
-            let service = speak(ear, bounded(Box::new(read)), write).await?;
+            let service = speak(ear, lines(bounded(Box::new(read)), write)).await?;
             (service, Some(child))
         }
         Target::Wire(dial) => {
             let (read, write) = tokio::io::split(dial().await?);
-            (speak(ear, bounded(Box::new(read)), write).await?, None)
+            (
+                speak(ear, lines(bounded(Box::new(read)), write)).await?,
+                None,
+            )
         }
         #[cfg(feature = "mcp-http")]
         Target::Http(address) => (address.connect(ear, message_limit).await?, None),
@@ -96,16 +100,52 @@ fn start(command: std::process::Command) -> io::Result<Child> {
         .spawn()
 }
 
-async fn speak<R, W>(
-    ear: Ear,
-    read: R,
-    write: W,
-) -> Result<RunningService<RoleClient, Ear>, BoxError>
+fn lines<R, W>(read: R, write: W) -> AsyncRwTransport<RoleClient, R, W>
 where
-    R: AsyncRead + Send + Unpin + 'static,
+    R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
     // The limit is kept by what is read from.
-    let transport = AsyncRwTransport::new(read, write).with_max_line_length(usize::MAX);
-    Ok(ear.serve(transport).await?)
+    AsyncRwTransport::new(read, write).with_max_line_length(usize::MAX)
+}
+
+/// Says hello.
+pub(super) async fn speak<T: Transport<RoleClient> + 'static>(
+    ear: Ear,
+    transport: T,
+) -> Result<RunningService<RoleClient, Ear>, BoxError> {
+    let tapped = Tapped {
+        transport,
+        ear: ear.clone(),
+    };
+    // Boxed, because the compiler does not see that it may move between threads once it is part of others.
+    let serving: BoxFuture<'static, _> = Box::pin(ear.serve(tapped));
+    Ok(serving.await?)
+}
+
+/// A transport of which an ear hears every message first.
+struct Tapped<T> {
+    transport: T,
+    ear: Ear,
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for Tapped<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
+        self.transport.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = self.transport.receive().await?;
+        self.ear.hear(&message);
+        Some(message)
+    }
+
+    fn close(&mut self) -> impl Future<Output = Result<(), T::Error>> + Send {
+        self.transport.close()
+    }
 }

@@ -7,7 +7,6 @@ use hyper::header::{HeaderName, HeaderValue};
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use rmcp::ServiceExt as _;
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -16,7 +15,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use super::connect::Target;
+use super::connect::{Target, speak};
 use super::live::Ear;
 use super::{McpError, McpServer, Serve};
 use crate::BoxError;
@@ -48,7 +47,7 @@ impl Address {
             .max_sse_event_size(message_limit)
             .custom_headers(headers);
         let transport = StreamableHttpClientTransport::with_client(client()?, config);
-        Ok(ear.serve(transport).await?)
+        speak(ear, transport).await
     }
 }
 

@@ -6,8 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::ClientHandler;
-use rmcp::model::{ClientConfig, Implementation, ProgressNotificationParam, ProgressToken};
-use rmcp::service::{NotificationContext, Peer, RoleClient, RunningService};
+use rmcp::model::{
+    ClientConfig, Implementation, JsonRpcMessage, ProgressNotificationParam, ProgressToken,
+    ServerNotification,
+};
+use rmcp::service::{NotificationContext, Peer, RoleClient, RunningService, RxJsonRpcMessage};
 use tokio::process::Child;
 use tokio::sync::mpsc;
 
@@ -38,20 +41,23 @@ impl Ear {
         // A panic cannot leave the map half-changed.
         self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Hears a message before the library does, which hands reports on in tasks of their own: by then the result may be there.
+    pub(super) fn hear(&self, message: &RxJsonRpcMessage<RoleClient>) {
+        let JsonRpcMessage::Notification(message) = message else {
+            return;
+        };
+        let ServerNotification::ProgressNotification(report) = &message.notification else {
+            return;
+        };
+        if let Some(call) = self.calls().get(&report.params.progress_token) {
+            // A call that does not listen loses reports, not its result.
+            let _ = call.try_send(report.params.clone());
+        }
+    }
 }
 
 impl ClientHandler for Ear {
-    async fn on_progress(
-        &self,
-        report: ProgressNotificationParam,
-        _: NotificationContext<RoleClient>,
-    ) {
-        if let Some(call) = self.calls().get(&report.progress_token) {
-            // A call that does not listen loses reports, not its result.
-            let _ = call.try_send(report);
-        }
-    }
-
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.0.changed.store(true, Ordering::Relaxed);
     }

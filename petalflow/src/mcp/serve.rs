@@ -226,18 +226,25 @@ async fn reported<T>(
     };
     let mut work = std::pin::pin!(work);
     let mut count = 0.0;
-    loop {
-        let next = std::pin::pin!(said.recv());
-        let value = match select(work.as_mut(), next).await {
-            Either::Left((result, _)) => return result,
-            Either::Right((None, _)) => return work.await,
-            Either::Right((Some(value), _)) => value,
-        };
+    let mut tell = async |value: Value| {
         count += 1.0;
         let report = report(ProgressNotificationParam::new(token.clone(), count), &value);
         // A client that is gone does not hear its result either.
         let _ = cx.peer.notify_progress(report).await;
+    };
+    let result = loop {
+        let next = std::pin::pin!(said.recv());
+        match select(work.as_mut(), next).await {
+            Either::Left((result, _)) => break result,
+            Either::Right((None, _)) => break work.await,
+            Either::Right((Some(value), _)) => tell(value).await,
+        }
+    };
+    // What was said last comes before the result.
+    while let Ok(value) = said.try_recv() {
+        tell(value).await;
     }
+    result
 }
 
 /// A value as a report of progress: `progress`, `total` and `message` are what they are called, and anything else is the
