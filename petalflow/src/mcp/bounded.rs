@@ -49,6 +49,8 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
         }
         if longest > self.limit {
             self.exceeded.store(true, Ordering::Relaxed);
+            // Who fails has read nothing.
+            buffer.set_filled(before);
             return Poll::Ready(Err(io::Error::other("a message is longer than allowed")));
         }
         Poll::Ready(Ok(()))
