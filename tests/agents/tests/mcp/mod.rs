@@ -5,6 +5,7 @@ mod calls;
 mod child;
 mod http;
 mod lists;
+mod recorded;
 mod served;
 
 use std::sync::Arc;
