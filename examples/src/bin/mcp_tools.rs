@@ -1,0 +1,130 @@
+//! Tools over the Model Context Protocol, both ends of it: `cargo run --bin mcp_tools`.
+//!
+//! Without arguments the program serves two tools to itself and calls them. With `serve` it is a server for any other client,
+//! over its standard input and output; with `list` and a command it shows what another server has:
+//!
+//! ```sh
+//! cargo run --bin mcp_tools -- serve
+//! cargo run --bin mcp_tools -- list npx -y @modelcontextprotocol/server-everything
+//! ```
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use petalflow::mcp::{self, McpServer};
+use petalflow::prelude::*;
+use petalflow::tool::{ToolContext, ToolSet};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// How far it is.
+#[derive(Serialize)]
+struct Walk {
+    metres: f64,
+    minutes: f64,
+}
+
+/// How long a walk takes.
+#[tool]
+fn walk(
+    /// How far it is, in metres.
+    metres: f64,
+    /// How fast one walks, in metres per second.
+    #[serde(default = "usual")]
+    speed: f64,
+) -> petalflow::Result<Walk> {
+    if speed <= 0.0 {
+        return Err(
+            "`speed` must be more than 0; leave it out to walk as people usually do".into(),
+        );
+    }
+    let minutes = metres / speed / 60.0;
+    Ok(Walk { metres, minutes })
+}
+
+fn usual() -> f64 {
+    1.4
+}
+
+/// Boils eggs, and says how they get on.
+#[tool]
+async fn boil(
+    /// How many.
+    eggs: u32,
+    cx: ToolContext,
+) -> petalflow::Result<String> {
+    for minute in 1..=4 {
+        // A minute of this kitchen.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        cx.emit(&json!({ "progress": minute, "total": 4, "message": "boiling" }))?;
+    }
+    Ok(format!("{eggs} eggs, not too soft"))
+}
+
+fn tools() -> ToolSet {
+    tools![walk, boil]
+}
+
+/// A server of our tools at the other end of a pipe. It could as well be `McpServer::stdio` or `McpServer::http`.
+fn kitchen() -> McpServer {
+    McpServer::over("kitchen", || async {
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        tokio::spawn(mcp::serve(tools()).named("kitchen", "1.0.0").over(theirs));
+        Ok(ours)
+    })
+}
+
+async fn show(server: &McpServer) -> petalflow::Result<()> {
+    for tool in server.tools().await?.iter() {
+        let spec = tool.spec();
+        println!("{}: {}\n  {}", spec.name, spec.description, spec.parameters);
+    }
+    Ok(())
+}
+
+/// Calls a tool, and shows what comes of it.
+async fn call(server: &McpServer, tool: &str, arguments: Value) -> petalflow::Result<()> {
+    let tools = server.tools().await?;
+    let tool = tools.get(tool).ok_or("the server has no such tool")?;
+    println!("\n> {} {arguments}", tool.spec().name);
+    let cx = ToolContext::new("call").with_listener(|said| println!("  … {said}"));
+    match tool.call(arguments, &cx).await {
+        Ok(result) => println!("  {result}"),
+        // Such words are what a model reads, and puts right.
+        Err(error) => println!("  failed: {error}"),
+    }
+    Ok(())
+}
+
+async fn play() -> petalflow::Result<()> {
+    let server = kitchen().prefix("kitchen_");
+    show(&server).await?;
+    call(&server, "kitchen_walk", json!({ "metres": 1_000 })).await?;
+    call(&server, "kitchen_walk", json!({ "metres": "far" })).await?;
+    call(&server, "kitchen_boil", json!({ "eggs": 2 })).await?;
+    server.close().await;
+    Ok(())
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let result = match arguments.next().as_deref() {
+        None => play().await,
+        Some("serve") => mcp::serve(tools()).stdio().await.map_err(Into::into),
+        Some("list") => match arguments.next() {
+            Some(program) => show(&McpServer::stdio(program, arguments)).await,
+            None => Err("`list` needs the command of a server".into()),
+        },
+        Some(other) => {
+            Err(format!("unknown argument `{other}`: `serve`, `list`, or nothing").into())
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
