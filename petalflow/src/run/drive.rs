@@ -68,7 +68,7 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
             flow: flow.name().to_string(),
             thread: stored
                 .as_ref()
-                .map(|stored| Arc::clone(&stored.archive.thread)),
+                .map(|(stored, _)| Arc::clone(&stored.archive.thread)),
         };
         let next = RunNext::new(&extras.run_middleware, &about, |input| {
             let begin = match (input, stored) {
