@@ -1,0 +1,60 @@
+//! Structured output: the answer as a type of the user's.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// What an answer must be.
+#[derive(Clone)]
+pub(super) struct Output {
+    pub(super) schema: Arc<Value>,
+    /// Says what is wrong with a value.
+    pub(super) check: fn(&Value) -> Result<(), String>,
+}
+
+impl Output {
+    pub(super) fn of<T: JsonSchema + DeserializeOwned>() -> Self {
+        Output {
+            schema: Arc::new(schemars::schema_for!(T).to_value()),
+            check: |value| checked::<T>(value).map(drop),
+        }
+    }
+}
+
+impl std::fmt::Debug for Output {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Output").field(&self.schema).finish()
+    }
+}
+
+fn checked<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|error| located(&error))
+}
+
+/// Reads an answer. Models like to put JSON into a block of Markdown, which is taken off.
+pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let json = unfenced(text);
+    let mut json = serde_json::Deserializer::from_str(json);
+    let value =
+        serde_path_to_error::deserialize(&mut json).map_err(|error| located(&error))?;
+    json.end().map_err(|error| error.to_string())?;
+    Ok(value)
+}
+
+fn located<E: std::fmt::Display>(error: &serde_path_to_error::Error<E>) -> String {
+    match error.path().to_string() {
+        path if path == "." => error.inner().to_string(),
+        path => format!("`{path}`: {}", error.inner()),
+    }
+}
+
+fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let inner = text
+        .strip_prefix("```")
+        .and_then(|rest| rest.strip_suffix("```"))
+        .map(|rest| rest.strip_prefix("json").unwrap_or(rest));
+    inner.unwrap_or(text).trim()
+}
