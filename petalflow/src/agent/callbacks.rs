@@ -98,7 +98,6 @@ fn nothing<'a, T: Send + 'a>() -> Instead<'a, T> {
     Box::pin(ready(Ok(None)))
 }
 
-
 /// [`Callbacks::before_model`] as a closure.
 pub(super) struct BeforeModel<F>(pub(super) F);
 
@@ -116,9 +115,16 @@ pub(super) struct AfterModel<F>(pub(super) F);
 
 impl<F> Callbacks for AfterModel<F>
 where
-    F: Fn(&mut ModelCall<'_>, &LlmResponse) -> Result<Option<LlmResponse>, BoxError> + Send + Sync + 'static,
+    F: Fn(&mut ModelCall<'_>, &LlmResponse) -> Result<Option<LlmResponse>, BoxError>
+        + Send
+        + Sync
+        + 'static,
 {
-    fn after_model<'a>(&'a self, call: &'a mut ModelCall<'_>, response: &'a LlmResponse) -> Instead<'a, LlmResponse> {
+    fn after_model<'a>(
+        &'a self,
+        call: &'a mut ModelCall<'_>,
+        response: &'a LlmResponse,
+    ) -> Instead<'a, LlmResponse> {
         Box::pin(ready((self.0)(call, response)))
     }
 }
@@ -128,9 +134,16 @@ pub(super) struct OnModelError<F>(pub(super) F);
 
 impl<F> Callbacks for OnModelError<F>
 where
-    F: Fn(&mut ModelCall<'_>, &LlmError) -> Result<Option<LlmResponse>, BoxError> + Send + Sync + 'static,
+    F: Fn(&mut ModelCall<'_>, &LlmError) -> Result<Option<LlmResponse>, BoxError>
+        + Send
+        + Sync
+        + 'static,
 {
-    fn on_model_error<'a>(&'a self, call: &'a mut ModelCall<'_>, error: &'a LlmError) -> Instead<'a, LlmResponse> {
+    fn on_model_error<'a>(
+        &'a self,
+        call: &'a mut ModelCall<'_>,
+        error: &'a LlmError,
+    ) -> Instead<'a, LlmResponse> {
         Box::pin(ready((self.0)(call, error)))
     }
 }
@@ -152,9 +165,16 @@ pub(super) struct AfterTool<F>(pub(super) F);
 
 impl<F> Callbacks for AfterTool<F>
 where
-    F: Fn(&mut ToolStep<'_>, &Result<Value, BoxError>) -> Result<Option<Value>, BoxError> + Send + Sync + 'static,
+    F: Fn(&mut ToolStep<'_>, &Result<Value, BoxError>) -> Result<Option<Value>, BoxError>
+        + Send
+        + Sync
+        + 'static,
 {
-    fn after_tool<'a>(&'a self, step: &'a mut ToolStep<'_>, outcome: &'a Result<Value, BoxError>) -> Instead<'a, Value> {
+    fn after_tool<'a>(
+        &'a self,
+        step: &'a mut ToolStep<'_>,
+        outcome: &'a Result<Value, BoxError>,
+    ) -> Instead<'a, Value> {
         Box::pin(ready((self.0)(step, outcome)))
     }
 }
@@ -166,7 +186,11 @@ impl<F> Callbacks for OnToolError<F>
 where
     F: Fn(&mut ToolStep<'_>, &BoxError) -> Result<Option<Value>, BoxError> + Send + Sync + 'static,
 {
-    fn on_tool_error<'a>(&'a self, step: &'a mut ToolStep<'_>, error: &'a BoxError) -> Instead<'a, Value> {
+    fn on_tool_error<'a>(
+        &'a self,
+        step: &'a mut ToolStep<'_>,
+        error: &'a BoxError,
+    ) -> Instead<'a, Value> {
         Box::pin(ready((self.0)(step, error)))
     }
 }

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::conversation::PendingCall;
-use super::{AgentError, AgentEvent, ToolConfirmation};
+use super::{AgentError, AgentEvent};
 use crate::llm::{ChatMessage, Part, Role, ToolCall, ToolResult};
+use crate::tool::Confirmation;
 
 /// The call by which an agent asks a person to confirm another. It is not a tool: the answer to it is the user's next input.
 pub const CONFIRMATION: &str = "adk_request_confirmation";
@@ -24,9 +25,9 @@ pub(super) fn request(
     results: &AgentEvent,
     filled: AgentEvent,
 ) -> Option<AgentEvent> {
-    let confirmations = &results.actions.confirmations;
+    let requested = &results.actions.requested_confirmations;
     let calls = said.message.iter().flat_map(ChatMessage::calls);
-    let asked = calls.filter_map(|call| Some((call, confirmations.get(&call.id)?)));
+    let asked = calls.filter_map(|call| Some((call, requested.get(&call.id)?)));
     let mut parts = Vec::new();
     let mut long_running = Vec::new();
     for (number, (call, confirmation)) in asked.enumerate() {
@@ -50,7 +51,7 @@ pub(super) fn request(
 }
 
 /// The call that a confirmation asks about, and what it asks.
-pub(super) fn asked(call: &ToolCall) -> Option<(ToolCall, ToolConfirmation)> {
+pub(super) fn asked(call: &ToolCall) -> Option<(ToolCall, Confirmation)> {
     let original = call.arguments.get("originalFunctionCall")?;
     let text = |key: &str| Some(original.get(key)?.as_str()?.to_string());
     let arguments = original
@@ -74,13 +75,15 @@ pub(super) fn decided(
     agent: &str,
     answers: &ChatMessage,
 ) -> Result<Vec<PendingCall>, AgentError> {
-    let mut decided: Vec<((usize, usize), ToolCall, ToolConfirmation)> = Vec::new();
+    let mut decided: Vec<((usize, usize), ToolCall, Confirmation)> = Vec::new();
     for answer in answers.tool_results() {
         if answer.name != CONFIRMATION {
             continue;
         }
         let (asked_at, original) = requested(events, agent, &answer.call_id)?;
-        let again = events[asked_at..].iter().any(|event| answers_to(event, &answer.call_id));
+        let again = events[asked_at..]
+            .iter()
+            .any(|event| answers_to(event, &answer.call_id));
         if again || decided.iter().any(|(_, call, _)| call.id == original.id) {
             continue;
         }
@@ -132,7 +135,11 @@ fn made(
     let by_agent = events.iter().enumerate().rev();
     let by_agent = by_agent.filter(|(_, event)| event.author == agent);
     let mut calls = by_agent.flat_map(|(at, event)| {
-        let calls = event.message.iter().flat_map(ChatMessage::calls).enumerate();
+        let calls = event
+            .message
+            .iter()
+            .flat_map(ChatMessage::calls)
+            .enumerate();
         calls.map(move |(place, call)| ((at, place), call))
     });
     let call = calls.find(|(_, call)| call.id == original.id);
@@ -155,7 +162,7 @@ fn answers_to(event: &AgentEvent, id: &str) -> bool {
 }
 
 /// What a person decided. Front ends may wrap it as text in `response`.
-fn decision(answer: &ToolResult) -> ToolConfirmation {
+fn decision(answer: &ToolResult) -> Confirmation {
     let wrapped = answer.content.get("response").and_then(Value::as_str);
     let unwrapped = wrapped.and_then(|text| serde_json::from_str(text).ok());
     let content = unwrapped.unwrap_or_else(|| answer.content.clone());

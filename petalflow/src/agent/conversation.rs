@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::view::View;
-use super::{AgentError, AgentEvent, CONFIRMATION, ToolConfirmation};
+use super::{AgentError, AgentEvent, CONFIRMATION};
 use crate::llm::{ChatMessage, Part, Role, TokenUsage, ToolCall, ToolResult};
 use crate::state;
+use crate::tool::Confirmation;
 
 /// A conversation: what was said and done, and what the agents know. A run of an agent comes to one; shown as text it is the
 /// answer.
@@ -74,7 +75,8 @@ pub struct Conversation {
 
 /// An agent that speaks, and the call it works on if it was given a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Speaker {
+#[doc(hidden)]
+pub struct Speaker {
     pub(crate) agent: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) task: Option<ToolCall>,
@@ -88,7 +90,7 @@ pub(crate) struct PendingCall {
     pub(crate) call: ToolCall,
     /// What a person decided about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) confirmation: Option<ToolConfirmation>,
+    pub(crate) confirmation: Option<Confirmation>,
 }
 
 /// What a call came to.

@@ -11,11 +11,10 @@ use super::instructions::Instruction;
 use super::output::Output;
 use super::processors::{self, RequestProcessor};
 use super::roster::Roster;
-use super::toolset::Toolset;
 use super::{Agent, AgentError};
 use crate::Retry;
 use crate::llm::{LlmClient, LlmRequest};
-use crate::tool::{Tool, ToolSpec};
+use crate::tool::{Tool, ToolSource, ToolSpec};
 
 /// How an agent takes part in a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +54,7 @@ pub(crate) struct Definition {
     /// For the agents below it as well.
     pub(super) global: Vec<Instruction>,
     pub(super) tools: Vec<Arc<dyn Tool>>,
-    pub(super) toolsets: Vec<Arc<dyn Toolset>>,
+    pub(super) sources: Vec<Arc<dyn ToolSource>>,
     pub(super) agents: Vec<Agent>,
     pub(super) mode: Mode,
     pub(super) transfers_up: bool,
@@ -88,7 +87,7 @@ impl Definition {
             instructions: Vec::new(),
             global: Vec::new(),
             tools: Vec::new(),
-            toolsets: Vec::new(),
+            sources: Vec::new(),
             agents: Vec::new(),
             mode: Mode::Chat,
             transfers_up: true,
@@ -112,8 +111,12 @@ impl Definition {
 
     /// The tools' descriptions, in the order in which they were added.
     pub(super) fn specs(&self) -> &Arc<[Arc<ToolSpec>]> {
-        self.specs
-            .get_or_init(|| self.tools.iter().map(|tool| Arc::clone(tool.spec())).collect())
+        self.specs.get_or_init(|| {
+            self.tools
+                .iter()
+                .map(|tool| Arc::clone(tool.spec()))
+                .collect()
+        })
     }
 
     /// The agent and those below it.

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::Mode;
 use super::at::At;
+use super::conversation::Speaker;
+use super::gather::called;
 use super::roster::Roster;
-use crate::tool::{ToolCall, ToolSpec};
+use super::{AgentEvent, Mode};
+use crate::llm::ChatMessage;
+use crate::tool::{ToolCall, ToolResult, ToolSpec};
 
 /// The tool by which an agent says that its task is done.
 pub(super) const FINISH: &str = "finish_task";
@@ -57,4 +60,40 @@ pub(super) fn request(task: &ToolCall) -> String {
         Some(Value::String(request)) => request.clone(),
         _ => task.arguments.to_string(),
     }
+}
+
+/// A task that is done: its result for whoever gave it, and who speaks then.
+pub(super) struct Done {
+    pub(super) event: AgentEvent,
+    pub(super) speakers: Vec<Speaker>,
+}
+
+/// Ends the task of the agent if it has said that it is done: the results are marked with what it came to.
+pub(super) fn done(at: At<'_>, results: &mut AgentEvent) -> Option<Done> {
+    let (speaker, above) = at.conversation.speakers.split_last()?;
+    let task = speaker.task.as_ref()?;
+    let said = results.message.iter().flat_map(ChatMessage::tool_results);
+    let finished = said
+        .filter(|result| result.name == FINISH && !result.is_error)
+        .last()?;
+    let output = called(at, &finished.call_id)?.arguments.clone();
+    results.output = Some(output.clone());
+    let event = AgentEvent {
+        author: AgentEvent::USER.into(),
+        scope: above
+            .last()
+            .and_then(|speaker| speaker.task.as_ref())
+            .map(|task| task.id.clone()),
+        message: Some(ChatMessage::results([ToolResult {
+            call_id: task.id.clone(),
+            name: task.name.clone(),
+            content: output,
+            is_error: false,
+        }])),
+        ..at.nobody(3)
+    };
+    Some(Done {
+        event,
+        speakers: above.to_vec(),
+    })
 }

@@ -13,7 +13,9 @@ pub enum AgentError {
     #[error("two agents are called `{0}`: give one of them another name with `.name(..)`")]
     Twice(String),
     /// A name that no agent can have.
-    #[error("no agent can be called `{0}`: `user` is who talks to it, and an empty name names nobody")]
+    #[error(
+        "no agent can be called `{0}`: `user` is who talks to it, and an empty name names nobody"
+    )]
     Name(String),
     /// Two tools of one agent have one name.
     #[error("agent `{agent}` has two tools `{tool}`: give one of them another name")]
@@ -33,13 +35,17 @@ pub enum AgentError {
         error: LlmError,
     },
     /// The model's answer broke off.
-    #[error("the answer of agent `{0}` ends with a piece: its stream broke off before the whole answer came")]
+    #[error(
+        "the answer of agent `{0}` ends with a piece: its stream broke off before the whole answer came"
+    )]
     Partial(String),
     /// A transfer to an agent that there is not, or that may not be given the conversation.
     #[error("failed to find agent: {0}")]
     NoSuchAgent(String),
     /// The model was called as often as it may be.
-    #[error("agent `{agent}` called its model {turns} times in one turn: raise it with `.max_turns(..)`")]
+    #[error(
+        "agent `{agent}` called its model {turns} times in one turn: raise it with `.max_turns(..)`"
+    )]
     TooManyTurns {
         /// The agent.
         agent: String,

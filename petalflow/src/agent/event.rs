@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::llm::{ChatMessage, FinishReason, Part, TokenUsage};
-use super::Actions;
+use crate::tool::Actions;
 
 /// One thing that was said or done in a conversation: by its user, an agent, or the tools of an agent.
 ///
@@ -125,9 +125,7 @@ impl AgentEvent {
     }
 
     pub(super) fn parts(&self) -> &[Part] {
-        self.message
-            .as_ref()
-            .map_or(&[], |message| &message.parts)
+        self.message.as_ref().map_or(&[], |message| &message.parts)
     }
 
     /// Whether it has something in it that a model can read.

@@ -21,7 +21,9 @@ pub(super) struct Reader {
 
 /// Why a history makes no sense.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no call `{0}` comes before its result in the conversation: give results the id of their call")]
+#[error(
+    "no call `{0}` comes before its result in the conversation: give results the id of their call"
+)]
 pub(super) struct Uncalled(String);
 
 impl Reader {
@@ -63,7 +65,12 @@ fn own(message: &ChatMessage) -> Option<ChatMessage> {
     if message.parts.iter().all(ours) {
         return Some(message.clone());
     }
-    let parts: Vec<Part> = message.parts.iter().filter(|part| ours(part)).cloned().collect();
+    let parts: Vec<Part> = message
+        .parts
+        .iter()
+        .filter(|part| ours(part))
+        .cloned()
+        .collect();
     (!parts.is_empty()).then(|| ChatMessage {
         parts,
         ..message.clone()
@@ -117,7 +124,10 @@ pub(super) fn messages(
     events: &[AgentEvent],
     reader: &Reader,
 ) -> Result<Vec<ChatMessage>, Uncalled> {
-    let asked = reader.task.iter().map(|(_, asked)| ChatMessage::user(&**asked));
+    let asked = reader
+        .task
+        .iter()
+        .map(|(_, asked)| ChatMessage::user(&**asked));
     let seen = events
         .iter()
         .filter(|event| reader.sees(event))
@@ -210,7 +220,10 @@ pub(super) fn turn_start(events: &[AgentEvent], reader: &Reader) -> usize {
     let start = events.iter().rposition(|event| {
         reader.sees(event)
             && event.author != reader.agent
-            && !event.parts().iter().any(|part| matches!(part, Part::Result(_)))
+            && !event
+                .parts()
+                .iter()
+                .any(|part| matches!(part, Part::Result(_)))
     });
     start.unwrap_or(0)
 }

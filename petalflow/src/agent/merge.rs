@@ -1,32 +1,33 @@
 //! Several tool results of one turn become one event.
 
 use super::AgentEvent;
-use crate::llm::Part;
+use crate::llm::{ChatMessage, Role};
+use crate::tool;
 
 /// One event of all that there are, in their order: the parts one after another, the actions merged. It keeps the id and the
 /// author of the first. None of none.
 pub(super) fn responses(
     events: impl IntoIterator<Item = Option<AgentEvent>>,
 ) -> Option<AgentEvent> {
-    let mut events = events.into_iter().flatten();
-    let mut merged = events.next()?;
-    for event in events {
-        merged.actions.merge(event.actions);
+    events.into_iter().flatten().reduce(|mut merged, event| {
+        let actions = [
+            Some(std::mem::take(&mut merged.actions)),
+            Some(event.actions),
+        ];
+        merged.actions = tool::merge(actions).unwrap_or_default();
         merged.output = event.output.or(merged.output);
-        let parts: Vec<Part> = event.message.map(|message| message.parts).unwrap_or_default();
-        match &mut merged.message {
-            Some(message) => message.parts.extend(parts),
-            None if parts.is_empty() => {}
-            none => *none = Some(crate::llm::ChatMessage::new(crate::llm::Role::Tool, parts)),
-        }
-    }
-    Some(merged)
+        let parts = event.message.map(|message| message.parts);
+        let none = || ChatMessage::new(Role::Tool, Vec::new());
+        let into = merged.message.get_or_insert_with(none);
+        into.parts.extend(parts.unwrap_or_default());
+        merged
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::{ChatMessage, ToolResult};
+    use crate::llm::ToolResult;
 
     fn event(id: &str) -> AgentEvent {
         AgentEvent {

@@ -12,9 +12,15 @@ pub(super) struct Template(Vec<Piece>);
 enum Piece {
     Text(String),
     /// A key of the state.
-    Key { name: String, optional: bool },
+    Key {
+        name: String,
+        optional: bool,
+    },
     /// The text of an artifact.
-    Artifact { name: String, optional: bool },
+    Artifact {
+        name: String,
+        optional: bool,
+    },
 }
 
 /// What a placeholder stands for is not there.
@@ -134,6 +140,10 @@ pub(super) fn lookup(
     temp: &Map<String, Value>,
     key: &str,
 ) -> Option<Value> {
-    let map = if key.starts_with("temp:") { temp } else { state };
+    let map = if key.starts_with("temp:") {
+        temp
+    } else {
+        state
+    };
     map.get(key).cloned()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::history;
-use super::{AgentError, History, ModelCall, Mode, transfer};
+use super::{AgentError, History, Mode, ModelCall, transfer};
 use crate::BoxError;
 use crate::middleware::BoxFuture;
 
@@ -99,7 +99,10 @@ impl RequestProcessor for Identity {
     fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
         let agent = call.at.agent();
         if agent.named {
-            let mut text = format!("You are an agent. Your internal name is \"{}\".", agent.name);
+            let mut text = format!(
+                "You are an agent. Your internal name is \"{}\".",
+                agent.name
+            );
             if !agent.description.is_empty() {
                 text.push_str(" The description about you is \"");
                 text.push_str(&agent.description);
@@ -127,7 +130,8 @@ fn contents(call: &mut ModelCall<'_>) -> Result<(), AgentError> {
             history::messages(turn, &reader).map(Into::into)
         }
     };
-    call.request.messages = messages.map_err(|uncalled| AgentError::Request(uncalled.to_string()))?;
+    call.request.messages =
+        messages.map_err(|uncalled| AgentError::Request(uncalled.to_string()))?;
     Ok(())
 }
 

@@ -39,6 +39,7 @@ impl Roster {
         if self.place(name).is_some() {
             return Err(AgentError::Twice(name.into()));
         }
+        agent.check_tools()?;
         let place = self.0.len();
         self.0.push(Entry {
             agent: Arc::clone(agent),

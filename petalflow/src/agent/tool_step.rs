@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::Conversation;
 use super::at::At;
-use super::{Actions, Conversation};
 use crate::Context;
-use crate::tool::ToolCall;
+use crate::tool::{Actions, ToolCall};
 
 /// One call of a tool, as callbacks see it. Those before the tool may change its arguments.
 ///

@@ -71,7 +71,9 @@ pub(super) fn instruction(at: At<'_>) -> Option<String> {
 /// The name in the arguments of such a call.
 pub(super) fn named(arguments: &Value) -> Result<&str, String> {
     match arguments.get("agent_name") {
-        None => Err(format!("`{NAME}` needs the argument `agent_name`: the name of an agent")),
+        None => Err(format!(
+            "`{NAME}` needs the argument `agent_name`: the name of an agent"
+        )),
         Some(Value::String(name)) if !name.is_empty() => Ok(name),
         Some(other) => Err(format!(
             "the argument `agent_name` of `{NAME}` is {other}: give the name of an agent"

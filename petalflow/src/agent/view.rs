@@ -1,7 +1,10 @@
 //! The messages that were made of a conversation's events, so that they are made once.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::AgentEvent;
 use super::history::{self, Reader, Uncalled};
@@ -10,7 +13,11 @@ use crate::llm::ChatMessage;
 /// The messages that were made of a conversation's events: what is new is pushed behind them. Only a result that does not
 /// follow its call, or another reader, makes them all anew.
 #[derive(Default)]
-pub struct View(Mutex<Seen>);
+pub struct View {
+    seen: Mutex<Seen>,
+    /// How many tools may run at once in a run.
+    permits: OnceLock<Semaphore>,
+}
 
 #[derive(Default)]
 struct Seen {
@@ -29,7 +36,7 @@ impl View {
         reader: &Reader,
     ) -> Result<Arc<Vec<ChatMessage>>, Uncalled> {
         // What a panic leaves half done is not marked as seen.
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if !seen.continues(events, reader) || !seen.extend(events) {
             *seen = Seen {
                 reader: reader.clone(),
@@ -39,6 +46,13 @@ impl View {
         }
         seen.mark(events);
         Ok(Arc::clone(&seen.messages))
+    }
+
+    /// Waits until one more tool may run.
+    pub(super) async fn permit(&self, tools: usize) -> Option<SemaphorePermit<'_>> {
+        let permits = self.permits.get_or_init(|| Semaphore::new(tools));
+        // It is never closed.
+        permits.acquire().await.ok()
     }
 }
 
@@ -81,6 +95,19 @@ impl Seen {
 impl Clone for View {
     fn clone(&self) -> Self {
         View::default()
+    }
+}
+
+/// It is never stored: as data it is nothing.
+impl Serialize for View {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
+    }
+}
+
+impl<'de> Deserialize<'de> for View {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <()>::deserialize(deserializer).map(|()| View::default())
     }
 }
 
