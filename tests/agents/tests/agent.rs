@@ -1,9 +1,14 @@
 //! Agents: the loop between a model and its tools.
 
 mod confirmations;
+mod history;
 mod kit;
 mod model_callbacks;
+mod output;
 mod parallel;
 mod parked;
+mod placeholders;
+mod streaming;
 mod tool_callbacks;
+mod transfers;
 mod turns;
