@@ -1,9 +1,11 @@
 //! Agents: the loop between a model and its tools.
 
 mod confirmations;
+mod durable;
 mod history;
 mod kit;
 mod model_callbacks;
+mod nodes;
 mod output;
 mod parallel;
 mod parked;
