@@ -131,4 +131,4 @@ pub use state::{
 };
 #[cfg(feature = "tool")]
 #[doc(hidden)]
-pub use tool::{ToolArgument, ToolConfirm, ToolOutput};
+pub use tool::{ToolArgument, ToolConfirm, ToolFails, ToolHandle, ToolOutput};

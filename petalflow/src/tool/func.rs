@@ -97,13 +97,15 @@ impl FuncTool {
         F: Future<Output = Result<T, BoxError>> + Send + 'static,
     {
         let spec = Arc::new(ToolSpec::new(name, description, schema::of::<A>()));
-        let shared = Arc::new((spec.name.clone(), function));
+        let shared = Arc::new((Arc::clone(&spec), function));
         Self::boxed(spec, move |arguments, cx| {
             let shared = Arc::clone(&shared);
             Box::pin(async move {
-                let (name, function) = &*shared;
-                let call = function(read::<A>(name, arguments)?, cx);
-                call.await.map_err(ToolError::Failed)?.into_value(name)
+                let (spec, function) = &*shared;
+                let call = function(read::<A>(spec, arguments)?, cx);
+                call.await
+                    .map_err(ToolError::Failed)?
+                    .into_value(&spec.name)
             })
         })
     }
@@ -135,12 +137,12 @@ impl FuncTool {
         F: Future<Output = Result<Value, BoxError>> + Send + 'static,
     {
         let spec = spec.into();
-        let shared = Arc::new((spec.name.clone(), function));
+        let shared = Arc::new((Arc::clone(&spec), function));
         Self::boxed(spec, move |arguments, cx| {
             let shared = Arc::clone(&shared);
             Box::pin(async move {
-                let (name, function) = &*shared;
-                let arguments: Map<_, _> = read(name, arguments)?;
+                let (spec, function) = &*shared;
+                let arguments: Map<_, _> = read(spec, arguments)?;
                 let call = function(Value::Object(arguments), cx);
                 call.await.map_err(ToolError::Failed)
             })
@@ -218,12 +220,12 @@ impl FuncTool {
     /// use serde_json::{Value, json};
     ///
     /// let delete = FuncTool::new("delete", "Deletes a book.", |_: Value| async { Ok(()) })
-    ///     .confirm(|arguments| (arguments["all"] == true).then(|| "delete all books?".into()));
+    ///     .confirm_if(|arguments| (arguments["all"] == true).then(|| "delete all books?".into()));
     /// assert_eq!(delete.confirm(&json!({ "all": true })).as_deref(), Some("delete all books?"));
     /// assert_eq!(delete.confirm(&json!({ "id": 1 })), None);
     /// ```
     #[must_use]
-    pub fn confirm(
+    pub fn confirm_if(
         mut self,
         confirm: impl Fn(&Value) -> Option<String> + Send + Sync + 'static,
     ) -> Self {

@@ -47,14 +47,15 @@ mod set;
 mod source;
 mod spec;
 
+pub mod layer;
 pub mod schema;
 
-pub(crate) use argument::{peek, read};
+pub(crate) use argument::read;
 pub(crate) use attempts::attempts;
 
 pub use actions::{Actions, Confirmation, merge};
 #[doc(hidden)]
-pub use argument::ToolArgument;
+pub use argument::{ToolArgument, ToolHandle};
 pub use call::{ToolCall, ToolResult};
 #[doc(hidden)]
 pub use confirm::{ToolConfirm, question};
@@ -62,7 +63,7 @@ pub use context::ToolContext;
 pub use error::{InvokeError, ToolError};
 pub use func::FuncTool;
 #[doc(hidden)]
-pub use output::ToolOutput;
+pub use output::{ToolFails, ToolOutput};
 pub use output::{invoke, normalize};
 pub use registry::ToolRegistry;
 pub use set::ToolSet;
@@ -77,6 +78,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use self::layer::{Layered, ToolLayer};
 use crate::middleware::BoxFuture;
 
 /// A function that a model may call.
@@ -142,6 +144,14 @@ pub trait Tool: Send + Sync + 'static {
         let _ = arguments;
         None
     }
+
+    /// The tool with code around its calls. The last layer is the outermost.
+    fn layer(self, layer: impl ToolLayer) -> Layered
+    where
+        Self: Sized,
+    {
+        Layered::new(Arc::new(self), Arc::new(layer))
+    }
 }
 
 /// A tool that a function became: what [`tools!`](crate::tools) takes.
@@ -168,6 +178,9 @@ pub trait FnTool: Tool + Sized {
     const NAME: &'static str;
     /// The tool.
     const TOOL: Self;
+
+    #[doc(hidden)]
+    const ENTRY: crate::__private::tool::Entry = crate::__private::tool::Entry::of::<Self>();
 }
 
 impl<T: Tool + ?Sized> Tool for Arc<T> {

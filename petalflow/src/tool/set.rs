@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use super::layer::{Layered, ToolLayer};
 use super::{Tool, ToolSpec};
 
 /// Several tools, by name. A clone shares them.
@@ -105,6 +106,27 @@ impl ToolSet {
     /// ```
     pub fn specs(&self) -> Arc<[Arc<ToolSpec>]> {
         self.iter().map(|tool| Arc::clone(tool.spec())).collect()
+    }
+
+    /// The tools with one layer around all of them. What the layer counts, it counts for all together.
+    ///
+    /// ```
+    /// use petalflow::tool::layer::RateLimit;
+    /// use petalflow::tool::{FuncTool, ToolSet};
+    /// use serde_json::Value;
+    /// use std::time::Duration;
+    ///
+    /// let ping = FuncTool::new("ping", "Answers.", |_: Value| async { Ok("pong") });
+    /// let tools = ToolSet::new().with(ping).layer(RateLimit::new(10, Duration::from_secs(1)));
+    /// assert!(tools.get("ping").is_some());
+    /// ```
+    #[must_use]
+    pub fn layer(&self, layer: impl ToolLayer) -> Self {
+        let layer: Arc<dyn ToolLayer> = Arc::new(layer);
+        let layered = self.iter().map(|tool| -> Arc<dyn Tool> {
+            Arc::new(Layered::new(Arc::clone(tool), Arc::clone(&layer)))
+        });
+        layered.collect()
     }
 
     /// How many there are.
