@@ -4,3 +4,5 @@
 mod agent;
 mod models;
 mod tools;
+mod providers;
+mod support;
