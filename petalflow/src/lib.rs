@@ -79,12 +79,20 @@ mod error;
 mod event;
 mod flow;
 pub mod graph;
+#[cfg(any(feature = "genai", feature = "mcp-http"))]
+mod https;
 pub mod interrupt;
 #[cfg(feature = "llm")]
 #[cfg_attr(docsrs, doc(cfg(feature = "llm")))]
 pub mod llm;
+#[cfg(feature = "mcp")]
+#[cfg_attr(docsrs, doc(cfg(feature = "mcp")))]
+pub mod mcp;
 pub mod middleware;
 mod node;
+#[cfg(feature = "tracing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
+pub mod observe;
 mod run;
 mod state;
 mod superstep;

@@ -2,7 +2,9 @@
 //! `a027_…` of ADK's agent loop, `i012_…` of the adapters, `p094_…` of PetalFlow's core, `c100_…` of the conformance cases.
 
 mod agent;
+mod mcp;
 mod models;
-mod tools;
+mod observe;
 mod providers;
 mod support;
+mod tools;
