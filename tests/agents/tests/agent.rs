@@ -11,6 +11,7 @@ mod output;
 mod parallel;
 mod parked;
 mod placeholders;
+mod spans;
 mod streaming;
 mod tool_callbacks;
 mod transfers;
