@@ -11,8 +11,10 @@ mod support;
 
 mod cache;
 mod cancel;
+mod catching;
 mod concurrency;
 mod conflicts;
+mod continue_on_error;
 mod durable;
 mod each;
 mod events;

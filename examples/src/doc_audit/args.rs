@@ -23,6 +23,8 @@ Options:
       --format <F>     text or json [default: text]
       --max-line <N>   Characters that a line of prose may have [default: 120]
       --jobs <N>       Sections to check at once [default: the number of cores]
+      --store <FILE>   Remember in this file how far the audit has come
+      --resume         Go on with the audit in the file, as it was begun
       --graph          Print the graph of the audit in Mermaid, and do nothing else
   -q, --quiet          Neither progress nor summary; findings only
   -h, --help           Print this
@@ -35,11 +37,22 @@ be read or written, or the command line is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Check documents.
-    Audit(Options),
+    Audit(Options, Memory),
     /// Print the Mermaid graph.
     Graph,
     /// Print [`HELP`].
     Help,
+}
+
+/// Whether an audit outlives its process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Memory {
+    /// It does not.
+    None,
+    /// It begins anew, and is written down in this file.
+    Begin(PathBuf),
+    /// It is the one in this file that goes on.
+    Resume(PathBuf),
 }
 
 /// How to check.
@@ -88,13 +101,14 @@ pub enum Format {
 ///
 /// # Errors
 ///
-/// If there is an option that does not exist, or a value that it cannot have. The program then exits with status 2.
+/// If there is an option that does not exist, a value that it cannot have, or options that make no sense together. The program
+/// then exits with status 2.
 pub fn parse(
     args: impl IntoIterator<Item = impl Into<OsString>>,
 ) -> Result<Command, lexopt::Error> {
     let mut options = Options::default();
     let mut paths = Vec::new();
-    let mut graph = false;
+    let (mut graph, mut store, mut resume) = (false, None, false);
     let mut parser = Parser::from_args(args.into_iter().map(Into::into));
     while let Some(arg) = parser.next()? {
         match arg {
@@ -104,6 +118,8 @@ pub fn parse(
             Arg::Long("format") => options.format = parser.value()?.parse_with(format)?,
             Arg::Long("max-line") => options.max_line = parser.value()?.parse()?,
             Arg::Long("jobs") => options.jobs = parser.value()?.parse()?,
+            Arg::Long("store") => store = Some(PathBuf::from(parser.value()?)),
+            Arg::Long("resume") => resume = true,
             Arg::Long("graph") => graph = true,
             Arg::Long("quiet") | Arg::Short('q') => options.quiet = true,
             Arg::Long("help") | Arg::Short('h') => return Ok(Command::Help),
@@ -113,10 +129,30 @@ pub fn parse(
     if graph {
         return Ok(Command::Graph);
     }
+    let as_begun = Options {
+        format: options.format,
+        jobs: options.jobs,
+        quiet: options.quiet,
+        ..Options::default()
+    };
+    if resume && (!paths.is_empty() || options != as_begun) {
+        return Err("`--resume` goes on with the paths and rules that the audit was begun with: leave them out, but for `--format`, `--jobs` and `--quiet`".into());
+    }
     if !paths.is_empty() {
         options.paths = paths;
     }
-    Ok(Command::Audit(options))
+    let memory = match (store, resume) {
+        (None, false) => Memory::None,
+        (Some(file), false) => Memory::Begin(file),
+        (Some(file), true) => Memory::Resume(file),
+        (None, true) => {
+            return Err(
+                "`--resume` needs to know where the audit was written down: add `--store <FILE>`"
+                    .into(),
+            );
+        }
+    };
+    Ok(Command::Audit(options, memory))
 }
 
 fn format(name: &str) -> Result<Format, &'static str> {
@@ -133,7 +169,7 @@ mod tests {
 
     fn options(args: &str) -> Options {
         match parse(args.split_whitespace()) {
-            Ok(Command::Audit(options)) => options,
+            Ok(Command::Audit(options, Memory::None)) => options,
             other => panic!("{other:?}"),
         }
     }
@@ -179,11 +215,37 @@ mod tests {
             "--format",
             "--max-line",
             "--jobs",
+            "--store",
+            "--resume",
             "--graph",
             "--quiet",
             "--help",
         ] {
             assert!(HELP.contains(option), "{option}");
+        }
+    }
+
+    #[test]
+    fn an_audit_is_remembered_on_request() {
+        let memory = |args: &str| match parse(args.split_whitespace()) {
+            Ok(Command::Audit(_, memory)) => Ok(memory),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Err(error.to_string()),
+        };
+        let file = || PathBuf::from("a.db");
+        assert_eq!(memory("--store a.db docs"), Ok(Memory::Begin(file())));
+        assert_eq!(
+            memory("--resume --store a.db -q --jobs 2"),
+            Ok(Memory::Resume(file()))
+        );
+        assert!(
+            memory("--resume")
+                .unwrap_err()
+                .contains("add `--store <FILE>`")
+        );
+        for changed in ["docs", "--fix", "--rounds 2", "--max-line 80"] {
+            let error = memory(&format!("--resume --store a.db {changed}")).unwrap_err();
+            assert!(error.contains("leave them out"), "{changed}: {error}");
         }
     }
 

@@ -11,7 +11,8 @@
 //! 5. [`fix`] applies what the findings propose, and the round starts again with the new text;
 //! 6. [`report`] says what is left.
 //!
-//! [`args`] is the command line, and [`progress`] the bar that moves while it runs.
+//! [`run`] runs it, also from one process to the next, [`args`] is the command line, and [`progress`] the bar that moves
+//! while it runs.
 
 pub mod args;
 pub mod check;
@@ -19,6 +20,7 @@ pub mod fix;
 pub mod flow;
 pub mod progress;
 pub mod report;
+pub mod run;
 pub mod section;
 pub mod targets;
 pub mod walk;

@@ -347,6 +347,7 @@ impl Cx<'_> {
             node,
             route: route.to_owned(),
             at,
+            edge: self.model.edges.len(),
         });
         for target in targets {
             let route = Cow::Owned(route.to_owned());

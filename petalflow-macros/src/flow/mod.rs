@@ -18,10 +18,13 @@ mod tests;
 use petalflow_graph::Analysis;
 use proc_macro2::TokenStream;
 use syn::bracketed;
+use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 
 use ast::FlowAst;
 use model::Model;
+
+use crate::types;
 
 /// What the `macro_rules!` wrapper passes on: `[$crate] tokens of the user`.
 struct Input {
@@ -53,6 +56,15 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         statements,
         mut mistakes,
     } = flow;
+    if types::last_segment(&state).is_some_and(|last| last.ident.unraw() == name.unraw()) {
+        let text = format_args!(
+            "flow `{0}` has the name of its state, and both are types: rename one of them",
+            name.unraw()
+        );
+        mistakes.errors.at(&name, text);
+        // The state stands in for the flow that cannot be beside it.
+        return mistakes.errors.into_tokens();
+    }
     let stored = stored::name(&mut attrs, &mut mistakes.errors);
     let model = Model::build(statements, &mut mistakes);
     let graph = model.graph();

@@ -69,6 +69,8 @@ pub(crate) struct Arm {
     pub(crate) node: u32,
     pub(crate) route: String,
     pub(crate) at: TokenStream,
+    /// Its first edge; one without any was reported.
+    pub(crate) edge: usize,
 }
 
 impl Node {
@@ -228,7 +230,12 @@ impl Model {
                 "`{key}` and `{other}` would both be called `{name}` in the graph; give one of them a name of its own: `node other_{name} = {key};`"
             );
             mistakes.errors.rule(Rule::DuplicateNode, &at, text);
-            name.clone_from(&key);
+            // Another name from here on, or the graph would say it again.
+            name = if name == key {
+                format!("self::{key}")
+            } else {
+                key.clone()
+            };
         }
         let place = index(self.nodes.len());
         self.nodes.push(Node {

@@ -3,7 +3,10 @@
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Expr, Ident, Path, Token, Type, Visibility, braced, parenthesized, token};
+use syn::{
+    AngleBracketedGenericArguments, Attribute, Expr, Ident, Path, PathArguments, Token, Type,
+    Visibility, braced, parenthesized, token,
+};
 
 use super::ast::{
     Catch, Chain, Declare, Declared, FlowAst, Mistakes, NodeRef, NodeValue, Statement, Step, With,
@@ -240,19 +243,34 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
     {
         return Err(expected_node(input));
     }
-    let node = NodeRef(Path::parse_mod_style(input)?);
+    let begin = input.fork();
+    let node = Path::parse_mod_style(input).map(NodeRef);
+    if (node.is_err() || input.peek(Token![<]))
+        && let Some(arguments) = generic_arguments(&begin)
+    {
+        return Err(syn::Error::new_spanned(
+            arguments,
+            "a node has no generic arguments; a node value has: `node name: Type<..> = value;`",
+        ));
+    }
+    let node = node?;
     if input.peek(token::Paren) {
         return Err(input.error(format_args!(
             "a node is named, not called: write `{}`",
             node.key()
         )));
     }
-    if input.peek(Token![::]) {
-        return Err(input.error(
-            "a node has no generic arguments; a node value has: `node name: Type<..> = value;`",
-        ));
-    }
     Ok(node)
+}
+
+/// `<A, B>` behind one of the names of a path.
+fn generic_arguments(input: ParseStream) -> Option<AngleBracketedGenericArguments> {
+    let path: Path = input.parse().ok()?;
+    let mut arguments = path.segments.into_iter().map(|segment| segment.arguments);
+    arguments.find_map(|arguments| match arguments {
+        PathArguments::AngleBracketed(arguments) => Some(arguments),
+        _ => None,
+    })
 }
 
 fn expected_node(input: ParseStream) -> syn::Error {

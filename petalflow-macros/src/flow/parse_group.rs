@@ -84,7 +84,14 @@ fn operand(input: ParseStream, position: Position, mistakes: &mut Mistakes) -> s
         }
         return Ok(group);
     }
-    node_ref(input).map(Group::Node)
+    let node = node_ref(input)?;
+    if input.peek(token::Brace) {
+        return Err(input.error(format_args!(
+            "a node is named alone: options stand in `with {0} {{ .. }}`, and a node value is declared, `node name: {0} = value;`",
+            node.key()
+        )));
+    }
+    Ok(Group::Node(node))
 }
 
 /// One group of several; nested groups of the same kind are one.

@@ -250,6 +250,7 @@ fn each_rule_of_the_graph_is_reported_once() {
             &["PF003", "first declared here"],
         ),
         ("a -> m::a", &["PF003"]),
+        ("m::a -> a", &["PF003"]),
         ("a -> b; a -> b", &["PF004", "first written here"]),
         ("a -> b & b", &["PF004", "first written here"]),
         (
@@ -364,6 +365,12 @@ fn what_can_be_read_is_kept() {
             ["START -> a", "a -> Y => c"],
         ),
         ("START -> a -> b() -> d; b -> c", ["START -> a", "b -> c"]),
+        ("START -> a -> b<u8> -> d; b -> c", ["START -> a", "b -> c"]),
+        ("START -> a -> m::b::<u8>; b -> c", ["START -> a", "b -> c"]),
+        (
+            "START -> a -> b { x: 1 } -> d; b -> c",
+            ["START -> a", "b -> c"],
+        ),
     ] {
         let (model, messages) = read(graph);
         assert_eq!(messages.len(), 1, "{graph}: {messages:?}");

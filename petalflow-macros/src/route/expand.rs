@@ -18,10 +18,12 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let (_, type_generics, where_clause) = generics.split_for_impl();
     let parameters = &generics.params;
     let impl_generics = (!parameters.is_empty()).then(|| quote!(<#parameters>));
-    let impl_with_state = if parameters.is_empty() {
-        quote!(<__S: #runtime::State>)
-    } else {
-        with_state(route, runtime)
+    let payloads_kept = *usable && variants.iter().any(|variant| variant.payload.is_some());
+    let impl_with_state = match (parameters.is_empty(), payloads_kept) {
+        // What is no state is said where the state is named.
+        (true, false) => quote!(<__S>),
+        (true, true) => quote!(<__S: #runtime::State>),
+        (false, _) => with_state(route, runtime),
     };
     let names = variants.iter().map(|variant| name(&variant.ident));
     let payloads = variants.iter().map(|variant| variant.payload.is_some());
@@ -82,7 +84,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             }
         }
     });
-    let keeps = if *usable {
+    let keeps = if payloads_kept {
         quote!(where #(__S::Storage: #runtime::Keeps<#types>,)*)
     } else {
         quote!(#where_clause)
@@ -113,7 +115,10 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
                 const MUST: #runtime::KeySet = #runtime::KeySet::NONE;
                 type Then = Self;
                 #[inline]
-                fn apply(self, #effects: &mut #runtime::Effects<__S>) -> ::core::result::Result<(), #runtime::BoxError> {
+                fn apply(self, #effects: &mut #runtime::Effects<__S>) -> ::core::result::Result<(), #runtime::BoxError>
+                where
+                    __S: #runtime::State,
+                {
                     let #this = self;
                     let #index = #runtime::Route::index(&#this);
                     #effects.choose(#index);

@@ -7,6 +7,7 @@ use syn::{Data, Fields};
 
 use super::ast::StateAst;
 use super::model::{Initial, Key, State, stand_in};
+use super::nil::ambiguous;
 use crate::errors::Errors;
 use crate::options::clash;
 
@@ -66,6 +67,9 @@ pub(crate) fn all(state: &mut State, errors: &mut Errors) {
     for key in &state.keys {
         marks_make_sense(key, errors);
         turn_has_a_default(key, errors);
+        if !state.volatile {
+            value_comes_back(key, errors);
+        }
     }
     ids_differ(state, errors);
 }
@@ -155,6 +159,20 @@ fn turn_has_a_default(key: &Key, errors: &mut Errors) {
         clash(errors, turn, &message);
     }
     debug_assert!(key.has_default() || matches!(key.initial, Initial::Unsaid));
+}
+
+/// What is stored must be what is read.
+fn value_comes_back(key: &Key, errors: &mut Errors) {
+    if key.marks.untracked.is_some() {
+        return;
+    }
+    if let Some((option, inner)) = ambiguous(&key.ty) {
+        let message = format!(
+            "key `{}` would lose a difference in a store, which reads `Some({inner})` as `None`: use an enum of your own, or mark the key `untracked`",
+            key.name
+        );
+        errors.at(option, message);
+    }
 }
 
 /// Two keys must not be stored under one name.

@@ -4,6 +4,7 @@ mod ast;
 mod check;
 mod expand;
 mod model;
+mod nil;
 
 use proc_macro2::TokenStream;
 use quote::quote;

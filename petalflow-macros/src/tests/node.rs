@@ -170,7 +170,7 @@ fn a_broken_node_is_still_a_node() {
     );
     assert_eq!(errors(expansion.clone()).len(), 3);
     assert_eq!(types(expansion.clone()), ["write"]);
-    assert!(text(expansion).contains("FnNode"));
+    assert!(text(expansion).contains("__private :: Function"));
 }
 
 #[test]

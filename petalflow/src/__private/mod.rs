@@ -21,10 +21,12 @@ pub use petalflow_macros::{StateAfterCfg, flow_impl};
 pub use serde::Serialize;
 
 pub use crate::checkpoint::CodecError;
-pub use crate::node::{ItemProbe, NoItemCodec};
+pub use crate::node::{ItemProbe, Itself as Function, NoItemCodec};
 pub use crate::state::{Coder, NoCoder, StateCodec, Values};
 pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Slots, read_input};
-pub use node::{Broken, IsState, Itself, KeyOf, Lazy, Optional, blocking, spawned, written_once};
+pub use node::{
+    Broken, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking, spawned, written_once,
+};
 pub use route::{Carried, Carries, Deliver, NotSent, OneType, Payload, PayloadType, Sent};
 pub use state::{
     CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Held, Holds, KeptFor, Marks, NeedsDefault,

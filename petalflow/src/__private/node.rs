@@ -1,11 +1,13 @@
 //! What `#[node]` expands to calls into.
 
 use std::future::Future;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use petalflow_graph::{Rule, words};
 
+use crate::state::KeyMeta;
 use crate::{BoxError, Effects, Key, KeySet, Node, Output, State};
 
 /// Any type, named so that generated code can choose what is underlined.
@@ -31,6 +33,21 @@ pub trait IsState {
 impl<S: State> IsState for S {
     type State = S;
 }
+
+/// The keys of a state. This constant wins over that of [`NoNames`], which stands in where the type is no state.
+#[derive(Debug)]
+pub struct Names<S>(PhantomData<S>);
+
+impl<S: State> Names<S> {
+    pub const KEYS: &'static [KeyMeta] = S::KEYS;
+}
+
+/// No keys at all.
+pub trait NoNames {
+    const KEYS: &'static [KeyMeta] = &[];
+}
+
+impl<S> NoNames for Names<S> {}
 
 /// A key of the state `S`, for `#[key(..)]` on a parameter.
 #[diagnostic::on_unimplemented(

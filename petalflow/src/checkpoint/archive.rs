@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::protection::MARKER;
-use super::{Address, Protection, Store, StoreError, Stored, StoredCheckpoint, StoredWrite};
+use super::{
+    Address, Protection, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
+};
 
 /// A thread's place in a store, with the protection of what is written there.
 #[derive(Clone)]
@@ -71,19 +73,22 @@ impl Archive {
         }
     }
 
-    pub(crate) async fn append(
-        &self,
-        namespace: &str,
-        checkpoint: &mut StoredCheckpoint,
+    pub(crate) fn append<'a>(
+        &'a self,
+        namespace: &'a str,
+        checkpoint: &'a mut StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
-    ) -> Result<(), StoreError> {
+    ) -> StoreFuture<'a, ()> {
         let address = self.address(namespace);
         if let Some(protection) = &self.protection {
             let context = checkpoint_context(address, checkpoint);
-            checkpoint.bytes = protection.seal(&context, std::mem::take(&mut checkpoint.bytes))?;
+            match protection.seal(&context, std::mem::take(&mut checkpoint.bytes)) {
+                Ok(sealed) => checkpoint.bytes = sealed,
+                Err(error) => return Box::pin(std::future::ready(Err(error))),
+            }
         }
-        self.store.append(address, checkpoint, after, settled).await
+        self.store.append(address, checkpoint, after, settled)
     }
 
     pub(crate) async fn write(

@@ -28,8 +28,37 @@ pub struct MemoryStore(Arc<Mutex<Threads>>);
 
 #[derive(Default)]
 struct Threads {
-    threads: BTreeMap<String, BTreeMap<String, Line>>,
+    threads: BTreeMap<String, Lines>,
     owners: HashMap<String, String>,
+}
+
+/// The lines of a thread: its own, which nearly all that is asked for is about, and those of flows inside its flow.
+#[derive(Default)]
+struct Lines {
+    root: Line,
+    nested: BTreeMap<String, Line>,
+}
+
+impl Lines {
+    fn get(&self, namespace: &str) -> Option<&Line> {
+        match namespace {
+            "" => Some(&self.root),
+            nested => self.nested.get(nested),
+        }
+    }
+
+    fn get_mut(&mut self, namespace: &str) -> Option<&mut Line> {
+        match namespace {
+            "" => Some(&mut self.root),
+            nested => self.nested.get_mut(nested),
+        }
+    }
+
+    /// All of them, by namespace.
+    fn all(&self) -> impl Iterator<Item = (&str, &Line)> {
+        let nested = self.nested.iter();
+        std::iter::once(("", &self.root)).chain(nested.map(|(name, line)| (&**name, line)))
+    }
 }
 
 /// All that stands at one address.
@@ -69,7 +98,11 @@ impl Threads {
     fn line_mut(&mut self, address: Address<'_>) -> &mut Line {
         if self.line(address).is_none() {
             let lines = self.threads.entry(address.thread.into()).or_default();
-            lines.insert(address.namespace.into(), Line::default());
+            if !address.namespace.is_empty() {
+                lines
+                    .nested
+                    .insert(address.namespace.into(), Line::default());
+            }
         }
         let lines = self.threads.get_mut(address.thread);
         let Some(line) = lines.and_then(|lines| lines.get_mut(address.namespace)) else {
@@ -213,9 +246,9 @@ impl Store for MemoryStore {
 
     fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
         let threads = self.lock();
-        let lines = threads.threads.get(thread).into_iter().flatten();
+        let lines = threads.threads.get(thread).into_iter().flat_map(Lines::all);
         let held = lines.filter(|(_, line)| !line.is_empty());
-        ready(Ok(held.map(|(namespace, _)| namespace.clone()).collect()))
+        ready(Ok(held.map(|(namespace, _)| namespace.into()).collect()))
     }
 
     fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
@@ -229,7 +262,7 @@ impl Store for MemoryStore {
             .range::<str, _>((from, Bound::Unbounded))
             .take_while(|(id, _)| id.starts_with(query.prefix))
             .filter_map(|(id, lines)| {
-                let all = || lines.values().flat_map(|line| &line.checkpoints);
+                let all = || lines.all().flat_map(|(_, line)| &line.checkpoints);
                 Some(ThreadInfo {
                     id: id.clone(),
                     checkpoints: all().count() as u64,

@@ -8,6 +8,8 @@ mod archive;
 mod bytes;
 mod codec;
 mod depth;
+#[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
+mod explained;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
@@ -21,6 +23,8 @@ mod record;
 mod redis;
 #[cfg(any(feature = "postgres", feature = "redis"))]
 mod release;
+#[cfg(any(feature = "postgres", feature = "redis"))]
+mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
@@ -41,7 +45,9 @@ pub use protection::Protection;
 pub use protection::Signing;
 #[cfg(any(feature = "sign", feature = "encrypt"))]
 pub use protection::{KeyError, SecretKey};
-pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, Outline, Record, TaskEntry};
+pub(crate) use record::{
+    AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
+};
 pub use record::{Cause, Note};
 #[cfg(feature = "redis")]
 pub use redis::{RedisOptions, RedisStore};

@@ -1,45 +1,64 @@
 //! MessagePack by hand, for what is written at every barrier. What serde would write is the same, and takes longer.
 
 /// How many values follow as one.
+#[inline]
 pub(super) fn array(len: usize, out: &mut Vec<u8>) {
-    match len {
-        0..16 => out.push(0x90 | small(len)),
-        16..0x1_0000 => headed(0xdc, &small_bytes::<2>(len), out),
-        _ => headed(0xdd, &small_bytes::<4>(len), out),
+    if len < 16 {
+        out.push(0x90 | small(len));
+    } else {
+        long(len, [None, Some(0xdc), Some(0xdd)], out);
     }
 }
 
 /// A number, as short as it can be.
+#[inline]
 pub(super) fn number(number: u64, out: &mut Vec<u8>) {
-    let bytes = number.to_be_bytes();
+    // Each of a length that is known while compiling, so that it is a store and not a copy.
+    let [high @ .., e, f, g, h] = number.to_be_bytes();
     match number {
-        0..0x80 => out.push(bytes[7]),
-        0x80..0x100 => headed(0xcc, &bytes[7..], out),
-        0x100..0x1_0000 => headed(0xcd, &bytes[6..], out),
-        0x1_0000..0x1_0000_0000 => headed(0xce, &bytes[4..], out),
-        _ => headed(0xcf, &bytes, out),
+        0..0x80 => out.push(h),
+        0x80..0x100 => out.extend_from_slice(&[0xcc, h]),
+        0x100..0x1_0000 => out.extend_from_slice(&[0xcd, g, h]),
+        0x1_0000..0x1_0000_0000 => out.extend_from_slice(&[0xce, e, f, g, h]),
+        _ => {
+            out.push(0xcf);
+            out.extend_from_slice(&high);
+            out.extend_from_slice(&[e, f, g, h]);
+        }
     }
 }
 
 /// A text.
+#[inline]
 pub(super) fn text(text: &str, out: &mut Vec<u8>) {
-    match text.len() {
-        len @ 0..32 => out.push(0xa0 | small(len)),
-        len @ 32..0x100 => headed(0xd9, &small_bytes::<1>(len), out),
-        len @ 0x100..0x1_0000 => headed(0xda, &small_bytes::<2>(len), out),
-        len => headed(0xdb, &small_bytes::<4>(len), out),
+    if text.len() < 32 {
+        out.push(0xa0 | small(text.len()));
+    } else {
+        long(text.len(), [Some(0xd9), Some(0xda), Some(0xdb)], out);
     }
     out.extend_from_slice(text.as_bytes());
 }
 
 /// A string of bytes.
+#[inline]
 pub(super) fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
-    match bytes.len() {
-        len @ 0..0x100 => headed(0xc4, &small_bytes::<1>(len), out),
-        len @ 0x100..0x1_0000 => headed(0xc5, &small_bytes::<2>(len), out),
-        len => headed(0xc6, &small_bytes::<4>(len), out),
+    if bytes.len() < 0x100 {
+        out.extend_from_slice(&[0xc4, small(bytes.len())]);
+    } else {
+        long(bytes.len(), [None, Some(0xc5), Some(0xc6)], out);
     }
     out.extend_from_slice(bytes);
+}
+
+/// A length of one, two or four bytes behind its marker; not every kind has all of them.
+fn long(len: usize, [one, two, four]: [Option<u8>; 3], out: &mut Vec<u8>) {
+    let [.., e, f, g, h] = (len as u64).to_be_bytes();
+    match (len, one, two, four) {
+        (0..0x100, Some(one), _, _) => out.extend_from_slice(&[one, h]),
+        (0..0x1_0000, _, Some(two), _) => out.extend_from_slice(&[two, g, h]),
+        (_, _, _, Some(four)) => out.extend_from_slice(&[four, e, f, g, h]),
+        _ => unreachable!("every kind has lengths of two and of four bytes"),
+    }
 }
 
 /// A value that may be missing.
@@ -62,20 +81,9 @@ pub(super) fn list<T>(
     }
 }
 
-fn headed(marker: u8, rest: &[u8], out: &mut Vec<u8>) {
-    out.push(marker);
-    out.extend_from_slice(rest);
-}
-
 /// The last byte; the caller has seen to it that there is no other.
 fn small(len: usize) -> u8 {
     len.to_le_bytes()[0]
-}
-
-/// The last bytes, the highest first; the caller has seen to it that there are no others.
-fn small_bytes<const N: usize>(len: usize) -> [u8; N] {
-    let all = (len as u64).to_be_bytes();
-    std::array::from_fn(|place| all[8 - N + place])
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ pub(crate) struct TaskEntry {
 /// A decision by a person, kept in the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The node it was about; empty for the run as a whole.
+    /// The node it was about, by the name that it had then; empty for the run as a whole.
     pub node: String,
     /// What was decided: `approved`, `rejected`, `edited`, `skipped`, `updated`.
     pub decision: String,
@@ -177,6 +177,28 @@ impl Header {
             pack::bytes(owner, out);
         });
         pack::list(self.frontier.iter(), out, TaskEntry::encode);
+        self.encode_rest(out);
+        pack::list(keys, out, |key, out| {
+            pack::array(3, out);
+            pack::text(key.id, out);
+            pack::number(key.kind.code().into(), out);
+            pack::bytes(key.bytes, out);
+        });
+    }
+
+    /// What most checkpoints have nothing of.
+    fn encode_rest(&self, out: &mut Vec<u8>) {
+        let none = self.deferred.is_empty()
+            && self.joins.is_empty()
+            && self.gates.is_empty()
+            && self.answers.is_empty()
+            && self.notes.is_empty()
+            && self.outline.is_none();
+        if none {
+            // Five empty lists, and no outline.
+            out.extend_from_slice(&[0x90, 0x90, 0x90, 0x90, 0x90, 0xc0]);
+            return;
+        }
         pack::list(self.deferred.iter(), out, TaskEntry::encode);
         pack::list(self.joins.iter(), out, |(join, sides), out| {
             pack::array(2, out);
@@ -190,12 +212,6 @@ impl Header {
             pack::array(2, out);
             texts(&outline.graph, out);
             texts(&outline.schema, out);
-        });
-        pack::list(keys, out, |key, out| {
-            pack::array(3, out);
-            pack::text(key.id, out);
-            pack::number(key.kind.code().into(), out);
-            pack::bytes(key.bytes, out);
         });
     }
 }

@@ -35,7 +35,7 @@ impl<'a> Address<'a> {
 }
 
 /// A checkpoint as a store sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredCheckpoint {
     /// Its number, growing within an [`Address`]; numbers may be left out. It stays below 2^63, so that databases whose
     /// integers have a sign can keep it.

@@ -67,7 +67,7 @@ impl<F: Flow> Events<F> {
 
 impl<F: Flow> Events<F> {
     /// Adds the state after each superstep to the events, as [`EventKind::Values`]: it is copied each time, which costs nothing
-    /// where nobody asks.
+    /// where nobody asks. The states of flows inside this one are not copied; what their nodes write is told as ever.
     ///
     /// # Panics
     ///

@@ -7,7 +7,7 @@ use super::Flow;
 use crate::Context;
 use crate::event::Sink;
 use crate::node::{Effects, Output, Scope};
-use crate::run::stored::{Above, Command, Desk, Nested};
+use crate::run::stored::{Above, Command, Desk, Nested, engage};
 use crate::run::{Begin, CancelToken, Extras, Settings, Start, StoredStart, drive};
 use crate::thread::{Keep, OnBusy};
 use crate::{BoxError, Namespace, RunErrorKind, State};
@@ -107,14 +107,14 @@ async fn inside<C: Flow>(
 }
 
 /// A flow inside a stored one is stored beside it, under its own namespace.
-fn stored<S: State>(
+fn stored<C: Flow>(
     desk: &Arc<Desk>,
     scope: &Scope,
     namespace: &Namespace,
-    input: S::Input,
+    input: <C::State as State>::Input,
     keep: bool,
-) -> Begin<S> {
-    Begin::Stored(Box::new(StoredStart {
+) -> Begin<C> {
+    let start = StoredStart {
         archive: desk.archive.clone(),
         namespace: namespace.clone(),
         durability: desk.durability,
@@ -131,5 +131,6 @@ fn stored<S: State>(
             },
             keep,
         }),
-    }))
+    };
+    Begin::Stored(Box::new(start), engage)
 }

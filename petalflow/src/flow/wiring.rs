@@ -235,6 +235,17 @@ impl Wiring {
             .find(|place| self.stored_name(*place) == stored)
     }
 
+    /// What this program calls the node of a stored name: the same, if it has no such node.
+    pub(crate) fn known_as<'a>(&'a self, stored: &'a str) -> &'a str {
+        self.place_of(stored)
+            .map_or(stored, |place| self.name(place))
+    }
+
+    /// Whether the node chooses where the run goes on.
+    pub(crate) fn chooses(&self, node: u32) -> bool {
+        !self.routes[node as usize].is_empty()
+    }
+
     /// The place of the node of a name.
     pub(crate) fn named(&self, name: &str) -> Option<u32> {
         let mut nodes = 0..petalflow_graph::index(self.ways.len());

@@ -43,6 +43,8 @@ pub struct Interrupt {
     pub asked_ms: u64,
     /// From when on the question is answered by its own default, in milliseconds since 1970 (UTC).
     pub expires_ms: Option<u64>,
+    /// Whether the node chooses where the run goes on, so that it cannot be skipped.
+    pub(crate) chooses: bool,
 }
 
 /// What a run waits for.
@@ -219,6 +221,7 @@ impl Serialize for Interrupt {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let kind = match &self.kind {
             InterruptKind::Ask { name, question } => (0u8, Some((name, question))),
+            InterruptKind::Before if self.chooses => (3, None),
             InterruptKind::Before => (1, None),
             InterruptKind::After => (2, None),
         };
@@ -251,9 +254,10 @@ impl<'de> Deserialize<'de> for Interrupt {
         let id = id
             .try_into()
             .map_err(|_| D::Error::custom("an interrupt's id has 16 bytes"))?;
+        let chooses = kind.0 == 3;
         let kind = match kind {
             (0, Some((name, question))) => InterruptKind::Ask { name, question },
-            (1, None) => InterruptKind::Before,
+            (1 | 3, None) => InterruptKind::Before,
             (2, None) => InterruptKind::After,
             _ => return Err(D::Error::custom("an interrupt of an unknown kind")),
         };
@@ -265,6 +269,7 @@ impl<'de> Deserialize<'de> for Interrupt {
             kind,
             asked_ms,
             expires_ms,
+            chooses,
         })
     }
 }

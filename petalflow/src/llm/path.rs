@@ -12,6 +12,9 @@ pub(super) enum Step<'a> {
 /// The longest array that a path may make: a provider that skips ahead is wrong, and memory is finite.
 const LONGEST: usize = 10_000;
 
+/// The most steps that a path may have, as JSON text may be so deep: what is deeper cannot be read back, or dropped.
+const DEEPEST: usize = 100;
+
 /// The steps of a path. What cannot be read as a step is a key.
 pub(super) fn steps(path: &str) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
@@ -44,6 +47,9 @@ pub(super) fn steps(path: &str) -> Vec<Step<'_>> {
 
 /// Where the steps lead, with objects and arrays made on the way; none where something else stands in the way.
 pub(super) fn reach<'v>(mut value: &'v mut Value, steps: &[Step<'_>]) -> Option<&'v mut Value> {
+    if steps.len() > DEEPEST {
+        return None;
+    }
     for step in steps {
         value = match step {
             Step::Key(key) => {
@@ -101,5 +107,9 @@ mod tests {
             let mut value = Value::Null;
             reach(&mut value, &steps(path));
         }
+        let mut value = Value::Null;
+        let deep = ".a[0]".repeat(1_000_000);
+        assert_eq!(reach(&mut value, &steps(&deep)), None);
+        assert_eq!(value, Value::Null);
     }
 }

@@ -1,6 +1,7 @@
 //! Asking again.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
@@ -55,8 +56,8 @@ impl<C: LlmClient> Retrying<C> {
             client,
             retry: retry.max(Duration::from_secs(30)).jitter(),
             attempt: None,
-            idle: Some(Duration::from_secs(120)),
-            total: Some(Duration::from_secs(600)),
+            idle: Some(Duration::from_mins(2)),
+            total: Some(Duration::from_mins(10)),
         }
     }
 
@@ -198,23 +199,22 @@ impl<C: LlmClient> LlmClient for Retrying<C> {
                 self.client.stream(request).await?.begun().await
             });
             let stream = stream.await?;
-            let name = self.client.name().to_string();
+            let name: Arc<str> = self.client.name().into();
             let (idle, total) = (self.idle, self.total);
             Ok(stream.around(move |pieces| {
                 stream::unfold(Some(pieces), move |pieces| {
-                    let next = idle.and_then(|limit| Instant::now().checked_add(limit));
-                    let until = [next, deadline].into_iter().flatten().min();
+                    let name = Arc::clone(&name);
+                    let silent = idle.and_then(|limit| Instant::now().checked_add(limit));
+                    let until = [silent, deadline].into_iter().flatten().min();
                     let limit = if until == deadline { total } else { idle };
-                    let late = || late(&name, limit.unwrap_or_default());
-                    let late = until.map(|until| (until, late()));
                     async move {
                         let mut pieces = pieces?;
-                        let Some((until, late)) = late else {
+                        let Some(until) = until else {
                             return Some((pieces.next().await?, Some(pieces)));
                         };
                         match timeout_at(until, pieces.next()).await {
                             Ok(piece) => Some((piece?, Some(pieces))),
-                            Err(_) => Some((Err(late), None)),
+                            Err(_) => Some((Err(late(&name, limit.unwrap_or_default())), None)),
                         }
                     }
                 })

@@ -2,15 +2,17 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use futures_util::future::{self, Either};
 use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Aggregate, LlmError, LlmRequest, LlmResponse, Part, TokenUsage};
+use super::{Aggregate, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, TokenUsage};
+use crate::CancelToken;
 
 /// A piece of an answer, as [`LlmStream`] gives it.
 #[derive(Debug)]
@@ -188,6 +190,8 @@ pub struct LlmStream {
     /// None once the stream has ended: what it came from is dropped, and with it the connection.
     pieces: Option<Pieces>,
     so_far: Aggregate,
+    /// The words, once the rest of what came has gone over into the answer.
+    words: Option<String>,
     index: usize,
     wants_json: bool,
     watchers: Vec<Watcher>,
@@ -203,11 +207,19 @@ impl LlmStream {
         request: &LlmRequest,
         pieces: impl Stream<Item = Result<Piece, LlmError>> + Send + 'static,
     ) -> Self {
+        Self::of(pieces, request.json_schema.is_some())
+    }
+
+    fn of(
+        pieces: impl Stream<Item = Result<Piece, LlmError>> + Send + 'static,
+        wants_json: bool,
+    ) -> Self {
         LlmStream {
             pieces: Some(Box::pin(pieces)),
             so_far: Aggregate::new(),
+            words: None,
             index: 0,
-            wants_json: request.json_schema.is_some(),
+            wants_json,
             watchers: Vec::new(),
         }
     }
@@ -217,13 +229,16 @@ impl LlmStream {
         let deltas = response.message.as_ref().map(Delta::of).unwrap_or_default();
         let end = Piece::End(Box::new(response));
         let pieces = deltas.into_iter().map(Piece::Delta).chain([end]).map(Ok);
-        LlmStream::new(&LlmRequest::default(), stream::iter(pieces))
+        // Whoever made it has read its JSON.
+        Self::of(stream::iter(pieces), false)
     }
 
-    /// The words so far, without thoughts. They are kept once, not once for each piece; with the last piece they go over into its
-    /// `response`.
+    /// The words so far, without thoughts. They are kept once, not once for each piece.
     pub fn accumulated(&self) -> Cow<'_, str> {
-        self.so_far.text()
+        match &self.words {
+            Some(words) => Cow::Borrowed(words),
+            None => self.so_far.text(),
+        }
     }
 
     /// Waits for the end: the whole answer, or why there is none.
@@ -269,6 +284,38 @@ impl LlmStream {
         self
     }
 
+    /// The same until this token is cancelled: then it ends with an error, and its connection is closed at once.
+    ///
+    /// A stream that a node reads needs no token: it is dropped with the node.
+    ///
+    /// ```
+    /// use petalflow::CancelToken;
+    /// use petalflow::llm::{LlmClient, LlmErrorKind, LlmRequest, Reply, ScriptedModel};
+    /// use std::time::Duration;
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), petalflow::llm::LlmError> {
+    /// let model = ScriptedModel::new([Reply::pieces(["Once", "upon"]).every(Duration::from_secs(60))]);
+    /// let token = CancelToken::new();
+    /// let stream = model.stream(&LlmRequest::prompt("a story")).await?.cancel_with(&token);
+    /// token.cancel();
+    /// assert_eq!(stream.into_response().await.unwrap_err().kind, LlmErrorKind::Cancelled);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn cancel_with(self, token: &CancelToken) -> Self {
+        let token = token.clone();
+        self.around(move |pieces| {
+            stream::unfold(Some((pieces, token)), |state| async move {
+                let (mut pieces, token) = state?;
+                let piece = unless_cancelled(&token, &mut pieces).await?;
+                let goes_on = piece.is_ok();
+                Some((piece, goes_on.then_some((pieces, token))))
+            })
+        })
+    }
+
     /// The same once its first piece is there, or why there is none.
     pub(super) async fn begun(mut self) -> Result<Self, LlmError> {
         let Some(mut pieces) = self.pieces.take() else {
@@ -288,8 +335,13 @@ impl LlmStream {
         self
     }
 
+    fn joined(&mut self, rest: LlmResponse) -> LlmResponse {
+        self.words = Some(self.so_far.text().into_owned());
+        std::mem::take(&mut self.so_far).finish(rest)
+    }
+
     fn last(&mut self, rest: LlmResponse) -> StreamChunk {
-        let response = std::mem::take(&mut self.so_far).finish(rest);
+        let response = self.joined(rest);
         match response.checked_with(self.wants_json) {
             Ok(response) => self.chunk(Delta::None, Some(Ok(response))),
             Err(error) => self.chunk(Delta::None, Some(Err((error, None)))),
@@ -302,7 +354,7 @@ impl LlmStream {
                 status: super::Status::Incomplete,
                 ..LlmResponse::default()
             };
-            std::mem::take(&mut self.so_far).finish(rest)
+            self.joined(rest)
         });
         self.chunk(Delta::None, Some(Err((error, heard))))
     }
@@ -330,6 +382,20 @@ impl LlmStream {
             response: response.map(Box::new),
             error,
         }
+    }
+}
+
+/// The next piece. The token is looked at first: who cancels wants no more, even if there is some.
+async fn unless_cancelled(
+    token: &CancelToken,
+    pieces: &mut Pieces,
+) -> Option<Result<Piece, LlmError>> {
+    match future::select(pin!(token.cancelled()), pieces.next()).await {
+        Either::Left(_) => {
+            let message = "the answer was cancelled";
+            Some(Err(LlmError::new(LlmErrorKind::Cancelled, message)))
+        }
+        Either::Right((piece, _)) => piece,
     }
 }
 

@@ -88,7 +88,7 @@ impl fmt::Debug for Namespace {
 /// # }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TaskId(u128);
+pub struct TaskId([u8; 16]);
 
 impl TaskId {
     /// The id as bytes, for a store.
@@ -101,12 +101,12 @@ impl TaskId {
     /// assert_eq!(id.to_string(), "07".repeat(16));
     /// ```
     pub const fn to_bytes(self) -> [u8; 16] {
-        self.0.to_be_bytes()
+        self.0
     }
 
     /// The id of these bytes. Ids sort as their bytes do.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
-        TaskId(u128::from_be_bytes(bytes))
+        TaskId(bytes)
     }
 
     /// The id of a task: a hash of all that tells it from the others.
@@ -118,13 +118,13 @@ impl TaskId {
             hasher.write(&(part.len() as u64).to_le_bytes());
             hasher.write(part);
         }
-        TaskId(hasher.finish128().as_u128())
+        TaskId(hasher.finish128().as_u128().to_be_bytes())
     }
 }
 
 impl fmt::Display for TaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
     }
 }
 

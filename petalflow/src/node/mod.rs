@@ -24,7 +24,7 @@ pub use provider::Provider;
 pub(crate) use route::TypeName;
 pub use route::{Carried, Carries, Route};
 
-use crate::{KeySet, State};
+use crate::KeySet;
 
 /// A step of a flow over the state `S`. Written by [`#[node]`](macro@crate::node).
 ///
@@ -55,7 +55,7 @@ use crate::{KeySet, State};
     label = "not a node over `{S}`",
     note = "annotate its `impl` block with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind its name"
 )]
-pub trait Node<S: State>: Send + Sync + 'static {
+pub trait Node<S>: Send + Sync + 'static {
     /// What it returns: writes, and where to go next.
     type Output: Output<S>;
     /// What an edge must deliver to it: the type of its `#[item]` parameter, `()` without one.
@@ -117,7 +117,18 @@ pub trait Node<S: State>: Send + Sync + 'static {
     label = "not a node over `{S}`",
     note = "annotate the function with `#[node({S})]`; a node value is declared with `node name: Type = value;`"
 )]
-pub trait FnNode<S: State>: Node<S> {
+pub trait FnNode<S>: Node<S> {
     /// The node.
     const NODE: Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S, N: Node<S> + Itself> FnNode<S> for N {
+    const NODE: Self = <N as Itself>::ITSELF;
+}
+
+/// What `#[node]` says of a function. It speaks of no state, so that one that is none is not blamed here as well.
+#[doc(hidden)]
+pub trait Itself {
+    const ITSELF: Self;
 }

@@ -48,7 +48,7 @@ use crate::{BoxError, KeySet, State};
     label = "not a key of `{S}`, nor a route",
     note = "return a typed key (state + key, such as `EssayDraft(..)`), a tuple of keys, `()`, any of them in a `Result`; a route (`#[derive(Route)]`) comes last"
 )]
-pub trait Output<S: State>: Sized {
+pub trait Output<S>: Sized {
     /// The keys it may write: two such nodes in one superstep can conflict.
     const MAY: KeySet;
     /// The keys it always writes: later nodes may read them.
@@ -63,7 +63,9 @@ pub trait Output<S: State>: Sized {
     /// # Errors
     ///
     /// The node's own error, if the value is one; a write that its key does not take.
-    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>;
+    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>
+    where
+        S: State;
 }
 
 /// An [`Output`] that only writes: what may stand before the last place of a tuple.
@@ -106,7 +108,7 @@ pub trait Output<S: State>: Sized {
     label = "not a key of `{S}`",
     note = "only typed keys may come before the last place of a tuple; a route or an `Each` comes last"
 )]
-pub trait Written<S: State>: Output<S> {}
+pub trait Written<S>: Output<S> {}
 
 /// The compile-time side of a choice: which routes there are.
 ///
@@ -149,41 +151,50 @@ pub trait Chooses {
 
 impl Chooses for () {}
 
-impl<S: State> Output<S> for () {
+impl<S> Output<S> for () {
     const MAY: KeySet = KeySet::NONE;
     const MUST: KeySet = KeySet::NONE;
     type Then = ();
 
     #[inline]
-    fn apply(self, _: &mut Effects<S>) -> Result<(), BoxError> {
+    fn apply(self, _: &mut Effects<S>) -> Result<(), BoxError>
+    where
+        S: State,
+    {
         Ok(())
     }
 }
 
-impl<S: State> Written<S> for () {}
+impl<S> Written<S> for () {}
 
-impl<S: State, T: Written<S>> Output<S> for Option<T> {
+impl<S, T: Written<S>> Output<S> for Option<T> {
     const MAY: KeySet = T::MAY;
     const MUST: KeySet = KeySet::NONE;
     const TWICE: KeySet = T::TWICE;
     type Then = ();
 
     #[inline]
-    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError> {
+    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>
+    where
+        S: State,
+    {
         self.map_or(Ok(()), |output| output.apply(effects))
     }
 }
 
-impl<S: State, T: Written<S>> Written<S> for Option<T> {}
+impl<S, T: Written<S>> Written<S> for Option<T> {}
 
-impl<S: State, T: Output<S>, E: Fails> Output<S> for Result<T, E> {
+impl<S, T: Output<S>, E: Fails> Output<S> for Result<T, E> {
     const MAY: KeySet = T::MAY;
     const MUST: KeySet = T::MUST;
     const TWICE: KeySet = T::TWICE;
     type Then = T::Then;
 
     #[inline]
-    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError> {
+    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>
+    where
+        S: State,
+    {
         self.map_err(Into::into)?.apply(effects)
     }
 }
@@ -212,12 +223,15 @@ impl<R: Route> Chooses for Vec<R> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: State, R: Route + Output<S>> Output<S> for Vec<R> {
+impl<S, R: Route + Output<S>> Output<S> for Vec<R> {
     const MAY: KeySet = KeySet::NONE;
     const MUST: KeySet = KeySet::NONE;
     type Then = Self;
 
-    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError> {
+    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>
+    where
+        S: State,
+    {
         effects.choose_none();
         for route in self {
             let index = route.index();
@@ -238,13 +252,16 @@ impl Chooses for bool {
     const ROUTES: bool = true;
 }
 
-impl<S: State> Output<S> for bool {
+impl<S> Output<S> for bool {
     const MAY: KeySet = KeySet::NONE;
     const MUST: KeySet = KeySet::NONE;
     type Then = bool;
 
     #[inline]
-    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError> {
+    fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>
+    where
+        S: State,
+    {
         effects.choose(u32::from(self));
         Ok(())
     }
@@ -252,7 +269,7 @@ impl<S: State> Output<S> for bool {
 
 macro_rules! tuple {
     ($($key:ident)*; $last:ident) => {
-        impl<S: State, $($key: Written<S>,)* $last: Output<S>> Output<S> for ($($key,)* $last,) {
+        impl<S, $($key: Written<S>,)* $last: Output<S>> Output<S> for ($($key,)* $last,) {
             const MAY: KeySet = KeySet::NONE $(.union($key::MAY))* .union($last::MAY);
             const MUST: KeySet = KeySet::NONE $(.union($key::MUST))* .union($last::MUST);
             const TWICE: KeySet = {
@@ -270,7 +287,7 @@ macro_rules! tuple {
 
             #[inline]
             #[allow(non_snake_case)]
-            fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError> {
+            fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError> where S: State {
                 let ($($key,)* $last,) = self;
                 $($key.apply(effects)?;)*
                 $last.apply(effects)
@@ -278,7 +295,7 @@ macro_rules! tuple {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<S: State, $($key: Written<S>,)* $last: Written<S>> Written<S> for ($($key,)* $last,) {}
+        impl<S, $($key: Written<S>,)* $last: Written<S>> Written<S> for ($($key,)* $last,) {}
     };
 }
 

@@ -3,10 +3,13 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::alone::alone;
+use super::broken::Broken;
 use super::fork::{Crew, JobEnd, run_job};
-use super::guard::{Failure, Stop, Watch, breathe};
+use super::guard::{Failure, Watch, breathe};
 use super::lane::{Lane, LaneEnd, lane};
-use super::stored::{Book, Command, Desk};
+use super::ledger::{Ledger, Nothing};
+use super::stored::{Command, Desk};
 use super::{Begin, CancelToken, Extras, Settings, Shared, Start};
 use crate::error::Barrier;
 use crate::event::{Event, EventKind, Listener};
@@ -15,13 +18,13 @@ use crate::middleware::{About, BoxFuture, RunNext};
 use crate::node::{Chosen, Delivery, Effects, Requirements, Scope};
 use crate::superstep::{NoEdge, Planner, Task, commit_one};
 use crate::thread::ThreadError;
-use crate::{
-    BoxError, Flow, KeyMeta, KeySet, NodeError, RunError, RunErrorKind, State, TaskId, Trait,
-    WriteError,
-};
+use crate::{Flow, KeyMeta, KeySet, NodeError, RunError, RunErrorKind, State, Trait, WriteError};
 
 /// A run of many supersteps without a wait lets other tasks run after this many.
 const BREATH: u64 = 128;
+
+/// What is left of a run.
+type Rest<'r, F> = BoxFuture<'r, Result<(), Broken<<F as Flow>::State>>>;
 
 /// A run between two supersteps.
 pub(crate) struct Engine<F: Flow> {
@@ -35,16 +38,6 @@ pub(crate) struct Engine<F: Flow> {
     pub(super) lane: Lane,
     /// What the last task of the fast path did.
     pub(super) effects: Effects<F::State>,
-}
-
-/// Why a run cannot go on.
-pub(crate) struct Broken<S: State> {
-    kind: RunErrorKind,
-    source: Option<BoxError>,
-    /// What siblings had finished.
-    pub(super) pending: Vec<(String, S::Update)>,
-    /// The task that failed.
-    pub(super) task: Option<TaskId>,
 }
 
 /// The whole run, from its input to its end, with the middleware around it.
@@ -66,25 +59,25 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
         // A thread that goes on has no input.
         let (input, stored) = match begin {
             Begin::Input(input) => (Some(input), None),
-            Begin::Stored(mut stored) => {
+            Begin::Stored(mut stored, engage) => {
                 let input = stored.command.take_input();
-                (input, Some(stored))
+                (input, Some((stored, engage)))
             }
         };
         let about = About {
             flow: flow.name().to_string(),
             thread: stored
                 .as_ref()
-                .map(|stored| Arc::clone(&stored.archive.thread)),
+                .map(|(stored, _)| Arc::clone(&stored.archive.thread)),
         };
         let next = RunNext::new(&extras.run_middleware, &about, |input| {
             let begin = match (input, stored) {
                 (Some(input), None) => Begin::Input(input),
-                (Some(input), Some(mut stored)) => {
+                (Some(input), Some((mut stored, engage))) => {
                     stored.command = Command::Input(input);
-                    Begin::Stored(stored)
+                    Begin::Stored(stored, engage)
                 }
-                (None, Some(stored)) => Begin::Stored(stored),
+                (None, Some((stored, engage))) => Begin::Stored(stored, engage),
                 (None, None) => {
                     let problem = "a run that is not a thread's needs an input; its middleware passed none on";
                     let error = ThreadError::Request(problem.into());
@@ -112,7 +105,7 @@ fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunEr
     let wiring = flow.wiring();
     let mut missing = missing(&*flow, &settings, &wiring);
     if let Some(managed) = &settings.managed {
-        if matches!(begin, Begin::Stored(_)) {
+        if matches!(begin, Begin::Stored(..)) {
             missing.retain(|name| !managed.makes(name));
         }
         if let Some(own) = managed.for_run() {
@@ -126,7 +119,7 @@ fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunEr
     // Made here and not inside: a future keeps its arguments beside what is made of them.
     let input = match begin {
         Begin::Input(input) => input,
-        Begin::Stored(stored) => return super::stored::engage(flow, settings, *stored),
+        Begin::Stored(stored, engage) => return engage(flow, settings, stored),
     };
     if !wiring.gates.is_empty() {
         return Box::pin(std::future::ready(Err(unstored_gates(&*flow))));
@@ -140,14 +133,18 @@ fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunEr
         }
         // Here and not in a method: a future of that would keep a pointer to the engine in every run in flight.
         let result = match engine.entry() {
-            None => engine.general(None, None).await,
+            None => engine.all().await,
             Some(mut node) => loop {
                 if let Err(broken) = engine.go_on(Some(node), &[]).await {
                     break Err(broken);
                 }
                 match lane(&mut engine, node).await {
                     LaneEnd::Before(next) => node = next,
-                    end => break engine.after(end).await,
+                    end => match engine.after(end) {
+                        Ok(None) => break Ok(()),
+                        Ok(Some(rest)) => break rest.await,
+                        Err(broken) => break Err(broken),
+                    },
                 }
             },
         };
@@ -259,33 +256,6 @@ impl<F: Flow> Engine<F> {
         }
     }
 
-    /// A question that was asked before this run of the program.
-    pub(super) fn known(
-        &self,
-        id: crate::interrupt::InterruptId,
-    ) -> Option<crate::interrupt::Interrupt> {
-        self.scope.shared.desk.as_ref()?.known(id)
-    }
-
-    /// What a person has said to it.
-    pub(super) fn said(&self, id: crate::interrupt::InterruptId) -> Option<&str> {
-        let desk = self.scope.shared.desk.as_ref()?;
-        desk.answers.get(&id).map(|(name, _)| &**name)
-    }
-
-    /// Runs on from where a thread stopped.
-    pub(super) async fn run_stored(
-        &mut self,
-        book: &mut Book<F::State>,
-    ) -> Result<(), Broken<F::State>> {
-        self.tell(|| EventKind::RunStarted);
-        self.tell_checkpoint(book);
-        if self.scope.superstep > 0 || book.journal.header.turn > 1 || has_input::<F::State>() {
-            self.tell_values();
-        }
-        self.general(None, Some(book)).await
-    }
-
     /// Where the fast path begins, if it can.
     fn entry(&self) -> Option<u32> {
         if self.is_bare() {
@@ -295,49 +265,50 @@ impl<F: Flow> Engine<F> {
         }
     }
 
-    /// Runs on from where the fast path was left.
-    async fn after(&mut self, end: LaneEnd) -> Result<(), Broken<F::State>> {
+    /// What is left to run where the fast path was left.
+    fn after(&mut self, end: LaneEnd) -> Result<Option<Rest<'_, F>>, Broken<F::State>> {
         let (node, job) = self.settle(end)?;
         // Most runs on the fast path end on it.
         if matches!(job, JobEnd::Done) && self.ends(node) {
-            return Ok(());
+            return Ok(None);
         }
-        self.general(Some((node, job)), None).await
+        let mut planner = Planner::new(self.wiring());
+        let mut frontier = Vec::new();
+        self.plan(&mut planner, node, &job, &mut frontier)?;
+        Ok(Some(self.general(Nothing, planner, frontier)))
+    }
+
+    /// All of a run whose first superstep needs what a chain or a loop does without.
+    fn all(&mut self) -> Rest<'_, F> {
+        let mut planner = Planner::new(self.wiring());
+        let mut frontier = Vec::new();
+        planner.start(self.wiring(), &mut frontier);
+        self.general(Nothing, planner, frontier)
     }
 
     /// Runs on with all that a chain or a loop does without; boxed, so that those do not carry it.
-    fn general<'r>(
+    pub(super) fn general<'r, L: Ledger<F> + 'r>(
         &'r mut self,
-        after: Option<(u32, JobEnd)>,
-        mut book: Option<&'r mut Book<F::State>>,
-    ) -> BoxFuture<'r, Result<(), Broken<F::State>>> {
+        mut ledger: L,
+        mut planner: Planner,
+        mut frontier: Vec<Task>,
+    ) -> Rest<'r, F> {
         Box::pin(async move {
             let wiring = Arc::clone(&self.scope.shared.wiring);
-            // Each barrier of a stored run is written down.
-            let bare = self.is_bare() && book.is_none();
-            let lone = |frontier: &[Task]| match frontier {
-                [
-                    Task {
-                        node,
-                        delivery: None,
-                        ..
-                    },
-                ] if bare && wiring.ways[*node as usize].quick => Some(*node),
-                _ => None,
-            };
-            let mut planner = Planner::new(&wiring);
-            let mut frontier = Vec::new();
-            let mut crew = Crew::new(run_job::<F>);
-            match (after, &mut book) {
-                (None, Some(book)) => {
-                    planner = std::mem::replace(&mut book.planner, planner);
-                    frontier = std::mem::take(&mut book.frontier);
-                }
-                (None, None) => planner.start(&wiring, &mut frontier),
-                (Some((node, job)), _) => self.plan(&mut planner, node, &job, &mut frontier)?,
-            }
+            let bare = self.is_bare();
+            let mut crew = Crew::new(self, run_job::<F, L>);
             while !frontier.is_empty() {
-                if let Some(mut node) = lone(&frontier) {
+                let lone = if bare { lone(&wiring, &frontier) } else { None };
+                if L::STORED
+                    && let Some(node) = lone
+                    && ledger.simply_runs(self)
+                {
+                    self.go_on(Some(node), &[]).await?;
+                    self.scope.superstep += 1;
+                    alone(self, &mut planner, &mut frontier, &mut ledger, node).await?;
+                } else if !L::STORED
+                    && let Some(mut node) = lone
+                {
                     frontier.clear();
                     let end = loop {
                         self.go_on(Some(node), &[]).await?;
@@ -357,7 +328,7 @@ impl<F: Flow> Engine<F> {
                             .map(|task| wiring.name(task.node).into())
                             .collect(),
                     });
-                    crew.superstep(self, &mut planner, &mut frontier, book.as_deref_mut())
+                    crew.superstep(self, &mut planner, &mut frontier, &mut ledger)
                         .await?;
                 }
             }
@@ -515,13 +486,6 @@ impl<F: Flow> Engine<F> {
         }
     }
 
-    /// Tells of the checkpoint that was just made, if one was.
-    pub(super) fn tell_checkpoint(&self, book: &mut Book<F::State>) {
-        if let Some(checkpoint) = book.journal.made.take() {
-            self.tell(|| EventKind::Checkpoint { checkpoint });
-        }
-    }
-
     /// Tells the state, if somebody wants it.
     pub(super) fn tell_values(&self) {
         let copy = self.extras.as_ref().and_then(|extras| extras.values);
@@ -582,71 +546,22 @@ pub(super) fn survive<S: State>(
     })
 }
 
-impl<S: State> Broken<S> {
-    pub(super) fn new(kind: RunErrorKind) -> Self {
-        Broken {
-            kind,
-            source: None,
-            pending: Vec::new(),
-            task: None,
-        }
-    }
-
-    pub(super) fn of_thread(error: ThreadError) -> Self {
-        let problem = error.to_string();
-        Broken {
-            source: Some(error.into()),
-            ..Broken::new(RunErrorKind::Thread { problem })
-        }
-    }
-
-    /// A task could not write to the thread.
-    pub(super) fn of_task(problem: String, source: BoxError) -> Self {
-        Broken {
-            source: Some(source),
-            ..Broken::new(RunErrorKind::Thread { problem })
-        }
-    }
-
-    /// Whether the run has stopped in order to go on later.
-    pub(super) fn is_pause(&self) -> bool {
-        matches!(
-            self.kind,
-            RunErrorKind::Interrupted { .. } | RunErrorKind::Drained { .. }
-        )
-    }
-
-    /// The failure of a node, if that is what broke the run.
-    pub(super) fn failure(&self) -> Option<(TaskId, &NodeError)> {
-        match &self.kind {
-            RunErrorKind::Node(error) => Some((self.task?, error)),
-            _ => None,
-        }
-    }
-
-    pub(super) fn refused(nodes: Vec<String>, error: WriteError) -> Self {
-        let kind = RunErrorKind::Write {
-            nodes,
-            problem: error.to_string(),
-        };
-        Broken {
-            source: Some(error.into()),
-            ..Broken::new(kind)
-        }
-    }
-}
-
-impl From<Stop> for RunErrorKind {
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Cancelled => RunErrorKind::Cancelled,
-            Stop::Timeout(of) => RunErrorKind::Timeout { of },
-        }
+/// The node that alone runs next, if the fast path can take it.
+fn lone(wiring: &Wiring, frontier: &[Task]) -> Option<u32> {
+    match frontier {
+        [
+            Task {
+                node,
+                delivery: None,
+                ..
+            },
+        ] if wiring.ways[*node as usize].quick => Some(*node),
+        _ => None,
     }
 }
 
 /// Whether a run is given anything; the state of one that is not holds nothing before its first superstep.
-fn has_input<S: State>() -> bool {
+pub(super) fn has_input<S: State>() -> bool {
     !const { KeyMeta::set(S::KEYS, Trait::Input) }.is_empty()
 }
 

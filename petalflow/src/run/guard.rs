@@ -129,10 +129,19 @@ pub(crate) async fn caught<T>(
     future: impl Future<Output = Result<T, BoxError>>,
 ) -> Result<T, Failure> {
     let mut future = pin!(future);
-    match poll_fn(|cx| poll_caught(future.as_mut(), cx)).await {
+    poll_fn(|cx| poll_once(future.as_mut(), cx)).await
+}
+
+/// Polls a node's future and turns a panic into a failure.
+#[inline]
+pub(crate) fn poll_once<T>(
+    future: Pin<&mut impl Future<Output = Result<T, BoxError>>>,
+    cx: &mut Context<'_>,
+) -> Poll<Result<T, Failure>> {
+    poll_caught(future, cx).map(|ended| match ended {
         Ok(result) => result.map_err(Failure::error),
         Err(payload) => Err(Failure::panic(payload)),
-    }
+    })
 }
 
 /// What a panic carries.

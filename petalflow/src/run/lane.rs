@@ -164,7 +164,11 @@ pub(super) fn lane<F: Flow>(
 
 /// The quick node that alone follows, if that is so; the choice is then forgotten.
 #[inline]
-fn follow<S: State>(wiring: &Wiring, node: u32, effects: &mut Effects<S>) -> Option<u32> {
+pub(super) fn follow<S: State>(
+    wiring: &Wiring,
+    node: u32,
+    effects: &mut Effects<S>,
+) -> Option<u32> {
     if !effects.deliveries().is_empty() {
         return None;
     }

@@ -1,12 +1,15 @@
 //! Driving a flow: the only part that awaits, waits and spawns.
 
+mod alone;
 mod attempt;
+mod broken;
 mod cached;
 mod cancel;
 mod drive;
 mod fork;
 mod guard;
 mod lane;
+mod ledger;
 mod pulse;
 mod settings;
 mod shared;
@@ -86,15 +89,22 @@ enum Progress<F: Flow> {
 pub(crate) struct Start<F: Flow> {
     pub(crate) flow: Arc<F>,
     pub(crate) settings: Settings<F::State>,
-    pub(crate) begin: Begin<F::State>,
+    pub(crate) begin: Begin<F>,
 }
 
+/// What drives a stored run. Only who launches one names it, so that a program that stores nothing does not contain it.
+pub(crate) type EngageStored<F> = fn(
+    Arc<F>,
+    Settings<<F as Flow>::State>,
+    Box<StoredStart<<F as Flow>::State>>,
+) -> BoxFuture<'static, Result<<F as Flow>::State, RunError>>;
+
 /// How a run begins.
-pub(crate) enum Begin<S: State> {
+pub(crate) enum Begin<F: Flow> {
     /// Unstored, from its input.
-    Input(S::Input),
+    Input(<F::State as State>::Input),
     /// From a thread's checkpoints.
-    Stored(Box<StoredStart<S>>),
+    Stored(Box<StoredStart<F::State>>, EngageStored<F>),
 }
 
 impl<F: Flow> std::fmt::Debug for Run<F> {
@@ -144,7 +154,7 @@ impl<F: Flow> Run<F> {
     /// Lets a thread's new input drop what the thread waits for.
     pub(crate) fn discard_pending(mut self) -> Self {
         if let Progress::Ready(start) = &mut self.0
-            && let Begin::Stored(stored) = &mut start.begin
+            && let Begin::Stored(stored, _) = &mut start.begin
         {
             stored.discard = true;
         }

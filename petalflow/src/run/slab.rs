@@ -80,10 +80,12 @@ impl<T: Future> Slab<T> {
         self.slots.len() - self.free.len()
     }
 
-    /// Puts a future into a slot and polls it once; its output, if it was ready at once.
-    pub(crate) fn start(&mut self, future: T) -> Poll<T::Output> {
+    /// Makes a future in a slot and polls it once; its output, if it was ready at once.
+    #[inline]
+    pub(crate) fn start(&mut self, future: impl FnOnce() -> T) -> Poll<T::Output> {
         let number = self.free.pop().unwrap_or_else(|| self.grow());
-        self.slots[number].future.set(Some(future));
+        // Made here rather than handed over: it is large, and would be moved.
+        self.slots[number].future.set(Some(future()));
         self.poll_slot(number)
     }
 
@@ -140,6 +142,7 @@ impl<T: Future> Slab<T> {
         Poll::Ready(output)
     }
 
+    #[cold]
     fn grow(&mut self) -> usize {
         let slot = self.slots.len();
         let flag = Arc::new(SlotWaker {

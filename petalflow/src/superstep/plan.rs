@@ -121,6 +121,16 @@ impl Planner {
     fn follow(&mut self, wiring: &Wiring, node: u32, outcome: Outcome<'_>) -> Result<(), NoEdge> {
         let ways = &wiring.ways[node as usize];
         match outcome {
+            // Most tasks send nothing and leave by their edges.
+            Outcome::Done {
+                chosen: Chosen::Edges,
+                sends: [],
+                ..
+            }
+            | Outcome::Ignored => ways
+                .plain
+                .iter()
+                .for_each(|hop| self.take(wiring, *hop, None)),
             Outcome::Done {
                 chosen,
                 routes,
@@ -154,15 +164,12 @@ impl Planner {
                 }
             }
             Outcome::Caught { to, failure } => self.take(wiring, Hop::Node(to), Some(failure)),
-            Outcome::Ignored => ways
-                .plain
-                .iter()
-                .for_each(|hop| self.take(wiring, *hop, None)),
         }
         Ok(())
     }
 
     /// Takes one edge.
+    #[inline]
     fn take(&mut self, wiring: &Wiring, hop: Hop, delivery: Option<&Delivery>) {
         match (hop, delivery) {
             (Hop::End, _) => {}
@@ -181,13 +188,17 @@ impl Planner {
             (Hop::Each(node), _) => self.empty.push(node),
             (Hop::Join { join, side }, _) => {
                 if self.joins.arrive(join, side, self.round) {
-                    wiring.joins[join as usize]
-                        .out
-                        .iter()
-                        .for_each(|hop| self.take(wiring, *hop, None));
+                    self.leave(wiring, join);
                 }
             }
         }
+    }
+
+    /// All sides of a join have arrived.
+    #[inline(never)]
+    fn leave(&mut self, wiring: &Wiring, join: u32) {
+        let hops = &wiring.joins[join as usize].out;
+        hops.iter().for_each(|hop| self.take(wiring, *hop, None));
     }
 
     fn send(&mut self, node: u32, item: Option<u32>, delivery: &Delivery) {

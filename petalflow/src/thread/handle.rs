@@ -98,7 +98,7 @@ impl<F: Flow> Thread<F> {
 
     fn begin(&self, command: Command<F::State>) -> ThreadRun<F> {
         let threads = &self.threads;
-        let begin = Begin::Stored(Box::new(StoredStart {
+        let start = StoredStart {
             archive: self.archive(),
             namespace: Namespace::ROOT,
             durability: threads.durability,
@@ -107,7 +107,8 @@ impl<F: Flow> Thread<F> {
             keep: threads.keep,
             discard: false,
             nested: None,
-        }));
+        };
+        let begin = Begin::Stored(Box::new(start), stored::engage);
         ThreadRun(Run::new(Start {
             flow: Arc::clone(&threads.flow),
             settings: threads.settings.clone(),
@@ -154,6 +155,7 @@ impl<F: Flow> Thread<F> {
         /// How many are read at once.
         const PAGE: usize = 100;
         let archive = self.checked()?;
+        let wiring = self.threads.flow.wiring();
         let limit = query.limit.unwrap_or(usize::MAX);
         let mut infos = Vec::new();
         let mut before = query.before;
@@ -165,7 +167,7 @@ impl<F: Flow> Thread<F> {
                 let record = Record::decode(&checkpoint.bytes).map_err(ThreadError::value(
                     format!("checkpoint {} of thread `{}`", checkpoint.seq, self.id),
                 ))?;
-                let info = CheckpointInfo::of(checkpoint, &record);
+                let info = CheckpointInfo::of(checkpoint, &record, &wiring);
                 if query.covers(&info) && infos.len() < limit {
                     infos.push(info);
                 }
@@ -175,22 +177,26 @@ impl<F: Flow> Thread<F> {
     }
 
     /// Makes an older checkpoint the newest again, and says its new number: the next [`resume`](Self::resume) goes on from
-    /// there. What came after it stays in the history. Tasks get new ids, and questions are asked anew.
+    /// there. What came after it stays in the history. Tasks get new ids, and questions are asked anew. Sub-flows that keep
+    /// their state know again what they knew then.
     ///
     /// # Errors
     ///
-    /// When there is no such checkpoint, the thread is busy, or the store fails.
+    /// When there is no such checkpoint, what a sub-flow knew then is not stored any more, the thread is busy, or the store
+    /// fails. After a failure of the store, fork again before the thread is resumed: some of its sub-flows may have been
+    /// taken back already.
     pub async fn fork(&self, checkpoint: u64) -> Result<u64, ThreadError> {
         let archive = self.checked()?;
         let _claim = self.claim(&archive).await?;
         stored::fork(&*self.threads.flow, &archive, checkpoint, &archive).await
     }
 
-    /// Begins another thread at a checkpoint of this one.
+    /// Begins another thread at a checkpoint of this one. Its sub-flows that keep their state know what those of this thread
+    /// knew then.
     ///
     /// # Errors
     ///
-    /// When there is no such checkpoint, the other thread exists, one of the two is busy, or the store fails.
+    /// When there is no such checkpoint, what a sub-flow knew then is not stored any more, the other thread exists, one of the two is busy, or the store fails.
     pub async fn fork_to(
         &self,
         checkpoint: u64,
@@ -215,16 +221,7 @@ impl<F: Flow> Thread<F> {
         let (from, to) = (self.checked()?, other.checked()?);
         let _claims = (self.claim(&from).await?, other.claim(&to).await?);
         other.must_be_new().await?;
-        for namespace in from.store.namespaces(&self.id).await? {
-            let mut checkpoints = from.history(&namespace, None, usize::MAX).await?;
-            checkpoints.reverse();
-            let mut after = None;
-            for mut checkpoint in checkpoints {
-                let seq = checkpoint.seq;
-                to.append(&namespace, &mut checkpoint, after, 0..0).await?;
-                after = Some(seq);
-            }
-        }
+        stored::copy(&from, &to).await?;
         Ok(other)
     }
 

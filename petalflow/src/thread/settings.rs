@@ -29,6 +29,7 @@ pub enum OnBusy {
     Refuse,
     /// The run waits until the other has ended. Who waits longest is not always first.
     Queue,
-    /// The other run is cancelled, if it is one of this process; else the run is refused.
+    /// The other run is cancelled, if it is one of this process; else the run is refused with
+    /// [`BusyElsewhere`](super::ThreadError::BusyElsewhere).
     Cancel,
 }

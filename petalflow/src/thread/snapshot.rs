@@ -1,6 +1,7 @@
 //! What a checkpoint shows.
 
 use crate::checkpoint::{Cause, Note, Record, StoredCheckpoint};
+use crate::flow::Wiring;
 use crate::interrupt::Interrupt;
 use crate::{NodeError, State};
 
@@ -64,7 +65,8 @@ impl<S: State> Snapshot<S> {
 }
 
 impl CheckpointInfo {
-    pub(crate) fn of(stored: &StoredCheckpoint, record: &Record) -> Self {
+    /// With the nodes as the program calls them that reads it.
+    pub(crate) fn of(stored: &StoredCheckpoint, record: &Record, wiring: &Wiring) -> Self {
         let header = &record.header;
         CheckpointInfo {
             checkpoint: stored.seq,
@@ -75,7 +77,7 @@ impl CheckpointInfo {
             next: header
                 .frontier
                 .iter()
-                .map(|task| task.node.clone())
+                .map(|task| wiring.known_as(&task.node).into())
                 .collect(),
             notes: header.notes.clone(),
             created_ms: stored.created_ms,

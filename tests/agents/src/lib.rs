@@ -1,1 +1,5 @@
-//! Nothing: the package is its tests.
+//! Tests of petalflow's tools, models and agents as their users see them.
+
+#[doc = include_str!("../../../docs/models.md")]
+#[cfg(doctest)]
+pub mod models {}

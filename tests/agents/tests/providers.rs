@@ -6,3 +6,4 @@ mod failures;
 mod gemini;
 mod openai;
 mod recorded;
+mod responses;

@@ -41,6 +41,12 @@ async fn notes<F: Flow>(thread: &Thread<F>) -> Vec<[String; 4]> {
         .collect()
 }
 
+/// Goes on with a thread to its end.
+async fn end<F: Flow>(thread: &Thread<F>, with: impl Into<Resume<F::State>>) -> F::State {
+    let outcome = thread.resume(with).await.unwrap();
+    outcome.finished().unwrap()
+}
+
 #[tokio::test]
 async fn c71_g065_g067_after_a_node_its_writes_are_kept_and_it_is_not_run_again() {
     // agentmesh runs the node again when the run is resumed.
@@ -53,12 +59,7 @@ async fn c71_g065_g067_after_a_node_its_writes_are_kept_and_it_is_not_run_again(
         assert_eq!(snapshot.state.xs, ["0", "a"]);
         assert_eq!(snapshot.info.next, ["b"]);
         assert_eq!(snapshot.interrupts.len(), 1);
-        let log = thread
-            .resume(Approval::approve())
-            .await
-            .unwrap()
-            .finished()
-            .unwrap();
+        let log = end(&thread, Approval::approve()).await;
         assert_eq!(log.xs, ["0", "a", "b"]);
         log
     });
@@ -78,12 +79,7 @@ async fn c71_g064_g066_before_a_node_it_has_not_run_and_an_approval_runs_it() {
             outcome.interrupts(),
             "asked once, at one time"
         );
-        let log = thread
-            .resume(Approval::approve())
-            .await
-            .unwrap()
-            .finished()
-            .unwrap();
+        let log = end(&thread, Approval::approve()).await;
         assert_eq!(log.xs, ["abc", "node1", "node2"]);
         log
     });
@@ -95,12 +91,7 @@ async fn c71_going_elsewhere_at_a_stop_is_going_there_instead() {
     both!(Before, |launch| {
         let thread = launch.store(&MemoryStore::new()).thread("t");
         let _ = thread.run(list(["abc"])).await.unwrap();
-        let log = thread
-            .resume(Resume::new().goto("node2"))
-            .await
-            .unwrap()
-            .finished()
-            .unwrap();
+        let log = end(&thread, Resume::new().goto("node2")).await;
         assert_eq!(log.xs, ["abc", "node2"]);
         log
     });
@@ -148,7 +139,7 @@ async fn g068_an_edit_is_applied_before_the_run_goes_on() {
         let thread = launch.store(&MemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let edit = Approval::edit(LogXs(list(["edited"]))).by("ann");
-        let log = thread.resume(edit).await.unwrap().finished().unwrap();
+        let log = end(&thread, edit).await;
         assert_eq!(log.xs, ["a", "edited", "b"]);
         assert_eq!(notes(&thread).await, [["b", "edited", "ann", ""]]);
         log
@@ -161,7 +152,7 @@ async fn an_edit_after_a_node_folds_into_what_it_wrote() {
         let thread = launch.store(&MemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let edit = Approval::edit(Overwrite(LogXs(list(["mine"]))));
-        let log = thread.resume(edit).await.unwrap().finished().unwrap();
+        let log = end(&thread, edit).await;
         assert_eq!(log.xs, ["mine", "b"]);
         log
     });
@@ -172,12 +163,7 @@ async fn a_skipped_node_does_not_run_and_its_edges_fire() {
     both!(Before, |launch| {
         let thread = launch.store(&MemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
-        let log = thread
-            .resume(Approval::skip().by("bob"))
-            .await
-            .unwrap()
-            .finished()
-            .unwrap();
+        let log = end(&thread, Approval::skip().by("bob")).await;
         assert_eq!(log.xs, ["node2"]);
         assert_eq!(notes(&thread).await, [["node1", "skipped", "bob", ""]]);
         log
@@ -210,12 +196,7 @@ async fn a_node_that_chooses_cannot_be_skipped() {
             1,
             "it still waits"
         );
-        let log = thread
-            .resume(Resume::new().goto("b"))
-            .await
-            .unwrap()
-            .finished()
-            .unwrap();
+        let log = end(&thread, Resume::new().goto("b")).await;
         assert_eq!(log.xs, ["b"]);
         log
     });
@@ -281,7 +262,7 @@ async fn g069_a_guard_decides_whether_the_run_stops_and_its_error_fails_the_run(
         // The thread is as it was, and goes on once the guard has something to look at.
         let thread = threads.thread("none");
         let fixed = Resume::new().update(PostText("short".into()));
-        let post = thread.resume(fixed).await.unwrap().finished().unwrap();
+        let post = end(&thread, fixed).await;
         assert_eq!(post.log, ["published short"]);
         post
     });
@@ -295,7 +276,7 @@ async fn g070_a_value_and_an_approval_in_one_call() {
         let resume = Resume::new()
             .update(PostText("much too long".into()))
             .decide_all(Approval::approve());
-        let post = thread.resume(resume).await.unwrap().finished().unwrap();
+        let post = end(&thread, resume).await;
         assert_eq!(post.log, ["published much too long"]);
         post
     });
@@ -369,12 +350,7 @@ async fn g072_two_that_stop_in_one_superstep_are_both_asked_and_both_kept() {
         let outcome = thread.resume(other).await.unwrap();
         assert_eq!(waits(&outcome), [("node1".into(), InterruptKind::After)]);
         assert_eq!(outcome.state().xs, ["b", "node1"]);
-        let log = thread
-            .resume(Approval::approve())
-            .await
-            .unwrap()
-            .finished()
-            .unwrap();
+        let log = end(&thread, Approval::approve()).await;
         assert_eq!(log.xs, ["b", "node1", "node2"]);
         log
     });
@@ -403,12 +379,7 @@ async fn a_decision_on_what_does_not_wait_is_refused_and_changes_nothing() {
             "{text}"
         );
         assert_eq!(thread.state().await.unwrap().unwrap().info, before);
-        let _ = thread
-            .resume(Approval::approve())
-            .await
-            .unwrap()
-            .finished()
-            .unwrap();
+        let _ = end(&thread, Approval::approve()).await;
         let error = thread
             .resume(Approval::approve())
             .await
@@ -454,14 +425,39 @@ async fn a_flow_inside_another_stops_and_is_approved_from_outside() {
         let interrupt = &outcome.interrupts()[0];
         assert_eq!((&*interrupt.namespace, &*interrupt.node), ("late", "a"));
         assert_eq!(interrupt.kind, InterruptKind::After);
-        let log = thread
-            .resume(Approval::approve())
-            .await
-            .unwrap()
-            .finished()
-            .unwrap();
+        let log = end(&thread, Approval::approve()).await;
         assert_eq!(log.xs, ["node1", "a", "a", "b"]);
         assert_eq!(notes(&thread).await[0], ["b", "skipped", "ann", ""]);
+        log
+    });
+}
+
+twin! {
+    NestChoice(Log) {
+        node inner: Choice { in: |xs: &[String]| xs.to_vec(), out: |log: Log| Overwrite(LogXs(log.xs)) };
+        inner -> node1;
+    }
+    nodes:
+        inner = |b| b.subflow("inner", Choice, |log: &Log| log.xs.clone().into(), |log: Log| Overwrite(LogXs(log.xs))),
+        node1
+}
+
+#[tokio::test]
+async fn a_node_that_chooses_cannot_be_skipped_inside_another_flow_either() {
+    both!(NestChoice, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let _ = thread.run(list([])).await.unwrap();
+        let error = thread.resume(Approval::skip()).await.unwrap_err();
+        assert!(
+            error.to_string().ends_with(
+                "node `chooses` inside `inner` cannot be skipped, because it chooses where the run goes on: approve or reject it"
+            ),
+            "{error}"
+        );
+        let waits = thread.state().await.unwrap().unwrap().interrupts.len();
+        assert_eq!(waits, 1, "it still waits");
+        let log = end(&thread, Approval::approve()).await;
+        assert_eq!(log.xs, ["chooses", "a", "node1"]);
         log
     });
 }

@@ -5,16 +5,23 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::{MemoryStore, SqliteStore, Store};
+#[cfg(unix)]
+use petalflow::checkpoint::{PostgresOptions, PostgresStore, RedisOptions, RedisStore};
 use petalflow::prelude::*;
-use petalflow::thread::{Durability, Outcome, Threads};
+use petalflow::thread::{Durability, OnBusy, Outcome, Threads};
 use petalflow::{BoxError, TaskId};
 
+#[cfg(unix)]
+use crate::stores::servers::{Postgres, Redis, fresh_name};
+
 const FOLDER: &str = "PETALFLOW_TEST_KILLED_FOLDER";
+const PLACE: &str = "PETALFLOW_TEST_KILLED_PLACE";
 const THREAD: &str = "PETALFLOW_TEST_KILLED_THREAD";
 
 /// How often the process is killed.
@@ -22,6 +29,15 @@ const KILLS: usize = 200;
 
 /// How long that may take on a machine that is busy with other things; then fewer have to do.
 const PATIENCE: Duration = Duration::from_secs(50);
+
+/// How long a process lives before it is killed, in microseconds. The time to start and connect is within, so on a busy machine
+/// it may not get far: each time that so many processes of one thread were killed, the next live that much longer.
+const LIFE: Range<u64> = 5_000..65_000;
+const LONGER_AFTER: u64 = 15;
+
+/// How soon Redis frees the threads of a process that was killed. It may be shorter than a run that is not scheduled for a
+/// while can do with: whoever loses its claim here has nobody who would take it.
+const CLAIM_LASTS: Duration = Duration::from_millis(30);
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -125,8 +141,9 @@ fn threads(store: &(impl Store + Clone), number: usize, log: PathBuf) -> Threads
 const ORDERS: u64 = 60;
 
 /// What the process does: begins the thread, or goes on with it, until it has ended.
-async fn work(store: impl Store + Clone, folder: &Path, number: usize) {
+async fn work(store: impl Store + Clone, on_busy: OnBusy, folder: &Path, number: usize) {
     let thread = threads(&store, number, folder.join(format!("log-{number}")))
+        .on_busy(on_busy)
         .thread(format!("shop-{number}"));
     let begun = thread.state().await.expect("what is stored can be read");
     let run = match begun {
@@ -139,38 +156,49 @@ async fn work(store: impl Store + Clone, folder: &Path, number: usize) {
     }
 }
 
-/// A number below another, by chance.
-fn chance(below: u64) -> u64 {
-    RandomState::new().hash_one(0) % below
+/// How long a process lives, by chance, if others of its thread were killed so often before.
+fn life(killed: u64) -> Duration {
+    let Range { start, end } = LIFE;
+    let span = end * (1 + killed / LONGER_AFTER) - start;
+    Duration::from_micros(start + RandomState::new().hash_one(0) % span)
 }
 
-/// Kills the process that runs `child` until it was killed often enough, and looks at what it leaves.
-fn kill<St: Store + Clone, M: Future<Output = St>>(child: &str, open: impl Fn(PathBuf) -> M) {
-    let folder = tempfile::tempdir().expect("a folder can be made");
+/// Kills the process that runs `child` until it was killed often enough, and looks at what it leaves at the place.
+fn kill<St: Store + Clone, M: Future<Output = St>>(
+    child: &str,
+    folder: &Path,
+    place: &str,
+    open: impl Fn(String) -> M,
+) {
     let begun = Instant::now();
-    let (mut kills, mut number) = (0, 0);
+    let (mut kills, mut number, mut killed) = (0, 0, 0);
     while number < 4 || kills < KILLS && begun.elapsed() < PATIENCE {
         let mut process = Command::new(std::env::current_exe().expect("it is known"))
             .args(["--exact", child, "--nocapture"])
-            .env(FOLDER, folder.path())
+            .env(FOLDER, folder)
+            .env(PLACE, place)
             .env(THREAD, number.to_string())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .expect("it starts");
-        std::thread::sleep(Duration::from_micros(5_000 + chance(60_000)));
+        std::thread::sleep(life(killed));
         process.kill().expect("it can be killed, or has ended");
         let output = process.wait_with_output().expect("it ends");
         match output.status.code() {
-            None => kills += 1,
+            None => {
+                kills += 1;
+                killed += 1;
+            }
             Some(0) => {
-                let (log, name) = (folder.path().join(format!("log-{number}")), number);
+                let log = folder.join(format!("log-{number}"));
                 let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
                 runtime.block_on(async {
-                    let store = open(folder.path().into()).await;
-                    check(&store, name, &log).await;
+                    let store = open(place.to_string()).await;
+                    check(&store, number, &log).await;
                 });
                 number += 1;
+                killed = 0;
             }
             Some(_) => panic!(
                 "thread {number}, after {kills} kills: {}",
@@ -215,9 +243,10 @@ async fn check(store: &(impl Store + Clone), number: usize, log: &Path) {
     assert!(recorded.values().all(|recorded| *recorded));
 }
 
-/// The test of one store: a name, and how it is opened for a folder.
+/// The test of one store: its name; what to do while a dead process still has the thread; where it is, for a folder, or why
+/// it is nowhere; and how it is opened there.
 macro_rules! killed {
-    ($name:ident, $open:expr) => {
+    ($name:ident, $on_busy:expr, $place:expr, $open:expr) => {
         mod $name {
             use super::*;
 
@@ -227,29 +256,72 @@ macro_rules! killed {
                 let (_, path) = path
                     .split_once("::")
                     .expect("the binary's name comes first");
-                kill(&format!("{path}::the_child"), $open);
+                let folder = tempfile::tempdir().expect("a folder can be made");
+                let place: fn(&Path) -> Result<String, String> = $place;
+                match place(folder.path()) {
+                    Ok(place) => kill(&format!("{path}::the_child"), folder.path(), &place, $open),
+                    Err(why) => eprintln!("skipped: {why}"),
+                }
             }
 
             /// Not a test of its own: the process that is killed.
             #[test]
             fn the_child() {
-                let (Some(folder), Ok(number)) = (std::env::var_os(FOLDER), std::env::var(THREAD))
-                else {
+                let told = (
+                    std::env::var_os(FOLDER),
+                    std::env::var(PLACE),
+                    std::env::var(THREAD),
+                );
+                let (Some(folder), Ok(place), Ok(number)) = told else {
                     return;
                 };
-                let folder = PathBuf::from(folder);
                 let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
                 runtime.block_on(async {
-                    let store = $open(folder.clone()).await;
-                    work(store, &folder, number.parse().expect("a number")).await;
+                    let store = $open(place).await;
+                    let number = number.parse().expect("a number");
+                    work(store, $on_busy, Path::new(&folder), number).await;
                 });
             }
         }
     };
 }
 
-killed!(sqlite, |folder: PathBuf| async move {
-    SqliteStore::open(folder.join("shop.sqlite"))
-        .await
-        .expect("it opens")
-});
+// A lock of the operating system is free as soon as its process is dead, so nobody has to wait.
+killed!(
+    sqlite,
+    OnBusy::Refuse,
+    |folder| Ok(folder.join("shop.sqlite").display().to_string()),
+    |path: String| async move { SqliteStore::open(path).await.expect("it opens") }
+);
+
+#[cfg(unix)]
+killed!(
+    postgres,
+    OnBusy::Queue,
+    |_| Ok(format!(
+        "{} {}",
+        Postgres::shared()?.url,
+        fresh_name("killed")
+    )),
+    |place: String| async move {
+        let (url, schema) = place.split_once(' ').expect("two words");
+        let options = PostgresOptions::new(url).schema(schema).pool_size(2);
+        let store = PostgresStore::connect_with(options).await;
+        store.expect("the server lets us in")
+    }
+);
+
+#[cfg(unix)]
+killed!(
+    redis,
+    OnBusy::Queue,
+    |_| Ok(format!("{} {}", Redis::shared()?.url, fresh_name("killed"))),
+    |place: String| async move {
+        let (url, prefix) = place.split_once(' ').expect("two words");
+        let options = RedisOptions::new(url)
+            .prefix(prefix)
+            .claim_lasts(CLAIM_LASTS);
+        let store = RedisStore::connect_with(options).await;
+        store.expect("the server lets us in")
+    }
+);

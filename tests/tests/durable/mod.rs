@@ -2,12 +2,15 @@
 
 mod approvals;
 mod asks;
+mod busy;
 mod checkpoints;
 mod contract;
 mod crash;
 mod faults;
 mod inner;
+mod kept;
 mod killed;
+mod outage;
 mod pending;
 mod streams;
 mod time_travel;

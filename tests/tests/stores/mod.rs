@@ -10,9 +10,11 @@ mod postgres;
 mod redis;
 // Servers are started and stopped by a shell.
 #[cfg(unix)]
-mod servers;
+pub(crate) mod servers;
+#[cfg(unix)]
+mod shared;
 
-mod sqlite;
+pub(crate) mod sqlite;
 
 use petalflow::checkpoint::MemoryStore;
 use petalflow::testing::{StoreUnderTest, store_contract};

@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use petalflow::checkpoint::{
-    Address, Claim, PostgresOptions, PostgresStore, Store, StoreError, StoredCheckpoint,
-};
+use petalflow::checkpoint::{Claim, PostgresOptions, PostgresStore, Store, StoreError};
 use petalflow::testing::{StoreUnderTest, store_contract};
 
 use super::other_process::{OtherProcess, given_server};
 use super::servers::{Postgres, fresh_name};
+use super::shared::{ESSAY, append, append_many, busy, checkpoint, contend, is_away, is_back};
 
 store_contract! {
     contract, async || {
@@ -32,21 +31,6 @@ fn shared() -> Option<&'static Postgres> {
     Postgres::shared()
         .inspect_err(|why| eprintln!("skipped: {why}"))
         .ok()
-}
-
-fn checkpoint(seq: u64) -> StoredCheckpoint {
-    StoredCheckpoint {
-        seq,
-        base: seq,
-        created_ms: 1_700_000_000_000 + seq,
-        bytes: seq.to_be_bytes().to_vec(),
-    }
-}
-
-async fn append(store: &PostgresStore, seq: u64, after: Option<u64>) -> Result<(), StoreError> {
-    store
-        .append(Address::root("essay"), &checkpoint(seq), after, 0..0)
-        .await
 }
 
 /// Runs statements as someone else would.
@@ -73,21 +57,10 @@ async fn works_again_when_the_server_is_back() {
     assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
 
     server.stop();
-    let away = [
-        append(&store, 2, Some(1)).await.unwrap_err(),
-        store.read(Address::root("essay"), None).await.unwrap_err(),
-        store.claim("other", "one").await.unwrap_err(),
-    ];
-    for error in away {
-        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
-    }
-    store.release("other", "one");
+    is_away(&store).await;
 
     server.start();
-    append(&store, 2, Some(1)).await.unwrap();
-    append(&other, 3, Some(2)).await.unwrap();
-    let read = store.read(Address::root("essay"), None).await.unwrap();
-    assert_eq!(read.unwrap().chain, [checkpoint(3)]);
+    is_back(&store, &other).await;
     assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
     assert_eq!(other.claim("essay", "two").await.unwrap(), busy("one"));
 }
@@ -208,37 +181,13 @@ async fn processes_that_contend_lose_nothing() {
         "stores::postgres::other_process_appends",
         &format!("{} {schema}", server.url),
     );
-    append_many(&store).await;
-    process.finish();
-    let history = store
-        .history(Address::root("essay"), None, 1000)
-        .await
-        .unwrap();
-    let numbers: Vec<u64> = history.iter().rev().map(|found| found.seq).collect();
-    assert_eq!(numbers, (1..=100).collect::<Vec<_>>());
+    contend(&store, process).await;
 }
 
 #[tokio::test]
 async fn other_process_appends() {
     if let Some(store) = given_store().await {
         append_many(&store).await;
-    }
-}
-
-/// Appends 50 checkpoints, each after whatever is the newest.
-async fn append_many(store: &PostgresStore) {
-    let mut newest = None;
-    let mut appended = 0;
-    while appended < 50 {
-        let seq = newest.map_or(1, |newest| newest + 1);
-        match append(store, seq, newest).await {
-            Ok(()) => {
-                appended += 1;
-                newest = Some(seq);
-            }
-            Err(StoreError::Conflict { found, .. }) => newest = found,
-            Err(error) => panic!("{error:?}"),
-        }
     }
 }
 
@@ -269,7 +218,7 @@ async fn an_older_layout_is_brought_up_to_date() {
     sql(&server.url, &back).await;
 
     let store = open(&server.url, &schema).await.unwrap();
-    let read = store.read(Address::root("essay"), None).await.unwrap();
+    let read = store.read(ESSAY, None).await.unwrap();
     assert_eq!(read.unwrap().chain, [checkpoint(1)]);
     assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
 }
@@ -324,10 +273,4 @@ async fn a_url_that_cannot_be_read_is_not_shown() {
         words.contains("write postgres://user:password@host/database") && !words.contains("secret"),
         "{words}"
     );
-}
-
-fn busy(owner: &str) -> Claim {
-    Claim::Busy {
-        owner: owner.into(),
-    }
 }

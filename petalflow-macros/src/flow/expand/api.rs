@@ -1,9 +1,12 @@
 //! What the user sees: the type, its functions, and that it is a flow.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::Visibility;
+use syn::ext::IdentExt as _;
 
 use super::{Cx, builder, docs, gates};
+use crate::types;
 
 /// The flow's type.
 pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
@@ -20,6 +23,9 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
             #vis struct #name <> { #fields }
         };
     }
+    if is_like_a_key(cx) {
+        return apart(cx, &docs);
+    }
     // From its first token to its last it is where the name stands: there rustc says that the name is taken. It still comes from
     // a macro, so that no lint takes it for the user's.
     let item = quote_spanned!(Span::call_site().located_at(name.span())=> struct #name;);
@@ -28,6 +34,85 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         #docs
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
         #vis #item
+    }
+}
+
+/// Whether the state may have a type of this name: its keys' types, input and update are named state + something.
+fn is_like_a_key(cx: &Cx<'_>) -> bool {
+    let state = types::last_segment(cx.state).map(|segment| segment.ident.unraw().to_string());
+    let name = cx.name.unraw().to_string();
+    state.is_some_and(|state| name.starts_with(&state))
+}
+
+/// The flow's type in a module of its own, so that all but the import means this type where there is another of its name:
+/// then the import is the only mistake.
+fn apart(cx: &Cx<'_>, docs: &TokenStream) -> TokenStream {
+    let Cx {
+        attrs, vis, name, ..
+    } = cx;
+    let (module, cfgs, reach) = (module(cx), cx.cfgs(), from_within(vis));
+    let (of_docs, of_type): (Vec<_>, Vec<_>) =
+        attrs.iter().partition(|attr| attr.path().is_ident("doc"));
+    // All of it stands where the name does: there rustc says that the name is taken.
+    let place = Span::call_site().located_at(name.span());
+    let (path, last) = (
+        Ident::new(&module.to_string(), place),
+        Ident::new_raw(&name.unraw().to_string(), place),
+    );
+    let import = quote_spanned!(place=> use #path::#last;);
+    quote! {
+        #(#cfgs)*
+        #[allow(non_snake_case)]
+        mod #module {
+            #(#of_type)*
+            #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
+            #[allow(unreachable_pub, missing_docs, clippy::redundant_pub_crate)]
+            #reach struct #name;
+        }
+        #(#cfgs)*
+        #(#of_docs)*
+        #docs
+        #[doc(inline)]
+        #[allow(unused_imports)]
+        #vis #import
+    }
+}
+
+fn module(cx: &Cx<'_>) -> Ident {
+    format_ident!("__petalflow_{}", cx.name, span = Span::call_site())
+}
+
+/// The same visibility, said one module further in.
+fn from_within(vis: &Visibility) -> TokenStream {
+    match vis {
+        Visibility::Inherited => quote!(pub(super)),
+        Visibility::Restricted(within) if within.path.is_ident("self") => quote!(pub(super)),
+        Visibility::Restricted(within) if within.path.is_ident("super") => {
+            quote!(pub(in super::super))
+        }
+        Visibility::Restricted(within)
+            if within
+                .path
+                .segments
+                .first()
+                .is_some_and(|first| first.ident == "super") =>
+        {
+            let path = &within.path;
+            quote!(pub(in super::#path))
+        }
+        vis => quote!(#vis),
+    }
+}
+
+/// What makes the flow's name mean its type in the code that follows.
+pub(super) fn own_name(cx: &Cx<'_>) -> TokenStream {
+    if cx.values().next().is_some() || !is_like_a_key(cx) {
+        return TokenStream::new();
+    }
+    let (module, name) = (module(cx), cx.name);
+    quote! {
+        #[allow(unused_imports)]
+        use #module::#name;
     }
 }
 

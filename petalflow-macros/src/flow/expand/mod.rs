@@ -45,7 +45,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let cfgs = cx.cfgs();
     let (builder, inherent, flow) = (builder::item(cx), api::inherent(cx), api::flow(cx));
     let (nodes, tables, step) = (nodes::code(cx), tables::code(cx), step::code(cx));
-    let guards = gates::code(cx);
+    let (guards, own_name) = (gates::code(cx), api::own_name(cx));
     let (reports, items) = if cx.lost {
         Default::default()
     } else {
@@ -58,6 +58,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
         #[allow(long_running_const_eval, unused_qualifications)]
         const _: () = {
             use #krate::__private::flow as __petalflow;
+            #own_name
             #nodes
             #tables
             #reports

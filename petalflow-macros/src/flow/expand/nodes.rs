@@ -17,7 +17,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let mut code = quote_spanned! {span=>
         type #alias = <#state as __petalflow::IsState>::State;
         trait __Over { type State; }
-        impl __Over for #name { type State = #alias; }
+        impl __Over for #name { type State = #state; }
     };
     for (place, node) in model.nodes.iter().enumerate() {
         if let Kind::Subflow(subflow) = &node.kind {
@@ -51,7 +51,7 @@ fn spec(cx: &Cx<'_>, place: usize) -> TokenStream {
     }
 }
 
-/// The state, for what must not complain of it again.
+/// The state as written, by a name that may stand anywhere: what cannot be said of a type that is no state is not asked.
 pub(super) fn over(cx: &Cx<'_>) -> TokenStream {
     let name = cx.name;
     quote!(<#name as __Over>::State)

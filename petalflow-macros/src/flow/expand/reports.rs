@@ -1,15 +1,12 @@
 //! One line per node, per arm, and per further edge: what the one pass found out about it becomes an error at its token.
 
-use petalflow_graph::{Source, Target, Via, index};
+use petalflow_graph::{Source, Target, Via};
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::spanned::Spanned as _;
 
-use super::nodes::{check_at, respan};
+use super::nodes::check_at;
 use super::{Cx, list, number};
-
-/// In flows of up to about this many nodes every mistake is reported at once.
-const MOST_STATEMENTS: usize = 64;
+use crate::flow::model::Arm;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { model, .. } = cx;
@@ -18,7 +15,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     // The first edge to a node is reported with it: usually both are the same token.
     let mut first = vec![None; nodes];
     let mut further = Vec::new();
-    let (mut plain, mut routed) = (vec![false; nodes], vec![false; nodes]);
+    let (mut plain, mut arms) = (vec![false; nodes], vec![Vec::<&Arm>::new(); nodes]);
     for (at, edge) in model.edges.iter().enumerate() {
         if let Target::Node(to) = edge.to {
             match &mut first[to as usize] {
@@ -35,30 +32,36 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             plain[from as usize] = true;
         }
     }
-    model
-        .arms
-        .iter()
-        .for_each(|arm| routed[arm.node as usize] = true);
+    for arm in &model.arms {
+        arms[arm.node as usize].push(arm);
+    }
     for (place, node) in model.nodes.iter().enumerate() {
         let (i, first) = (
             number(place),
             number(first[place].unwrap_or(u32::MAX as usize)),
         );
-        if routed[place] {
-            let arms = model.arms.iter().filter(|arm| arm.node == index(place));
-            let names = list(arms.clone().map(|arm| &arm.route));
-            let at = node.leaves.as_ref().unwrap_or(&node.at);
-            checks.push((&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))));
-            checks.push((at, quote!(__petalflow::route(__CHECKED, #i, &[#names]))));
-            for arm in arms {
-                let name = &arm.route;
-                checks.push((&arm.at, quote!(__petalflow::arm(__CHECKED, #i, #name))));
-            }
-        } else {
+        let arms = &arms[place];
+        if arms.is_empty() {
             let plain = plain[place];
             checks.push((
                 &node.at,
                 quote!(__petalflow::node(__CHECKED, #i, #first, #plain)),
+            ));
+            continue;
+        }
+        let names = list(arms.iter().map(|arm| &arm.route));
+        let edges = list(arms.iter().map(|arm| number(arm.edge)));
+        let at = node.leaves.as_ref().unwrap_or(&node.at);
+        checks.push((&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first))));
+        checks.push((
+            at,
+            quote!(__petalflow::route(__CHECKED, #i, &[#names], &[#edges])),
+        ));
+        for arm in arms {
+            let (name, edge) = (&arm.route, number(arm.edge));
+            checks.push((
+                &arm.at,
+                quote!(__petalflow::arm(__CHECKED, #i, #name, #edge)),
             ));
         }
     }
@@ -69,32 +72,11 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             quote!(__petalflow::edge(__CHECKED, #i)),
         ));
     }
-    statements(checks)
+    checks
+        .into_iter()
+        .map(|(at, call)| check_at(at, call))
+        .collect()
 }
 
-/// What must hold, and the token where it is said.
+/// What must hold, and the token where it is said. Each is a statement of its own, so that each can fail by itself.
 type Check<'a> = (&'a TokenStream, TokenStream);
-
-/// A statement per check, so that each can fail by itself; in a large flow one for several checks, because a statement costs
-/// rustc half a millisecond, and of those in one only the first that fails is reported. Neighbours, of which one change breaks
-/// several, are in different statements.
-fn statements(checks: Vec<Check<'_>>) -> TokenStream {
-    let mut groups: Vec<Vec<Check<'_>>> = Vec::new();
-    for (i, check) in checks.into_iter().enumerate() {
-        if i < MOST_STATEMENTS {
-            groups.push(vec![check]);
-        } else {
-            groups[i % MOST_STATEMENTS].push(check);
-        }
-    }
-    let statement = |checks: &Vec<Check<'_>>| match &checks[..] {
-        [(at, call)] => check_at(at, call.clone()),
-        checks => {
-            let calls = checks
-                .iter()
-                .map(|(at, call)| respan(quote!(#call;), at.span()));
-            quote!(const _: () = { #(#calls)* };)
-        }
-    };
-    groups.iter().map(statement).collect()
-}

@@ -58,7 +58,6 @@ pub(crate) fn function(
     };
     let node_impl = cx.node_impl();
     let takes = cx.takes();
-    let fn_node = runtime.spot(written, quote!(#runtime::FnNode<#state>));
     let once = node
         .output
         .as_ref()
@@ -79,8 +78,8 @@ pub(crate) fn function(
             type #state = #written;
             #node_impl
             #[automatically_derived]
-            impl #fn_node for #ident {
-                const NODE: Self = Self {};
+            impl #runtime::__private::Function for #ident {
+                const ITSELF: Self = Self {};
             }
             #takes
             #once
@@ -106,8 +105,8 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
                 }
             }
             #[automatically_derived]
-            impl<__S: #runtime::State> #runtime::FnNode<__S> for #ident {
-                const NODE: Self = ::core::unreachable!();
+            impl #runtime::__private::Function for #ident {
+                const ITSELF: Self = ::core::unreachable!();
             }
         };
     }

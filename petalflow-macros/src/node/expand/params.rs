@@ -64,9 +64,18 @@ impl Binder<'_> {
         let named = if named.is_empty() {
             quote!(#runtime::KeySet::NONE)
         } else {
-            quote!(#runtime::KeyMeta::hashed(<#state as #runtime::State>::KEYS, &[#(#named),*]))
+            // What is no state is said where it is named, and not again here.
+            quote!({
+                #[allow(unused_imports)]
+                use #runtime::__private::NoNames as _;
+                #runtime::KeyMeta::hashed(#runtime::__private::Names::<#state>::KEYS, &[#(#named),*])
+            })
         };
-        quote!(#named #(#typed)*)
+        if typed.is_empty() {
+            named
+        } else {
+            quote!((#named) #(#typed)*)
+        }
     }
 
     /// Statements that name what the run must have, to the variable `requirements`. None if nothing is needed.

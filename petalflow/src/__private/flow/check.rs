@@ -37,6 +37,8 @@ pub enum Items {
     EachForgotten,
     /// A node that returns items and has no `each` edge.
     Unused,
+    /// The node has no such route, which is said at the arm.
+    NoRoute,
 }
 
 /// Compares all edges with their nodes; `E` is the number of edges and nodes together.
@@ -73,6 +75,8 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
                 } else if to_node && carries && !takes && !specs[to].broken {
                     items[at] = Items::Refused;
                 }
+            } else {
+                items[at] = Items::NoRoute;
             }
         } else if what == kind::PLAIN && takes {
             // Items that are returned at the one end and needed at the other are one mistake.
@@ -102,22 +106,37 @@ const fn index_of(routes: &[&str], name: &str) -> Option<usize> {
 /// Reports what is wrong with a node that has no arms, and with the first edge to it.
 #[track_caller]
 pub const fn node(checked: &Checked, place: u32, first: u32, plain: bool) {
-    report_routes(&checked.nodes[place as usize], &[], plain);
+    let node = &checked.nodes[place as usize];
+    if node.has_route {
+        report_routes(node, &[], plain);
+    }
     routed(checked, place, first);
 }
 
 /// Reports what is wrong with a node, but for its routes, and with the first edge to it.
 #[track_caller]
 pub const fn routed(checked: &Checked, place: u32, first: u32) {
-    let node = &checked.nodes[place as usize];
     if let Items::Unused = checked.items[checked.edges.len() + place as usize] {
-        item_mismatch(&words::items_unused(node.name));
+        item_mismatch(&words::items_unused(checked.nodes[place as usize].name));
     }
-    if (first as usize) < checked.edges.len() {
+    if (first as usize) < checked.edges.len()
+        && !matches!(checked.items[first as usize], Items::Fit)
+    {
         edge(checked, first);
     }
     let verdict = &checked.verdicts[place as usize];
-    // Asked of a node with a mistake only: constant evaluation pays for each call.
+    // Constant evaluation pays for each call, so the rest is for a node with a mistake.
+    if let Verdict {
+        unmet: None,
+        conflict: None,
+        output: None,
+        stuck: false,
+        endless: false,
+        ..
+    } = verdict
+    {
+        return;
+    }
     if let Some(_) = verdict.unmet
         && is_guards(checked, place)
     {
@@ -145,7 +164,7 @@ pub const fn edge(checked: &Checked, edge: u32) {
         "START"
     };
     let text = match checked.items[edge as usize] {
-        Items::Fit | Items::Unused => return,
+        Items::Fit | Items::Unused | Items::NoRoute => return,
         Items::EachForgotten => words::each_forgotten(checked.nodes[to].name, source),
         Items::Needed => words::needs_item(checked.nodes[to].name, source),
         Items::Refused => words::takes_no_item(checked.nodes[to].name, source),
@@ -157,16 +176,29 @@ pub const fn edge(checked: &Checked, edge: u32) {
     item_mismatch(&text);
 }
 
-/// Reports what is wrong with the routes of a node as a whole.
+/// Reports what is wrong with the routes of a node as a whole; each arm comes with an edge of its own.
 #[track_caller]
-pub const fn route(checked: &Checked, place: u32, arms: &[&str]) {
-    report_routes(&checked.nodes[place as usize], arms, false);
+pub const fn route(checked: &Checked, place: u32, arms: &[&str], edges: &[u32]) {
+    let node = &checked.nodes[place as usize];
+    // As many arms as routes, and none that is not a route: asked first, because names are dear to compare.
+    if node.has_route && arms.len() == node.routes.len() && edges.len() == arms.len() {
+        let mut at = 0;
+        while at < edges.len() && !matches!(checked.items[edges[at] as usize], Items::NoRoute) {
+            at += 1;
+        }
+        if at == edges.len() {
+            return;
+        }
+    }
+    report_routes(node, arms, false);
 }
 
-/// Reports an arm for a route that the node does not have.
+/// Reports an arm for a route that the node does not have; `edge` is one of the arm's.
 #[track_caller]
-pub const fn arm(checked: &Checked, place: u32, arm: &str) {
-    report_arm(&checked.nodes[place as usize], arm);
+pub const fn arm(checked: &Checked, place: u32, arm: &str, edge: u32) {
+    if let Items::NoRoute = checked.items[edge as usize] {
+        report_arm(&checked.nodes[place as usize], arm);
+    }
 }
 
 #[track_caller]

@@ -4,14 +4,45 @@ use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
 use crate::checkpoint::StoreError;
+use crate::checkpoint::explained::Explained;
 
 /// A failure as the contract names it.
 pub(super) fn store_error(error: Error) -> StoreError {
     match error.code() {
-        Some(code) if is_passing(code) => StoreError::Unavailable(error.into()),
-        Some(_) => StoreError::Other(error.into()),
+        Some(code) if !is_passing(code) => StoreError::Other(Explained::error(
+            "PostgreSQL refused what it was asked",
+            error,
+        )),
+        code => StoreError::Unavailable(Explained::error(words(code), error)),
+    }
+}
+
+/// What a failure that passes is, and what to do about it.
+fn words(code: Option<&SqlState>) -> &'static str {
+    match code {
         // No word from the server: the connection is at fault.
-        None => StoreError::Unavailable(error.into()),
+        None => {
+            "PostgreSQL cannot be reached: see that the server runs and can be connected to, then try again (a run goes on with \
+             `resume`); what was stored before is intact"
+        }
+        Some(code) if code.code().starts_with("57P") => {
+            "PostgreSQL is going down or coming up: try again once it runs (a run goes on with `resume`); what was stored before \
+             is intact"
+        }
+        Some(&SqlState::DISK_FULL) => {
+            "PostgreSQL has no room left: free space on its disk, then try again (a run goes on with `resume`); what was stored \
+             before is intact"
+        }
+        Some(&SqlState::TOO_MANY_CONNECTIONS) => {
+            "PostgreSQL has no connection left: raise its `max_connections`, or lower `PostgresOptions::pool_size`"
+        }
+        Some(&SqlState::QUERY_CANCELED) => {
+            "PostgreSQL took too long: see what keeps it busy, or raise `PostgresOptions::statement_timeout`"
+        }
+        Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => {
+            "PostgreSQL takes no writes here: connect to the primary server, and see that the database is not set to read only"
+        }
+        Some(_) => "PostgreSQL could not do it just now: try again (a run goes on with `resume`)",
     }
 }
 
@@ -22,7 +53,12 @@ pub(super) fn problem(words: impl Into<String>) -> StoreError {
 
 /// The server did not answer in time.
 pub(super) fn too_slow(doing: &str) -> StoreError {
-    StoreError::Unavailable(format!("PostgreSQL took too long {doing}").into())
+    StoreError::Unavailable(
+        format!(
+            "PostgreSQL took too long {doing}: see that the server runs and what keeps it busy, then try again (a run goes on with `resume`)"
+        )
+        .into(),
+    )
 }
 
 /// Whether the server has refused the statement for a reason that may not hold the next time. As it says so itself, it has

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::checkpoint::server::server_options;
+
 /// Settings of a [`PostgresStore`](super::PostgresStore).
 ///
 /// ```
@@ -60,26 +62,10 @@ impl PostgresOptions {
         self
     }
 
-    /// How long connecting may take.
-    #[must_use]
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
-        self
-    }
-
     /// How long one statement may take, waiting for locks included. A longer one is cancelled and the call fails.
     #[must_use]
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.statement_timeout = timeout;
-        self
-    }
-
-    /// The certificates, in PEM, that the server's certificate must lead to. Without any they are those that the system
-    /// trusts.
-    #[cfg(feature = "tls")]
-    #[must_use]
-    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.root_certificates = Some(pem.into());
         self
     }
 
@@ -88,6 +74,8 @@ impl PostgresOptions {
         format!("\"{}\"", self.schema.replace('"', "\"\""))
     }
 }
+
+server_options!(PostgresOptions);
 
 /// Without the url, which may hold a password.
 impl fmt::Debug for PostgresOptions {

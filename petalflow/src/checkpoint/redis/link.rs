@@ -5,6 +5,7 @@ use redis::{Client, ErrorKind, FromRedisValue, RedisError, ScriptInvocation, Ser
 
 use super::options::RedisOptions;
 use crate::checkpoint::StoreError;
+use crate::checkpoint::explained::Explained;
 
 /// One connection for all calls, which come one after another through it. When it is lost it is made anew.
 #[derive(Clone)]
@@ -118,8 +119,32 @@ pub(super) fn store_error(error: RedisError) -> StoreError {
         ),
     };
     if passes || error.is_connection_dropped() || error.is_timeout() {
-        StoreError::Unavailable(error.into())
+        StoreError::Unavailable(Explained::error(words(&error), error))
     } else {
-        StoreError::Other(error.into())
+        StoreError::Other(Explained::error("Redis refused what it was asked", error))
+    }
+}
+
+/// What a failure that passes is, and what to do about it.
+fn words(error: &RedisError) -> &'static str {
+    if error.is_timeout() {
+        return "Redis took too long to answer: see that the server runs and what keeps it busy, then try again (a run goes on with \
+                `resume`)";
+    }
+    match error.code() {
+        Some("OOM") => {
+            "Redis has no memory left: raise its `maxmemory`, then try again (a run goes on with `resume`); what was stored before \
+             is intact"
+        }
+        Some("MISCONF") => {
+            "Redis cannot save to its disk and takes no writes: see what its log says, then try again (a run goes on with `resume`)"
+        }
+        Some("READONLY" | "NOREPLICAS") => {
+            "Redis takes no writes here: connect to the primary server, and see that its replicas run"
+        }
+        Some(_) => "Redis could not do it just now: try again (a run goes on with `resume`)",
+        None => {
+            "Redis cannot be reached: see that the server runs and can be connected to, then try again (a run goes on with `resume`)"
+        }
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::checkpoint::server::server_options;
+
 /// Settings of a [`RedisStore`](super::RedisStore).
 ///
 /// ```
@@ -58,29 +60,15 @@ impl RedisOptions {
         self
     }
 
-    /// How long connecting may take.
-    #[must_use]
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
-        self
-    }
-
     /// How long the server may take to answer.
     #[must_use]
     pub fn response_timeout(mut self, timeout: Duration) -> Self {
         self.response_timeout = timeout;
         self
     }
-
-    /// The certificates, in PEM, that the server's certificate must lead to. Without any they are those that the system
-    /// trusts.
-    #[cfg(feature = "tls")]
-    #[must_use]
-    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.root_certificates = Some(pem.into());
-        self
-    }
 }
+
+server_options!(RedisOptions);
 
 /// Without the url, which may hold a password.
 impl fmt::Debug for RedisOptions {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use rusqlite::ErrorCode;
 
 use crate::checkpoint::StoreError;
+use crate::checkpoint::explained::Explained;
 
 /// How an operation on a connection ends if not well.
 pub(super) enum Failure {
@@ -51,15 +52,6 @@ impl Failure {
 pub(super) struct Place {
     pub(super) path: Arc<Path>,
     pub(super) patience: Duration,
-}
-
-/// What a user reads below [`StoreError`].
-#[derive(Debug, thiserror::Error)]
-#[error("{words}")]
-struct Explained {
-    words: String,
-    #[source]
-    source: Option<rusqlite::Error>,
 }
 
 impl Place {
@@ -108,10 +100,7 @@ impl Place {
                 );
             }
         };
-        StoreError::Unavailable(Box::new(Explained {
-            words,
-            source: Some(error),
-        }))
+        StoreError::Unavailable(Explained::error(words, error))
     }
 
     /// The store cannot be used for a reason of ours.
@@ -120,18 +109,12 @@ impl Place {
             Some(cause) => format!("{words} ({cause})"),
             None => words,
         };
-        StoreError::Unavailable(Box::new(Explained {
-            words,
-            source: None,
-        }))
+        StoreError::Unavailable(words.into())
     }
 
     /// The file is not what it was taken for.
     pub(super) fn refused(words: String) -> StoreError {
-        StoreError::Other(Box::new(Explained {
-            words,
-            source: None,
-        }))
+        StoreError::Other(words.into())
     }
 }
 
@@ -147,10 +130,7 @@ fn damaged(error: &rusqlite::Error, thread: Option<&str>, what: String) -> Store
 }
 
 fn other(words: String, error: rusqlite::Error) -> StoreError {
-    StoreError::Other(Box::new(Explained {
-        words,
-        source: Some(error),
-    }))
+    StoreError::Other(Explained::error(words, error))
 }
 
 /// Whether a row holds what this store would not have put there.

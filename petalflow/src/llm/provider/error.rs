@@ -27,13 +27,17 @@ impl Failures {
 
     /// An error of this kind, with what went wrong.
     pub(super) fn error(&self, kind: LlmErrorKind, what: &str) -> LlmError {
-        let what = short(what);
+        // Some servers repeat the key that they do not like. Before anything is cut off: half a key is a secret too.
         let what = match &self.key {
-            // Some servers repeat the key that they do not like.
-            Some(key) if !key.is_empty() => what.replace(key.as_str(), "***"),
-            _ => what,
+            Some(key) if !key.is_empty() => short(&what.replace(key.as_str(), "***")),
+            _ => short(what),
         };
         LlmError::new(kind, format!("provider `{}` failed: {what}", self.name))
+    }
+
+    /// The library underneath panicked over what the server sent.
+    pub(super) fn panicked(&self) -> LlmError {
+        self.error(LlmErrorKind::Malformed, "its answer cannot be read")
     }
 
     /// What this failure means.
@@ -115,6 +119,23 @@ impl Failures {
             .unwrap_or_else(|| body.trim().to_string());
         let colon = if said.is_empty() { "" } else { ": " };
         self.error(kind, &format!("{status}{colon}{said}"))
+    }
+
+    /// An answer without anything in it: an error that came with a good status, or something else altogether.
+    pub(super) fn empty(&self, body: Option<&Value>) -> LlmError {
+        match body {
+            Some(body) if body.get("error").is_some_and(|error| !error.is_null()) => {
+                self.refusal(body)
+            }
+            Some(body) => self.error(
+                LlmErrorKind::Malformed,
+                &format!("there is no answer in what it sent: {body}"),
+            ),
+            None => self.error(
+                LlmErrorKind::Malformed,
+                "there is no answer in what it sent",
+            ),
+        }
     }
 
     /// An error in place of an answer, or in the middle of one.

@@ -44,13 +44,11 @@ impl Chunks {
     /// A call, or a piece of one: the arguments of some come by path.
     fn call(&mut self, call: &Value, deltas: &mut Vec<Delta>) {
         let name = text(call, "name").filter(|name| !name.is_empty());
-        let place = match (self.open, &name) {
-            (Some(open), None) => open,
-            _ => {
-                self.calls += 1;
-                self.calls - 1
-            }
-        };
+        let place = self.open.filter(|_| name.is_none());
+        let place = place.unwrap_or_else(|| {
+            self.calls += 1;
+            self.calls - 1
+        });
         let goes_on = call.get("willContinue").and_then(Value::as_bool) == Some(true);
         self.open = goes_on.then_some(place);
         deltas.push(Delta::Call {

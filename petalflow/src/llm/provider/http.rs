@@ -17,7 +17,7 @@ impl Default for Timeouts {
     fn default() -> Self {
         Timeouts {
             connect: Duration::from_secs(10),
-            idle: Duration::from_secs(600),
+            idle: Duration::from_mins(10),
         }
     }
 }

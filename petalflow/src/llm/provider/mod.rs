@@ -9,10 +9,11 @@ mod response;
 
 use std::env;
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
@@ -46,7 +47,7 @@ pub struct ProviderModel {
     kind: AdapterKind,
     model: String,
     base_url: Option<String>,
-    /// Whether the key in the environment is meant for where requests go.
+    /// Whether the key in the environment is for somebody else.
     keyless: bool,
     key: Option<String>,
     prices: Prices,
@@ -155,6 +156,7 @@ impl ProviderModel {
     #[must_use]
     pub fn with_connect_timeout(mut self, limit: Duration) -> Self {
         self.timeouts.connect = limit;
+        self.client = OnceLock::new();
         self
     }
 
@@ -162,6 +164,7 @@ impl ProviderModel {
     #[must_use]
     pub fn with_idle_timeout(mut self, limit: Duration) -> Self {
         self.timeouts.idle = limit;
+        self.client = OnceLock::new();
         self
     }
 
@@ -197,7 +200,7 @@ impl ProviderModel {
             (Some(key), _) => target.auth = AuthData::from_single(key.as_str()),
             // Servers of one's own often take anything.
             (None, Some(_)) if self.base_url.is_some() => {
-                target.auth = AuthData::from_single("none")
+                target.auth = AuthData::from_single("none");
             }
             (None, Some(variable)) => {
                 return Err(LlmError::new(
@@ -246,9 +249,11 @@ impl LlmClient for ProviderModel {
             let failures = self.failures(key);
             let chat = request::chat(self.kind, request);
             let options = request::options(self.kind, request).with_capture_raw_body(true);
-            let answer = self.client()?.exec_chat(target, chat, Some(&options)).await;
-            let response = match answer {
-                Ok(answer) => response::of(answer),
+            let answer = self.client()?.exec_chat(target, chat, Some(&options));
+            // The library may not have thought of everything that a server can say.
+            let answer = AssertUnwindSafe(answer).catch_unwind().await;
+            let response = match answer.map_err(|_| failures.panicked())? {
+                Ok(answer) => response::of(answer).map_err(|body| failures.empty(body.as_ref()))?,
                 Err(error) => response::rescued(&error).ok_or_else(|| failures.of(error))?,
             };
             response::named(response, &self.name, self.asked(request), &self.prices)

@@ -1,12 +1,14 @@
 //! A provider's stream, piece by piece.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_core::Stream;
-use futures_util::{StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 use genai::adapter::AdapterKind;
 use genai::chat::{
-    self, ChatFrameSink, ChatStream, ChatStreamEvent, FrameCtx, RawFrameRef, StopReason, StreamEnd,
+    self, ChatFrameSink, ChatStream, ChatStreamEvent, ContentPart, FrameCtx, RawFrameRef,
+    StopReason, StreamEnd,
 };
 use serde_json::Value;
 
@@ -24,6 +26,8 @@ struct Frames {
     id: Option<String>,
     model: Option<String>,
     finish: Option<String>,
+    /// Gemini's word that it does not answer.
+    blocked: Option<LlmResponse>,
     gemini: gemini::Chunks,
     /// What Gemini's frames brought; none of another provider.
     parts: Option<Vec<Delta>>,
@@ -55,10 +59,12 @@ impl ChatFrameSink for Seen {
             id,
             model,
             finish,
+            blocked,
             gemini,
             parts,
             ..
         } = &mut *frames;
+        *blocked = blocked.take().or_else(|| response::blocked(&data));
         if let Some(deltas) = gemini.read(&data) {
             parts.get_or_insert_default().extend(deltas);
         }
@@ -86,18 +92,24 @@ pub(super) fn pieces(
         let (seen, failures, end) = (seen.clone(), failures.clone(), Arc::clone(&end));
         async move {
             let (mut events, mut reader) = state?;
-            let event = events.next().await;
+            // The library may not have thought of everything that a server can say.
+            let event = AssertUnwindSafe(events.next()).catch_unwind().await;
             let own = seen.parts();
             let (deltas, last) = match event {
-                Some(Ok(ChatStreamEvent::End(rest))) if is_whole(kind, &rest) => {
+                Err(_) => (Vec::new(), Some(Err(failures.panicked()))),
+                Ok(Some(Ok(ChatStreamEvent::End(rest)))) if is_whole(kind, &rest) => {
                     let (deltas, rest) = reader.end(rest);
                     (deltas, Some(Ok(end(seen.named(rest)))))
                 }
-                Some(Ok(ChatStreamEvent::End(_))) | None => {
+                Ok(Some(Ok(ChatStreamEvent::End(_))) | None) => {
                     (Vec::new(), Some(seen.cut(&failures).map(|rest| end(rest))))
                 }
-                Some(Ok(event)) => (reader.read(event), None),
-                Some(Err(error)) => (Vec::new(), Some(Err(failures.of(error)))),
+                Ok(Some(Ok(event))) => (reader.read(event), None),
+                Ok(Some(Err(error))) => {
+                    let blocked = seen.frames().blocked.take();
+                    let blocked = blocked.map(|rest| end(seen.named(rest)));
+                    (Vec::new(), Some(blocked.ok_or_else(|| failures.of(error))))
+                }
             };
             let state = last.is_none().then_some((events, reader));
             let last = last.map(|last| last.map(|rest| Piece::End(Box::new(rest))));
@@ -180,17 +192,21 @@ impl Reader {
 
     /// What is left when the answer ends, and how it ended.
     fn end(&mut self, rest: StreamEnd) -> (Vec<Delta>, LlmResponse) {
-        // Some calls come at the end only.
-        let calls = rest
-            .captured_content
-            .map(chat::MessageContent::into_tool_calls);
+        let usage = rest.captured_usage.unwrap_or_default();
+        // Some calls come at the end only, and so do thoughts that nobody may read.
         let mut deltas = Vec::new();
-        for call in calls.unwrap_or_default() {
-            if !self.calls.iter().any(|begun| begun.id == call.call_id) {
-                deltas.extend(self.call(call));
+        let content = rest.captured_content.unwrap_or_default();
+        for part in content.into_parts() {
+            match part {
+                ContentPart::ToolCall(call) if !self.has_begun(&call) => {
+                    deltas.extend(self.call(call));
+                }
+                ContentPart::Custom(part) => {
+                    deltas.extend(response::redacted(&part.data).map(Delta::Part));
+                }
+                _ => {}
             }
         }
-        let usage = rest.captured_usage.unwrap_or_default();
         (deltas, response::ended(rest.captured_stop_reason, &usage))
     }
 
@@ -212,6 +228,10 @@ impl Reader {
             arguments,
         };
         [Some(delta), signature].into_iter().flatten().collect()
+    }
+
+    fn has_begun(&self, call: &chat::ToolCall) -> bool {
+        self.calls.iter().any(|begun| begun.id == call.call_id)
     }
 
     fn begin(&mut self, id: String) -> usize {

@@ -2,11 +2,12 @@
 
 use genai::adapter::AdapterKind;
 use genai::chat::{self, ChatOptions, ChatRequest, ContentPart, JsonSpec, ReasoningEffort};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::{
     ChatMessage, Effort, LlmRequest, Media, MediaSource, Part, Role, Text, ToolChoice,
 };
+use super::response::REDACTED;
 use crate::tool::{ToolCall, ToolResult};
 
 /// What is said, in order: system, instructions, messages, input; and the tools.
@@ -93,6 +94,14 @@ fn part(kind: AdapterKind, part: &Part, parts: &mut Vec<ContentPart>) {
             parts.push(ContentPart::Text(text.clone()));
         }
         Part::Thought(Text { text, signature }) => {
+            let hidden = signature.as_deref();
+            if let Some(data) = hidden.and_then(|signature| signature.strip_prefix(REDACTED)) {
+                if kind == AdapterKind::Anthropic {
+                    let block = json!({"type": "redacted_thinking", "data": data});
+                    parts.push(ContentPart::from_custom(block, None));
+                }
+                return;
+            }
             // For Gemini, a signature without its thought would sign whatever comes next.
             if kind != AdapterKind::Gemini {
                 parts.extend(signature.clone().map(ContentPart::ThoughtSignature));
@@ -127,7 +136,7 @@ fn called(call: &ToolCall) -> chat::ToolCall {
             // Providers take objects only: the model sees what it wrote, and the result beside it says what was wrong.
             Value::Object(arguments) => Value::Object(arguments.clone()),
             Value::Null => Value::Object(serde_json::Map::new()),
-            written => serde_json::json!({ "invalid": written }),
+            written => json!({ "invalid": written }),
         },
         thought_signatures: call.signature.clone().map(|signature| vec![signature]),
     }
@@ -138,7 +147,7 @@ fn returned(result: &ToolResult) -> chat::ToolResponse {
         (Value::String(text), false) => text.clone(),
         // An error says that it is one, whatever a tool wrote.
         (Value::Object(object), true) if object.contains_key("error") => result.content.to_string(),
-        (content, true) => serde_json::json!({ "error": content }).to_string(),
+        (content, true) => json!({ "error": content }).to_string(),
         (content, false) => content.to_string(),
     };
     chat::ToolResponse::new(&result.call_id, content).with_fn_name(&result.name)

@@ -11,19 +11,23 @@ use super::super::{
 use super::gemini;
 use crate::tool::ToolCall;
 
-/// A whole answer.
-pub(super) fn of(answer: ChatResponse) -> LlmResponse {
+/// A whole answer; what was sent, if there is none in it.
+pub(super) fn of(answer: ChatResponse) -> Result<LlmResponse, Option<Value>> {
     let body = answer.captured_raw_body.as_ref();
     let id = body.map(id_of).unwrap_or_default();
     let parts = body
         .and_then(geminis)
         .unwrap_or_else(|| parts(answer.content.into_parts(), answer.reasoning_content));
-    LlmResponse {
+    // Whoever has nothing to say at least says that it ended, or what it took.
+    if parts.is_empty() && answer.stop_reason.is_none() && answer.usage == Usage::default() {
+        return Err(answer.captured_raw_body);
+    }
+    Ok(LlmResponse {
         message: (!parts.is_empty()).then(|| ChatMessage::new(Role::Assistant, parts)),
         id: answer.response_id.or(id).unwrap_or_default(),
         model: answer.provider_model_iden.model_name.to_string(),
         ..ended(answer.stop_reason, &answer.usage)
-    }
+    })
 }
 
 /// The parts of Gemini's answer.
@@ -75,62 +79,108 @@ pub(super) fn named(
     response
 }
 
-/// An answer that the library refuses because of a call whose arguments are not JSON: our callers want to tell the model so.
+/// An answer that the library refuses, but our callers want: calls whose arguments are not JSON, so that the model can be told, and
+/// Gemini's word that it does not answer such questions.
 pub(super) fn rescued(error: &Error) -> Option<LlmResponse> {
     let Error::ChatResponseGeneration { response_body, .. } = error else {
         return None;
     };
-    let choice = response_body.pointer("/choices/0")?;
-    let calls = choice.pointer("/message/tool_calls")?.as_array()?;
-    let text_at = |value: &Value, path| value.pointer(path)?.as_str().map(str::to_string);
-    let mut parts = Vec::with_capacity(calls.len() + 1);
-    parts.extend(text_at(choice, "/message/content").map(Part::text));
-    for call in calls {
-        let arguments = call.pointer("/function/arguments").unwrap_or(&Value::Null);
-        parts.push(Part::Call(ToolCall {
-            id: text_at(call, "/id").unwrap_or_default(),
-            name: text_at(call, "/function/name")?,
-            arguments: match arguments {
-                Value::String(text) => {
-                    serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into())
-                }
-                other => other.clone(),
-            },
-            signature: None,
-        }));
-    }
-    let usage = response_body.get("usage").cloned();
-    let usage = usage.and_then(|usage| serde_json::from_value(usage).ok());
-    Some(LlmResponse {
-        message: Some(ChatMessage::new(Role::Assistant, parts)),
-        id: id_of(response_body).unwrap_or_default(),
-        model: text_at(response_body, "/model").unwrap_or_default(),
-        ..ended(
-            text_at(choice, "/finish_reason").map(StopReason::from),
-            &usage.unwrap_or_default(),
-        )
+    let body = &**response_body;
+    blocked(body).or_else(|| {
+        let parts = chat_parts(body).or_else(|| output_parts(body))?;
+        let usage = body.get("usage").cloned();
+        let usage = usage.and_then(|usage| serde_json::from_value(usage).ok());
+        let reason = text(body, "/choices/0/finish_reason").or_else(|| text(body, "/status"));
+        Some(LlmResponse {
+            message: Some(ChatMessage::new(Role::Assistant, parts)),
+            id: id_of(body).unwrap_or_default(),
+            model: model_of(body).unwrap_or_default(),
+            ..ended(reason.map(StopReason::from), &usage.unwrap_or_default())
+        })
     })
+}
+
+/// That Gemini does not answer such questions; why stands in `meta`.
+pub(super) fn blocked(body: &Value) -> Option<LlmResponse> {
+    let reason = text(body, "/promptFeedback/blockReason")?;
+    let mut response = ended(
+        Some(StopReason::ContentFilter(reason.clone())),
+        &Usage::default(),
+    );
+    response
+        .meta
+        .insert("block_reason".to_string(), reason.into());
+    Some(response)
+}
+
+/// The parts of an answer in OpenAI's usual form, as far as there are calls in it.
+fn chat_parts(body: &Value) -> Option<Vec<Part>> {
+    let message = body.pointer("/choices/0/message")?;
+    let calls = message.get("tool_calls")?.as_array()?;
+    let words = text(message, "/content").map(Part::text);
+    let calls = calls.iter().map(|call| {
+        let function = call.get("function")?;
+        called(text(call, "/id"), function)
+    });
+    words.into_iter().map(Some).chain(calls).collect()
+}
+
+/// The parts of an answer of OpenAI's newer kind.
+fn output_parts(body: &Value) -> Option<Vec<Part>> {
+    let mut parts = Vec::new();
+    for item in body.get("output")?.as_array()? {
+        match item.get("type")?.as_str()? {
+            "message" => {
+                let content = item.get("content").and_then(Value::as_array);
+                let words = content.into_iter().flatten();
+                parts.extend(
+                    words
+                        .filter_map(|piece| text(piece, "/text"))
+                        .map(Part::text),
+                );
+            }
+            "function_call" => parts.push(called(text(item, "/call_id"), item)?),
+            _ => {}
+        }
+    }
+    Some(parts)
+}
+
+/// A call, with its arguments as they were written if they are not JSON.
+fn called(id: Option<String>, function: &Value) -> Option<Part> {
+    let arguments = function.get("arguments").cloned().unwrap_or_default();
+    Some(Part::Call(ToolCall {
+        id: id.unwrap_or_default(),
+        name: text(function, "/name")?,
+        arguments: match arguments {
+            Value::String(written) => {
+                serde_json::from_str(&written).unwrap_or(Value::String(written))
+            }
+            other => other,
+        },
+        signature: None,
+    }))
+}
+
+fn text(value: &Value, path: &str) -> Option<String> {
+    value.pointer(path)?.as_str().map(str::to_string)
 }
 
 /// The provider's name for an answer.
 pub(super) fn id_of(body: &Value) -> Option<String> {
-    ["/id", "/responseId", "/message/id", "/response/id"]
-        .iter()
-        .find_map(|path| body.pointer(path)?.as_str())
-        .map(str::to_string)
+    let paths = ["/id", "/responseId", "/message/id", "/response/id"];
+    paths.iter().find_map(|path| text(body, path))
 }
 
 /// The model that answered.
 pub(super) fn model_of(body: &Value) -> Option<String> {
-    [
+    let paths = [
         "/model",
         "/modelVersion",
         "/message/model",
         "/response/model",
-    ]
-    .iter()
-    .find_map(|path| body.pointer(path)?.as_str())
-    .map(str::to_string)
+    ];
+    paths.iter().find_map(|path| text(body, path))
 }
 
 /// A call's id. The library makes one up where the provider gives none, the same for several calls: those have none here.
@@ -190,12 +240,26 @@ fn parts(content: Vec<ContentPart>, thoughts: Option<String>) -> Vec<Part> {
                     BinarySource::Base64(data) => MediaSource::Base64(data.to_string()),
                 },
             })),
-            // What only this provider understands, and what no answer has.
-            ContentPart::Custom(_) | ContentPart::ToolResponse(_) => {}
+            ContentPart::Custom(part) => parts.extend(redacted(&part.data)),
+            // No answer has one.
+            ContentPart::ToolResponse(_) => {}
         }
     }
     parts.extend(pending.map(alone));
     parts
+}
+
+/// How the signature of a thought begins that Anthropic shows to nobody, but wants back.
+pub(super) const REDACTED: &str = "redacted:";
+
+/// A thought that nobody may read.
+pub(super) fn redacted(block: &Value) -> Option<Part> {
+    let hidden = block.get("type")? == "redacted_thinking";
+    let data = text(block, "/data").filter(|_| hidden)?;
+    Some(Part::Thought(Text {
+        text: String::new(),
+        signature: Some(format!("{REDACTED}{data}")),
+    }))
 }
 
 /// A signature of nothing.

@@ -4,12 +4,14 @@
 use std::collections::HashMap;
 
 use super::head::gate;
-use super::journal::{Barrier, Journal};
+use super::journal::Journal;
 use super::task::Finished;
+use crate::event::EventKind;
 use crate::flow::Wiring;
-use crate::interrupt::Interrupt;
-use crate::run::drive::{Broken, Engine};
-use crate::superstep::{Planner, Task};
+use crate::interrupt::{Interrupt, InterruptId};
+use crate::run::broken::Broken;
+use crate::run::drive::Engine;
+use crate::superstep::Task;
 use crate::thread::ThreadError;
 use crate::{Flow, KeySet, NodeError, RunErrorKind, State, TaskId};
 
@@ -18,8 +20,8 @@ pub(crate) struct Book<S: State> {
     pub(crate) journal: Journal<S>,
     /// What tasks have left in a superstep that was broken off.
     pub(crate) finished: HashMap<TaskId, Finished<S>>,
-    pub(crate) planner: Planner,
-    pub(crate) frontier: Vec<Task>,
+    /// Who is asked before the tasks of the superstep, and for which of them.
+    pub(crate) asked: Vec<(TaskId, Interrupt)>,
 }
 
 /// What becomes of a task of the frontier.
@@ -33,18 +35,18 @@ pub(crate) enum Fate<S: State> {
 }
 
 impl<S: State> Book<S> {
-    /// What becomes of each task of the frontier, and who is asked first.
+    /// What becomes of each task of the frontier; notes who is asked first.
     pub(crate) fn fates<F: Flow<State = S>>(
         &mut self,
         engine: &Engine<F>,
         frontier: &[Task],
-    ) -> Result<(Vec<Fate<S>>, Vec<(TaskId, Interrupt)>), Broken<S>> {
+    ) -> Result<Vec<Fate<S>>, Broken<S>> {
         let wiring = engine.wiring();
         // Most supersteps of most runs.
         if self.finished.is_empty() && wiring.gates.is_empty() {
-            return Ok((Vec::new(), Vec::new()));
+            return Ok(Vec::new());
         }
-        let (mut fates, mut asked) = (Vec::new(), Vec::new());
+        let mut fates = Vec::new();
         for task in frontier {
             let name = wiring.stored_name(task.node);
             let id = self.task_id(name, task.send);
@@ -65,7 +67,8 @@ impl<S: State> Book<S> {
                     false,
                 );
                 interrupt.node = wiring.name(task.node).into();
-                match engine.said(interrupt.id) {
+                interrupt.chooses = wiring.chooses(task.node);
+                match said(engine, interrupt.id) {
                     Some("skipped") => {
                         fate = Fate::Finished(Box::new(Finished::skipped()));
                     }
@@ -73,14 +76,15 @@ impl<S: State> Book<S> {
                     None => {
                         if guard(engine, place, wiring.name(task.node), false)? {
                             fate = Fate::Waits;
-                            if !asked
+                            if !self
+                                .asked
                                 .iter()
                                 .any(|(_, known): &(_, Interrupt)| known.id == interrupt.id)
                             {
-                                if let Some(known) = engine.known(interrupt.id) {
+                                if let Some(known) = known(engine, interrupt.id) {
                                     interrupt.asked_ms = known.asked_ms;
                                 }
-                                asked.push((of, interrupt));
+                                self.asked.push((of, interrupt));
                             }
                         }
                     }
@@ -89,7 +93,7 @@ impl<S: State> Book<S> {
             fates.push(fate);
         }
         self.finished.clear();
-        Ok((fates, asked))
+        Ok(fates)
     }
 
     /// The nodes that have run and after which a person is asked.
@@ -152,22 +156,23 @@ impl<S: State> Book<S> {
         }
     }
 
-    /// The barrier that the run has reached.
-    pub(crate) fn barrier<'a>(
-        wiring: &'a Wiring,
-        planner: &'a Planner,
-        frontier: &'a [Task],
-        superstep: u64,
-        gates: Vec<String>,
-    ) -> Barrier<'a> {
-        Barrier {
-            wiring,
-            planner,
-            frontier,
-            superstep,
-            gates,
+    /// Tells of the checkpoint that was just made, if one was.
+    pub(crate) fn tell<F: Flow<State = S>>(&mut self, engine: &Engine<F>) {
+        if let Some(checkpoint) = self.journal.made.take() {
+            engine.tell(|| EventKind::Checkpoint { checkpoint });
         }
     }
+}
+
+/// A question that was asked before this run of the program.
+fn known<F: Flow>(engine: &Engine<F>, id: InterruptId) -> Option<Interrupt> {
+    engine.scope.shared.desk.as_ref()?.known(id)
+}
+
+/// What a person has said to it.
+fn said<F: Flow>(engine: &Engine<F>, id: InterruptId) -> Option<&str> {
+    let desk = engine.scope.shared.desk.as_ref()?;
+    desk.answers.get(&id).map(|(name, _)| &**name)
 }
 
 fn before(wiring: &Wiring, node: u32) -> impl Iterator<Item = (usize, &crate::flow::Gate)> {

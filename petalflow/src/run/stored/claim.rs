@@ -57,8 +57,10 @@ impl Claimed {
                 Claim::Busy { owner: other } => {
                     if on_busy == OnBusy::Cancel {
                         let known = runs().get(&(Arc::clone(thread), other)).cloned();
-                        // A run of another process cannot be reached from here.
-                        known.ok_or_else(busy)?.cancel();
+                        let elsewhere = || ThreadError::BusyElsewhere {
+                            thread: thread.to_string(),
+                        };
+                        known.ok_or_else(elsewhere)?.cancel();
                     }
                     if cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
                         return Err(busy());

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::future::{Future, poll_fn};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Serialize, de::DeserializeOwned};
@@ -111,16 +111,13 @@ impl Desk {
     }
 
     /// What tasks want of the run.
-    pub(crate) async fn called(&self) -> Call {
-        poll_fn(|cx| {
-            let mut inner = self.lock();
-            if let Some(call) = inner.call.take() {
-                return Poll::Ready(call);
-            }
-            inner.driver = Some(cx.waker().clone());
-            Poll::Pending
-        })
-        .await
+    pub(crate) fn poll_called(&self, cx: &mut Context<'_>) -> Poll<Call> {
+        let mut inner = self.lock();
+        if let Some(call) = inner.call.take() {
+            return Poll::Ready(call);
+        }
+        inner.driver = Some(cx.waker().clone());
+        Poll::Pending
     }
 
     /// Names the frontier that a superstep ran.
@@ -144,7 +141,7 @@ impl Desk {
     }
 
     /// Ready when the task has asked something that nobody has answered.
-    pub(crate) fn poll_parked(&self, task: TaskId, cx: &std::task::Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_parked(&self, task: TaskId, cx: &Context<'_>) -> Poll<()> {
         let mut inner = self.lock();
         if inner.open.contains_key(&task) {
             return Poll::Ready(());
@@ -248,6 +245,7 @@ impl Desk {
             },
             asked_ms,
             expires_ms,
+            chooses: false,
         };
         self.park(task, vec![interrupt]);
         std::future::pending().await

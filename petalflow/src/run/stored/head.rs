@@ -1,9 +1,13 @@
 //! A checkpoint as it is read: the state, and what tasks have left beside it.
 
+use std::collections::HashMap;
+
 use super::desk::now_ms;
 use super::program::Program;
 use super::replay::replay;
-use crate::checkpoint::{Archive, Outline, Record, Stored, StoredWrite, decode};
+use crate::checkpoint::{
+    Archive, Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite, decode,
+};
 use crate::flow::Wiring;
 use crate::interrupt::{Interrupt, InterruptId, InterruptKind};
 use crate::node::task_id;
@@ -39,37 +43,16 @@ pub(crate) async fn read<S: State>(
     let Some(Stored { chain, mut writes }) = archive.read(namespace, seq).await? else {
         return Ok(None);
     };
-    let damaged = |problem: String| {
-        ThreadError::Store(crate::checkpoint::StoreError::Damaged {
-            thread: archive.thread.to_string(),
-            problem,
-        })
-    };
+    let mut records = records(archive, &chain)?;
     let Some(newest) = chain.last() else {
-        return Err(damaged("a checkpoint without itself".into()));
+        return Err(damaged(archive, "a checkpoint without itself".into()));
     };
     let (seq, base, created_ms) = (newest.seq, newest.base, newest.created_ms);
-    let size = |checkpoint: &crate::checkpoint::StoredCheckpoint| checkpoint.bytes.len() as u64;
+    let size = |checkpoint: &StoredCheckpoint| checkpoint.bytes.len() as u64;
     let sizes = (
         chain.first().map_or(0, size),
         chain.iter().skip(1).map(size).sum(),
     );
-    let mut records = chain
-        .iter()
-        .map(|checkpoint| {
-            Record::decode(&checkpoint.bytes)
-                .map_err(|problem| damaged(format!("checkpoint {}: {problem}", checkpoint.seq)))
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    // Seals cover each checkpoint, not that all are there.
-    let parents = records.iter().skip(1).map(|record| record.header.parent);
-    let before = chain.iter().map(|checkpoint| Some(checkpoint.seq));
-    let follows = parents.zip(before).all(|(parent, before)| parent == before);
-    if !follows || chain.first().is_some_and(|first| first.base != first.seq) {
-        return Err(damaged(format!(
-            "of what checkpoint {seq} builds on, from {base} on, something is missing"
-        )));
-    }
     let last = size(newest);
     let outline = records
         .first()
@@ -77,7 +60,7 @@ pub(crate) async fn read<S: State>(
         .unwrap_or_default();
     let (state, written) = replay(&mut records, codec, program, &archive.thread)?;
     let Some(record) = records.into_iter().next_back() else {
-        return Err(damaged("a checkpoint without itself".into()));
+        return Err(damaged(archive, "a checkpoint without itself".into()));
     };
     if record.header.origin != seq {
         writes = archive.writes(namespace, record.header.origin).await?;
@@ -96,6 +79,44 @@ pub(crate) async fn read<S: State>(
     }))
 }
 
+/// A checkpoint and what it builds on, each read by itself; they must all be there.
+pub(super) fn records(
+    archive: &Archive,
+    chain: &[StoredCheckpoint],
+) -> Result<Vec<Record>, ThreadError> {
+    let records = chain
+        .iter()
+        .map(|checkpoint| {
+            Record::decode(&checkpoint.bytes).map_err(|problem| {
+                damaged(archive, format!("checkpoint {}: {problem}", checkpoint.seq))
+            })
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    // Seals cover each checkpoint, not that all are there.
+    let parents = records.iter().skip(1).map(|record| record.header.parent);
+    let before = chain.iter().map(|checkpoint| Some(checkpoint.seq));
+    let follows = parents.zip(before).all(|(parent, before)| parent == before);
+    if let (Some(first), Some(newest)) = (chain.first(), chain.last())
+        && (!follows || first.base != first.seq)
+    {
+        return Err(damaged(
+            archive,
+            format!(
+                "of what checkpoint {} builds on, from {} on, something is missing",
+                newest.seq, newest.base
+            ),
+        ));
+    }
+    Ok(records)
+}
+
+fn damaged(archive: &Archive, problem: String) -> ThreadError {
+    ThreadError::Store(StoreError::Damaged {
+        thread: archive.thread.to_string(),
+        problem,
+    })
+}
+
 /// What a thread waits for, with the tasks that wait: what was asked and not answered.
 pub(crate) fn waiting(
     archive: &Archive,
@@ -112,18 +133,35 @@ pub(crate) fn waiting(
             .any(|answer| answer.id == id.to_bytes())
     };
     let mut waiting = Vec::new();
-    for write in writes.iter().filter(|write| write.name.starts_with("ask/")) {
-        let interrupt: Interrupt =
+    let asks = || writes.iter().filter(|write| write.name.starts_with("ask/"));
+    let mut askers = HashMap::new();
+    if asks().next().is_some() {
+        askers.extend(header.frontier.iter().map(|task| {
+            let id = task_id(
+                &archive.thread,
+                namespace,
+                header.origin,
+                &task.node,
+                task.send,
+            );
+            (id, &*task.node)
+        }));
+    }
+    for write in asks() {
+        let mut interrupt: Interrupt =
             decode(&write.bytes).map_err(ThreadError::value("a stored question"))?;
+        // A question of a flow inside another stays as it is: its nodes are not this program's to name.
+        let asker = askers.get(&write.task);
+        if let Some(node) = asker.filter(|_| interrupt.namespace == namespace) {
+            interrupt.node = wiring.known_as(node).into();
+        }
         if !answered(interrupt.id) {
             waiting.push((write.task, interrupt));
         }
     }
     for node in &header.gates {
         let (task, mut interrupt) = gate(archive, namespace, header.origin, node, true);
-        if let Some(place) = wiring.place_of(node) {
-            interrupt.node = wiring.name(place).into();
-        }
+        interrupt.node = wiring.known_as(node).into();
         if !answered(interrupt.id) {
             waiting.push((task, interrupt));
         }
@@ -153,6 +191,7 @@ pub(crate) fn gate(
         kind,
         asked_ms: now_ms(),
         expires_ms: None,
+        chooses: false,
     };
     (task, interrupt)
 }

@@ -10,8 +10,8 @@ use super::desk::{Desk, now_ms};
 use super::program::Program;
 use super::task::{save, save_finished};
 use crate::checkpoint::{
-    Archive, Cause, Header, Note, Outline, StoreError, StoredCheckpoint, StoredWrite, TaskEntry,
-    encode,
+    Archive, Cause, Header, Note, Outline, StoreError, StoreFuture, StoredCheckpoint, StoredWrite,
+    TaskEntry, encode,
 };
 use crate::flow::Wiring;
 use crate::interrupt::{Interrupt, InterruptId};
@@ -45,12 +45,15 @@ pub(crate) struct Journal<S: State> {
     /// The first frontier whose writes the store may still hold.
     pub(crate) unsettled: u64,
     pub(crate) header: Header,
+    /// Which nodes stand in the header's lists.
+    pub(crate) frontier: Entered,
+    pub(crate) deferred: Entered,
     pub(crate) changes: Changes,
     /// A checkpoint that was made and not yet told to who listens.
     pub(crate) made: Option<u64>,
     /// Memory that one checkpoint after the other uses.
     pub(crate) entries: Entries,
-    pub(crate) buffer: Vec<u8>,
+    pub(crate) next: StoredCheckpoint,
     /// How all checkpoints of this program begin.
     pub(crate) begin: Vec<u8>,
     /// Whether the last barrier is in the store, or on its way.
@@ -67,6 +70,13 @@ pub(crate) struct Journal<S: State> {
     pub(crate) jotted: usize,
     /// The lines of the program that wrote what is followed.
     pub(crate) was: Outline,
+}
+
+/// A checkpoint that was made, and is not yet in the store.
+pub(crate) struct Composed {
+    seq: u64,
+    base: u64,
+    sizes: (u64, u64),
 }
 
 /// The superstep of the flow above in which this flow runs.
@@ -112,23 +122,20 @@ impl<S: State> Journal<S> {
             let sides = planner.arrived(join).map(|side| name.sides[side].clone());
             (name.name.clone(), sides.collect())
         });
-        self.header.joins = joins.collect();
-        save_all(wiring, frontier, &mut self.header.frontier)?;
-        save_all(wiring, planner.deferred(), &mut self.header.deferred)?;
+        self.header.joins.clear();
+        self.header.joins.extend(joins);
+        self.frontier
+            .save(wiring, frontier, &mut self.header.frontier)?;
+        self.deferred
+            .save(wiring, planner.deferred(), &mut self.header.deferred)?;
         self.header.superstep = superstep;
         self.header.gates = gates;
         self.torn = false;
         Ok(())
     }
 
-    /// A superstep was committed: writes a checkpoint, if the durability asks for one here or `now` does.
-    pub(crate) async fn commit(
-        &mut self,
-        state: &S,
-        written: KeySet,
-        barrier: Barrier<'_>,
-        now: bool,
-    ) -> Result<(), ThreadError> {
+    /// A superstep was committed. Whether the durability asks for a checkpoint here.
+    pub(crate) fn advance(&mut self, barrier: Barrier<'_>) -> Result<bool, ThreadError> {
         let superstep = barrier.superstep;
         self.seq += 1;
         self.header.origin += 1;
@@ -137,19 +144,26 @@ impl<S: State> Journal<S> {
         self.describe(barrier)?;
         self.saved = false;
         self.jotted = 0;
-        let due = match self.durability {
+        Ok(match self.durability {
             Durability::Sync | Durability::Async => true,
             Durability::Interval(supersteps) => superstep.is_multiple_of(supersteps.get()),
             Durability::Exit => false,
-        };
-        if due || now {
-            self.save(state, written).await?;
-        }
-        Ok(())
+        })
     }
 
     /// Writes the last barrier as a checkpoint.
     pub(crate) async fn save(&mut self, state: &S, written: KeySet) -> Result<(), ThreadError> {
+        let checkpoint = self.compose(state, written)?;
+        if self.must_wait() {
+            self.wait().await?;
+        }
+        self.append(&checkpoint).await?;
+        self.appended(&checkpoint);
+        Ok(())
+    }
+
+    /// Makes the last barrier's checkpoint, to be [appended](Self::append).
+    pub(crate) fn compose(&mut self, state: &S, written: KeySet) -> Result<Composed, ThreadError> {
         let (whole, since) = self.sizes;
         let alone = self.parent.is_none()
             || self.parent != self.newest
@@ -164,58 +178,74 @@ impl<S: State> Journal<S> {
         // The changes are taken. Until this is known to be in the store, what comes next must stand alone.
         self.parent = None;
         self.header.outline = alone.then(|| self.program.outline.clone());
-        let mut bytes = std::mem::take(&mut self.buffer);
+        let bytes = &mut self.next.bytes;
         bytes.clear();
         if self.begin.is_empty() {
             self.begin = self.header.begin();
         }
         bytes.extend_from_slice(&self.begin);
-        self.header.encode(self.entries.get(), &mut bytes);
+        self.header.encode(self.entries.get(), bytes);
         let size = bytes.len() as u64;
-        let mut checkpoint = StoredCheckpoint {
+        self.next.seq = self.seq;
+        self.next.base = if alone { self.seq } else { self.base };
+        self.next.created_ms = now_ms();
+        Ok(Composed {
             seq: self.seq,
-            base: if alone { self.seq } else { self.base },
-            created_ms: now_ms(),
-            bytes,
-        };
-        let base = checkpoint.base;
-        let settled = self.unsettled..self.header.origin;
-        if self.in_flight.is_some() {
-            self.land().await?;
-        }
+            base: self.next.base,
+            sizes: if alone {
+                (size, 0)
+            } else {
+                (whole, since + size)
+            },
+        })
+    }
+
+    /// Whether something must be in the store before a checkpoint is appended.
+    pub(crate) fn must_wait(&self) -> bool {
+        self.in_flight.is_some() || self.above.is_some()
+    }
+
+    /// Waits for that.
+    pub(crate) async fn wait(&mut self) -> Result<(), ThreadError> {
+        self.land().await?;
         if let Some(Above { desk, superstep }) = &self.above {
             desk.settle(*superstep).await;
             self.above = None;
         }
+        Ok(())
+    }
+
+    /// Appends the checkpoint that was made, or begins to, as the durability says.
+    pub(crate) fn append(&mut self, _: &Composed) -> StoreFuture<'_, ()> {
         let after = self.newest;
+        let settled = self.unsettled..self.header.origin;
         if self.durability == Durability::Async {
             let (archive, namespace) = (self.archive.clone(), self.namespace.clone());
+            let mut checkpoint = self.next.clone();
             self.in_flight = Some(tokio::spawn(async move {
                 archive
                     .append(&namespace, &mut checkpoint, after, settled)
                     .await
             }));
+            Box::pin(std::future::ready(Ok(())))
         } else {
             self.archive
-                .append(&self.namespace, &mut checkpoint, after, settled)
-                .await?;
-            self.buffer = checkpoint.bytes;
+                .append(&self.namespace, &mut self.next, after, settled)
         }
-        self.made = Some(self.seq);
-        self.base = base;
-        self.sizes = if alone {
-            (size, 0)
-        } else {
-            (whole, since + size)
-        };
-        self.newest = Some(self.seq);
-        self.parent = Some(self.seq);
-        self.header.parent = Some(self.seq);
+    }
+
+    /// The checkpoint is in the store, or on its way.
+    pub(crate) fn appended(&mut self, checkpoint: &Composed) {
+        self.made = Some(checkpoint.seq);
+        self.base = checkpoint.base;
+        self.sizes = checkpoint.sizes;
+        self.newest = Some(checkpoint.seq);
+        self.parent = Some(checkpoint.seq);
+        self.header.parent = Some(checkpoint.seq);
         self.header.notes.clear();
         self.unsettled = self.header.origin;
         self.saved = true;
         self.note_durable();
-        Ok(())
     }
 
     /// Sees to it that the last barrier is in the store, whatever the durability: something that is bound to it will be.
@@ -355,24 +385,41 @@ impl<S: State> Drop for Journal<S> {
     }
 }
 
-/// The tasks as entries, over those of the barrier before: often they are the same.
-fn save_all(
-    wiring: &Wiring,
-    tasks: &[Task],
-    entries: &mut Vec<TaskEntry>,
-) -> Result<(), ThreadError> {
-    entries.truncate(tasks.len());
-    for (place, task) in tasks.iter().enumerate() {
-        match entries.get_mut(place) {
-            Some(known) if task.delivery.is_none() && known.node == wiring.name(task.node) => {
-                known.send = task.send;
-                known.item = None;
+/// Which nodes stand in a list of entries.
+#[derive(Default)]
+pub(crate) struct Entered(Vec<u32>);
+
+impl Entered {
+    /// The tasks as entries, over those of the barrier before: often they are the same, which a number tells faster than a
+    /// name.
+    fn save(
+        &mut self,
+        wiring: &Wiring,
+        tasks: &[Task],
+        entries: &mut Vec<TaskEntry>,
+    ) -> Result<(), ThreadError> {
+        entries.truncate(tasks.len());
+        self.0.truncate(tasks.len());
+        for (place, task) in tasks.iter().enumerate() {
+            match (entries.get_mut(place), self.0.get_mut(place)) {
+                (Some(entry), Some(node)) if task.delivery.is_none() && *node == task.node => {
+                    entry.send = task.send;
+                    entry.item = None;
+                }
+                (Some(entry), Some(node)) => {
+                    *entry = save(wiring, task)?;
+                    *node = task.node;
+                }
+                // What was read from a store is not known by number.
+                _ => {
+                    entries.truncate(place);
+                    entries.push(save(wiring, task)?);
+                    self.0.push(task.node);
+                }
             }
-            Some(known) => *known = save(wiring, task)?,
-            None => entries.push(save(wiring, task)?),
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Under which name a question is stored.

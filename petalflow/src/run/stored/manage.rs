@@ -7,7 +7,8 @@ use super::changes::{Changes, Entries};
 use super::desk::now_ms;
 use super::goes_on::{goes_on, node_of};
 use super::head::{Head, read, waiting};
-use super::journal::{Barrier, Journal, header};
+use super::journal::{Barrier, Entered, Journal, header};
+use super::kept::take_back;
 use super::program::Program;
 use crate::checkpoint::{Archive, Cause, Outline, Record, StoredCheckpoint};
 use crate::flow::Wiring;
@@ -45,7 +46,7 @@ pub(crate) async fn snapshot<F: Flow>(
         });
         let finished = left("done").is_some();
         states.push(TaskState {
-            node: known_as(&wiring, &task.node),
+            node: wiring.known_as(&task.node).into(),
             index: task.send.map(|send| send as usize),
             finished,
             error: error.transpose()?.filter(|_| !finished),
@@ -57,10 +58,7 @@ pub(crate) async fn snapshot<F: Flow>(
         created_ms: head.created_ms,
         bytes: Vec::new(),
     };
-    let mut info = CheckpointInfo::of(&stored, &head.record);
-    for node in &mut info.next {
-        *node = known_as(&wiring, node);
-    }
+    let mut info = CheckpointInfo::of(&stored, &head.record, &wiring);
     info.bytes = if head.base == head.seq {
         head.sizes.0
     } else {
@@ -72,12 +70,6 @@ pub(crate) async fn snapshot<F: Flow>(
         tasks: states,
         interrupts: waits.into_iter().map(|(_, interrupt)| interrupt).collect(),
     }))
-}
-
-/// What this program calls the node of a stored name: the same, if it has no such node.
-fn known_as(wiring: &Wiring, stored: &str) -> String {
-    let place = wiring.place_of(stored);
-    place.map_or(stored, |place| wiring.name(place)).to_string()
 }
 
 fn codec_of<S: State>() -> Result<crate::state::StateCodec<S>, ThreadError> {
@@ -106,10 +98,12 @@ fn journal<S: State>(
         seq: newest.map_or(0, |newest| newest + 1),
         unsettled: 0,
         header,
+        frontier: Entered::default(),
+        deferred: Entered::default(),
         changes: Changes::default(),
         made: None,
         entries: Entries::default(),
-        buffer: Vec::new(),
+        next: StoredCheckpoint::default(),
         begin: Vec::new(),
         saved: false,
         torn: false,
@@ -140,6 +134,7 @@ pub(crate) async fn fork<F: Flow>(
     };
     let newest = to.history("", None, 1).await?;
     let mut journal = journal(to, program, codec, newest.first().map(|newest| newest.seq));
+    let inside = take_back(from, checkpoint, to, journal.seq).await?;
     let same = from.thread == to.thread;
     let was = head.record.header;
     let is = &mut journal.header;
@@ -154,6 +149,7 @@ pub(crate) async fn fork<F: Flow>(
     is.origin = journal.seq;
     // What the tasks of the checkpoint before have left stays beside it.
     journal.unsettled = journal.seq;
+    inside.write(to).await?;
     journal.save(&head.state, head.written).await?;
     Ok(journal.seq)
 }

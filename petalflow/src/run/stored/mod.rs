@@ -8,6 +8,8 @@ mod desk;
 mod goes_on;
 mod head;
 mod journal;
+mod kept;
+mod ledger;
 mod manage;
 mod open;
 mod program;
@@ -20,8 +22,9 @@ use std::sync::Arc;
 pub(crate) use book::{Book, Fate};
 pub(crate) use changes::untracked;
 pub(crate) use claim::Claimed;
-pub(crate) use desk::{Answers, Call, Desk};
+pub(crate) use desk::{Answers, Desk};
 pub(crate) use journal::Above;
+pub(crate) use kept::copy;
 pub(crate) use manage::{edit, fork, prune, snapshot};
 pub(crate) use program::Program;
 
@@ -30,10 +33,13 @@ pub(crate) use task::{load_finished, save_finished};
 use open::{Opened, open};
 
 use super::Settings;
-use super::drive::{Broken, Engine};
+use super::broken::Broken;
+use super::drive::{Engine, has_input};
 use crate::checkpoint::Archive;
+use crate::event::EventKind;
 use crate::interrupt::Resume;
 use crate::middleware::BoxFuture;
+use crate::superstep::{Planner, Task};
 use crate::thread::check_id;
 use crate::thread::{Durability, Keep, OnBusy, ThreadError};
 use crate::{Flow, ManagedValues, Namespace, RunError, RunErrorKind, State, TaskId};
@@ -88,9 +94,10 @@ pub(crate) struct Nested {
 pub(crate) fn engage<F: Flow>(
     flow: Arc<F>,
     mut settings: Settings<F::State>,
-    start: StoredStart<F::State>,
+    start: Box<StoredStart<F::State>>,
 ) -> BoxFuture<'static, Result<F::State, RunError>> {
     Box::pin(async move {
+        let start = *start;
         let refused = |error: ThreadError| RunError::of_thread(error, flow.name());
         check_id(&start.archive.thread).map_err(refused)?;
         // A flow inside another works under the claim of the outermost.
@@ -145,8 +152,7 @@ async fn run<F: Flow>(
     let mut book = Book {
         journal,
         finished,
-        planner,
-        frontier,
+        asked: Vec::new(),
     };
     let result = if let Some(note) = rejected {
         Err(Broken::new(RunErrorKind::Rejected {
@@ -155,14 +161,14 @@ async fn run<F: Flow>(
             reason: note.reason,
         }))
     } else if waiting.is_empty() {
-        engine.run_stored(&mut book).await
+        go_on(&mut engine, &mut book, planner, frontier).await
     } else {
         Err(Broken::new(RunErrorKind::Interrupted {
             interrupts: waiting,
         }))
     };
     let closed = book.close(engine.state.as_ref(), engine.lane.written).await;
-    engine.tell_checkpoint(&mut book);
+    book.tell(&engine);
     engine.end(match (result, closed) {
         (Ok(()), Err(error)) => Err(Broken::of_thread(error)),
         // The run's own failure is the cause; one that only waits must not be taken for stored.
@@ -172,4 +178,19 @@ async fn run<F: Flow>(
         }
         (result, _) => result,
     })
+}
+
+/// Runs on from where a thread stopped.
+async fn go_on<F: Flow>(
+    engine: &mut Engine<F>,
+    book: &mut Book<F::State>,
+    planner: Planner,
+    frontier: Vec<Task>,
+) -> Result<(), Broken<F::State>> {
+    engine.tell(|| EventKind::RunStarted);
+    book.tell(engine);
+    if engine.scope.superstep > 0 || book.journal.header.turn > 1 || has_input::<F::State>() {
+        engine.tell_values();
+    }
+    engine.general(book, planner, frontier).await
 }

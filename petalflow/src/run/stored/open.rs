@@ -7,12 +7,12 @@ use super::changes::{Changes, Entries};
 use super::desk::{Answers, Desk, now_ms};
 use super::goes_on::{goes_on, node_of};
 use super::head::{Head, read, waiting};
-use super::journal::{Barrier, Journal, header};
+use super::journal::{Barrier, Entered, Journal, header};
 use super::program::Program;
 use super::said::only;
 use super::task::{Finished, load_finished};
 use super::{Command, Nested, StoredStart};
-use crate::checkpoint::{AnswerEntry, Cause, Header, Note, StoredWrite};
+use crate::checkpoint::{AnswerEntry, Cause, Header, Note, StoredCheckpoint, StoredWrite};
 use crate::flow::Wiring;
 use crate::interrupt::{AnswerError, Decision, Interrupt, InterruptId, InterruptKind, Resume};
 use crate::node::task_id;
@@ -75,10 +75,12 @@ pub(crate) async fn open<F: Flow>(
             seq: 0,
             unsettled: 0,
             header,
+            frontier: Entered::default(),
+            deferred: Entered::default(),
             changes: Changes::default(),
             made: None,
             entries: Entries::default(),
-            buffer: Vec::new(),
+            next: StoredCheckpoint::default(),
             begin: Vec::new(),
             saved: true,
             torn: false,
@@ -132,7 +134,7 @@ pub(crate) async fn open<F: Flow>(
                 }
                 let mut opened = if own {
                     opening.resume(head, Resume::new()).await?
-                } else if keep {
+                } else if keep && head.record.header.turn > 0 {
                     opening.turn(head, input).await?
                 } else {
                     opening.journal.seq = head.seq;

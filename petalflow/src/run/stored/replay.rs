@@ -76,7 +76,7 @@ pub(crate) fn replay<S: State>(
 }
 
 /// What is stored of each key: the newest value, and the writes since.
-fn logs(records: &mut [Record]) -> BTreeMap<String, Log> {
+pub(super) fn logs(records: &mut [Record]) -> BTreeMap<String, Log> {
     let outline = records
         .first()
         .and_then(|first| first.header.outline.as_ref());

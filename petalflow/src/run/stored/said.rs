@@ -80,19 +80,26 @@ impl<S: State> Opening<'_, S> {
 
     /// A node that chooses where to go cannot be skipped: nothing would say where the run goes on.
     pub(super) fn can_skip(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
-        if interrupt.namespace != self.namespace.as_str() {
+        let Interrupt {
+            node, namespace, ..
+        } = interrupt;
+        let inside = namespace != self.namespace.as_str();
+        let node_here = self.wiring.named(node).filter(|_| !inside);
+        // The program may have changed since it was asked; of one inside, only what it said then is known.
+        let chooses = node_here.map_or(interrupt.chooses, |node| self.wiring.chooses(node));
+        if !chooses || interrupt.kind != InterruptKind::Before {
             return Ok(());
         }
-        let node = self.wiring.named(&interrupt.node);
-        let routes = node.is_some_and(|node| !self.wiring.routes[node as usize].is_empty());
-        if routes && interrupt.kind == InterruptKind::Before {
-            return Err(AnswerError::Value(format!(
-                "node `{}` cannot be skipped, because it chooses where the run goes on: use `Resume::goto` to say where",
-                interrupt.node
-            ))
-            .into());
-        }
-        Ok(())
+        let problem = if inside {
+            format!(
+                "node `{node}` inside `{namespace}` cannot be skipped, because it chooses where the run goes on: approve or reject it"
+            )
+        } else {
+            format!(
+                "node `{node}` cannot be skipped, because it chooses where the run goes on: use `Resume::goto` to say where"
+            )
+        };
+        Err(AnswerError::Value(problem).into())
     }
 
     /// The state of a flow inside another cannot be reached from outside.

@@ -8,6 +8,7 @@ use petalflow::llm::{
 use petalflow::middleware::BoxFuture;
 use serde_json::json;
 
+#[expect(clippy::unnecessary_wraps, reason = "pieces are results")]
 fn text(words: &str) -> Result<Piece, LlmError> {
     Ok(Piece::Delta(words.into()))
 }
@@ -46,6 +47,7 @@ async fn i016_p032_pieces_are_numbered_accumulate_and_end_with_usage() {
     assert_eq!(last.delta, Delta::None);
     assert_eq!(last.into_outcome().unwrap().unwrap().text(), "Hello");
     assert!(stream.next().await.is_none());
+    assert_eq!(stream.accumulated(), "Hello");
 }
 
 #[tokio::test]
@@ -129,7 +131,7 @@ async fn a_stream_reads_json_where_the_request_has_a_schema() {
 struct Whole;
 
 impl LlmClient for Whole {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "whole"
     }
 
@@ -150,7 +152,7 @@ async fn a_client_of_whole_answers_streams_them() {
 struct Pieces;
 
 impl LlmClient for Pieces {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "pieces"
     }
 

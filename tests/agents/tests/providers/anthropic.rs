@@ -116,6 +116,58 @@ async fn i021_a_stream_has_its_signed_thoughts_its_words_and_its_calls() {
 }
 
 #[tokio::test]
+async fn thoughts_that_nobody_may_read_are_sent_back() {
+    let hidden = json!({"type": "redacted_thinking", "data": "aGlkZGVu"});
+    let body = json!({
+        "id": "msg_3",
+        "model": "claude-sonnet-4-6-x",
+        "content": [
+            {"type": "thinking", "thinking": "A sum.", "signature": "c2ln"},
+            hidden,
+            {"type": "text", "text": "13"},
+        ],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    });
+    let mut stream = streamed();
+    let start = json!({"type": "content_block_start", "index": 9, "content_block": hidden});
+    let stop = json!({"type": "content_block_stop", "index": 9});
+    stream.splice(
+        7..7,
+        [
+            named("content_block_start", &start),
+            named("content_block_stop", &stop),
+        ],
+    );
+    let server = Server::start(move |_, asked| {
+        if asked.body["stream"] == true {
+            stream.clone()
+        } else {
+            answer("200 OK", "application/json", &body.to_string())
+        }
+    })
+    .await;
+    let model = model(&server);
+    let request = LlmRequest::new(vec![ChatMessage::user("Add 11 and 2.")]);
+    let whole = model.complete(&request).await.unwrap();
+    let streamed = model
+        .stream(&request)
+        .await
+        .unwrap()
+        .into_response()
+        .await
+        .unwrap();
+    for response in [whole, streamed] {
+        let next = LlmRequest::new(request.messages_with(&response));
+        model.complete(&next).await.unwrap();
+        let asked = server.asked().pop().unwrap();
+        let said = asked.body["messages"][1]["content"].as_array().unwrap();
+        assert_eq!(said[0]["signature"], "c2ln");
+        assert_eq!(said[1], hidden);
+    }
+}
+
+#[tokio::test]
 async fn what_it_said_is_sent_back_as_it_came() {
     let body = json!({
         "id": "msg_2",

@@ -1,7 +1,8 @@
 //! To drop a call closes its connection: the server sees it.
 
 use futures_util::StreamExt;
-use petalflow::llm::{LlmClient, LlmRequest, ProviderModel};
+use petalflow::CancelToken;
+use petalflow::llm::{LlmClient, LlmErrorKind, LlmRequest, ProviderModel};
 use serde_json::json;
 
 use crate::support::server::{Server, Step, event, events};
@@ -38,4 +39,24 @@ async fn i020_dropping_a_stream_in_the_middle_closes_its_connection() {
     assert!(!stream.next().await.unwrap().done);
     drop(stream);
     server.gone(1).await;
+}
+
+#[tokio::test]
+async fn i020_a_cancelled_stream_ends_with_an_error_and_closes_its_connection() {
+    let word = json!({"choices": [{"index": 0, "delta": {"content": "Hel"}}]});
+    let server = Server::always(vec![events(), event(&word), Step::Stall]).await;
+    let token = CancelToken::new();
+    let stream = model(&server)
+        .stream(&LlmRequest::prompt("hi"))
+        .await
+        .unwrap();
+    let mut stream = stream.cancel_with(&token);
+    assert!(!stream.next().await.unwrap().done);
+    token.cancel();
+    let last = stream.next().await.unwrap();
+    assert_eq!(last.error.unwrap().kind, LlmErrorKind::Cancelled);
+    assert_eq!(last.response.unwrap().text(), "Hel");
+    // The stream is still there, its connection is not.
+    server.gone(1).await;
+    assert!(stream.next().await.is_none());
 }

@@ -1,9 +1,13 @@
 //! Servers that fail in every way: errors say so, nothing panics and nothing hangs.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use petalflow::llm::{LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, ProviderModel};
+use petalflow::Retry;
+use petalflow::llm::{
+    FinishReason, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, ProviderModel,
+    Retrying,
+};
 use serde_json::json;
 
 use crate::support::server::{Server, Step, answer, chunk, end, event, events, with_headers};
@@ -195,6 +199,134 @@ async fn json_of_another_shape_is_no_panic() {
             let _ = tokio::time::timeout(patience, streamed(&model, &request))
                 .await
                 .expect("it hangs");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_comes_with_a_good_status_is_one() {
+    let body = json!({"error": {"message": "no credits left", "code": 402}}).to_string();
+    let server = Server::always(answer("200 OK", "application/json", &body)).await;
+    let error = openai(&server)
+        .complete(&LlmRequest::prompt("hi"))
+        .await
+        .unwrap_err();
+    let status = Some(402);
+    assert_eq!(
+        error.kind,
+        LlmErrorKind::Provider {
+            status,
+            retry_after: None
+        }
+    );
+    assert_eq!(
+        error.to_string(),
+        "provider `openai-compatible` failed: no credits left"
+    );
+    let server = Server::always(answer("200 OK", "application/json", "{\"hello\": 1}")).await;
+    let error = openai(&server)
+        .complete(&LlmRequest::prompt("hi"))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind, LlmErrorKind::Malformed);
+    assert!(
+        error
+            .to_string()
+            .ends_with("there is no answer in what it sent: {\"hello\":1}"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_question_that_gemini_does_not_answer_has_an_empty_answer_that_says_why() {
+    let body =
+        json!({"promptFeedback": {"blockReason": "SAFETY"}, "modelVersion": "gemini-2.5-flash"});
+    let server = Server::start(move |_, asked| {
+        if asked.path.contains("stream") {
+            vec![events(), event(&body), end()]
+        } else {
+            answer("200 OK", "application/json", &body.to_string())
+        }
+    })
+    .await;
+    let model = gemini(&server);
+    let request = LlmRequest::prompt("hi");
+    for response in [
+        model.complete(&request).await,
+        streamed(&model, &request).await,
+    ] {
+        let response = response.unwrap();
+        assert_eq!(
+            (response.message, response.finish),
+            (None, Some(FinishReason::ContentFilter))
+        );
+        assert_eq!(response.meta["block_reason"], "SAFETY");
+    }
+}
+
+#[tokio::test]
+async fn a_real_wait_is_kept_and_the_next_attempt_counts() {
+    let server = Server::start(|number, _| match number {
+        0 => with_headers("429 Too Many Requests", "retry-after-ms: 300\r\n", ""),
+        1 => answer("503 Service Unavailable", "text/plain", "busy"),
+        2 => vec![],
+        _ => answer(
+            "200 OK",
+            "application/json",
+            "{\"choices\": [{\"message\": {\"content\": \"hello\"}}]}",
+        ),
+    })
+    .await;
+    let retry = Retry::times(5).first(Duration::from_millis(1));
+    let model = Retrying::new(openai(&server)).with_retry(retry);
+    let start = Instant::now();
+    let response = model.complete(&LlmRequest::prompt("hi")).await.unwrap();
+    assert_eq!(
+        (response.text().as_str(), server.asked().len()),
+        ("hello", 4)
+    );
+    assert!(start.elapsed() >= Duration::from_millis(300));
+}
+
+/// The library underneath adds counts up without a look at their size.
+#[tokio::test]
+async fn counts_that_are_too_large_are_no_panic() {
+    let most = i32::MAX;
+    let body = json!({
+        "candidates": [{"content": {"parts": [{"text": "ok"}]}, "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": most, "candidatesTokenCount": most, "thoughtsTokenCount": most, "totalTokenCount": most},
+    });
+    let server = Server::start(move |_, asked| {
+        if asked.path.contains("stream") {
+            vec![events(), event(&body), end()]
+        } else {
+            answer("200 OK", "application/json", &body.to_string())
+        }
+    })
+    .await;
+    for error in errors(&gemini(&server)).await {
+        assert_eq!(
+            error.to_string(),
+            "provider `gemini` failed: its answer cannot be read"
+        );
+    }
+}
+
+#[tokio::test]
+async fn addresses_and_keys_that_cannot_be_are_errors() {
+    let request = LlmRequest::prompt("hi");
+    for (url, key) in [
+        ("not an address", KEY),
+        ("http://127.0.0.1:1", "line\nbreak"),
+    ] {
+        let model = ProviderModel::openai_compatible(url, "tiny").with_key(key);
+        for answer in [
+            model.complete(&request).await,
+            streamed(&model, &request).await,
+        ] {
+            let error = answer.unwrap_err();
+            assert_eq!(error.kind, LlmErrorKind::Request, "{error}");
+            assert!(!error.to_string().contains("line"), "{error}");
         }
     }
 }

@@ -1,23 +1,30 @@
 //! Nodes, edges, joins and items that change.
 
 use petalflow::interrupt::Resume;
+use petalflow::thread::HistoryQuery;
 
 use super::{refusal, reopened};
 
-mod v1 {
+/// The state, which stays as it is.
+mod essay {
     use petalflow::prelude::*;
-
-    use crate::durable::upgrades::stop;
 
     #[state]
     #[derive(Debug)]
     pub(super) struct Essay {
         /// Which of the nodes stops.
         #[key(input)]
-        stops: String,
+        pub(super) stops: String,
         #[key(append)]
-        notes: Vec<String>,
+        pub(super) notes: Vec<String>,
     }
+}
+
+mod v1 {
+    use petalflow::prelude::*;
+
+    use crate::durable::upgrades::nodes::essay::{Essay, EssayNotes};
+    use crate::durable::upgrades::stop;
 
     macro_rules! notes {
         ($($node:ident)*) => {$(
@@ -58,14 +65,7 @@ mod v1 {
 mod v2 {
     use petalflow::prelude::*;
 
-    #[state]
-    #[derive(Debug)]
-    pub(super) struct Essay {
-        #[key(input)]
-        stops: String,
-        #[key(append)]
-        pub(super) notes: Vec<String>,
-    }
+    use crate::durable::upgrades::nodes::essay::{Essay, EssayNotes};
 
     macro_rules! notes {
         ($($node:ident)*) => {$(
@@ -126,14 +126,7 @@ mod removed {
     mod v2 {
         use petalflow::prelude::*;
 
-        #[state]
-        #[derive(Debug)]
-        pub(super) struct Essay {
-            #[key(input)]
-            stops: String,
-            #[key(append)]
-            pub(super) notes: Vec<String>,
-        }
+        use crate::durable::upgrades::nodes::essay::{Essay, EssayNotes};
 
         #[node(Essay)]
         async fn plan() {}
@@ -179,14 +172,7 @@ mod join {
     mod v2 {
         use petalflow::prelude::*;
 
-        #[state]
-        #[derive(Debug)]
-        pub(super) struct Essay {
-            #[key(input)]
-            stops: String,
-            #[key(append)]
-            notes: Vec<String>,
-        }
+        use crate::durable::upgrades::nodes::essay::Essay;
 
         macro_rules! notes {
             ($($node:ident)*) => {$(
@@ -261,14 +247,7 @@ mod item_needed {
     mod v2 {
         use petalflow::prelude::*;
 
-        #[state]
-        #[derive(Debug)]
-        pub(super) struct Essay {
-            #[key(input)]
-            stops: String,
-            #[key(append)]
-            notes: Vec<String>,
-        }
+        use crate::durable::upgrades::nodes::essay::Essay;
 
         #[node(Essay)]
         async fn split() -> Each<u32> {
@@ -347,14 +326,7 @@ mod renamed {
     mod v2 {
         use petalflow::prelude::*;
 
-        #[state]
-        #[derive(Debug)]
-        pub(super) struct Essay {
-            #[key(input)]
-            stops: String,
-            #[key(append)]
-            pub(super) notes: Vec<String>,
-        }
+        use crate::durable::upgrades::nodes::essay::{Essay, EssayNotes};
 
         macro_rules! notes {
             ($($node:ident)*) => {$(
@@ -384,6 +356,9 @@ mod renamed {
         let snapshot = thread.state().await.unwrap().unwrap();
         assert_eq!(snapshot.info.next, ["slowest"]);
         assert_eq!(snapshot.tasks[0].node, "slowest");
+        let history = thread.history(HistoryQuery::all()).await.unwrap();
+        let next: Vec<_> = history.into_iter().map(|info| info.next).collect();
+        assert_eq!(next, [vec!["slowest"], vec!["fast", "slow"], vec!["plan"]]);
         let essay = thread.resume(()).await.unwrap().finished().unwrap();
         assert_eq!(
             essay.notes,
@@ -394,5 +369,55 @@ mod renamed {
         let goto = Resume::new().goto("collect");
         let essay = thread.resume(goto).await.unwrap().finished().unwrap();
         assert_eq!(essay.notes, ["plan", "collect"]);
+    }
+}
+
+mod asker_renamed {
+    use petalflow::checkpoint::MemoryStore;
+    use petalflow::interrupt::Ask;
+    use petalflow::prelude::*;
+    use serde::{Deserialize, Serialize};
+
+    use super::essay::{Essay, EssayNotes};
+
+    #[derive(Serialize, Deserialize)]
+    struct Go;
+
+    impl Ask for Go {
+        type Answer = String;
+        const NAME: &'static str = "go";
+    }
+
+    #[node(Essay)]
+    async fn review(cx: Context) -> petalflow::Result<EssayNotes> {
+        Ok(EssayNotes(vec![cx.ask(Go).await?]))
+    }
+
+    mod v1 {
+        petalflow::flow!(pub(super) Write(super::Essay) { node ask_ann = super::review; ask_ann });
+    }
+
+    mod v2 {
+        petalflow::flow! {
+            pub(super) Write(super::Essay) {
+                node ask_people = super::review;
+                ask_people;
+                with ask_people { id: "ask_ann" };
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_question_is_by_the_node_as_it_is_called_now() {
+        let store = MemoryStore::new();
+        let thread = v1::Write::new().store(&store).thread("t");
+        let asked = thread.run(String::new()).await.unwrap();
+        assert_eq!(asked.interrupts()[0].node, "ask_ann");
+        let thread = v2::Write::new().store(&store).thread("t");
+        let stored = thread.state().await.unwrap().unwrap().interrupts;
+        assert_eq!(stored[0].node, "ask_people");
+        assert_eq!(stored[0].id, asked.interrupts()[0].id);
+        let answered = thread.answer::<Go>("good".into()).await.unwrap();
+        assert_eq!(answered.finished().unwrap().notes, ["good"]);
     }
 }

@@ -95,7 +95,7 @@ fn unavailable<T: std::fmt::Debug>(result: Result<T, StoreError>, path: &Path, s
 }
 
 /// Waits until the last connection is closed: it takes the log with it.
-fn closed(path: &Path) {
+pub(crate) fn closed(path: &Path) {
     let log = path.with_extension("db-wal");
     for _ in 0..1_000 {
         if !log.exists() {

@@ -1,28 +1,51 @@
-//! What stands near `../fail`, and is fine.
+//! What stands near `../fail`, and is fine: what the language has words for.
 #![deny(warnings)]
 #![allow(dead_code)]
 
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[derive(Route)]
+enum Verdict {
+    Revise,
+    Publish,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn polish() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+#[node(Essay)]
+async fn critique(draft: &str) -> (EssayNotes, Verdict) {
+    (EssayNotes(vec![draft.into()]), Verdict::Publish)
+}
+
+#[node(Essay)]
+async fn audit() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+#[node(Essay)]
+async fn rewrite() -> EssayDraft {
+    EssayDraft(String::new())
+}
+
 mod interrupt {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
+    use super::*;
 
     flow! {
         WriteEssay(Essay) {
@@ -32,21 +55,7 @@ mod interrupt {
 }
 
 mod cache {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
+    use super::*;
 
     flow! {
         WriteEssay(Essay) {
@@ -56,313 +65,8 @@ mod cache {
     }
 }
 
-mod half_typed_edge {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
-
-    flow! {
-        WriteEssay(Essay) {
-            START -> write -> polish;
-        }
-    }
-}
-
-mod half_typed_match {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[derive(Route)]
-    enum Verdict {
-        Revise,
-        Publish,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn critique(draft: &str) -> (EssayNotes, Verdict) {
-        (EssayNotes(vec![draft.into()]), Verdict::Publish)
-    }
-
-    flow! {
-        WriteEssay(Essay) {
-            START -> write -> critique;
-            critique -> match { Revise => write, Publish => END };
-        }
-    }
-}
-
-mod half_typed_arm {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[derive(Route)]
-    enum Verdict {
-        Revise,
-        Publish,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn critique(draft: &str) -> (EssayNotes, Verdict) {
-        (EssayNotes(vec![draft.into()]), Verdict::Publish)
-    }
-
-    flow! {
-        WriteEssay(Essay) {
-            START -> write -> critique;
-            critique -> match { Revise => write, Publish => END };
-        }
-    }
-}
-
-mod missing_semicolon {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[derive(Route)]
-    enum Verdict {
-        Revise,
-        Publish,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn critique(draft: &str) -> (EssayNotes, Verdict) {
-        (EssayNotes(vec![draft.into()]), Verdict::Publish)
-    }
-
-    flow! {
-        WriteEssay(Essay) {
-            START -> write -> critique;
-            critique -> match { Revise => write, Publish => END };
-        }
-    }
-}
-
-mod called_node {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
-
-    flow! {
-        WriteEssay(Essay) {
-            START -> write -> polish;
-        }
-    }
-}
-
-mod quoted_node {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    flow! {
-        WriteEssay(Essay) {
-            START -> write;
-        }
-    }
-}
-
-mod fat_arrow {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    flow! {
-        WriteEssay(Essay) {
-            START -> write;
-        }
-    }
-}
-
-mod double_operator {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
-
-    flow! {
-        WriteEssay(Essay) {
-            START -> write & polish;
-        }
-    }
-}
-
-mod keyword_node {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn r#loop() {}
-
-    flow! {
-        WriteEssay(Essay) {
-            START -> r#loop;
-        }
-    }
-}
-
 mod chain_after_match {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[derive(Route)]
-    enum Verdict {
-        Revise,
-        Publish,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn critique(draft: &str) -> (EssayNotes, Verdict) {
-        (EssayNotes(vec![draft.into()]), Verdict::Publish)
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
-
-    #[node(Essay)]
-    async fn audit() -> EssayNotes {
-        EssayNotes(vec![])
-    }
-
-    #[node(Essay)]
-    async fn rewrite() -> EssayDraft {
-        EssayDraft(String::new())
-    }
+    use super::*;
 
     flow! {
         WriteEssay(Essay) {
@@ -373,37 +77,7 @@ mod chain_after_match {
 }
 
 mod arm_with_a_chain {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[derive(Route)]
-    enum Verdict {
-        Revise,
-        Publish,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn critique(draft: &str) -> (EssayNotes, Verdict) {
-        (EssayNotes(vec![draft.into()]), Verdict::Publish)
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
+    use super::*;
 
     flow! {
         WriteEssay(Essay) {
@@ -415,32 +89,7 @@ mod arm_with_a_chain {
 }
 
 mod arm_with_a_path {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[derive(Route)]
-    enum Verdict {
-        Revise,
-        Publish,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn critique(draft: &str) -> (EssayNotes, Verdict) {
-        (EssayNotes(vec![draft.into()]), Verdict::Publish)
-    }
+    use super::*;
 
     flow! {
         WriteEssay(Essay) {
@@ -451,16 +100,7 @@ mod arm_with_a_path {
 }
 
 mod arm_with_a_pattern {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
+    use super::*;
 
     #[derive(Route)]
     enum Found {
@@ -492,32 +132,7 @@ mod arm_with_a_pattern {
 }
 
 mod arm_with_a_wildcard {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[derive(Route)]
-    enum Verdict {
-        Revise,
-        Publish,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn critique(draft: &str) -> (EssayNotes, Verdict) {
-        (EssayNotes(vec![draft.into()]), Verdict::Publish)
-    }
+    use super::*;
 
     flow! {
         WriteEssay(Essay) {
@@ -528,42 +143,7 @@ mod arm_with_a_wildcard {
 }
 
 mod arm_with_a_choice {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[derive(Route)]
-    enum Verdict {
-        Revise,
-        Publish,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn critique(draft: &str) -> (EssayNotes, Verdict) {
-        (EssayNotes(vec![draft.into()]), Verdict::Publish)
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
-
-    #[node(Essay)]
-    async fn audit() -> EssayNotes {
-        EssayNotes(vec![])
-    }
+    use super::*;
 
     flow! {
         WriteEssay(Essay) {
@@ -574,36 +154,7 @@ mod arm_with_a_choice {
 }
 
 mod join_of_a_choice {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
-
-    #[node(Essay)]
-    async fn audit() -> EssayNotes {
-        EssayNotes(vec![])
-    }
-
-    #[node(Essay)]
-    async fn rewrite() -> EssayDraft {
-        EssayDraft(String::new())
-    }
+    use super::*;
 
     flow! {
         WriteEssay(Essay) {
@@ -614,26 +165,7 @@ mod join_of_a_choice {
 }
 
 mod join_of_start {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
+    use super::*;
 
     flow! {
         WriteEssay(Essay) {
@@ -643,21 +175,7 @@ mod join_of_start {
 }
 
 mod start_to_end {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
+    use super::*;
 
     flow! {
         WriteEssay(Essay) {
@@ -667,106 +185,13 @@ mod start_to_end {
 }
 
 mod second_name_of_a_second_name {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
+    use super::*;
 
     flow! {
         WriteEssay(Essay) {
             node once = polish;
             node twice = polish;
             START -> once -> twice;
-        }
-    }
-}
-
-mod no_state {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    flow!(WriteEssay(Essay) { START -> write });
-}
-
-mod several_mistakes {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[derive(Route)]
-    enum Verdict {
-        Revise,
-        Publish,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn critique(draft: &str) -> (EssayNotes, Verdict) {
-        (EssayNotes(vec![draft.into()]), Verdict::Publish)
-    }
-
-    #[node(Essay)]
-    async fn grade(draft: &str) -> bool {
-        draft.is_empty()
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
-
-    #[node(Essay)]
-    async fn plan() -> Each<String> {
-        Each(vec![])
-    }
-
-    #[node(Essay)]
-    async fn research(#[item] topic: &str) -> EssayNotes {
-        EssayNotes(vec![topic.into()])
-    }
-
-    flow! {
-        WriteEssay(Essay) {
-            START -> write -> critique & grade;
-            critique -> match { Revise => write, Publish => END };
-            grade -> match { true => polish, false => END };
-            plan -> each research;
-            START -> plan;
         }
     }
 }

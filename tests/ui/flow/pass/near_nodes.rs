@@ -1,28 +1,43 @@
-//! What stands near `../fail`, and is fine.
+//! What stands near `../fail`, and is fine: what nodes, values and sub-flows are.
 #![deny(warnings)]
 #![allow(dead_code)]
 
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[state]
+struct Review {
+    #[key(input)]
+    text: String,
+    #[key(append)]
+    remarks: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn polish() -> EssayNotes {
+    EssayNotes(vec![])
+}
+
+#[node(Review)]
+async fn read(text: &str) -> ReviewRemarks {
+    ReviewRemarks(vec![text.into()])
+}
+
 mod unknown_node {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
+    use super::*;
 
     flow! {
         WriteEssay(Essay) {
@@ -32,26 +47,7 @@ mod unknown_node {
 }
 
 mod plain_function {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
+    use super::*;
 
     flow! {
         WriteEssay(Essay) {
@@ -61,41 +57,13 @@ mod plain_function {
 }
 
 mod unknown_state {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[node(Essay)]
-    async fn write(topic: &str) -> EssayDraft {
-        EssayDraft(topic.into())
-    }
-
-    #[node(Essay)]
-    async fn polish() -> EssayNotes {
-        EssayNotes(vec![])
-    }
+    use super::*;
 
     flow!(WriteEssay(Essay) { START -> write -> polish });
 }
 
 mod missing_value {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
+    use super::*;
 
     struct Stamp(u32);
 
@@ -114,16 +82,7 @@ mod missing_value {
 }
 
 mod run_without_value {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
+    use super::*;
 
     struct Stamp(u32);
 
@@ -143,16 +102,7 @@ mod run_without_value {
 }
 
 mod wrong_value {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
+    use super::*;
 
     struct Stamp(u32);
 
@@ -172,16 +122,7 @@ mod wrong_value {
 }
 
 mod unknown_value_type {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
+    use super::*;
 
     struct Stamp(u32);
 
@@ -201,16 +142,7 @@ mod unknown_value_type {
 }
 
 mod value_named_like_a_method {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
+    use super::*;
 
     struct Stamp(u32);
 
@@ -230,29 +162,7 @@ mod value_named_like_a_method {
 }
 
 mod subflow_is_no_flow {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[state]
-    struct Review {
-        #[key(input)]
-        text: String,
-        #[key(append)]
-        remarks: Vec<String>,
-    }
-
-    #[node(Review)]
-    async fn read(text: &str) -> ReviewRemarks {
-        ReviewRemarks(vec![text.into()])
-    }
+    use super::*;
 
     flow!(ReviewEssay(Review) { read });
 
@@ -265,29 +175,7 @@ mod subflow_is_no_flow {
 }
 
 mod subflow_of_another_state {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[state]
-    struct Review {
-        #[key(input)]
-        text: String,
-        #[key(append)]
-        remarks: Vec<String>,
-    }
-
-    #[node(Review)]
-    async fn read(text: &str) -> ReviewRemarks {
-        ReviewRemarks(vec![text.into()])
-    }
+    use super::*;
 
     flow!(ReviewEssay(Review) { read });
 
@@ -300,29 +188,7 @@ mod subflow_of_another_state {
 }
 
 mod subflow_wrong_input {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[state]
-    struct Review {
-        #[key(input)]
-        text: String,
-        #[key(append)]
-        remarks: Vec<String>,
-    }
-
-    #[node(Review)]
-    async fn read(text: &str) -> ReviewRemarks {
-        ReviewRemarks(vec![text.into()])
-    }
+    use super::*;
 
     flow!(ReviewEssay(Review) { read });
 
@@ -335,29 +201,7 @@ mod subflow_wrong_input {
 }
 
 mod subflow_wrong_output {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[state]
-    struct Review {
-        #[key(input)]
-        text: String,
-        #[key(append)]
-        remarks: Vec<String>,
-    }
-
-    #[node(Review)]
-    async fn read(text: &str) -> ReviewRemarks {
-        ReviewRemarks(vec![text.into()])
-    }
+    use super::*;
 
     flow!(ReviewEssay(Review) { read });
 
@@ -370,29 +214,7 @@ mod subflow_wrong_output {
 }
 
 mod subflow_without_out {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[state]
-    struct Review {
-        #[key(input)]
-        text: String,
-        #[key(append)]
-        remarks: Vec<String>,
-    }
-
-    #[node(Review)]
-    async fn read(text: &str) -> ReviewRemarks {
-        ReviewRemarks(vec![text.into()])
-    }
+    use super::*;
 
     flow!(ReviewEssay(Review) { read });
 
@@ -405,29 +227,7 @@ mod subflow_without_out {
 }
 
 mod subflow_untyped {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[state]
-    struct Review {
-        #[key(input)]
-        text: String,
-        #[key(append)]
-        remarks: Vec<String>,
-    }
-
-    #[node(Review)]
-    async fn read(text: &str) -> ReviewRemarks {
-        ReviewRemarks(vec![text.into()])
-    }
+    use super::*;
 
     flow!(ReviewEssay(Review) { read });
 
@@ -440,29 +240,7 @@ mod subflow_untyped {
 }
 
 mod subflow_keep {
-    use petalflow::prelude::*;
-
-    #[state]
-    struct Essay {
-        #[key(input)]
-        topic: String,
-        draft: String,
-        #[key(append)]
-        notes: Vec<String>,
-    }
-
-    #[state]
-    struct Review {
-        #[key(input)]
-        text: String,
-        #[key(append)]
-        remarks: Vec<String>,
-    }
-
-    #[node(Review)]
-    async fn read(text: &str) -> ReviewRemarks {
-        ReviewRemarks(vec![text.into()])
-    }
+    use super::*;
 
     flow!(ReviewEssay(Review) { read });
 

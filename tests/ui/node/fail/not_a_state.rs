@@ -1,16 +1,19 @@
-use petalflow::prelude::*;
+//! Nodes over a type that is no state, which a flow uses: one error.
 
-#[state]
-pub struct Essay {
-    #[key(input)]
-    pub topic: String,
-    pub draft: String,
-    #[key(append)]
-    pub notes: Vec<String>,
-    pub subtitle: Option<String>,
-}
+use petalflow::prelude::*;
 
 #[node(String)]
 async fn write() {}
+
+#[node(String)]
+async fn check() -> bool {
+    true
+}
+
+flow! {
+    WriteText(String) {
+        START -> write -> check -> match { true => write, false => END };
+    }
+}
 
 fn main() {}

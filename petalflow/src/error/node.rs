@@ -1,0 +1,104 @@
+//! How a node failed.
+
+use crate::Namespace;
+
+/// How a node failed for good: what a `catch` edge delivers, and what `continue_on_error` records.
+///
+/// It is plain data, because it may be stored.
+///
+/// ```
+/// use petalflow::{FailureKind, NodeError};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Job { note: String }
+/// #[node(Job)]
+/// async fn fetch() -> petalflow::Result<()> {
+///     Err("offline".into())
+/// }
+///
+/// #[node(Job)]
+/// async fn explain(#[item] failure: &NodeError) -> JobNote {
+///     assert_eq!((failure.kind, failure.attempt), (FailureKind::Error, 1));
+///     JobNote(format!("`{}` said: {}", failure.node, failure.message))
+/// }
+///
+/// flow!(Fetch(Job) { START -> fetch; catch fetch -> explain });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(Fetch::run(()).await?.note, "`fetch` said: offline");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("node `{node}` failed in superstep {superstep}: {message}")]
+#[non_exhaustive]
+pub struct NodeError {
+    /// The name of the node.
+    pub node: String,
+    /// Its namespace, empty at the top.
+    pub namespace: String,
+    /// The superstep, from 1.
+    pub superstep: u64,
+    /// The attempt that failed last, from 1.
+    pub attempt: u32,
+    /// The item's index, where the node is the target of `each`.
+    pub index: Option<usize>,
+    /// What kind of failure it was.
+    pub kind: FailureKind,
+    /// The error and its sources, in words.
+    pub message: String,
+}
+
+/// The kinds of failure of a node.
+///
+/// ```
+/// use petalflow::{FailureKind, RunErrorKind};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Nothing {}
+/// #[node(Nothing, timeout = 1ms)]
+/// async fn wait_for_ever() {
+///     std::future::pending::<()>().await;
+/// }
+///
+/// flow!(Wait(Nothing) { wait_for_ever });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let error = Wait::run(()).await.err().unwrap();
+/// assert!(matches!(error.kind(), RunErrorKind::Node(error) if error.kind == FailureKind::Timeout));
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// The node returned an error.
+    Error,
+    /// The node panicked.
+    Panic,
+    /// An attempt took longer than its timeout.
+    Timeout,
+    /// An attempt showed no sign of life for longer than its idle timeout.
+    Idle,
+}
+
+impl NodeError {
+    pub(crate) fn new(
+        node: &str,
+        namespace: &Namespace,
+        superstep: u64,
+        kind: FailureKind,
+        message: String,
+    ) -> Self {
+        NodeError {
+            node: node.into(),
+            namespace: namespace.to_string(),
+            superstep,
+            attempt: 1,
+            index: None,
+            kind,
+            message,
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What is said of nodes by their names: when they run, how often, where they stop.
+
+use super::GraphBuilder;
+use crate::State;
+use crate::flow::Guard;
+use crate::graph::gate::{BoxGuard, NamedGate, boxed};
+use crate::node::{NodePolicy, Policy, Retry};
+
+impl<S: State> GraphBuilder<S> {
+    /// Lets a node wait until nothing else is active.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// # #[node(Log)]
+    /// # async fn a() -> LogLines { LogLines(vec!["a".into()]) }
+    /// # #[node(Log)]
+    /// # async fn b() -> LogLines { LogLines(vec!["b".into()]) }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// // `last` is reached after one superstep, and waits for `b`, which is reached after two.
+    /// let graph = Graph::<Log>::builder("log")
+    ///     .node_as("last", a {})
+    ///     .node_as("first", a {})
+    ///     .node(b {})
+    ///     .edge(START, "first")
+    ///     .edge("first", "last")
+    ///     .edge("first", "b")
+    ///     .defer("last")
+    ///     .build()?;
+    /// assert_eq!(graph.run(()).await?.lines, ["a", "b", "a"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn defer(mut self, node: impl Into<String>) -> Self {
+        self.deferred.push(node.into());
+        self
+    }
+
+    /// Sets retries and timeouts of a node; they win over what its annotation says.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # use std::time::Duration;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use petalflow::{FailureKind, Policy, RunErrorKind};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let graph = Graph::<Log>::builder("log")
+    ///     .node_fn("wait", |_: &Log, _| std::future::pending::<()>())
+    ///     .with("wait", Policy { timeout: Some(Duration::from_millis(1)), ..Policy::NONE })
+    ///     .build()?;
+    /// let error = graph.run(()).await.err().unwrap();
+    /// assert!(matches!(error.kind(), RunErrorKind::Node(error) if error.kind == FailureKind::Timeout));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with(mut self, node: impl Into<String>, policy: Policy) -> Self {
+        self.policies.push((node.into(), policy.into()));
+        self
+    }
+
+    /// Sets the retries of a node, of which the first that covers an error decides. They win over what its annotation says,
+    /// and over an earlier [`with`](Self::with); an empty list says nothing.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # use std::time::Duration;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use petalflow::Retry;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let attempts = 3; // Perhaps from a file.
+    /// let graph = Graph::<Log>::builder("log")
+    ///     .node_fn("fetch", |_: &Log, cx| async move {
+    ///         if cx.attempt() < 3 { Err("busy") } else { Ok(LogLines(vec!["fetched".into()])) }
+    ///     })
+    ///     .retry("fetch", [Retry::times(attempts).first(Duration::ZERO)])
+    ///     .build()?;
+    /// assert_eq!(graph.run(()).await?.lines, ["fetched"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn retry(
+        mut self,
+        node: impl Into<String>,
+        retries: impl IntoIterator<Item = Retry>,
+    ) -> Self {
+        let policy = NodePolicy::retrying(retries.into_iter().collect());
+        self.policies.push((node.into(), policy));
+        self
+    }
+
+    /// Keeps the state of a sub-flow as long as the thread lives; without it the state is fresh each time.
+    pub fn keep_thread(mut self, subflow: impl Into<String>) -> Self {
+        self.kept.push(subflow.into());
+        self
+    }
+
+    /// Says under which name a node is known in stored checkpoints, where that is not its name: a node that was renamed goes
+    /// on in the threads that were stored before.
+    pub fn id(mut self, node: impl Into<String>, id: impl Into<String>) -> Self {
+        self.ids.push((node.into(), id.into()));
+        self
+    }
+
+    /// Stops the run for a person before the node.
+    pub fn interrupt_before(self, node: impl Into<String>) -> Self {
+        self.interrupt(node, false, None)
+    }
+
+    /// Stops the run for a person after the node.
+    pub fn interrupt_after(self, node: impl Into<String>) -> Self {
+        self.interrupt(node, true, None)
+    }
+
+    /// Stops the run for a person before the node, where the guard says so. It sees the whole state, so it is not held to
+    /// "read before written".
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Essay {
+    ///     #[key(input)]
+    ///     topic: String,
+    ///     draft: String,
+    /// }
+    ///
+    /// #[node(Essay)]
+    /// async fn write(topic: &str) -> EssayDraft {
+    ///     EssayDraft(topic.into())
+    /// }
+    ///
+    /// # fn main() -> petalflow::Result<()> {
+    /// let graph = Graph::<Essay>::builder("essay")
+    ///     .node(write {})
+    ///     .interrupt_before_if("write", |essay: &Essay| essay.topic.contains("secret"))
+    ///     .edge(START, "write")
+    ///     .build()?;
+    /// assert!(graph.mermaid().contains("⏸ write"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn interrupt_before_if<F, G>(self, node: impl Into<String>, guard: F) -> Self
+    where
+        F: Fn(&S) -> G + Send + Sync + 'static,
+        G: Guard,
+    {
+        self.interrupt(node, false, Some(boxed(guard)))
+    }
+
+    /// Stops the run for a person after the node, where the guard says so.
+    pub fn interrupt_after_if<F, G>(self, node: impl Into<String>, guard: F) -> Self
+    where
+        F: Fn(&S) -> G + Send + Sync + 'static,
+        G: Guard,
+    {
+        self.interrupt(node, true, Some(boxed(guard)))
+    }
+
+    fn interrupt(
+        mut self,
+        node: impl Into<String>,
+        after: bool,
+        guard: Option<BoxGuard<S>>,
+    ) -> Self {
+        self.gates.push(NamedGate {
+            node: node.into(),
+            after,
+            guard,
+        });
+        self
+    }
+}

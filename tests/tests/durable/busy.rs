@@ -1,0 +1,123 @@
+//! A thread that another run is working on.
+
+use std::sync::Arc;
+
+use petalflow::RunErrorKind;
+use petalflow::checkpoint::{Claim, MemoryStore, Store};
+use petalflow::prelude::*;
+use petalflow::thread::{OnBusy, ThreadError};
+use tokio::sync::{Notify, Semaphore};
+
+use crate::support::{Log, LogXs, both, list, twin};
+
+/// Says when a run has come to the node, and lets as many go on as it has permits.
+#[derive(Clone)]
+struct Door {
+    reached: Arc<Notify>,
+    open: Arc<Semaphore>,
+}
+
+impl Door {
+    fn shut() -> Self {
+        Door {
+            reached: Arc::default(),
+            open: Arc::new(Semaphore::new(0)),
+        }
+    }
+}
+
+#[node(Log)]
+async fn passes(door: Managed<Door>) -> petalflow::Result<LogXs> {
+    door.reached.notify_one();
+    door.open.acquire().await?.forget();
+    Ok(LogXs(list(["passed"])))
+}
+
+twin!(Passing(Log) { passes } nodes: passes);
+
+#[tokio::test]
+async fn a_busy_thread_is_refused_unless_told_otherwise() {
+    both!(Passing, |launch| {
+        let door = Door::shut();
+        let threads = launch.manage(door.clone()).store(&MemoryStore::new());
+        let first = tokio::spawn(threads.thread("t").run(list(["1"])));
+        door.reached.notified().await;
+        let error = threads.thread("t").run(list(["2"])).await.unwrap_err();
+        assert!(
+            matches!(error.thread_error(), Some(ThreadError::Busy { thread }) if thread == "t"),
+            "{error}"
+        );
+        let text = error.to_string();
+        assert!(
+            text.ends_with(
+                "busy with another run: wait for it, or say what to do with `.on_busy(..)`"
+            ),
+            "{text}"
+        );
+        door.open.add_permits(1);
+        first.await.unwrap().unwrap().finished().unwrap().xs
+    });
+}
+
+#[tokio::test]
+async fn a_run_may_wait_for_the_one_before() {
+    both!(Passing, |launch| {
+        let door = Door::shut();
+        let threads = launch.manage(door.clone()).store(&MemoryStore::new());
+        let threads = threads.on_busy(OnBusy::Queue);
+        let first = tokio::spawn(threads.thread("t").run(list(["1"])));
+        door.reached.notified().await;
+        let second = tokio::spawn(threads.thread("t").run(list(["2"])));
+        door.open.add_permits(2);
+        first.await.unwrap().unwrap().finished().unwrap();
+        let log = second.await.unwrap().unwrap().finished().unwrap();
+        assert_eq!(log.xs, ["1", "passed", "2", "passed"]);
+        log
+    });
+}
+
+#[tokio::test]
+async fn a_run_may_cancel_the_one_before() {
+    both!(Passing, |launch| {
+        let door = Door::shut();
+        let threads = launch.manage(door.clone()).store(&MemoryStore::new());
+        let threads = threads.on_busy(OnBusy::Cancel);
+        let first = tokio::spawn(threads.thread("t").run(list(["1"])));
+        door.reached.notified().await;
+        let second = tokio::spawn(threads.thread("t").run(list(["2"])));
+        let error = first.await.unwrap().unwrap_err();
+        assert_eq!(*error.kind(), RunErrorKind::Cancelled);
+        door.open.add_permits(1);
+        let log = second.await.unwrap().unwrap().finished().unwrap();
+        assert_eq!(log.xs, ["1", "2", "passed"]);
+        log
+    });
+}
+
+#[tokio::test]
+async fn a_run_of_another_process_cannot_be_cancelled() {
+    both!(Passing, |launch| {
+        let store = MemoryStore::new();
+        let door = Door::shut();
+        door.open.add_permits(1);
+        let threads = launch.manage(door).store(&store).on_busy(OnBusy::Cancel);
+        let claim = store.claim("t", "another process").await.unwrap();
+        assert_eq!(claim, Claim::Granted);
+        let error = threads.thread("t").run(list(["1"])).await.unwrap_err();
+        assert!(
+            matches!(error.thread_error(), Some(ThreadError::BusyElsewhere { thread }) if thread == "t"),
+            "{error}"
+        );
+        let text = error.to_string();
+        assert!(
+            text.ends_with(
+                "thread `t` is busy with a run of another process, which cannot be cancelled from here: wait for it with \
+                 `.on_busy(OnBusy::Queue)`, or cancel it there"
+            ),
+            "{text}"
+        );
+        store.release("t", "another process");
+        let log = threads.thread("t").run(list(["1"])).await.unwrap();
+        log.finished().unwrap().xs
+    });
+}

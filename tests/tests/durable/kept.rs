@@ -1,0 +1,246 @@
+//! What flows that are kept know after a thread went back, or elsewhere.
+
+use petalflow::checkpoint::MemoryStore;
+use petalflow::interrupt::Ask;
+use petalflow::prelude::*;
+use petalflow::thread::{Durability, HistoryQuery, Keep, Thread};
+use serde::{Deserialize, Serialize};
+
+use crate::support::{Log, LogXs, both, twin};
+
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Count {
+    #[key(sum)]
+    n: u32,
+    #[key(append)]
+    all: Vec<u32>,
+}
+
+#[node(Count)]
+async fn one(n: &u32) -> (CountN, CountAll) {
+    (CountN(1), CountAll(vec![*n + 1]))
+}
+
+flow!(CountOne(Count) { one });
+
+fn told(count: Count) -> (LogXs, bool) {
+    let all: Vec<_> = count.all.iter().map(ToString::to_string).collect();
+    (LogXs(vec![all.join(" ")]), count.n < 3)
+}
+
+twin! {
+    ToThree(Log) {
+        node count: CountOne { in: || (), out: |count: Count| -> (LogXs, bool) { told(count) }, keep: thread };
+        count -> match { true => count, false => END };
+    }
+    nodes: count = |b| b.subflow("count", CountOne, |_: &Log| ().into(), told).keep_thread("count")
+}
+
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Middle {
+    #[key(default)]
+    last: Vec<String>,
+}
+
+flow!(Within(Middle) {
+    node count: CountOne { in: || (), out: |count: Count| MiddleLast(told(count).0.0), keep: thread };
+    count
+});
+
+fn passed(middle: Middle) -> (LogXs, bool) {
+    let again = middle.last[0].len() < 5;
+    (LogXs(middle.last), again)
+}
+
+twin! {
+    Deep(Log) {
+        node middle: Within { in: || (), out: |middle: Middle| -> (LogXs, bool) { passed(middle) }, keep: thread };
+        middle -> match { true => middle, false => END };
+    }
+    nodes: middle = |b| b.subflow("middle", Within, |_: &Log| ().into(), passed).keep_thread("middle")
+}
+
+const ALL: [&str; 3] = ["1", "1 2", "1 2 3"];
+
+/// The checkpoint of the thread's newest branch that has so many lines.
+async fn checkpoint<F: Flow<State = Log>>(thread: &Thread<F>, lines: usize) -> u64 {
+    for info in thread.history(HistoryQuery::all()).await.unwrap() {
+        if thread.at(info.checkpoint).await.unwrap().state.xs.len() == lines {
+            return info.checkpoint;
+        }
+    }
+    panic!("no checkpoint has {lines} lines");
+}
+
+async fn go_on<F: Flow<State = Log>>(thread: &Thread<F>) -> Vec<String> {
+    let outcome = thread.resume(()).await.unwrap();
+    outcome.finished().unwrap().xs
+}
+
+async fn run<F: Flow<State = Log>>(thread: &Thread<F>) -> Vec<String> {
+    let outcome = thread.run(Vec::new()).await.unwrap();
+    outcome.finished().unwrap().xs
+}
+
+/// Goes back, forth, and to the very beginning.
+async fn back_and_forth<F: Flow<State = Log>>(thread: &Thread<F>) {
+    assert_eq!(run(thread).await, ALL);
+    let ends: Vec<u64> = [
+        checkpoint(thread, 0).await,
+        checkpoint(thread, 1).await,
+        checkpoint(thread, 2).await,
+    ]
+    .into();
+    let last = checkpoint(thread, 3).await;
+    for _ in 0..2 {
+        for (lines, end) in ends.iter().enumerate() {
+            thread.fork(*end).await.unwrap();
+            assert_eq!(go_on(thread).await, ALL, "from {lines} lines");
+        }
+        // To the end of the first branch, of which several since were not a part.
+        thread.fork(last).await.unwrap();
+        assert_eq!(go_on(thread).await, ALL, "nothing is left to run");
+    }
+    assert_eq!(run(thread).await.last().unwrap(), "1 2 3 4");
+    thread.fork(ends[0]).await.unwrap();
+    thread.fork(ends[1]).await.unwrap();
+    assert_eq!(go_on(thread).await, ALL, "from a fork that did nothing");
+}
+
+#[tokio::test]
+async fn a_fork_takes_back_what_a_kept_flow_knew() {
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        both!(ToThree, |launch| {
+            let threads = launch.store(&MemoryStore::new()).durability(durability);
+            back_and_forth(&threads.thread("t")).await;
+        });
+        both!(Deep, |launch| {
+            let threads = launch.store(&MemoryStore::new()).durability(durability);
+            back_and_forth(&threads.thread("t")).await;
+        });
+    }
+}
+
+#[tokio::test]
+async fn another_thread_begins_with_what_a_kept_flow_knew() {
+    both!(Deep, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        run(&thread).await;
+        for lines in 0..3 {
+            let from = checkpoint(&thread, lines).await;
+            let other = thread.fork_to(from, format!("from {lines}")).await.unwrap();
+            assert_eq!(go_on(&other).await, ALL);
+            back_again(&other, lines).await;
+        }
+        let copy = thread.copy_to("copy").await.unwrap();
+        back_again(&copy, 0).await;
+        assert_eq!(
+            run(&thread).await.last().unwrap(),
+            "1 2 3 4",
+            "it does not know of them"
+        );
+    });
+}
+
+/// What was copied can be forked like the original.
+async fn back_again<F: Flow<State = Log>>(thread: &Thread<F>, least: usize) {
+    for lines in least..3 {
+        thread.fork(checkpoint(thread, lines).await).await.unwrap();
+        assert_eq!(go_on(thread).await, ALL);
+    }
+}
+
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Large {
+    #[key(sum)]
+    n: u32,
+    #[key(append)]
+    text: Vec<String>,
+}
+
+/// Grows so quickly that each turn begins with a checkpoint that stands alone.
+#[node(Large)]
+async fn grow(n: &u32) -> (LargeN, LargeText) {
+    (LargeN(1), LargeText(vec!["x".repeat(40_000 << (2 * n))]))
+}
+
+flow!(Grow(Large) { grow });
+
+fn grown(large: Large) -> (LogXs, bool) {
+    (LogXs(vec![large.n.to_string()]), large.n < 3)
+}
+
+twin! {
+    GrowThrice(Log) {
+        node large: Grow { in: || (), out: |large: Large| -> (LogXs, bool) { grown(large) }, keep: thread };
+        large -> match { true => large, false => END };
+    }
+    nodes: large = |b| b.subflow("large", Grow, |_: &Log| ().into(), grown).keep_thread("large")
+}
+
+#[tokio::test]
+async fn a_fork_to_what_is_not_stored_any_more_is_refused() {
+    both!(GrowThrice, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        assert_eq!(run(&thread).await, ["1", "2", "3"]);
+        let second = checkpoint(&thread, 2).await;
+        thread.prune(Keep::last(2)).await.unwrap();
+        let before = thread.history(HistoryQuery::all()).await.unwrap();
+        let error = thread.fork(second).await.unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "what the sub-flow `large` knew at checkpoint 2 of thread `t` is not stored any more: fork from a newer checkpoint, \
+             and let `Keep` keep more of threads that are forked"
+        );
+        let elsewhere = thread.fork_to(second, "other").await.unwrap_err();
+        assert_eq!(elsewhere.to_string(), error);
+        let after = thread.history(HistoryQuery::all()).await.unwrap();
+        assert_eq!(before, after, "nothing has happened");
+        thread.fork(3).await.unwrap();
+        assert_eq!(run(&thread).await.last().unwrap(), "4");
+    });
+}
+
+#[derive(Serialize, Deserialize)]
+struct Go;
+
+impl Ask for Go {
+    type Answer = u32;
+    const NAME: &'static str = "go";
+}
+
+#[node(Count)]
+async fn asks(cx: Context) -> petalflow::Result<CountAll> {
+    Ok(CountAll(vec![cx.ask(Go).await?]))
+}
+
+flow!(CountAndAsk(Count) { one -> asks });
+
+twin! {
+    Asking(Log) {
+        node count: CountAndAsk { in: || (), out: |count: Count| told(count).0, keep: thread };
+        count
+    }
+    nodes: count = |b| b.subflow("count", CountAndAsk, |_: &Log| ().into(), |count: Count| told(count).0).keep_thread("count")
+}
+
+#[tokio::test]
+async fn what_a_kept_flow_was_about_is_done_once_after_a_fork_and_in_a_copy() {
+    both!(Asking, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
+        thread.answer::<Go>(7).await.unwrap().finished().unwrap();
+        assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
+        let copy = thread.copy_to("copy").await.unwrap();
+        let newest = thread.state().await.unwrap().unwrap().info.checkpoint;
+        thread.fork(newest).await.unwrap();
+        for thread in [thread, copy] {
+            assert_eq!(thread.resume(()).await.unwrap().interrupts().len(), 1);
+            let log = thread.answer::<Go>(9).await.unwrap().finished().unwrap();
+            assert_eq!(log.xs, ["1 7", "1 7 2 9"], "{}", thread.id());
+        }
+    });
+}

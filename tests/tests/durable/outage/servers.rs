@@ -1,0 +1,82 @@
+//! Servers that are stopped while a run goes on, and started again.
+
+use std::sync::Arc;
+
+use petalflow::checkpoint::{PostgresStore, RedisStore, Store};
+use petalflow::thread::{Durability, ThreadError};
+
+use super::{Outage, Place, ROUNDS, on, race, same_end, unbroken};
+use crate::stores::servers::{Postgres, Redis};
+
+const SIZE: (u64, usize) = (ROUNDS, 10);
+
+/// Takes the server away in the middle of runs, with each durability and at each place, and gives it back.
+async fn goes_and_comes(
+    name: &str,
+    store: &(impl Store + Clone),
+    stop: impl Fn() + Clone + Send + Sync + 'static,
+    start: impl Fn(),
+) {
+    let unbroken = unbroken(SIZE).await;
+    let interval = Durability::Interval(7.try_into().unwrap());
+    for durability in [
+        Durability::Sync,
+        Durability::Async,
+        interval,
+        Durability::Exit,
+    ] {
+        for place in [Place::Recorded, Place::Superstep] {
+            let id = format!("{durability:?} {place:?}");
+            let thread = race(store, durability, Outage::at(place, stop.clone()), &id);
+            let error = on(&thread, SIZE).await.unwrap_err();
+            let stored = matches!(error.thread_error(), Some(ThreadError::Store(_)));
+            assert!(stored, "{id}: {error}");
+            says_what_to_do(name, &error.to_string());
+            // Nothing can be done meanwhile, and all of it says why.
+            says_what_to_do(name, &thread.resume(()).await.unwrap_err().to_string());
+            says_what_to_do(name, &thread.state().await.unwrap_err().to_string());
+            start();
+            let end = on(&thread, SIZE).await.unwrap();
+            same_end(&unbroken, &end);
+            let stored = thread.state().await.unwrap().unwrap();
+            assert!(stored.is_finished());
+            same_end(&unbroken, &stored.state);
+        }
+    }
+}
+
+#[track_caller]
+fn says_what_to_do(name: &str, error: &str) {
+    assert!(
+        error.contains(name) && error.contains("try again") && error.contains("`resume`"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_thread_in_postgres_goes_on_when_the_server_is_back() {
+    let server = match Postgres::start_own() {
+        Ok(server) => Arc::new(server),
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    let store = PostgresStore::connect(&server.url).await.unwrap();
+    let stopped = Arc::clone(&server);
+    goes_and_comes(
+        "PostgreSQL",
+        &store,
+        move || stopped.stop(),
+        || server.start(),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_thread_in_redis_goes_on_when_the_server_is_back() {
+    let server = match Redis::start_own(&[]) {
+        Ok(server) => Arc::new(server),
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    let store = RedisStore::connect(&server.url).await.unwrap();
+    let stopped = Arc::clone(&server);
+    goes_and_comes("Redis", &store, move || stopped.stop(), || server.start()).await;
+}
