@@ -1,6 +1,7 @@
 //! Behaviour of petalflow's tools, models and agents, by topic. Tests are named after the row or case they hold petalflow to:
 //! `a027_…` of ADK's agent loop, `i012_…` of the adapters, `p094_…` of the core's rows, `c100_…` of the conformance cases.
 
+mod agent;
 mod mcp;
 mod models;
 mod observe;

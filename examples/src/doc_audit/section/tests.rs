@@ -197,7 +197,11 @@ fn long_lines_are_prose() {
         (25, 21, "\r\n  ")
     );
     assert_eq!(prose.breaks.len(), 1);
-    assert!(long("<p>many words in a block of tags</p>\n")[0].breaks.is_empty());
+    assert!(
+        long("<p>many words in a block of tags</p>\n")[0]
+            .breaks
+            .is_empty()
+    );
     assert_eq!(long("Setext headings cannot be broken\n---\n").len(), 1);
 }
 
