@@ -80,6 +80,9 @@ pub mod interrupt;
 #[cfg(feature = "llm")]
 #[cfg_attr(docsrs, doc(cfg(feature = "llm")))]
 pub mod llm;
+#[cfg(feature = "memory")]
+#[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
+pub mod memory;
 pub mod middleware;
 mod node;
 mod run;

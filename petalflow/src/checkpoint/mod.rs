@@ -22,7 +22,7 @@ mod redis;
 #[cfg(any(feature = "postgres", feature = "redis"))]
 mod release;
 #[cfg(feature = "sqlite")]
-mod sqlite;
+pub(crate) mod sqlite;
 mod store;
 
 pub(crate) use bytes::Bytes;

@@ -9,7 +9,7 @@ use rusqlite::ErrorCode;
 use crate::checkpoint::StoreError;
 
 /// How an operation on a connection ends if not well.
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// The operation says no; the connection is fine.
     Refused(StoreError),
     /// SQLite says no.
