@@ -7,6 +7,17 @@ use super::LlmResponse;
 use crate::BoxError;
 
 /// Why a model did not answer.
+///
+/// ```
+/// use petalflow::llm::{LlmError, LlmErrorKind};
+/// use std::time::Duration;
+///
+/// let retry_after = Some(Duration::from_secs(2));
+/// let error = LlmError::new(LlmErrorKind::RateLimited { retry_after }, "`openai` asks to wait");
+/// assert!(error.is_transient());
+/// assert_eq!(error.retry_after(), retry_after);
+/// assert!(!LlmError::request("no messages").is_transient());
+/// ```
 #[derive(Debug)]
 pub struct LlmError {
     /// Of what kind.
@@ -16,6 +27,12 @@ pub struct LlmError {
 }
 
 /// The kinds of [`LlmError`].
+///
+/// ```
+/// use petalflow::llm::{LlmError, LlmErrorKind};
+///
+/// assert_eq!(LlmError::request("no messages").kind, LlmErrorKind::Request);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LlmErrorKind {
@@ -39,13 +56,13 @@ pub enum LlmErrorKind {
     Connection,
     /// It took too long.
     Timeout,
-    /// The run was cancelled.
+    /// Whoever asked no longer wants to know.
     Cancelled,
     /// The answer cannot be read.
     Malformed,
-    /// A tool call whose arguments are not JSON. An agent tells the model so.
+    /// A tool call whose arguments are not a JSON object. An agent tells the model so.
     Arguments {
-        /// The answer; arguments that are not JSON stand in it as text.
+        /// The answer. In it, arguments that are not JSON at all stand as a JSON string.
         response: Box<LlmResponse>,
     },
     /// A budget is used up.

@@ -10,6 +10,14 @@ use super::LlmError;
 use crate::tool::{ToolCall, ToolResult};
 
 /// Who says something.
+///
+/// ```
+/// use petalflow::llm::Role;
+///
+/// assert_eq!("assistant".parse::<Role>()?, Role::Assistant);
+/// assert!("robot".parse::<Role>().is_err());
+/// # Ok::<(), petalflow::llm::LlmError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -58,6 +66,21 @@ impl FromStr for Role {
 }
 
 /// One message of a conversation.
+///
+/// It is a [`Message`](crate::Message): a key with the reducer `messages` holds a conversation.
+///
+/// ```
+/// use petalflow::llm::{ChatMessage, Role};
+/// use serde_json::json;
+///
+/// let message = ChatMessage::user("Where is Kyoto?");
+/// assert_eq!((message.role, message.text()), (Role::User, "Where is Kyoto?".into()));
+/// assert_eq!(
+///     serde_json::to_value(&message)?,
+///     json!({"role": "user", "parts": [{"text": {"text": "Where is Kyoto?"}}]})
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChatMessage {
     /// What names it within its list; lists with the reducer `messages` give it one.
@@ -77,6 +100,17 @@ pub struct ChatMessage {
 }
 
 /// A piece of a message.
+///
+/// ```
+/// use petalflow::llm::{ChatMessage, Media, MediaSource, Part, Role};
+///
+/// let picture = Media {
+///     media_type: "image/png".into(),
+///     source: MediaSource::Url("https://example.com/map.png".into()),
+/// };
+/// let message = ChatMessage::new(Role::User, vec![Part::text("Where is this?"), Part::Media(picture)]);
+/// assert_eq!(message.text(), "Where is this?");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -108,6 +142,13 @@ pub enum Part {
 }
 
 /// Words, and what a provider wants back with them.
+///
+/// ```
+/// use petalflow::llm::{Part, Text};
+///
+/// let signed = Part::Thought(Text { text: "It is in Japan.".into(), signature: Some("c2ln".into()) });
+/// assert_ne!(signed, Part::Thought("It is in Japan.".into()));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
     /// The words.
@@ -118,6 +159,13 @@ pub struct Text {
 }
 
 /// Something that is not words.
+///
+/// ```
+/// use petalflow::llm::{Media, MediaSource};
+///
+/// let dot = Media { media_type: "image/gif".into(), source: MediaSource::Base64("R0lGODlhAQABAAAAACw=".into()) };
+/// assert!(matches!(dot.source, MediaSource::Base64(_)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Media {
     /// Its media type, such as `image/png`.
@@ -126,7 +174,7 @@ pub struct Media {
     pub source: MediaSource,
 }
 
-/// Where media is.
+/// Where media is; see [`Media`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -157,6 +205,12 @@ impl From<String> for Text {
 
 impl Part {
     /// A piece of text.
+    ///
+    /// ```
+    /// use petalflow::llm::Part;
+    ///
+    /// assert!(matches!(Part::text("hello"), Part::Text(text) if text.text == "hello"));
+    /// ```
     pub fn text(text: impl Into<Text>) -> Self {
         Part::Text(text.into())
     }
@@ -190,6 +244,13 @@ impl ChatMessage {
     }
 
     /// What tools returned.
+    ///
+    /// ```
+    /// use petalflow::llm::{ChatMessage, ToolResult};
+    ///
+    /// let found = ToolResult { call_id: "1".into(), name: "search".into(), ..ToolResult::default() };
+    /// assert_eq!(ChatMessage::results([found]).tool_results().count(), 1);
+    /// ```
     pub fn results(results: impl IntoIterator<Item = ToolResult>) -> Self {
         Self::new(Role::Tool, results.into_iter().map(Part::Result).collect())
     }
@@ -213,6 +274,14 @@ impl ChatMessage {
     }
 
     /// The calls in it, in order.
+    ///
+    /// ```
+    /// use petalflow::llm::{ChatMessage, Part, Role, ToolCall};
+    ///
+    /// let call = ToolCall { id: "1".into(), name: "search".into(), ..ToolCall::default() };
+    /// let message = ChatMessage::new(Role::Assistant, vec![Part::text("Let me see."), Part::Call(call)]);
+    /// assert_eq!(message.calls().next().unwrap().name, "search");
+    /// ```
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.parts.iter().filter_map(|part| match part {
             Part::Call(call) => Some(call),

@@ -1,21 +1,45 @@
 //! Language models: what is said to them, what they answer, and the trait that providers implement.
 //!
-//! Nothing here opens a connection. A provider is an [`LlmClient`].
+//! Nothing here opens a connection: a provider is an [`LlmClient`]. [`ScriptedModel`] answers from a script, for tests and for
+//! programs that run without a key.
+//!
+//! ```
+//! use petalflow::llm::{Budget, LlmClient, LlmError, LlmRequest, ScriptedModel};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), LlmError> {
+//! let model = ScriptedModel::new(["Paris"]);
+//! let response = model.complete(&LlmRequest::prompt("What is the capital of France?")).await?;
+//! assert_eq!(response.text(), "Paris");
+//! Budget { total: 1_000, ..Budget::UNLIMITED }.check(&response.usage)?;
+//! # Ok(())
+//! # }
+//! ```
 
+mod aggregate;
+mod budget;
 mod client;
 mod error;
 mod message;
+mod path;
+mod price;
 mod request;
 mod response;
+mod scripted;
 mod stream;
 mod usage;
 
+pub use aggregate::Aggregate;
+pub use budget::Budget;
 pub use client::{Capabilities, LlmClient};
 pub use error::{LlmError, LlmErrorKind};
 pub use message::{ChatMessage, Media, MediaSource, Part, Role, Text};
+pub use price::{Price, Prices};
 pub use request::{Effort, LlmRequest, ToolChoice};
 pub use response::{FinishReason, LlmResponse, Reasoning, Status};
-pub use stream::{Delta, LlmStream, StreamChunk};
+pub use scripted::{Reply, ScriptedModel};
+pub use stream::{Delta, LlmStream, Piece, StreamChunk};
 pub use usage::TokenUsage;
 
+#[doc(no_inline)]
 pub use crate::tool::{ToolCall, ToolResult};

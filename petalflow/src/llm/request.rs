@@ -5,13 +5,27 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::ChatMessage;
+use super::{ChatMessage, LlmResponse};
 use crate::tool::ToolSpec;
 
 /// One call of a model.
 ///
 /// The conversation is shared, not copied: a clone of a request costs the same however long that is.
-#[derive(Clone, Debug, Default, PartialEq)]
+///
+/// A client sends, in this order: `system`, `instructions`, `messages`, and `input_text` as a user's message.
+///
+/// ```
+/// use petalflow::llm::{ChatMessage, LlmRequest};
+///
+/// let request = LlmRequest {
+///     system: Some("You answer in one word.".into()),
+///     temperature: Some(0.0),
+///     ..LlmRequest::new(vec![ChatMessage::user("What is the capital of Japan?")])
+/// };
+/// assert_eq!(request.messages.len(), 1);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct LlmRequest {
     /// The model, if not the client's own.
     pub model: Option<Arc<str>>,
@@ -46,6 +60,13 @@ pub struct LlmRequest {
 }
 
 /// Whether a model calls tools.
+///
+/// ```
+/// use petalflow::llm::{LlmRequest, ToolChoice};
+///
+/// let request = LlmRequest { tool_choice: ToolChoice::Tool("search".into()), ..LlmRequest::prompt("petals") };
+/// assert_ne!(request.tool_choice, ToolChoice::Auto);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -62,6 +83,13 @@ pub enum ToolChoice {
 }
 
 /// How long a model thinks before it answers.
+///
+/// ```
+/// use petalflow::llm::{Effort, LlmRequest};
+///
+/// let request = LlmRequest { effort: Some(Effort::Low), ..LlmRequest::prompt("2 + 2?") };
+/// assert_eq!(request.effort, Some(Effort::Low));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -80,6 +108,15 @@ pub enum Effort {
 
 impl LlmRequest {
     /// A request of this conversation.
+    ///
+    /// ```
+    /// use petalflow::llm::{ChatMessage, LlmRequest};
+    /// use std::sync::Arc;
+    ///
+    /// let conversation = Arc::new(vec![ChatMessage::user("hello")]);
+    /// let request = LlmRequest::new(Arc::clone(&conversation));
+    /// assert!(Arc::ptr_eq(&request.messages, &conversation));
+    /// ```
     pub fn new(messages: impl Into<Arc<Vec<ChatMessage>>>) -> Self {
         LlmRequest {
             messages: messages.into(),
@@ -93,5 +130,53 @@ impl LlmRequest {
             input_text: Some(text.into()),
             ..Self::default()
         }
+    }
+
+    /// With these tools.
+    ///
+    /// ```
+    /// use petalflow::llm::LlmRequest;
+    /// use petalflow::tool::ToolSpec;
+    /// use serde_json::json;
+    /// use std::sync::Arc;
+    ///
+    /// let search = ToolSpec::new("search", "Searches the web", json!({"type": "object"}));
+    /// let request = LlmRequest::prompt("petals").with_tools([Arc::new(search)]);
+    /// assert_eq!(request.tools[0].name, "search");
+    /// ```
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = Arc<ToolSpec>>) -> Self {
+        self.tools = tools.into_iter().collect();
+        self
+    }
+
+    /// With the JSON Schema that the answer must conform to.
+    ///
+    /// ```
+    /// use petalflow::llm::LlmRequest;
+    /// use serde_json::json;
+    ///
+    /// let request = LlmRequest::prompt("petals").with_schema(json!({"type": "object"}));
+    /// assert!(request.json_schema.is_some());
+    /// ```
+    #[must_use]
+    pub fn with_schema(mut self, schema: Value) -> Self {
+        self.json_schema = Some(Arc::new(schema));
+        self
+    }
+
+    /// Its messages and the model's reply to them: what a conversation goes on with. What stands in `system` and `input_text` is
+    /// not among them.
+    ///
+    /// ```
+    /// use petalflow::llm::{ChatMessage, LlmRequest, LlmResponse};
+    ///
+    /// let request = LlmRequest::new(vec![ChatMessage::user("hello")]);
+    /// let messages = request.messages_with(&LlmResponse::text_only("hi"));
+    /// assert_eq!(messages, [ChatMessage::user("hello"), ChatMessage::assistant("hi")]);
+    /// ```
+    pub fn messages_with(&self, reply: &LlmResponse) -> Vec<ChatMessage> {
+        let said = self.messages.iter().chain(&reply.message);
+        said.cloned().collect()
     }
 }

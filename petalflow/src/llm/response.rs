@@ -3,10 +3,18 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ChatMessage, TokenUsage};
+use super::{ChatMessage, LlmError, LlmErrorKind, LlmRequest, Part, TokenUsage};
 use crate::tool::ToolCall;
 
 /// A model's whole answer.
+///
+/// ```
+/// use petalflow::llm::{FinishReason, LlmResponse};
+///
+/// let response = LlmResponse { finish: Some(FinishReason::Stop), ..LlmResponse::text_only("Paris") };
+/// assert_eq!(response.text(), "Paris");
+/// assert!(response.calls().next().is_none());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LlmResponse {
     /// What it said, thought and called, in order; none where it said nothing.
@@ -15,7 +23,7 @@ pub struct LlmResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<Value>,
     /// The provider's name for the answer; empty where it has none.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// Who answered.
     #[serde(default)]
@@ -44,6 +52,12 @@ pub struct LlmResponse {
 }
 
 /// Whether an answer is whole.
+///
+/// ```
+/// use petalflow::llm::{LlmResponse, Status};
+///
+/// assert_eq!(LlmResponse::text_only("Paris").status, Status::Completed);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -58,6 +72,13 @@ pub enum Status {
 }
 
 /// Why an answer ended.
+///
+/// ```
+/// use petalflow::llm::FinishReason;
+///
+/// assert_eq!(serde_json::to_string(&FinishReason::ToolCalls)?, "\"tool_calls\"");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -75,6 +96,13 @@ pub enum FinishReason {
 }
 
 /// What a provider says about how the model thought.
+///
+/// ```
+/// use petalflow::llm::Reasoning;
+///
+/// let reasoning = Reasoning { id: Some("rs_1".into()), summary: "Capitals of Europe".into() };
+/// assert_eq!(reasoning.summary, "Capitals of Europe");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reasoning {
     /// The provider's name for it.
@@ -105,4 +133,80 @@ impl LlmResponse {
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.message.iter().flat_map(ChatMessage::calls)
     }
+
+    /// The answer as a client hands it out: arguments of calls are objects, and `json` is what the request's schema asks for.
+    ///
+    /// Empty arguments become `{}`. Where the request has a schema and the provider has read no `json`, the words are read, if
+    /// they are an object.
+    ///
+    /// ```
+    /// use petalflow::llm::{LlmRequest, LlmResponse};
+    /// use serde_json::json;
+    ///
+    /// let request = LlmRequest::prompt("Who?").with_schema(json!({"type": "object"}));
+    /// let response = LlmResponse::text_only(r#"{"name": "Ada"}"#).checked(&request)?;
+    /// assert_eq!(response.json, Some(json!({"name": "Ada"})));
+    /// # Ok::<(), petalflow::llm::LlmError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LlmErrorKind::Arguments`], which has the answer in it, where the arguments of a call are not a JSON object.
+    pub fn checked(self, request: &LlmRequest) -> Result<Self, LlmError> {
+        self.checked_with(request.json_schema.is_some())
+    }
+
+    pub(super) fn checked_with(mut self, wants_json: bool) -> Result<Self, LlmError> {
+        if wants_json && self.json.is_none() {
+            self.json = serde_json::from_str(&self.text())
+                .ok()
+                .filter(Value::is_object);
+        }
+        let mut wrong = None;
+        for part in self
+            .message
+            .iter_mut()
+            .flat_map(|message| &mut message.parts)
+        {
+            let Part::Call(call) = part else { continue };
+            match &call.arguments {
+                Value::Object(_) => {}
+                Value::Null => call.arguments = Value::Object(Map::new()),
+                Value::String(text) if text.trim().is_empty() => {
+                    call.arguments = Value::Object(Map::new());
+                }
+                other => wrong = wrong.or_else(|| Some(not_an_object(call, other))),
+            }
+        }
+        match wrong {
+            None => Ok(self),
+            Some(message) => {
+                let response = Box::new(self);
+                Err(LlmError::new(LlmErrorKind::Arguments { response }, message))
+            }
+        }
+    }
 }
+
+/// What is wrong with arguments that are not a JSON object. What the model wrote may be enormous: only its start is shown.
+fn not_an_object(call: &ToolCall, arguments: &Value) -> String {
+    let written = match arguments {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let start: String = written.chars().take(SHOWN).collect();
+    let more = if start.len() < written.len() {
+        "…"
+    } else {
+        ""
+    };
+    format!(
+        "arguments of call `{}` of tool `{}` are not a JSON object: `{}{more}`",
+        call.id,
+        call.name,
+        start.escape_debug()
+    )
+}
+
+/// How much of wrong arguments an error shows, in characters.
+const SHOWN: usize = 80;

@@ -1,16 +1,20 @@
 //! Answers that come piece by piece.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{LlmError, LlmResponse};
+use super::{Aggregate, LlmError, LlmRequest, LlmResponse, Part, TokenUsage};
 
-/// A piece of an answer.
+/// A piece of an answer, as [`LlmStream`] gives it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct StreamChunk {
     /// Its number in the stream, from 0.
     pub index: usize,
@@ -18,13 +22,54 @@ pub struct StreamChunk {
     pub delta: Delta,
     /// Whether it is the last.
     pub done: bool,
-    /// On the last: the whole answer, unless the stream broke off before it began.
+    /// On the last: the whole answer. With an error: what came before it, if anything did.
     pub response: Option<Box<LlmResponse>>,
     /// On the last: why the stream broke off.
     pub error: Option<LlmError>,
 }
 
+impl StreamChunk {
+    /// What the answer took: on the last piece, where the provider says so.
+    pub fn usage(&self) -> Option<&TokenUsage> {
+        let usage = &self.response.as_ref()?.usage;
+        (*usage != TokenUsage::default()).then_some(usage)
+    }
+
+    /// On the last piece: the whole answer, or why there is none.
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    /// use petalflow::llm::{LlmResponse, LlmStream};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut stream = LlmStream::whole(LlmResponse::text_only("hello"));
+    /// let mut answer = None;
+    /// while let Some(chunk) = stream.next().await {
+    ///     answer = chunk.into_outcome();
+    /// }
+    /// assert_eq!(answer.unwrap().unwrap().text(), "hello");
+    /// # }
+    /// ```
+    pub fn into_outcome(self) -> Option<Result<LlmResponse, LlmError>> {
+        match (self.done, self.error) {
+            (false, _) => None,
+            (true, Some(error)) => Some(Err(error)),
+            (true, None) => Some(Ok(self
+                .response
+                .map(|response| *response)
+                .unwrap_or_default())),
+        }
+    }
+}
+
 /// What is new in a piece.
+///
+/// ```
+/// use petalflow::llm::{ChatMessage, Delta};
+///
+/// assert_eq!(Delta::of(&ChatMessage::assistant("hello")), [Delta::Text("hello".into())]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -36,6 +81,8 @@ pub enum Delta {
     Text(String),
     /// Thoughts.
     Thought(String),
+    /// The signature of the words, thoughts or call that came last.
+    Signature(String),
     /// A piece of a tool call.
     Call {
         /// Which call of the answer, from 0.
@@ -47,17 +94,204 @@ pub enum Delta {
         /// A piece of its arguments, as JSON text.
         arguments: String,
     },
+    /// A piece of a tool call's arguments, from providers that send them by path.
+    Argument {
+        /// Which call of the answer, from 0.
+        place: usize,
+        /// Where in the arguments, such as `$.city.name`.
+        path: String,
+        /// What stands there; a string goes on with the one before it.
+        value: Value,
+    },
+    /// A part that comes at once: a picture, code.
+    Part(Part),
+}
+
+impl Delta {
+    /// The pieces that make this message, one or two for each part.
+    pub fn of(message: &super::ChatMessage) -> Vec<Self> {
+        let mut place = 0;
+        let mut deltas = Vec::with_capacity(message.parts.len());
+        for part in &message.parts {
+            let (delta, signature) = match part {
+                Part::Text(text) => (Delta::Text(text.text.clone()), &text.signature),
+                Part::Thought(text) => (Delta::Thought(text.text.clone()), &text.signature),
+                Part::Call(call) => {
+                    place += 1;
+                    let arguments = match &call.arguments {
+                        Value::Null => String::new(),
+                        Value::String(written) => written.clone(),
+                        arguments => arguments.to_string(),
+                    };
+                    let delta = Delta::Call {
+                        place: place - 1,
+                        id: (!call.id.is_empty()).then(|| call.id.clone()),
+                        name: Some(call.name.clone()),
+                        arguments,
+                    };
+                    (delta, &call.signature)
+                }
+                whole => (Delta::Part(whole.clone()), &None),
+            };
+            deltas.push(delta);
+            deltas.extend(signature.clone().map(Delta::Signature));
+        }
+        deltas
+    }
+}
+
+impl From<&str> for Delta {
+    fn from(words: &str) -> Self {
+        Delta::Text(words.to_string())
+    }
+}
+
+/// What a provider's stream is made of.
+///
+/// ```
+/// use petalflow::llm::{Delta, LlmResponse, Piece};
+///
+/// let pieces = [Piece::Delta(Delta::Text("hello".into())), Piece::End(Box::new(LlmResponse::default()))];
+/// assert!(matches!(pieces[1], Piece::End(_)));
+/// ```
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// Something new.
+    Delta(Delta),
+    /// The end: everything but the message, which the pieces before make. A message that stands here all the same is kept.
+    End(Box<LlmResponse>),
 }
 
 /// An answer that comes piece by piece. To drop it closes the connection.
 ///
 /// It ends after the piece that is `done`: every stream has exactly one, and what goes wrong stands there.
-pub struct LlmStream(Pin<Box<dyn Stream<Item = StreamChunk> + Send>>);
+///
+/// ```
+/// use futures_util::{StreamExt, stream};
+/// use petalflow::llm::{Delta, LlmRequest, LlmResponse, LlmStream, Piece};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let pieces = [
+///     Ok(Piece::Delta(Delta::Text("Hello, ".into()))),
+///     Ok(Piece::Delta(Delta::Text("world".into()))),
+///     Ok(Piece::End(Box::new(LlmResponse { model: "m-1".into(), ..LlmResponse::default() }))),
+/// ];
+/// let mut stream = LlmStream::new(&LlmRequest::default(), stream::iter(pieces));
+/// assert_eq!(stream.next().await.unwrap().delta, Delta::Text("Hello, ".into()));
+/// assert_eq!(stream.accumulated(), "Hello, ");
+/// let response = stream.into_response().await.unwrap();
+/// assert_eq!((response.text(), response.model), ("Hello, world".into(), "m-1".into()));
+/// # }
+/// ```
+pub struct LlmStream {
+    /// None once the stream has ended: what it came from is dropped, and with it the connection.
+    pieces: Option<Pieces>,
+    so_far: Aggregate,
+    index: usize,
+    wants_json: bool,
+}
+
+type Pieces = Pin<Box<dyn Stream<Item = Result<Piece, LlmError>> + Send>>;
 
 impl LlmStream {
-    /// The answer that these pieces make.
-    pub fn new(chunks: impl Stream<Item = StreamChunk> + Send + 'static) -> Self {
-        LlmStream(Box::pin(chunks))
+    /// The answer to this request that these pieces make. It ends with the first error or [`Piece::End`].
+    pub fn new(
+        request: &LlmRequest,
+        pieces: impl Stream<Item = Result<Piece, LlmError>> + Send + 'static,
+    ) -> Self {
+        LlmStream {
+            pieces: Some(Box::pin(pieces)),
+            so_far: Aggregate::new(),
+            index: 0,
+            wants_json: request.json_schema.is_some(),
+        }
+    }
+
+    /// An answer that is already whole, a piece for each of its parts.
+    pub fn whole(response: LlmResponse) -> Self {
+        let deltas = response.message.as_ref().map(Delta::of).unwrap_or_default();
+        let end = Piece::End(Box::new(response));
+        let pieces = deltas.into_iter().map(Piece::Delta).chain([end]).map(Ok);
+        LlmStream::new(&LlmRequest::default(), stream::iter(pieces))
+    }
+
+    /// The words so far, without thoughts. They are kept once, not once for each piece; with the last piece they go over into its
+    /// `response`.
+    pub fn accumulated(&self) -> Cow<'_, str> {
+        self.so_far.text()
+    }
+
+    /// Waits for the end: the whole answer, or why there is none.
+    ///
+    /// # Errors
+    ///
+    /// What broke the stream off, or arguments of a call that are not a JSON object.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the connection.
+    pub async fn into_response(mut self) -> Result<LlmResponse, LlmError> {
+        while let Some(chunk) = self.next().await {
+            if let Some(outcome) = chunk.into_outcome() {
+                return outcome;
+            }
+        }
+        // Only a stream that was read to its end before.
+        Ok(LlmResponse::default())
+    }
+
+    /// The same with something around its pieces.
+    pub(super) fn around<S>(mut self, wrap: impl FnOnce(Pieces) -> S) -> Self
+    where
+        S: Stream<Item = Result<Piece, LlmError>> + Send + 'static,
+    {
+        self.pieces = self.pieces.map(|pieces| Box::pin(wrap(pieces)) as Pieces);
+        self
+    }
+
+    fn last(&mut self, rest: LlmResponse) -> StreamChunk {
+        let response = std::mem::take(&mut self.so_far).finish(rest);
+        match response.checked_with(self.wants_json) {
+            Ok(response) => self.chunk(Delta::None, Some(Ok(response))),
+            Err(error) => self.chunk(Delta::None, Some(Err((error, None)))),
+        }
+    }
+
+    fn broken(&mut self, error: LlmError) -> StreamChunk {
+        let heard = (!self.so_far.is_empty()).then(|| {
+            let rest = LlmResponse {
+                status: super::Status::Incomplete,
+                ..LlmResponse::default()
+            };
+            std::mem::take(&mut self.so_far).finish(rest)
+        });
+        self.chunk(Delta::None, Some(Err((error, heard))))
+    }
+
+    fn chunk(
+        &mut self,
+        delta: Delta,
+        end: Option<Result<LlmResponse, (LlmError, Option<LlmResponse>)>>,
+    ) -> StreamChunk {
+        let index = self.index;
+        self.index += 1;
+        let done = end.is_some();
+        if done {
+            self.pieces = None;
+        }
+        let (response, error) = match end {
+            None => (None, None),
+            Some(Ok(response)) => (Some(response), None),
+            Some(Err((error, heard))) => (heard, Some(error)),
+        };
+        StreamChunk {
+            index,
+            delta,
+            done,
+            response: response.map(Box::new),
+            error,
+        }
     }
 }
 
@@ -65,12 +299,28 @@ impl Stream for LlmStream {
     type Item = StreamChunk;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<StreamChunk>> {
-        self.0.as_mut().poll_next(cx)
+        let Some(pieces) = &mut self.pieces else {
+            return Poll::Ready(None);
+        };
+        pieces.as_mut().poll_next(cx).map(|piece| {
+            Some(match piece {
+                Some(Ok(Piece::Delta(delta))) => {
+                    self.so_far.push(&delta);
+                    self.chunk(delta, None)
+                }
+                Some(Ok(Piece::End(rest))) => self.last(*rest),
+                Some(Err(error)) => self.broken(error),
+                None => self.last(LlmResponse::default()),
+            })
+        })
     }
 }
 
 impl fmt::Debug for LlmStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LlmStream").finish_non_exhaustive()
+        f.debug_struct("LlmStream")
+            .field("index", &self.index)
+            .field("ended", &self.pieces.is_none())
+            .finish_non_exhaustive()
     }
 }
