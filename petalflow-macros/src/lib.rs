@@ -10,6 +10,8 @@ mod route;
 mod state;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "tool")]
+mod tool;
 mod types;
 
 use proc_macro::TokenStream;
@@ -236,6 +238,73 @@ pub fn derive_route(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Ask, attributes(ask))]
 pub fn derive_ask(item: TokenStream) -> TokenStream {
     ask::expand(item.into()).into()
+}
+
+/// Makes a function a tool: something that a model may call.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::tool::{Tool, ToolContext};
+/// use serde_json::json;
+///
+/// /// Searches the library for books.
+/// #[tool]
+/// async fn search(
+///     /// Words that the title must contain.
+///     query: String,
+///     /// The most books to return.
+///     #[serde(default)]
+///     limit: Option<u32>,
+/// ) -> Vec<String> {
+///     vec![format!("On {query}"); limit.unwrap_or(1) as usize]
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(search {}.spec().description, "Searches the library for books.");
+/// let arguments = json!({ "query": "petals", "limit": 1 });
+/// assert_eq!(search {}.call(arguments, &ToolContext::new("1")).await.unwrap(), json!(["On petals"]));
+/// // The function stays a function.
+/// assert_eq!(search("petals".into(), None).await, ["On petals"]);
+/// # }
+/// ```
+///
+/// * The function's name and doc comment are the tool's name and description.
+/// * A parameter is an argument: its doc comment is its description, its type gives the JSON Schema (`Deserialize` and
+///   `JsonSchema`), and `#[serde(..)]` and `#[schemars(..)]` work on it as on a field. An `Option` may be left out.
+/// * `Context`, `ToolContext` and `Managed<T>` come from the run, as does a parameter marked `#[run]`, of any type that
+///   implements `Extract`.
+/// * It returns whatever implements `Serialize`, or a `Result` of that; the model reads the error's message.
+///
+/// Beside the function stands `struct search {}`, which `tools![..]` and agents name.
+///
+/// # Options
+///
+/// | `#[tool(..)]` | meaning |
+/// | --- | --- |
+/// | `name = "…"` | its name, if not the function's |
+/// | `description = "…"` | its description, if not the doc comment |
+/// | `long_running` | its result comes later: what it returns now says that it has begun |
+/// | `deferred` | it may return nothing now, and answer later in the same run |
+/// | `confirm` | a person must agree to each call |
+/// | `confirm = "…"` | the same, and this is what they are told |
+/// | `confirm = path` | the same where the function says so. It takes the arguments by reference, in order, and returns `bool`, or an `Option` of what the person is told |
+/// | `timeout = 30s` | the longest one attempt may take |
+/// | `retry = 3`, `retry = expr`, `retry = [expr, ..]` | attempts in all, or a `Retry`, or several, as on a node. Arguments that do not fit are not tried again |
+/// | `blocking` | a plain `fn` that blocks: it runs on a thread of its own |
+/// | `crate = path` | where petalflow is, if it is not `::petalflow` |
+#[cfg(feature = "tool")]
+#[proc_macro_attribute]
+pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
+    tool::expand(args.into(), item.into()).into()
+}
+
+/// What `petalflow::tools!` passes its tokens on to: `[$crate] search, fetch`.
+#[cfg(feature = "tool")]
+#[doc(hidden)]
+#[proc_macro]
+pub fn tools_impl(input: TokenStream) -> TokenStream {
+    tool::set::expand(input.into()).into()
 }
 
 /// What `petalflow::flow!` passes its tokens on to: `[$crate] Name(State) { .. }`.

@@ -110,6 +110,16 @@ pub(crate) fn clash(errors: &mut Errors, name: &Ident, message: &str) {
     errors.rule(Rule::Option, name, message);
 }
 
+/// Reports what an option cannot be.
+#[cfg(feature = "tool")]
+pub(crate) fn wrong(
+    errors: &mut Errors,
+    at: impl quote::ToTokens,
+    message: impl std::fmt::Display,
+) {
+    errors.rule(Rule::Option, at, message);
+}
+
 impl Opt {
     /// An option that stands alone.
     pub(crate) fn flag(&self, errors: &mut Errors) -> bool {

@@ -20,6 +20,12 @@ impl Runtime {
         }
     }
 
+    /// `$crate`, as a `macro_rules!` wrapper passes it on.
+    #[cfg(feature = "tool")]
+    pub(crate) fn passed(path: TokenStream) -> Self {
+        Runtime { path, given: true }
+    }
+
     /// Generated tokens that rustc is to underline as the user's tokens `at`, from the first to the last.
     pub(crate) fn spot(&self, at: &impl ToTokens, tokens: TokenStream) -> TokenStream {
         let mut all = at.to_token_stream().into_iter().map(|token| token.span());

@@ -111,6 +111,9 @@ pub use node::{
     Route, Scope, Takes, TaskId, Written,
 };
 pub use petalflow_graph::Topology;
+#[cfg(feature = "tool")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
+pub use petalflow_macros::tool;
 pub use petalflow_macros::{Route, node, state};
 
 // Nobody names these, but rustc does in its errors, by the shortest path that there is.
@@ -126,3 +129,6 @@ pub use state::{
     Durable, Keeps, Key, KeyMeta, KeySet, Message, Overwrite, Remove, State, Trait, Update,
     Volatile, Write, WriteError, Writes, reduce,
 };
+#[cfg(feature = "tool")]
+#[doc(hidden)]
+pub use tool::{ToolArgument, ToolConfirm, ToolOutput};

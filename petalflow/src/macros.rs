@@ -89,3 +89,50 @@ macro_rules! flow {
         $crate::__private::flow_impl! { [$crate] $($flow)* }
     };
 }
+
+/// A [set](crate::tool::ToolSet) of tools, whose names are told apart while it compiles.
+///
+/// ```
+/// use petalflow::prelude::*;
+///
+/// /// Searches the library.
+/// #[tool]
+/// fn search(query: String) -> String {
+///     format!("a book about {query}")
+/// }
+///
+/// /// Lends a book.
+/// #[tool]
+/// fn lend(title: String) -> String {
+///     format!("{title}, for two weeks")
+/// }
+///
+/// assert_eq!(tools![search, lend].len(), 2);
+/// ```
+///
+/// Two tools of one name do not compile:
+///
+/// ```compile_fail,E0080
+/// # use petalflow::prelude::*;
+/// /// Searches the library.
+/// #[tool]
+/// fn search(query: String) -> String {
+///     query
+/// }
+///
+/// /// Searches the web.
+/// #[tool(name = "search")]
+/// fn search_web(query: String) -> String {
+///     query
+/// }
+///
+/// let tools = tools![search, search_web];
+/// ```
+#[cfg(feature = "tool")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
+#[macro_export]
+macro_rules! tools {
+    ($($tools:tt)*) => {
+        $crate::__private::tools_impl! { [$crate] $($tools)* }
+    };
+}

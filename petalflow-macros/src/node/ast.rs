@@ -141,8 +141,8 @@ impl Parse for NodeItem {
     }
 }
 
-/// Whether another kind of item stands here; rustc has parsed it already, so it need not be read.
-fn starts_other_item(input: ParseStream) -> bool {
+/// Whether an item stands here that is no function; rustc has parsed it already, so it need not be read.
+pub(crate) fn starts_other_item(input: ParseStream) -> bool {
     let fork = input.fork();
     if fork.parse::<Visibility>().is_err() {
         return false;
@@ -157,7 +157,7 @@ fn starts_other_item(input: ParseStream) -> bool {
 }
 
 impl NodeFn {
-    fn parse(attrs: Vec<Attribute>, input: ParseStream) -> syn::Result<Self> {
+    pub(crate) fn parse(attrs: Vec<Attribute>, input: ParseStream) -> syn::Result<Self> {
         let vis = input.parse()?;
         let sig = input.parse()?;
         let body = match input.parse::<TokenTree>() {
@@ -172,8 +172,13 @@ impl NodeFn {
         })
     }
 
-    /// The function without the parameter attributes that are ours.
+    /// The function without the parameter attributes that are a node's.
     pub(crate) fn to_tokens(&self) -> TokenStream {
+        self.to_tokens_without(is_ours)
+    }
+
+    /// The function without some attributes of its parameters.
+    pub(crate) fn to_tokens_without(&self, ours: fn(&Attribute) -> bool) -> TokenStream {
         let NodeFn {
             attrs,
             vis,
@@ -183,7 +188,7 @@ impl NodeFn {
         let mut sig = sig.clone();
         for input in &mut sig.inputs {
             if let syn::FnArg::Typed(input) = input {
-                input.attrs.retain(|attr| !is_ours(attr));
+                input.attrs.retain(|attr| !ours(attr));
             }
         }
         let mut tokens = TokenStream::new();

@@ -86,7 +86,7 @@ pub(crate) fn method(args: &NodeArgs, method: &NodeFn, node: &mut Node, errors: 
 
 /// The rules that hold for functions and methods.
 fn signature(args: &NodeArgs, sig: &Signature, node: &mut Node, errors: &mut Errors) {
-    plain_function(sig, errors);
+    plain_function("a node", sig, errors);
     one_item(node, sig, errors);
     one_thread(args, sig, errors);
     returns_owned_values(sig, node, errors);
@@ -130,8 +130,9 @@ fn named_like_the_state(args: &NodeArgs, sig: &Signature, errors: &mut Errors) -
     same
 }
 
-fn plain_function(sig: &Signature, errors: &mut Errors) {
-    let plain = "a node is a plain function: `async fn` or `fn`";
+/// No function that is more, or less, than a plain one; `what` it is meant to be, with its article.
+pub(crate) fn plain_function(what: &str, sig: &Signature, errors: &mut Errors) {
+    let plain = format_args!("{what} is a plain function: `async fn` or `fn`");
     if let Some(constness) = &sig.constness {
         errors.at(constness, format_args!("{plain}, not a `const` one"));
     }

@@ -1,7 +1,7 @@
 //! `#[node]`: a function, or a type's method, as a step of a flow.
 
-mod ast;
-mod check;
+pub(crate) mod ast;
+pub(crate) mod check;
 mod expand;
 pub(crate) mod model;
 

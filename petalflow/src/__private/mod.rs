@@ -12,7 +12,11 @@ pub mod flow;
 mod node;
 mod route;
 mod state;
+#[cfg(feature = "tool")]
+pub mod tool;
 
+#[cfg(feature = "tool")]
+pub use petalflow_macros::tools_impl;
 pub use petalflow_macros::{StateAfterCfg, flow_impl};
 pub use serde::Serialize;
 

@@ -281,6 +281,18 @@ impl Scope {
 #[derive(Clone, Debug)]
 pub struct Context(Scope);
 
+impl From<Context> for Scope {
+    fn from(cx: Context) -> Self {
+        cx.0
+    }
+}
+
+impl From<&Context> for Scope {
+    fn from(cx: &Context) -> Self {
+        cx.0.clone()
+    }
+}
+
 impl Context {
     /// The name of the node in its graph.
     pub fn node(&self) -> &str {

@@ -1,13 +1,41 @@
 //! What a call of a tool can ask about where it runs.
 
-use crate::Scope;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// One call of a tool: which, and in which run.
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{Actions, Confirmation};
+use crate::{BoxError, Context, Extract, Scope};
+
+/// One call of a tool: which, in which run, and what it wants done beside its result. A clone is of the same call.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::tool::{Tool, ToolContext};
+/// use serde_json::json;
+///
+/// /// Remembers what the user likes.
+/// #[tool]
+/// fn remember(what: String, cx: ToolContext) {
+///     cx.set_state("likes", what);
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let cx = ToolContext::new("call-1");
+/// remember {}.call(json!({ "what": "petals" }), &cx).await.unwrap();
+/// assert_eq!(cx.take_actions().state_delta["likes"], "petals");
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ToolContext {
     /// The call's id.
     pub call_id: String,
     scope: Option<Scope>,
+    state: Arc<Map<String, Value>>,
+    confirmation: Option<Confirmation>,
+    actions: Arc<Mutex<Actions>>,
 }
 
 impl ToolContext {
@@ -15,20 +43,176 @@ impl ToolContext {
     pub fn new(call_id: impl Into<String>) -> Self {
         ToolContext {
             call_id: call_id.into(),
-            scope: None,
+            ..Self::default()
         }
     }
 
     /// A call in a node's run.
-    pub fn within(call_id: impl Into<String>, scope: Scope) -> Self {
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow::tool::ToolContext;
+    ///
+    /// #[state]
+    /// struct Talk {
+    ///     said: String,
+    /// }
+    ///
+    /// #[node(Talk)]
+    /// async fn act(cx: Context) -> TalkSaid {
+    ///     let call = ToolContext::within("call-1", cx);
+    ///     TalkSaid(call.context().unwrap().node().into())
+    /// }
+    ///
+    /// flow!(Act(Talk) { act });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// assert_eq!(Act::run(()).await?.said, "act");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn within(call_id: impl Into<String>, run: impl Into<Scope>) -> Self {
         ToolContext {
-            call_id: call_id.into(),
-            scope: Some(scope),
+            scope: Some(run.into()),
+            ..Self::new(call_id)
         }
+    }
+
+    /// The same call, which sees this session state.
+    ///
+    /// ```
+    /// use petalflow::tool::ToolContext;
+    /// use serde_json::{Map, json};
+    ///
+    /// let state = Map::from_iter([("name".to_string(), json!("Ada"))]);
+    /// let cx = ToolContext::new("1").with_state(state);
+    /// assert_eq!(cx.state("name"), Some(json!("Ada")));
+    /// cx.set_state("name", "Grace");
+    /// assert_eq!(cx.state("name"), Some(json!("Grace")));
+    /// ```
+    #[must_use]
+    pub fn with_state(mut self, state: impl Into<Arc<Map<String, Value>>>) -> Self {
+        self.state = state.into();
+        self
+    }
+
+    /// The same call after a person has answered.
+    ///
+    /// ```
+    /// use petalflow::tool::{Confirmation, ToolContext};
+    ///
+    /// let yes = Confirmation { confirmed: true, ..Confirmation::default() };
+    /// let cx = ToolContext::new("1").with_confirmation(yes);
+    /// assert!(cx.confirmation().is_some_and(|answer| answer.confirmed));
+    /// ```
+    #[must_use]
+    pub fn with_confirmation(mut self, answer: Confirmation) -> Self {
+        self.confirmation = Some(answer);
+        self
     }
 
     /// The node's run, if there is one.
     pub fn scope(&self) -> Option<&Scope> {
         self.scope.as_ref()
+    }
+
+    /// The run as a node sees it, if there is one: to ask a person, to do something once, to take managed values.
+    pub fn context(&self) -> Option<Context> {
+        self.scope.as_ref().map(Scope::context)
+    }
+
+    /// Takes something out of the run, as a parameter of the tool would.
+    ///
+    /// # Errors
+    ///
+    /// When the call is in no run, or the run does not have it.
+    ///
+    /// ```
+    /// use petalflow::Managed;
+    /// use petalflow::tool::ToolContext;
+    ///
+    /// let error = ToolContext::new("1").extract::<Managed<u32>>().unwrap_err();
+    /// assert!(error.to_string().contains("the call is in no run"));
+    /// ```
+    pub fn extract<T: Extract>(&self) -> Result<T, BoxError> {
+        match &self.scope {
+            Some(scope) => T::extract(scope),
+            None => Err(format!(
+                "`{}` comes from a run, and the call is in no run: call the tool in a node, with `ToolContext::within`",
+                std::any::type_name::<T>()
+            )
+            .into()),
+        }
+    }
+
+    /// Sends a value to whoever listens to the run's events. Outside a run nobody does.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be represented as JSON.
+    ///
+    /// ```
+    /// use petalflow::tool::ToolContext;
+    ///
+    /// ToolContext::new("1").emit(&"half done")?;
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn emit<T: Serialize>(&self, value: &T) -> Result<(), serde_json::Error> {
+        match self.context() {
+            Some(cx) => cx.emit(value),
+            None => Ok(()),
+        }
+    }
+
+    /// A value of the session's state, as this call has left it.
+    pub fn state(&self, key: &str) -> Option<Value> {
+        let changed = self.actions().state_delta.get(key).cloned();
+        changed.or_else(|| self.state.get(key).cloned())
+    }
+
+    /// Changes a value of the session's state.
+    pub fn set_state(&self, key: impl Into<String>, value: impl Into<Value>) {
+        self.actions().state_delta.insert(key.into(), value.into());
+    }
+
+    /// What a person has answered to [`request_confirmation`](Self::request_confirmation), or to a tool with `confirm`.
+    pub fn confirmation(&self) -> Option<&Confirmation> {
+        self.confirmation.as_ref()
+    }
+
+    /// Asks a person whether to go on. The tool returns, and is called again with the answer, which
+    /// [`confirmation`](Self::confirmation) has.
+    ///
+    /// ```
+    /// use petalflow::tool::{Confirmation, ToolContext};
+    ///
+    /// let cx = ToolContext::new("call-1");
+    /// cx.request_confirmation(Confirmation::ask("delete all books?"));
+    /// assert_eq!(cx.actions().requested_confirmations["call-1"].hint, "delete all books?");
+    /// ```
+    pub fn request_confirmation(&self, question: Confirmation) {
+        let id = self.call_id.clone();
+        self.actions().requested_confirmations.insert(id, question);
+    }
+
+    /// What the call wants done beside its result. The guard is for one expression: while it is held, nothing else of the
+    /// call can look.
+    ///
+    /// ```
+    /// use petalflow::tool::ToolContext;
+    ///
+    /// let cx = ToolContext::new("1");
+    /// cx.actions().skip_summarization = true;
+    /// assert!(cx.take_actions().skip_summarization);
+    /// assert!(cx.actions().is_empty());
+    /// ```
+    pub fn actions(&self) -> MutexGuard<'_, Actions> {
+        self.actions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what the call wants done, after it.
+    pub fn take_actions(&self) -> Actions {
+        std::mem::take(&mut *self.actions())
     }
 }

@@ -1,18 +1,63 @@
 //! Why a call of a tool failed.
 
+use std::time::Duration;
+
 use crate::BoxError;
 
 /// Why a call of a tool failed. The model reads its message.
+///
+/// ```
+/// use petalflow::tool::{FuncTool, Tool, ToolContext, ToolError};
+/// use serde_json::{Value, json};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let broken = FuncTool::new("broken", "Fails.", |_: Value| async { Err::<(), _>("out of order".into()) });
+/// let error = broken.call(json!({}), &ToolContext::new("1")).await.unwrap_err();
+/// assert!(matches!(error, ToolError::Failed(_)));
+/// assert_eq!(error.to_string(), "out of order");
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
-    /// The arguments do not fit.
+    /// The arguments do not fit: the message says what and where.
     #[error("{0}")]
     Arguments(String),
-    /// It took too long.
+    /// It took too long: the tool, and the time that it had.
     #[error("tool `{0}` timed out after {1:?}")]
-    Timeout(String, std::time::Duration),
+    Timeout(String, Duration),
     /// The tool itself failed.
-    #[error("{0}")]
+    #[error("{}", crate::error::chain(&**.0))]
     Failed(#[source] BoxError),
 }
+
+impl ToolError {
+    /// The tool itself failed.
+    ///
+    /// ```
+    /// use petalflow::tool::ToolError;
+    ///
+    /// assert_eq!(ToolError::failed("no such book").to_string(), "no such book");
+    /// ```
+    pub fn failed(error: impl Into<BoxError>) -> Self {
+        ToolError::Failed(error.into())
+    }
+}
+
+/// A tool that was [invoked](super::invoke) failed.
+///
+/// ```
+/// use petalflow::tool::{FuncTool, ToolContext, invoke};
+/// use serde_json::{Map, Value};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let broken = FuncTool::new("broken", "Fails.", |_: Value| async { Err::<(), _>("out of order".into()) });
+/// let error = invoke(&broken, Map::new(), &ToolContext::new("1")).await.unwrap_err();
+/// assert_eq!(error.to_string(), "tool call failed: out of order");
+/// # }
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[error("tool call failed: {0}")]
+pub struct InvokeError(#[source] pub ToolError);

@@ -2,3 +2,4 @@
 //! `a027_…` of ADK's agent loop, `i012_…` of the adapters, `p094_…` of PetalFlow's core, `c100_…` of the conformance cases.
 
 mod models;
+mod tools;

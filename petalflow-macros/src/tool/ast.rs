@@ -1,0 +1,118 @@
+//! What was written: the options, and a function.
+
+use proc_macro2::{Ident, TokenStream};
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Expr, Lit, LitStr, Path};
+
+use crate::errors::Errors;
+use crate::node::ast::{NodeFn, starts_other_item};
+use crate::options::{self, Opt, Seen};
+use crate::paths::Runtime;
+use crate::types;
+
+/// The arguments of `#[tool(..)]`.
+#[derive(Default)]
+pub(crate) struct ToolArgs {
+    pub(crate) name: Option<LitStr>,
+    pub(crate) description: Option<LitStr>,
+    pub(crate) long_running: bool,
+    pub(crate) deferred: bool,
+    pub(crate) confirm: Option<Confirm>,
+    /// Expressions for the fields of `Policy`; the time without the `Some` around it.
+    pub(crate) retry: Option<TokenStream>,
+    pub(crate) timeout: Option<TokenStream>,
+    pub(crate) blocking: Option<Ident>,
+    pub(crate) krate: Option<Path>,
+}
+
+/// Whether a person must agree.
+pub(crate) enum Confirm {
+    /// Always.
+    Always,
+    /// Always, with these words.
+    Words(LitStr),
+    /// When this function says so.
+    Predicate(Path),
+}
+
+const OPTIONS: &[&str] = &[
+    "name",
+    "description",
+    "long_running",
+    "deferred",
+    "confirm",
+    "timeout",
+    "retry",
+    "blocking",
+    "crate",
+];
+
+impl ToolArgs {
+    pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
+        let mut parsed = ToolArgs::default();
+        let mut seen = Seen::new(OPTIONS);
+        let mut retry = None;
+        for option in options::parse_tokens(args, errors) {
+            match seen.accept(&option, errors) {
+                Some("name") => parsed.name = option.text(errors),
+                Some("description") => parsed.description = option.text(errors),
+                Some("long_running") => parsed.long_running = option.flag(errors),
+                Some("deferred") => parsed.deferred = option.flag(errors),
+                Some("confirm") => parsed.confirm = Confirm::of(&option, errors),
+                Some("timeout") => {
+                    parsed.timeout = option.duration(errors).map(options::duration_tokens);
+                }
+                Some("retry") => retry = Some(option),
+                Some("blocking") => parsed.blocking = option.flag(errors).then_some(option.name),
+                Some("crate") => parsed.krate = option.path(errors),
+                _ => {}
+            }
+        }
+        let runtime = Runtime::new(parsed.krate.as_ref());
+        parsed.retry = retry.and_then(|option| option.retry(&runtime, errors));
+        parsed
+    }
+}
+
+impl Confirm {
+    fn of(option: &Opt, errors: &mut Errors) -> Option<Self> {
+        let Some(value) = &option.value else {
+            return Some(Confirm::Always);
+        };
+        match types::ungroup_expr(value) {
+            Expr::Lit(literal) if matches!(literal.lit, Lit::Str(_)) => {
+                option.text(errors).map(Confirm::Words)
+            }
+            Expr::Path(path) => Some(Confirm::Predicate(path.path.clone())),
+            value => {
+                options::wrong(
+                    errors,
+                    value,
+                    "option `confirm` stands alone, or takes a text or the path of a function: write `confirm = \"…\"` or `confirm = is_risky`",
+                );
+                None
+            }
+        }
+    }
+}
+
+/// The item: a function.
+pub(crate) struct ToolItem(pub(crate) NodeFn);
+
+impl Parse for ToolItem {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        if starts_other_item(input) {
+            let message = "a tool is a function: `#[tool] async fn search(query: String) -> String { .. }`; a closure is one by `FuncTool::new`";
+            return Err(syn::Error::new(input.span(), message));
+        }
+        NodeFn::parse(attrs, input).map(ToolItem)
+    }
+}
+
+/// What a parameter of a tool may be marked with that rustc does not know there.
+pub(crate) fn is_ours(attr: &Attribute) -> bool {
+    ["doc", "run", "serde", "schemars"]
+        .iter()
+        .any(|name| attr.path().is_ident(name))
+}

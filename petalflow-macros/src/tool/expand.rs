@@ -1,0 +1,379 @@
+//! The code for a tool. It cannot fail.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::{Attribute, LitStr, Meta, Type};
+
+use super::ast::{Confirm, ToolArgs};
+use super::model::{Param, Returned, Source, Tool};
+use crate::node::ast::NodeFn;
+use crate::paths::{Runtime, local, local_at, name, no_generics};
+
+/// A function's tool: `struct search {}`, and what it implements.
+pub(crate) fn tool(
+    args: &ToolArgs,
+    function: &NodeFn,
+    tool: &Tool,
+    runtime: &Runtime,
+) -> TokenStream {
+    let NodeFn {
+        attrs, vis, sig, ..
+    } = function;
+    let ident = &sig.ident;
+    let cfgs: Vec<_> = named(attrs, "cfg").collect();
+    let docs: Vec<_> = named(attrs, "doc").collect();
+    let text = args
+        .name
+        .as_ref()
+        .map_or_else(|| name(ident), LitStr::value);
+    let doc = format!("The tool `{text}`, as agents name it.");
+    let cx = Cx {
+        args,
+        tool,
+        runtime,
+        text: &text,
+    };
+    let usable = tool.usable;
+    let arguments = usable.then(|| cx.arguments());
+    let implementation = if usable {
+        cx.implementation(&docs)
+    } else {
+        cx.stand_in()
+    };
+    quote! {
+        #(#cfgs)*
+        #(#docs)*
+        #[doc = ""]
+        #[doc = #doc]
+        #[allow(non_camel_case_types, dead_code, missing_debug_implementations, clippy::empty_structs_with_brackets)]
+        #vis struct #ident {}
+        #(#cfgs)*
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        const _: () = {
+            #arguments
+            #implementation
+            #[automatically_derived]
+            impl #runtime::tool::FnTool for #ident {
+                const NAME: &'static str = #text;
+                const TOOL: Self = Self {};
+            }
+        };
+    }
+}
+
+fn named<'a>(attrs: &'a [Attribute], name: &'a str) -> impl Iterator<Item = &'a Attribute> {
+    attrs.iter().filter(move |attr| attr.path().is_ident(name))
+}
+
+struct Cx<'a> {
+    args: &'a ToolArgs,
+    tool: &'a Tool,
+    runtime: &'a Runtime,
+    /// The tool's name.
+    text: &'a str,
+}
+
+impl Cx<'_> {
+    /// The struct that a call's arguments are read into.
+    ///
+    /// Its fields have their types from slots, each named once, so that a type that cannot be an argument is one error. A field
+    /// with attributes of serde's or schemars' has its type written out: `default` and others need more of it than a slot
+    /// promises.
+    fn arguments(&self) -> TokenStream {
+        let Cx { runtime, tool, .. } = self;
+        let mut slots = Vec::new();
+        let mut fills = Vec::new();
+        let mut fields = Vec::new();
+        for (index, param, attrs) in tool.arguments() {
+            let Param {
+                ident, ty, cfgs, ..
+            } = param;
+            let plain = attrs.iter().all(|attr| attr.path().is_ident("doc"));
+            if plain {
+                let slot = format_ident!("P{index}");
+                slots.push(quote!(#(#cfgs)* type #slot: #runtime::ToolArgument;));
+                fills.push(quote!(#(#cfgs)* type #slot = #ty;));
+                fields.push(quote!(#(#cfgs)* #(#attrs)* #ident: __T::#slot));
+            } else {
+                fields.push(quote!(#(#cfgs)* #(#attrs)* #ident: #ty));
+            }
+        }
+        // A tuple with the slots' owner, because a parameter must be used.
+        let ident = &tool.call;
+        let generics = no_generics(ident);
+        let path = |of: &str| {
+            let path = quote!(#runtime).to_string().replace(' ', "");
+            LitStr::new(&format!("{path}::__private::tool::{of}"), Span::call_site())
+        };
+        let (serde, schemars) = (path("serde"), path("schemars"));
+        let deny = (!self.flattens()).then(|| quote!(#[serde(deny_unknown_fields)]));
+        quote! {
+            #[allow(non_camel_case_types)]
+            trait __Slots {
+                #(#slots)*
+            }
+            #[automatically_derived]
+            impl #generics __Slots for #ident {
+                #(#fills)*
+            }
+            #[derive(#runtime::__private::tool::serde::Deserialize, #runtime::__private::tool::schemars::JsonSchema)]
+            #[serde(crate = #serde, bound = "")]
+            #deny
+            #[schemars(crate = #schemars, bound = "")]
+            struct __Arguments<__T: __Slots> {
+                #(#fields,)*
+                #[serde(skip)]
+                #[schemars(skip)]
+                __slots: ::core::marker::PhantomData<__T>,
+            }
+        }
+    }
+
+    /// Whether a parameter stands for more than one property: unknown ones are then its business.
+    fn flattens(&self) -> bool {
+        self.tool.arguments().any(|(_, _, attrs)| {
+            attrs.iter().any(|attr| match &attr.meta {
+                Meta::List(list) => list
+                    .tokens
+                    .clone()
+                    .into_iter()
+                    .any(|token| token.to_string() == "flatten"),
+                _ => false,
+            })
+        })
+    }
+
+    fn implementation(&self, docs: &[&Attribute]) -> TokenStream {
+        let Cx {
+            args,
+            runtime,
+            tool,
+            text,
+        } = self;
+        let ident = &tool.call;
+        let description = match &args.description {
+            Some(text) => quote!(&[#text]),
+            None => {
+                let lines = docs.iter().filter_map(|attr| match &attr.meta {
+                    Meta::NameValue(meta) => Some(meta.value.to_token_stream()),
+                    _ => None,
+                });
+                quote!(&[#(#lines),*])
+            }
+        };
+        let (long_running, deferred) = (args.long_running, args.deferred);
+        let confirm = self.confirm();
+        let (arguments, cx) = (local("arguments"), local("cx"));
+        let attempt = self.attempt(&arguments, &cx);
+        let call = if args.retry.is_none() && args.timeout.is_none() {
+            attempt
+        } else {
+            let retry = args.retry.clone().unwrap_or_else(|| quote!(&[]));
+            let timeout = args.timeout.as_ref().map_or_else(
+                || quote!(::core::option::Option::None),
+                |timeout| quote!(::core::option::Option::Some(#timeout)),
+            );
+            quote! {
+                #runtime::__private::tool::attempts(#text, #retry, #timeout, #arguments, #cx, move |#arguments| #attempt)
+            }
+        };
+        // The call's type stands at the tool's name: that is where rustc says that it is not `Send`.
+        let at = Span::call_site().located_at(ident.span());
+        let boxed = quote_spanned!(at=> ::std::boxed::Box::pin(#call));
+        quote! {
+            #[automatically_derived]
+            impl #runtime::tool::Tool for #ident {
+                fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
+                    static SPEC: ::std::sync::OnceLock<::std::sync::Arc<#runtime::tool::ToolSpec>> = ::std::sync::OnceLock::new();
+                    SPEC.get_or_init(|| {
+                        #runtime::__private::tool::spec::<__Arguments<Self>>(#text, #description, #long_running, #deferred)
+                    })
+                }
+                fn call<'__a>(
+                    &'__a self,
+                    #arguments: #runtime::__private::tool::Value,
+                    #cx: &'__a #runtime::tool::ToolContext,
+                ) -> #runtime::middleware::BoxFuture<'__a, ::core::result::Result<#runtime::__private::tool::Value, #runtime::tool::ToolError>> {
+                    #boxed
+                }
+                #confirm
+            }
+        }
+    }
+
+    /// A tool that cannot be called, because of what was reported.
+    fn stand_in(&self) -> TokenStream {
+        let Cx { runtime, tool, .. } = self;
+        let ident = &tool.call;
+        quote! {
+            #[automatically_derived]
+            impl #runtime::tool::Tool for #ident {
+                fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
+                    ::core::unreachable!()
+                }
+                fn call<'__a>(
+                    &'__a self,
+                    _: #runtime::__private::tool::Value,
+                    _: &'__a #runtime::tool::ToolContext,
+                ) -> #runtime::middleware::BoxFuture<'__a, ::core::result::Result<#runtime::__private::tool::Value, #runtime::tool::ToolError>> {
+                    ::std::boxed::Box::pin(::core::future::pending())
+                }
+            }
+        }
+    }
+
+    /// One attempt: a future.
+    fn attempt(&self, arguments: &Ident, cx: &Ident) -> TokenStream {
+        let Cx {
+            args,
+            runtime,
+            tool,
+            text,
+        } = self;
+        let pattern = self.pattern();
+        let extracts = tool.params.iter().enumerate().filter_map(|(index, param)| {
+            let Param { ty, cfgs, .. } = param;
+            let value = value(index);
+            let taken = match param.source {
+                Source::Argument(_) => return None,
+                Source::ToolContext => quote!(::core::clone::Clone::clone(#cx)),
+                Source::Run => {
+                    let extract = runtime.spot(ty, quote!(#runtime::__private::tool::extract));
+                    quote!(#extract::<#ty>(#text, #cx)?)
+                }
+            };
+            Some(quote!(#(#cfgs)* let #value: #ty = #taken;))
+        });
+        let function = &tool.call;
+        let values = tool.params.iter().enumerate().map(|(index, param)| {
+            let (value, cfgs) = (value(index), &param.cfgs);
+            quote!(#(#cfgs)* #value)
+        });
+        let call = quote!(#function(#(#values),*));
+        let call = match (args.blocking.is_some(), tool.is_async) {
+            (true, _) => quote!(#runtime::__private::tool::blocking(move || #call).await?),
+            (false, true) => quote!(#call.await),
+            (false, false) => call,
+        };
+        let returned = self.returned(&call);
+        quote! {
+            async move {
+                let #pattern = #runtime::__private::tool::read::<__Arguments<Self>>(self, #arguments)?;
+                #(#extracts)*
+                #returned
+            }
+        }
+    }
+
+    /// `__Arguments { query: value0, .. }`
+    fn pattern(&self) -> TokenStream {
+        let fields = self.tool.arguments().map(|(index, param, _)| {
+            let Param { ident, cfgs, .. } = param;
+            let value = value(index);
+            quote!(#(#cfgs)* #ident: #value)
+        });
+        quote!(__Arguments { #(#fields,)* .. })
+    }
+
+    /// The result of a call as JSON.
+    fn returned(&self, call: &TokenStream) -> TokenStream {
+        let Cx {
+            runtime,
+            tool,
+            text,
+            ..
+        } = self;
+        let value = |ty: &Type| {
+            let open = runtime.spot(ty, quote!(<));
+            let rest = runtime.spot(ty, quote!(as #runtime::ToolOutput>::into_value));
+            let named = nameable(ty);
+            quote!(#open #named #rest)
+        };
+        match &tool.output {
+            Returned::Unit => quote! {
+                #call;
+                ::core::result::Result::Ok(#runtime::__private::tool::Value::Null)
+            },
+            Returned::Value(ty) => {
+                let value = value(ty);
+                quote!(#value(#call, #text))
+            }
+            Returned::Result(ty, error) => {
+                let value = value(ty);
+                let (ok, wrong) = (local("ok"), local("wrong"));
+                let failed = match error {
+                    Some(error) => {
+                        let failed = runtime.spot(error, quote!(#runtime::__private::tool::failed));
+                        let named = nameable(error);
+                        quote!(#failed::<#named>)
+                    }
+                    None => quote!(#runtime::__private::tool::failed),
+                };
+                quote! {
+                    match #call {
+                        ::core::result::Result::Ok(#ok) => #value(#ok, #text),
+                        ::core::result::Result::Err(#wrong) => ::core::result::Result::Err(#failed(#wrong)),
+                    }
+                }
+            }
+        }
+    }
+
+    /// `Tool::confirm`, where it is not that of a tool that asks nobody.
+    fn confirm(&self) -> Option<TokenStream> {
+        let Cx { runtime, text, .. } = self;
+        let arguments = local("arguments");
+        let body = match self.args.confirm.as_ref()? {
+            Confirm::Always => {
+                quote!(::core::option::Option::Some(#runtime::__private::tool::question(#text)))
+            }
+            Confirm::Words(words) => {
+                quote!(::core::option::Option::Some(::std::string::String::from(#words)))
+            }
+            Confirm::Predicate(path) => {
+                let pattern = self.pattern();
+                let values = self.tool.arguments().map(|(index, param, _)| {
+                    let (value, cfgs) = (value(index), &param.cfgs);
+                    quote!(#(#cfgs)* &#value)
+                });
+                let asks = runtime.spot(path, quote!(#runtime::ToolConfirm::question));
+                // Arguments that do not fit are refused by the call itself.
+                quote! {
+                    let ::core::option::Option::Some(#pattern) = #runtime::__private::tool::peek::<__Arguments<Self>>(self, #arguments) else {
+                        return ::core::option::Option::None;
+                    };
+                    #asks(#path(#(#values),*), #text)
+                }
+            }
+        };
+        Some(quote! {
+            #[allow(unused_variables)]
+            fn confirm(&self, #arguments: &#runtime::__private::tool::Value) -> ::core::option::Option<::std::string::String> {
+                #body
+            }
+        })
+    }
+}
+
+/// The variable that holds the value of the parameter at a place.
+fn value(index: usize) -> Ident {
+    local_at("value", index)
+}
+
+/// The type, or `_` where it can be written in a function's signature only.
+fn nameable(ty: &Type) -> TokenStream {
+    let tokens = ty.to_token_stream();
+    if has_impl(tokens.clone()) {
+        quote!(_)
+    } else {
+        tokens
+    }
+}
+
+fn has_impl(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        proc_macro2::TokenTree::Ident(ident) => ident == "impl",
+        proc_macro2::TokenTree::Group(group) => has_impl(group.stream()),
+        _ => false,
+    })
+}

@@ -1,0 +1,41 @@
+//! `#[tool]`: a function that a model may call; `tools!`: a set of them.
+
+mod ast;
+mod check;
+mod expand;
+mod model;
+pub(crate) mod set;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use self::ast::{ToolArgs, ToolItem};
+use self::check::Form;
+use self::model::Tool;
+use crate::errors::Errors;
+use crate::paths::Runtime;
+
+/// Expands `#[tool(args)] item`.
+pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let args = ToolArgs::parse(args, &mut errors);
+    let code = match syn::parse2(item.clone()) {
+        Ok(ToolItem(item)) => {
+            let mut tool = Tool::build(&item.sig, &mut errors);
+            let form = check::all(&args, &item, &mut tool, &mut errors);
+            let runtime = Runtime::new(args.krate.as_ref());
+            let code = match form {
+                Form::Tool => Some(expand::tool(&args, &item, &tool, &runtime)),
+                Form::Method => None,
+            };
+            let item = item.to_tokens_without(ast::is_ours);
+            quote!(#item #code)
+        }
+        Err(error) => {
+            errors.push(error);
+            item
+        }
+    };
+    let errors = errors.into_tokens();
+    quote!(#code #errors)
+}

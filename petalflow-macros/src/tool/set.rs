@@ -1,0 +1,77 @@
+//! `tools!`: a set of tools, whose names are told apart while it compiles.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::{Token, Type, bracketed};
+
+use crate::errors::Errors;
+use crate::options::skip_to_comma;
+use crate::paths::Runtime;
+
+/// What the `macro_rules!` wrapper passes on: `[$crate] tokens of the user`.
+struct Input {
+    krate: TokenStream,
+    tools: Vec<Type>,
+    errors: Errors,
+}
+
+impl Parse for Input {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let krate;
+        bracketed!(krate in input);
+        let krate = krate.parse()?;
+        let (mut tools, mut errors) = (Vec::new(), Errors::default());
+        while !input.is_empty() {
+            match input.parse::<Type>() {
+                Ok(tool) if input.is_empty() || input.peek(Token![,]) => tools.push(tool),
+                result => {
+                    let span = result.map_or_else(|error| error.span(), |_| input.span());
+                    errors.push(syn::Error::new(span, "`tools!` takes the names of functions with `#[tool]`: `tools![search, fetch]`; add a tool that is a value with `.with(..)`"));
+                    skip_to_comma(input);
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(Input {
+            krate,
+            tools,
+            errors,
+        })
+    }
+}
+
+/// Expands `[$crate] search, fetch`.
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let Input {
+        krate,
+        tools,
+        errors,
+    } = match syn::parse2(input) {
+        Ok(input) => input,
+        Err(error) => return error.to_compile_error(),
+    };
+    let runtime = &Runtime::passed(krate);
+    let count = tools.len();
+    let entries = tools.iter().map(|tool| {
+        let entry = runtime.spot(tool, quote!(#runtime::__private::tool::Entry::of));
+        quote!(#entry::<#tool>())
+    });
+    // One check per tool, at its name.
+    let checks = tools.iter().enumerate().skip(1).map(|(index, tool)| {
+        let check = runtime.spot(
+            tool,
+            quote!(#runtime::__private::tool::told_apart(&__TOOLS, #index)),
+        );
+        quote!(const _: () = #check;)
+    });
+    let errors = errors.into_tokens();
+    quote! {{
+        const __TOOLS: [#runtime::__private::tool::Entry; #count] = [#(#entries),*];
+        #(#checks)*
+        #errors
+        #runtime::__private::tool::set(&__TOOLS)
+    }}
+}

@@ -1,0 +1,112 @@
+//! What `#[tool]` and `tools!` expand to calls into.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use petalflow_graph::{Rule, words};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use crate::node::Fails;
+use crate::tool::{FnTool, Tool, ToolContext, ToolError, ToolSet, ToolSpec, schema};
+use crate::{Extract, Retry};
+
+pub use crate::tool::{ToolConfirm, question};
+pub use schemars;
+pub use serde;
+pub use serde_json::Value;
+
+/// What a model is told about a function's tool. `doc` are the lines of its doc comment.
+pub fn spec<T: JsonSchema>(
+    name: &str,
+    doc: &[&str],
+    long_running: bool,
+    deferred: bool,
+) -> Arc<ToolSpec> {
+    let mut spec = ToolSpec::new(name, text(doc), schema::of::<T>());
+    spec.long_running = long_running;
+    spec.deferred = deferred;
+    spec.into()
+}
+
+/// The text of a doc comment: its lines, without the space before each.
+fn text(doc: &[&str]) -> String {
+    let lines = doc.iter().flat_map(|line| line.split('\n'));
+    let lines: Vec<_> = lines
+        .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end())
+        .collect();
+    lines.join("\n").trim().into()
+}
+
+pub fn read<T: DeserializeOwned>(tool: &impl Tool, arguments: Value) -> Result<T, ToolError> {
+    crate::tool::read(tool.spec(), arguments)
+}
+
+pub fn peek<T: DeserializeOwned>(tool: &impl Tool, arguments: &Value) -> Option<T> {
+    crate::tool::peek(tool.spec(), arguments)
+}
+
+/// Takes a parameter of a tool out of the run.
+pub fn extract<T: Extract>(tool: &str, cx: &ToolContext) -> Result<T, ToolError> {
+    cx.extract().map_err(|error| {
+        ToolError::Failed(format!("tool `{tool}` cannot be called here: {error}").into())
+    })
+}
+
+pub fn failed<E: Fails>(error: E) -> ToolError {
+    ToolError::Failed(error.into())
+}
+
+/// Runs blocking code on a thread of its own.
+pub async fn blocking<R: Send + 'static>(
+    work: impl FnOnce() -> R + Send + 'static,
+) -> Result<R, ToolError> {
+    let done = super::blocking(move || Ok(work())).await;
+    done.map_err(ToolError::Failed)
+}
+
+pub async fn attempts<F: Future<Output = Result<Value, ToolError>>>(
+    tool: &str,
+    retry: &[Retry],
+    timeout: Option<Duration>,
+    arguments: Value,
+    cx: &ToolContext,
+    attempt: impl Fn(Value) -> F,
+) -> Result<Value, ToolError> {
+    crate::tool::attempts(tool, retry, timeout, arguments, cx, attempt).await
+}
+
+/// A tool of `tools!`.
+#[derive(Debug)]
+pub struct Entry {
+    name: &'static str,
+    make: fn() -> Arc<dyn Tool>,
+}
+
+impl Entry {
+    pub const fn of<T: FnTool>() -> Self {
+        Entry {
+            name: T::NAME,
+            make: || Arc::new(T::TOOL),
+        }
+    }
+}
+
+/// Refuses a tool that has the name of one before it.
+#[track_caller]
+pub const fn told_apart(tools: &[Entry], index: usize) {
+    let name = tools[index].name;
+    let mut before = 0;
+    while before < index {
+        if petalflow_graph::same(tools[before].name, name) {
+            let text = words::tool_twice(name);
+            panic!("{}", words::coded(Rule::DuplicateTool, &text).as_str());
+        }
+        before += 1;
+    }
+}
+
+pub fn set(tools: &[Entry]) -> ToolSet {
+    tools.iter().map(|tool| (tool.make)()).collect()
+}

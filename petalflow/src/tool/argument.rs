@@ -1,0 +1,83 @@
+//! Reading the arguments of a call.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::schema::drop_nulls;
+use super::{ToolError, ToolSpec};
+
+/// What can be an argument of a tool.
+#[diagnostic::on_unimplemented(
+    message = "PF022: a `{Self}` cannot be an argument of a tool",
+    label = "has no JSON Schema, or cannot be read from JSON",
+    note = "derive both for it: `#[derive(Deserialize, JsonSchema)]`; what comes from the run is marked with `#[run]`"
+)]
+pub trait ToolArgument: DeserializeOwned + JsonSchema + Send {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send> ToolArgument for T {}
+
+/// So much of a message is kept: it may quote what a model wrote, however long that is.
+const LONGEST_MESSAGE: usize = 500;
+
+/// Reads the arguments of a call into a struct.
+///
+/// # Errors
+///
+/// A message for the model: what does not fit, and where.
+pub(crate) fn read<T: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Result<T, ToolError> {
+    let tool = &spec.name;
+    let mut arguments = object(tool, arguments)?;
+    drop_nulls(&spec.parameters, &mut arguments);
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| misfit(tool, &error))
+}
+
+/// The same without taking them, and without saying why not.
+pub(crate) fn peek<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) -> Option<T> {
+    read(spec, arguments.clone()).ok()
+}
+
+/// The object that arguments are. None at all is an empty one, and text may be an object that was written as text.
+fn object(tool: &str, arguments: Value) -> Result<Map<String, Value>, ToolError> {
+    let found = match arguments {
+        Value::Object(arguments) => return Ok(arguments),
+        Value::Null => return Ok(Map::new()),
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(Value::Object(arguments)) => return Ok(arguments),
+            Ok(_) => "a text".into(),
+            Err(_) if text.trim().is_empty() => return Ok(Map::new()),
+            Err(error) => format!("text that is no JSON ({error})"),
+        },
+        Value::Array(_) => "a list".into(),
+        Value::Bool(_) => "a truth value".into(),
+        Value::Number(_) => "a number".into(),
+    };
+    Err(ToolError::Arguments(format!(
+        "the arguments of tool `{tool}` are {found}; call it again with a JSON object that fits its schema"
+    )))
+}
+
+fn misfit(tool: &str, error: &serde_path_to_error::Error<serde_json::Error>) -> ToolError {
+    let path = error.path();
+    let place = if path.iter().next().is_none() {
+        String::new()
+    } else {
+        format!(" at `{}`", shortened(&path.to_string()))
+    };
+    let problem = error.inner().to_string();
+    ToolError::Arguments(format!(
+        "the arguments of tool `{tool}` do not fit{place}: {}; call it again with arguments that fit its schema",
+        shortened(&problem)
+    ))
+}
+
+/// The text's beginning and its end, if it is long.
+fn shortened(text: &str) -> String {
+    if text.len() <= LONGEST_MESSAGE {
+        return text.into();
+    }
+    let begin = text.floor_char_boundary(LONGEST_MESSAGE / 2);
+    let end = text.ceil_char_boundary(text.len() - LONGEST_MESSAGE / 2);
+    format!("{} … {}", &text[..begin], &text[end..])
+}

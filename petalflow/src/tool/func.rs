@@ -1,0 +1,256 @@
+//! A closure as a tool.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{Tool, ToolContext, ToolError, ToolOutput as _, ToolSpec, read, schema};
+use crate::BoxError;
+use crate::middleware::BoxFuture;
+
+type Call =
+    dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync;
+
+type Confirm = dyn Fn(&Value) -> Option<String> + Send + Sync;
+
+/// A closure as a tool.
+///
+/// ```
+/// use petalflow::tool::schemars::{self, JsonSchema};
+/// use petalflow::tool::{FuncTool, Tool, ToolContext};
+/// use serde::Deserialize;
+/// use serde_json::json;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Add {
+///     a: i64,
+///     b: i64,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let offset = 10;
+/// let add = FuncTool::new("add", "Adds, and ten more.", move |add: Add| async move { Ok(add.a + add.b + offset) });
+/// assert_eq!(add.call(json!({ "a": 1, "b": 2 }), &ToolContext::new("1")).await.unwrap(), json!(13));
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct FuncTool {
+    spec: Arc<ToolSpec>,
+    call: Option<Arc<Call>>,
+    confirm: Option<Arc<Confirm>>,
+}
+
+impl fmt::Debug for FuncTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FuncTool")
+            .field("spec", &self.spec)
+            .finish_non_exhaustive()
+    }
+}
+
+impl FuncTool {
+    /// A closure that takes a struct of the arguments, whose type gives the schema.
+    pub fn new<A, T, F>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        function: impl Fn(A) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema,
+        T: Serialize,
+        F: Future<Output = Result<T, BoxError>> + Send + 'static,
+    {
+        Self::with_context(name, description, move |arguments, _| function(arguments))
+    }
+
+    /// A closure that takes the call's [context](ToolContext) as well.
+    ///
+    /// ```
+    /// use petalflow::tool::{FuncTool, Tool, ToolContext};
+    /// use serde_json::{Value, json};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let leave = FuncTool::with_context("leave", "Ends the talk.", |_: Value, cx| async move {
+    ///     cx.actions().escalate = true;
+    ///     Ok("bye")
+    /// });
+    /// let cx = ToolContext::new("1");
+    /// assert_eq!(leave.call(json!({}), &cx).await.unwrap(), "bye");
+    /// assert!(cx.take_actions().escalate);
+    /// # }
+    /// ```
+    pub fn with_context<A, T, F>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        function: impl Fn(A, ToolContext) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema,
+        T: Serialize,
+        F: Future<Output = Result<T, BoxError>> + Send + 'static,
+    {
+        let spec = Arc::new(ToolSpec::new(name, description, schema::of::<A>()));
+        let shared = Arc::new((Arc::clone(&spec), function));
+        Self::boxed(spec, move |arguments, cx| {
+            let shared = Arc::clone(&shared);
+            Box::pin(async move {
+                let (spec, function) = &*shared;
+                let call = function(read::<A>(spec, arguments)?, cx);
+                call.await
+                    .map_err(ToolError::Failed)?
+                    .into_value(&spec.name)
+            })
+        })
+    }
+
+    /// A closure that takes the arguments as JSON, for a schema that no type has.
+    ///
+    /// What a model sends is not held against the schema.
+    ///
+    /// ```
+    /// use petalflow::tool::{FuncTool, Tool, ToolContext, ToolSpec};
+    /// use serde_json::json;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
+    /// let spec = ToolSpec::new("double", "Doubles.", schema);
+    /// let double = FuncTool::untyped(spec, |arguments, _| async move {
+    ///     let n = arguments["n"].as_i64().ok_or("`n` must be a whole number")?;
+    ///     Ok(json!(2 * n))
+    /// });
+    /// assert_eq!(double.call(json!({ "n": 4 }), &ToolContext::new("1")).await.unwrap(), 8);
+    /// # }
+    /// ```
+    pub fn untyped<F>(
+        spec: impl Into<Arc<ToolSpec>>,
+        function: impl Fn(Value, ToolContext) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Value, BoxError>> + Send + 'static,
+    {
+        let spec = spec.into();
+        let shared = Arc::new((Arc::clone(&spec), function));
+        Self::boxed(spec, move |arguments, cx| {
+            let shared = Arc::clone(&shared);
+            Box::pin(async move {
+                let (spec, function) = &*shared;
+                let arguments: Map<_, _> = read(spec, arguments)?;
+                let call = function(Value::Object(arguments), cx);
+                call.await.map_err(ToolError::Failed)
+            })
+        })
+    }
+
+    /// A tool that does nothing and returns `{}`.
+    ///
+    /// ```
+    /// use petalflow::tool::{FuncTool, Tool, ToolContext, ToolSpec};
+    /// use serde_json::json;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let noop = FuncTool::noop(ToolSpec::new("noop", "Does nothing.", json!({ "type": "object" })));
+    /// assert_eq!(noop.call(json!({}), &ToolContext::new("1")).await.unwrap(), json!({}));
+    /// # }
+    /// ```
+    pub fn noop(spec: impl Into<Arc<ToolSpec>>) -> Self {
+        FuncTool {
+            spec: spec.into(),
+            call: None,
+            confirm: None,
+        }
+    }
+
+    fn boxed(
+        spec: Arc<ToolSpec>,
+        call: impl Fn(Value, ToolContext) -> BoxFuture<'static, Result<Value, ToolError>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        FuncTool {
+            spec,
+            call: Some(Arc::new(call)),
+            confirm: None,
+        }
+    }
+
+    /// Its result comes later: what it returns now says that it has begun.
+    ///
+    /// ```
+    /// use petalflow::tool::{FuncTool, Tool};
+    /// use serde_json::Value;
+    ///
+    /// let order = FuncTool::new("order", "Orders a book.", |_: Value| async { Ok("ordered") }).long_running();
+    /// assert!(order.spec().long_running);
+    /// ```
+    #[must_use]
+    pub fn long_running(mut self) -> Self {
+        Arc::make_mut(&mut self.spec).long_running = true;
+        self
+    }
+
+    /// It may return nothing now, and answer later in the same run.
+    ///
+    /// ```
+    /// use petalflow::tool::{FuncTool, Tool};
+    /// use serde_json::Value;
+    ///
+    /// let wait = FuncTool::new("wait", "Waits.", |_: Value| async { Ok(()) }).deferred();
+    /// assert!(wait.spec().deferred);
+    /// ```
+    #[must_use]
+    pub fn deferred(mut self) -> Self {
+        Arc::make_mut(&mut self.spec).deferred = true;
+        self
+    }
+
+    /// A person must agree to calls for which `confirm` returns what they are told.
+    ///
+    /// ```
+    /// use petalflow::tool::{FuncTool, Tool};
+    /// use serde_json::{Value, json};
+    ///
+    /// let delete = FuncTool::new("delete", "Deletes a book.", |_: Value| async { Ok(()) })
+    ///     .confirm_if(|arguments| (arguments["all"] == true).then(|| "delete all books?".into()));
+    /// assert_eq!(delete.confirm(&json!({ "all": true })).as_deref(), Some("delete all books?"));
+    /// assert_eq!(delete.confirm(&json!({ "id": 1 })), None);
+    /// ```
+    #[must_use]
+    pub fn confirm_if(
+        mut self,
+        confirm: impl Fn(&Value) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.confirm = Some(Arc::new(confirm));
+        self
+    }
+}
+
+impl Tool for FuncTool {
+    fn spec(&self) -> &Arc<ToolSpec> {
+        &self.spec
+    }
+
+    fn call<'a>(
+        &'a self,
+        arguments: Value,
+        cx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        match &self.call {
+            Some(call) => call(arguments, cx.clone()),
+            None => Box::pin(std::future::ready(Ok(Value::Object(Map::new())))),
+        }
+    }
+
+    fn confirm(&self, arguments: &Value) -> Option<String> {
+        self.confirm.as_ref()?(arguments)
+    }
+}

@@ -1,0 +1,109 @@
+//! Leaves a tool alone that keeps failing.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::ToolLayer;
+use crate::middleware::BoxFuture;
+use crate::tool::{Tool, ToolContext, ToolError};
+
+/// Leaves a tool alone that keeps failing: a circuit breaker.
+///
+/// After so many failures in a row calls fail at once, until a while has passed. Then one call tries whether the tool works
+/// again. Arguments that do not fit are no failure of the tool's.
+///
+/// ```
+/// use petalflow::tool::layer::Breaker;
+/// use petalflow::tool::{FuncTool, Tool, ToolContext};
+/// use serde_json::{Value, json};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() {
+/// let broken = FuncTool::new("broken", "Fails.", |_: Value| async { Err::<(), _>("out of order".into()) });
+/// let tool = broken.layer(Breaker::new(2, Duration::from_secs(30)));
+/// let mut said = vec![];
+/// for _ in 0..3 {
+///     said.push(tool.call(json!({}), &ToolContext::new("1")).await.unwrap_err().to_string());
+/// }
+/// assert_eq!(said[1], "out of order");
+/// assert_eq!(said[2], "tool `broken` has failed 2 times in a row and is left alone for 30s; do without it");
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Breaker {
+    failures: u32,
+    pause: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// In a row.
+    failed: u32,
+    /// Until when calls fail at once, once there are enough failures.
+    until: Option<Instant>,
+}
+
+impl Breaker {
+    /// Pauses after so many failures in a row, for so long.
+    pub fn new(failures: u32, pause: Duration) -> Self {
+        Breaker {
+            failures: failures.max(1),
+            pause,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Lets a call through, or says how many failures and how much time keep it.
+    fn admit(&self, now: Instant) -> Result<(), (u32, Duration)> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match state.until {
+            Some(until) if now < until => Err((state.failed, until - now)),
+            Some(_) => {
+                // This call tries; the others wait for what comes of it.
+                state.until = Some(now + self.pause);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn record(&self, works: bool, now: Instant) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if works {
+            *state = State::default();
+            return;
+        }
+        state.failed = state.failed.saturating_add(1);
+        if state.failed >= self.failures {
+            state.until = Some(now + self.pause);
+        }
+    }
+}
+
+impl ToolLayer for Breaker {
+    fn call<'a>(
+        &'a self,
+        tool: &'a dyn Tool,
+        arguments: Value,
+        cx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(async move {
+            self.admit(Instant::now()).map_err(|(failed, left)| {
+                let name = &tool.spec().name;
+                let message = format!(
+                    "tool `{name}` has failed {failed} times in a row and is left alone for {left:?}; do without it"
+                );
+                ToolError::Failed(message.into())
+            })?;
+            let result = tool.call(arguments, cx).await;
+            let works = matches!(result, Ok(_) | Err(ToolError::Arguments(_)));
+            self.record(works, Instant::now());
+            result
+        })
+    }
+}

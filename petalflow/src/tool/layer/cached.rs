@@ -1,0 +1,80 @@
+//! Keeps results.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::ToolLayer;
+use crate::cache::{Cache, MemoryCache};
+use crate::middleware::BoxFuture;
+use crate::tool::{Tool, ToolContext, ToolError};
+
+/// Keeps results for calls with the same arguments, in a [`Cache`].
+///
+/// Only what succeeded is kept, and only of calls that wanted nothing done beside their result.
+///
+/// ```
+/// use petalflow::cache::MemoryCache;
+/// use petalflow::tool::layer::Cached;
+/// use petalflow::tool::{FuncTool, Tool, ToolContext};
+/// use serde_json::{Value, json};
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use std::time::Duration;
+///
+/// static CALLS: AtomicU32 = AtomicU32::new(0);
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let count = FuncTool::new("count", "Counts its calls.", |_: Value| async { Ok(CALLS.fetch_add(1, Ordering::SeqCst)) });
+/// let tool = count.layer(Cached::new(MemoryCache::new(), Duration::from_secs(60)));
+/// for title in ["petals", "petals", "leaves"] {
+///     tool.call(json!({ "title": title }), &ToolContext::new("1")).await.unwrap();
+/// }
+/// assert_eq!(CALLS.load(Ordering::SeqCst), 2);
+/// # }
+/// ```
+pub struct Cached<C = MemoryCache> {
+    cache: C,
+    lasts: Duration,
+}
+
+impl<C> fmt::Debug for Cached<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cached")
+            .field("lasts", &self.lasts)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<C: Cache> Cached<C> {
+    /// Keeps results in this cache for so long.
+    pub fn new(cache: C, lasts: Duration) -> Self {
+        Cached { cache, lasts }
+    }
+}
+
+impl<C: Cache> ToolLayer for Cached<C> {
+    fn call<'a>(
+        &'a self,
+        tool: &'a dyn Tool,
+        arguments: Value,
+        cx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(async move {
+            let key = format!("tool\0{}\0{arguments}", tool.spec().name).into_bytes();
+            let known = self.cache.get(&key).await;
+            if let Some(result) = known.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
+                return Ok(result);
+            }
+            let before = cx.actions().clone();
+            let result = tool.call(arguments, cx).await?;
+            let wants_nothing = *cx.actions() == before;
+            if wants_nothing {
+                let bytes = result.to_string().into_bytes();
+                self.cache.put(&key, bytes, self.lasts).await;
+            }
+            Ok(result)
+        })
+    }
+}

@@ -1,0 +1,64 @@
+//! Looks at the arguments before the tool does.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::ToolLayer;
+use crate::middleware::BoxFuture;
+use crate::tool::{Tool, ToolContext, ToolError};
+
+type Check = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
+
+/// Looks at the arguments before the tool does, for what a type cannot say. The model reads what is wrong, and no
+/// [retry](super::Retried) tries them again.
+///
+/// ```
+/// use petalflow::tool::layer::Checked;
+/// use petalflow::tool::{FuncTool, Tool, ToolContext};
+/// use serde_json::{Value, json};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let lend = FuncTool::new("lend", "Lends a book.", |_: Value| async { Ok("lent") });
+/// let tool = lend.layer(Checked::new(|arguments| {
+///     let weeks = arguments["weeks"].as_u64();
+///     if weeks.is_some_and(|weeks| weeks <= 4) { Ok(()) } else { Err("`weeks` is at most 4".into()) }
+/// }));
+/// let error = tool.call(json!({ "weeks": 9 }), &ToolContext::new("1")).await.unwrap_err();
+/// assert_eq!(error.to_string(), "the arguments of tool `lend` do not fit: `weeks` is at most 4");
+/// # }
+/// ```
+pub struct Checked(Box<Check>);
+
+impl fmt::Debug for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Checked").finish_non_exhaustive()
+    }
+}
+
+impl Checked {
+    /// Asks this function.
+    pub fn new(check: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static) -> Self {
+        Checked(Box::new(check))
+    }
+}
+
+impl ToolLayer for Checked {
+    fn call<'a>(
+        &'a self,
+        tool: &'a dyn Tool,
+        arguments: Value,
+        cx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(async move {
+            (self.0)(&arguments).map_err(|problem| {
+                let name = &tool.spec().name;
+                ToolError::Arguments(format!(
+                    "the arguments of tool `{name}` do not fit: {problem}"
+                ))
+            })?;
+            tool.call(arguments, cx).await
+        })
+    }
+}

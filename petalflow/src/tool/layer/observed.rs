@@ -1,0 +1,93 @@
+//! Tells what came of each call.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::ToolLayer;
+use crate::middleware::BoxFuture;
+use crate::tool::{Tool, ToolContext, ToolError};
+
+/// What came of one call.
+///
+/// ```
+/// use petalflow::tool::layer::{Observed, Report};
+///
+/// fn log(report: &Report<'_>) {
+///     let outcome = if report.result.is_ok() { "done" } else { "failed" };
+///     println!("{} {outcome} after {:?}", report.tool, report.took);
+/// }
+///
+/// let logged = Observed::new(log);
+/// # let _ = logged;
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Report<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// The call's id.
+    pub call_id: &'a str,
+    /// How long it took.
+    pub took: Duration,
+    /// What it returned.
+    pub result: Result<&'a Value, &'a ToolError>,
+}
+
+/// Tells a function what came of each call that ran to its end: for logs and metrics.
+///
+/// ```
+/// use petalflow::tool::layer::Observed;
+/// use petalflow::tool::{FuncTool, Tool, ToolContext};
+/// use serde_json::{Value, json};
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// static FAILED: AtomicU32 = AtomicU32::new(0);
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let broken = FuncTool::new("broken", "Fails.", |_: Value| async { Err::<(), _>("out of order".into()) });
+/// let tool = broken.layer(Observed::new(|report| {
+///     FAILED.fetch_add(u32::from(report.result.is_err()), Ordering::SeqCst);
+/// }));
+/// tool.call(json!({}), &ToolContext::new("1")).await.unwrap_err();
+/// assert_eq!(FAILED.load(Ordering::SeqCst), 1);
+/// # }
+/// ```
+pub struct Observed(Box<dyn Fn(&Report<'_>) + Send + Sync>);
+
+impl fmt::Debug for Observed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Observed").finish_non_exhaustive()
+    }
+}
+
+impl Observed {
+    /// Tells this function.
+    pub fn new(hook: impl Fn(&Report<'_>) + Send + Sync + 'static) -> Self {
+        Observed(Box::new(hook))
+    }
+}
+
+impl ToolLayer for Observed {
+    fn call<'a>(
+        &'a self,
+        tool: &'a dyn Tool,
+        arguments: Value,
+        cx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(async move {
+            let begun = Instant::now();
+            let result = tool.call(arguments, cx).await;
+            (self.0)(&Report {
+                tool: &tool.spec().name,
+                call_id: &cx.call_id,
+                took: begun.elapsed(),
+                result: result.as_ref(),
+            });
+            result
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! Calls a tool only under a condition.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::ToolLayer;
+use crate::middleware::BoxFuture;
+use crate::tool::{Tool, ToolContext, ToolError};
+
+type Condition = dyn Fn(&Value, &ToolContext) -> Result<(), String> + Send + Sync;
+
+/// Calls a tool only if a function agrees; otherwise the model reads why not.
+///
+/// ```
+/// use petalflow::tool::layer::OnlyIf;
+/// use petalflow::tool::{FuncTool, Tool, ToolContext};
+/// use serde_json::{Value, json};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let order = FuncTool::new("order", "Orders a book.", |_: Value| async { Ok("ordered") });
+/// let tool = order.layer(OnlyIf::new(|_, cx| match cx.state("paid") {
+///     Some(Value::Bool(true)) => Ok(()),
+///     _ => Err("the user has not paid".into()),
+/// }));
+/// let cx = ToolContext::new("1");
+/// assert_eq!(tool.call(json!({}), &cx).await.unwrap_err().to_string(), "the user has not paid");
+/// cx.set_state("paid", true);
+/// assert_eq!(tool.call(json!({}), &cx).await.unwrap(), "ordered");
+/// # }
+/// ```
+pub struct OnlyIf(Box<Condition>);
+
+impl fmt::Debug for OnlyIf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OnlyIf").finish_non_exhaustive()
+    }
+}
+
+impl OnlyIf {
+    /// Asks this function, which looks at the arguments and at where the call runs.
+    pub fn new(
+        condition: impl Fn(&Value, &ToolContext) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        OnlyIf(Box::new(condition))
+    }
+}
+
+impl ToolLayer for OnlyIf {
+    fn call<'a>(
+        &'a self,
+        tool: &'a dyn Tool,
+        arguments: Value,
+        cx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(async move {
+            (self.0)(&arguments, cx).map_err(|problem| ToolError::Failed(problem.into()))?;
+            tool.call(arguments, cx).await
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! What a tool returns, as JSON.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{InvokeError, Tool, ToolContext, ToolError};
+
+/// What a tool can return.
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return a `{Self}`",
+    label = "cannot be written as JSON",
+    note = "derive `Serialize` for it; a tool returns that, or a `Result` of it"
+)]
+pub trait ToolOutput {
+    /// The value as JSON.
+    ///
+    /// # Errors
+    ///
+    /// When JSON has no form for it.
+    fn into_value(self, tool: &str) -> Result<Value, ToolError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> ToolOutput for T {
+    fn into_value(self, tool: &str) -> Result<Value, ToolError> {
+        serde_json::to_value(self).map_err(|error| {
+            ToolError::Failed(
+                format!("the result of tool `{tool}` cannot be written as JSON: {error}").into(),
+            )
+        })
+    }
+}
+
+/// A tool's result as the object that providers insist on: an object stays as it is, nothing becomes `{}`, anything else
+/// `{"result": …}`.
+///
+/// ```
+/// use petalflow::tool::normalize;
+/// use serde_json::{Value, json};
+///
+/// assert_eq!(Value::from(normalize(json!({ "sum": 3 }))), json!({ "sum": 3 }));
+/// assert_eq!(Value::from(normalize(json!(null))), json!({}));
+/// assert_eq!(Value::from(normalize(json!([1, 2]))), json!({ "result": [1, 2] }));
+/// ```
+pub fn normalize(result: Value) -> Map<String, Value> {
+    match result {
+        Value::Object(result) => result,
+        Value::Null => Map::new(),
+        result => Map::from_iter([("result".into(), result)]),
+    }
+}
+
+/// Calls a tool with arguments, and returns its result as an object.
+///
+/// # Errors
+///
+/// What the tool fails with.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::tool::{ToolContext, invoke};
+/// use serde_json::{Map, json};
+///
+/// /// Tosses a coin.
+/// #[tool]
+/// fn toss() -> &'static str {
+///     "heads"
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let result = invoke(&toss {}, Map::new(), &ToolContext::new("1")).await.unwrap();
+/// assert_eq!(result["result"], "heads");
+/// # }
+/// ```
+pub async fn invoke<T: Tool + ?Sized>(
+    tool: &T,
+    arguments: Map<String, Value>,
+    cx: &ToolContext,
+) -> Result<Map<String, Value>, InvokeError> {
+    let result = tool.call(Value::Object(arguments), cx).await;
+    result.map(normalize).map_err(InvokeError)
+}

@@ -1,0 +1,179 @@
+//! The dialect of Gemini's `parameters`: a subset of OpenAPI 3.0.
+
+use serde_json::{Map, Value};
+
+use super::hints::hint;
+use super::simple::{simple, types};
+
+/// What is said in words, because Gemini does not know it, or ignores it.
+const HINTS: &[&str] = &[
+    "default",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "uniqueItems",
+];
+
+/// The schema as Gemini takes it in `parameters`: without references, with `nullable` for `null`, and `enum` of texts only.
+/// `None` where there are no arguments: `parameters` is then left out.
+///
+/// What cannot be said there, such as the end of a recursive type, is left open.
+///
+/// ```
+/// use petalflow::tool::schema;
+/// use serde_json::json;
+///
+/// let neutral = json!({
+///     "type": "object",
+///     "properties": { "size": { "enum": ["s", "m", null] } },
+///     "additionalProperties": false,
+/// });
+/// let size = json!({ "type": "string", "enum": ["s", "m"], "nullable": true });
+/// assert_eq!(schema::gemini(&neutral), Some(json!({ "type": "object", "properties": { "size": size } })));
+/// assert_eq!(schema::gemini(&json!({ "type": "object" })), None);
+/// ```
+pub fn gemini(schema: &Value) -> Option<Value> {
+    let schema = written(simple(schema).schema);
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties
+        .is_some_and(|properties| !properties.is_empty())
+        .then(|| schema.into())
+}
+
+fn written(mut schema: Map<String, Value>) -> Map<String, Value> {
+    let mut types = types(&schema);
+    let mut nullable = types.iter().any(|name| name == "null");
+    types.retain(|name| name != "null");
+    let mut ways = Vec::new();
+    if let Some(Value::Array(all)) = schema.remove("anyOf") {
+        for way in all {
+            match way {
+                Value::Object(way) if way.get("type") == Some(&"null".into()) => nullable = true,
+                Value::Object(way) => ways.push(written(way)),
+                _ => {}
+            }
+        }
+    }
+    values(&mut schema, &mut types, &mut nullable);
+    schema.remove("type");
+    match (ways.len(), types.len()) {
+        (0, 0) => ways = anything(),
+        (0, 1) => {
+            schema.insert("type".into(), types.remove(0).into());
+        }
+        (0, _) => ways = types.iter().map(|name| of_type(name)).collect(),
+        // One way that is left is what it is.
+        (1, _) => {
+            for (keyword, value) in ways.remove(0) {
+                schema.entry(keyword).or_insert(value);
+            }
+        }
+        _ => {}
+    }
+    if !ways.is_empty() {
+        let ways = ways.into_iter().map(Value::Object).collect::<Vec<_>>();
+        schema.insert("anyOf".into(), ways.into());
+    }
+    parts(&mut schema);
+    let of_text = schema.get("type") == Some(&"string".into());
+    let known = schema.get("format").and_then(Value::as_str);
+    if known.is_some_and(|format| !(of_text && format == "date-time")) {
+        hint(&mut schema, &["format"]);
+    }
+    hint(&mut schema, HINTS);
+    if nullable {
+        schema.insert("nullable".into(), true.into());
+    }
+    schema
+}
+
+/// An `enum` of texts; one of anything else is said in words.
+fn values(schema: &mut Map<String, Value>, types: &mut Vec<String>, nullable: &mut bool) {
+    let Some(Value::Array(mut values)) = schema.remove("enum") else {
+        return;
+    };
+    let all = values.len();
+    values.retain(|value| !value.is_null());
+    *nullable |= values.len() < all;
+    let texts = values.iter().all(Value::is_string);
+    if values.is_empty() {
+        return;
+    }
+    if types.is_empty() {
+        *types = values.iter().map(type_of).map(Into::into).collect();
+        types.dedup();
+    }
+    schema.insert("enum".into(), values.into());
+    if !texts {
+        hint(schema, &["enum"]);
+    }
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// What stands inside an object or a list.
+fn parts(schema: &mut Map<String, Value>) {
+    let is = |name: &str| schema.get("type") == Some(&name.into());
+    let (is_object, is_array) = (is("object"), is("array"));
+    schema.remove("additionalProperties");
+    if !is_object {
+        schema.remove("properties");
+        schema.remove("required");
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for property in properties.values_mut() {
+            replace(property);
+        }
+    }
+    let names = schema.get("properties").and_then(Value::as_object);
+    let names: Vec<_> = names.into_iter().flat_map(Map::keys).cloned().collect();
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        // Each must be there, or the whole is refused.
+        required.retain(|name| {
+            name.as_str()
+                .is_some_and(|name| names.iter().any(|known| known == name))
+        });
+        if required.is_empty() {
+            schema.remove("required");
+        }
+    }
+    if is_array {
+        let items = schema.entry("items").or_insert_with(|| Map::new().into());
+        replace(items);
+    } else {
+        schema.remove("items");
+    }
+}
+
+fn replace(schema: &mut Value) {
+    let inner = match schema.take() {
+        Value::Object(inner) => inner,
+        _ => Map::new(),
+    };
+    *schema = written(inner).into();
+}
+
+fn of_type(name: &str) -> Map<String, Value> {
+    let mut schema = Map::from_iter([("type".into(), name.into())]);
+    if name == "array" {
+        schema.insert("items".into(), of_type("string").into());
+    }
+    schema
+}
+
+/// There must be a type, and there is none for all.
+fn anything() -> Vec<Map<String, Value>> {
+    ["string", "number", "boolean", "object"]
+        .map(of_type)
+        .into()
+}

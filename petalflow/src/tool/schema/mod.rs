@@ -1,0 +1,89 @@
+//! JSON Schemas of arguments: what a type says, and the dialects that providers accept.
+//!
+//! [`of`] gives the neutral schema, which a [`ToolSpec`](super::ToolSpec) carries. [`strict`] and [`gemini`] turn it into
+//! what a provider takes; what the provider has no keyword for is said in the description, where the model reads it.
+//!
+//! ```
+//! use petalflow::tool::schema;
+//! use petalflow::tool::schemars::{self, JsonSchema};
+//! use serde::Deserialize;
+//! use serde_json::json;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Search {
+//!     /// Words of the title.
+//!     query: String,
+//!     limit: Option<u8>,
+//! }
+//!
+//! let neutral = schema::of::<Search>();
+//! assert_eq!(neutral["required"], json!(["query"]));
+//!
+//! let strict = schema::strict(&neutral)?;
+//! assert_eq!(strict["required"], json!(["limit", "query"]));
+//! assert_eq!(strict["properties"]["limit"]["type"], json!(["integer", "null"]));
+//!
+//! let gemini = schema::gemini(&neutral).unwrap();
+//! assert_eq!(gemini["properties"]["limit"]["nullable"], true);
+//! # Ok::<(), schema::NotStrict>(())
+//! ```
+
+mod gemini;
+mod hints;
+mod nulls;
+mod simple;
+mod strict;
+
+pub use gemini::gemini;
+pub(crate) use nulls::drop_nulls;
+pub use strict::{NotStrict, strict};
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value};
+
+/// The neutral schema of a type: an object in JSON Schema's draft 2020-12, without references except where the type is
+/// recursive, and without formats that only schemars knows (`uint32`).
+///
+/// Of a type that is no object, such as `serde_json::Value`, it says no more than that.
+///
+/// ```
+/// use petalflow::tool::schema;
+/// use serde_json::{Value, json};
+///
+/// assert_eq!(schema::of::<Value>(), json!({ "type": "object", "properties": {} }));
+/// ```
+pub fn of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    RecursiveTransform(drop_own_formats).transform(&mut schema);
+    let mut schema = match schema.to_value() {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
+    };
+    schema.remove("title");
+    schema.insert("type".into(), "object".into());
+    schema
+        .entry("properties")
+        .or_insert_with(|| Map::new().into());
+    schema.into()
+}
+
+/// The sizes of numbers are no formats of JSON Schema, and some providers refuse what they do not know.
+fn drop_own_formats(schema: &mut Schema) {
+    let is_own = schema
+        .get("format")
+        .and_then(Value::as_str)
+        .is_some_and(|format| {
+            let digits = format.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+            let stem = &format[..format.len() - digits.len()];
+            matches!(stem, "int" | "uint" | "float" | "double") && !digits.contains('-')
+        });
+    if is_own {
+        schema.remove("format");
+    }
+}

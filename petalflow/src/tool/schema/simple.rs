@@ -1,0 +1,212 @@
+//! A schema in simple words, from which the dialects are made.
+
+use serde_json::{Map, Value};
+
+/// So many parts, and so many references within each other, are written out. What refers to itself has no end, and a schema
+/// from elsewhere may have been made to have none.
+const MOST_PARTS: usize = 10_000;
+const DEEPEST: usize = 32;
+
+/// The keywords of a simple schema. `anyOf` stands for `oneOf`, `enum` for `const`, and nothing refers to anything.
+const KEYWORDS: &[&str] = &[
+    "type",
+    "description",
+    "enum",
+    "anyOf",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "format",
+    "default",
+    "pattern",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+];
+
+/// A simple schema.
+pub(super) struct Simple {
+    pub(super) schema: Map<String, Value>,
+    /// Whether something was left out because it refers to itself, or has too many parts.
+    pub(super) cut: bool,
+}
+
+/// Simplifies a schema. What it cannot express is left out: it then accepts more than the schema did.
+pub(super) fn simple(schema: &Value) -> Simple {
+    let mut writer = Writer {
+        root: schema,
+        above: Vec::new(),
+        parts: 0,
+        cut: false,
+    };
+    let schema = writer.write(schema);
+    Simple {
+        schema,
+        cut: writer.cut,
+    }
+}
+
+struct Writer<'a> {
+    root: &'a Value,
+    /// The references on the way here.
+    above: Vec<&'a str>,
+    parts: usize,
+    cut: bool,
+}
+
+impl<'a> Writer<'a> {
+    fn write(&mut self, schema: &'a Value) -> Map<String, Value> {
+        // `true`, and what is no schema, accept anything.
+        let Value::Object(schema) = schema else {
+            return Map::new();
+        };
+        self.parts += 1;
+        if self.parts > MOST_PARTS {
+            self.cut = true;
+            return Map::new();
+        }
+        let mut written = match schema.get("$ref").and_then(Value::as_str) {
+            Some(reference) => self.follow(reference),
+            None => Map::new(),
+        };
+        for part in list(schema, "allOf") {
+            let part = self.write(part);
+            merge(&mut written, part);
+        }
+        for (keyword, value) in schema {
+            if let Some(value) = self.keyword(keyword, value)
+                && KEYWORDS.contains(&keyword.as_str())
+            {
+                written.insert(keyword.clone(), value);
+            }
+        }
+        let ways: Vec<_> = ["anyOf", "oneOf"]
+            .into_iter()
+            .flat_map(|keyword| list(schema, keyword))
+            .map(|way| Value::Object(self.write(way)))
+            .collect();
+        if !ways.is_empty() {
+            written.insert("anyOf".into(), ways.into());
+        }
+        if let Some(value) = schema.get("const") {
+            written.insert("enum".into(), vec![value.clone()].into());
+        }
+        let places = list(schema, "prefixItems");
+        if !places.is_empty() {
+            self.tuple(&mut written, places);
+        }
+        written
+    }
+
+    /// What a reference refers to.
+    fn follow(&mut self, reference: &'a str) -> Map<String, Value> {
+        let target = reference
+            .strip_prefix('#')
+            .and_then(|pointer| self.root.pointer(pointer));
+        let Some(target) = target else {
+            return Map::new();
+        };
+        if self.above.contains(&reference) || self.above.len() >= DEEPEST || reference == "#" {
+            self.cut = true;
+            // So much is still known.
+            let kind = target.get("type").cloned();
+            return kind.map(|kind| ("type".into(), kind)).into_iter().collect();
+        }
+        self.above.push(reference);
+        let written = self.write(target);
+        self.above.pop();
+        written
+    }
+
+    /// The value of a keyword, if it is one of these and well formed.
+    fn keyword(&mut self, keyword: &str, value: &'a Value) -> Option<Value> {
+        match keyword {
+            "anyOf" => None,
+            "type" => match value {
+                Value::String(_) => Some(value.clone()),
+                Value::Array(types) if types.iter().all(Value::is_string) => Some(value.clone()),
+                _ => None,
+            },
+            "properties" => {
+                let properties = value.as_object()?.iter();
+                let written = properties
+                    .map(|(name, property)| (name.clone(), Value::Object(self.write(property))));
+                Some(Value::Object(written.collect()))
+            }
+            "items" => Some(self.write(value).into()),
+            "additionalProperties" => Some(match value {
+                Value::Object(_) => self.write(value).into(),
+                value => value.clone(),
+            }),
+            "enum" => value.as_array().map(|values| values.clone().into()),
+            "required" => {
+                let names = value.as_array()?.iter().filter(|name| name.is_string());
+                Some(names.cloned().collect())
+            }
+            "description" | "format" | "pattern" => value.as_str().map(Into::into),
+            _ => Some(value.clone()),
+        }
+    }
+
+    /// A list with a schema for each place: any of them, as many as there are.
+    fn tuple(&mut self, written: &mut Map<String, Value>, places: &'a [Value]) {
+        let mut ways: Vec<Value> = Vec::new();
+        for place in places {
+            let way = Value::Object(self.write(place));
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+        let items = match ways.len() {
+            1 => ways.remove(0),
+            _ => Map::from_iter([("anyOf".into(), ways.into())]).into(),
+        };
+        written.insert("items".into(), items);
+    }
+}
+
+fn list<'a>(schema: &'a Map<String, Value>, keyword: &str) -> &'a [Value] {
+    let list = schema.get(keyword).and_then(Value::as_array);
+    list.map_or(&[], Vec::as_slice)
+}
+
+/// Both schemas at once, as far as one can say that: properties and requirements add up, of anything else the first counts.
+fn merge(into: &mut Map<String, Value>, other: Map<String, Value>) {
+    for (keyword, value) in other {
+        match (into.get_mut(&keyword), value) {
+            (Some(Value::Object(known)), Value::Object(value)) if keyword == "properties" => {
+                known.extend(value);
+            }
+            (Some(Value::Array(known)), Value::Array(value)) if keyword == "required" => {
+                known.extend(value);
+            }
+            (Some(_), _) => {}
+            (None, value) => {
+                into.insert(keyword, value);
+            }
+        }
+    }
+}
+
+/// The types that a simple schema names.
+pub(super) fn types(schema: &Map<String, Value>) -> Vec<String> {
+    match schema.get("type") {
+        Some(Value::String(one)) => vec![one.clone()],
+        Some(Value::Array(types)) => types
+            .iter()
+            .filter_map(Value::as_str)
+            .map(Into::into)
+            .collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,188 @@
+//! The dialect of strict modes.
+
+use serde_json::{Map, Value};
+
+use super::hints::hint;
+use super::simple::{simple, types};
+
+/// The formats that both OpenAI and Anthropic hold a model to.
+const FORMATS: &[&str] = &[
+    "date-time",
+    "time",
+    "date",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "uuid",
+];
+
+/// What is said in words, because not every strict mode knows it.
+const HINTS: &[&str] = &[
+    "default",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+];
+
+/// Why a schema has no strict form. The tool is then sent without `strict`, with its neutral schema.
+///
+/// ```
+/// use petalflow::tool::schema;
+/// use serde_json::json;
+///
+/// let anything = json!({ "type": "object", "properties": { "extra": {} } });
+/// let error = schema::strict(&anything).unwrap_err();
+/// assert_eq!(error.to_string(), "the schema cannot be strict: `extra` may be anything");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the schema cannot be strict: {0}")]
+pub struct NotStrict(String);
+
+/// The schema for strict modes, in which a provider keeps the model from writing anything else.
+///
+/// It keeps to what both OpenAI and Anthropic take: every object is closed, every property is required (one that may be left
+/// out may be `null`), there are no references, and limits are said in the description. A tool of this crate reads the `null`
+/// as if the argument had been left out.
+///
+/// # Errors
+///
+/// When there is no such schema: of maps, of anything, of recursive types.
+pub fn strict(schema: &Value) -> Result<Value, NotStrict> {
+    let simple = simple(schema);
+    if simple.cut {
+        return Err(NotStrict("it refers to itself, or is too large".into()));
+    }
+    if simple.schema.contains_key("anyOf") {
+        return Err(NotStrict("it has several forms".into()));
+    }
+    let mut path = Vec::new();
+    closed(simple.schema, &mut path).map(Value::Object)
+}
+
+/// The path to what is looked at, for messages.
+type Path = Vec<String>;
+
+fn refuse<T>(path: &Path, problem: &str) -> Result<T, NotStrict> {
+    let place = match &path[..] {
+        [] => "it".into(),
+        path => format!("`{}`", path.join(".")),
+    };
+    Err(NotStrict(format!("{place} {problem}")))
+}
+
+fn closed(
+    mut schema: Map<String, Value>,
+    path: &mut Path,
+) -> Result<Map<String, Value>, NotStrict> {
+    if let Some(Value::Array(ways)) = schema.remove("anyOf") {
+        if schema.contains_key("properties") || schema.contains_key("items") {
+            return refuse(path, "has several forms with something in common");
+        }
+        let ways = ways.into_iter().map(|way| match way {
+            Value::Object(way) => closed(way, path).map(Value::Object),
+            _ => refuse(path, "may be anything"),
+        });
+        let ways: Vec<_> = ways.collect::<Result<_, _>>()?;
+        schema.remove("type");
+        schema.insert("anyOf".into(), ways.into());
+    } else {
+        let types = types(&schema);
+        if types.is_empty() && !schema.contains_key("enum") {
+            return refuse(path, "may be anything");
+        }
+        if types.iter().any(|name| name == "object") {
+            object(&mut schema, path)?;
+        } else {
+            for keyword in ["properties", "required", "additionalProperties"] {
+                schema.remove(keyword);
+            }
+        }
+        if types.iter().any(|name| name == "array") {
+            path.push("[]".into());
+            let items = match schema.remove("items") {
+                Some(Value::Object(items)) => closed(items, path)?,
+                _ => return refuse(path, "may be anything"),
+            };
+            path.pop();
+            schema.insert("items".into(), items.into());
+        } else {
+            schema.remove("items");
+        }
+    }
+    let known = schema.get("format").and_then(Value::as_str);
+    if known.is_some_and(|format| !FORMATS.contains(&format)) {
+        hint(&mut schema, &["format"]);
+    }
+    hint(&mut schema, HINTS);
+    Ok(schema)
+}
+
+/// Closes an object: it has these properties and no others, and all of them are required.
+fn object(schema: &mut Map<String, Value>, path: &mut Path) -> Result<(), NotStrict> {
+    match schema.insert("additionalProperties".into(), false.into()) {
+        None if schema.contains_key("properties") => {}
+        Some(Value::Bool(false)) => {}
+        _ => return refuse(path, "may have properties of any name"),
+    }
+    let required = match schema.remove("required") {
+        Some(Value::Array(required)) => required,
+        _ => Vec::new(),
+    };
+    let properties = match schema.remove("properties") {
+        Some(Value::Object(properties)) => properties,
+        _ => Map::new(),
+    };
+    let mut all = Map::new();
+    for (name, property) in properties {
+        let Value::Object(property) = property else {
+            continue;
+        };
+        path.push(name.clone());
+        let mut property = closed(property, path)?;
+        path.pop();
+        if !required.contains(&Value::String(name.clone())) {
+            allow_null(&mut property);
+        }
+        all.insert(name, property.into());
+    }
+    let names: Vec<_> = all.keys().map(|name| Value::from(name.as_str())).collect();
+    schema.insert("required".into(), names.into());
+    schema.insert("properties".into(), all.into());
+    Ok(())
+}
+
+/// Accepts `null` as well.
+fn allow_null(schema: &mut Map<String, Value>) {
+    let null = || Value::from("null");
+    match schema.get_mut("type") {
+        Some(Value::Array(types)) if !types.contains(&null()) => types.push(null()),
+        Some(Value::String(one)) if one != "null" => {
+            let types = vec![Value::from(one.as_str()), null()];
+            schema.insert("type".into(), types.into());
+        }
+        _ => {}
+    }
+    if let Some(Value::Array(values)) = schema.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+    if let Some(Value::Array(ways)) = schema.get_mut("anyOf") {
+        let none: Value = Map::from_iter([("type".into(), null())]).into();
+        if !ways.contains(&none) {
+            ways.push(none);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Tools.
+
+mod attribute;
