@@ -70,6 +70,9 @@ extern crate self as petalflow;
 
 mod macros;
 
+#[cfg(feature = "agent")]
+#[cfg_attr(docsrs, doc(cfg(feature = "agent")))]
+pub mod agent;
 pub mod cache;
 pub mod checkpoint;
 mod error;

@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub use guard::Guard;
 pub use launch::Launch;
 pub use step::Step;
+#[cfg(feature = "agent")]
+pub(crate) use subflow::nested;
 pub use subflow::subflow;
 pub(crate) use wiring::Hop;
 pub use wiring::{Gate, NodeSpec, Wiring};

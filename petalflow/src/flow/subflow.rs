@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::Flow;
+#[cfg(feature = "agent")]
+use crate::Context;
 use crate::event::Sink;
 use crate::node::{Effects, Output, Scope};
 use crate::run::stored::{Above, Command, Desk, Nested};
@@ -22,8 +24,43 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
     effects: &mut Effects<S>,
     keep: bool,
 ) -> Result<(), BoxError> {
+    let namespace = scope
+        .shared
+        .namespace
+        .child(scope.stored_name(), scope.index());
+    let limit = Settings::<C::State>::default().limit;
+    out(inside(child, scope, namespace, limit, input.into(), keep).await?).apply(effects)
+}
+
+/// Runs a flow inside a node that calls it: as [`subflow`], under the node's namespace and a name of its own.
+#[cfg(feature = "agent")]
+pub(crate) async fn nested<C: Flow>(
+    child: C,
+    cx: &Context,
+    name: &str,
+    limit: u64,
+    input: <C::State as State>::Input,
+) -> Result<C::State, BoxError> {
+    let scope = Scope::from(cx);
+    let node = scope
+        .shared
+        .namespace
+        .child(scope.stored_name(), scope.index());
+    inside(child, &scope, node.child(name, None), limit, input, false).await
+}
+
+/// The run of a flow inside another.
+async fn inside<C: Flow>(
+    child: C,
+    scope: &Scope,
+    namespace: Namespace,
+    limit: u64,
+    input: <C::State as State>::Input,
+    keep: bool,
+) -> Result<C::State, BoxError> {
     let shared = &scope.shared;
     let settings = Settings {
+        limit,
         cancel: shared.cancel.as_ref().map(CancelToken::nested),
         managed: shared.managed.clone(),
         extras: shared.listener.clone().map(|above| {
@@ -32,13 +69,13 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
                 ..Extras::default()
             })
         }),
-        namespace: shared.namespace.child(scope.stored_name(), scope.index()),
+        namespace,
         thread: Some(Arc::clone(shared.thread())),
         ..Settings::default()
     };
     let begin = match &shared.desk {
-        None => Begin::Input(input.into()),
-        Some(desk) => stored(desk, scope, &settings.namespace, input.into(), keep),
+        None => Begin::Input(input),
+        Some(desk) => stored(desk, scope, &settings.namespace, input, keep),
     };
     // A box: a flow may contain itself, and its size should not add to its parent's.
     let run = drive(Start {
@@ -47,7 +84,7 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
         begin,
     });
     match run.await {
-        Ok(state) => out(state).apply(effects),
+        Ok(state) => Ok(state),
         Err(error) => {
             match (&shared.desk, error.kind()) {
                 (Some(desk), RunErrorKind::Interrupted { interrupts }) => {

@@ -49,7 +49,7 @@ pub(crate) enum Hop {
 }
 
 /// The ways out of one node.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Ways {
     /// The edges that fire whenever the node has run.
     pub(crate) plain: Vec<Hop>,
@@ -64,7 +64,7 @@ pub(crate) struct Ways {
 }
 
 /// A join: how many sides it waits for, and where it leads.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct JoinWays {
     pub(crate) sides: u32,
     pub(crate) out: Vec<Hop>,
@@ -80,7 +80,7 @@ pub struct Gate {
 }
 
 /// A graph wired for the engine.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Wiring {
     pub(crate) graph: Graph,
     pub(crate) entry: Vec<Hop>,
@@ -187,6 +187,22 @@ impl Wiring {
         }
         self.gates = gates;
         self
+    }
+
+    /// The same with these retries of a node in place of its own.
+    #[cfg(feature = "agent")]
+    pub(crate) fn retrying(&self, node: &str, retry: Vec<crate::Retry>) -> Self {
+        let mut wiring = self.clone();
+        if let Some(place) = wiring.named(node) {
+            wiring.policies[place as usize] = NodePolicy::retrying(retry);
+            // What is tried again is no longer quick, and nothing leads straight to it.
+            wiring.ways[place as usize].quick = false;
+            let straight = wiring.straight.iter_mut();
+            straight
+                .filter(|to| **to == place)
+                .for_each(|to| *to = u32::MAX);
+        }
+        wiring
     }
 
     /// The quick node that these hops alone lead to, if that is so.

@@ -534,6 +534,12 @@ impl Context {
         }
     }
 
+    /// Whether anybody listens to what nodes send.
+    #[cfg(feature = "agent")]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.0.shared.listener.is_some()
+    }
+
     /// A sign of life: the idle timeout of this attempt starts anew.
     ///
     /// ```

@@ -1,5 +1,6 @@
 //! Behaviour of petalflow's tools, models and agents, by topic. Tests are named after the row or case they hold petalflow to:
 //! `a027_…` of ADK's agent loop, `i012_…` of the adapters, `p094_…` of PetalFlow's core, `c100_…` of the conformance cases.
 
+mod agent;
 mod models;
 mod tools;

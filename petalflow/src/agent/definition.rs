@@ -1,0 +1,157 @@
+//! What an agent is made of.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use super::artifacts::Artifacts;
+use super::callbacks::Callbacks;
+use super::instructions::Instruction;
+use super::output::Output;
+use super::processors::{self, RequestProcessor};
+use super::roster::Roster;
+use super::{Agent, AgentError};
+use crate::Retry;
+use crate::llm::{LlmClient, LlmRequest};
+use crate::tool::{Tool, ToolSource, ToolSpec};
+
+/// How an agent takes part in a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mode {
+    /// It converses: others hand the conversation over to it, and it may hand it on.
+    #[default]
+    Chat,
+    /// It is given a task by another, works on it for as long as it takes, asks the user if need be, and says when it is done.
+    Task,
+    /// It is asked one thing by another, and answers.
+    SingleTurn,
+}
+
+/// How much of a conversation an agent's model reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum History {
+    /// All that the agent can see.
+    #[default]
+    All,
+    /// What was said since somebody spoke to the agent last.
+    Turn,
+}
+
+/// What an agent is made of.
+#[derive(Clone)]
+pub(crate) struct Definition {
+    pub(super) name: Arc<str>,
+    /// Whether the name was given, and the model is to know it.
+    pub(super) named: bool,
+    pub(super) description: String,
+    pub(super) model: Option<Arc<dyn LlmClient>>,
+    /// What every request begins as.
+    pub(super) request: LlmRequest,
+    pub(super) instructions: Vec<Instruction>,
+    /// For the agents below it as well.
+    pub(super) global: Vec<Instruction>,
+    pub(super) tools: Vec<Arc<dyn Tool>>,
+    pub(super) sources: Vec<Arc<dyn ToolSource>>,
+    pub(super) agents: Vec<Agent>,
+    pub(super) mode: Mode,
+    pub(super) transfers_up: bool,
+    pub(super) transfers_aside: bool,
+    pub(super) history: History,
+    pub(super) output: Option<Output>,
+    pub(super) callbacks: Vec<Arc<dyn Callbacks>>,
+    pub(super) plugins: Vec<Arc<dyn Callbacks>>,
+    pub(super) processors: Vec<Arc<dyn RequestProcessor>>,
+    pub(super) artifacts: Option<Arc<dyn Artifacts>>,
+    pub(super) streaming: bool,
+    pub(super) max_turns: u32,
+    pub(super) max_thoughts: u32,
+    pub(super) parallel_tools: usize,
+    pub(super) tool_timeout: Option<Duration>,
+    pub(super) retry: Vec<Retry>,
+    /// Made when it is first asked for, and anew when the agent is changed.
+    pub(super) specs: OnceLock<Arc<[Arc<ToolSpec>]>>,
+    pub(super) roster: OnceLock<Arc<Roster>>,
+}
+
+impl Definition {
+    pub(super) fn new(name: &str, model: Option<Arc<dyn LlmClient>>) -> Self {
+        Definition {
+            name: name.into(),
+            named: false,
+            description: String::new(),
+            model,
+            request: LlmRequest::default(),
+            instructions: Vec::new(),
+            global: Vec::new(),
+            tools: Vec::new(),
+            sources: Vec::new(),
+            agents: Vec::new(),
+            mode: Mode::Chat,
+            transfers_up: true,
+            transfers_aside: true,
+            history: History::All,
+            output: None,
+            callbacks: Vec::new(),
+            plugins: Vec::new(),
+            processors: processors::defaults(),
+            artifacts: None,
+            streaming: false,
+            max_turns: 50,
+            max_thoughts: 3,
+            parallel_tools: 16,
+            tool_timeout: None,
+            retry: Vec::new(),
+            specs: OnceLock::new(),
+            roster: OnceLock::new(),
+        }
+    }
+
+    /// The tools' descriptions, in the order in which they were added.
+    pub(super) fn specs(&self) -> &Arc<[Arc<ToolSpec>]> {
+        self.specs.get_or_init(|| {
+            self.tools
+                .iter()
+                .map(|tool| Arc::clone(tool.spec()))
+                .collect()
+        })
+    }
+
+    /// The agent and those below it.
+    pub(super) fn roster(self: &Arc<Self>) -> Result<Arc<Roster>, AgentError> {
+        if let Some(roster) = self.roster.get() {
+            return Ok(Arc::clone(roster));
+        }
+        let roster = Arc::new(Roster::of(self)?);
+        Ok(Arc::clone(self.roster.get_or_init(|| roster)))
+    }
+
+    /// Refuses two tools of one name.
+    pub(super) fn check_tools(&self) -> Result<(), AgentError> {
+        let mut seen: BTreeMap<&str, ()> = BTreeMap::new();
+        for tool in &self.tools {
+            let name = &*tool.spec().name;
+            if seen.insert(name, ()).is_some() {
+                return Err(AgentError::ToolTwice {
+                    agent: self.name.to_string(),
+                    tool: name.into(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tools: Vec<&str> = self.tools.iter().map(|tool| &*tool.spec().name).collect();
+        f.debug_struct("Agent")
+            .field("name", &self.name)
+            .field("mode", &self.mode)
+            .field("tools", &tools)
+            .field("agents", &self.agents)
+            .finish_non_exhaustive()
+    }
+}

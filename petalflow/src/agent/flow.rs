@@ -1,0 +1,56 @@
+//! An agent as a flow.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use super::turn::Turn;
+use super::{Conversation, Definition};
+use crate::__private::flow::{Step, Wiring};
+use crate::{BoxError, Flow, Requirements};
+
+/// An agent as a flow: each call of a model, and each call of a tool, is a step of it.
+#[derive(Clone, Debug)]
+pub struct AgentFlow {
+    turn: Turn,
+    /// With the retries of the agent.
+    wiring: Arc<Wiring>,
+}
+
+impl AgentFlow {
+    pub(super) fn of(agent: &Arc<Definition>) -> Self {
+        let turn = Turn::of(agent);
+        let mut wiring = turn.wiring();
+        if !agent.retry.is_empty() {
+            wiring = Arc::new(wiring.retrying("ask", agent.retry.clone()));
+        }
+        AgentFlow { turn, wiring }
+    }
+}
+
+impl Flow for AgentFlow {
+    type State = Conversation;
+
+    fn name(&self) -> &str {
+        self.turn.name()
+    }
+
+    fn stored_name(&self) -> &str {
+        self.turn.stored_name()
+    }
+
+    fn wiring(&self) -> Arc<Wiring> {
+        Arc::clone(&self.wiring)
+    }
+
+    fn require(&self, requirements: &mut Requirements<'_>) {
+        self.turn.require(requirements);
+    }
+
+    fn step<'a>(
+        &'a self,
+        node: u32,
+        step: &'a mut Step<'_, Conversation>,
+    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
+        self.turn.step(node, step)
+    }
+}

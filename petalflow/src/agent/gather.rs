@@ -1,0 +1,131 @@
+//! What the calls of one step came to, and what follows from it.
+
+use super::at::At;
+use super::conversation::{Outcome, Speaker};
+use super::delegation::{self, Done};
+use super::{AgentError, AgentEvent, confirmation, merge, output, transfer};
+use crate::llm::{ChatMessage, Part, Role, ToolCall};
+
+/// What the calls came to.
+pub(super) struct Gathered {
+    pub(super) events: Vec<AgentEvent>,
+    /// Who speaks from now on, if that changes.
+    pub(super) speakers: Option<Vec<Speaker>>,
+    /// Whether the turn goes on.
+    pub(super) goes_on: bool,
+}
+
+/// Takes the outcomes together: one event of all results, then what is asked of people, then the answer if a tool has set it.
+pub(super) fn gather(at: At<'_>) -> Result<Gathered, AgentError> {
+    let conversation = at.conversation;
+    let mut outcomes: Vec<&Outcome> = conversation.outcomes.iter().collect();
+    outcomes.sort_by_key(|outcome| outcome.place);
+    let results = merge::responses(outcomes.into_iter().map(|outcome| outcome.event.clone()));
+    let calls = last_calls(at);
+    let mut gathered = Gathered {
+        events: Vec::new(),
+        speakers: None,
+        goes_on: true,
+    };
+    if let Some(mut results) = results {
+        let asked = calls.and_then(|said| confirmation::request(said, &results, at.event(1)));
+        let answer = answer(at, &results);
+        let target = results.actions.transfer_to_agent.clone();
+        let done = delegation::done(at, &mut results);
+        gathered.goes_on = !results.is_final();
+        gathered.events.push(results);
+        gathered.goes_on &= asked.is_none();
+        gathered.events.extend(asked);
+        if let Some(answer) = answer {
+            gathered.events.push(answer);
+            gathered.goes_on = false;
+        }
+        if let Some(Done { event, speakers }) = done {
+            gathered.events.push(event);
+            gathered.speakers = Some(speakers);
+            gathered.goes_on = true;
+        } else if let Some(name) = target {
+            let place = transfer::target(at.roster, at.place, &name)?;
+            gathered.speakers = Some(transferred(at, place));
+            gathered.goes_on = true;
+        }
+    } else if let Some(said) = calls {
+        // Nothing has come back: what the calls themselves say decides.
+        gathered.goes_on = !said.is_final();
+    }
+    if gathered.speakers.is_none()
+        && let Some(speaker) = delegated(at, calls)
+    {
+        let mut speakers = conversation.speakers.clone();
+        speakers.push(speaker);
+        gathered.speakers = Some(speakers);
+        gathered.goes_on = true;
+    }
+    Ok(gathered)
+}
+
+/// The last event in which the agent called something.
+fn last_calls(at: At<'_>) -> Option<&AgentEvent> {
+    let agent = &*at.agent().name;
+    at.conversation.events.iter().rev().find(|event| {
+        event.author == agent
+            && event
+                .message
+                .iter()
+                .flat_map(ChatMessage::calls)
+                .any(|call| call.name != confirmation::CONFIRMATION)
+    })
+}
+
+/// The answer that a tool has set, as the model's own words.
+fn answer(at: At<'_>, results: &AgentEvent) -> Option<AgentEvent> {
+    let results = results.message.iter().flat_map(ChatMessage::tool_results);
+    let set = results
+        .filter(|result| result.name == output::NAME && !result.is_error)
+        .last()?;
+    let call = called(at, &set.call_id)?;
+    Some(AgentEvent {
+        message: Some(ChatMessage::new(
+            Role::Assistant,
+            vec![Part::text(call.arguments.to_string())],
+        )),
+        ..at.event(2)
+    })
+}
+
+/// The call of this id.
+pub(super) fn called<'a>(at: At<'a>, id: &str) -> Option<&'a ToolCall> {
+    at.conversation.events.iter().rev().find_map(|event| {
+        let mut calls = event.message.iter().flat_map(ChatMessage::calls);
+        calls.find(|call| call.id == id)
+    })
+}
+
+/// Who speaks after a transfer to the agent at a place.
+fn transferred(at: At<'_>, place: usize) -> Vec<Speaker> {
+    vec![Speaker {
+        agent: at.roster.at(place).agent.name.to_string(),
+        task: None,
+    }]
+}
+
+/// The first agent that was given a task and has not answered.
+fn delegated(at: At<'_>, said: Option<&AgentEvent>) -> Option<Speaker> {
+    let calls = said?.message.iter().flat_map(ChatMessage::calls);
+    let mut open = calls.filter(|call| {
+        !at.conversation.outcomes.iter().any(|outcome| {
+            let results = outcome.event.iter().flat_map(|event| &event.message);
+            results
+                .flat_map(ChatMessage::tool_results)
+                .any(|result| result.call_id == call.id)
+        })
+    });
+    open.find_map(|call| {
+        let place = delegation::delegates(at.roster, at.place)
+            .find(|place| *at.roster.at(*place).agent.name == *call.name)?;
+        Some(Speaker {
+            agent: at.roster.at(place).agent.name.to_string(),
+            task: Some(call.clone()),
+        })
+    })
+}

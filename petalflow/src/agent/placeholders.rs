@@ -1,0 +1,149 @@
+//! Placeholders in instructions: `{city}` stands for what the conversation's state has under `city`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+/// A text with placeholders, read once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Template(Vec<Piece>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    /// A key of the state.
+    Key {
+        name: String,
+        optional: bool,
+    },
+    /// The text of an artifact.
+    Artifact {
+        name: String,
+        optional: bool,
+    },
+}
+
+/// What a placeholder stands for is not there.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Unfilled {
+    #[error(
+        "the instructions need `{{{0}}}`, but the conversation's state has no such key: set it, or write `{{{0}?}}`"
+    )]
+    Key(String),
+    #[error(
+        "the instructions need `{{artifact.{0}}}`, but there is no such artifact: save it, or write `{{artifact.{0}?}}`"
+    )]
+    Artifact(String),
+}
+
+impl Template {
+    /// Reads the placeholders. What looks like one but has no valid name stays as it is.
+    pub(super) fn parse(text: &str) -> Self {
+        let mut pieces = Vec::new();
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some(open) = rest.find('{') {
+            plain.push_str(&rest[..open]);
+            rest = &rest[open..];
+            // Doubled braces are kept with what is between them.
+            let braces = rest.len() - rest.trim_start_matches('{').len();
+            let Some(close) = rest.find('}') else { break };
+            let ends = rest[close..].len() - rest[close..].trim_start_matches('}').len();
+            let inner = rest[braces..close].trim();
+            match placeholder(inner) {
+                Some(piece) => {
+                    if !plain.is_empty() {
+                        pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                    }
+                    pieces.push(piece);
+                }
+                None => plain.push_str(&rest[..close + ends]),
+            }
+            rest = &rest[close + ends..];
+        }
+        plain.push_str(rest);
+        if !plain.is_empty() {
+            pieces.push(Piece::Text(plain));
+        }
+        Template(pieces)
+    }
+
+    /// The names of the artifacts in it.
+    pub(super) fn artifacts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Artifact { name, .. } => Some(&**name),
+            _ => None,
+        })
+    }
+
+    /// The text, with what the placeholders stand for.
+    pub(super) fn fill(
+        &self,
+        state: impl Fn(&str) -> Option<Value>,
+        artifacts: &BTreeMap<String, String>,
+    ) -> Result<String, Unfilled> {
+        let mut text = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(plain) => text.push_str(plain),
+                Piece::Key { name, optional } => match state(name) {
+                    Some(Value::Null) => {}
+                    Some(Value::String(value)) => text.push_str(&value),
+                    Some(value) => text.push_str(&value.to_string()),
+                    None if *optional => {}
+                    None => return Err(Unfilled::Key(name.clone())),
+                },
+                Piece::Artifact { name, optional } => match artifacts.get(name) {
+                    Some(artifact) => text.push_str(artifact),
+                    None if *optional => {}
+                    None => return Err(Unfilled::Artifact(name.clone())),
+                },
+            }
+        }
+        Ok(text)
+    }
+}
+
+fn placeholder(inner: &str) -> Option<Piece> {
+    let (name, optional) = match inner.strip_suffix('?') {
+        Some(name) => (name, true),
+        None => (inner, false),
+    };
+    if let Some(name) = name.strip_prefix("artifact.") {
+        return (!name.is_empty()).then(|| Piece::Artifact {
+            name: name.into(),
+            optional,
+        });
+    }
+    is_key(name).then(|| Piece::Key {
+        name: name.into(),
+        optional,
+    })
+}
+
+/// Whether a name can be a key: an identifier, alone or behind `app:`, `user:` or `temp:`.
+fn is_key(name: &str) -> bool {
+    let bare = ["app:", "user:", "temp:"]
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix))
+        .unwrap_or(name);
+    let mut letters = bare.chars();
+    letters
+        .next()
+        .is_some_and(|first| first.is_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
+}
+
+/// A value of the state, looked up where keys of its kind are.
+pub(super) fn lookup(
+    state: &Map<String, Value>,
+    temp: &Map<String, Value>,
+    key: &str,
+) -> Option<Value> {
+    let map = if key.starts_with("temp:") {
+        temp
+    } else {
+        state
+    };
+    map.get(key).cloned()
+}

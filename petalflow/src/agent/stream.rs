@@ -1,0 +1,143 @@
+//! The events of an agent's run, as people want to see them.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{AgentEvent, AgentFlow, Conversation};
+use crate::event::{Event, EventKind, Events, TaskInfo};
+use crate::{Namespace, RunError};
+
+/// How a node of an agent sends an event of the conversation to who listens: a piece of a message, or what an agent said that
+/// runs inside the run. In other flows it is the value of a [`Custom`](EventKind::Custom) event.
+///
+/// ```
+/// use petalflow::agent::{AgentEvent, Told};
+/// use petalflow::llm::ChatMessage;
+///
+/// let value = serde_json::to_value(Told(AgentEvent::new("guide", ChatMessage::assistant("This")))).unwrap();
+/// assert_eq!(Told::read(&value).unwrap().text(), "This");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Told(#[serde(rename = "agent_event")] pub AgentEvent);
+
+/// Something that happens in an agent's run, and where.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Progress {
+    /// The flow within the run; empty at the top.
+    pub namespace: Namespace,
+    /// The superstep.
+    pub superstep: u64,
+    /// The task, with its attempt.
+    pub task: Option<TaskInfo>,
+    /// What happens.
+    pub what: What,
+}
+
+/// What happens in an agent's run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum What {
+    /// A piece of a message that is still being written. The whole follows as an event.
+    Piece(AgentEvent),
+    /// Something was said or done.
+    Event(AgentEvent),
+    /// What a tool says about how far it has come.
+    Custom(Value),
+    /// The attempt has failed and there will be another: its pieces are void.
+    Retry {
+        /// Why.
+        error: crate::NodeError,
+    },
+    /// The turn has ended.
+    Finished(Box<Conversation>),
+    /// The run has failed.
+    Failed(RunError),
+}
+
+impl Told {
+    /// The event in the value of a [`Custom`](EventKind::Custom) event, if one is in it.
+    pub fn read(value: &Value) -> Option<AgentEvent> {
+        AgentEvent::deserialize(value.get("agent_event")?).ok()
+    }
+}
+
+/// What happens in an agent's run, as it happens: made by [`Agent::events`](super::Agent::events). Polling it drives the run;
+/// dropping it stops the run at once.
+#[must_use = "the stream drives the run: nothing happens before it is polled"]
+pub struct AgentEvents {
+    events: Events<AgentFlow>,
+    ready: VecDeque<Progress>,
+}
+
+impl AgentEvents {
+    /// The same of a run's events: those of a thread's run, say.
+    pub fn new(events: Events<AgentFlow>) -> Self {
+        AgentEvents {
+            events,
+            ready: VecDeque::new(),
+        }
+    }
+
+    fn take(&mut self, event: Event<Conversation>) {
+        let Event {
+            namespace,
+            superstep,
+            task,
+            kind,
+        } = event;
+        let mut push = |what| {
+            self.ready.push_back(Progress {
+                namespace: namespace.clone(),
+                superstep,
+                task: task.clone(),
+                what,
+            });
+        };
+        match kind {
+            EventKind::NodeFinished { update, .. } => {
+                // What the user says is no news.
+                let said = update.events().iter().flat_map(|write| write.value());
+                let said = said.filter(|event| !event.is_from_user() || event.scope.is_some());
+                said.cloned().map(What::Event).for_each(&mut push);
+            }
+            EventKind::Custom { value } => push(match Told::read(&value) {
+                Some(event) if event.partial => What::Piece(event),
+                Some(event) => What::Event(event),
+                None => What::Custom(value),
+            }),
+            EventKind::Retry { error, .. } => push(What::Retry { error }),
+            EventKind::Finished { state } => push(What::Finished(Box::new(state))),
+            EventKind::Failed { error } => push(What::Failed(error)),
+            _ => {}
+        }
+    }
+}
+
+impl Stream for AgentEvents {
+    type Item = Progress;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Progress>> {
+        loop {
+            if let Some(ready) = self.ready.pop_front() {
+                return Poll::Ready(Some(ready));
+            }
+            match std::task::ready!(Pin::new(&mut self.events).poll_next(cx)) {
+                Some(event) => self.take(event),
+                None => return Poll::Ready(None),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for AgentEvents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentEvents").finish_non_exhaustive()
+    }
+}
