@@ -75,6 +75,10 @@ mod macros;
 pub mod agent;
 pub mod cache;
 pub mod checkpoint;
+mod clock;
+#[cfg(feature = "envelope")]
+#[cfg_attr(docsrs, doc(cfg(feature = "envelope")))]
+pub mod envelope;
 mod error;
 mod event;
 mod flow;
@@ -88,6 +92,12 @@ pub mod llm;
 pub mod memory;
 pub mod middleware;
 mod node;
+#[cfg(feature = "llm")]
+#[cfg_attr(docsrs, doc(cfg(feature = "llm")))]
+pub mod nodes;
+#[cfg(feature = "agent")]
+#[cfg_attr(docsrs, doc(cfg(feature = "agent")))]
+//pub mod prebuilt;
 mod run;
 mod state;
 mod superstep;
@@ -103,7 +113,7 @@ pub mod prelude;
 #[doc(hidden)]
 pub mod __private;
 
-pub use error::{BoxError, FailureKind, NodeError, Result, RunError, RunErrorKind};
+pub use error::{BoxError, FailureKind, Failures, NodeError, Result, RunError, RunErrorKind};
 pub use event::{Event, EventKind, Events, EventsOf, NestedEvent, TaskInfo};
 pub use flow::{Flow, Launch};
 pub use graph::Graph;

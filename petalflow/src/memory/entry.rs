@@ -1,6 +1,6 @@
 //! What a memory keeps.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -88,19 +88,9 @@ fn exceeds(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// The time, in milliseconds since 1970 (UTC).
-pub(super) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, milliseconds)
-}
-
 /// When something that is put now and lasts so long is forgotten.
 pub(super) fn expiry(now_ms: u64, ttl: Option<Duration>) -> Option<u64> {
     // A time that no store can hold is far enough away to be never.
-    let at = now_ms.checked_add(milliseconds(ttl?))?;
+    let at = now_ms.checked_add(u64::try_from(ttl?.as_millis()).unwrap_or(u64::MAX))?;
     i64::try_from(at).is_ok().then_some(at)
-}
-
-fn milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::entry::{check, expiry, now_ms};
+use super::entry::{check, expiry};
 use super::{Backend, Cursor, Entry, MemoryFuture, Namespace, Page, Query};
+use crate::clock::now_ms;
 
 /// Keeps entries in the process. Clones share them.
 ///

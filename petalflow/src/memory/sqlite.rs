@@ -7,10 +7,11 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
-use super::entry::{check, expiry, now_ms};
+use super::entry::{check, expiry};
 use super::{Backend, Entry, MemoryError, MemoryFuture, Namespace, Page, Query};
 use crate::checkpoint::sqlite::{Failure, loaded, stored};
 use crate::checkpoint::{SqliteStore, StoreError};
+use crate::clock::now_ms;
 
 /// Ends each name within a stored path. It sorts before whatever a longer name goes on with, so that paths compare by their
 /// bytes as they do name by name.

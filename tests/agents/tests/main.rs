@@ -2,5 +2,7 @@
 //! `a027_…` of ADK's agent loop, `i012_…` of the adapters, `p094_…` of PetalFlow's core, `c100_…` of the conformance cases.
 
 mod agent;
+mod envelope;
 mod models;
+mod nodes;
 mod tools;

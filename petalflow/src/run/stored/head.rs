@@ -1,9 +1,9 @@
 //! A checkpoint as it is read: the state, and what tasks have left beside it.
 
-use super::desk::now_ms;
 use super::program::Program;
 use super::replay::replay;
 use crate::checkpoint::{Archive, Outline, Record, Stored, StoredWrite, decode};
+use crate::clock::now_ms;
 use crate::flow::Wiring;
 use crate::interrupt::{Interrupt, InterruptId, InterruptKind};
 use crate::node::task_id;
