@@ -68,7 +68,7 @@ fn delete() -> u32 {
 
 flow! {
     Converse(Chat) {
-        think -> choose -> match { Act => act, Answer => END };
+        START -> think -> choose -> match { Act => act, Answer => END };
         act -> think;
         node think: Llm<ChatMessages> = Llm::new("Use tools.").tools(&tools![add]);
         node act: Tools<ChatMessages> = Tools::managed();
@@ -186,6 +186,7 @@ async fn a_person_confirms_before_anything_is_called() {
         let threads = Converse::new()
             .manage(Model::new(model))
             .manage(tools())
+            .launch()
             .store(&store);
         let thread = threads.thread("t");
         let paused = thread

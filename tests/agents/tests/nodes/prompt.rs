@@ -3,7 +3,7 @@
 use petalflow::llm::{LlmError, LlmErrorKind, Reply, ScriptedModel};
 use petalflow::nodes::{Model, Prompt};
 use petalflow::prelude::*;
-use petalflow::tool::schemars::{self, JsonSchema};
+use petalflow::tool::schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
