@@ -23,8 +23,11 @@ mod error;
 mod message;
 mod path;
 mod price;
+#[cfg(feature = "genai")]
+mod provider;
 mod request;
 mod response;
+mod retrying;
 mod scripted;
 mod stream;
 mod usage;
@@ -35,8 +38,12 @@ pub use client::{Capabilities, LlmClient};
 pub use error::{LlmError, LlmErrorKind};
 pub use message::{ChatMessage, Media, MediaSource, Part, Role, Text};
 pub use price::{Price, Prices};
+#[cfg(feature = "genai")]
+#[cfg_attr(docsrs, doc(cfg(feature = "genai")))]
+pub use provider::ProviderModel;
 pub use request::{Effort, LlmRequest, ToolChoice};
 pub use response::{FinishReason, LlmResponse, Reasoning, Status};
+pub use retrying::Retrying;
 pub use scripted::{Reply, ScriptedModel};
 pub use stream::{Delta, LlmStream, Piece, StreamChunk};
 pub use usage::TokenUsage;

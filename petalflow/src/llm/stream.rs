@@ -192,7 +192,7 @@ pub struct LlmStream {
     wants_json: bool,
 }
 
-type Pieces = Pin<Box<dyn Stream<Item = Result<Piece, LlmError>> + Send>>;
+pub(crate) type Pieces = Pin<Box<dyn Stream<Item = Result<Piece, LlmError>> + Send>>;
 
 impl LlmStream {
     /// The answer to this request that these pieces make. It ends with the first error or [`Piece::End`].
@@ -241,8 +241,18 @@ impl LlmStream {
         Ok(LlmResponse::default())
     }
 
+    /// The same once its first piece is there, or why there is none.
+    pub(super) async fn begun(mut self) -> Result<Self, LlmError> {
+        let Some(mut pieces) = self.pieces.take() else {
+            return Ok(self);
+        };
+        let first = pieces.next().await.transpose()?;
+        self.pieces = Some(Box::pin(stream::iter(first.map(Ok)).chain(pieces)));
+        Ok(self)
+    }
+
     /// The same with something around its pieces.
-    pub(super) fn around<S>(mut self, wrap: impl FnOnce(Pieces) -> S) -> Self
+    pub(crate) fn around<S>(mut self, wrap: impl FnOnce(Pieces) -> S) -> Self
     where
         S: Stream<Item = Result<Piece, LlmError>> + Send + 'static,
     {

@@ -5,4 +5,6 @@ mod agent;
 mod envelope;
 mod models;
 mod nodes;
+mod providers;
+mod support;
 mod tools;

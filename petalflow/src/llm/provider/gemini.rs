@@ -1,0 +1,183 @@
+//! Gemini's answers, in the order in which their parts come. The library underneath hands on words, thoughts, signatures and calls one
+//! after the other, so that nobody knows any more which signature signs what; and it leaves out code and pictures.
+
+use serde_json::Value;
+
+use super::super::{Delta, Media, MediaSource, Part};
+
+/// Reads the chunks of one answer.
+#[derive(Debug, Default)]
+pub(super) struct Chunks {
+    calls: usize,
+    /// The call whose arguments are still coming.
+    open: Option<usize>,
+}
+
+impl Chunks {
+    /// What a chunk brings; none where it is no chunk of Gemini's.
+    pub(super) fn read(&mut self, chunk: &Value) -> Option<Vec<Delta>> {
+        let candidate = chunk.get("candidates")?.get(0);
+        let parts = candidate.and_then(|candidate| candidate.pointer("/content/parts")?.as_array());
+        let mut deltas = Vec::new();
+        for part in parts.into_iter().flatten() {
+            self.part(part, &mut deltas);
+            deltas.extend(text(part, "thoughtSignature").map(Delta::Signature));
+        }
+        Some(deltas)
+    }
+
+    fn part(&mut self, part: &Value, deltas: &mut Vec<Delta>) {
+        if let Some(call) = part.get("functionCall") {
+            self.call(call, deltas);
+        } else if let Some(words) = text(part, "text") {
+            let thought = part.get("thought").and_then(Value::as_bool) == Some(true);
+            deltas.push(if thought {
+                Delta::Thought(words)
+            } else {
+                Delta::Text(words)
+            });
+        } else {
+            deltas.extend(whole(part).map(Delta::Part));
+        }
+    }
+
+    /// A call, or a piece of one: the arguments of some come by path.
+    fn call(&mut self, call: &Value, deltas: &mut Vec<Delta>) {
+        let name = text(call, "name").filter(|name| !name.is_empty());
+        let place = match (self.open, &name) {
+            (Some(open), None) => open,
+            _ => {
+                self.calls += 1;
+                self.calls - 1
+            }
+        };
+        let goes_on = call.get("willContinue").and_then(Value::as_bool) == Some(true);
+        self.open = goes_on.then_some(place);
+        deltas.push(Delta::Call {
+            place,
+            id: text(call, "id"),
+            name,
+            arguments: match call.get("args") {
+                None | Some(Value::Null) => String::new(),
+                Some(arguments) => arguments.to_string(),
+            },
+        });
+        let pieces = call.get("partialArgs").and_then(Value::as_array);
+        for piece in pieces.into_iter().flatten() {
+            let value = ["stringValue", "numberValue", "boolValue"]
+                .iter()
+                .find_map(|kind| piece.get(kind));
+            deltas.extend(text(piece, "jsonPath").map(|path| Delta::Argument {
+                place,
+                path,
+                value: value.cloned().unwrap_or(Value::Null),
+            }));
+        }
+    }
+}
+
+/// A part that comes at once.
+fn whole(part: &Value) -> Option<Part> {
+    let media = |kind: &str, at: &str, source: fn(String) -> MediaSource| {
+        let data = part.get(kind)?;
+        Some(Part::Media(Media {
+            media_type: text(data, "mimeType")?,
+            source: source(text(data, at)?),
+        }))
+    };
+    let code = |kind: &str, first: &str, second: &str| {
+        let code = part.get(kind)?;
+        Some((
+            text(code, first).unwrap_or_default(),
+            text(code, second).unwrap_or_default(),
+        ))
+    };
+    media("inlineData", "data", MediaSource::Base64)
+        .or_else(|| media("fileData", "fileUri", MediaSource::Url))
+        .or_else(|| {
+            let (language, code) = code("executableCode", "language", "code")?;
+            Some(Part::Code { language, code })
+        })
+        .or_else(|| {
+            let (outcome, output) = code("codeExecutionResult", "outcome", "output")?;
+            Some(Part::CodeResult { outcome, output })
+        })
+}
+
+fn text(value: &Value, field: &str) -> Option<String> {
+    value.get(field)?.as_str().map(str::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::super::{Aggregate, LlmResponse};
+    use super::*;
+
+    fn joined(chunks: &[Value]) -> LlmResponse {
+        let (mut reader, mut answer) = (Chunks::default(), Aggregate::new());
+        for parts in chunks {
+            let chunk = json!({"candidates": [{"content": {"parts": parts}}]});
+            let deltas = reader.read(&chunk).unwrap();
+            deltas.iter().for_each(|delta| answer.push(delta));
+        }
+        answer.finish(LlmResponse::default())
+    }
+
+    #[test]
+    fn parts_keep_their_order_and_their_signatures() {
+        let response = joined(&[
+            json!([{"text": "Hm.", "thought": true}]),
+            json!([
+                {"text": "Two calls:"},
+                {"functionCall": {"name": "a", "args": {"x": 1}}, "thoughtSignature": "s1"},
+                {"functionCall": {"name": "b", "id": "7"}, "thoughtSignature": "s2"},
+                {"executableCode": {"language": "PYTHON", "code": "1"}},
+            ]),
+        ]);
+        assert_eq!(
+            serde_json::to_value(response.message.unwrap().parts).unwrap(),
+            json!([
+                {"thought": {"text": "Hm."}},
+                {"text": {"text": "Two calls:"}},
+                {"call": {"id": "", "name": "a", "arguments": {"x": 1}, "signature": "s1"}},
+                {"call": {"id": "7", "name": "b", "arguments": {}, "signature": "s2"}},
+                {"code": {"language": "PYTHON", "code": "1"}},
+            ])
+        );
+    }
+
+    #[test]
+    fn arguments_that_come_by_path_are_joined() {
+        let response = joined(&[
+            json!([{"functionCall": {"name": "book", "willContinue": true}}]),
+            json!([{"functionCall": {"partialArgs": [{"jsonPath": "$.city", "stringValue": "New "}], "willContinue": true}}]),
+            json!([{"functionCall": {"partialArgs": [
+                {"jsonPath": "$.city", "stringValue": "York"},
+                {"jsonPath": "$.nights", "numberValue": 2},
+                {"jsonPath": "$.note", "nullValue": "NULL_VALUE"},
+            ], "willContinue": true}}]),
+            json!([{"functionCall": {}}]),
+            json!([{"functionCall": {"name": "pay", "args": {}}}]),
+        ]);
+        let calls: Vec<_> = response.calls().collect();
+        assert_eq!(
+            calls[0].arguments,
+            json!({"city": "New York", "nights": 2, "note": null})
+        );
+        assert_eq!((calls.len(), calls[1].name.as_str()), (2, "pay"));
+    }
+
+    #[test]
+    fn what_is_no_chunk_is_none_and_nonsense_is_nothing() {
+        let mut reader = Chunks::default();
+        assert_eq!(reader.read(&json!({"choices": []})), None);
+        for nonsense in [
+            json!({"candidates": null}),
+            json!({"candidates": [{"content": {"parts": [1, null, {"functionCall": 3}, {"inlineData": {}}]}}]}),
+        ] {
+            reader.read(&nonsense);
+        }
+    }
+}

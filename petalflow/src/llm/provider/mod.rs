@@ -1,0 +1,307 @@
+//! Models of real providers, over HTTP.
+
+mod error;
+mod gemini;
+mod http;
+mod reading;
+mod request;
+mod response;
+
+use std::env;
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use genai::adapter::AdapterKind;
+use genai::resolver::{AuthData, Endpoint};
+use genai::{Client, ModelIden, ServiceTarget};
+
+use super::{
+    Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, Prices,
+};
+use crate::middleware::BoxFuture;
+use error::Failures;
+
+/// A model of a provider: OpenAI, Anthropic, Gemini, Ollama and many others, or any server that speaks OpenAI's language.
+///
+/// The key comes from the provider's usual environment variable (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GEMINI_API_KEY`, ..)
+/// or from [`with_key`](Self::with_key). It never stands in an error or in what `Debug` prints. The connection is opened with the
+/// first request, and kept for the next ones.
+///
+/// One request is one attempt: put [`Retrying`](super::Retrying) around it.
+///
+/// ```no_run
+/// use petalflow::llm::{LlmClient, LlmRequest, ProviderModel, Retrying};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), petalflow::llm::LlmError> {
+/// let model = Retrying::new(ProviderModel::new("gpt-5-mini")?);
+/// println!("{}", model.complete(&LlmRequest::prompt("Say hello")).await?.text());
+/// # Ok(())
+/// # }
+/// ```
+pub struct ProviderModel {
+    name: String,
+    kind: AdapterKind,
+    model: String,
+    base_url: Option<String>,
+    /// Whether the key in the environment is meant for where requests go.
+    keyless: bool,
+    key: Option<String>,
+    prices: Prices,
+    timeouts: http::Timeouts,
+    /// Built with the first request; the text is why it could not be.
+    client: OnceLock<Result<Client, String>>,
+}
+
+impl ProviderModel {
+    /// The model of this name. Well-known names say whose they are (`gpt-..`, `claude-..`, `gemini-..`); others are told by a
+    /// prefix: `ollama::qwen3`, `groq::llama-4`, `open_router::x/y`.
+    ///
+    /// ```
+    /// use petalflow::llm::{LlmClient, ProviderModel};
+    ///
+    /// assert_eq!(ProviderModel::new("claude-sonnet-4-6")?.name(), "anthropic");
+    /// assert_eq!(ProviderModel::new("ollama::qwen3")?.name(), "ollama");
+    /// assert!(ProviderModel::new("qwen3").is_err());
+    /// # Ok::<(), petalflow::llm::LlmError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LlmErrorKind::Request`] for a name that does not say whose model it is.
+    pub fn new(model: impl Into<String>) -> Result<Self, LlmError> {
+        let model = model.into();
+        let kind = AdapterKind::from_model(&model).ok();
+        // Of a name that it does not know, the library thinks that it is on this machine.
+        let known = kind.filter(|kind| *kind != AdapterKind::Ollama || model.contains("::"));
+        let Some(kind) = known else {
+            return Err(LlmError::request(format!(
+                "model `{model}` does not say whose it is; write `ollama::{model}` or the like, or give its server's address with \
+                 `ProviderModel::openai_compatible`"
+            )));
+        };
+        Ok(Self::of(kind, kind.as_lower_str().to_string(), model))
+    }
+
+    /// A model of any server that speaks OpenAI's language, such as vLLM, llama.cpp or a gateway. Its address ends where
+    /// `chat/completions` begins, often in `/v1`. No key is sent but one that is given.
+    ///
+    /// ```
+    /// use petalflow::llm::{LlmClient, ProviderModel};
+    ///
+    /// let model = ProviderModel::openai_compatible("http://localhost:8000/v1", "qwen3").with_name("vllm");
+    /// assert_eq!(model.name(), "vllm");
+    /// ```
+    pub fn openai_compatible(base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        let mut this = Self::of(
+            AdapterKind::OpenAI,
+            "openai-compatible".to_string(),
+            model.into(),
+        );
+        this.keyless = true;
+        this.with_base_url(base_url)
+    }
+
+    fn of(kind: AdapterKind, name: String, model: String) -> Self {
+        ProviderModel {
+            name,
+            kind,
+            model,
+            base_url: None,
+            keyless: false,
+            key: None,
+            prices: Prices::new(),
+            timeouts: http::Timeouts::default(),
+            client: OnceLock::new(),
+        }
+    }
+
+    /// The same under this name in answers, errors and traces.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The same at another address, such as a proxy's or a test server's. It ends where the provider's own paths begin: for
+    /// Gemini in `/v1beta`.
+    #[must_use]
+    pub fn with_base_url(mut self, base_url: impl Into<String>) -> Self {
+        let mut base_url = base_url.into();
+        if !base_url.ends_with('/') {
+            base_url.push('/');
+        }
+        self.base_url = Some(base_url);
+        self
+    }
+
+    /// The same with this key.
+    #[must_use]
+    pub fn with_key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// The same with what tokens cost, so that usage has its cost.
+    #[must_use]
+    pub fn with_prices(mut self, prices: Prices) -> Self {
+        self.prices = prices;
+        self
+    }
+
+    /// The same with the longest time that connecting may take: 10 s unless said.
+    #[must_use]
+    pub fn with_connect_timeout(mut self, limit: Duration) -> Self {
+        self.timeouts.connect = limit;
+        self
+    }
+
+    /// The same with the longest time that the server may be silent: 10 min unless said, since some models think for long.
+    #[must_use]
+    pub fn with_idle_timeout(mut self, limit: Duration) -> Self {
+        self.timeouts.idle = limit;
+        self
+    }
+
+    fn client(&self) -> Result<&Client, LlmError> {
+        let built = self.client.get_or_init(|| http::client(&self.timeouts));
+        built.as_ref().map_err(|message| {
+            LlmError::request(format!("no HTTP client for `{}`: {message}", self.name))
+        })
+    }
+
+    /// Where a request goes, and with which key.
+    async fn target(
+        &self,
+        request: &LlmRequest,
+    ) -> Result<(ServiceTarget, Option<String>), LlmError> {
+        let model = request.model.as_deref().unwrap_or(&self.model);
+        let iden = ModelIden::new(self.kind, model);
+        let resolved = self.client()?.resolve_service_target(iden).await;
+        let mut target = resolved.map_err(|error| self.failures(None).of(error))?;
+        if let Some(url) = &self.base_url {
+            target.endpoint = Endpoint::from_owned(url.as_str());
+        }
+        let variable = match &target.auth {
+            AuthData::FromEnv(variable) => Some(variable.clone()),
+            _ => None,
+        };
+        let key = match (&self.key, &variable) {
+            (Some(key), _) => Some(key.clone()),
+            (None, Some(variable)) if !self.keyless => env::var(variable).ok(),
+            _ => None,
+        };
+        match (&key, variable) {
+            (Some(key), _) => target.auth = AuthData::from_single(key.as_str()),
+            // Servers of one's own often take anything.
+            (None, Some(_)) if self.base_url.is_some() => {
+                target.auth = AuthData::from_single("none")
+            }
+            (None, Some(variable)) => {
+                return Err(LlmError::new(
+                    LlmErrorKind::Auth,
+                    format!(
+                        "no key for `{}`; set {variable}, or give one with `with_key`",
+                        self.name
+                    ),
+                ));
+            }
+            (None, None) => {}
+        }
+        Ok((target, key))
+    }
+
+    fn failures(&self, key: Option<String>) -> Failures {
+        Failures::new(self.name.clone(), key)
+    }
+}
+
+impl LlmClient for ProviderModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn model(&self) -> Option<&str> {
+        Some(&self.model)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        match self.kind {
+            AdapterKind::OpenAI | AdapterKind::OpenAIResp | AdapterKind::Anthropic => {
+                Capabilities::default().with_schema_with_tools()
+            }
+            // Gemini refuses the two together, and of others nobody knows.
+            _ => Capabilities::default(),
+        }
+    }
+
+    fn complete<'a>(
+        &'a self,
+        request: &'a LlmRequest,
+    ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
+        Box::pin(async move {
+            let (target, key) = self.target(request).await?;
+            let failures = self.failures(key);
+            let chat = request::chat(self.kind, request);
+            let options = request::options(self.kind, request).with_capture_raw_body(true);
+            let answer = self.client()?.exec_chat(target, chat, Some(&options)).await;
+            let response = match answer {
+                Ok(answer) => response::of(answer),
+                Err(error) => response::rescued(&error).ok_or_else(|| failures.of(error))?,
+            };
+            response::named(response, &self.name, self.asked(request), &self.prices)
+                .checked(request)
+        })
+    }
+
+    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
+        Box::pin(async move {
+            let (target, key) = self.target(request).await?;
+            let failures = self.failures(key);
+            let chat = request::chat(self.kind, request);
+            let seen = reading::Seen::default();
+            let options = request::options(self.kind, request)
+                .with_capture_usage(true)
+                // Only here do calls come that have no pieces.
+                .with_capture_tool_calls(self.kind == AdapterKind::OpenAIResp)
+                .with_raw_frame_sink_arc(seen.sink());
+            let answer = self
+                .client()?
+                .exec_chat_stream(target, chat, Some(&options))
+                .await
+                .map_err(|error| failures.of(error))?;
+            let asked = self.asked(request).to_string();
+            let (name, prices) = (self.name.clone(), self.prices.clone());
+            let end = move |response| response::named(response, &name, &asked, &prices);
+            let pieces = reading::pieces(self.kind, answer.stream, seen, failures, end);
+            let mut pieces = Box::pin(pieces);
+            // The request goes out only now: what it fails with is an error, not a stream.
+            let first = match pieces.next().await {
+                Some(Err(error)) => return Err(error),
+                first => first,
+            };
+            let pieces = futures_util::stream::iter(first).chain(pieces);
+            Ok(LlmStream::new(request, pieces))
+        })
+    }
+}
+
+impl ProviderModel {
+    /// The model that a request asks.
+    fn asked<'a>(&'a self, request: &'a LlmRequest) -> &'a str {
+        let asked = request.model.as_deref().unwrap_or(&self.model);
+        asked.rsplit_once("::").map_or(asked, |(_, model)| model)
+    }
+}
+
+impl fmt::Debug for ProviderModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Neither the key nor the address, which may have one in it.
+        f.debug_struct("ProviderModel")
+            .field("name", &self.name)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}

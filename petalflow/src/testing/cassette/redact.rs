@@ -1,0 +1,125 @@
+//! Keeps secrets out of files.
+
+use serde_json::Value;
+
+/// What stands where a secret was.
+const GONE: &str = "***";
+
+/// How keys of well-known services begin.
+const KEYS: [&str; 8] = [
+    "sk-",
+    "AIza",
+    "xai-",
+    "gsk_",
+    "ghp_",
+    "github_pat_",
+    "hf_",
+    "AKIA",
+];
+
+/// The shortest text after such a beginning that is taken for a key.
+const SHORTEST: usize = 20;
+
+/// Texts that must not get into a file, beside those that look like keys.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Secrets(Vec<String>);
+
+impl Secrets {
+    pub(super) fn add(&mut self, secret: String) {
+        // The empty text is everywhere.
+        if !secret.is_empty() {
+            self.0.push(secret);
+        }
+    }
+
+    /// The value without secrets.
+    pub(super) fn removed(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text(text)),
+            Value::Array(items) => items.into_iter().map(|item| self.removed(item)).collect(),
+            Value::Object(fields) => {
+                let fields = fields.into_iter().map(|(name, value)| {
+                    let value = match value {
+                        Value::String(_) if names_a_secret(&name) => GONE.into(),
+                        value => self.removed(value),
+                    };
+                    (self.text(name), value)
+                });
+                Value::Object(fields.collect())
+            }
+            other => other,
+        }
+    }
+
+    fn text(&self, mut text: String) -> String {
+        for secret in &self.0 {
+            if text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), GONE);
+            }
+        }
+        if KEYS.iter().any(|key| text.contains(key)) {
+            return without_keys(&text);
+        }
+        text
+    }
+}
+
+/// Whether a field of this name has a secret in it.
+fn names_a_secret(name: &str) -> bool {
+    let name = name.to_lowercase().replace(['-', '_'], "");
+    [
+        "apikey",
+        "authorization",
+        "password",
+        "secret",
+        "accesstoken",
+        "xgoogapikey",
+    ]
+    .contains(&name.as_str())
+}
+
+/// The text without the words that look like keys.
+fn without_keys(text: &str) -> String {
+    let of_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(of_key) {
+        let (before, word) = rest.split_at(start);
+        let end = word.find(|c| !of_key(c)).unwrap_or(word.len());
+        let (word, after) = word.split_at(end);
+        let key = word.len() >= SHORTEST && KEYS.iter().any(|key| word.starts_with(key));
+        clean.push_str(before);
+        clean.push_str(if key { GONE } else { word });
+        rest = after;
+    }
+    clean + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn keys_are_removed_and_words_are_not() {
+        let mut secrets = Secrets::default();
+        secrets.add("hunter2".into());
+        secrets.add(String::new());
+        let cleaned = secrets.removed(json!({
+            "text": "key=sk-abcdefghijklmnopqrstuv, and hunter2; the sk-etch is fine",
+            "list": ["Bearer AIzaSyA1234567890123456789", 3],
+            "extra": {"api_key": "x", "x-goog-api-key": "y", "max_tokens": "8"},
+            "é": "日本 sk-abcdefghijklmnopqrstuv 語",
+        }));
+        assert_eq!(
+            cleaned,
+            json!({
+                "text": "key=***, and ***; the sk-etch is fine",
+                "list": ["Bearer ***", 3],
+                "extra": {"api_key": "***", "x-goog-api-key": "***", "max_tokens": "8"},
+                "é": "日本 *** 語",
+            })
+        );
+    }
+}

@@ -1,0 +1,215 @@
+//! A real model, recorded once.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use petalflow::llm::{
+    ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, Part, Reply, Role,
+    ScriptedModel, ToolCall, ToolResult,
+};
+use petalflow::testing::Cassette;
+use petalflow::tool::ToolSpec;
+use serde_json::json;
+
+/// A file that is gone when the test is over.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str) -> Self {
+        let name = format!("petalflow-{}-{name}.json", std::process::id());
+        File(std::env::temp_dir().join(name))
+    }
+
+    fn text(&self) -> String {
+        std::fs::read_to_string(&self.0).unwrap()
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn none() -> Result<ScriptedModel, LlmError> {
+    panic!("there is a recording")
+}
+
+#[tokio::test]
+async fn what_was_recorded_is_replayed_without_the_model() {
+    let file = File::new("both");
+    let ask = LlmRequest::prompt;
+    let model = || Ok(ScriptedModel::new(["Paris", "Rome"]).with_name("real"));
+    let recording = Cassette::open(&file.0, model).unwrap();
+    assert!(recording.is_recording());
+    let first = recording.complete(&ask("France?")).await.unwrap();
+    let second = recording.complete(&ask("Italy?")).await.unwrap();
+
+    let replaying = Cassette::open(&file.0, none).unwrap();
+    assert_eq!((replaying.name(), replaying.left()), ("real", 2));
+    // In another order, and one of them as a stream.
+    assert_eq!(replaying.complete(&ask("Italy?")).await.unwrap(), second);
+    let stream = replaying.stream(&ask("France?")).await.unwrap();
+    assert_eq!(stream.into_response().await.unwrap(), first);
+    assert_eq!(replaying.left(), 0);
+}
+
+#[tokio::test]
+async fn a_recorded_stream_comes_in_the_same_pieces() {
+    let file = File::new("stream");
+    let pieces = || {
+        let call = Delta::Call {
+            place: 0,
+            id: Some("1".into()),
+            name: Some("sum".into()),
+            arguments: "{}".into(),
+        };
+        Reply::pieces([Delta::from("Pa"), Delta::from("ris"), call])
+    };
+    let request = LlmRequest::prompt("France?");
+    let recording = Cassette::open(&file.0, || Ok(ScriptedModel::new([pieces()]))).unwrap();
+    let stream = recording.stream(&request).await.unwrap();
+    let recorded: Vec<_> = stream
+        .map(|chunk| (chunk.delta, chunk.response))
+        .collect()
+        .await;
+    let replaying = Cassette::replay(&file.0).unwrap();
+    let stream = replaying.stream(&request).await.unwrap();
+    let replayed: Vec<_> = stream
+        .map(|chunk| (chunk.delta, chunk.response))
+        .collect()
+        .await;
+    assert_eq!(replayed, recorded);
+    assert_eq!(replayed.len(), 4);
+}
+
+#[tokio::test]
+async fn the_file_is_the_same_each_time_and_has_no_secrets() {
+    let request = || LlmRequest {
+        temperature: Some(0.7),
+        extra: json!({"api_key": "abc"}).as_object().unwrap().clone(),
+        ..LlmRequest::prompt("my key is sk-abcdefghijklmnopqrstuvwxyz and my name is Ada")
+    };
+    let mut texts = Vec::new();
+    for name in ["first", "second"] {
+        let file = File::new(name);
+        let model = || {
+            Ok(ScriptedModel::new([
+                "Hello Ada, sk-abcdefghijklmnopqrstuvwxyz",
+            ]))
+        };
+        let recording = Cassette::open(&file.0, model).unwrap().with_secret("Ada");
+        recording.complete(&request()).await.unwrap();
+        texts.push(file.text());
+        let replaying = Cassette::replay(&file.0).unwrap().with_secret("Ada");
+        let response = replaying.complete(&request()).await.unwrap();
+        assert_eq!(response.text(), "Hello ***, ***");
+    }
+    assert_eq!(texts[0], texts[1]);
+    for secret in ["sk-abc", "Ada", "abc"] {
+        assert!(!texts[0].contains(secret), "{secret} in {}", texts[0]);
+    }
+}
+
+fn conversation(id: &str, city: &str) -> LlmRequest {
+    let call = ToolCall {
+        id: id.into(),
+        name: "weather".into(),
+        arguments: json!({"city": city}),
+        ..ToolCall::default()
+    };
+    let result = ToolResult {
+        call_id: id.into(),
+        name: "weather".into(),
+        content: json!("sunny"),
+        is_error: false,
+    };
+    let mut question = ChatMessage::user("How is the weather?");
+    question.id = Some(format!("message-{id}"));
+    let tool = ToolSpec::new("weather", "Says how it is", json!({"type": "object"}));
+    LlmRequest::new(vec![
+        question,
+        ChatMessage::new(Role::Assistant, vec![Part::Call(call)]),
+        ChatMessage::results([result]),
+    ])
+    .with_tools([Arc::new(tool)])
+}
+
+#[tokio::test]
+async fn ids_do_not_count_but_everything_else_does() {
+    let file = File::new("ids");
+    let recording = Cassette::open(&file.0, || Ok(ScriptedModel::new(["Sunny."]))).unwrap();
+    recording
+        .complete(&conversation("a", "Rome"))
+        .await
+        .unwrap();
+    let replaying = Cassette::replay(&file.0).unwrap();
+    let error = replaying
+        .complete(&conversation("b", "Oslo"))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind, LlmErrorKind::Request);
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "cassette `{}` has no answer to this request: the next recorded one differs at \
+             `/messages/1/parts/0/call/arguments/city`; delete the file to record anew",
+            file.0.display()
+        )
+    );
+    let answer = replaying
+        .complete(&conversation("b", "Rome"))
+        .await
+        .unwrap();
+    assert_eq!(answer.text(), "Sunny.");
+    let error = replaying
+        .complete(&conversation("b", "Rome"))
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("all 1 recorded ones are used"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_recorded_and_other_errors_are_not() {
+    let file = File::new("wrong");
+    let request = LlmRequest::prompt("Search");
+    let model = ScriptedModel::new([
+        Reply::from(LlmError::new(LlmErrorKind::Connection, "cut off")),
+        Reply::call("search", json!("{oops")),
+    ]);
+    let recording = Cassette::open(&file.0, || Ok(model)).unwrap();
+    let error = recording.complete(&request).await.unwrap_err();
+    assert_eq!(error.to_string(), "cut off");
+    let recorded = recording.complete(&request).await.unwrap_err();
+    let replaying = Cassette::replay(&file.0).unwrap();
+    let replayed = replaying.complete(&request).await.unwrap_err();
+    assert_eq!(replayed.to_string(), recorded.to_string());
+    assert_eq!(replayed.kind, recorded.kind);
+}
+
+#[tokio::test]
+async fn files_that_are_no_cassettes_are_errors() {
+    let file = File::new("broken");
+    for (text, why) in [
+        ("", "EOF"),
+        (
+            "{\"version\": 2, \"provider\": \"x\", \"answers\": []}",
+            "another version",
+        ),
+    ] {
+        std::fs::write(&file.0, text).unwrap();
+        let error = Cassette::replay(&file.0).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
+    let error = Cassette::replay("no/such/file.json").unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("cassette `no/such/file.json` cannot be read"),
+        "{error}"
+    );
+}

@@ -1,0 +1,41 @@
+//! To drop a call closes its connection: the server sees it.
+
+use futures_util::StreamExt;
+use petalflow::llm::{LlmClient, LlmRequest, ProviderModel};
+use serde_json::json;
+
+use crate::support::server::{Server, Step, event, events};
+
+fn model(server: &Server) -> ProviderModel {
+    ProviderModel::openai_compatible(server.url("/v1"), "tiny")
+}
+
+#[tokio::test]
+async fn i020_dropping_a_call_closes_its_connection() {
+    let server = Server::always(vec![Step::Stall]).await;
+    let model = model(&server);
+    let request = LlmRequest::prompt("hi");
+    tokio::select! {
+        answer = model.complete(&request) => panic!("{answer:?}"),
+        () = server.was_asked(1) => {}
+    }
+    server.gone(1).await;
+    tokio::select! {
+        answer = model.stream(&request) => panic!("{answer:?}"),
+        () = server.was_asked(2) => {}
+    }
+    server.gone(2).await;
+}
+
+#[tokio::test]
+async fn i020_dropping_a_stream_in_the_middle_closes_its_connection() {
+    let word = json!({"choices": [{"index": 0, "delta": {"content": "Hel"}}]});
+    let server = Server::always(vec![events(), event(&word), Step::Stall]).await;
+    let mut stream = model(&server)
+        .stream(&LlmRequest::prompt("hi"))
+        .await
+        .unwrap();
+    assert!(!stream.next().await.unwrap().done);
+    drop(stream);
+    server.gone(1).await;
+}
