@@ -144,4 +144,4 @@ pub use state::{
 };
 #[cfg(feature = "tool")]
 #[doc(hidden)]
-pub use tool::{ToolArgument, ToolConfirm, ToolOutput};
+pub use tool::{ToolArgument, ToolConfirm, ToolFails, ToolHandle, ToolOutput};

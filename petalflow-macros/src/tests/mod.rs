@@ -3,6 +3,8 @@
 mod node;
 mod route;
 mod state;
+#[cfg(feature = "tool")]
+mod tool;
 
 use proc_macro2::TokenStream;
 

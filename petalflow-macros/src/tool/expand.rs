@@ -2,12 +2,13 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned as _;
 use syn::{Attribute, LitStr, Meta, Type};
 
 use super::ast::{Confirm, ToolArgs};
 use super::model::{Param, Returned, Source, Tool};
 use crate::node::ast::NodeFn;
-use crate::paths::{Runtime, local, local_at, name, no_generics};
+use crate::paths::{Runtime, local, local_at, name};
 
 /// A function's tool: `struct search {}`, and what it implements.
 pub(crate) fn tool(
@@ -76,56 +77,50 @@ struct Cx<'a> {
 impl Cx<'_> {
     /// The struct that a call's arguments are read into.
     ///
-    /// Its fields have their types from slots, each named once, so that a type that cannot be an argument is one error. A field
-    /// with attributes of serde's or schemars' has its type written out: `default` and others need more of it than a slot
-    /// promises.
+    /// It is generic over its fields' types, which are named once, in a constant, so that one that cannot be an argument is one
+    /// error. A field with attributes of serde's or schemars' has its type written out: `default` and others need more of it
+    /// than that it is an argument. So has one under `#[cfg]`, which cannot stand in a list of types.
     fn arguments(&self) -> TokenStream {
         let Cx { runtime, tool, .. } = self;
-        let mut slots = Vec::new();
-        let mut fills = Vec::new();
-        let mut fields = Vec::new();
+        let (mut params, mut types, mut fields) = (Vec::new(), Vec::new(), Vec::new());
         for (index, param, attrs) in tool.arguments() {
             let Param {
                 ident, ty, cfgs, ..
             } = param;
-            let plain = attrs.iter().all(|attr| attr.path().is_ident("doc"));
+            let plain = cfgs.is_empty() && attrs.iter().all(|attr| attr.path().is_ident("doc"));
             if plain {
-                let slot = format_ident!("P{index}");
-                slots.push(quote!(#(#cfgs)* type #slot: #runtime::ToolArgument;));
-                fills.push(quote!(#(#cfgs)* type #slot = #ty;));
-                fields.push(quote!(#(#cfgs)* #(#attrs)* #ident: __T::#slot));
+                let param = format_ident!("__P{index}");
+                fields.push(quote!(#(#attrs)* #ident: #param));
+                params.push(param);
+                types.push(ty);
             } else {
                 fields.push(quote!(#(#cfgs)* #(#attrs)* #ident: #ty));
             }
         }
-        // A tuple with the slots' owner, because a parameter must be used.
-        let ident = &tool.call;
-        let generics = no_generics(ident);
-        let path = |of: &str| {
-            let path = quote!(#runtime).to_string().replace(' ', "");
-            LitStr::new(&format!("{path}::__private::tool::{of}"), Span::call_site())
-        };
-        let (serde, schemars) = (path("serde"), path("schemars"));
+        let path = quote!(#runtime).to_string().replace(' ', "");
+        let text = |text: String| LitStr::new(&text, Span::call_site());
+        let serde = text(format!("{path}::__private::tool::serde"));
+        let schemars = text(format!("{path}::__private::tool::schemars"));
+        let bound = params
+            .iter()
+            .map(|param| format!("{param}: {path}::ToolArgument,"));
+        let bound = text(bound.collect());
         let deny = (!self.flattens()).then(|| quote!(#[serde(deny_unknown_fields)]));
         quote! {
-            #[allow(non_camel_case_types)]
-            trait __Slots {
-                #(#slots)*
-            }
-            #[automatically_derived]
-            impl #generics __Slots for #ident {
-                #(#fills)*
-            }
+            // What schemars derives calls `into`, which not every module knows.
+            #[allow(unused_imports)]
+            use ::core::convert::Into as _;
             #[derive(#runtime::__private::tool::serde::Deserialize, #runtime::__private::tool::schemars::JsonSchema)]
-            #[serde(crate = #serde, bound = "")]
+            #[serde(crate = #serde, bound = #bound)]
             #deny
-            #[schemars(crate = #schemars, bound = "")]
-            struct __Arguments<__T: __Slots> {
+            #[schemars(crate = #schemars, bound = #bound)]
+            struct __Arguments<#(#params),*> {
                 #(#fields,)*
-                #[serde(skip)]
-                #[schemars(skip)]
-                __slots: ::core::marker::PhantomData<__T>,
             }
+            const fn __arguments<#(#params: #runtime::ToolArgument),*>() -> #runtime::__private::tool::Arguments<__Arguments<#(#params),*>> {
+                #runtime::__private::tool::Arguments::new()
+            }
+            const __ARGUMENTS: #runtime::__private::tool::Arguments<__Arguments<#(#types),*>> = __arguments::<#(#types),*>();
         }
     }
 
@@ -165,6 +160,7 @@ impl Cx<'_> {
         let confirm = self.confirm();
         let (arguments, cx) = (local("arguments"), local("cx"));
         let attempt = self.attempt(&arguments, &cx);
+        let mut policy = None;
         let call = if args.retry.is_none() && args.timeout.is_none() {
             attempt
         } else {
@@ -173,8 +169,9 @@ impl Cx<'_> {
                 || quote!(::core::option::Option::None),
                 |timeout| quote!(::core::option::Option::Some(#timeout)),
             );
+            policy = Some(quote!(const __RETRY: &'static [#runtime::Retry] = #retry;));
             quote! {
-                #runtime::__private::tool::attempts(#text, #retry, #timeout, #arguments, #cx, move |#arguments| #attempt)
+                #runtime::__private::tool::attempts(#text, __RETRY, #timeout, #arguments, #cx, move |#arguments| #attempt)
             }
         };
         // The call's type stands at the tool's name: that is where rustc says that it is not `Send`.
@@ -186,7 +183,7 @@ impl Cx<'_> {
                 fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
                     static SPEC: ::std::sync::OnceLock<::std::sync::Arc<#runtime::tool::ToolSpec>> = ::std::sync::OnceLock::new();
                     SPEC.get_or_init(|| {
-                        #runtime::__private::tool::spec::<__Arguments<Self>>(#text, #description, #long_running, #deferred)
+                        __ARGUMENTS.spec(#text, #description, #long_running, #deferred)
                     })
                 }
                 fn call<'__a>(
@@ -194,6 +191,7 @@ impl Cx<'_> {
                     #arguments: #runtime::__private::tool::Value,
                     #cx: &'__a #runtime::tool::ToolContext,
                 ) -> #runtime::middleware::BoxFuture<'__a, ::core::result::Result<#runtime::__private::tool::Value, #runtime::tool::ToolError>> {
+                    #policy
                     #boxed
                 }
                 #confirm
@@ -258,7 +256,7 @@ impl Cx<'_> {
         let returned = self.returned(&call);
         quote! {
             async move {
-                let #pattern = #runtime::__private::tool::read::<__Arguments<Self>>(self, #arguments)?;
+                let #pattern = __ARGUMENTS.read(self, #arguments)?;
                 #(#extracts)*
                 #returned
             }
@@ -332,17 +330,22 @@ impl Cx<'_> {
             }
             Confirm::Predicate(path) => {
                 let pattern = self.pattern();
+                // All of the call stands at the function's name: that is where rustc says what it takes or returns instead.
+                let at = path.span();
                 let values = self.tool.arguments().map(|(index, param, _)| {
-                    let (value, cfgs) = (value(index), &param.cfgs);
-                    quote!(#(#cfgs)* &#value)
+                    let (mut value, cfgs) = (value(index), &param.cfgs);
+                    value.set_span(value.span().located_at(at));
+                    quote_spanned!(at=> #(#cfgs)* &#value)
                 });
+                let call = quote_spanned!(at=> #path(#(#values),*));
                 let asks = runtime.spot(path, quote!(#runtime::ToolConfirm::question));
+                let question = quote_spanned!(at=> #asks(#call, #text));
                 // Arguments that do not fit are refused by the call itself.
                 quote! {
-                    let ::core::option::Option::Some(#pattern) = #runtime::__private::tool::peek::<__Arguments<Self>>(self, #arguments) else {
+                    let ::core::option::Option::Some(#pattern) = __ARGUMENTS.peek(self, #arguments) else {
                         return ::core::option::Option::None;
                     };
-                    #asks(#path(#(#values),*), #text)
+                    #question
                 }
             }
         };

@@ -207,6 +207,11 @@ fn owned(ty: &Type) -> Option<Type> {
             }
             found.then_some(Type::Tuple(tuple))
         }
+        Type::Slice(slice) => {
+            let mut slice = slice.clone();
+            *slice.elem = owned(&slice.elem)?;
+            Some(Type::Slice(slice))
+        }
         Type::Array(array) => {
             let mut array = array.clone();
             *array.elem = owned(&array.elem)?;
@@ -223,6 +228,7 @@ fn text(ty: &Type) -> String {
         (" < ", "<"),
         (" >", ">"),
         (" , ", ", "),
+        (" ; ", "; "),
         (" :: ", "::"),
         ("& ", "&"),
     ] {

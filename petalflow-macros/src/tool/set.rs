@@ -56,8 +56,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let runtime = &Runtime::passed(krate);
     let count = tools.len();
     let entries = tools.iter().map(|tool| {
-        let entry = runtime.spot(tool, quote!(#runtime::__private::tool::Entry::of));
-        quote!(#entry::<#tool>())
+        let open = runtime.spot(tool, quote!(<));
+        let rest = runtime.spot(tool, quote!(as #runtime::tool::FnTool>::ENTRY));
+        quote!(#open #tool #rest)
     });
     // One check per tool, at its name.
     let checks = tools.iter().enumerate().skip(1).map(|(index, tool)| {

@@ -8,26 +8,56 @@ use petalflow_graph::{Rule, words};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use crate::node::Fails;
-use crate::tool::{FnTool, Tool, ToolContext, ToolError, ToolSet, ToolSpec, schema};
-use crate::{Extract, Retry};
+use crate::Retry;
+use crate::tool::{
+    FnTool, Tool, ToolContext, ToolError, ToolFails, ToolHandle, ToolSet, ToolSpec, schema,
+};
 
 pub use crate::tool::{ToolConfirm, question};
 pub use schemars;
 pub use serde;
 pub use serde_json::Value;
 
-/// What a model is told about a function's tool. `doc` are the lines of its doc comment.
-pub fn spec<T: JsonSchema>(
-    name: &str,
-    doc: &[&str],
-    long_running: bool,
-    deferred: bool,
-) -> Arc<ToolSpec> {
-    let mut spec = ToolSpec::new(name, text(doc), schema::of::<T>());
-    spec.long_running = long_running;
-    spec.deferred = deferred;
-    spec.into()
+/// What is made of the arguments' types. Generated code makes it once, so that a type that cannot be an argument is one error.
+#[derive(Debug)]
+pub struct Arguments<T> {
+    schema: fn() -> Value,
+    read: fn(&ToolSpec, Value) -> Result<T, ToolError>,
+}
+
+impl<T: DeserializeOwned + JsonSchema> Arguments<T> {
+    #[expect(clippy::new_without_default, reason = "a constant")]
+    pub const fn new() -> Self {
+        Arguments {
+            schema: schema::of::<T>,
+            read: crate::tool::read::<T>,
+        }
+    }
+}
+
+impl<T> Arguments<T> {
+    /// What a model is told about a function's tool. `doc` are the lines of its doc comment.
+    pub fn spec(
+        &self,
+        name: &str,
+        doc: &[&str],
+        long_running: bool,
+        deferred: bool,
+    ) -> Arc<ToolSpec> {
+        let mut spec = ToolSpec::new(name, text(doc), (self.schema)());
+        spec.long_running = long_running;
+        spec.deferred = deferred;
+        spec.into()
+    }
+
+    pub fn read(&self, tool: &impl Tool, arguments: Value) -> Result<T, ToolError> {
+        (self.read)(tool.spec(), arguments)
+    }
+
+    /// The same without taking them. What does not fit is refused by the call itself.
+    pub fn peek(&self, tool: &impl Tool, arguments: &Value) -> Option<T> {
+        self.read(tool, arguments.clone()).ok()
+    }
 }
 
 /// The text of a doc comment: its lines, without the space before each.
@@ -39,22 +69,14 @@ fn text(doc: &[&str]) -> String {
     lines.join("\n").trim().into()
 }
 
-pub fn read<T: DeserializeOwned>(tool: &impl Tool, arguments: Value) -> Result<T, ToolError> {
-    crate::tool::read(tool.spec(), arguments)
-}
-
-pub fn peek<T: DeserializeOwned>(tool: &impl Tool, arguments: &Value) -> Option<T> {
-    crate::tool::peek(tool.spec(), arguments)
-}
-
 /// Takes a parameter of a tool out of the run.
-pub fn extract<T: Extract>(tool: &str, cx: &ToolContext) -> Result<T, ToolError> {
-    cx.extract().map_err(|error| {
+pub fn extract<T: ToolHandle>(tool: &str, cx: &ToolContext) -> Result<T, ToolError> {
+    T::taken(cx).map_err(|error| {
         ToolError::Failed(format!("tool `{tool}` cannot be called here: {error}").into())
     })
 }
 
-pub fn failed<E: Fails>(error: E) -> ToolError {
+pub fn failed<E: ToolFails>(error: E) -> ToolError {
     ToolError::Failed(error.into())
 }
 

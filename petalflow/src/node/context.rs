@@ -571,6 +571,29 @@ impl Context {
     }
 }
 
+#[cfg(feature = "tool")]
+impl Scope {
+    /// A scope outside any run, as if of a flow of one node.
+    pub(crate) fn lone(node: &'static str, managed: Arc<ManagedValues>) -> Self {
+        let graph = petalflow_graph::Graph {
+            nodes: vec![petalflow_graph::Node::named(node)].into(),
+            edges: vec![].into(),
+            joins: 0,
+        };
+        let wiring = crate::flow::Wiring::new(&graph, &[crate::flow::NodeSpec::default()]);
+        Self::new(Arc::new(Shared {
+            wiring: Arc::new(wiring),
+            managed: Some(managed),
+            cancel: None,
+            listener: None,
+            namespace: Namespace::ROOT,
+            limit: 1,
+            thread: std::sync::OnceLock::new(),
+            desk: None,
+        }))
+    }
+}
+
 impl Scope {
     /// The node's name in storage.
     pub(crate) fn stored_name(&self) -> &str {

@@ -5,7 +5,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::schema::drop_nulls;
-use super::{ToolError, ToolSpec};
+use super::{ToolContext, ToolError, ToolSpec};
+use crate::{BoxError, Extract};
 
 /// What can be an argument of a tool.
 #[diagnostic::on_unimplemented(
@@ -17,6 +18,28 @@ pub trait ToolArgument: DeserializeOwned + JsonSchema + Send {}
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send> ToolArgument for T {}
+
+/// What comes from the run.
+#[diagnostic::on_unimplemented(
+    message = "a `{Self}` does not come from the run",
+    label = "not something that the run can hand over",
+    note = "implement `petalflow::Extract` for it, or drop `#[run]` where a model gives it"
+)]
+pub trait ToolHandle: Sized {
+    /// Takes it out of the run.
+    ///
+    /// # Errors
+    ///
+    /// When the call is in no run, or the run does not have it.
+    fn taken(cx: &ToolContext) -> Result<Self, BoxError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Extract> ToolHandle for T {
+    fn taken(cx: &ToolContext) -> Result<Self, BoxError> {
+        cx.extract()
+    }
+}
 
 /// So much of a message is kept: it may quote what a model wrote, however long that is.
 const LONGEST_MESSAGE: usize = 500;
@@ -31,11 +54,6 @@ pub(crate) fn read<T: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Re
     let mut arguments = object(tool, arguments)?;
     drop_nulls(&spec.parameters, &mut arguments);
     serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| misfit(tool, &error))
-}
-
-/// The same without taking them, and without saying why not.
-pub(crate) fn peek<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) -> Option<T> {
-    read(spec, arguments.clone()).ok()
 }
 
 /// The object that arguments are. None at all is an empty one, and text may be an object that was written as text.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Actions, Confirmation};
-use crate::{BoxError, Context, Extract, Scope};
+use crate::{BoxError, Context, Extract, ManagedValues, Scope};
 
 /// One call of a tool: which, in which run, and what it wants done beside its result. A clone is of the same call.
 ///
@@ -44,6 +44,38 @@ impl ToolContext {
         ToolContext {
             call_id: call_id.into(),
             ..Self::default()
+        }
+    }
+
+    /// A call outside any run, with managed values for the parameters of the tool that are such.
+    ///
+    /// ```
+    /// use petalflow::ManagedValues;
+    /// use petalflow::prelude::*;
+    /// use petalflow::tool::{Tool, ToolContext};
+    /// use serde_json::json;
+    /// use std::sync::Arc;
+    ///
+    /// struct Library(u32);
+    ///
+    /// /// Counts the books.
+    /// #[tool]
+    /// fn count(library: Managed<Library>) -> u32 {
+    ///     library.0
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut values = ManagedValues::default();
+    /// values.insert(Arc::new(Library(7)));
+    /// let cx = ToolContext::managing("1", values);
+    /// assert_eq!(count {}.call(json!({}), &cx).await.unwrap(), 7);
+    /// # }
+    /// ```
+    pub fn managing(call_id: impl Into<String>, values: impl Into<Arc<ManagedValues>>) -> Self {
+        ToolContext {
+            scope: Some(Scope::lone("tool", values.into())),
+            ..Self::new(call_id)
         }
     }
 

@@ -50,12 +50,12 @@ mod spec;
 pub mod layer;
 pub mod schema;
 
-pub(crate) use argument::{peek, read};
+pub(crate) use argument::read;
 pub(crate) use attempts::attempts;
 
 pub use actions::{Actions, Confirmation, merge};
 #[doc(hidden)]
-pub use argument::ToolArgument;
+pub use argument::{ToolArgument, ToolHandle};
 pub use call::{ToolCall, ToolResult};
 #[doc(hidden)]
 pub use confirm::{ToolConfirm, question};
@@ -63,7 +63,7 @@ pub use context::ToolContext;
 pub use error::{InvokeError, ToolError};
 pub use func::FuncTool;
 #[doc(hidden)]
-pub use output::ToolOutput;
+pub use output::{ToolFails, ToolOutput};
 pub use output::{invoke, normalize};
 pub use registry::ToolRegistry;
 pub use set::ToolSet;
@@ -178,6 +178,9 @@ pub trait FnTool: Tool + Sized {
     const NAME: &'static str;
     /// The tool.
     const TOOL: Self;
+
+    #[doc(hidden)]
+    const ENTRY: crate::__private::tool::Entry = crate::__private::tool::Entry::of::<Self>();
 }
 
 impl<T: Tool + ?Sized> Tool for Arc<T> {

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{InvokeError, Tool, ToolContext, ToolError};
+use crate::BoxError;
 
 /// What a tool can return.
 #[diagnostic::on_unimplemented(
@@ -30,6 +31,17 @@ impl<T: Serialize> ToolOutput for T {
         })
     }
 }
+
+/// An error with which a tool may fail: any that converts to a boxed one.
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot fail with a `{Self}`",
+    label = "not an error",
+    note = "implement `std::error::Error` for it (`#[derive(thiserror::Error)]`), or use `petalflow::Result`; it must be `Send` and `Sync`"
+)]
+pub trait ToolFails: Into<BoxError> {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<BoxError>> ToolFails for E {}
 
 /// A tool's result as the object that providers insist on: an object stays as it is, nothing becomes `{}`, anything else
 /// `{"result": …}`.

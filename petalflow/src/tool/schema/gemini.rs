@@ -33,7 +33,12 @@ const HINTS: &[&str] = &[
 /// assert_eq!(schema::gemini(&json!({ "type": "object" })), None);
 /// ```
 pub fn gemini(schema: &Value) -> Option<Value> {
-    let schema = written(simple(schema).schema);
+    let mut schema = simple(schema).schema;
+    // Arguments are one object, in however many forms.
+    schema
+        .entry("properties")
+        .or_insert_with(|| Map::new().into());
+    let schema = written(schema);
     let properties = schema.get("properties").and_then(Value::as_object);
     properties
         .is_some_and(|properties| !properties.is_empty())
@@ -53,6 +58,10 @@ fn written(mut schema: Map<String, Value>) -> Map<String, Value> {
                 _ => {}
             }
         }
+    }
+    if !ways.is_empty() && schema.contains_key("properties") {
+        unite(&mut schema, std::mem::take(&mut ways));
+        types = vec!["object".into()];
     }
     values(&mut schema, &mut types, &mut nullable);
     schema.remove("type");
@@ -76,6 +85,9 @@ fn written(mut schema: Map<String, Value>) -> Map<String, Value> {
     }
     parts(&mut schema);
     let of_text = schema.get("type") == Some(&"string".into());
+    if !of_text {
+        hint(&mut schema, &["enum"]);
+    }
     let known = schema.get("format").and_then(Value::as_str);
     if known.is_some_and(|format| !(of_text && format == "date-time")) {
         hint(&mut schema, &["format"]);
@@ -87,7 +99,68 @@ fn written(mut schema: Map<String, Value>) -> Map<String, Value> {
     schema
 }
 
-/// An `enum` of texts; one of anything else is said in words.
+/// An object that has properties of its own, and more in several forms: Gemini has no word for that. All the properties go
+/// into one object, of which those are required that every form requires.
+fn unite(schema: &mut Map<String, Value>, ways: Vec<Map<String, Value>>) {
+    let take = |from: &mut Map<String, Value>| match from.remove("properties") {
+        Some(Value::Object(properties)) => properties,
+        _ => Map::new(),
+    };
+    let names = |from: &Map<String, Value>| match from.get("required") {
+        Some(Value::Array(names)) => names.clone(),
+        _ => Vec::new(),
+    };
+    let mut properties = take(schema);
+    let mut required = names(schema);
+    if let Some((first, others)) = ways.split_first() {
+        let mut common = names(first);
+        common.retain(|name| others.iter().all(|way| names(way).contains(name)));
+        common.retain(|name| !required.contains(name));
+        required.extend(common);
+    }
+    for mut way in ways {
+        for (name, property) in take(&mut way) {
+            match properties.get_mut(&name) {
+                Some(known) => either(known, property),
+                None => {
+                    properties.insert(name, property);
+                }
+            }
+        }
+    }
+    schema.insert("properties".into(), properties.into());
+    schema.insert("required".into(), required.into());
+}
+
+/// One schema or the other: of two lists of texts both.
+fn either(known: &mut Value, other: Value) {
+    if *known == other {
+        return;
+    }
+    if let (Some(Value::Array(values)), Some(Value::Array(more))) =
+        (known.get("enum").cloned(), other.get("enum"))
+    {
+        let mut all = values;
+        all.extend(
+            more.iter()
+                .filter(|value| !all.contains(value))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
+        known["enum"] = all.into();
+        return;
+    }
+    match known.get_mut("anyOf").and_then(Value::as_array_mut) {
+        Some(ways) if !ways.contains(&other) => ways.push(other),
+        Some(_) => {}
+        None => {
+            let ways = vec![known.take(), other];
+            *known = Map::from_iter([("anyOf".into(), ways.into())]).into();
+        }
+    }
+}
+
+/// The values of an `enum`, and the types that they have where no other is named.
 fn values(schema: &mut Map<String, Value>, types: &mut Vec<String>, nullable: &mut bool) {
     let Some(Value::Array(mut values)) = schema.remove("enum") else {
         return;
@@ -95,16 +168,18 @@ fn values(schema: &mut Map<String, Value>, types: &mut Vec<String>, nullable: &m
     let all = values.len();
     values.retain(|value| !value.is_null());
     *nullable |= values.len() < all;
-    let texts = values.iter().all(Value::is_string);
     if values.is_empty() {
         return;
     }
-    if types.is_empty() {
-        *types = values.iter().map(type_of).map(Into::into).collect();
-        types.dedup();
+    let mut found: Vec<String> = values.iter().map(type_of).map(Into::into).collect();
+    found.dedup();
+    // What is a text in one place and a number in another is an `enum` in none.
+    let of_text = found == ["string"];
+    if types.is_empty() || of_text {
+        *types = found;
     }
     schema.insert("enum".into(), values.into());
-    if !texts {
+    if !of_text {
         hint(schema, &["enum"]);
     }
 }

@@ -133,9 +133,11 @@ impl<'a> Writer<'a> {
         match keyword {
             "anyOf" => None,
             "type" => match value {
-                Value::String(_) => Some(value.clone()),
-                Value::Array(types) if types.iter().all(Value::is_string) => Some(value.clone()),
-                _ => None,
+                Value::Array(types) => {
+                    let known: Vec<_> = types.iter().filter(|name| is_type(name)).collect();
+                    (!known.is_empty()).then(|| known.into_iter().cloned().collect())
+                }
+                one => is_type(one).then(|| one.clone()),
             },
             "properties" => {
                 let properties = value.as_object()?.iter();
@@ -173,6 +175,13 @@ impl<'a> Writer<'a> {
         };
         written.insert("items".into(), items);
     }
+}
+
+fn is_type(name: &Value) -> bool {
+    const TYPES: &[&str] = &[
+        "null", "boolean", "integer", "number", "string", "array", "object",
+    ];
+    name.as_str().is_some_and(|name| TYPES.contains(&name))
 }
 
 fn list<'a>(schema: &'a Map<String, Value>, keyword: &str) -> &'a [Value] {

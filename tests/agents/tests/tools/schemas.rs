@@ -1,0 +1,533 @@
+//! Schemas, and the dialects of providers: what each accepts is written down here, from their documentation.
+
+use petalflow::tool::schema::{self, gemini, strict};
+use petalflow::tool::schemars::{self, JsonSchema};
+use petalflow::tool::{FuncTool, Tool};
+use proptest::prelude::*;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, HashSet};
+
+use super::call;
+
+/// What both OpenAI's and Anthropic's strict modes take. OpenAI also takes `pattern` and bounds of numbers and lists, which
+/// Anthropic refuses; Anthropic also takes `default`, which OpenAI refuses.
+const STRICT: &[&str] = &[
+    "type",
+    "description",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "enum",
+    "anyOf",
+    "format",
+];
+const STRICT_FORMATS: &[&str] = &[
+    "date-time",
+    "time",
+    "date",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "uuid",
+];
+
+/// The fields of Gemini's `Schema`, of which `title`, `example` and `propertyOrdering` are not used.
+const GEMINI: &[&str] = &[
+    "type",
+    "format",
+    "description",
+    "nullable",
+    "enum",
+    "items",
+    "minItems",
+    "maxItems",
+    "properties",
+    "required",
+    "minProperties",
+    "maxProperties",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "anyOf",
+];
+
+/// What the neutral schema may hold: JSON Schema's draft 2020-12, as far as schemars writes it.
+const NEUTRAL_FORMATS: &[&str] = &[
+    "date-time",
+    "time",
+    "date",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "uuid",
+    "uri",
+    "ip",
+];
+
+/// Calls a function with each schema within a schema, and where it stands.
+fn each(schema: &Value, path: &str, look: &mut impl FnMut(&str, &Map<String, Value>)) {
+    let Value::Object(keywords) = schema else {
+        panic!("{path}: {schema} is no object");
+    };
+    look(path, keywords);
+    for (keyword, value) in keywords {
+        match (keyword.as_str(), value) {
+            ("properties" | "$defs", Value::Object(inner)) => {
+                for (name, schema) in inner {
+                    each(schema, &format!("{path}.{name}"), look);
+                }
+            }
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(inner)) => {
+                for (index, schema) in inner.iter().enumerate() {
+                    each(schema, &format!("{path}.{keyword}[{index}]"), look);
+                }
+            }
+            ("items" | "additionalProperties", Value::Object(_)) => {
+                each(value, &format!("{path}[]"), look);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn known(path: &str, keywords: &Map<String, Value>, known: &[&str]) {
+    for keyword in keywords.keys() {
+        assert!(
+            known.contains(&keyword.as_str()),
+            "{path}: `{keyword}` in {keywords:?}"
+        );
+    }
+}
+
+fn names(value: Option<&Value>) -> HashSet<String> {
+    match value {
+        Some(Value::Object(object)) => object.keys().cloned().collect(),
+        Some(Value::Array(list)) => list
+            .iter()
+            .filter_map(Value::as_str)
+            .map(Into::into)
+            .collect(),
+        _ => HashSet::new(),
+    }
+}
+
+fn assert_strict(schema: &Value) {
+    assert_eq!(schema["type"], "object");
+    each(schema, "", &mut |path, keywords| {
+        known(path, keywords, STRICT);
+        let types = match keywords.get("type") {
+            Some(Value::String(one)) => vec![one.as_str()],
+            Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).collect(),
+            _ => vec![],
+        };
+        let says =
+            !types.is_empty() || keywords.contains_key("anyOf") || keywords.contains_key("enum");
+        assert!(says, "{path}: {keywords:?}");
+        if types.contains(&"object") {
+            assert_eq!(keywords["additionalProperties"], false, "{path}");
+            assert_eq!(
+                names(keywords.get("properties")),
+                names(keywords.get("required")),
+                "{path}"
+            );
+        }
+        if types.contains(&"array") {
+            assert!(keywords.contains_key("items"), "{path}");
+        }
+        if let Some(format) = keywords.get("format").and_then(Value::as_str) {
+            assert!(STRICT_FORMATS.contains(&format), "{path}: {format}");
+        }
+    });
+}
+
+fn assert_gemini(schema: &Value) {
+    assert_eq!(schema["type"], "object");
+    each(schema, "", &mut |path, keywords| {
+        known(path, keywords, GEMINI);
+        match keywords.get("type") {
+            Some(Value::String(one)) => {
+                let types = ["string", "number", "integer", "boolean", "array", "object"];
+                assert!(types.contains(&one.as_str()), "{path}: {one}");
+            }
+            None => assert!(keywords.contains_key("anyOf"), "{path}: {keywords:?}"),
+            Some(other) => panic!("{path}: {other}"),
+        }
+        if keywords.get("type") == Some(&json!("array")) {
+            assert!(keywords.contains_key("items"), "{path}");
+        }
+        if let Some(values) = keywords.get("enum") {
+            let texts = values
+                .as_array()
+                .is_some_and(|values| values.iter().all(Value::is_string));
+            assert!(
+                texts && keywords["type"] == "string",
+                "{path}: {keywords:?}"
+            );
+        }
+        let (required, properties) = (
+            names(keywords.get("required")),
+            names(keywords.get("properties")),
+        );
+        assert!(required.is_subset(&properties), "{path}: {required:?}");
+        if let Some(format) = keywords.get("format") {
+            assert_eq!(format, "date-time", "{path}");
+        }
+    });
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "read from JSON only")]
+enum Plain {
+    Red,
+    /// Like grass.
+    Green,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "kind")]
+#[allow(dead_code, reason = "read from JSON only")]
+enum Tagged {
+    Point,
+    Circle { radius: f32 },
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "read from JSON only")]
+enum Outside {
+    Point,
+    Circle { radius: u64 },
+    Square(i8),
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "read from JSON only")]
+enum Untagged {
+    Number(f64),
+    Text(String),
+    List(Vec<u8>),
+}
+
+/// Everything at once.
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "read from JSON only")]
+struct Everything {
+    /// A text.
+    #[schemars(length(min = 1, max = 9), regex(pattern = r"^\w+$"))]
+    text: String,
+    maybe: Option<String>,
+    #[serde(default)]
+    count: u32,
+    #[schemars(range(min = 0.5, max = 2.5))]
+    factor: f64,
+    flags: [bool; 3],
+    pair: (u8, String),
+    #[schemars(length(max = 5))]
+    list: Vec<Option<i64>>,
+    plain: Plain,
+    maybe_plain: Option<Plain>,
+    tagged: Tagged,
+    outside: Option<Outside>,
+    untagged: Untagged,
+    nested: Vec<Nested>,
+    #[schemars(extend("format" = "date-time"))]
+    when: String,
+    #[schemars(extend("format" = "color"))]
+    colour: String,
+    #[serde(default = "red")]
+    preset: Plain2,
+}
+
+#[derive(Deserialize, JsonSchema, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Plain2 {
+    Red,
+    Blue,
+}
+
+fn red() -> Plain2 {
+    Plain2::Red
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "read from JSON only")]
+struct Nested {
+    #[serde(rename = "id")]
+    number: std::num::NonZeroU16,
+    unit: Option<()>,
+}
+
+/// Grows.
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "read from JSON only")]
+struct Tree {
+    name: String,
+    branches: Vec<Tree>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "read from JSON only")]
+struct Maps {
+    by_name: BTreeMap<String, u8>,
+    anything: Value,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "read from JSON only")]
+struct Flat {
+    n: u8,
+    #[serde(flatten)]
+    tagged: Tagged,
+}
+
+#[test]
+fn the_neutral_schema_has_no_references_and_no_formats_of_its_own() {
+    let neutral = schema::of::<Everything>();
+    assert_eq!(neutral["description"], "Everything at once.");
+    each(&neutral, "", &mut |path, keywords| {
+        for keyword in ["$ref", "$schema", "$defs", "title"] {
+            assert!(!keywords.contains_key(keyword), "{path}: {keyword}");
+        }
+        if let Some(format) = keywords.get("format").and_then(Value::as_str) {
+            assert!(
+                NEUTRAL_FORMATS.contains(&format) || format == "color",
+                "{path}: {format}"
+            );
+        }
+    });
+    // Only what is recursive refers to itself.
+    assert!(schema::of::<Tree>().to_string().contains("\"$ref\""));
+}
+
+#[test]
+fn strict_schemas_keep_to_what_strict_modes_take() {
+    let strict = strict(&schema::of::<Everything>()).unwrap();
+    assert_strict(&strict);
+    let of = |name: &str| &strict["properties"][name];
+    // What has no keyword is said in words.
+    assert_eq!(
+        *of("text"),
+        json!({ "type": "string", "description": "A text. (shortest length: 1, longest length: 9, pattern: ^\\w+$)" })
+    );
+    assert_eq!(*of("maybe"), json!({ "type": ["string", "null"] }));
+    assert_eq!(
+        *of("count"),
+        json!({ "type": ["integer", "null"], "description": "(default: 0, minimum: 0)" })
+    );
+    assert_eq!(of("colour")["description"], "(format: color)");
+    assert_eq!(of("when")["format"], "date-time");
+    assert_eq!(of("preset")["enum"], json!(["red", "blue", null]));
+    assert!(of("tagged")["anyOf"].is_array());
+}
+
+#[test]
+fn gemini_schemas_keep_to_its_fields() {
+    let gemini = gemini(&schema::of::<Everything>()).unwrap();
+    assert_gemini(&gemini);
+    let of = |name: &str| &gemini["properties"][name];
+    assert_eq!(*of("maybe"), json!({ "type": "string", "nullable": true }));
+    assert_eq!(of("maybe_plain")["nullable"], true);
+    assert_eq!(
+        *of("factor"),
+        json!({ "type": "number", "minimum": 0.5, "maximum": 2.5 })
+    );
+    assert_eq!(of("when")["format"], "date-time");
+    assert_eq!(of("pair")["minItems"], 2);
+    assert_eq!(of("count")["description"], "(default: 0)");
+}
+
+#[test]
+fn what_has_no_strict_form_says_why() {
+    for (schema, expected) in [
+        (schema::of::<Tree>(), "it refers to itself, or is too large"),
+        (schema::of::<Maps>(), "it may have properties of any name"),
+        (
+            schema::of::<BTreeMap<String, u8>>(),
+            "it may have properties of any name",
+        ),
+        (schema::of::<Flat>(), "it has several forms"),
+        (json!(true), "it may be anything"),
+        (
+            json!({ "type": "object", "properties": { "a": { "type": "array" } } }),
+            "`a.[]` may be anything",
+        ),
+        (
+            json!({ "type": "object", "properties": { "a": { "type": "object", "additionalProperties": { "type": "string" } } } }),
+            "`a` may have properties of any name",
+        ),
+    ] {
+        let error = strict(&schema).unwrap_err().to_string();
+        assert_eq!(error, format!("the schema cannot be strict: {expected}"));
+    }
+}
+
+#[test]
+fn gemini_leaves_open_what_it_cannot_say() {
+    for schema in [
+        schema::of::<Tree>(),
+        schema::of::<Maps>(),
+        schema::of::<Flat>(),
+    ] {
+        assert_gemini(&gemini(&schema).unwrap());
+    }
+    let tree = gemini(&schema::of::<Tree>()).unwrap();
+    assert_eq!(tree["properties"]["branches"]["type"], "array");
+    // Several forms become one object.
+    let flat = gemini(&schema::of::<Flat>()).unwrap();
+    assert_eq!(flat["required"], json!(["n", "kind"]));
+    assert_eq!(
+        flat["properties"]["kind"]["enum"],
+        json!(["Point", "Circle"])
+    );
+    assert_eq!(gemini(&schema::of::<()>()), None);
+    assert_eq!(gemini(&json!(true)), None);
+    let numbers = json!({ "type": "object", "properties": { "n": { "enum": [1, 2] }, "one": { "const": "x" } } });
+    assert_eq!(
+        gemini(&numbers).unwrap()["properties"],
+        json!({
+            "n": { "type": "integer", "description": "(one of: 1 | 2)" },
+            "one": { "type": "string", "enum": ["x"] },
+        })
+    );
+}
+
+#[test]
+fn schemas_from_elsewhere_are_simplified() {
+    let foreign = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {
+            "to": { "$ref": "#/definitions/place", "description": "Where to." },
+            "via": { "type": "array", "items": { "$ref": "#/definitions/place" } },
+            "who": { "allOf": [{ "$ref": "#/definitions/named" }, { "type": "object", "properties": { "age": { "type": "integer", "exclusiveMinimum": 0 } }, "required": ["age"] }] },
+            "how": { "oneOf": [{ "const": "car" }, { "const": "train" }] },
+            "lost": { "$ref": "https://example.com/schema" },
+        },
+        "required": ["to"],
+        "definitions": {
+            "place": { "type": "object", "title": "Place", "properties": { "city": { "type": "string" } }, "required": ["city"] },
+            "named": { "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] },
+        },
+    });
+    let gemini = gemini(&foreign).unwrap();
+    assert_gemini(&gemini);
+    assert_eq!(gemini["properties"]["to"]["description"], "Where to.");
+    assert_eq!(
+        gemini["properties"]["via"]["items"]["required"],
+        json!(["city"])
+    );
+    assert_eq!(
+        gemini["properties"]["who"]["required"],
+        json!(["name", "age"])
+    );
+    let error = strict(&foreign).unwrap_err().to_string();
+    assert_eq!(error, "the schema cannot be strict: `lost` may be anything");
+}
+
+#[test]
+fn a_schema_that_was_made_to_grow_does_not() {
+    // Thirty definitions, each of which refers twice to the next: a billion parts.
+    let mut defs = Map::new();
+    for n in 0..30 {
+        let next = json!({ "$ref": format!("#/$defs/d{}", n + 1) });
+        defs.insert(
+            format!("d{n}"),
+            json!({ "type": "object", "properties": { "a": next, "b": next } }),
+        );
+    }
+    defs.insert("d30".into(), json!({ "type": "string" }));
+    let bomb =
+        json!({ "type": "object", "properties": { "x": { "$ref": "#/$defs/d0" } }, "$defs": defs });
+    assert!(strict(&bomb).is_err());
+    assert_gemini(&gemini(&bomb).unwrap());
+}
+
+#[tokio::test]
+async fn what_a_strict_mode_makes_of_optional_arguments_is_read_back() {
+    #[derive(Deserialize, JsonSchema)]
+    struct Search {
+        query: String,
+        #[serde(default = "ten")]
+        limit: u32,
+        order: Option<String>,
+    }
+    fn ten() -> u32 {
+        10
+    }
+    let search = FuncTool::new("search", "Searches.", |search: Search| async move {
+        Ok((search.query, search.limit, search.order))
+    });
+    assert_strict(&strict(&search.spec().parameters).unwrap());
+    let all = json!({ "query": "petals", "limit": null, "order": null });
+    assert_eq!(call(&search, all).await, Ok(json!(["petals", 10, null])));
+}
+
+/// Any JSON that looks like a schema, more or less.
+fn schema_like() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!("string")),
+        Just(json!("object")),
+        Just(json!("null")),
+        Just(json!(["integer", "null"])),
+        Just(json!(["array", "object"])),
+        Just(json!("#/properties/a")),
+        Just(json!("#")),
+        Just(json!(true)),
+        Just(json!(null)),
+        Just(json!(3)),
+        Just(json!(["a", "b"])),
+    ];
+    let keywords = prop::sample::select(vec![
+        "type",
+        "properties",
+        "items",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "enum",
+        "const",
+        "$ref",
+        "required",
+        "additionalProperties",
+        "prefixItems",
+        "description",
+        "format",
+        "minimum",
+        "default",
+        "a",
+        "b",
+        "not",
+    ]);
+    leaf.prop_recursive(6, 96, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(keywords.clone().prop_map(String::from), inner, 0..6)
+                .prop_map(|object| Value::Object(object.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_a_schema_is_its_dialects_are_in_order(inner in schema_like()) {
+        let schema = json!({ "type": "object", "properties": { "a": inner, "b": { "type": "string" } } });
+        if let Ok(strict) = strict(&schema) {
+            assert_strict(&strict);
+        }
+        assert_gemini(&gemini(&schema).unwrap());
+        let _ = strict(&inner);
+        let _ = gemini(&inner);
+    }
+}

@@ -1,0 +1,17 @@
+use petalflow::prelude::*;
+use petalflow::tool::schemars::{self, JsonSchema};
+
+#[derive(JsonSchema)]
+struct Filter {
+    since: u16,
+}
+
+/// Searches the library.
+#[tool]
+async fn search(query: String, filter: Filter) -> String {
+    format!("{query} since {}", filter.since)
+}
+
+fn main() {
+    let _ = tools![search];
+}

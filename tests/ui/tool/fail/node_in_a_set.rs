@@ -1,0 +1,11 @@
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {}
+
+#[node(Essay)]
+async fn write() {}
+
+fn main() {
+    let _ = tools![write];
+}

@@ -1,0 +1,6 @@
+use petalflow::prelude::*;
+
+#[tool]
+struct Search;
+
+fn main() {}
