@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 
 use super::callbacks::Callbacks;
 use super::roster::Roster;
-use super::{AgentError, AgentEvent, ModelCall};
+use super::{AgentError, AgentEvent, ModelCall, Told};
 use crate::BoxError;
 use crate::llm::{
     ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role, Status,
@@ -143,11 +143,11 @@ fn tell(call: &ModelCall<'_>, piece: LlmResponse) -> Result<(), BoxError> {
     if piece.message.is_none() || !call.at.cx.is_watched() {
         return Ok(());
     }
-    let event = AgentEvent {
+    let agent_event = AgentEvent {
         message: piece.message,
         partial: true,
         ..call.at.event(0)
     };
-    call.at.cx.emit(&super::stream::Told(event))?;
+    call.at.cx.emit(&Told { agent_event })?;
     Ok(())
 }

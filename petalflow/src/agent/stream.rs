@@ -20,11 +20,15 @@ use crate::{Namespace, RunError};
 /// use petalflow::agent::{AgentEvent, Told};
 /// use petalflow::llm::ChatMessage;
 ///
-/// let value = serde_json::to_value(Told(AgentEvent::new("guide", ChatMessage::assistant("This")))).unwrap();
+/// let event = AgentEvent::new("guide", ChatMessage::assistant("This"));
+/// let value = serde_json::to_value(Told { agent_event: event }).unwrap();
 /// assert_eq!(Told::read(&value).unwrap().text(), "This");
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Told(#[serde(rename = "agent_event")] pub AgentEvent);
+pub struct Told {
+    /// The event.
+    pub agent_event: AgentEvent,
+}
 
 /// Something that happens in an agent's run, and where.
 #[derive(Debug)]

@@ -97,6 +97,7 @@ impl Ask {
         BoxError,
     > {
         let roster = self.0.roster()?;
+        listened(&cx).await;
         let asked = ask::ask(at(&roster, conversation, &cx)?).await?;
         let then = match asked.then {
             Next::Ask => Then::Ask,
@@ -124,6 +125,7 @@ impl Call {
         cx: Context,
     ) -> Result<ConversationOutcomes, BoxError> {
         let roster = self.0.roster()?;
+        listened(&cx).await;
         let outcome = call::call(at(&roster, conversation, &cx)?, pending).await;
         Ok(ConversationOutcomes(vec![outcome]))
     }
@@ -164,6 +166,13 @@ impl Gather {
             gathered.speakers.map(ConversationSpeakers),
             after,
         ))
+    }
+}
+
+/// Lets who listens hear what has happened, before the next step is taken: they may want no more.
+async fn listened(cx: &Context) {
+    if cx.is_watched() {
+        tokio::task::yield_now().await;
     }
 }
 

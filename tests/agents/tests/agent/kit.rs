@@ -1,10 +1,13 @@
 //! What the tests of agents share.
 
+use std::sync::Arc;
+
 use futures_util::StreamExt as _;
+use petalflow::BoxError;
 use petalflow::agent::{Agent, AgentEvent, AgentEvents, Conversation, ConversationInput, What};
-use petalflow::llm::{ChatMessage, Part, Role};
-use petalflow::tool::{ToolCall, ToolResult};
-use serde_json::Value;
+use petalflow::llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
+use petalflow::tool::{FuncTool, ToolCall, ToolContext, ToolResult, ToolSpec};
+use serde_json::{Value, json};
 
 /// What a run says, without its pieces, and what it comes to.
 pub(super) async fn events(
@@ -34,12 +37,16 @@ pub(super) async fn all(
 
 /// What each event is: its calls, results or words.
 pub(super) fn shape(events: &[AgentEvent]) -> Vec<String> {
-    events.iter().map(one).collect()
+    let messages = events.iter().map(|event| event.message.as_ref());
+    messages
+        .map(|message| message.map(words).unwrap_or_default())
+        .collect()
 }
 
-fn one(event: &AgentEvent) -> String {
-    let parts = event.message.iter().flat_map(|message| &message.parts);
-    let parts: Vec<String> = parts
+pub(super) fn words(message: &ChatMessage) -> String {
+    let parts: Vec<String> = message
+        .parts
+        .iter()
         .map(|part| match part {
             Part::Text(text) => text.text.clone(),
             Part::Thought(text) => format!("({})", text.text),
@@ -81,4 +88,78 @@ pub(super) fn results(talk: &Conversation) -> Vec<Value> {
     let messages = talk.events.iter().flat_map(|event| &event.message);
     let results = messages.flat_map(ChatMessage::tool_results);
     results.map(|result| result.content.clone()).collect()
+}
+
+/// A tool that returns what the closure says.
+pub(super) fn tool(
+    name: &str,
+    returns: impl Fn(&Value, &ToolContext) -> Result<Value, BoxError> + Send + Sync + 'static,
+) -> FuncTool {
+    let spec = ToolSpec::new(name, "A tool of a test.", json!({ "type": "object" }));
+    FuncTool::untyped(spec, move |arguments, cx| {
+        std::future::ready(returns(&arguments, &cx))
+    })
+}
+
+/// A tool that returns always the same.
+pub(super) fn returns(name: &str, value: Value) -> FuncTool {
+    tool(name, move |_, _| Ok(value.clone()))
+}
+
+/// A tool that always fails.
+pub(super) fn fails(name: &str, error: &'static str) -> FuncTool {
+    tool(name, move |_, _| Err(error.into()))
+}
+
+/// An agent with a model that answers with these, and the model.
+pub(super) fn scripted(
+    replies: impl IntoIterator<Item = impl Into<Reply>>,
+) -> (Agent, Arc<ScriptedModel>) {
+    let model = Arc::new(ScriptedModel::new(replies));
+    (Agent::new(Arc::clone(&model)), model)
+}
+
+/// A conversation with this past, and something said now.
+pub(super) fn after(past: impl IntoIterator<Item = AgentEvent>, says: &str) -> ConversationInput {
+    let events = past.into_iter().enumerate();
+    let events = events.map(|(place, event)| AgentEvent {
+        id: if event.id.is_empty() {
+            format!("past-{place}")
+        } else {
+            event.id.clone()
+        },
+        ..event
+    });
+    ConversationInput {
+        events: events.collect(),
+        ..says.into()
+    }
+}
+
+pub(super) fn user(text: &str) -> AgentEvent {
+    AgentEvent::new(AgentEvent::USER, ChatMessage::user(text))
+}
+
+pub(super) fn said(author: &str, text: &str) -> AgentEvent {
+    AgentEvent::new(author, ChatMessage::assistant(text))
+}
+
+/// What the model was asked the last time: role and content of each message.
+pub(super) fn asked(model: &ScriptedModel) -> Vec<String> {
+    let requests = model.requests();
+    let messages = &requests.last().expect("the model was asked").messages;
+    messages
+        .iter()
+        .map(|message| format!("{}: {}", message.role, words(message)))
+        .collect()
+}
+
+/// Why a run failed: the message of the node's own error.
+pub(super) async fn failure(agent: &Agent, input: impl Into<ConversationInput>) -> String {
+    let error = agent.run(input).await.expect_err("the run must fail");
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
 }

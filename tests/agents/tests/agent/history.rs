@@ -1,0 +1,280 @@
+//! What of a conversation a model reads, and in what order.
+
+use petalflow::agent::{AgentEvent, ConversationInput, History};
+use petalflow::llm::{ChatMessage, Part, Role};
+use serde_json::json;
+
+use super::kit::{after, asked, call, called, failure, returned, said, scripted, user};
+
+/// What the model of the agent `agent` reads of this past, when the user then says `now`.
+async fn read(past: impl IntoIterator<Item = AgentEvent>) -> Vec<String> {
+    let (agent, model) = scripted(["ok"]);
+    agent.run(after(past, "now")).await.unwrap();
+    let mut read = asked(&model);
+    assert_eq!(read.pop().unwrap(), "user: now");
+    read
+}
+
+fn a_call(id: &str) -> AgentEvent {
+    called("agent", [call(id, &format!("t{id}"), json!({}))])
+}
+
+fn a_result(id: &str, content: &str) -> AgentEvent {
+    returned("agent", id, &format!("t{id}"), json!(content))
+}
+
+#[tokio::test]
+async fn a058_what_is_in_order_stays_as_it_is() {
+    assert_eq!(read([]).await, Vec::<String>::new());
+    assert_eq!(
+        read([user("hi"), said("agent", "hello")]).await,
+        ["user: hi", "assistant: hello"]
+    );
+    assert_eq!(
+        read([
+            user("hi"),
+            a_call("1"),
+            a_result("1", "one"),
+            said("agent", "so")
+        ])
+        .await,
+        [
+            "user: hi",
+            "assistant: t1{}",
+            "tool: t1 = \"one\"",
+            "assistant: so"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a058_a_late_result_is_moved_behind_its_call() {
+    assert_eq!(
+        read([
+            a_call("1"),
+            said("agent", "wait"),
+            user("and?"),
+            a_result("1", "one")
+        ])
+        .await,
+        [
+            "assistant: t1{}",
+            "tool: t1 = \"one\"",
+            "assistant: wait",
+            "user: and?"
+        ]
+    );
+    // Two calls in one message, whose results come apart and the other way round.
+    let both = called(
+        "agent",
+        [call("1", "t1", json!({})), call("2", "t2", json!({}))],
+    );
+    assert_eq!(
+        read([
+            both,
+            a_result("2", "two"),
+            user("and?"),
+            a_result("1", "one")
+        ])
+        .await,
+        [
+            "assistant: t1{} & t2{}",
+            "tool: t1 = \"one\" & t2 = \"two\"",
+            "user: and?"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a058_other_calls_in_between_are_kept() {
+    assert_eq!(
+        read([
+            a_call("1"),
+            a_call("2"),
+            a_result("2", "two"),
+            a_result("1", "one")
+        ])
+        .await,
+        [
+            "assistant: t1{}",
+            "tool: t1 = \"one\"",
+            "assistant: t2{}",
+            "tool: t2 = \"two\""
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a058_a_result_without_a_call_is_an_error() {
+    let (agent, _) = scripted(["ok"]);
+    assert_eq!(
+        failure(&agent, after([user("hi"), a_result("9", "nine")], "now")).await,
+        "no call `9` comes before its result in the conversation: give results the id of their call"
+    );
+    assert!(
+        failure(&agent, after([a_result("1", "one"), a_call("1")], "now"))
+            .await
+            .contains("no call `1`")
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_waits_gets_a_result_that_says_so_because_providers_insist_on_one() {
+    assert_eq!(
+        read([user("hi"), a_call("1"), said("agent", "wait")]).await,
+        [
+            "user: hi",
+            "assistant: t1{}",
+            r#"tool: t1 = {"status":"pending"}"#,
+            "assistant: wait"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a059_of_several_results_of_one_call_the_last_counts() {
+    let past = [
+        user("hi"),
+        a_call("1"),
+        a_result("1", "begun"),
+        said("agent", "wait"),
+        a_result("1", "half"),
+        said("agent", "go on"),
+        a_result("1", "done"),
+    ];
+    assert_eq!(
+        read(past).await,
+        [
+            "user: hi",
+            "assistant: t1{}",
+            "tool: t1 = \"done\"",
+            "assistant: wait",
+            "assistant: go on"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a060_what_happened_in_other_lines_of_agents_is_not_seen() {
+    let within = |branch: &str, text: &str| AgentEvent {
+        branch: Some(branch.into()),
+        ..said("agent", text)
+    };
+    let past = [
+        said("agent", "everywhere"),
+        within("root", "above"),
+        within("root.agent_0", "here"),
+        within("root.agent_00", "alike"),
+        within("root.agent_0.child", "below"),
+        within("root.agent_1", "beside"),
+        within("roo", "shorter"),
+    ];
+    let (agent, model) = scripted(["ok"]);
+    let input = ConversationInput {
+        branch: Some("root.agent_0".into()),
+        ..after(past, "now")
+    };
+    agent.run(input).await.unwrap();
+    assert_eq!(
+        asked(&model),
+        [
+            "assistant: everywhere",
+            "assistant: above",
+            "assistant: here",
+            "user: now"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a061_what_others_said_and_did_is_told_as_if_by_a_user() {
+    let thoughtful = AgentEvent::new(
+        "other",
+        ChatMessage::new(
+            Role::Assistant,
+            vec![
+                Part::Thought("hm".into()),
+                Part::text("hello"),
+                Part::Call(call("1", "search", json!({"for": "x"}))),
+            ],
+        ),
+    );
+    let past = [
+        thoughtful,
+        returned("other", "1", "search", json!({"found": 1})),
+        AgentEvent::new(
+            "other",
+            ChatMessage::new(Role::Assistant, vec![Part::Thought("mm".into())]),
+        ),
+        said("agent", "mine"),
+    ];
+    assert_eq!(
+        read(past).await,
+        [
+            r#"user: For context: & [other] said: hello & [other] called tool `search` with parameters: {"for":"x"}"#,
+            r#"user: For context: & [other] `search` tool returned result: {"found":1}"#,
+            "assistant: mine",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a062_without_history_only_the_current_turn_is_read() {
+    let past = [
+        user("hi"),
+        said("agent", "hello"),
+        user("before"),
+        a_call("1"),
+        a_result("1", "one"),
+        said("agent", "so"),
+    ];
+    let (agent, model) = scripted(["ok"]);
+    agent
+        .history(History::Turn)
+        .run(after(past, "now"))
+        .await
+        .unwrap();
+    assert_eq!(asked(&model), ["user: now"]);
+
+    // What another agent said last is what the turn begins with.
+    let past = [user("hi"), said("other", "over to you")];
+    let (agent, model) = scripted(["ok"]);
+    let input = ConversationInput {
+        message: None,
+        ..after(past, "")
+    };
+    agent.history(History::Turn).run(input).await.unwrap();
+    assert_eq!(
+        asked(&model),
+        ["user: For context: & [other] said: over to you"]
+    );
+}
+
+#[tokio::test]
+async fn a062_the_current_turn_has_the_calls_of_the_turn_in_it() {
+    let reply = petalflow::llm::Reply::from(call("1", "t1", json!({})));
+    let (agent, model) = scripted([reply, "ok".into()]);
+    let agent = agent
+        .history(History::Turn)
+        .tool(super::kit::returns("t1", json!("one")));
+    agent
+        .run(after([user("hi"), said("agent", "hello")], "now"))
+        .await
+        .unwrap();
+    assert_eq!(
+        asked(&model),
+        ["user: now", "assistant: t1{}", "tool: t1 = \"one\""]
+    );
+}
+
+#[tokio::test]
+async fn events_without_content_are_not_read() {
+    let empty = AgentEvent {
+        message: None,
+        ..said("agent", "")
+    };
+    assert_eq!(
+        read([user("hi"), empty, said("agent", "")]).await,
+        ["user: hi"]
+    );
+}

@@ -1,0 +1,220 @@
+//! Callbacks around models, and the steps before a request.
+
+use std::sync::{Arc, Mutex};
+
+use petalflow::BoxError;
+use petalflow::agent::{Agent, AgentEvent, ModelCall, RequestProcessor};
+use petalflow::llm::{ChatMessage, LlmError, LlmErrorKind, LlmResponse, Reply};
+use petalflow::middleware::BoxFuture;
+use petalflow::tool::{ToolRegistry, ToolSet};
+use serde_json::json;
+
+use super::kit::{events, failure, returns, scripted, shape};
+
+fn says(text: &str) -> Option<LlmResponse> {
+    Some(LlmResponse::text_only(text))
+}
+
+#[tokio::test]
+async fn a013_a014_the_first_response_before_the_model_takes_its_place_and_goes_to_no_other() {
+    let (agent, model) = scripted(["the model"]);
+    let agent = agent
+        .before_model(|_| Ok(None))
+        .before_model(|_| Ok(says("from memory")))
+        .before_model(|_| panic!("the second has decided"))
+        .after_model(|_, _| panic!("the model was not asked"));
+    let (events, _) = events(&agent, "hello").await;
+    assert_eq!(shape(&events), ["from memory"]);
+    assert!(model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a013_an_error_before_the_model_ends_the_run() {
+    let (agent, model) = scripted(["the model"]);
+    let agent = agent
+        .before_model(|_| Err("out of hours".into()))
+        .before_model(|_| panic!("the first has decided"));
+    assert_eq!(failure(&agent, "hello").await, "out of hours");
+    assert!(model.requests().is_empty());
+}
+
+fn down() -> LlmError {
+    LlmError::new(LlmErrorKind::Connection, "the cable is out")
+}
+
+#[tokio::test]
+async fn a015_without_a_callback_the_models_error_ends_the_run() {
+    let (agent, _) = scripted([Reply::from(down())]);
+    assert_eq!(failure(&agent, "hello").await, "the cable is out");
+    let (agent, _) = scripted([Reply::from(down())]);
+    let agent = agent
+        .on_model_error(|_, _| Ok(None))
+        .on_model_error(|_, error| Err(format!("{error}, sorry").into()))
+        .on_model_error(|_, _| panic!("the second has decided"));
+    assert_eq!(failure(&agent, "hello").await, "the cable is out, sorry");
+}
+
+#[tokio::test]
+async fn a015_a016_a_recovered_error_goes_on_to_the_callbacks_after_the_model() {
+    let (agent, _) = scripted([Reply::from(down())]);
+    let agent = agent
+        .on_model_error(|_, _| Ok(says("recovered")))
+        .after_model(|_, response| Ok(says(&format!("{} and seen", response.text()))))
+        .after_model(|_, _| panic!("the first has decided"));
+    let (events, _) = events(&agent, "hello").await;
+    assert_eq!(shape(&events), ["recovered and seen"]);
+}
+
+#[tokio::test]
+async fn a024_the_state_that_callbacks_set_stands_on_the_steps_event() {
+    // Upstream all events of a step share one map, which changes under those that were yielded already. Here pieces have none,
+    // and the whole event has all of it.
+    let (agent, _) = scripted([Reply::pieces(["he", "llo"])]);
+    let agent = agent
+        .streaming()
+        .before_model(|call| {
+            call.set_state("asked", 1);
+            Ok(None)
+        })
+        .after_model(|call, _| {
+            let pieces = call.state("pieces").and_then(|n| n.as_u64()).unwrap_or(0);
+            call.set_state("pieces", pieces + 1);
+            Ok(None)
+        });
+    let (pieces, events, talk) = super::kit::all(agent.events("hello")).await;
+    assert!(pieces.iter().all(|piece| piece.actions.is_empty()));
+    assert_eq!(
+        json!(events[0].actions.state_delta),
+        json!({"asked": 1, "pieces": 3})
+    );
+    assert_eq!(json!(talk.state), json!({"asked": 1, "pieces": 3}));
+}
+
+/// Does something to a call, and leaves its name in the instructions.
+struct Step(&'static str, fn(&mut ModelCall<'_>) -> Result<(), BoxError>);
+
+impl RequestProcessor for Step {
+    fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
+        call.instruct(self.0);
+        Box::pin(std::future::ready((self.1)(call)))
+    }
+}
+
+#[tokio::test]
+async fn a009_processors_run_in_their_order_and_an_error_ends_the_step() {
+    let (agent, model) = scripted(["hello"]);
+    let agent = agent
+        .name("guide")
+        .description("shows the way")
+        .instructions("Be brief.")
+        .global_instructions("Be kind.")
+        .request(|request| request.temperature = Some(0.5))
+        .processor(Step("first", |_| Ok(())))
+        .processor(Step("second", |call| {
+            assert_eq!(call.request.temperature, Some(0.5));
+            assert_eq!(call.request.messages.len(), 1);
+            Ok(())
+        }));
+    events(&agent, "hello").await;
+    assert_eq!(
+        model.requests()[0].system.as_deref(),
+        Some(
+            "Be kind.\n\nBe brief.\n\nYou are an agent. Your internal name is \"guide\". The description about you is \"shows the way\".\n\nfirst\n\nsecond"
+        )
+    );
+
+    let (agent, model) = scripted(["hello"]);
+    let agent = agent
+        .processor(Step("broken", |_| Err("cannot".into())))
+        .processor(Step("after", |_| panic!("the step has ended")));
+    assert_eq!(failure(&agent, "hello").await, "cannot");
+    assert!(model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a009_the_steps_may_be_others_altogether() {
+    let (agent, model) = scripted(["hello"]);
+    let alone: Arc<dyn RequestProcessor> = Arc::new(Step("alone", |_| Ok(())));
+    events(&agent.instructions("unheard").processors([alone]), "hello").await;
+    assert_eq!(model.requests()[0].system.as_deref(), Some("alone"));
+    assert!(model.requests()[0].messages.is_empty());
+}
+
+#[tokio::test]
+async fn a010_a_processor_may_add_events_before_the_model_is_asked() {
+    let (agent, _) = scripted(["hello"]);
+    let agent = agent.processor(Step("notes", |call| {
+        call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));
+        call.emit(AgentEvent::new("clock", ChatMessage::assistant("noon")));
+        Ok(())
+    }));
+    let (events, _) = events(&agent, "hello").await;
+    assert_eq!(shape(&events), ["wait a moment", "noon", "hello"]);
+    let authors: Vec<&str> = events.iter().map(|event| &*event.author).collect();
+    assert_eq!(authors, ["agent", "clock", "agent"]);
+}
+
+#[tokio::test]
+async fn a012_a_turn_that_a_processor_has_ended_asks_no_model() {
+    let (agent, model) = scripted(["hello"]);
+    let agent = agent.processor(Step("end", |call| {
+        call.emit(AgentEvent::new("", ChatMessage::assistant("we are closed")));
+        call.end();
+        Ok(())
+    }));
+    let (events, _) = events(&agent, "hello").await;
+    assert_eq!(shape(&events), ["we are closed"]);
+    assert!(model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a011_tools_then_sources_add_themselves_behind_the_processors() {
+    // Upstream a tool that does not know how to add itself is an error. Here every tool can, by its type; a source without
+    // tools adds nothing.
+    let (agent, model) = scripted([Reply::call("b1", json!({})), "done".into()]);
+    let registry = ToolRegistry::new();
+    registry.register(returns("b1", json!("found")));
+    let agent: Agent = agent
+        .tool_source(ToolSet::new())
+        .tool_source(registry)
+        .tool(returns("a1", json!(1)))
+        .processor(Step("p", |call| {
+            assert!(
+                call.request.tools.is_empty(),
+                "tools come after the processors"
+            );
+            Ok(())
+        }));
+    let (_, talk) = events(&agent, "go").await;
+    let request = &model.requests()[0];
+    let names: Vec<&str> = request.tools.iter().map(|spec| &*spec.name).collect();
+    assert_eq!(names, ["a1", "b1"]);
+    assert_eq!(super::kit::results(&talk), ["found"]);
+}
+
+#[tokio::test]
+async fn a018_plugins_come_before_an_agents_own_callbacks() {
+    let order: Arc<Mutex<Vec<&str>>> = Arc::default();
+    let (first, second) = (Arc::clone(&order), Arc::clone(&order));
+    let (agent, _) = scripted(["hello"]);
+    let agent = agent
+        .before_model(move |_| {
+            first.lock().unwrap().push("own");
+            Ok(None)
+        })
+        .plugin(Before(second));
+    events(&agent, "hello").await;
+    assert_eq!(*order.lock().unwrap(), ["plugin", "own"]);
+}
+
+struct Before(Arc<Mutex<Vec<&'static str>>>);
+
+impl petalflow::agent::Callbacks for Before {
+    fn before_model<'a>(
+        &'a self,
+        _: &'a mut ModelCall<'_>,
+    ) -> petalflow::agent::Instead<'a, LlmResponse> {
+        self.0.lock().unwrap().push("plugin");
+        Box::pin(async { Ok(None) })
+    }
+}
