@@ -97,7 +97,7 @@ mod node;
 pub mod nodes;
 #[cfg(feature = "agent")]
 #[cfg_attr(docsrs, doc(cfg(feature = "agent")))]
-//pub mod prebuilt;
+pub mod prebuilt;
 mod run;
 mod state;
 mod superstep;

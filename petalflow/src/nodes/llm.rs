@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::asking::{Asking, ask, with_wrong_arguments};
+use super::tools::set_of;
 use crate::llm::{ChatMessage, LlmClient, LlmRequest};
 use crate::tool::ToolSet;
 use crate::{Context, Key, node};
@@ -52,6 +53,8 @@ use crate::{Context, Key, node};
 pub struct Llm<K> {
     asking: Asking,
     request: LlmRequest,
+    /// Whether it tells of the run's tools.
+    managed_tools: bool,
     key: PhantomData<fn() -> K>,
 }
 
@@ -60,6 +63,7 @@ impl<K> Clone for Llm<K> {
         Llm {
             asking: self.asking.clone(),
             request: self.request.clone(),
+            managed_tools: self.managed_tools,
             key: PhantomData,
         }
     }
@@ -83,6 +87,7 @@ impl<K> Llm<K> {
                 system: (!instructions.is_empty()).then_some(instructions),
                 ..LlmRequest::default()
             },
+            managed_tools: false,
             key: PhantomData,
         }
     }
@@ -101,6 +106,13 @@ impl<K> Llm<K> {
         self
     }
 
+    /// Tells the model of the run's tools: a managed [`ToolSet`] or [`ToolRegistry`](crate::tool::ToolRegistry).
+    #[must_use]
+    pub fn managed_tools(mut self) -> Self {
+        self.managed_tools = true;
+        self
+    }
+
     /// Changes what is asked: temperature, the most tokens, which model. The conversation takes the place of its messages.
     #[must_use]
     pub fn request(mut self, edit: impl FnOnce(&mut LlmRequest)) -> Self {
@@ -113,10 +125,13 @@ impl<K> Llm<K> {
 impl<K: Key<Value = Vec<ChatMessage>>> Llm<K> {
     async fn run(&self, #[key(K)] messages: &[ChatMessage], cx: Context) -> petalflow::Result<K> {
         let client = self.asking.client(&cx)?;
-        let request = LlmRequest {
+        let mut request = LlmRequest {
             messages: Arc::new(messages.to_vec()),
             ..self.request.clone()
         };
+        if self.managed_tools {
+            request.tools = set_of(None, &cx)?.specs();
+        }
         let answered = ask(&*client, &request, &cx, cx.attempt()).await;
         let response = with_wrong_arguments(answered)?;
         Ok(K::new(response.message.into_iter().collect()))

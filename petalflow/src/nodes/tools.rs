@@ -165,7 +165,7 @@ impl<K: Key<Value = Vec<ChatMessage>>> Tools<K> {
 }
 
 /// The node's tools, or the run's.
-fn set_of(own: Option<&ToolSet>, cx: &Context) -> Result<ToolSet, BoxError> {
+pub(super) fn set_of(own: Option<&ToolSet>, cx: &Context) -> Result<ToolSet, BoxError> {
     if let Some(tools) = own {
         return Ok(tools.clone());
     }

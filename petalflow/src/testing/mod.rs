@@ -32,12 +32,12 @@ mod crash;
 mod flow_lock;
 mod reducer;
 
-#[cfg(all(feature = "testing", feature = "memory"))]
-#[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
-pub use contract::MemoryUnderTest;
 #[cfg(all(feature = "llm", feature = "testing"))]
 #[cfg_attr(docsrs, doc(cfg(all(feature = "llm", feature = "testing"))))]
 pub use cassette::Cassette;
+#[cfg(all(feature = "testing", feature = "memory"))]
+#[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
+pub use contract::MemoryUnderTest;
 #[cfg(feature = "testing")]
 #[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub use contract::StoreUnderTest;

@@ -5,6 +5,7 @@ mod agent;
 mod envelope;
 mod models;
 mod nodes;
+mod prebuilt;
 mod providers;
 mod support;
 mod tools;

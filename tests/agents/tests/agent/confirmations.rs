@@ -18,7 +18,7 @@ fn dangerous(name: &str) -> (FuncTool, Arc<AtomicUsize>) {
         counter.fetch_add(1, SeqCst);
         Ok(json!({ "wiped": arguments["disk"] }))
     });
-    (tool.confirm(|_| Some("really?".into())), ran)
+    (tool.confirm_if(|_| Some("really?".into())), ran)
 }
 
 fn signed(id: &str, name: &str, arguments: Value) -> ToolCall {

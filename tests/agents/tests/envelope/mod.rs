@@ -296,7 +296,7 @@ async fn p029_errors_go_by_the_run_not_by_the_node() {
 #[tokio::test]
 async fn an_envelope_survives_on_a_thread() {
     let store = petalflow::checkpoint::MemoryStore::new();
-    let thread = Branches::new().store(&store).thread("t");
+    let thread = Branches::new().launch().store(&store).thread("t");
     let input = Envelope::new()
         .with_input(json!({ "deep": [1.5] }))
         .with_var("given", 1);

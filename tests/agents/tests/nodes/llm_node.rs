@@ -157,9 +157,7 @@ async fn p091_waits_grow_by_the_attempt_and_end_with_the_run() {
 
     let (node, model) = scripted([down(), down(), down()]);
     let token = CancelToken::new();
-    let launch = Ask::new()
-        .ask(node.retry(policy))
-        .cancel_with(token.clone());
+    let launch = Ask::new().ask(node.retry(policy)).cancel_with(&token);
     let begun = Instant::now();
     let (ended, ()) = tokio::join!(launch.run(Envelope::new()), async {
         tokio::time::sleep(Duration::from_secs(1)).await;
