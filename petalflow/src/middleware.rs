@@ -432,12 +432,21 @@ type InnerRun<'a, S> =
 /// ```
 pub struct RunNext<'a, S: State> {
     layers: &'a [Arc<dyn RunMiddleware<S>>],
+    about: &'a About,
     run: InnerRun<'a, S>,
+}
+
+/// What there is to know of a run before it begins.
+#[derive(Debug)]
+pub(crate) struct About {
+    pub(crate) flow: String,
+    pub(crate) thread: Option<Arc<str>>,
 }
 
 impl<S: State> std::fmt::Debug for RunNext<'_, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RunNext")
+            .field("about", &self.about)
             .field("layers", &self.layers.len())
             .finish_non_exhaustive()
     }
@@ -446,12 +455,24 @@ impl<S: State> std::fmt::Debug for RunNext<'_, S> {
 impl<'a, S: State> RunNext<'a, S> {
     pub(crate) fn new(
         layers: &'a [Arc<dyn RunMiddleware<S>>],
+        about: &'a About,
         run: impl FnOnce(Option<S::Input>) -> BoxFuture<'a, Result<S, RunError>> + Send + 'a,
     ) -> Self {
         RunNext {
             layers,
+            about,
             run: Box::new(run),
         }
+    }
+
+    /// The name of the flow.
+    pub fn flow(&self) -> &'a str {
+        &self.about.flow
+    }
+
+    /// The thread that the run is of, if it is stored.
+    pub fn thread(&self) -> Option<&'a str> {
+        self.about.thread.as_deref()
     }
 
     /// Runs what is inside. A thread that goes on where it stopped has no input.
@@ -469,6 +490,7 @@ impl<'a, S: State> RunNext<'a, S> {
                 input,
                 RunNext {
                     layers,
+                    about: self.about,
                     run: self.run,
                 },
             ),

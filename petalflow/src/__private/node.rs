@@ -129,7 +129,7 @@ impl<T, F: FnOnce() -> T> Future for Lazy<F> {
 pub async fn blocking<R: Send + 'static>(
     work: impl FnOnce() -> Result<R, BoxError> + Send + 'static,
 ) -> Result<R, BoxError> {
-    finished(tokio::task::spawn_blocking(work).await)
+    finished(tokio::task::spawn_blocking(carried_call(work)).await)
 }
 
 /// Runs a future as a task of its own, which is aborted when this future is dropped.
@@ -144,8 +144,22 @@ pub async fn spawned<R: Send + 'static>(
         }
     }
 
-    let mut task = AbortOnDrop(tokio::spawn(work));
+    let mut task = AbortOnDrop(tokio::spawn(carried(work)));
     finished((&mut task.0).await)
+}
+
+// What is spawned is observed as part of the node that it is.
+#[cfg(feature = "tracing")]
+use crate::observe::{carried, carried_call};
+
+#[cfg(not(feature = "tracing"))]
+fn carried<F>(work: F) -> F {
+    work
+}
+
+#[cfg(not(feature = "tracing"))]
+fn carried_call<F>(work: F) -> F {
+    work
 }
 
 /// A panic inside goes on outside, where the engine sees it.

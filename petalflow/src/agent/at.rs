@@ -30,12 +30,6 @@ impl<'a> At<'a> {
         &self.roster.at(Roster::ROOT).agent
     }
 
-    /// The call that the agent works on, if it was given a task.
-    pub(super) fn scope(&self) -> Option<&'a str> {
-        let speaker = self.conversation.speakers.last()?;
-        speaker.task.as_ref().map(|task| &*task.id)
-    }
-
     pub(super) fn reader(&self) -> Reader {
         let speaker = self.conversation.speakers.last();
         let task = speaker.and_then(|speaker| speaker.task.as_ref());
@@ -66,7 +60,7 @@ impl<'a> At<'a> {
             id: format!("{}-{number}", self.cx.task_id()),
             invocation: self.conversation.invocation.clone(),
             branch: self.conversation.branch.clone(),
-            scope: self.scope().map(Into::into),
+            scope: self.conversation.scope().map(Into::into),
             ..AgentEvent::default()
         }
     }

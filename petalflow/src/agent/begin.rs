@@ -114,6 +114,10 @@ fn speaker(roster: &Roster, place: usize) -> Speaker {
 
 /// An agent from which there is no way back up would have it for ever.
 fn keeps_the_conversation(roster: &Roster, place: usize) -> bool {
+    // One that is asked once is asked by its name.
+    if roster.at(place).agent.mode == Mode::SingleTurn {
+        return true;
+    }
     let mut line = std::iter::once(place).chain(roster.above(place));
     line.all(|place| place == Roster::ROOT || roster.at(place).agent.transfers_up)
 }

@@ -8,7 +8,7 @@ use super::at::At;
 use super::conversation::{Outcome, PendingCall};
 use super::{AgentEvent, Mode, ToolStep, confirmation, delegation, model, output, transfer};
 use crate::llm::ChatMessage;
-use crate::tool::{Confirmation, Tool, ToolContext, ToolError, ToolResult};
+use crate::tool::{Actions, Confirmation, Tool, ToolCall, ToolContext, ToolError, ToolResult};
 use crate::{BoxError, FailureKind};
 
 /// What a call leads to.
@@ -20,45 +20,76 @@ enum Found {
     Output,
     /// Ends the task of the agent.
     Finish,
-    /// Gives a task to the agent at this place.
-    Delegate(usize),
+    /// Gives a task to an agent.
+    Task,
+    /// Asks the agent at this place.
+    Ask(usize),
+}
+
+/// What a call leaves beside its result.
+#[derive(Default)]
+struct Aside {
+    /// The result may come later.
+    later: bool,
+    /// What an agent did that was asked.
+    inner: Vec<AgentEvent>,
 }
 
 /// Makes a call.
 pub(super) async fn call(at: At<'_>, pending: &PendingCall) -> Outcome {
     let mut step = ToolStep {
         arguments: pending.call.arguments.clone(),
-        actions: crate::tool::Actions::default(),
+        actions: Actions::default(),
         at,
         call: &pending.call,
     };
-    let mut later = false;
-    let outcome = around(&mut step, pending.confirmation.as_ref(), &mut later).await;
-    let agent = at.agent();
-    let spec = |name: &str| agent.specs().iter().find(|spec| spec.name == name);
-    let returned_nothing = matches!(&outcome, Ok(Value::Null));
-    let waits =
-        later || spec(&pending.call.name).is_some_and(|spec| spec.long_running || spec.deferred);
-    let event = (!(returned_nothing && waits)).then(|| {
-        let (content, is_error) = match outcome {
-            Ok(content) => (content, false),
-            Err(error) => (json!({ "error": crate::error::chain(&*error) }), true),
-        };
-        let result = ToolResult {
-            call_id: pending.call.id.clone(),
-            name: pending.call.name.clone(),
-            content,
-            is_error,
-        };
-        AgentEvent {
-            message: Some(ChatMessage::results([result])),
-            actions: step.actions,
-            ..at.event(0)
-        }
-    });
+    let mut aside = Aside::default();
+    let outcome = around(&mut step, pending.confirmation.as_ref(), &mut aside).await;
+    let spec = at
+        .agent()
+        .specs()
+        .iter()
+        .find(|spec| spec.name == pending.call.name);
+    let waits = (aside.later || spec.is_some_and(|spec| spec.long_running || spec.deferred))
+        // Who asks a person must be heard.
+        && step.actions.requested_confirmations.is_empty();
+    let mut actions = step.actions;
+    let mut state = serde_json::Map::new();
+    let event = if waits && matches!(&outcome, Ok(Value::Null)) {
+        state = std::mem::take(&mut actions.state_delta);
+        None
+    } else {
+        Some(returned(at, &pending.call, outcome, actions))
+    };
     Outcome {
         place: pending.place,
+        inner: aside.inner,
         event,
+        state,
+    }
+}
+
+/// The event of a result.
+fn returned(
+    at: At<'_>,
+    call: &ToolCall,
+    outcome: Result<Value, BoxError>,
+    actions: Actions,
+) -> AgentEvent {
+    let (content, is_error) = match outcome {
+        Ok(content) => (content, false),
+        Err(error) => (json!({ "error": crate::error::chain(&*error) }), true),
+    };
+    let result = ToolResult {
+        call_id: call.id.clone(),
+        name: call.name.clone(),
+        content,
+        is_error,
+    };
+    AgentEvent {
+        message: Some(ChatMessage::results([result])),
+        actions,
+        ..at.event(0)
     }
 }
 
@@ -67,7 +98,7 @@ pub(super) async fn call(at: At<'_>, pending: &PendingCall) -> Outcome {
 async fn around(
     step: &mut ToolStep<'_>,
     confirmation: Option<&Confirmation>,
-    later: &mut bool,
+    aside: &mut Aside,
 ) -> Result<Value, BoxError> {
     let at = step.at;
     let mut before = Ok(None);
@@ -83,7 +114,7 @@ async fn around(
     let mut outcome = match (before, found) {
         (Ok(Some(value)), _) => Ok(value),
         (Err(error), _) | (_, Err(error)) => Err(error),
-        (Ok(None), Ok(found)) => run(step, &found, confirmation, later).await,
+        (Ok(None), Ok(found)) => run(step, &found, confirmation, aside).await,
     };
     if let Err(error) = &mut outcome {
         for callback in model::callbacks(&at) {
@@ -140,7 +171,12 @@ async fn find(at: At<'_>, name: &str) -> Result<Found, BoxError> {
     for place in delegation::delegates(at.roster, at.place) {
         let delegate = &*at.roster.at(place).agent.name;
         if delegate == name {
-            return Ok(Found::Delegate(place));
+            let works = at.roster.at(place).agent.mode == Mode::Task;
+            return Ok(if works {
+                Found::Task
+            } else {
+                Found::Ask(place)
+            });
         }
         known.push(delegate.into());
     }
@@ -160,7 +196,7 @@ async fn run(
     step: &mut ToolStep<'_>,
     found: &Found,
     confirmation: Option<&Confirmation>,
-    later: &mut bool,
+    aside: &mut Aside,
 ) -> Result<Value, BoxError> {
     let call = step.call;
     if !step.arguments.is_object() {
@@ -172,7 +208,7 @@ async fn run(
         .into());
     }
     match found {
-        Found::Tool(tool) => run_tool(step, &**tool, confirmation, later).await,
+        Found::Tool(tool) => run_tool(step, &**tool, confirmation, aside).await,
         Found::Transfer => {
             let name = transfer::named(&step.arguments)?;
             transfer::target(step.at.roster, step.at.place, name)?;
@@ -187,9 +223,15 @@ async fn run(
             checked(step.at, &step.arguments)?;
             Ok(json!({ "result": "Task completed." }))
         }
-        Found::Delegate(_) => {
-            *later = true;
+        Found::Task => {
+            aside.later = true;
             Ok(Value::Null)
+        }
+        Found::Ask(place) => {
+            let asked = delegation::ask(step.at, *place, call).await?;
+            step.actions.state_delta.extend(asked.state);
+            aside.inner = asked.events;
+            Ok(asked.answer)
         }
     }
 }
@@ -209,11 +251,11 @@ async fn run_tool(
     step: &mut ToolStep<'_>,
     tool: &dyn Tool,
     confirmation: Option<&Confirmation>,
-    later: &mut bool,
+    aside: &mut Aside,
 ) -> Result<Value, BoxError> {
     let (at, call) = (step.at, step.call);
     let spec = tool.spec();
-    *later = spec.long_running || spec.deferred;
+    aside.later = spec.long_running || spec.deferred;
     let mut cx = ToolContext::within(&*call.id, at.cx);
     match confirmation {
         Some(Confirmation {

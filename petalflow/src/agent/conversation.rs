@@ -97,8 +97,14 @@ pub(crate) struct PendingCall {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) place: usize,
+    /// What an agent did that was asked something, in its own line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) inner: Vec<AgentEvent>,
     /// None where the result comes later.
     pub(crate) event: Option<AgentEvent>,
+    /// What is written to the state although there is no event.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) state: Map<String, Value>,
 }
 
 /// Something that a conversation waits for.
@@ -122,15 +128,21 @@ pub enum Pending {
 }
 
 impl Conversation {
-    /// The answer: the last thing that an agent said since the user spoke, or nothing.
+    /// The answer: the last thing that was said to the user since they spoke, or nothing.
     pub fn answer(&self) -> String {
         let since = self.events.iter().rev();
         since
-            .filter(|event| event.scope.is_none() && event.branch == self.branch)
+            .filter(|event| event.scope.as_deref() == self.scope() && event.branch == self.branch)
             .take_while(|event| !event.is_from_user())
             .find(|event| event.has_content())
             .map(AgentEvent::text)
             .unwrap_or_default()
+    }
+
+    /// The call that whoever speaks works on.
+    pub(crate) fn scope(&self) -> Option<&str> {
+        let task = self.speakers.last()?.task.as_ref();
+        task.map(|task| &*task.id)
     }
 
     /// The answer read as a `T`: what [`Agent::output`](super::Agent::output) asks the model for.

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::at::At;
 use super::conversation::Speaker;
 use super::gather::called;
 use super::roster::Roster;
-use super::{AgentEvent, Mode};
+use super::{AgentError, AgentEvent, AgentFlow, ConversationInput, Mode};
+use crate::BoxError;
 use crate::llm::ChatMessage;
 use crate::tool::{ToolCall, ToolResult, ToolSpec};
 
@@ -56,10 +57,91 @@ pub(super) fn finish(at: At<'_>) -> Arc<ToolSpec> {
 
 /// What the call that gives a task asks for.
 pub(super) fn request(task: &ToolCall) -> String {
-    match task.arguments.get("request") {
-        Some(Value::String(request)) => request.clone(),
-        _ => task.arguments.to_string(),
+    task.arguments.to_string()
+}
+
+/// The first task among the calls that the agent at `place` made last which nobody has answered.
+pub(super) fn open_task<'e>(
+    roster: &Roster,
+    place: usize,
+    events: impl DoubleEndedIterator<Item = &'e AgentEvent>,
+) -> Option<Speaker> {
+    let agent = &*roster.at(place).agent.name;
+    let works = |name: &str| {
+        delegates(roster, place)
+            .map(|place| &roster.at(place).agent)
+            .any(|agent| agent.mode == Mode::Task && *agent.name == *name)
+    };
+    let mut answered: Vec<&str> = Vec::new();
+    for event in events.rev() {
+        let Some(message) = &event.message else {
+            continue;
+        };
+        answered.extend(message.tool_results().map(|result| &*result.call_id));
+        if event.author == agent && message.calls().next().is_some() {
+            let mut calls = message.calls();
+            let task = calls.find(|call| works(&call.name) && !answered.contains(&&*call.id))?;
+            return Some(Speaker {
+                agent: task.name.clone(),
+                task: Some(task.clone()),
+            });
+        }
     }
+    None
+}
+
+/// What an agent answered that was asked one thing.
+pub(super) struct Asked {
+    pub(super) answer: Value,
+    pub(super) events: Vec<AgentEvent>,
+    pub(super) state: Map<String, Value>,
+}
+
+/// Asks the agent at a place one thing: a conversation of its own, within the task of the call.
+pub(super) async fn ask(at: At<'_>, place: usize, call: &ToolCall) -> Result<Asked, BoxError> {
+    let agent = &at.roster.at(place).agent;
+    let line = format!("{}@1", agent.name);
+    let branch = match &at.conversation.branch {
+        Some(branch) => format!("{branch}.{line}"),
+        None => line,
+    };
+    let input = ConversationInput {
+        branch: Some(branch),
+        state: at.conversation.state.clone(),
+        speakers: vec![Speaker {
+            agent: agent.name.to_string(),
+            task: None,
+        }],
+        ..request(call).into()
+    };
+    let flow = AgentFlow::of(at.root());
+    let talk = crate::flow::nested(flow, at.cx, &agent.name, u64::MAX, input).await?;
+    if !talk.pending().is_empty() {
+        return Err(format!(
+            "agent `{}` waits for people, which one that is asked once cannot: give it `Mode::Task`",
+            agent.name
+        )
+        .into());
+    }
+    let text = talk.answer();
+    let answer = match &agent.output {
+        Some(_) => super::output::read(&text).map_err(AgentError::Output)?,
+        None => Value::String(text),
+    };
+    let events: Vec<AgentEvent> = talk
+        .events
+        .into_iter()
+        .filter(|event| !event.is_from_user())
+        .collect();
+    let mut state = Map::new();
+    for event in &events {
+        state.extend(event.actions.state_delta.clone());
+    }
+    Ok(Asked {
+        answer: json!({ "result": answer }),
+        events,
+        state,
+    })
 }
 
 /// A task that is done: its result for whoever gave it, and who speaks then.

@@ -1,5 +1,7 @@
 //! What the calls of one step came to, and what follows from it.
 
+use serde_json::{Map, Value};
+
 use super::at::At;
 use super::conversation::{Outcome, Speaker};
 use super::delegation::{self, Done};
@@ -9,6 +11,7 @@ use crate::llm::{ChatMessage, Part, Role, ToolCall};
 /// What the calls came to.
 pub(super) struct Gathered {
     pub(super) events: Vec<AgentEvent>,
+    pub(super) state: Map<String, Value>,
     /// Who speaks from now on, if that changes.
     pub(super) speakers: Option<Vec<Speaker>>,
     /// Whether the turn goes on.
@@ -20,19 +23,25 @@ pub(super) fn gather(at: At<'_>) -> Result<Gathered, AgentError> {
     let conversation = at.conversation;
     let mut outcomes: Vec<&Outcome> = conversation.outcomes.iter().collect();
     outcomes.sort_by_key(|outcome| outcome.place);
-    let results = merge::responses(outcomes.into_iter().map(|outcome| outcome.event.clone()));
     let calls = last_calls(at);
     let mut gathered = Gathered {
         events: Vec::new(),
+        state: Map::new(),
         speakers: None,
         goes_on: true,
     };
+    for outcome in &outcomes {
+        gathered.state.extend(outcome.state.clone());
+        gathered.events.extend(outcome.inner.iter().cloned());
+    }
+    let results = merge::responses(outcomes.into_iter().map(|outcome| outcome.event.clone()));
     if let Some(mut results) = results {
         let asked = calls.and_then(|said| confirmation::request(said, &results, at.event(1)));
         let answer = answer(at, &results);
         let target = results.actions.transfer_to_agent.clone();
         let done = delegation::done(at, &mut results);
         gathered.goes_on = !results.is_final();
+        gathered.state.extend(results.actions.state_delta.clone());
         gathered.events.push(results);
         gathered.goes_on &= asked.is_none();
         gathered.events.extend(asked);
@@ -53,15 +62,27 @@ pub(super) fn gather(at: At<'_>) -> Result<Gathered, AgentError> {
         // Nothing has come back: what the calls themselves say decides.
         gathered.goes_on = !said.is_final();
     }
-    if gathered.speakers.is_none()
-        && let Some(speaker) = delegated(at, calls)
-    {
-        let mut speakers = conversation.speakers.clone();
-        speakers.push(speaker);
+    next_task(at, &mut gathered);
+    Ok(gathered)
+}
+
+/// Gives the next task, if whoever speaks from now on has called for one that nobody has begun.
+fn next_task(at: At<'_>, gathered: &mut Gathered) {
+    let conversation = at.conversation;
+    let speakers = gathered.speakers.as_ref().unwrap_or(&conversation.speakers);
+    let Some(place) = speakers
+        .last()
+        .and_then(|speaker| at.roster.place(&speaker.agent))
+    else {
+        return;
+    };
+    let events = conversation.events.iter().chain(&gathered.events);
+    if let Some(task) = delegation::open_task(at.roster, place, events) {
+        let mut speakers = speakers.clone();
+        speakers.push(task);
         gathered.speakers = Some(speakers);
         gathered.goes_on = true;
     }
-    Ok(gathered)
 }
 
 /// The last event in which the agent called something.
@@ -107,25 +128,4 @@ fn transferred(at: At<'_>, place: usize) -> Vec<Speaker> {
         agent: at.roster.at(place).agent.name.to_string(),
         task: None,
     }]
-}
-
-/// The first agent that was given a task and has not answered.
-fn delegated(at: At<'_>, said: Option<&AgentEvent>) -> Option<Speaker> {
-    let calls = said?.message.iter().flat_map(ChatMessage::calls);
-    let mut open = calls.filter(|call| {
-        !at.conversation.outcomes.iter().any(|outcome| {
-            let results = outcome.event.iter().flat_map(|event| &event.message);
-            results
-                .flat_map(ChatMessage::tool_results)
-                .any(|result| result.call_id == call.id)
-        })
-    });
-    open.find_map(|call| {
-        let place = delegation::delegates(at.roster, at.place)
-            .find(|place| *at.roster.at(*place).agent.name == *call.name)?;
-        Some(Speaker {
-            agent: at.roster.at(place).agent.name.to_string(),
-            task: Some(call.clone()),
-        })
-    })
 }

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::history;
-use super::{AgentError, History, Mode, ModelCall, transfer};
+use super::{AgentError, History, Mode, ModelCall, delegation, history, transfer};
 use crate::BoxError;
 use crate::middleware::BoxFuture;
 
@@ -98,7 +97,8 @@ impl RequestProcessor for Instructions {
 impl RequestProcessor for Identity {
     fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
         let agent = call.at.agent();
-        if agent.named {
+        // One that is asked once is only as it is told to be.
+        if agent.named && agent.mode != Mode::SingleTurn {
             let mut text = format!(
                 "You are an agent. Your internal name is \"{}\".",
                 agent.name
@@ -109,6 +109,9 @@ impl RequestProcessor for Identity {
                 text.push_str("\".");
             }
             call.instruct(&text);
+        }
+        if agent.mode == Mode::Task {
+            call.instruct(delegation::INSTRUCTION);
         }
         done(Ok(()))
     }

@@ -1,6 +1,6 @@
 //! The events of an agent's run, as people want to see them.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::{AgentEvent, AgentFlow, Conversation};
 use crate::event::{Event, EventKind, Events, TaskInfo};
+use crate::interrupt::Interrupt;
 use crate::{Namespace, RunError};
 
 /// How a node of an agent sends an event of the conversation to who listens: a piece of a message, or what an agent said that
@@ -61,8 +62,21 @@ pub enum What {
     },
     /// The turn has ended.
     Finished(Box<Conversation>),
+    /// A tool asks people something by the means of flows ([`Context::ask`](crate::Context::ask)), and the turn waits.
+    Interrupted(Vec<Interrupt>),
     /// The run has failed.
     Failed(RunError),
+}
+
+impl Progress {
+    fn end(superstep: u64, what: What) -> Self {
+        Progress {
+            namespace: Namespace::ROOT,
+            superstep,
+            task: None,
+            what,
+        }
+    }
 }
 
 impl Told {
@@ -78,6 +92,8 @@ impl Told {
 pub struct AgentEvents {
     events: Events<AgentFlow>,
     ready: VecDeque<Progress>,
+    /// The events of agents within agents, by id: they are heard when they happen, and stand in the conversation later.
+    heard: HashSet<String>,
 }
 
 impl AgentEvents {
@@ -86,41 +102,48 @@ impl AgentEvents {
         AgentEvents {
             events,
             ready: VecDeque::new(),
+            heard: HashSet::new(),
         }
     }
 
-    fn take(&mut self, event: Event<Conversation>) {
-        let Event {
-            namespace,
-            superstep,
-            task,
-            kind,
-        } = event;
-        let mut push = |what| {
-            self.ready.push_back(Progress {
-                namespace: namespace.clone(),
-                superstep,
-                task: task.clone(),
-                what,
-            });
-        };
-        match kind {
+    fn take(&mut self, event: &Event<Conversation>, within: bool) {
+        if let Some(inner) = event.nested::<Conversation>() {
+            return self.take(inner, true);
+        }
+        let what = match &event.kind {
             EventKind::NodeFinished { update, .. } => {
-                // What the user says is no news.
-                let said = update.events().iter().flat_map(|write| write.value());
-                let said = said.filter(|event| !event.is_from_user() || event.scope.is_some());
-                said.cloned().map(What::Event).for_each(&mut push);
+                for said in update.events().iter().flat_map(|write| write.value()) {
+                    // What the user says is no news.
+                    let news = !(said.is_from_user() && event.node() == Some("begin"));
+                    if news && !self.heard.remove(&said.id) {
+                        if within {
+                            self.heard.insert(said.id.clone());
+                        }
+                        self.push(event, What::Event(said.clone()));
+                    }
+                }
+                return;
             }
-            EventKind::Custom { value } => push(match Told::read(&value) {
+            EventKind::Custom { value } => match Told::read(value) {
                 Some(event) if event.partial => What::Piece(event),
                 Some(event) => What::Event(event),
-                None => What::Custom(value),
-            }),
-            EventKind::Retry { error, .. } => push(What::Retry { error }),
-            EventKind::Finished { state } => push(What::Finished(Box::new(state))),
-            EventKind::Failed { error } => push(What::Failed(error)),
-            _ => {}
-        }
+                None => What::Custom(value.clone()),
+            },
+            EventKind::Retry { error, .. } => What::Retry {
+                error: error.clone(),
+            },
+            _ => return,
+        };
+        self.push(event, what);
+    }
+
+    fn push(&mut self, event: &Event<Conversation>, what: What) {
+        self.ready.push_back(Progress {
+            namespace: event.namespace.clone(),
+            superstep: event.superstep,
+            task: event.task.clone(),
+            what,
+        });
     }
 }
 
@@ -133,7 +156,21 @@ impl Stream for AgentEvents {
                 return Poll::Ready(Some(ready));
             }
             match std::task::ready!(Pin::new(&mut self.events).poll_next(cx)) {
-                Some(event) => self.take(event),
+                Some(event) => match event.kind {
+                    EventKind::Interrupted { interrupts, .. } => {
+                        let what = What::Interrupted(interrupts);
+                        return Poll::Ready(Some(Progress::end(event.superstep, what)));
+                    }
+                    EventKind::Finished { state } => {
+                        let what = What::Finished(Box::new(state));
+                        return Poll::Ready(Some(Progress::end(event.superstep, what)));
+                    }
+                    EventKind::Failed { error } => {
+                        let what = What::Failed(error);
+                        return Poll::Ready(Some(Progress::end(event.superstep, what)));
+                    }
+                    _ => self.take(&event, false),
+                },
                 None => return Poll::Ready(None),
             }
         }

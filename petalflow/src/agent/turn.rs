@@ -15,7 +15,7 @@ use super::conversation::{
 use super::definition::Definition;
 use super::gather;
 use super::roster::Roster;
-use super::{AgentError, AgentEvent, begin, call};
+use super::{AgentError, begin, call};
 use crate::{BoxError, Context, Route, flow, node};
 
 /// What follows a step: the model, tools, or the end.
@@ -149,11 +149,7 @@ impl Gather {
     > {
         let roster = self.0.roster()?;
         let gathered = gather::gather(at(&roster, conversation, &cx)?)?;
-        let mut delta = serde_json::Map::new();
-        for AgentEvent { actions, .. } in &gathered.events {
-            delta.extend(actions.state_delta.clone());
-        }
-        let (state, temp) = split(delta);
+        let (state, temp) = split(gathered.state);
         let after = if gathered.goes_on {
             After::Ask
         } else {

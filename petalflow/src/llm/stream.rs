@@ -190,7 +190,10 @@ pub struct LlmStream {
     so_far: Aggregate,
     index: usize,
     wants_json: bool,
+    watchers: Vec<Watcher>,
 }
+
+type Watcher = Box<dyn FnMut(&StreamChunk) + Send>;
 
 pub(crate) type Pieces = Pin<Box<dyn Stream<Item = Result<Piece, LlmError>> + Send>>;
 
@@ -205,6 +208,7 @@ impl LlmStream {
             so_far: Aggregate::new(),
             index: 0,
             wants_json: request.json_schema.is_some(),
+            watchers: Vec::new(),
         }
     }
 
@@ -239,6 +243,30 @@ impl LlmStream {
         }
         // Only a stream that was read to its end before.
         Ok(LlmResponse::default())
+    }
+
+    /// The same, watched: the function sees each piece before the reader does, and is dropped with the stream. The one that is
+    /// added last comes last.
+    ///
+    /// ```
+    /// use petalflow::llm::{LlmResponse, LlmStream};
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// static PIECES: AtomicUsize = AtomicUsize::new(0);
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let stream = LlmStream::whole(LlmResponse::text_only("hello")).watched(|_| {
+    ///     PIECES.fetch_add(1, Ordering::Relaxed);
+    /// });
+    /// stream.into_response().await.unwrap();
+    /// assert_eq!(PIECES.load(Ordering::Relaxed), 2);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn watched(mut self, watch: impl FnMut(&StreamChunk) + Send + 'static) -> Self {
+        self.watchers.push(Box::new(watch));
+        self
     }
 
     /// The same once its first piece is there, or why there is none.
@@ -313,7 +341,7 @@ impl Stream for LlmStream {
             return Poll::Ready(None);
         };
         pieces.as_mut().poll_next(cx).map(|piece| {
-            Some(match piece {
+            let chunk = match piece {
                 Some(Ok(Piece::Delta(delta))) => {
                     self.so_far.push(&delta);
                     self.chunk(delta, None)
@@ -321,7 +349,9 @@ impl Stream for LlmStream {
                 Some(Ok(Piece::End(rest))) => self.last(*rest),
                 Some(Err(error)) => self.broken(error),
                 None => self.last(LlmResponse::default()),
-            })
+            };
+            self.watchers.iter_mut().for_each(|watch| watch(&chunk));
+            Some(chunk)
         })
     }
 }

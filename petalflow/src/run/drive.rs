@@ -11,7 +11,7 @@ use super::{Begin, CancelToken, Extras, Settings, Shared, Start};
 use crate::error::Barrier;
 use crate::event::{Event, EventKind, Listener};
 use crate::flow::{Hop, Wiring};
-use crate::middleware::{BoxFuture, RunNext};
+use crate::middleware::{About, BoxFuture, RunNext};
 use crate::node::{Chosen, Delivery, Effects, Requirements, Scope};
 use crate::superstep::{NoEdge, Planner, Task, commit_one};
 use crate::thread::ThreadError;
@@ -71,8 +71,13 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
                 (input, Some(stored))
             }
         };
-        let name = flow.name().to_string();
-        let next = RunNext::new(&extras.run_middleware, move |input| {
+        let about = About {
+            flow: flow.name().to_string(),
+            thread: stored
+                .as_ref()
+                .map(|stored| Arc::clone(&stored.archive.thread)),
+        };
+        let next = RunNext::new(&extras.run_middleware, &about, |input| {
             let begin = match (input, stored) {
                 (Some(input), None) => Begin::Input(input),
                 (Some(input), Some(mut stored)) => {
@@ -83,7 +88,8 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
                 (None, None) => {
                     let problem = "a run that is not a thread's needs an input; its middleware passed none on";
                     let error = ThreadError::Request(problem.into());
-                    return Box::pin(std::future::ready(Err(RunError::of_thread(error, &name))));
+                    let error = RunError::of_thread(error, &about.flow);
+                    return Box::pin(std::future::ready(Err(error)));
                 }
             };
             engage(Start {

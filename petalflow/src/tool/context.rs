@@ -28,7 +28,7 @@ use crate::{BoxError, Context, Extract, ManagedValues, Scope};
 /// assert_eq!(cx.take_actions().state_delta["likes"], "petals");
 /// # }
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct ToolContext {
     /// The call's id.
     pub call_id: String,
@@ -36,6 +36,16 @@ pub struct ToolContext {
     state: Arc<Map<String, Value>>,
     confirmation: Option<Confirmation>,
     actions: Arc<Mutex<Actions>>,
+    listener: Option<Arc<dyn Fn(Value) + Send + Sync>>,
+}
+
+impl std::fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ToolContext")
+            .field("call_id", &self.call_id)
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
+    }
 }
 
 impl ToolContext {
@@ -178,6 +188,25 @@ impl ToolContext {
         }
     }
 
+    /// The same call, heard by a function: it gets what the tool [emits](Self::emit), in place of the run's events.
+    ///
+    /// ```
+    /// use petalflow::tool::ToolContext;
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// let heard = Arc::new(Mutex::new(Vec::new()));
+    /// let ear = heard.clone();
+    /// let cx = ToolContext::new("1").with_listener(move |value| ear.lock().unwrap().push(value));
+    /// cx.emit(&"half done")?;
+    /// assert_eq!(*heard.lock().unwrap(), ["half done"]);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_listener(mut self, listener: impl Fn(Value) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Arc::new(listener));
+        self
+    }
+
     /// Sends a value to whoever listens to the run's events. Outside a run nobody does.
     ///
     /// # Errors
@@ -191,10 +220,12 @@ impl ToolContext {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn emit<T: Serialize>(&self, value: &T) -> Result<(), serde_json::Error> {
-        match self.context() {
-            Some(cx) => cx.emit(value),
-            None => Ok(()),
+        match (&self.listener, self.context()) {
+            (Some(listener), _) => listener(serde_json::to_value(value)?),
+            (None, Some(cx)) => cx.emit(value)?,
+            (None, None) => {}
         }
+        Ok(())
     }
 
     /// A value of the session's state, as this call has left it.

@@ -1,6 +1,7 @@
 //! Agents: the loop between a model and its tools.
 
 mod confirmations;
+mod delegations;
 mod durable;
 mod history;
 mod kit;

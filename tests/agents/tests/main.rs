@@ -3,8 +3,10 @@
 
 mod agent;
 mod envelope;
+mod mcp;
 mod models;
 mod nodes;
+mod observe;
 mod prebuilt;
 mod providers;
 mod support;

@@ -1,0 +1,191 @@
+//! What an agent's turn costs beside its model and its tools: `cargo bench --bench agent`. Each figure stands beside its limit.
+
+#![allow(clippy::cast_precision_loss)]
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use petalflow::agent::{Agent, AgentEvent, Conversation, ConversationInput};
+use petalflow::llm::{
+    ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse, Part, Role, ScriptedModel,
+};
+use petalflow::middleware::BoxFuture;
+use petalflow::tool::{FuncTool, ToolCall, ToolSpec};
+use serde_json::json;
+use tokio::runtime::{Builder, Runtime};
+
+fn main() {
+    let runtime = Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime can be built");
+    println!("{:<58} {:>12} {:>12}", "what", "measured", "limit");
+    turns(&runtime);
+    streams(&runtime);
+    waiting();
+}
+
+fn row(what: &str, measured: &str, limit: &str) {
+    println!("{what:<58} {measured:>12} {limit:>12}");
+}
+
+/// Calls a tool when the user has spoken, and answers when the tool has.
+fn model() -> ScriptedModel {
+    let reply = |request: &LlmRequest| match request.messages.last().map(|last| last.role) {
+        Some(Role::Tool) => LlmResponse::text_only("3"),
+        _ => LlmResponse {
+            message: Some(ChatMessage::new(
+                Role::Assistant,
+                vec![Part::Call(ToolCall {
+                    name: "sum".into(),
+                    arguments: json!({"a": 1, "b": 2}),
+                    ..ToolCall::default()
+                })],
+            )),
+            ..LlmResponse::default()
+        },
+    };
+    ScriptedModel::from_fn(reply).forgetful()
+}
+
+fn agent() -> Agent {
+    let spec = ToolSpec::new("sum", "Adds two numbers.", json!({"type": "object"}));
+    let sum = FuncTool::untyped(spec, |arguments, _| async move {
+        Ok(json!(
+            arguments["a"]
+                .as_i64()
+                .zip(arguments["b"].as_i64())
+                .map(|(a, b)| a + b)
+        ))
+    });
+    Agent::new(model())
+        .name("adder")
+        .instructions("Add what you are given.")
+        .tool(sum)
+}
+
+/// A conversation of so many messages.
+fn conversation(runtime: &Runtime, agent: &Agent, messages: usize) -> Conversation {
+    let events = (0..messages).map(|place| {
+        let text = format!("message {place} of a conversation that has gone on for a while");
+        let event = if place % 2 == 0 {
+            AgentEvent::new(AgentEvent::USER, ChatMessage::user(text))
+        } else {
+            AgentEvent::new("adder", ChatMessage::assistant(text))
+        };
+        AgentEvent {
+            id: format!("{place}"),
+            ..event
+        }
+    });
+    let input = ConversationInput {
+        events: events.collect(),
+        ..ConversationInput::from("1 + 2?")
+    };
+    runtime.block_on(agent.run(input)).expect("it answers")
+}
+
+/// A turn with a call of a tool, in conversations of several lengths.
+fn turns(runtime: &Runtime) {
+    for messages in [10, 1_000, 10_000] {
+        let agent = agent();
+        let mut talk = conversation(runtime, &agent, messages);
+        let mut times = Vec::new();
+        for _ in 0..2_000 {
+            let begun = Instant::now();
+            talk = runtime
+                .block_on(agent.run(talk.say("1 + 2?")))
+                .expect("it answers");
+            times.push(begun.elapsed());
+            if talk.events.len() > messages + 400 {
+                talk = conversation(runtime, &agent, messages);
+            }
+        }
+        assert_eq!(talk.answer(), "3");
+        row(
+            &format!("a turn with a tool, after {messages} messages"),
+            &micros(median(&mut times)),
+            "20 us",
+        );
+        let said = talk.say("1 + 2?");
+        let info = allocation_counter::measure(|| {
+            black_box(runtime.block_on(agent.run(said)).expect("it answers"));
+        });
+        row("  its allocations", &info.count_total.to_string(), "alike");
+    }
+}
+
+/// The same while somebody listens.
+fn streams(runtime: &Runtime) {
+    use futures_util::StreamExt as _;
+    let agent = agent().streaming();
+    let mut times = Vec::new();
+    for _ in 0..2_000 {
+        let begun = Instant::now();
+        let progress = runtime.block_on(agent.events("1 + 2?").count());
+        times.push(begun.elapsed());
+        black_box(progress);
+    }
+    row(
+        "a turn with a tool, streamed to a listener",
+        &micros(median(&mut times)),
+        "",
+    );
+}
+
+fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn micros(time: Duration) -> String {
+    format!("{:.1} us", time.as_secs_f64() * 1e6)
+}
+
+/// Answers after a while.
+struct Slow;
+
+impl LlmClient for Slow {
+    fn name(&self) -> &'static str {
+        "slow"
+    }
+
+    fn complete<'a>(&'a self, _: &'a LlmRequest) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
+        Box::pin(async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            Ok(LlmResponse::text_only("done"))
+        })
+    }
+}
+
+/// A thousand agents that wait for their models at once: the memory at the peak. On one thread, because the counter counts the
+/// thread that it is asked on.
+fn waiting() {
+    const AGENTS: usize = 1_000;
+    let runtime = Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime can be built");
+    let agent = agent().model(Arc::new(Slow));
+    let work = || {
+        runtime.block_on(async {
+            let handles: Vec<_> = (0..AGENTS)
+                .map(|_| {
+                    let run = agent.run("a question of some words, as people ask them");
+                    tokio::spawn(async move { run.await.expect("it answers").answer().len() })
+                })
+                .collect();
+            for handle in handles {
+                black_box(handle.await.expect("no task panics"));
+            }
+        });
+    };
+    work();
+    let peak = allocation_counter::measure(work).bytes_max as f64;
+    row(
+        "1,000 agents waiting at once",
+        &format!("{:.1} MiB", peak / 1_048_576.0),
+        "100 MiB",
+    );
+}

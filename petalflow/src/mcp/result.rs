@@ -1,0 +1,192 @@
+//! What tools return, in MCP's words and in ours.
+
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde_json::{Map, Value, json};
+
+/// What a tool of a server returned: its structured content if it has any, else its text, and a list of parts where there is
+/// more than text. What it calls an error is one, in its words.
+pub(super) fn received(result: CallToolResult) -> Result<Value, String> {
+    let CallToolResult {
+        content,
+        structured_content,
+        is_error,
+        ..
+    } = result;
+    if is_error == Some(true) {
+        return Err(words(&content, structured_content.as_ref()));
+    }
+    let text_only = content
+        .iter()
+        .all(|block| matches!(block, ContentBlock::Text(_)));
+    Ok(match (structured_content, text_only) {
+        (Some(structured), true) => structured,
+        (Some(structured), false) => {
+            let media = content
+                .iter()
+                .filter(|block| !matches!(block, ContentBlock::Text(_)));
+            json!({ "result": structured, "content": media.map(part).collect::<Value>() })
+        }
+        (None, true) if content.is_empty() => Value::Null,
+        (None, true) => text(&content).into(),
+        (None, false) => content.iter().map(part).collect(),
+    })
+}
+
+/// What a tool of ours returned, for a client. Only an object can be structured content.
+pub(super) fn returned(value: Value) -> CallToolResult {
+    match value {
+        Value::Null => CallToolResult::success(Vec::new()),
+        Value::String(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+        value @ Value::Object(_) => CallToolResult::structured(value),
+        value => CallToolResult::success(vec![ContentBlock::text(value.to_string())]),
+    }
+}
+
+/// What went wrong in a tool of ours, for the model at the other end.
+pub(super) fn failed(message: impl Into<String>) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(message)])
+}
+
+fn words(content: &[ContentBlock], structured: Option<&Value>) -> String {
+    let text = text(content);
+    if !text.is_empty() {
+        return text;
+    }
+    structured.map_or_else(
+        || "the tool failed, and does not say why".into(),
+        Value::to_string,
+    )
+}
+
+fn text(content: &[ContentBlock]) -> String {
+    let texts: Vec<&str> = content
+        .iter()
+        .filter_map(|block| match block {
+            ContentBlock::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        })
+        .collect();
+    texts.join("\n")
+}
+
+fn part(block: &ContentBlock) -> Value {
+    match block {
+        ContentBlock::Text(text) => json!({ "type": "text", "text": text.text }),
+        ContentBlock::Image(image) => {
+            json!({ "type": "image", "media_type": image.mime_type, "data": image.data })
+        }
+        ContentBlock::Audio(audio) => {
+            json!({ "type": "audio", "media_type": audio.mime_type, "data": audio.data })
+        }
+        ContentBlock::ResourceLink(link) => json!({
+            "type": "resource_link",
+            "uri": link.uri,
+            "name": link.name,
+            "media_type": link.mime_type,
+        }),
+        ContentBlock::Resource(embedded) => resource(&embedded.resource),
+        // What a later protocol may bring: as it is.
+        other => serde_json::to_value(other).unwrap_or_default(),
+    }
+}
+
+fn resource(contents: &ResourceContents) -> Value {
+    match contents {
+        ResourceContents::TextResourceContents {
+            uri,
+            mime_type,
+            text,
+            ..
+        } => json!({ "type": "resource", "uri": uri, "media_type": mime_type, "text": text }),
+        ResourceContents::BlobResourceContents {
+            uri,
+            mime_type,
+            blob,
+            ..
+        } => json!({ "type": "resource", "uri": uri, "media_type": mime_type, "data": blob }),
+        other => serde_json::to_value(other).unwrap_or_default(),
+    }
+}
+
+/// A schema as providers want it: that of an object, whether the server says so or not.
+pub(super) fn object_schema(mut schema: Map<String, Value>) -> Value {
+    schema
+        .entry("type")
+        .or_insert_with(|| Value::from("object"));
+    schema
+        .entry("properties")
+        .or_insert_with(|| Map::new().into());
+    schema.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(content: Value, structured: Option<Value>, is_error: bool) -> CallToolResult {
+        let mut value = json!({ "content": content, "isError": is_error });
+        if let Some(structured) = structured {
+            value["structuredContent"] = structured;
+        }
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn results_become_values() {
+        let text = |text: &str| json!({ "type": "text", "text": text });
+        let picture = json!({ "type": "image", "data": "AAAA", "mimeType": "image/png" });
+        let ours = json!({ "type": "image", "data": "AAAA", "media_type": "image/png" });
+        for (content, structured, value) in [
+            (json!([]), None, Value::Null),
+            (json!([text("a")]), None, json!("a")),
+            (json!([text("a"), text("b")]), None, json!("a\nb")),
+            (
+                json!([text("{}")]),
+                Some(json!({ "n": 1 })),
+                json!({ "n": 1 }),
+            ),
+            (json!([]), Some(Value::Null), Value::Null),
+            (json!([text("a"), picture]), None, json!([text("a"), ours])),
+            (
+                json!([text("{}"), picture]),
+                Some(json!({ "n": 1 })),
+                json!({ "result": { "n": 1 }, "content": [ours] }),
+            ),
+            (
+                json!([{ "type": "resource", "resource": { "uri": "file:///a", "text": "hi" } }]),
+                None,
+                json!([{ "type": "resource", "uri": "file:///a", "media_type": null, "text": "hi" }]),
+            ),
+        ] {
+            assert_eq!(received(result(content, structured, false)), Ok(value));
+        }
+    }
+
+    #[test]
+    fn errors_keep_their_words() {
+        let text = json!([{ "type": "text", "text": "no such file" }]);
+        assert_eq!(
+            received(result(text, None, true)),
+            Err("no such file".into())
+        );
+        let structured = Some(json!({ "code": 7 }));
+        assert_eq!(
+            received(result(json!([]), structured, true)),
+            Err(r#"{"code":7}"#.into())
+        );
+        assert_eq!(
+            received(result(json!([]), None, true)),
+            Err("the tool failed, and does not say why".into())
+        );
+    }
+
+    #[test]
+    fn what_we_return_comes_back_as_it_was_where_the_protocol_can_say_it() {
+        for value in [json!("a"), json!({ "a": [1] }), Value::Null] {
+            assert_eq!(received(returned(value.clone())), Ok(value));
+        }
+        // Structured content must be an object: all else is text.
+        assert_eq!(received(returned(json!([1, 2]))), Ok(json!("[1,2]")));
+        assert_eq!(received(failed("no luck")), Err("no luck".into()));
+    }
+}

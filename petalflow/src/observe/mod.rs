@@ -1,0 +1,54 @@
+//! What happens in runs, for those who operate them: spans, and what models took.
+//!
+//! [`Spans`] makes a span for each run and each attempt of a node; `Traced` around a model's client or a tool makes one for
+//! each call. They are spans of the `tracing` crate with the names that OpenTelemetry's conventions give them for
+//! generative AI, so whatever listens to `tracing` shows them, and OpenTelemetry's tools understand them: with the feature
+//! `otel`, `otel::layer` hands them over.
+//!
+//! | span | named | attributes |
+//! | --- | --- | --- |
+//! | a run | `invoke_workflow {flow}` | `gen_ai.operation.name`, `gen_ai.workflow.name`, `gen_ai.conversation.id` (the thread) |
+//! | an attempt of a node | `node {node}` | `petalflow.node`, `.superstep`, `.attempt`, `.index`, `.namespace`, `.task.id` |
+//! | an agent | `invoke_agent {agent}` | `gen_ai.agent.name`, `.description`, `gen_ai.conversation.id` |
+//! | a call of a model | `chat {model}` | `gen_ai.provider.name`, `gen_ai.request.*`, `gen_ai.response.*`, `gen_ai.usage.*` |
+//! | a call of a tool | `execute_tool {tool}` | `gen_ai.tool.name`, `.call.id`, `.description`, `.type` |
+//!
+//! What fails has `error.type`, of few values, and the error's message as the description of its status. What is dropped before
+//! it has ended is `cancelled`. What a call cost is `petalflow.usage.cost`, in US dollars; the conventions have no name for it.
+//!
+//! **Prompts, answers, arguments and results are left out**, because they may be private: `Traced::with_content` adds them.
+//!
+//! Nothing is measured where nobody listens. `Totals` sums up what models took, by node.
+
+#[cfg(feature = "llm")]
+mod content;
+#[cfg(feature = "llm")]
+mod model;
+#[cfg(feature = "otel")]
+#[cfg_attr(docsrs, doc(cfg(feature = "otel")))]
+pub mod otel;
+mod place;
+#[cfg(feature = "llm")]
+mod report;
+mod span;
+mod spans;
+#[cfg(feature = "tool")]
+mod tool;
+#[cfg(feature = "llm")]
+mod totals;
+#[cfg(feature = "tool")]
+mod traced;
+
+#[cfg(feature = "llm")]
+pub use model::ModelSpan;
+pub(crate) use place::{carried, carried_call};
+#[cfg(feature = "llm")]
+pub use report::{Report, Tally};
+pub use span::agent_span;
+pub use spans::Spans;
+#[cfg(feature = "tool")]
+pub use tool::{ToolSpan, merged_span};
+#[cfg(feature = "llm")]
+pub use totals::{Counted, Totals};
+#[cfg(feature = "tool")]
+pub use traced::Traced;

@@ -1,0 +1,194 @@
+//! Servers that do not keep to the protocol, and connections that break.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use petalflow::mcp::{McpError, McpServer};
+use petalflow::tool::ToolError;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+
+use super::call;
+
+/// What a server that is written by hand does with a call of its tool `act`.
+#[derive(Clone, Copy)]
+enum Answer {
+    /// These bytes, with the call's id in place of `$id`.
+    Say(&'static str),
+    /// Nothing, and hangs up.
+    HangUp,
+    /// What is right.
+    Right,
+}
+
+/// Speaks for a server, line by line, until it hangs up.
+async fn speak(wire: DuplexStream, answer: impl Fn() -> Answer) {
+    let (read, mut write) = tokio::io::split(wire);
+    let mut lines = BufReader::new(read).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        let message: Value = serde_json::from_str(&line).expect("our client writes JSON");
+        let id = &message["id"];
+        let reply = match message["method"].as_str() {
+            Some("initialize") => json!({
+                "protocolVersion": message["params"]["protocolVersion"],
+                "capabilities": { "tools": {} },
+                "serverInfo": { "name": "by hand", "version": "0" },
+            }),
+            Some("tools/list") => json!({
+                "tools": [{ "name": "act", "inputSchema": { "type": "object" } }],
+            }),
+            Some("tools/call") => match answer() {
+                Answer::Say(text) => {
+                    let text = text.replace("$id", &id.to_string());
+                    write.write_all(text.as_bytes()).await.unwrap();
+                    continue;
+                }
+                Answer::HangUp => return,
+                Answer::Right => json!({ "content": [{ "type": "text", "text": "done" }] }),
+            },
+            _ => continue,
+        };
+        let reply = json!({ "jsonrpc": "2.0", "id": id, "result": reply });
+        let _ = write.write_all(format!("{reply}\n").as_bytes()).await;
+    }
+}
+
+/// A server that gives these answers in turn, and after them the right one. It counts how often it is dialled.
+fn by_hand(answers: &'static [Answer]) -> (McpServer, Arc<AtomicUsize>) {
+    let (dials, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&dials);
+    let server = McpServer::over("by hand", move || {
+        count.fetch_add(1, Ordering::SeqCst);
+        let asked = Arc::clone(&asked);
+        async move {
+            let (ours, theirs) = tokio::io::duplex(1 << 16);
+            tokio::spawn(speak(theirs, move || {
+                let place = asked.fetch_add(1, Ordering::SeqCst);
+                answers.get(place).copied().unwrap_or(Answer::Right)
+            }));
+            Ok(ours)
+        }
+    });
+    (server.timeout(Duration::from_millis(300)), dials)
+}
+
+#[tokio::test]
+async fn an_answer_of_the_wrong_shape_is_a_clear_error_and_the_next_call_goes_on() {
+    let answers = &[
+        Answer::Say("{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"strange\":1}}\n"),
+        Answer::Say("{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"tools\":[]}}\n"),
+        Answer::Say(
+            "{\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":-32603,\"message\":\"out of order\"}}\n",
+        ),
+    ];
+    let (server, dials) = by_hand(answers);
+    for _ in 0..2 {
+        let error = call(&server, "act", json!({})).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "MCP server `by hand` answered `act` with something else than its result: of another kind"
+        );
+    }
+    let error = call(&server, "act", json!({})).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "MCP server `by hand` refused `act`: out of order"
+    );
+    assert_eq!(call(&server, "act", json!({})).await.unwrap(), "done");
+    assert_eq!(dials.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn what_is_not_an_answer_at_all_ends_with_the_timeout() {
+    let answers = &[
+        Answer::Say("this is not JSON\n"),
+        Answer::Say("{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"content\":[{\"type\":\"text\""),
+    ];
+    let (server, dials) = by_hand(answers);
+    for _ in answers {
+        let error = call(&server, "act", json!({})).await.unwrap_err();
+        assert!(matches!(error, ToolError::Timeout(..)), "{error}");
+    }
+    // The half line spoils the one that comes next, and no more.
+    let _ = call(&server, "act", json!({})).await;
+    assert_eq!(call(&server, "act", json!({})).await.unwrap(), "done");
+    assert_eq!(dials.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_in_a_call_is_made_anew_for_the_next() {
+    let (server, dials) = by_hand(&[Answer::HangUp, Answer::Right, Answer::HangUp]);
+    for _ in 0..2 {
+        let error = call(&server, "act", json!({})).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the connection to MCP server `by hand` was lost while it worked on `act`: the server has hung up; whether the work was done is not known"
+        );
+        assert_eq!(call(&server, "act", json!({})).await.unwrap(), "done");
+    }
+    assert_eq!(dials.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn a_tool_that_is_held_finds_the_new_connection() {
+    let (server, dials) = by_hand(&[Answer::HangUp]);
+    let tools = server.tools().await.unwrap();
+    let tool = tools.get("act").unwrap();
+    let cx = petalflow::tool::ToolContext::new("1");
+    tool.call(json!({}), &cx).await.unwrap_err();
+    assert_eq!(tool.call(json!({}), &cx).await.unwrap(), "done");
+    assert_eq!(dials.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_cannot_be_reached_is_tried_again_and_then_a_clear_error() {
+    let dials = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&dials);
+    let server = McpServer::over("gone", move || {
+        count.fetch_add(1, Ordering::SeqCst);
+        async { Err::<DuplexStream, _>(std::io::Error::other("nobody is there")) }
+    });
+    let error = server.tools().await.unwrap_err();
+    assert!(matches!(error, McpError::Connect { .. }));
+    assert_eq!(
+        error.to_string(),
+        "cannot connect to MCP server `gone`: nobody is there; check that it starts and speaks MCP"
+    );
+    assert_eq!(dials.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_never_says_hello_is_given_up() {
+    let server = McpServer::over("mute", || async {
+        let (ours, theirs) = tokio::io::duplex(64);
+        tokio::spawn(async move {
+            std::future::pending::<()>().await;
+            drop(theirs);
+        });
+        Ok(ours)
+    });
+    let server = server.attempts(2).connect_timeout(Duration::from_secs(5));
+    let begun = tokio::time::Instant::now();
+    let error = server.tools().await.unwrap_err();
+    assert!(error.to_string().contains("no answer within 5s"), "{error}");
+    assert!(begun.elapsed() >= Duration::from_secs(10));
+}
+
+#[tokio::test]
+async fn a_server_that_says_no_hello_but_something_else_is_an_error() {
+    let server = McpServer::over("rude", || async {
+        let (ours, mut theirs) = tokio::io::duplex(1024);
+        tokio::spawn(async move {
+            let _ = theirs.write_all(b"go away\n").await;
+        });
+        Ok(ours)
+    });
+    let error = server.attempts(1).tools().await.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("cannot connect to MCP server `rude`: "),
+        "{error}"
+    );
+}

@@ -1,0 +1,153 @@
+//! A server that is a process of its own: this test binary once more, told by an environment variable what to do.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use petalflow::mcp::{self, McpServer};
+use petalflow::prelude::*;
+use petalflow::tool::ToolContext;
+use serde_json::json;
+
+use super::{add, all, call, until};
+
+const CHILD: &str = "PETALFLOW_TEST_MCP_CHILD";
+
+/// The number of this process.
+#[tool]
+fn number() -> u32 {
+    std::process::id()
+}
+
+/// Dies before it answers.
+#[tool]
+fn die() -> &'static str {
+    std::process::abort()
+}
+
+/// Not a test of its own: the server.
+#[test]
+fn the_child() {
+    if std::env::var_os(CHILD).is_none() {
+        return;
+    }
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
+    runtime
+        .block_on(mcp::serve(tools![add, number, die]).stdio())
+        .expect("the client speaks MCP");
+    // Nothing is left to be said to who counts tests.
+    std::process::exit(0);
+}
+
+/// The test harness of the child writes lines of its own before the server begins: they are no JSON, and are passed over.
+fn child() -> McpServer {
+    let path = module_path!();
+    let (_, path) = path
+        .split_once("::")
+        .expect("the binary's name comes first");
+    let test = format!("{path}::the_child");
+    McpServer::command("child", move || {
+        let mut command = Command::new(std::env::current_exe().expect("it is known"));
+        command
+            .args(["--exact", &test, "--nocapture"])
+            .env(CHILD, "1")
+            .stderr(std::process::Stdio::null());
+        command
+    })
+    .timeout(Duration::from_secs(30))
+}
+
+async fn number_of(server: &McpServer) -> u32 {
+    let number = call(server, "number", json!({})).await.unwrap();
+    number.as_str().unwrap().parse().unwrap()
+}
+
+fn lives(process: u32) -> bool {
+    // A process that has ended and was not waited for is a zombie: `Z` in its status.
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat"));
+    status.is_ok_and(|status| !status.contains(") Z "))
+}
+
+#[tokio::test]
+async fn a_program_is_started_and_its_tools_are_called() {
+    let server = child();
+    assert_eq!(
+        call(&server, "add", json!({ "a": 1, "b": 2 }))
+            .await
+            .unwrap(),
+        json!({ "sum": 3 })
+    );
+    assert_ne!(number_of(&server).await, std::process::id());
+}
+
+#[tokio::test]
+async fn a_program_that_dies_in_a_call_is_started_again_for_the_next() {
+    let server = child();
+    let tools = server.tools().await.unwrap();
+    let first = number_of(&server).await;
+    let die = tools.get("die").unwrap();
+    let error = die
+        .call(json!({}), &ToolContext::new("1"))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the connection to MCP server `child` was lost while it worked on `die`: the server has hung up; whether the work was done is not known"
+    );
+    let second = number_of(&server).await;
+    assert_ne!(first, second);
+}
+
+#[tokio::test]
+async fn a_program_that_is_killed_from_outside_is_started_again() {
+    let server = child();
+    let first = number_of(&server).await;
+    let killed = Command::new("kill")
+        .args(["-9", &first.to_string()])
+        .status();
+    assert!(killed.unwrap().success());
+    if Path::new("/proc/self/stat").exists() {
+        until(|| !lives(first)).await;
+    }
+    // The news may not have come through yet: then one call fails, and says so.
+    let mut again = call(&server, "number", json!({})).await;
+    if again.is_err() {
+        again = call(&server, "number", json!({})).await;
+    }
+    assert_ne!(again.unwrap().as_str().unwrap(), first.to_string());
+}
+
+#[tokio::test]
+async fn a_program_ends_when_it_is_closed_and_when_nobody_knows_it_any_more() {
+    if !Path::new("/proc/self/stat").exists() {
+        println!("skipped: there is no /proc to look into");
+        return;
+    }
+    let server = child();
+    let first = number_of(&server).await;
+    assert!(lives(first));
+    server.close().await;
+    assert!(!lives(first));
+    let second = number_of(&server).await;
+    assert!(lives(second));
+    drop(server);
+    until(|| !lives(second)).await;
+}
+
+#[tokio::test]
+async fn a_program_that_is_none_is_a_clear_error() {
+    let server = McpServer::stdio("no-such-program", ["--serve"]).attempts(1);
+    let error = server.tools().await.unwrap_err().to_string();
+    assert!(
+        error.starts_with("cannot connect to MCP server `no-such-program`: No such file"),
+        "{error}"
+    );
+    // One that ends at once.
+    let server = McpServer::stdio("true", [] as [&str; 0]).attempts(1);
+    let error = server.tools().await.unwrap_err().to_string();
+    assert!(
+        error.starts_with("cannot connect to MCP server `true`: "),
+        "{error}"
+    );
+    assert!(!all().is_empty());
+}

@@ -1,0 +1,128 @@
+//! The same over HTTP, on this machine.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use petalflow::mcp::{self, McpServer};
+use petalflow::tool::{ToolContext, ToolRegistry, ToolSet};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use super::{Waiting, add, all, call};
+
+const NO_HEADERS: [(&str, &str); 0] = [];
+
+async fn serve(address: &str, tools: ToolSet) -> (SocketAddr, JoinHandle<()>) {
+    let listener = TcpListener::bind(address).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(async move {
+        mcp::serve(tools).http(listener, []).await.unwrap();
+    });
+    (address, serving)
+}
+
+fn client(address: SocketAddr) -> McpServer {
+    McpServer::http(format!("http://{address}/mcp"), NO_HEADERS).timeout(Duration::from_secs(10))
+}
+
+#[tokio::test]
+async fn several_clients_call_tools_and_get_results_and_errors() {
+    let (address, _serving) = serve("127.0.0.1:0", all()).await;
+    for _ in 0..2 {
+        let server = client(address);
+        assert_eq!(
+            call(&server, "add", json!({ "a": 1, "b": 2 }))
+                .await
+                .unwrap(),
+            json!({ "sum": 3 })
+        );
+        let error = call(&server, "fail", json!({})).await.unwrap_err();
+        assert_eq!(error.to_string(), "out of order");
+        let text = call(&server, "repeat", json!({ "text": "x", "times": 2 << 20 })).await;
+        assert_eq!(text.unwrap().as_str().unwrap().len(), 2 << 20);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
+    let waiting = Waiting::default();
+    let (address, _serving) = serve("127.0.0.1:0", ToolSet::new().with(waiting.tool())).await;
+    let server = client(address);
+    let tools = server.tools().await.unwrap();
+    let cx = ToolContext::new("1");
+    {
+        let mut call = tools.get("wait").unwrap().call(json!({}), &cx);
+        tokio::select! {
+            _ = &mut call => panic!("it waits for ever"),
+            () = waiting.begun() => {}
+        }
+    }
+    waiting.dropped().await;
+}
+
+#[tokio::test]
+async fn progress_comes_over_http_too() {
+    let (address, _serving) = serve("127.0.0.1:0", all()).await;
+    let server = client(address).timeout(Duration::from_millis(400));
+    // Ten times 50 milliseconds: only progress keeps the call alive.
+    assert_eq!(
+        call(&server, "count", json!({ "to": 10 })).await.unwrap(),
+        "counted"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_and_comes_back_is_found_again() {
+    let (address, serving) = serve("127.0.0.1:0", all()).await;
+    let server = client(address).attempts(1);
+    let tools = server.tools().await.unwrap();
+    let (tool, cx) = (tools.get("add").unwrap(), ToolContext::new("1"));
+    let arguments = json!({ "a": 1, "b": 2 });
+    tool.call(arguments.clone(), &cx).await.unwrap();
+    serving.abort();
+    let _ = serving.await;
+    let error = tool
+        .call(arguments.clone(), &cx)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains(&format!("{address}")), "{error}");
+    let (_, _serving) = serve(&address.to_string(), petalflow::tools![add]).await;
+    let mut sum = tool.call(arguments.clone(), &cx).await;
+    if sum.is_err() {
+        sum = tool.call(arguments, &cx).await;
+    }
+    assert_eq!(sum.unwrap(), json!({ "sum": 3 }));
+}
+
+#[tokio::test]
+async fn tools_that_change_are_listed_again() {
+    let registry = ToolRegistry::new();
+    let served = mcp::serve(registry.clone());
+    let changed = served.changed();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = client(listener.local_addr().unwrap());
+    tokio::spawn(served.http(listener, []));
+    assert!(server.tools().await.unwrap().is_empty());
+    registry.register(add {});
+    for _ in 0..500 {
+        // The way by which the server speaks of its own accord is opened after the first answer.
+        changed.notify();
+        if server.tools().await.unwrap().len() == 1 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the news never came");
+}
+
+#[tokio::test]
+async fn a_header_that_cannot_be_sent_is_a_clear_error() {
+    let server = McpServer::http("http://user:secret@127.0.0.1:9/mcp", [("no header", "x")]);
+    let error = server.attempts(1).tools().await.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "cannot connect to MCP server `127.0.0.1:9/mcp`: `no header` is not the name of a header; check that it starts and speaks MCP"
+    );
+}

@@ -1,0 +1,85 @@
+//! What our server does for tools that are not plain.
+
+use petalflow::mcp;
+use petalflow::prelude::*;
+use petalflow::tool::{Confirmation, FuncTool, ToolContext, ToolSet};
+use serde_json::{Value, json};
+
+use super::{call, server, within};
+
+/// Deletes everything.
+#[tool(confirm)]
+fn delete() -> &'static str {
+    "deleted"
+}
+
+/// Asks while it runs.
+#[tool]
+fn ask(cx: ToolContext) {
+    cx.request_confirmation(Confirmation::ask("really?"));
+}
+
+/// Takes a week.
+#[tool(long_running)]
+fn order() -> Option<String> {
+    None
+}
+
+#[tokio::test]
+async fn a_tool_that_needs_confirmation_is_not_run_unless_that_is_said() {
+    let (server, _) = within(mcp::serve(tools![delete, ask]));
+    let error = call(&server, "delete", json!({})).await.unwrap_err();
+    assert!(
+        error.to_string().starts_with(
+            "tool `delete` needs a person's confirmation, which this server cannot ask for: "
+        ),
+        "{error}"
+    );
+    let error = call(&server, "ask", json!({})).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "tool `ask` asks for a person's confirmation, which this server cannot ask for"
+    );
+    let (server, _) = within(mcp::serve(tools![delete]).without_confirmation());
+    assert_eq!(call(&server, "delete", json!({})).await.unwrap(), "deleted");
+}
+
+#[tokio::test]
+async fn a_tool_whose_result_comes_later_says_so() {
+    let server = server(tools![order]);
+    let error = call(&server, "order", json!({})).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "tool `order` has begun, and its result comes later, which MCP clients cannot wait for"
+    );
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_refused() {
+    // The list is the client's of an hour ago.
+    let registry = petalflow::tool::ToolRegistry::new();
+    registry.register(FuncTool::new("ping", "Answers.", |_: Value| async {
+        Ok("pong")
+    }));
+    let (server, _) = within(mcp::serve(Shrinking(registry.clone(), Default::default())));
+    let error = call(&server, "ping", json!({})).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "MCP server `within` refused `ping`: unknown tool `ping`; there are "
+    );
+}
+
+/// Has its tools once.
+struct Shrinking(petalflow::tool::ToolRegistry, std::sync::atomic::AtomicBool);
+
+impl petalflow::tool::ToolSource for Shrinking {
+    fn tools(&self) -> petalflow::middleware::BoxFuture<'_, Result<ToolSet, petalflow::BoxError>> {
+        let first = !self.1.swap(true, std::sync::atomic::Ordering::SeqCst);
+        let tools = if first {
+            self.0.tools()
+        } else {
+            ToolSet::new()
+        };
+        Box::pin(std::future::ready(Ok(tools)))
+    }
+}
