@@ -12,9 +12,7 @@ use super::Said;
 use super::asking::say;
 use crate::interrupt::Ask;
 use crate::llm::{ChatMessage, Role};
-use crate::tool::{
-    Confirmation, Tool, ToolCall, ToolContext, ToolRegistry, ToolResult, ToolSet, normalize,
-};
+use crate::tool::{Confirmation, Tool, ToolCall, ToolContext, ToolRegistry, ToolResult, ToolSet};
 use crate::{BoxError, Context, Key, node};
 
 /// Makes the calls in the last message of the conversation in the key `K`, all at once, and adds one message with their
@@ -64,7 +62,7 @@ use crate::{BoxError, Context, Key, node};
 ///     .run(vec![ChatMessage::user("1 + 2?")])
 ///     .await?;
 /// let result = chat.messages[2].tool_results().next().unwrap();
-/// assert_eq!(result.content, json!({ "result": 3 }));
+/// assert_eq!(result.content, 3);
 /// # Ok(())
 /// # }
 /// ```
@@ -221,7 +219,7 @@ async fn answer(
     };
     let is_error = returned.is_err();
     let content = match returned {
-        Ok(value) => Value::Object(normalize(value)),
+        Ok(value) => value,
         Err(words) => json!({ "error": words }),
     };
     say(

@@ -83,10 +83,7 @@ fn script() -> ScriptedModel {
             }
         }
         Newest::Result { content, .. } => {
-            let result = content
-                .get("result")
-                .or(content.get("error"))
-                .unwrap_or(&content);
+            let result = content.get("error").unwrap_or(&content);
             match result.as_array() {
                 Some(facts) if facts.is_empty() => word_by_word("I know nothing about you yet."),
                 Some(facts) => {

@@ -235,12 +235,10 @@ fn script() -> ScriptedModel {
                 ))
             }
             Newest::User(question) => Reply::call("search", json!({ "query": question })),
-            Newest::Result { tool, content } if tool == "search" => {
-                match content["result"][0].as_str() {
-                    Some(title) => Reply::call("read", json!({ "title": title })),
-                    None => Reply::text("The library has nothing about it."),
-                }
-            }
+            Newest::Result { tool, content } if tool == "search" => match content[0].as_str() {
+                Some(title) => Reply::call("read", json!({ "title": title })),
+                None => Reply::text("The library has nothing about it."),
+            },
             Newest::Result { content, .. } => {
                 let field = |name: &str| {
                     content[name]

@@ -107,7 +107,7 @@ async fn a_loop_of_two_nodes_and_a_route() {
         .tool_results()
         .map(|result| result.content.clone())
         .collect();
-    assert_eq!(results, [json!({ "result": 3 }), json!({ "result": 7 })]);
+    assert_eq!(results, [json!(3), json!(7)]);
     let asked = model.requests();
     assert_eq!(
         (asked[0].tools.len(), asked[0].system.as_deref()),
@@ -142,7 +142,7 @@ async fn what_goes_wrong_is_told_to_the_model() {
     assert!(words.contains("`a`") && results[1].is_error, "{words}");
     assert_eq!(
         (&results[2].content, results[2].is_error),
-        (&json!({ "result": 3 }), false)
+        (&json!(3), false)
     );
     assert!(results[3].is_error && results[3].call_id == "c4");
 }
@@ -169,14 +169,14 @@ async fn tools_reach_the_memory() {
         Said::Result { result, .. } => Some(result),
         _ => None,
     });
-    assert_eq!(result, Some(&json!({ "result": 1 })));
+    assert_eq!(result, Some(&json!(1)));
 }
 
 #[tokio::test]
 async fn a_person_confirms_before_anything_is_called() {
     for (agreed, expected) in [
         (false, json!({ "error": "the user has refused this call" })),
-        (true, json!({ "result": 1 })),
+        (true, json!(1)),
     ] {
         let model = ScriptedModel::new([
             Reply::call("delete", json!({})).and_call("add", json!({ "a": 1, "b": 1 })),
