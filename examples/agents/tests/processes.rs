@@ -51,3 +51,16 @@ fn research_prints_its_report_or_writes_it() {
     let written = std::fs::read_to_string(folder.path().join("report.md")).expect("it is written");
     assert_eq!(written, printed);
 }
+
+#[test]
+fn the_program_in_the_readme_is_this_one_and_runs() {
+    let readme = include_str!("../../../README.md");
+    let program = include_str!("../src/bin/librarian.rs");
+    assert!(
+        readme.contains(program),
+        "README.md does not have `librarian.rs` as it is: copy it there"
+    );
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let said = run(env!("CARGO_BIN_EXE_librarian"), folder.path(), &[], "");
+    assert_eq!(said, "The Rose is on shelf 2.\n");
+}
