@@ -4,7 +4,9 @@ use std::env;
 use std::sync::Arc;
 
 use petalflow::llm::ScriptedModel;
-use petalflow::llm::{LlmClient, LlmError, LlmRequest, ProviderModel, Reply, Retrying, Role};
+use petalflow::llm::{
+    ChatMessage, LlmClient, LlmError, LlmRequest, ProviderModel, Reply, Retrying, Role,
+};
 use serde_json::Value;
 
 /// A key in the environment, and the model that it opens.
@@ -28,7 +30,7 @@ impl std::fmt::Debug for Choice {
     }
 }
 
-/// The model that the environment names: `OPENAI_BASE_URL` is any server that speaks OpenAI's language, a key is a
+/// The model that the environment names: `OPENAI_BASE_URL` is any server that speaks `OpenAI`'s language, a key is a
 /// provider's, `MODEL` is another model than the usual one. Without any of them it is the script.
 ///
 /// # Errors
@@ -95,7 +97,7 @@ pub fn newest(request: &LlmRequest) -> Newest {
             tool: result.name.clone(),
             content: result.content.clone(),
         },
-        None => Newest::User(message.map(|message| message.text()).unwrap_or_default()),
+        None => Newest::User(message.map(ChatMessage::text).unwrap_or_default()),
     }
 }
 

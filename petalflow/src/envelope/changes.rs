@@ -89,10 +89,10 @@ impl Output<Envelope> for Changes {
             errors,
         } = self;
         let writes = (
-            (!vars.is_empty()).then(|| EnvelopeVars(vars)),
-            (!artifacts.is_empty()).then(|| EnvelopeArtifacts(artifacts)),
-            (!messages.is_empty()).then(|| EnvelopeMessages(messages)),
-            (!errors.is_empty()).then(|| EnvelopeErrors(errors)),
+            (!vars.is_empty()).then_some(EnvelopeVars(vars)),
+            (!artifacts.is_empty()).then_some(EnvelopeArtifacts(artifacts)),
+            (!messages.is_empty()).then_some(EnvelopeMessages(messages)),
+            (!errors.is_empty()).then_some(EnvelopeErrors(errors)),
         );
         writes.apply(effects)
     }

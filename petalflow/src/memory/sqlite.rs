@@ -157,11 +157,8 @@ impl Backend for SqliteMemory {
 
     fn query(&self, query: Query) -> MemoryFuture<'_, Page> {
         Box::pin(async move {
-            let page = self
-                .0
-                .look(None, move |connection| page(connection, &query))
-                .await?;
-            page
+            let work = move |connection: &Connection| page(connection, &query);
+            self.0.look(None, work).await?
         })
     }
 }

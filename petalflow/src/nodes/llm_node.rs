@@ -84,7 +84,7 @@ impl LlmNode {
             input_vars: Vec::new(),
             output: None,
             retry: RetryPolicy::default(),
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
             budget: Budget::UNLIMITED,
             record_messages: false,
         }

@@ -68,7 +68,7 @@ async fn choose(
 #[node(Inquiry)]
 async fn answer(
     question: &str,
-    #[item] expert: &String,
+    #[item] expert: &str,
     experts: Managed<Team>,
     cx: Context,
 ) -> petalflow::Result<InquiryAnswer> {

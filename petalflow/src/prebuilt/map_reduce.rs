@@ -30,7 +30,7 @@ async fn hand_out(documents: &[String]) -> Each<String> {
 #[node(Reading)]
 async fn read(
     question: &str,
-    #[item] document: &String,
+    #[item] document: &str,
     model: Managed<Model>,
 ) -> petalflow::Result<ReadingFindings> {
     let request = LlmRequest {

@@ -3,7 +3,7 @@
 //!
 //! | flow | what it does |
 //! | --- | --- |
-//! | [`ThinkAndAct`] | a model thinks and calls tools until it has an answer (ReAct) |
+//! | [`ThinkAndAct`] | a model thinks and calls tools until it has an answer (`ReAct`) |
 //! | [`Supervise`] | a model hands work to the members of a team, one after the other |
 //! | [`Reflect`] | a draft is criticized and written anew until the critic accepts it |
 //! | [`AskExpert`] | a model picks the expert who answers |

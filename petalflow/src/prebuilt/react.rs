@@ -43,7 +43,7 @@ async fn choose(messages: &[ChatMessage]) -> Turn {
 }
 
 flow! {
-    /// Lets a model think and call tools until it has an answer, as in ReAct. Its tools are the run's managed
+    /// Lets a model think and call tools until it has an answer, as in `ReAct`. Its tools are the run's managed
     /// [`ToolSet`](crate::tool::ToolSet).
     ///
     /// An [`Agent`](crate::agent::Agent) does the same, and much besides; this is for flows of one's own that begin here.

@@ -88,15 +88,12 @@ async fn work(
         text: told,
     } = decision.clone();
     // A model may name somebody who is not there. It hears of it, and can choose anew.
-    let said = match team.get(&member) {
-        Some(agent) => agent.run_in(&cx, told.as_str()).await?.answer(),
-        None => {
-            let names: Vec<_> = team.names().collect();
-            format!(
-                "there is no `{member}`; choose one of: {}, or `finish`",
-                names.join(", ")
-            )
-        }
+    let said = if let Some(agent) = team.get(&member) {
+        agent.run_in(&cx, told.as_str()).await?.answer()
+    } else {
+        let names: Vec<_> = team.names().collect();
+        let names = names.join(", ");
+        format!("there is no `{member}`; choose one of: {names}, or `finish`")
     };
     Ok(ProjectNotes(vec![Note { member, told, said }]))
 }

@@ -89,7 +89,7 @@ fn query() -> impl Strategy<Value = Query> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let hour = Duration::from_secs(3_600);
+    let hour = Duration::from_hours(1);
     let ttl = prop_oneof![
         3 => Just(None),
         1 => Just(Some(hour)),

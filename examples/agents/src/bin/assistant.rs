@@ -16,8 +16,8 @@ use petalflow::agent::{
     Agent, AgentEvent, AgentEvents, AgentFlow, Conversation, ConversationInput, Pending, What,
 };
 use petalflow::checkpoint::SqliteStore;
-use petalflow::llm::{LlmClient, LlmRequest, Reply, ScriptedModel};
-use petalflow::memory::{Memory, SqliteMemory};
+use petalflow::llm::{ChatMessage, LlmClient, LlmRequest, Reply, ScriptedModel};
+use petalflow::memory::{Entry, Memory, SqliteMemory};
 use petalflow::prelude::*;
 use petalflow::thread::Thread;
 use petalflow_agent_examples::{Newest, choose, newest, word_by_word};
@@ -41,7 +41,7 @@ async fn recall(memory: Managed<Memory>) -> petalflow::Result<Vec<String>> {
     let facts = memory.within("facts").list().await?;
     Ok(facts
         .iter()
-        .map(|entry| entry.value_as())
+        .map(Entry::value_as)
         .collect::<Result<_, _>>()?)
 }
 
@@ -148,7 +148,7 @@ impl<R: BufRead, W: Write> Terminal<R, W> {
             writeln!(self.screen, "{}", event.text())?;
         }
         // A confirmation is asked for when the turn has ended.
-        let calls = event.message.iter().flat_map(|message| message.calls());
+        let calls = event.message.iter().flat_map(ChatMessage::calls);
         for call in calls.filter(|call| !event.long_running.contains(&call.id)) {
             writeln!(self.screen, "[{} {}]", call.name, call.arguments)?;
         }
@@ -296,7 +296,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_model_that_is_away_ends_the_turn_only() {
-        use petalflow::llm::{LlmError, LlmErrorKind};
+        use petalflow::llm::{ChatMessage, LlmError, LlmErrorKind};
         let folder = tempfile::tempdir().unwrap();
         let model = ScriptedModel::new([
             LlmError::new(LlmErrorKind::Connection, "the cable is out").into(),

@@ -1,3 +1,5 @@
+//! A librarian who looks books up before it answers.
+
 use std::sync::Arc;
 
 use petalflow::agent::Agent;

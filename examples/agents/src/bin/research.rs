@@ -170,7 +170,7 @@ async fn plan(
 /// Looks into one part, with the tools of the library.
 #[node(Research, retry = 2)]
 async fn investigate(
-    #[item] question: &String,
+    #[item] question: &str,
     model: Managed<Model>,
     cx: Context,
 ) -> petalflow::Result<ResearchFindings> {
@@ -178,8 +178,8 @@ async fn investigate(
         .name("investigator")
         .instructions("Answer from the library alone: search it, read what fits, and name the titles that you used.")
         .tools(tools![search, read]);
-    let talk = investigator.run_in(&cx, question.as_str()).await?;
-    let question = question.clone();
+    let talk = investigator.run_in(&cx, question).await?;
+    let question = question.to_string();
     Ok(ResearchFindings(vec![Finding {
         question,
         answer: talk.answer(),

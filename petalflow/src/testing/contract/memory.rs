@@ -8,7 +8,7 @@ use super::pool::at_once;
 use super::{Memories, Outcome};
 use crate::memory::{Backend, Cursor, Filter, MemoryError, Namespace, Query};
 
-const HOUR: Duration = Duration::from_secs(3_600);
+const HOUR: Duration = Duration::from_hours(1);
 
 /// Texts that have gone wrong somewhere before.
 const TEXTS: [&str; 14] = [

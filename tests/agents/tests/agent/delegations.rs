@@ -147,7 +147,7 @@ async fn a_call_within_a_task_may_need_a_person() {
         Reply::from(call("c", "wipe", json!({}))),
         Reply::from(call("f", "finish_task", json!({"result": "wiped"}))),
     ]);
-    let wipe = tool("wipe", |_, _| Ok(json!("clean"))).confirm(|_| Some("really?".into()));
+    let wipe = tool("wipe", |_, _| Ok(json!("clean"))).confirm_if(|_| Some("really?".into()));
     let executor = executor.name("executor").mode(Mode::Task).tool(wipe);
     let (agent, _) = scripted([
         Reply::from(call("1", "executor", json!({"request": "wipe it"}))),
