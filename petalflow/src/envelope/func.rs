@@ -18,14 +18,14 @@ type Function = dyn Fn(Envelope) -> BoxFuture<'static, Result<Changes, BoxError>
 /// use petalflow::envelope::{Changes, Envelope, FuncNode, NodeKind};
 /// use petalflow::prelude::*;
 ///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
 /// let double = FuncNode::new(|envelope: Envelope| async move {
 ///     let n = envelope.get_var("n").and_then(|n| n.as_i64()).ok_or("`n` is no number")?;
 ///     Ok(Changes::new().var("n", 2 * n))
 /// });
 /// assert_eq!(double.kind(), &NodeKind::Noop);
 ///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> petalflow::Result<()> {
 /// let flow = Graph::<Envelope>::builder("double")
 ///     .node(double.with_kind(NodeKind::Transform))
 ///     .build()?;

@@ -72,11 +72,11 @@ where
 /// use petalflow::BoxError;
 /// use petalflow::memory::{Embedded, InMemory, Memory};
 ///
-/// // One number per subject, in place of an embedding model.
-/// let embed = |texts: Vec<String>| async move {
+/// /// One number per subject, in place of an embedding model.
+/// async fn embed(texts: Vec<String>) -> Result<Vec<Vec<f32>>, BoxError> {
 ///     let vector = |text: &String| ["tulip", "river"].map(|word| text.matches(word).count() as f32).to_vec();
-///     Ok::<_, BoxError>(texts.iter().map(vector).collect())
-/// };
+///     Ok(texts.iter().map(vector).collect())
+/// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
