@@ -14,7 +14,7 @@ use super::output::Output;
 use super::processors::RequestProcessor;
 use super::{
     AgentEvents, AgentFlow, Artifacts, Callbacks, Conversation, ConversationInput, ModelCall,
-    ToolStep,
+    ToolStep, observed,
 };
 use crate::checkpoint::Store;
 use crate::llm::{LlmClient, LlmError, LlmRequest, LlmResponse};
@@ -355,7 +355,8 @@ impl Agent {
     /// The agent as a flow with the settings of a launch: managed values, middleware, timeouts.
     pub fn launch(&self) -> Launch<AgentFlow> {
         // What bounds a turn is `max_turns`.
-        Launch::new(AgentFlow::of(&self.0)).limit(u64::MAX)
+        let launch = Launch::new(AgentFlow::of(&self.0)).limit(u64::MAX);
+        observed::agent(launch, &self.0)
     }
 
     /// One turn: what is said, and all that it sets off, until there is an answer. `Conversation::say` goes on with it.

@@ -8,7 +8,7 @@ use super::at::At;
 use super::conversation::PendingCall;
 use super::{AgentError, AgentEvent, Mode, ModelCall, delegation, model, output, transfer};
 use crate::BoxError;
-use crate::llm::{LlmResponse, Part, Role, Status};
+use crate::llm::{FinishReason, LlmResponse, Part, Role, Status};
 use crate::tool::ToolSpec;
 
 /// What a step comes to.
@@ -121,9 +121,16 @@ fn said(
     response: LlmResponse,
     found: &[Arc<ToolSpec>],
 ) -> Option<AgentEvent> {
-    let error = (response.status == Status::Failed)
-        .then(|| format!("the provider of agent `{}` failed", call.agent()));
     let message = response.message.filter(|message| !message.parts.is_empty());
+    let error = match (&response.finish, &message) {
+        _ if response.status == Status::Failed => Some("the provider failed".to_string()),
+        // A model that was kept from answering has not just nothing to say.
+        (Some(FinishReason::Other(reason)), None) => Some(format!("the model stopped: {reason}")),
+        (Some(reason @ (FinishReason::ContentFilter | FinishReason::Length)), None) => {
+            Some(format!("the model stopped: {reason:?}"))
+        }
+        _ => None,
+    };
     if message.is_none() && error.is_none() && !response.interrupted {
         return None;
     }

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::at::At;
 use super::conversation::{Outcome, PendingCall};
-use super::{AgentEvent, Mode, ToolStep, confirmation, delegation, model, output, transfer};
+use super::{
+    AgentEvent, Mode, ToolStep, confirmation, delegation, model, observed, output, transfer,
+};
 use crate::llm::ChatMessage;
 use crate::tool::{Actions, Confirmation, Tool, ToolCall, ToolContext, ToolError, ToolResult};
 use crate::{BoxError, FailureKind};
@@ -208,7 +210,7 @@ async fn run(
         .into());
     }
     match found {
-        Found::Tool(tool) => run_tool(step, &**tool, confirmation, aside).await,
+        Found::Tool(tool) => run_tool(step, &observed::tool(tool), confirmation, aside).await,
         Found::Transfer => {
             let name = transfer::named(&step.arguments)?;
             transfer::target(step.at.roster, step.at.place, name)?;

@@ -154,6 +154,12 @@ impl Conversation {
         super::output::read(&self.answer()).map_err(AgentError::Output)
     }
 
+    /// Why there is no answer, if the last model that was asked gave none.
+    pub fn error(&self) -> Option<&str> {
+        let last = self.events.last()?;
+        last.error.as_deref()
+    }
+
     /// What the models took, in all turns.
     pub fn usage(&self) -> TokenUsage {
         self.events.iter().filter_map(|event| event.usage).sum()

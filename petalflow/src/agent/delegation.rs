@@ -123,6 +123,9 @@ pub(super) async fn ask(at: At<'_>, place: usize, call: &ToolCall) -> Result<Ask
         )
         .into());
     }
+    if let Some(error) = talk.error() {
+        return Err(format!("agent `{}` has no answer: {error}", agent.name).into());
+    }
     let text = talk.answer();
     let answer = match &agent.output {
         Some(_) => super::output::read(&text).map_err(AgentError::Output)?,

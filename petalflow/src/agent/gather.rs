@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::at::At;
 use super::conversation::{Outcome, Speaker};
 use super::delegation::{self, Done};
-use super::{AgentError, AgentEvent, confirmation, merge, output, transfer};
+use super::{AgentError, AgentEvent, confirmation, merge, observed, output, transfer};
 use crate::llm::{ChatMessage, Part, Role, ToolCall};
 
 /// What the calls came to.
@@ -36,6 +36,7 @@ pub(super) fn gather(at: At<'_>) -> Result<Gathered, AgentError> {
     }
     let results = merge::responses(outcomes.into_iter().map(|outcome| outcome.event.clone()));
     if let Some(mut results) = results {
+        observed::merged(&results);
         let asked = calls.and_then(|said| confirmation::request(said, &results, at.event(1)));
         let answer = answer(at, &results);
         let target = results.actions.transfer_to_agent.clone();

@@ -21,6 +21,7 @@ mod merge;
 mod model;
 mod model_call;
 mod node;
+mod observed;
 mod output;
 mod placeholders;
 pub mod processors;

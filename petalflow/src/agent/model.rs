@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 
 use super::callbacks::Callbacks;
 use super::roster::Roster;
-use super::{AgentError, AgentEvent, ModelCall, Told};
+use super::{AgentError, AgentEvent, ModelCall, Told, observed};
 use crate::BoxError;
 use crate::llm::{
     ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role, Status,
@@ -34,9 +34,9 @@ pub(super) async fn respond(call: &mut ModelCall<'_>) -> Result<LlmResponse, Box
             return Ok(response);
         }
     }
-    let model = of(at.roster, at.place)?;
+    let model = observed::model(of(at.roster, at.place)?);
     let answered = if at.agent().streaming {
-        streamed(&**model, call).await?
+        streamed(&model, call).await?
     } else {
         model.complete(&call.request).await
     };

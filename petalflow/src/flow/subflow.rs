@@ -70,7 +70,11 @@ async fn inside<C: Flow>(
             })
         }),
         namespace,
-        thread: Some(Arc::clone(shared.thread())),
+        // Without a store nothing else would tell the tasks of two runs of the flow apart, in two supersteps of its parent.
+        thread: Some(match &shared.desk {
+            Some(_) => Arc::clone(shared.thread()),
+            None => scope.task_id().to_string().into(),
+        }),
         ..Settings::default()
     };
     let begin = match &shared.desk {

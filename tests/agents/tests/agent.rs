@@ -1,6 +1,7 @@
 //! Agents: the loop between a model and its tools.
 
 mod confirmations;
+mod delegation_replays;
 mod delegations;
 mod durable;
 mod history;
@@ -11,6 +12,8 @@ mod output;
 mod parallel;
 mod parked;
 mod placeholders;
+mod replays;
+mod spans;
 mod streaming;
 mod tool_callbacks;
 mod transfers;

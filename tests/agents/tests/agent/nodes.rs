@@ -175,7 +175,8 @@ async fn an_agent_may_be_a_tool_of_another() {
     });
     let reply = Reply::call("ask_expert", json!({"question": "a"}))
         .and_call("ask_expert", json!({"question": "b"}));
-    let (agent, _) = scripted([reply, "done".into()]);
+    let again = Reply::call("ask_expert", json!({"question": "c"}));
+    let (agent, _) = scripted([reply, again, "done".into()]);
     let agent = agent.tool(expert).tool(returns("other", json!(1)));
     let talk = agent
         .store(&MemoryStore::new())
@@ -185,5 +186,32 @@ async fn an_agent_may_be_a_tool_of_another() {
         .unwrap()
         .finished()
         .unwrap();
-    assert_eq!(results(&talk), ["<a>", "<b>"]);
+    assert_eq!(results(&talk), ["<a>", "<b>", "<c>"]);
+}
+
+#[tokio::test]
+async fn what_agents_within_agents_say_has_ids_of_its_own_with_and_without_a_store() {
+    let once = echo()
+        .name("expert")
+        .mode(petalflow::agent::Mode::SingleTurn);
+    let ask = || Reply::call("expert", json!({"request": "?"}));
+    for stored in [false, true] {
+        let (agent, _) = scripted([
+            ask().and_call("expert", json!({"request": "?"})),
+            ask(),
+            "done".into(),
+        ]);
+        let agent = agent.agent(once.clone());
+        let talk = if stored {
+            let thread = agent.store(&MemoryStore::new()).thread("t");
+            thread.run("go").await.unwrap().finished().unwrap()
+        } else {
+            agent.run("go").await.unwrap()
+        };
+        let mut ids: Vec<&str> = talk.events.iter().map(|event| &*event.id).collect();
+        assert_eq!(ids.len(), 9);
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), 9, "stored: {stored}");
+    }
 }

@@ -5,6 +5,7 @@ pub(crate) mod replay;
 pub(crate) mod server;
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 /// A file of the test data that is not part of the repository; none, with a word about it, where it is absent.
 pub(crate) fn data(path: &str) -> Option<PathBuf> {
@@ -21,4 +22,12 @@ pub(crate) fn data(path: &str) -> Option<PathBuf> {
         root.display()
     );
     None
+}
+
+/// To be called before a test takes the spans of its thread. As long as there is but one subscriber, `tracing` asks the thread
+/// that first comes by a span whether anybody wants it, and another test's thread would say no for all: so there are two.
+pub(crate) fn take_spans() {
+    static OTHER: LazyLock<tracing::Dispatch> =
+        LazyLock::new(|| tracing::Dispatch::new(tracing_subscriber::registry()));
+    LazyLock::force(&OTHER);
 }
