@@ -12,6 +12,9 @@ use crate::{Context, Key, node};
 
 /// Sends the conversation in the key `K` to a model, and adds its reply.
 ///
+/// Each call copies the conversation once into its request. An agent (feature `agent`) shares it, which pays where
+/// conversations are long.
+///
 /// The reply may call tools, if it is told of some: [`Tools`](super::Tools) calls them.
 ///
 /// ```

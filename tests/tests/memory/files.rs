@@ -129,3 +129,17 @@ async fn a_file_of_another_program_is_refused() {
     };
     assert!(why.to_string().contains("another program"), "{why}");
 }
+
+#[tokio::test]
+async fn a_file_from_before_there_were_memories_gets_them() {
+    let folder = TempDir::new().expect("a folder can be made");
+    let path = folder.path().join("old.db");
+    drop(SqliteStore::open(&path).await.expect("it is made"));
+    // As layout 1 was.
+    let back = "DROP TABLE memories; PRAGMA user_version = 1;";
+    let undo = Connection::open(&path).and_then(|connection| connection.execute_batch(back));
+    undo.expect("it is as before");
+    let memory = open(&path).await;
+    memory.put("likes", "tulips").await.expect("it is written");
+    assert_eq!(memory.list().await.expect("it reads").len(), 1);
+}

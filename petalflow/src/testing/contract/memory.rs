@@ -1,4 +1,4 @@
-//! The contract of a memory's [`Backend`](crate::memory::Backend).
+//! The contract of a memory's [`Backend`].
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

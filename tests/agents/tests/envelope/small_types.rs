@@ -1,12 +1,13 @@
-//! Rows P020 to P032, as far as they are of petalflow's own types; P027 and P032 stand with the models, P030 and P031 with
-//! the tools.
+//! Rows P020 to P032; P027 stands with the models, P030 and P031 with the tools.
 
 use std::error::Error;
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use petalflow::envelope::{
     Changes, Envelope, FuncNode, NodeFailure, NodeKind, RetryPolicy, RouteDecision,
 };
+use petalflow::llm::{Delta, LlmClient, LlmRequest, Reply, ScriptedModel, TokenUsage};
 use petalflow::prelude::*;
 use serde_json::json;
 
@@ -113,4 +114,40 @@ fn p028_no_confidence_is_not_none_at_all() {
     let text = |decision| serde_json::to_string(decision).expect("it is JSON");
     assert!(!text(&unsure).contains("confidence"));
     assert!(text(&sure_of_nothing).contains("\"confidence\":0.0"));
+}
+
+#[tokio::test]
+async fn p032_pieces_are_numbered_and_the_last_says_what_it_took() {
+    let usage = TokenUsage {
+        output: 2,
+        ..TokenUsage::default()
+    };
+    let model = ScriptedModel::new([Reply::pieces(["Hel", "lo"]).with_usage(usage)]);
+    let mut stream = model
+        .stream(&LlmRequest::prompt("?"))
+        .await
+        .expect("it answers");
+    let mut seen = Vec::new();
+    let mut accumulated = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        accumulated.push(stream.accumulated().into_owned());
+        assert!(chunk.error.is_none());
+        seen.push((
+            chunk.index,
+            chunk.delta.clone(),
+            chunk.done,
+            chunk.usage().copied(),
+        ));
+    }
+    let text = |text: &str| Delta::Text(text.into());
+    assert_eq!(
+        seen,
+        [
+            (0, text("Hel"), false, None),
+            (1, text("lo"), false, None),
+            (2, Delta::None, true, Some(usage)),
+        ]
+    );
+    // What upstream repeats in each chunk, the stream keeps once; the last piece has it in its response.
+    assert_eq!(accumulated, ["Hel", "Hello", ""]);
 }

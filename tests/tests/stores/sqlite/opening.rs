@@ -107,7 +107,7 @@ async fn a_newer_layout_is_refused() {
             error,
             StoreError::NewerLayout {
                 found: 1000,
-                known: 1
+                known: 2
             }
         ),
         "{error:?}"
