@@ -9,7 +9,7 @@ use petalflow::llm::{ChatMessage, Reply, Role, ScriptedModel, ToolCall};
 use petalflow::memory::{InMemory, Memory};
 use petalflow::nodes::{ConfirmCall, Llm, Model, Said, Tools};
 use petalflow::prelude::*;
-use petalflow::tool::ToolSet;
+use petalflow::tool::{FuncTool, ToolSet};
 use serde_json::{Value, json};
 
 use super::said;
@@ -231,4 +231,45 @@ async fn nodes_without_what_they_need_say_so() {
         "{error}"
     );
     let _: BoxError = error.into();
+}
+
+#[tokio::test]
+async fn a_call_that_had_ended_is_not_made_again() {
+    let (counted, died) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let (count, die) = (Arc::clone(&counted), Arc::clone(&died));
+    let count = FuncTool::new("count", "Counts.", move |_: Value| {
+        let number = count.fetch_add(1, Ordering::SeqCst) + 1;
+        async move { Ok(number) }
+    });
+    let die = FuncTool::new("die", "Dies once.", move |_: Value| {
+        let first = die.fetch_add(1, Ordering::SeqCst) == 0;
+        async move {
+            tokio::task::yield_now().await;
+            assert!(!first, "it dies");
+            Ok("alive")
+        }
+    });
+    let calls = Reply::call("die", json!({})).and_call("count", json!({}));
+    let model = ScriptedModel::new([calls, "Done.".into()]);
+    let store = MemoryStore::new();
+    let launch = Converse::new()
+        .manage(Model::new(model))
+        .manage(ToolSet::new().with(count).with(die));
+    let thread = launch.launch().store(&store).thread("t");
+    thread.run(question("?")).await.expect_err("a tool panics");
+    let chat = thread
+        .resume(())
+        .await
+        .expect("it goes on")
+        .finished()
+        .expect("it ends");
+    let results: Vec<_> = chat.messages[2]
+        .tool_results()
+        .map(|result| result.content.clone())
+        .collect();
+    assert_eq!(results, [json!("alive"), json!(1)]);
+    assert_eq!(
+        (counted.load(Ordering::SeqCst), died.load(Ordering::SeqCst)),
+        (1, 2)
+    );
 }
