@@ -146,16 +146,11 @@ impl Cx<'_> {
             text,
         } = self;
         let ident = &tool.call;
-        let description = match &args.description {
-            Some(text) => quote!(&[#text]),
-            None => {
-                let lines = docs.iter().filter_map(|attr| match &attr.meta {
-                    Meta::NameValue(meta) => Some(meta.value.to_token_stream()),
-                    _ => None,
-                });
-                quote!(&[#(#lines),*])
-            }
+        let lines: Vec<_> = match &args.description {
+            Some(text) => vec![text.to_token_stream()],
+            None => docs.iter().filter_map(|attr| line(attr)).collect(),
         };
+        let description = quote!(&[#(#lines),*]);
         let (long_running, deferred) = (args.long_running, args.deferred);
         let confirm = self.confirm();
         let (arguments, cx) = (local("arguments"), local("cx"));
@@ -299,14 +294,11 @@ impl Cx<'_> {
             Returned::Result(ty, error) => {
                 let value = value(ty);
                 let (ok, wrong) = (local("ok"), local("wrong"));
-                let failed = match error {
-                    Some(error) => {
-                        let failed = runtime.spot(error, quote!(#runtime::__private::tool::failed));
-                        let named = nameable(error);
-                        quote!(#failed::<#named>)
-                    }
-                    None => quote!(#runtime::__private::tool::failed),
-                };
+                let failed = quote!(#runtime::__private::tool::failed);
+                let failed = error.as_ref().map_or(failed.clone(), |error| {
+                    let (failed, named) = (runtime.spot(error, failed), nameable(error));
+                    quote!(#failed::<#named>)
+                });
                 quote! {
                     match #call {
                         ::core::result::Result::Ok(#ok) => #value(#ok, #text),
@@ -355,6 +347,14 @@ impl Cx<'_> {
                 #body
             }
         })
+    }
+}
+
+/// The text of one line of a doc comment.
+fn line(doc: &Attribute) -> Option<TokenStream> {
+    match &doc.meta {
+        Meta::NameValue(meta) => Some(meta.value.to_token_stream()),
+        _ => None,
     }
 }
 

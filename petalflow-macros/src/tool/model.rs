@@ -44,9 +44,9 @@ pub(crate) enum Returned {
     /// Nothing.
     Unit,
     /// A value.
-    Value(Type),
+    Value(Box<Type>),
     /// `Result<T, E>`, or `Result<T>` with an error that only the alias knows.
-    Result(Type, Option<Type>),
+    Result(Box<Type>, Option<Box<Type>>),
 }
 
 impl Tool {
@@ -90,12 +90,15 @@ impl Returned {
             && segment.ident == "Result"
         {
             match types::arguments(segment)[..] {
-                [value] => return Returned::Result(value.clone(), None),
-                [value, error] => return Returned::Result(value.clone(), Some(error.clone())),
+                [value] => return Returned::Result(Box::new(value.clone()), None),
+                [value, error] => {
+                    let error = Some(Box::new(error.clone()));
+                    return Returned::Result(Box::new(value.clone()), error);
+                }
                 _ => {}
             }
         }
-        Returned::Value(ty.clone())
+        Returned::Value(Box::new(ty.clone()))
     }
 }
 

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::schemars::JsonSchema;
 use petalflow_graph::{Rule, words};
-use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use crate::Retry;
@@ -13,8 +13,8 @@ use crate::tool::{
     FnTool, Tool, ToolContext, ToolError, ToolFails, ToolHandle, ToolSet, ToolSpec, schema,
 };
 
+pub use crate::tool::schemars;
 pub use crate::tool::{ToolConfirm, question};
-pub use schemars;
 pub use serde;
 pub use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Reading the arguments of a call.
 
-use schemars::JsonSchema;
+use ::schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

@@ -4,6 +4,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A model's wish to have a tool called.
+///
+/// ```
+/// use petalflow::tool::ToolCall;
+/// use serde_json::json;
+///
+/// let call: ToolCall = serde_json::from_value(json!({ "id": "1", "name": "search", "arguments": { "query": "petals" } }))?;
+/// assert_eq!(call.arguments["query"], "petals");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Names it, so that its result finds it; empty where the provider gives none.
@@ -19,6 +28,20 @@ pub struct ToolCall {
 }
 
 /// What came of a [`ToolCall`].
+///
+/// ```
+/// use petalflow::tool::ToolResult;
+/// use serde_json::json;
+///
+/// let failed = ToolResult {
+///     call_id: "1".into(),
+///     name: "search".into(),
+///     content: json!({ "error": "the library is closed" }),
+///     is_error: true,
+/// };
+/// assert_eq!(serde_json::to_value(&failed)?["is_error"], true);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The call's id.

@@ -33,6 +33,33 @@
 //! # }
 //! ```
 
+//!
+//! The type of an argument derives `Deserialize` and `JsonSchema`. The latter is of the crate `schemars`, of which
+//! [`tool::schemars`](schemars) has what programs need that do not depend on it themselves:
+//!
+//! ```
+//! use petalflow::prelude::*;
+//! use petalflow::tool::schemars::{self, JsonSchema};
+//! use serde::Deserialize;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! #[serde(rename_all = "snake_case")]
+//! enum Shelf {
+//!     Novels,
+//!     FieldGuides,
+//! }
+//!
+//! /// Counts the books on a shelf.
+//! #[tool]
+//! fn count(shelf: Shelf) -> u32 {
+//!     match shelf {
+//!         Shelf::Novels => 70,
+//!         Shelf::FieldGuides => 7,
+//!     }
+//! }
+//! # assert_eq!(tools![count].len(), 1);
+//! ```
+
 mod actions;
 mod argument;
 mod attempts;
@@ -49,6 +76,7 @@ mod spec;
 
 pub mod layer;
 pub mod schema;
+pub mod schemars;
 
 pub(crate) use argument::read;
 pub(crate) use attempts::attempts;
@@ -69,10 +97,6 @@ pub use registry::ToolRegistry;
 pub use set::ToolSet;
 pub use source::ToolSource;
 pub use spec::ToolSpec;
-
-/// What derives the JSON Schema of an argument's type, with `#[schemars(crate = "petalflow::tool::schemars")]` where the
-/// program does not depend on it.
-pub use schemars;
 
 use std::sync::Arc;
 

@@ -4,6 +4,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What a model is told about a tool, and how it is run.
+///
+/// ```
+/// use petalflow::tool::ToolSpec;
+/// use serde_json::json;
+///
+/// let schema = json!({ "type": "object", "properties": { "title": { "type": "string" } } });
+/// let mut spec = ToolSpec::new("order", "Orders a book.", schema);
+/// spec.long_running = true;
+/// assert_eq!(serde_json::to_value(&spec)?["name"], "order");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolSpec {

@@ -1,5 +1,5 @@
 //! Behaviour of petalflow's tools, models and agents, by topic. Tests are named after the row or case they hold petalflow to:
-//! `a027_…` of ADK's agent loop, `i012_…` of the adapters, `p094_…` of PetalFlow's core, `c100_…` of the conformance cases.
+//! `a027_…` of ADK's agent loop, `i012_…` of the adapters, `p094_…` of the core's rows, `c100_…` of the conformance cases.
 
 mod agent;
 mod envelope;

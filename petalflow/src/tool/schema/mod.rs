@@ -38,9 +38,9 @@ pub use gemini::gemini;
 pub(crate) use nulls::drop_nulls;
 pub use strict::{NotStrict, strict};
 
-use schemars::generate::SchemaSettings;
-use schemars::transform::{RecursiveTransform, Transform};
-use schemars::{JsonSchema, Schema};
+use ::schemars::generate::SchemaSettings;
+use ::schemars::transform::{RecursiveTransform, Transform};
+use ::schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 /// The neutral schema of a type: an object in JSON Schema's draft 2020-12, without references except where the type is

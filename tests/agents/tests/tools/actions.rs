@@ -3,24 +3,24 @@
 use petalflow::tool::{Actions, Confirmation, merge};
 use serde_json::{Value, json};
 
-fn state(value: Value) -> Option<Actions> {
+fn state(value: Value) -> Actions {
     let Value::Object(state_delta) = value else {
         panic!("an object");
     };
-    Some(Actions {
+    Actions {
         state_delta,
         ..Actions::default()
-    })
+    }
 }
 
-fn artifacts(versions: &[(&str, i64)]) -> Option<Actions> {
-    Some(Actions {
+fn artifacts(versions: &[(&str, i64)]) -> Actions {
+    Actions {
         artifact_delta: versions
             .iter()
             .map(|(name, version)| ((*name).into(), *version))
             .collect(),
         ..Actions::default()
-    })
+    }
 }
 
 #[test]
@@ -54,15 +54,12 @@ fn a040_flags_are_ored_and_the_last_agent_named_goes_on() {
 
 #[test]
 fn a041_state_is_merged_deeply_and_the_later_leaf_wins() {
-    let all = merge([
-        state(
-            json!({ "user": { "name": "Ada", "likes": { "tea": 1, "rain": 1 } }, "n": 1, "list": [1, 2] }),
-        ),
-        state(
-            json!({ "user": { "likes": { "tea": 2 } }, "n": { "now": "an object" }, "list": [3] }),
-        ),
-        state(json!({ "user": { "age": 36 } })),
-    ]);
+    let deltas = [
+        json!({ "user": { "name": "Ada", "likes": { "tea": 1, "rain": 1 } }, "n": 1, "list": [1] }),
+        json!({ "user": { "likes": { "tea": 2 } }, "n": { "now": "an object" }, "list": [3] }),
+        json!({ "user": { "age": 36 } }),
+    ];
+    let all = merge(deltas.map(state).map(Some));
     assert_eq!(
         Value::Object(all.unwrap().state_delta),
         json!({
@@ -76,11 +73,11 @@ fn a041_state_is_merged_deeply_and_the_later_leaf_wins() {
 #[test]
 fn a042_the_highest_version_of_an_artifact_wins_and_negative_ones_are_kept() {
     let all = merge([
-        artifacts(&[("report", 3), ("draft", -2), ("old", -1)]),
-        artifacts(&[("report", 2), ("draft", -5), ("new", 0)]),
+        Some(artifacts(&[("report", 3), ("draft", -2), ("old", -1)])),
+        Some(artifacts(&[("report", 2), ("draft", -5), ("new", 0)])),
     ]);
     let expected = artifacts(&[("report", 3), ("draft", -2), ("old", -1), ("new", 0)]);
-    assert_eq!(all, expected);
+    assert_eq!(all, Some(expected));
 }
 
 #[test]
@@ -102,7 +99,7 @@ fn a043_requested_confirmations_are_all_kept() {
 
 #[test]
 fn a044_what_is_absent_leaves_the_other() {
-    let one = state(json!({ "a": 1 }));
+    let one = Some(state(json!({ "a": 1 })));
     assert_eq!(merge([None, None]), None);
     assert_eq!(merge([]), None);
     assert_eq!(merge([one.clone(), None]), one);

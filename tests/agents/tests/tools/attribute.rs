@@ -288,6 +288,10 @@ fn confirmations_are_asked_for_always_with_words_or_by_a_predicate() {
         id
     }
 
+    #[allow(
+        clippy::ref_option,
+        reason = "every argument comes as a reference to it"
+    )]
     fn is_many(ids: &[u32], _: &Option<String>) -> bool {
         ids.len() > 2
     }

@@ -88,10 +88,10 @@ async fn i025_a_result_that_json_has_no_form_for_is_a_readable_error() {
 #[test]
 fn i026_tools_and_clients_stand_behind_pointers() {
     fn is_tool<T: Tool + ?Sized>() {}
+    fn takes(_: Option<&dyn LlmClient>) {}
     is_tool::<dyn Tool>();
     is_tool::<FuncTool>();
     is_tool::<std::sync::Arc<dyn Tool>>();
-    fn takes(_: Option<&dyn LlmClient>) {}
     takes(None);
 }
 
