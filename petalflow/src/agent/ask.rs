@@ -99,7 +99,7 @@ async fn tools(call: &mut ModelCall<'_>) -> Result<Vec<Arc<ToolSpec>>, BoxError>
     if agent.mode == Mode::Task {
         more.push(delegation::finish(at));
     } else if output::as_tool(at) {
-        more.extend(agent.output.as_ref().map(|output| output.tool()));
+        more.extend(agent.output.as_ref().map(output::Output::tool));
     }
     let before = &call.request.tools;
     call.request.tools = if before.is_empty() && more.is_empty() {

@@ -119,5 +119,5 @@ fn keeps_the_conversation(roster: &Roster, place: usize) -> bool {
         return true;
     }
     let mut line = std::iter::once(place).chain(roster.above(place));
-    line.all(|place| place == Roster::ROOT || roster.at(place).agent.transfers_up)
+    line.all(|place| place == Roster::ROOT || roster.at(place).agent.transfers.up)
 }

@@ -1,15 +1,16 @@
 //! Code of the user's around models and tools.
 
 use std::future::ready;
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{ModelCall, ToolStep};
+use super::{Agent, ModelCall, ToolStep};
 use crate::BoxError;
 use crate::llm::{LlmError, LlmResponse};
 use crate::middleware::BoxFuture;
 
-/// What a callback decides: nothing, or what stands in place of what would have come.
+/// What a callback decides: nothing, or what stands in place of what would have come. See [`Callbacks`].
 pub type Instead<'a, T> = BoxFuture<'a, Result<Option<T>, BoxError>>;
 
 /// Code around an agent's model and tools. Of several, the first that returns something, or fails, is the last that is asked.
@@ -192,5 +193,92 @@ where
         error: &'a BoxError,
     ) -> Instead<'a, Value> {
         Box::pin(ready((self.0)(step, error)))
+    }
+}
+
+/// Callbacks of an agent.
+impl Agent {
+    /// Puts code around its model and its tools.
+    #[must_use]
+    pub fn callbacks(self, callbacks: impl Callbacks) -> Self {
+        self.edit(|agent| agent.callbacks.push(Arc::new(callbacks)))
+    }
+
+    /// Puts code around the models and tools of this agent and all below it, before their own.
+    #[must_use]
+    pub fn plugin(self, plugin: impl Callbacks) -> Self {
+        self.edit(|agent| agent.plugins.push(Arc::new(plugin)))
+    }
+
+    /// [`Callbacks::before_model`] as a closure.
+    #[must_use]
+    pub fn before_model(
+        self,
+        callback: impl Fn(&mut ModelCall<'_>) -> Result<Option<LlmResponse>, BoxError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.callbacks(BeforeModel(callback))
+    }
+
+    /// [`Callbacks::after_model`] as a closure.
+    #[must_use]
+    pub fn after_model(
+        self,
+        callback: impl Fn(&mut ModelCall<'_>, &LlmResponse) -> Result<Option<LlmResponse>, BoxError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.callbacks(AfterModel(callback))
+    }
+
+    /// [`Callbacks::on_model_error`] as a closure.
+    #[must_use]
+    pub fn on_model_error(
+        self,
+        callback: impl Fn(&mut ModelCall<'_>, &LlmError) -> Result<Option<LlmResponse>, BoxError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.callbacks(OnModelError(callback))
+    }
+
+    /// [`Callbacks::before_tool`] as a closure.
+    #[must_use]
+    pub fn before_tool(
+        self,
+        callback: impl Fn(&mut ToolStep<'_>) -> Result<Option<Value>, BoxError> + Send + Sync + 'static,
+    ) -> Self {
+        self.callbacks(BeforeTool(callback))
+    }
+
+    /// [`Callbacks::after_tool`] as a closure.
+    #[must_use]
+    pub fn after_tool(
+        self,
+        callback: impl Fn(
+            &mut ToolStep<'_>,
+            &Result<Value, BoxError>,
+        ) -> Result<Option<Value>, BoxError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.callbacks(AfterTool(callback))
+    }
+
+    /// [`Callbacks::on_tool_error`] as a closure.
+    #[must_use]
+    pub fn on_tool_error(
+        self,
+        callback: impl Fn(&mut ToolStep<'_>, &BoxError) -> Result<Option<Value>, BoxError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.callbacks(OnToolError(callback))
     }
 }

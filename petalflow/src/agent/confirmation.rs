@@ -7,7 +7,12 @@ use super::{AgentError, AgentEvent};
 use crate::llm::{ChatMessage, Part, Role, ToolCall, ToolResult};
 use crate::tool::Confirmation;
 
-/// The call by which an agent asks a person to confirm another. It is not a tool: the answer to it is the user's next input.
+/// The call by which an agent asks a person to confirm another. It is not a tool: the answer to it is the user's next input, a
+/// result of this name; see [`Pending`](super::Pending).
+///
+/// ```
+/// assert_eq!(petalflow::agent::CONFIRMATION, "adk_request_confirmation", "as front ends of ADK know it");
+/// ```
 pub const CONFIRMATION: &str = "adk_request_confirmation";
 
 /// What a call that was not confirmed answers.

@@ -17,18 +17,18 @@ use crate::tool::Confirmation;
 ///
 /// ```
 /// use petalflow::agent::{Agent, AgentEvent, Conversation};
-/// # use petalflow::agent::Echo;
+/// use petalflow::llm::ScriptedModel;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let agent = Agent::new(Echo);
+/// let agent = Agent::new(ScriptedModel::new(["hello yourself", "until tomorrow"]));
 /// let talk: Conversation = agent.run("hello").await?;
-/// assert_eq!(talk.to_string(), "hello");
+/// assert_eq!(talk.to_string(), "hello yourself");
 ///
 /// // Goes on, with what was said before.
 /// let talk = agent.run(talk.say("good bye")).await?;
 /// let said: Vec<String> = talk.events.iter().map(AgentEvent::text).collect();
-/// assert_eq!(said, ["hello", "hello", "good bye", "good bye"]);
+/// assert_eq!(said, ["hello", "hello yourself", "good bye", "until tomorrow"]);
 /// # Ok(())
 /// # }
 /// ```
@@ -108,6 +108,27 @@ pub(crate) struct Outcome {
 }
 
 /// Something that a conversation waits for.
+///
+/// ```
+/// use petalflow::agent::{Agent, ConversationInput, Pending};
+/// # use petalflow::llm::{Reply, ScriptedModel};
+/// use petalflow::tool::FuncTool;
+/// # use serde_json::{Value, json};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let model = ScriptedModel::new([Reply::call("delete", json!({})), "It is gone.".into()]);
+/// let delete = FuncTool::new("delete", "Deletes everything.", |_: Value| async { Ok("deleted") });
+/// let agent = Agent::new(model).tool(delete.confirm_if(|_| Some("Really everything?".into())));
+/// let talk = agent.run("tidy up").await?;
+/// let Some(Pending::Confirmation { id, hint, .. }) = talk.pending().pop() else { panic!("somebody must say yes") };
+/// assert_eq!(hint, "Really everything?");
+///
+/// let talk = agent.run(talk.say(ConversationInput::default().confirm(id, true))).await?;
+/// assert_eq!(talk.answer(), "It is gone.");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Pending {
@@ -234,6 +255,27 @@ impl ConversationInput {
     }
 
     /// The result of a call that was to come later, or how far it has come.
+    ///
+    /// ```
+    /// use petalflow::agent::{Agent, ConversationInput};
+    /// # use petalflow::llm::{Reply, ScriptedModel};
+    /// use petalflow::tool::FuncTool;
+    /// # use serde_json::{Value, json};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let model = ScriptedModel::new([Reply::call("build", json!({})), "It is built.".into()]);
+    /// let build = FuncTool::new("build", "Builds a house.", |_: Value| async { Ok(()) }).long_running();
+    /// let agent = Agent::new(model).tool(build);
+    /// let talk = agent.run("a house, please").await?;
+    /// let call = talk.pending()[0].id().to_string();
+    ///
+    /// // A year later:
+    /// let built = ConversationInput::default().result(call, "four rooms");
+    /// assert_eq!(agent.run(talk.say(built)).await?.answer(), "It is built.");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn result(self, call: impl Into<String>, content: impl Into<Value>) -> Self {
         self.returned(call.into(), "", content.into())
@@ -254,6 +296,20 @@ impl ConversationInput {
     }
 
     /// With a value in the conversation's state.
+    ///
+    /// ```
+    /// use petalflow::agent::{Agent, ConversationInput};
+    /// # use petalflow::llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let model = ScriptedModel::from_fn(|request| request.system.clone().unwrap_or_default());
+    /// let agent = Agent::new(model).instructions("You talk to {name}.");
+    /// let input = ConversationInput::from("hello").with_state("name", "Ann");
+    /// assert_eq!(agent.run(input).await?.answer(), "You talk to Ann.");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn with_state(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.state.insert(key.into(), value.into());

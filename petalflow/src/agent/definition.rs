@@ -1,6 +1,6 @@
 //! What an agent is made of.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -17,6 +17,25 @@ use crate::llm::{LlmClient, LlmRequest};
 use crate::tool::{Tool, ToolSource, ToolSpec};
 
 /// How an agent takes part in a conversation.
+///
+/// ```
+/// use petalflow::agent::{Agent, Mode};
+/// # use petalflow::llm::{Reply, ScriptedModel};
+/// # use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let model = ScriptedModel::new([
+/// #     Reply::call("translator", json!({ "request": "good morning, in Japanese" })),
+/// #     "ohayo".into(),
+/// #     "They say ohayo.".into(),
+/// # ]);
+/// let translator = Agent::named("translator").description("Translates words.").mode(Mode::SingleTurn);
+/// let guide = Agent::new(model).name("guide").agent(translator);
+/// assert_eq!(guide.run("What do people in Kyoto say in the morning?").await?.answer(), "They say ohayo.");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
@@ -30,6 +49,20 @@ pub enum Mode {
 }
 
 /// How much of a conversation an agent's model reads.
+///
+/// ```
+/// use petalflow::agent::{Agent, History};
+/// # use petalflow::llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let model = ScriptedModel::from_fn(|request| request.messages.len().to_string());
+/// let agent = Agent::new(model).history(History::Turn);
+/// let talk = agent.run("one").await?;
+/// assert_eq!(agent.run(talk.say("two")).await?.answer(), "1");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum History {
@@ -38,6 +71,13 @@ pub enum History {
     All,
     /// What was said since somebody spoke to the agent last.
     Turn,
+}
+
+/// Where an agent may hand the conversation, beside those below it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transfers {
+    pub(super) up: bool,
+    pub(super) aside: bool,
 }
 
 /// What an agent is made of.
@@ -57,8 +97,7 @@ pub(crate) struct Definition {
     pub(super) sources: Vec<Arc<dyn ToolSource>>,
     pub(super) agents: Vec<Agent>,
     pub(super) mode: Mode,
-    pub(super) transfers_up: bool,
-    pub(super) transfers_aside: bool,
+    pub(super) transfers: Transfers,
     pub(super) history: History,
     pub(super) output: Option<Output>,
     pub(super) callbacks: Vec<Arc<dyn Callbacks>>,
@@ -90,8 +129,10 @@ impl Definition {
             sources: Vec::new(),
             agents: Vec::new(),
             mode: Mode::Chat,
-            transfers_up: true,
-            transfers_aside: true,
+            transfers: Transfers {
+                up: true,
+                aside: true,
+            },
             history: History::All,
             output: None,
             callbacks: Vec::new(),
@@ -130,10 +171,10 @@ impl Definition {
 
     /// Refuses two tools of one name.
     pub(super) fn check_tools(&self) -> Result<(), AgentError> {
-        let mut seen: BTreeMap<&str, ()> = BTreeMap::new();
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
         for tool in &self.tools {
             let name = &*tool.spec().name;
-            if seen.insert(name, ()).is_some() {
+            if !seen.insert(name) {
                 return Err(AgentError::ToolTwice {
                     agent: self.name.to_string(),
                     tool: name.into(),

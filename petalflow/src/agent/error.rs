@@ -3,6 +3,18 @@
 use crate::llm::LlmError;
 
 /// Why an agent cannot go on. In a run it is the source of the [`RunError`](crate::RunError).
+///
+/// ```
+/// use petalflow::agent::Agent;
+/// use std::error::Error;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let error = Agent::named("guide").run("hello").await.unwrap_err();
+/// let source = error.source().unwrap().to_string();
+/// assert_eq!(source, "agent `guide` has no model: give it one with `.model(..)`, or to an agent above it");
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {

@@ -8,7 +8,29 @@ use super::{Conversation, Definition};
 use crate::__private::flow::{Step, Wiring};
 use crate::{BoxError, Flow, Requirements};
 
-/// An agent as a flow: each call of a model, and each call of a tool, is a step of it.
+/// An agent as a flow: each call of a model, and each call of a tool, is a step of it. Made by [`Agent::launch`](super::Agent::launch).
+///
+/// ```
+/// use petalflow::agent::{Agent, AgentFlow};
+/// use petalflow::llm::ScriptedModel;
+/// use petalflow::thread::Threads;
+///
+/// /// The conversations of a program.
+/// struct Desk {
+///     conversations: Threads<AgentFlow>,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let store = petalflow::checkpoint::MemoryStore::new();
+/// let agent = Agent::new(ScriptedModel::new(["hello", "hello again"]));
+/// let desk = Desk { conversations: agent.store(&store) };
+/// let ann = desk.conversations.thread("ann");
+/// ann.run("hi").await?.finished()?;
+/// assert_eq!(ann.run("hi").await?.finished()?.answer(), "hello again");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct AgentFlow {
     turn: Turn,

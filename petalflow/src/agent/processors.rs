@@ -41,6 +41,19 @@ pub trait RequestProcessor: Send + Sync + 'static {
 
 /// The steps of every agent, in their order: the settings of its requests, its instructions, its name, the conversation, the
 /// form of its answer, and to whom it may transfer.
+///
+/// ```
+/// use petalflow::agent::{Agent, processors};
+/// use petalflow::llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// // Without the last, which tells of other agents.
+/// let steps = processors::defaults().into_iter().take(5);
+/// assert_eq!(Agent::new(ScriptedModel::new(["hi"])).processors(steps).run("hello").await?.answer(), "hi");
+/// # Ok(())
+/// # }
+/// ```
 pub fn defaults() -> Vec<Arc<dyn RequestProcessor>> {
     vec![
         Arc::new(Settings),

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{AgentEvent, AgentFlow, Conversation};
 use crate::event::{Event, EventKind, Events, TaskInfo};
 use crate::interrupt::Interrupt;
-use crate::{Namespace, RunError};
+use crate::{Namespace, RunError, Write};
 
 /// How a node of an agent sends an event of the conversation to who listens: a piece of a message, or what an agent said that
 /// runs inside the run. In other flows it is the value of a [`Custom`](EventKind::Custom) event.
@@ -31,7 +31,7 @@ pub struct Told {
     pub agent_event: AgentEvent,
 }
 
-/// Something that happens in an agent's run, and where.
+/// Something that happens in an agent's run, and where: an item of [`AgentEvents`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Progress {
@@ -45,7 +45,7 @@ pub struct Progress {
     pub what: What,
 }
 
-/// What happens in an agent's run.
+/// What happens in an agent's run: see [`AgentEvents`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum What {
@@ -88,6 +88,28 @@ impl Told {
 
 /// What happens in an agent's run, as it happens: made by [`Agent::events`](super::Agent::events). Polling it drives the run;
 /// dropping it stops the run at once.
+///
+/// ```
+/// use futures_util::StreamExt;
+/// use petalflow::agent::{Agent, What};
+/// use petalflow::llm::{Reply, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let model = ScriptedModel::new([Reply::pieces(["Good ", "morning"])]);
+/// let mut events = Agent::new(model).streaming().events("hello");
+/// let mut heard = Vec::new();
+/// while let Some(progress) = events.next().await {
+///     match progress.what {
+///         What::Piece(piece) => heard.push(piece.text()),
+///         What::Retry { .. } => heard.clear(),
+///         What::Finished(talk) => assert_eq!(heard.concat(), talk.answer()),
+///         _ => {}
+///     }
+/// }
+/// assert_eq!(heard, ["Good ", "morning"]);
+/// # }
+/// ```
 #[must_use = "the stream drives the run: nothing happens before it is polled"]
 pub struct AgentEvents {
     events: Events<AgentFlow>,
@@ -112,7 +134,7 @@ impl AgentEvents {
         }
         let what = match &event.kind {
             EventKind::NodeFinished { update, .. } => {
-                for said in update.events().iter().flat_map(|write| write.value()) {
+                for said in update.events().iter().flat_map(Write::value) {
                     // What the user says is no news.
                     let news = !(said.is_from_user() && event.node() == Some("begin"));
                     if news && !self.heard.remove(&said.id) {

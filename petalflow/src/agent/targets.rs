@@ -15,11 +15,11 @@ pub(super) fn targets(roster: &Roster, from: usize) -> Vec<usize> {
     let Some(parent) = entry.parent else {
         return targets;
     };
-    if entry.agent.transfers_up {
+    if entry.agent.transfers.up {
         targets.push(parent);
     }
     // Those beside it are for the agent above to give work to: one that hands nothing on has none.
-    if entry.agent.transfers_aside && converses(&parent) {
+    if entry.agent.transfers.aside && converses(&parent) {
         let beside = roster.at(parent).children.iter().copied();
         targets.extend(beside.filter(|place| *place != from).filter(converses));
     }

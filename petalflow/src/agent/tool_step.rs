@@ -14,11 +14,13 @@ use crate::tool::{Actions, ToolCall};
 /// ```
 /// # use petalflow::agent::Agent;
 /// # use petalflow::llm::{Reply, ScriptedModel};
-/// # use serde_json::json;
+/// # use petalflow::tool::FuncTool;
+/// # use serde_json::{Value, json};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// # let model = ScriptedModel::new([Reply::call("search", json!({})), "done".into()]);
-/// let agent = Agent::new(model).before_tool(|step| {
+/// # let search = FuncTool::new("search", "Searches.", |_: Value| async { Ok("found") });
+/// let agent = Agent::new(model).tool(search).before_tool(|step| {
 ///     Ok((step.call().name == "search").then(|| json!("nothing is searched on Sundays")))
 /// });
 /// let talk = agent.run("search").await?;

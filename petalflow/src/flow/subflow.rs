@@ -75,7 +75,6 @@ async fn inside<C: Flow>(
             Some(_) => Arc::clone(shared.thread()),
             None => scope.task_id().to_string().into(),
         }),
-        ..Settings::default()
     };
     let begin = match &shared.desk {
         None => Begin::Input(input),

@@ -11,8 +11,9 @@ use serde_json::json;
 
 use super::kit::{events, failure, returns, scripted, shape};
 
-fn says(text: &str) -> Option<LlmResponse> {
-    Some(LlmResponse::text_only(text))
+#[expect(clippy::unnecessary_wraps, reason = "it is what callbacks return")]
+fn says(text: &str) -> Result<Option<LlmResponse>, BoxError> {
+    Ok(Some(LlmResponse::text_only(text)))
 }
 
 #[tokio::test]
@@ -20,7 +21,7 @@ async fn a013_a014_the_first_response_before_the_model_takes_its_place_and_goes_
     let (agent, model) = scripted(["the model"]);
     let agent = agent
         .before_model(|_| Ok(None))
-        .before_model(|_| Ok(says("from memory")))
+        .before_model(|_| says("from memory"))
         .before_model(|_| panic!("the second has decided"))
         .after_model(|_, _| panic!("the model was not asked"));
     let (events, _) = events(&agent, "hello").await;
@@ -58,8 +59,8 @@ async fn a015_without_a_callback_the_models_error_ends_the_run() {
 async fn a015_a016_a_recovered_error_goes_on_to_the_callbacks_after_the_model() {
     let (agent, _) = scripted([Reply::from(down())]);
     let agent = agent
-        .on_model_error(|_, _| Ok(says("recovered")))
-        .after_model(|_, response| Ok(says(&format!("{} and seen", response.text()))))
+        .on_model_error(|_, _| says("recovered"))
+        .after_model(|_, response| says(&format!("{} and seen", response.text())))
         .after_model(|_, _| panic!("the first has decided"));
     let (events, _) = events(&agent, "hello").await;
     assert_eq!(shape(&events), ["recovered and seen"]);

@@ -65,8 +65,8 @@ async fn what_it_says_is_among_the_events_of_the_flow() {
                     update
                         .events()
                         .iter()
-                        .flat_map(|write| write.value())
-                        .map(|event| event.text()),
+                        .flat_map(petalflow::Write::value)
+                        .map(petalflow::agent::AgentEvent::text),
                 ),
                 _ => {}
             }

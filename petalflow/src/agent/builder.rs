@@ -5,22 +5,15 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-use super::callbacks::{AfterModel, AfterTool, BeforeModel, BeforeTool, OnModelError, OnToolError};
 use super::definition::{Definition, History, Mode};
 use super::instructions::Instruction;
 use super::output::Output;
 use super::processors::RequestProcessor;
-use super::{
-    AgentEvents, AgentFlow, Artifacts, Callbacks, Conversation, ConversationInput, ModelCall,
-    ToolStep, observed,
-};
-use crate::checkpoint::Store;
-use crate::llm::{LlmClient, LlmError, LlmRequest, LlmResponse};
-use crate::thread::Threads;
+use super::{Artifacts, ModelCall};
+use crate::llm::{LlmClient, LlmRequest};
 use crate::tool::{Tool, ToolSource};
-use crate::{BoxError, Context, Launch, Retry, Run};
+use crate::{BoxError, Retry};
 
 /// A model with tools, instructions, and other agents to work with. A clone costs nothing.
 ///
@@ -64,7 +57,7 @@ impl Agent {
         Agent(Arc::new(definition))
     }
 
-    fn edit(mut self, edit: impl FnOnce(&mut Definition)) -> Self {
+    pub(super) fn edit(mut self, edit: impl FnOnce(&mut Definition)) -> Self {
         let definition = Arc::make_mut(&mut self.0);
         edit(definition);
         definition.specs = OnceLock::new();
@@ -107,11 +100,8 @@ impl Agent {
         self,
         write: impl Fn(&ModelCall<'_>) -> Result<String, BoxError> + Send + Sync + 'static,
     ) -> Self {
-        self.edit(|agent| {
-            agent
-                .instructions
-                .push(Instruction::Written(Arc::new(write)))
-        })
+        let written = Instruction::Written(Arc::new(write));
+        self.edit(|agent| agent.instructions.push(written))
     }
 
     /// What this agent and all below it are told.
@@ -154,13 +144,13 @@ impl Agent {
     /// Keeps it from handing the conversation back to the agent above it.
     #[must_use]
     pub fn no_transfer_up(self) -> Self {
-        self.edit(|agent| agent.transfers_up = false)
+        self.edit(|agent| agent.transfers.up = false)
     }
 
     /// Keeps it from handing the conversation to agents beside it.
     #[must_use]
     pub fn no_transfer_aside(self) -> Self {
-        self.edit(|agent| agent.transfers_aside = false)
+        self.edit(|agent| agent.transfers.aside = false)
     }
 
     /// How much of the conversation its model reads; all unless set.
@@ -169,7 +159,7 @@ impl Agent {
         self.edit(|agent| agent.history = history)
     }
 
-    /// Asks the model for answers that can be read as a `T`: [`Conversation::output`] reads them.
+    /// Asks the model for answers that can be read as a `T`: [`Conversation::output`](super::Conversation::output) reads them.
     ///
     /// ```
     /// use petalflow::agent::Agent;
@@ -263,133 +253,5 @@ impl Agent {
     #[must_use]
     pub fn artifacts(self, artifacts: impl Artifacts) -> Self {
         self.edit(|agent| agent.artifacts = Some(Arc::new(artifacts)))
-    }
-
-    /// Puts code around its model and its tools.
-    #[must_use]
-    pub fn callbacks(self, callbacks: impl Callbacks) -> Self {
-        self.edit(|agent| agent.callbacks.push(Arc::new(callbacks)))
-    }
-
-    /// Puts code around the models and tools of this agent and all below it, before their own.
-    #[must_use]
-    pub fn plugin(self, plugin: impl Callbacks) -> Self {
-        self.edit(|agent| agent.plugins.push(Arc::new(plugin)))
-    }
-
-    /// [`Callbacks::before_model`] as a closure.
-    #[must_use]
-    pub fn before_model(
-        self,
-        callback: impl Fn(&mut ModelCall<'_>) -> Result<Option<LlmResponse>, BoxError>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Self {
-        self.callbacks(BeforeModel(callback))
-    }
-
-    /// [`Callbacks::after_model`] as a closure.
-    #[must_use]
-    pub fn after_model(
-        self,
-        callback: impl Fn(&mut ModelCall<'_>, &LlmResponse) -> Result<Option<LlmResponse>, BoxError>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Self {
-        self.callbacks(AfterModel(callback))
-    }
-
-    /// [`Callbacks::on_model_error`] as a closure.
-    #[must_use]
-    pub fn on_model_error(
-        self,
-        callback: impl Fn(&mut ModelCall<'_>, &LlmError) -> Result<Option<LlmResponse>, BoxError>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Self {
-        self.callbacks(OnModelError(callback))
-    }
-
-    /// [`Callbacks::before_tool`] as a closure.
-    #[must_use]
-    pub fn before_tool(
-        self,
-        callback: impl Fn(&mut ToolStep<'_>) -> Result<Option<Value>, BoxError> + Send + Sync + 'static,
-    ) -> Self {
-        self.callbacks(BeforeTool(callback))
-    }
-
-    /// [`Callbacks::after_tool`] as a closure.
-    #[must_use]
-    pub fn after_tool(
-        self,
-        callback: impl Fn(
-            &mut ToolStep<'_>,
-            &Result<Value, BoxError>,
-        ) -> Result<Option<Value>, BoxError>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Self {
-        self.callbacks(AfterTool(callback))
-    }
-
-    /// [`Callbacks::on_tool_error`] as a closure.
-    #[must_use]
-    pub fn on_tool_error(
-        self,
-        callback: impl Fn(&mut ToolStep<'_>, &BoxError) -> Result<Option<Value>, BoxError>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Self {
-        self.callbacks(OnToolError(callback))
-    }
-}
-
-/// Running it.
-impl Agent {
-    /// The agent as a flow with the settings of a launch: managed values, middleware, timeouts.
-    pub fn launch(&self) -> Launch<AgentFlow> {
-        // What bounds a turn is `max_turns`.
-        let launch = Launch::new(AgentFlow::of(&self.0)).limit(u64::MAX);
-        observed::agent(launch, &self.0)
-    }
-
-    /// One turn: what is said, and all that it sets off, until there is an answer. `Conversation::say` goes on with it.
-    pub fn run(&self, input: impl Into<ConversationInput>) -> Run<AgentFlow> {
-        self.launch().run(input)
-    }
-
-    /// The same as a stream of what happens. With [`streaming`](Self::streaming), the pieces of answers are in it.
-    pub fn events(&self, input: impl Into<ConversationInput>) -> AgentEvents {
-        AgentEvents::new(self.run(input).events())
-    }
-
-    /// Keeps conversations in a store: each is a thread.
-    pub fn store(&self, store: &(impl Store + Clone)) -> Threads<AgentFlow> {
-        self.launch().store(store)
-    }
-
-    /// One turn inside a node of another flow, or inside a tool: its steps are stored with that flow, its events are among that
-    /// flow's, and it stops with it. A node may do this once for each agent.
-    ///
-    /// # Errors
-    ///
-    /// What made the turn fail.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future stops the turn; where the flow is stored it goes on when the node runs again.
-    pub async fn run_in(
-        &self,
-        cx: &Context,
-        input: impl Into<ConversationInput>,
-    ) -> Result<Conversation, BoxError> {
-        let flow = AgentFlow::of(&self.0);
-        crate::flow::nested(flow, cx, &self.0.name, u64::MAX, input.into()).await
     }
 }
