@@ -296,7 +296,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_model_that_is_away_ends_the_turn_only() {
-        use petalflow::llm::{ChatMessage, LlmError, LlmErrorKind};
+        use petalflow::llm::{LlmError, LlmErrorKind};
         let folder = tempfile::tempdir().unwrap();
         let model = ScriptedModel::new([
             LlmError::new(LlmErrorKind::Connection, "the cable is out").into(),

@@ -288,7 +288,7 @@ async fn failures_are_recorded_in_the_envelope() {
 async fn p029_errors_go_by_the_run_not_by_the_node() {
     // Upstream's tool node had an `ErrorPolicy` until 0.4.0, of which two of three values did the same. Here, as there since,
     // the run says whether it goes on.
-    let error = Failing::run(Envelope::new()).await.err().expect("it fails");
+    let error = Failing::run(Envelope::new()).await.expect_err("it fails");
     assert!(error.to_string().contains("no luck"), "{error}");
     let _: fn(NodeError) -> NodeFailure = NodeFailure::from;
 }

@@ -72,7 +72,7 @@ async fn p088_three_attempts_and_a_minute() {
     let (node, _) = scripted([Reply::text("late").after(Duration::from_secs(61))]);
     let begun = Instant::now();
     let error = run(node, Envelope::new()).await.expect_err("it is late");
-    assert_eq!(begun.elapsed(), Duration::from_secs(60));
+    assert_eq!(begun.elapsed(), Duration::from_mins(1));
     assert_eq!(
         failure(&error),
         "LLM call timed out after 60s: raise `timeout`, or ask for less"
@@ -164,10 +164,7 @@ async fn p091_waits_grow_by_the_attempt_and_end_with_the_run() {
         token.cancel();
     });
     let error = ended.expect_err("it is cancelled");
-    assert!(
-        matches!(error.kind(), RunErrorKind::Cancelled { .. }),
-        "{error}"
-    );
+    assert!(matches!(error.kind(), RunErrorKind::Cancelled), "{error}");
     assert_eq!((begun.elapsed().as_secs(), model.requests().len()), (1, 1));
 }
 
@@ -382,7 +379,7 @@ async fn p097_words_come_as_they_are_said_then_all_of_them() {
 
 #[tokio::test(start_paused = true)]
 async fn p097_a_stream_that_stalls_ends_with_the_timeout() {
-    let (node, _) = scripted([Reply::pieces(["Hel", "lo"]).every(Duration::from_secs(3_600))]);
+    let (node, _) = scripted([Reply::pieces(["Hel", "lo"]).every(Duration::from_hours(1))]);
     let begun = Instant::now();
     let node = node.timeout(Duration::from_secs(5));
     let error = run(node, Envelope::new()).await.expect_err("it stalls");
