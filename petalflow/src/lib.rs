@@ -75,6 +75,10 @@ mod macros;
 pub mod agent;
 pub mod cache;
 pub mod checkpoint;
+mod clock;
+#[cfg(feature = "envelope")]
+#[cfg_attr(docsrs, doc(cfg(feature = "envelope")))]
+pub mod envelope;
 mod error;
 mod event;
 mod flow;
@@ -88,11 +92,20 @@ pub mod llm;
 #[cfg(feature = "mcp")]
 #[cfg_attr(docsrs, doc(cfg(feature = "mcp")))]
 pub mod mcp;
+#[cfg(feature = "memory")]
+#[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
+pub mod memory;
 pub mod middleware;
 mod node;
+#[cfg(feature = "llm")]
+#[cfg_attr(docsrs, doc(cfg(feature = "llm")))]
+pub mod nodes;
 #[cfg(feature = "tracing")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
 pub mod observe;
+#[cfg(feature = "agent")]
+#[cfg_attr(docsrs, doc(cfg(feature = "agent")))]
+pub mod prebuilt;
 mod run;
 mod state;
 mod superstep;
@@ -108,7 +121,7 @@ pub mod prelude;
 #[doc(hidden)]
 pub mod __private;
 
-pub use error::{BoxError, FailureKind, NodeError, Result, RunError, RunErrorKind};
+pub use error::{BoxError, FailureKind, Failures, NodeError, Result, RunError, RunErrorKind};
 pub use event::{Event, EventKind, Events, EventsOf, NestedEvent, TaskInfo};
 pub use flow::{Flow, Launch};
 pub use graph::Graph;

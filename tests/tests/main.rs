@@ -27,6 +27,7 @@ mod keys;
 mod limits;
 mod macros;
 mod managed;
+mod memory;
 mod middleware;
 mod order;
 mod random;

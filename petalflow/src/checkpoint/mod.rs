@@ -26,7 +26,7 @@ mod release;
 #[cfg(any(feature = "postgres", feature = "redis"))]
 mod server;
 #[cfg(feature = "sqlite")]
-mod sqlite;
+pub(crate) mod sqlite;
 mod store;
 
 pub(crate) use bytes::Bytes;

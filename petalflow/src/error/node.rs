@@ -50,6 +50,57 @@ pub struct NodeError {
     pub message: String,
 }
 
+/// A list that failures of nodes can be recorded in: a `Vec` of [`NodeError`], or of anything that is made `From` one.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::NodeError;
+///
+/// #[derive(Clone, serde::Serialize, serde::Deserialize)]
+/// struct Complaint(String);
+///
+/// impl From<NodeError> for Complaint {
+///     fn from(error: NodeError) -> Self {
+///         Complaint(error.message)
+///     }
+/// }
+///
+/// #[state]
+/// struct Job {
+///     #[key(append)]
+///     complaints: Vec<Complaint>,
+/// }
+///
+/// #[node(Job)]
+/// async fn fail() -> petalflow::Result<()> {
+///     Err("no luck".into())
+/// }
+///
+/// flow!(Try(Job) { fail });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let job = Try::new().continue_on_error::<JobComplaints>().run(()).await?;
+/// assert_eq!(job.complaints[0].0, "no luck");
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "failures cannot be recorded in a `{Self}`",
+    label = "not a list of failures",
+    note = "make the key a `Vec<NodeError>`, or a `Vec` of something that implements `From<NodeError>`"
+)]
+pub trait Failures {
+    /// The list of this one failure.
+    fn of(error: NodeError) -> Self;
+}
+
+impl<E: From<NodeError>> Failures for Vec<E> {
+    fn of(error: NodeError) -> Self {
+        vec![error.into()]
+    }
+}
+
 /// The kinds of failure of a node.
 ///
 /// ```

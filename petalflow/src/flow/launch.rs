@@ -11,7 +11,7 @@ use crate::middleware::{Middleware, RunMiddleware};
 use crate::run::{Begin, CancelToken, Run, Settings, Start};
 use crate::state::{Durable, Key, Update as _};
 use crate::thread::Threads;
-use crate::{BoxError, ManagedValues, NodeError, Provider, Rehydration, State, WriteError};
+use crate::{BoxError, Failures, ManagedValues, Provider, Rehydration, State, WriteError};
 
 /// A flow with what its runs shall have: limits, managed values, middleware. Clone it to launch several alike.
 ///
@@ -317,8 +317,8 @@ impl<F: Flow> Launch<F> {
         self
     }
 
-    /// Keeps the run going when a node fails for good: the failure is written to the key `K`, which holds a list of them, and
-    /// the node's plain edges fire as if it had written nothing; a node that would have chosen a route ends its path.
+    /// Keeps the run going when a node fails for good: the failure is written to the key `K`, which holds a list of them
+    /// (or of something made `From` one), and the node's plain edges fire as if it had written nothing; a node that would have chosen a route ends its path.
     ///
     /// A `catch` edge comes first. What later nodes read may then be a default, because its writer failed.
     ///
@@ -346,11 +346,15 @@ impl<F: Flow> Launch<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn continue_on_error<K: Key<State = F::State, Value = Vec<NodeError>>>(mut self) -> Self {
+    pub fn continue_on_error<K>(mut self) -> Self
+    where
+        K: Key<State = F::State>,
+        K::Value: Failures,
+    {
         self.settings.extras_mut().record = Some(|error, update| {
             update.clear();
             // One write to an empty update cannot be one too many.
-            let recorded: Result<(), WriteError> = K::push(vec![error], false, update);
+            let recorded: Result<(), WriteError> = K::push(K::Value::of(error), false, update);
             debug_assert!(recorded.is_ok());
         });
         self

@@ -35,6 +35,9 @@ mod reducer;
 #[cfg(all(feature = "llm", feature = "testing"))]
 #[cfg_attr(docsrs, doc(cfg(all(feature = "llm", feature = "testing"))))]
 pub use cassette::Cassette;
+#[cfg(all(feature = "testing", feature = "memory"))]
+#[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
+pub use contract::MemoryUnderTest;
 #[cfg(feature = "testing")]
 #[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub use contract::StoreUnderTest;
@@ -46,6 +49,10 @@ pub use reducer::check_reducer;
 
 #[doc(inline)]
 pub use crate::__assert_flow_lock as assert_flow_lock;
+#[cfg(all(feature = "testing", feature = "memory"))]
+#[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
+#[doc(inline)]
+pub use crate::__memory_contract as memory_contract;
 #[cfg(feature = "testing")]
 #[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 #[doc(inline)]

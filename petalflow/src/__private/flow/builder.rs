@@ -95,9 +95,7 @@ macro_rules! __forward_launch {
         }
 
         /// Keeps the run going when a node fails; see [`Launch::continue_on_error`]($crate::Launch::continue_on_error).
-        pub fn continue_on_error<
-            K: $crate::Key<State = $state, Value = ::std::vec::Vec<$crate::NodeError>>,
-        >(
+        pub fn continue_on_error<K: $crate::Key<State = $state, Value: $crate::Failures>>(
             self,
         ) -> Self {
             Self(self.0.continue_on_error::<K>())

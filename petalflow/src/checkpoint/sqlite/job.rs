@@ -23,7 +23,7 @@ pub(super) trait Job: Send {
 /// A [`Job`] made of a closure.
 pub(super) struct Task<T, W> {
     work: W,
-    thread: String,
+    thread: Option<String>,
     value: Option<Result<T, StoreError>>,
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
@@ -32,12 +32,15 @@ impl<T, W> Task<T, W>
 where
     W: FnMut(&Connection) -> Result<T, Failure>,
 {
-    /// Work that concerns a thread, and where its result will come.
-    pub(super) fn new(thread: &str, work: W) -> (Self, oneshot::Receiver<Result<T, StoreError>>) {
+    /// Work, the thread that it concerns, if any, and where its result will come.
+    pub(super) fn new(
+        thread: Option<&str>,
+        work: W,
+    ) -> (Self, oneshot::Receiver<Result<T, StoreError>>) {
         let (reply, result) = oneshot::channel();
         let task = Task {
             work,
-            thread: thread.into(),
+            thread: thread.map(Into::into),
             value: None,
             reply,
         };
@@ -53,7 +56,7 @@ where
     fn run(&mut self, connection: &Connection, place: &Place) -> bool {
         let result = (self.work)(connection);
         let keep = result.is_ok();
-        let thread = Some(self.thread.as_str());
+        let thread = self.thread.as_deref();
         self.value = Some(result.map_err(|failure| place.explain(failure, thread)));
         keep
     }
@@ -66,7 +69,7 @@ where
     }
 
     fn failed(self: Box<Self>, failure: Failure, place: &Place) {
-        let error = place.explain(failure, Some(&self.thread));
+        let error = place.explain(failure, self.thread.as_deref());
         let _ = self.reply.send(Err(error));
     }
 }

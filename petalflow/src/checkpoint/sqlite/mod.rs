@@ -32,8 +32,11 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+#[cfg(feature = "memory")]
+pub(crate) use self::number::{loaded, stored};
 pub use self::options::{SqliteOptions, Synchronous};
-use self::problem::{Failure, Place};
+pub(crate) use self::problem::Failure;
+use self::problem::Place;
 use self::readers::Readers;
 use self::writer::Writer;
 use super::{
@@ -162,9 +165,9 @@ impl SqliteStore {
 
     /// Changes something: here and now if that is quick, and otherwise on the writer's thread, for which `later` owns what it
     /// needs.
-    async fn change<T, L>(
+    pub(crate) async fn change<T, L>(
         &self,
-        thread: &str,
+        thread: Option<&str>,
         size: usize,
         now: impl FnOnce(&Connection) -> Result<T, Failure>,
         later: impl FnOnce() -> L,
@@ -175,9 +178,7 @@ impl SqliteStore {
     {
         let writer = &self.0.writer;
         if self.0.readers.is_none() {
-            return writer.here(Some(thread), |connection| {
-                transaction::alone(connection, now)
-            });
+            return writer.here(thread, |connection| transaction::alone(connection, now));
         }
         if self.0.at_once
             && size <= LARGE
@@ -189,7 +190,7 @@ impl SqliteStore {
     }
 
     /// Reads something.
-    async fn look<T: Send + 'static>(
+    pub(crate) async fn look<T: Send + 'static>(
         &self,
         thread: Option<&str>,
         work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
@@ -235,7 +236,7 @@ impl Store for SqliteStore {
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             self.change(
-                address.thread,
+                Some(address.thread),
                 checkpoint.bytes.len(),
                 |connection| change::append(connection, address, checkpoint, after, &settled),
                 || {
@@ -258,7 +259,7 @@ impl Store for SqliteStore {
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             self.change(
-                address.thread,
+                Some(address.thread),
                 writes.iter().map(|write| write.bytes.len()).sum(),
                 |connection| change::write(connection, address, seq, writes),
                 || {
@@ -328,7 +329,7 @@ impl Store for SqliteStore {
     fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             self.change(
-                address.thread,
+                Some(address.thread),
                 usize::MAX,
                 |connection| change::prune(connection, address, seq),
                 || {
@@ -343,7 +344,7 @@ impl Store for SqliteStore {
     fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             self.change(
-                thread,
+                Some(thread),
                 usize::MAX,
                 |connection| change::delete(connection, thread),
                 || {
@@ -360,7 +361,7 @@ impl Store for SqliteStore {
             let presence = self.0.writer.presence();
             let later = presence.clone();
             self.change(
-                thread,
+                Some(thread),
                 0,
                 |connection| claims::claim(connection, thread, owner, presence.as_deref()),
                 || {
@@ -385,7 +386,7 @@ impl Store for SqliteStore {
         }
         let (of, owner) = (thread.to_string(), owner.to_string());
         // Nobody waits. If it fails, the claim ends with the store.
-        drop(writer.queue(thread, move |connection| {
+        drop(writer.queue(Some(thread), move |connection| {
             claims::release(connection, &of, &owner)
         }));
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::problem::{Failure, Place};
 
 /// A number to be stored.
-pub(super) fn stored(number: u64) -> Result<i64, Failure> {
+pub(crate) fn stored(number: u64) -> Result<i64, Failure> {
     i64::try_from(number).map_err(|_| {
         Failure::Refused(Place::refused(format!(
             "{number} cannot be stored: numbers and times stay below 2^63"
@@ -14,7 +14,7 @@ pub(super) fn stored(number: u64) -> Result<i64, Failure> {
 }
 
 /// A number that was stored.
-pub(super) fn loaded(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(crate) fn loaded(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
     let number: i64 = row.get(column)?;
     u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
 }

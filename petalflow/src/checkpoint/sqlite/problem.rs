@@ -10,7 +10,7 @@ use crate::checkpoint::StoreError;
 use crate::checkpoint::explained::Explained;
 
 /// How an operation on a connection ends if not well.
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// The operation says no; the connection is fine.
     Refused(StoreError),
     /// SQLite says no.

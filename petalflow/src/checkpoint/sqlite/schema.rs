@@ -37,6 +37,18 @@ pub(super) const MIGRATIONS: &[&str] = &[
         owner TEXT NOT NULL,
         holder TEXT NOT NULL
     ) WITHOUT ROWID, STRICT;",
+    // Long-term memory. A namespace is bytes whose order is that of paths (`memory::sqlite`), a value is JSON that people can
+    // read. The index is of those that will be forgotten, which most are not.
+    "CREATE TABLE memories (
+        namespace BLOB NOT NULL,
+        key TEXT NOT NULL,
+        value TEXT NOT NULL,
+        created_ms INTEGER NOT NULL,
+        updated_ms INTEGER NOT NULL,
+        expires_ms INTEGER,
+        PRIMARY KEY (namespace, key)
+    ) WITHOUT ROWID, STRICT;
+    CREATE INDEX memories_by_expiry ON memories (expires_ms) WHERE expires_ms IS NOT NULL;",
 ];
 
 /// Refuses what is not ours to touch, before anything of it is changed. Gives how many migrations have been done.

@@ -101,7 +101,7 @@ impl Writer {
     /// Leaves a job to the thread.
     pub(super) fn queue<T: Send + 'static>(
         &self,
-        thread: &str,
+        thread: Option<&str>,
         work: impl FnMut(&Connection) -> Result<T, Failure> + Send + 'static,
     ) -> oneshot::Receiver<Result<T, StoreError>> {
         let (task, result) = Task::new(thread, work);
@@ -125,7 +125,7 @@ impl Writer {
     /// Does a job here and now, unless others wait, another process is writing, or a transaction is syncing.
     pub(super) fn at_once<T>(
         &self,
-        thread: &str,
+        thread: Option<&str>,
         work: impl FnOnce(&Connection) -> Result<T, Failure>,
     ) -> Option<Result<T, StoreError>> {
         let connection = match self.0.connection.try_lock() {
@@ -145,7 +145,7 @@ impl Writer {
         if log_is_long(connection) {
             self.0.wake.notify_one();
         }
-        Some(result.map_err(|failure| self.0.place.explain(failure, Some(thread))))
+        Some(result.map_err(|failure| self.0.place.explain(failure, thread)))
     }
 
     /// Does a job here and now, waiting for others that do; for a database in memory.

@@ -5,11 +5,11 @@ use std::future::{Future, poll_fn};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::checkpoint::{Archive, StoredWrite, decode, encode};
+use crate::clock::now_ms;
 use crate::interrupt::{Ask, Expiry, Interrupt, InterruptId, InterruptKind};
 use crate::node::Scope;
 use crate::thread::{Durability, ThreadError};
@@ -339,12 +339,4 @@ impl Inner {
             driver.wake();
         }
     }
-}
-
-/// The clock on the wall, in milliseconds since 1970 (UTC).
-pub(crate) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-    })
 }

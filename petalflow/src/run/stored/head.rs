@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::desk::now_ms;
 use super::program::Program;
 use super::replay::replay;
 use crate::checkpoint::{
     Archive, Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite, decode,
 };
+use crate::clock::now_ms;
 use crate::flow::Wiring;
 use crate::interrupt::{Interrupt, InterruptId, InterruptKind};
 use crate::node::task_id;

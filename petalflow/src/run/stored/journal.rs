@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinHandle;
 
 use super::changes::{Changes, Entries};
-use super::desk::{Desk, now_ms};
+use super::desk::Desk;
 use super::program::Program;
 use super::task::{save, save_finished};
 use crate::checkpoint::{
     Archive, Cause, Header, Note, Outline, StoreError, StoreFuture, StoredCheckpoint, StoredWrite,
     TaskEntry, encode,
 };
+use crate::clock::now_ms;
 use crate::flow::Wiring;
 use crate::interrupt::{Interrupt, InterruptId};
 use crate::node::Effects;

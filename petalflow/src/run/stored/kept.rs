@@ -6,12 +6,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::desk::now_ms;
 use super::head::records;
 use super::replay::logs;
 use crate::checkpoint::{
     Archive, Cause, Header, KeyEntry, KeyKind, OwnedKey, Record, StoredCheckpoint, TaskEntry,
 };
+use crate::clock::now_ms;
 use crate::node::task_id;
 use crate::thread::ThreadError;
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::changes::{Changes, Entries};
-use super::desk::now_ms;
 use super::goes_on::{goes_on, node_of};
 use super::head::{Head, read, waiting};
 use super::journal::{Barrier, Entered, Journal, header};
 use super::kept::take_back;
 use super::program::Program;
 use crate::checkpoint::{Archive, Cause, Outline, Record, StoredCheckpoint};
+use crate::clock::now_ms;
 use crate::flow::Wiring;
 use crate::interrupt::AnswerError;
 use crate::node::{Effects, task_id};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::changes::{Changes, Entries};
-use super::desk::{Answers, Desk, now_ms};
+use super::desk::{Answers, Desk};
 use super::goes_on::{goes_on, node_of};
 use super::head::{Head, read, waiting};
 use super::journal::{Barrier, Entered, Journal, header};
@@ -13,6 +13,7 @@ use super::said::only;
 use super::task::{Finished, load_finished};
 use super::{Command, Nested, StoredStart};
 use crate::checkpoint::{AnswerEntry, Cause, Header, Note, StoredCheckpoint, StoredWrite};
+use crate::clock::now_ms;
 use crate::flow::Wiring;
 use crate::interrupt::{AnswerError, Decision, Interrupt, InterruptId, InterruptKind, Resume};
 use crate::node::task_id;

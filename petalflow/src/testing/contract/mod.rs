@@ -25,6 +25,11 @@ pub mod appends;
 pub mod claims;
 pub mod concurrency;
 mod given;
+#[cfg(feature = "memory")]
+#[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
+pub mod memory;
+#[cfg(feature = "memory")]
+mod memory_contract;
 pub mod names;
 mod pool;
 pub mod reads;
@@ -34,4 +39,6 @@ mod subject;
 pub mod threads;
 pub mod writes;
 
-pub use subject::{Outcome, StoreUnderTest, Stores, run};
+pub use subject::{Handles, Outcome, StoreUnderTest, Stores, UnderTest, run};
+#[cfg(feature = "memory")]
+pub use subject::{Memories, MemoryUnderTest};

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use crate::BoxError;
 use crate::checkpoint::Store;
+#[cfg(feature = "memory")]
+use crate::memory::Backend;
 
 /// What a case returns: an error if the store failed where the contract asks it to work.
 pub type Outcome = Result<(), BoxError>;
@@ -21,39 +23,77 @@ pub type Outcome = Result<(), BoxError>;
 /// let _shared = StoreUnderTest::new(store.clone()).with_other(store);
 /// let _absent = StoreUnderTest::skipped("no server: set `SOME_URL`");
 /// ```
-pub struct StoreUnderTest {
-    stores: Result<Stores, String>,
+pub type StoreUnderTest = UnderTest<dyn Store>;
+
+/// A fresh, empty backend for one test of [`memory_contract!`](crate::testing::memory_contract).
+///
+/// ```
+/// use petalflow::memory::InMemory;
+/// use petalflow::testing::MemoryUnderTest;
+///
+/// let memory = InMemory::new();
+/// let _shared = MemoryUnderTest::new(memory.clone()).with_other(memory);
+/// let _absent = MemoryUnderTest::skipped("no server: set `SOME_URL`");
+/// ```
+#[cfg(feature = "memory")]
+#[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
+pub type MemoryUnderTest = UnderTest<dyn Backend>;
+
+/// Something fresh and empty for one test of a contract: a [`StoreUnderTest`] or a `MemoryUnderTest`.
+pub struct UnderTest<T: ?Sized> {
+    stores: Result<Handles<T>, String>,
     guard: Option<Box<dyn Any>>,
 }
 
-impl fmt::Debug for StoreUnderTest {
+impl<T: ?Sized> fmt::Debug for UnderTest<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StoreUnderTest")
+        f.debug_struct("UnderTest")
             .field("skipped", &self.stores.as_ref().err())
             .finish_non_exhaustive()
     }
 }
 
-impl StoreUnderTest {
+impl UnderTest<dyn Store> {
     /// Tests this store, which holds nothing yet.
     pub fn new(store: impl Store) -> Self {
-        let store: Arc<dyn Store> = Arc::new(store);
-        let stores = Stores {
-            other: Arc::clone(&store),
-            store,
-        };
-        StoreUnderTest {
-            stores: Ok(stores),
-            guard: None,
-        }
+        Self::of(Arc::new(store))
     }
 
     /// Gives the cases a second, independent handle to the same data, opened as another process would. Without one they use
     /// the first in its place.
     #[must_use]
-    pub fn with_other(mut self, other: impl Store) -> Self {
+    pub fn with_other(self, other: impl Store) -> Self {
+        self.beside(Arc::new(other))
+    }
+}
+
+#[cfg(feature = "memory")]
+impl UnderTest<dyn Backend> {
+    /// Tests this backend, which holds nothing yet.
+    pub fn new(store: impl Backend) -> Self {
+        Self::of(Arc::new(store))
+    }
+
+    /// Gives the cases a second, independent handle to the same data, opened as another process would. Without one they use
+    /// the first in its place.
+    #[must_use]
+    pub fn with_other(self, other: impl Backend) -> Self {
+        self.beside(Arc::new(other))
+    }
+}
+
+impl<T: ?Sized> UnderTest<T> {
+    fn of(store: Arc<T>) -> Self {
+        let other = Arc::clone(&store);
+        UnderTest {
+            stores: Ok(Handles { store, other }),
+            guard: None,
+        }
+    }
+
+    fn beside(mut self, other: Arc<T>) -> Self {
         if let Ok(stores) = &mut self.stores {
-            stores.other = Arc::new(other);
+            stores.other = other;
         }
         self
     }
@@ -67,7 +107,7 @@ impl StoreUnderTest {
 
     /// Tests nothing, and prints why: say what is missing and how to get it.
     pub fn skipped(why: impl Into<String>) -> Self {
-        StoreUnderTest {
+        UnderTest {
             stores: Err(why.into()),
             guard: None,
         }
@@ -75,17 +115,33 @@ impl StoreUnderTest {
 }
 
 /// What a case gets: a store, and a second handle to the same data.
-#[derive(Clone)]
-pub struct Stores {
+pub type Stores = Handles<dyn Store>;
+
+/// What a case gets: a backend, and a second handle to the same data.
+#[cfg(feature = "memory")]
+#[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
+pub type Memories = Handles<dyn Backend>;
+
+/// What a case gets: a store, and a second handle to the same data.
+pub struct Handles<T: ?Sized> {
     /// The store, empty when the case begins.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<T>,
     /// The same data by another handle.
-    pub other: Arc<dyn Store>,
+    pub other: Arc<T>,
 }
 
-impl fmt::Debug for Stores {
+impl<T: ?Sized> Clone for Handles<T> {
+    fn clone(&self) -> Self {
+        Handles {
+            store: Arc::clone(&self.store),
+            other: Arc::clone(&self.other),
+        }
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Handles<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stores").finish_non_exhaustive()
+        f.debug_struct("Handles").finish_non_exhaustive()
     }
 }
 
@@ -94,9 +150,9 @@ impl fmt::Debug for Stores {
 /// # Panics
 ///
 /// If the contract is broken, the store fails, or there is no store to test (`setup` gives an error).
-pub fn run(
-    setup: impl AsyncFnOnce() -> Result<StoreUnderTest, BoxError>,
-    case: impl AsyncFnOnce(&Stores) -> Outcome,
+pub fn run<T: ?Sized>(
+    setup: impl AsyncFnOnce() -> Result<UnderTest<T>, BoxError>,
+    case: impl AsyncFnOnce(&Handles<T>) -> Outcome,
 ) {
     // `enable_all` is what this program's features allow: for a store behind a socket that includes the network.
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -104,7 +160,7 @@ pub fn run(
         .build()
         .unwrap_or_else(|error| panic!("no runtime can be built: {error}"));
     runtime.block_on(async {
-        let StoreUnderTest { stores, guard } = setup().await.unwrap_or_else(|error| {
+        let UnderTest { stores, guard } = setup().await.unwrap_or_else(|error| {
             panic!("the store to test cannot be set up: {}", words(&*error))
         });
         match stores {

@@ -89,7 +89,7 @@ async fn an_older_layout_is_brought_up_to_date() {
             .expect("it opens")
             .query_row("PRAGMA user_version", (), |row| row.get(0))
             .expect("every database has one");
-        assert_eq!(version, 1);
+        assert_eq!(version, 2);
     }
 }
 
@@ -107,7 +107,7 @@ async fn a_newer_layout_is_refused() {
             error,
             StoreError::NewerLayout {
                 found: 1000,
-                known: 1
+                known: 2
             }
         ),
         "{error:?}"

@@ -1,0 +1,150 @@
+//! The examples as a user runs them, without a key.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A program with these arguments, in an environment that names no model.
+fn command(program: &str, folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    let models = [
+        "OPENAI_BASE_URL",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "GEMINI_API_KEY",
+        "MODEL",
+    ];
+    for name in models {
+        command.env_remove(name);
+    }
+    command.args(arguments).current_dir(folder);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+}
+
+/// Runs a program with these arguments and lines, and gives what it printed.
+fn run(program: &str, folder: &Path, arguments: &[&str], lines: &str) -> String {
+    let mut child = command(program, folder, arguments)
+        .spawn()
+        .expect("it starts");
+    let mut input = child.stdin.take().expect("it is piped");
+    // A program that reads nothing may have ended already.
+    let _ = input.write_all(lines.as_bytes());
+    drop(input);
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{program} {arguments:?} fails");
+    String::from_utf8(output.stdout).expect("it prints text")
+}
+
+#[test]
+fn the_assistant_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let assistant = |lines: &str| run(env!("CARGO_BIN_EXE_assistant"), folder.path(), &[], lines);
+    let said = assistant("remember that I like tulips\nforget everything\n");
+    assert!(said.starts_with("model: a script"), "{said}");
+    assert!(said.contains("Do it? [y/N]"), "{said}");
+    let said = assistant("no\nwhat do you know?\n");
+    assert!(said.contains("I know this: I like tulips."), "{said}");
+}
+
+#[test]
+fn research_prints_its_report_or_writes_it() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let research =
+        |arguments: &[&str]| run(env!("CARGO_BIN_EXE_research"), folder.path(), arguments, "");
+    let printed = research(&[]);
+    assert!(
+        printed.starts_with("# What makes flowers open?\n"),
+        "{printed}"
+    );
+    assert_eq!(research(&["--out", "report.md"]), "");
+    let written = std::fs::read_to_string(folder.path().join("report.md")).expect("it is written");
+    assert_eq!(written, printed);
+}
+
+#[test]
+fn the_program_in_the_readme_is_this_one_and_runs() {
+    let readme = include_str!("../../../README.md");
+    let program = include_str!("../src/bin/librarian.rs");
+    assert!(
+        readme.contains(program),
+        "README.md does not have `librarian.rs` as it is: copy it there"
+    );
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let said = run(env!("CARGO_BIN_EXE_librarian"), folder.path(), &[], "");
+    assert_eq!(said, "The Rose is on shelf 2.\n");
+}
+
+/// A server that speaks OpenAI's language: it answers one request with these words, in two pieces, and gives what it was asked.
+fn serve(words: [&'static str; 2]) -> (String, std::thread::JoinHandle<String>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("it is known");
+    let answering = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("somebody asks");
+        let mut reader = BufReader::new(stream.try_clone().expect("it is shared"));
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).expect("it reads");
+            let header = line.to_lowercase();
+            if let Some(value) = header.strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a number");
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        let mut asked = vec![0; length];
+        reader.read_exact(&mut asked).expect("it reads");
+        let piece = |words: &str| {
+            let delta = serde_json::json!({
+                "id": "1", "object": "chat.completion.chunk", "model": "m",
+                "choices": [{ "index": 0, "delta": { "content": words }, "finish_reason": null }]
+            });
+            format!("data: {delta}\n\n")
+        };
+        let [one, other] = words;
+        let body = format!("{}{}data: [DONE]\n\n", piece(one), piece(other));
+        let head =
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+        stream
+            .write_all(format!("{head}{body}").as_bytes())
+            .expect("it is heard");
+        String::from_utf8(asked).expect("it is JSON")
+    });
+    (format!("http://{address}/v1"), answering)
+}
+
+#[test]
+fn the_assistant_asks_the_server_that_the_environment_names() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (url, answering) = serve(["Hello ", "Ann."]);
+    let mut child = command(env!("CARGO_BIN_EXE_assistant"), folder.path(), &[])
+        .env("OPENAI_BASE_URL", &url)
+        .env("MODEL", "tiny")
+        .spawn()
+        .expect("it starts");
+    let mut input = child.stdin.take().expect("it is piped");
+    input.write_all(b"hi there\n").expect("it reads");
+    drop(input);
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8(output.stdout).expect("it prints text");
+    assert!(
+        said.starts_with(&format!("model: tiny at {url}\n> Hello Ann.\n")),
+        "{said}"
+    );
+    let asked: serde_json::Value =
+        serde_json::from_str(&answering.join().expect("it answers")).expect("it is JSON");
+    assert_eq!(
+        (&asked["model"], &asked["stream"]),
+        (&serde_json::json!("tiny"), &serde_json::json!(true))
+    );
+    let tools: Vec<_> = asked["tools"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|tool| &tool["function"]["name"])
+        .collect();
+    assert_eq!(tools, ["forget_everything", "recall", "remember"]);
+    assert!(asked["messages"].to_string().contains("hi there"));
+}

@@ -1,0 +1,142 @@
+//! A model's reply to a conversation.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::asking::{Asking, ask, with_wrong_arguments};
+use super::tools::set_of;
+use crate::llm::{ChatMessage, LlmClient, LlmRequest};
+use crate::tool::ToolSet;
+use crate::{Context, Key, node};
+
+/// Sends the conversation in the key `K` to a model, and adds its reply.
+///
+/// Each call copies the conversation once into its request. An agent (feature `agent`) shares it, which pays where
+/// conversations are long.
+///
+/// The reply may call tools, if it is told of some: [`Tools`](super::Tools) calls them.
+///
+/// ```
+/// use petalflow::llm::{ChatMessage, ScriptedModel};
+/// use petalflow::nodes::Llm;
+/// use petalflow::prelude::*;
+///
+/// #[state]
+/// struct Essay {
+///     #[key(input, append)]
+///     messages: Vec<ChatMessage>,
+/// }
+///
+/// flow! {
+///     /// A writer, then a critic, over one conversation.
+///     Discuss(Essay) {
+///         write -> criticize;
+///         node write: Llm<EssayMessages>;
+///         node criticize: Llm<EssayMessages>;
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let essay = Discuss::new()
+///     .write(Llm::new("You write.").model(ScriptedModel::new(["Petals are leaves."])))
+///     .criticize(Llm::new("You criticize.").model(ScriptedModel::new(["Say why."])))
+///     .run(vec![ChatMessage::user("Write about petals.")])
+///     .await?;
+/// let said: Vec<_> = essay.messages.iter().map(ChatMessage::text).collect();
+/// assert_eq!(said, ["Write about petals.", "Petals are leaves.", "Say why."]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Cancel safety
+///
+/// When the run is dropped or cancelled, the call is, with its connection.
+pub struct Llm<K> {
+    asking: Asking,
+    request: LlmRequest,
+    /// Whether it tells of the run's tools.
+    managed_tools: bool,
+    key: PhantomData<fn() -> K>,
+}
+
+impl<K> Clone for Llm<K> {
+    fn clone(&self) -> Self {
+        Llm {
+            asking: self.asking.clone(),
+            request: self.request.clone(),
+            managed_tools: self.managed_tools,
+            key: PhantomData,
+        }
+    }
+}
+
+impl<K> fmt::Debug for Llm<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Llm")
+            .field("request", &self.request)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<K> Llm<K> {
+    /// A model that is set up so; it is the run's unless the node has [its own](Self::model). Empty instructions are none.
+    pub fn new(instructions: impl Into<String>) -> Self {
+        let instructions = instructions.into();
+        Llm {
+            asking: Asking::default(),
+            request: LlmRequest {
+                system: (!instructions.is_empty()).then_some(instructions),
+                ..LlmRequest::default()
+            },
+            managed_tools: false,
+            key: PhantomData,
+        }
+    }
+
+    /// Asks this model rather than the run's.
+    #[must_use]
+    pub fn model(mut self, client: impl LlmClient) -> Self {
+        self.asking.client = Some(Arc::new(client));
+        self
+    }
+
+    /// Tells the model of these tools.
+    #[must_use]
+    pub fn tools(mut self, tools: &ToolSet) -> Self {
+        self.request.tools = tools.specs();
+        self
+    }
+
+    /// Tells the model of the run's tools: a managed [`ToolSet`] or [`ToolRegistry`](crate::tool::ToolRegistry).
+    #[must_use]
+    pub fn managed_tools(mut self) -> Self {
+        self.managed_tools = true;
+        self
+    }
+
+    /// Changes what is asked: temperature, the most tokens, which model. The conversation takes the place of its messages.
+    #[must_use]
+    pub fn request(mut self, edit: impl FnOnce(&mut LlmRequest)) -> Self {
+        edit(&mut self.request);
+        self
+    }
+}
+
+#[node(K::State)]
+impl<K: Key<Value = Vec<ChatMessage>>> Llm<K> {
+    async fn run(&self, #[key(K)] messages: &[ChatMessage], cx: Context) -> petalflow::Result<K> {
+        let client = self.asking.client(&cx)?;
+        let mut request = LlmRequest {
+            messages: Arc::new(messages.to_vec()),
+            ..self.request.clone()
+        };
+        if self.managed_tools {
+            request.tools = set_of(None, &cx)?.specs();
+        }
+        let answered = ask(&*client, &request, &cx, cx.attempt()).await;
+        let response = with_wrong_arguments(answered)?;
+        Ok(K::new(response.message.into_iter().collect()))
+    }
+}
