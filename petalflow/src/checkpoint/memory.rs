@@ -37,7 +37,8 @@ struct Threads {
 struct Line {
     /// In the order of their numbers: nearly all that is asked for is at the end.
     checkpoints: Vec<StoredCheckpoint>,
-    writes: BTreeMap<u64, BTreeMap<(TaskId, String), Vec<u8>>>,
+    /// By number, task and name.
+    writes: BTreeMap<(u64, TaskId, String), Vec<u8>>,
 }
 
 impl fmt::Debug for MemoryStore {
@@ -82,7 +83,7 @@ impl Threads {
 impl Line {
     /// Whether all that was here is forgotten.
     fn is_empty(&self) -> bool {
-        self.checkpoints.is_empty() && self.writes.values().all(BTreeMap::is_empty)
+        self.checkpoints.is_empty() && self.writes.is_empty()
     }
 
     fn newest(&self) -> Option<u64> {
@@ -96,16 +97,22 @@ impl Line {
     }
 
     fn writes(&self, seqs: Range<u64>) -> impl Iterator<Item = (u64, StoredWrite)> {
-        let write = |((task, name), bytes): (&(TaskId, String), &Vec<u8>)| StoredWrite {
-            task: *task,
-            name: name.clone(),
-            bytes: bytes.clone(),
-        };
-        let seqs = (seqs.start < seqs.end).then_some(seqs);
-        seqs.into_iter()
-            .flat_map(|seqs| self.writes.range(seqs))
-            .flat_map(move |(seq, writes)| writes.iter().map(move |entry| (*seq, write(entry))))
+        let seqs = (seqs.start < seqs.end).then(|| first(seqs.start)..first(seqs.end));
+        let writes = seqs.into_iter().flat_map(|seqs| self.writes.range(seqs));
+        writes.map(|((seq, task, name), bytes)| {
+            let write = StoredWrite {
+                task: *task,
+                name: name.clone(),
+                bytes: bytes.clone(),
+            };
+            (*seq, write)
+        })
     }
+}
+
+/// Where the writes beside a number begin.
+fn first(seq: u64) -> (u64, TaskId, String) {
+    (seq, TaskId::from_bytes([0; 16]), String::new())
 }
 
 /// The result, in the shape that the trait asks for.
@@ -138,7 +145,7 @@ impl Store for MemoryStore {
         };
         line.checkpoints.push(checkpoint.clone());
         if !line.writes.is_empty() {
-            line.writes.retain(|seq, _| !settled.contains(seq));
+            line.writes.retain(|(seq, ..), _| !settled.contains(seq));
         }
         ready(Ok(()))
     }
@@ -150,12 +157,11 @@ impl Store for MemoryStore {
         writes: &'a [StoredWrite],
     ) -> StoreFuture<'a, ()> {
         let mut threads = self.lock();
-        let beside = threads.line_mut(address).writes.entry(seq).or_default();
-        beside.extend(
-            writes
-                .iter()
-                .map(|write| ((write.task, write.name.clone()), write.bytes.clone())),
-        );
+        let beside = &mut threads.line_mut(address).writes;
+        beside.extend(writes.iter().map(|write| {
+            let key = (seq, write.task, write.name.clone());
+            (key, write.bytes.clone())
+        }));
         ready(Ok(()))
     }
 
@@ -247,7 +253,7 @@ impl Store for MemoryStore {
         if threads.line(address).is_some() {
             let line = threads.line_mut(address);
             line.checkpoints.drain(..line.place(seq));
-            line.writes = line.writes.split_off(&seq);
+            line.writes = line.writes.split_off(&first(seq));
         }
         ready(Ok(()))
     }

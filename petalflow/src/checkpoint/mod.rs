@@ -12,7 +12,7 @@ mod depth;
 #[doc(hidden)]
 pub mod fuzz;
 mod memory;
-mod pack;
+pub(crate) mod pack;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod protection;
@@ -24,6 +24,7 @@ mod release;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
+mod unpack;
 
 pub(crate) use bytes::Bytes;
 pub use codec::CodecError;
@@ -52,3 +53,4 @@ pub use store::{
     Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
     ThreadInfo, ThreadQuery,
 };
+pub(crate) use unpack::{Unpack, unpack};

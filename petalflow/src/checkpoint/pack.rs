@@ -1,7 +1,8 @@
-//! MessagePack by hand, for what is written at every barrier. What serde would write is the same, and takes longer.
+//! MessagePack by hand, for petalflow's own records. What serde would write is the same, and takes longer: to run, and to
+//! compile.
 
 /// How many values follow as one.
-pub(super) fn array(len: usize, out: &mut Vec<u8>) {
+pub(crate) fn array(len: usize, out: &mut Vec<u8>) {
     match len {
         0..16 => out.push(0x90 | small(len)),
         16..0x1_0000 => headed(0xdc, &small_bytes::<2>(len), out),
@@ -9,8 +10,19 @@ pub(super) fn array(len: usize, out: &mut Vec<u8>) {
     }
 }
 
+/// How many pairs of a key and a value follow as one; there are fewer than 16.
+pub(crate) fn small_map(len: u8, out: &mut Vec<u8>) {
+    debug_assert!(len < 16);
+    out.push(0x80 | len);
+}
+
+/// A yes or a no.
+pub(crate) fn flag(flag: bool, out: &mut Vec<u8>) {
+    out.push(0xc2 | u8::from(flag));
+}
+
 /// A number, as short as it can be.
-pub(super) fn number(number: u64, out: &mut Vec<u8>) {
+pub(crate) fn number(number: u64, out: &mut Vec<u8>) {
     let bytes = number.to_be_bytes();
     match number {
         0..0x80 => out.push(bytes[7]),
@@ -22,7 +34,7 @@ pub(super) fn number(number: u64, out: &mut Vec<u8>) {
 }
 
 /// A text.
-pub(super) fn text(text: &str, out: &mut Vec<u8>) {
+pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
     match text.len() {
         len @ 0..32 => out.push(0xa0 | small(len)),
         len @ 32..0x100 => headed(0xd9, &small_bytes::<1>(len), out),
@@ -33,7 +45,7 @@ pub(super) fn text(text: &str, out: &mut Vec<u8>) {
 }
 
 /// A string of bytes.
-pub(super) fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
     match bytes.len() {
         len @ 0..0x100 => headed(0xc4, &small_bytes::<1>(len), out),
         len @ 0x100..0x1_0000 => headed(0xc5, &small_bytes::<2>(len), out),
@@ -43,7 +55,7 @@ pub(super) fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// A value that may be missing.
-pub(super) fn option<T>(value: Option<T>, out: &mut Vec<u8>, pack: impl FnOnce(T, &mut Vec<u8>)) {
+pub(crate) fn option<T>(value: Option<T>, out: &mut Vec<u8>, pack: impl FnOnce(T, &mut Vec<u8>)) {
     match value {
         Some(value) => pack(value, out),
         None => out.push(0xc0),
@@ -51,7 +63,7 @@ pub(super) fn option<T>(value: Option<T>, out: &mut Vec<u8>, pack: impl FnOnce(T
 }
 
 /// Values of one kind.
-pub(super) fn list<T>(
+pub(crate) fn list<T>(
     values: impl ExactSizeIterator<Item = T>,
     out: &mut Vec<u8>,
     mut pack: impl FnMut(T, &mut Vec<u8>),

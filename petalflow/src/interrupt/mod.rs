@@ -19,7 +19,7 @@ use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
 use crate::TaskId;
-use crate::checkpoint::{Bytes, CodecError};
+use crate::checkpoint::{Bytes, CodecError, Unpack, decode, unpack};
 
 /// Names a question within a thread: the same for as long as it waits, so that an answer can be addressed to it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -60,6 +60,22 @@ pub enum InterruptKind {
     Before,
     /// An approval of what the node did.
     After,
+}
+
+/// What is wrong with a stored interrupt.
+const ID: &str = "an interrupt's id has 16 bytes";
+const KIND: &str = "an interrupt of an unknown kind";
+
+impl InterruptKind {
+    /// The kind of this number in storage, with its question.
+    fn of(kind: u8, question: Option<(String, serde_json::Value)>) -> Option<Self> {
+        match (kind, question) {
+            (0, Some((name, question))) => Some(InterruptKind::Ask { name, question }),
+            (1, None) => Some(InterruptKind::Before),
+            (2, None) => Some(InterruptKind::After),
+            _ => None,
+        }
+    }
 }
 
 impl InterruptId {
@@ -133,6 +149,33 @@ impl Interrupt {
             return Err(AnswerError::other_question(self, A::NAME));
         }
         Answer::new::<A>(self.id, &answer)
+    }
+
+    /// The interrupt of these bytes, which serde wrote.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+        unpack(bytes, |from| {
+            from.tuple(7)?;
+            let id = from.bytes()?.try_into();
+            let id = id.map_err(|_| CodecError::Decode(ID.into()))?;
+            let (node, namespace) = (from.text()?, from.text()?);
+            let index = from.option(Unpack::number)?;
+            from.tuple(2)?;
+            let kind: u8 = from.number()?;
+            let question = from.option(|from| {
+                from.tuple(2)?;
+                Ok((from.text()?, decode(from.value()?)?))
+            })?;
+            Ok(Interrupt {
+                id: InterruptId::from_bytes(id),
+                node,
+                namespace,
+                index,
+                kind: InterruptKind::of(kind, question)
+                    .ok_or_else(|| CodecError::Decode(KIND.into()))?,
+                asked_ms: from.number()?,
+                expires_ms: from.option(Unpack::number)?,
+            })
+        })
     }
 
     /// What is asked, in a word.
@@ -248,15 +291,8 @@ impl<'de> Deserialize<'de> for Interrupt {
             u64,
             Option<u64>,
         ) = Deserialize::deserialize(deserializer)?;
-        let id = id
-            .try_into()
-            .map_err(|_| D::Error::custom("an interrupt's id has 16 bytes"))?;
-        let kind = match kind {
-            (0, Some((name, question))) => InterruptKind::Ask { name, question },
-            (1, None) => InterruptKind::Before,
-            (2, None) => InterruptKind::After,
-            _ => return Err(D::Error::custom("an interrupt of an unknown kind")),
-        };
+        let id = id.try_into().map_err(|_| D::Error::custom(ID))?;
+        let kind = InterruptKind::of(kind.0, kind.1).ok_or_else(|| D::Error::custom(KIND))?;
         Ok(Interrupt {
             id: InterruptId::from_bytes(id),
             node,

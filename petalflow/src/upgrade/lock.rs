@@ -1,8 +1,7 @@
 //! `flow.lock`: the outlines of flows as text, and what may become of them.
 
-use std::collections::BTreeMap;
-
 use super::changes::{Held, changes, difference};
+use super::named::Named;
 use crate::checkpoint::Outline;
 
 /// What the file begins with.
@@ -12,7 +11,7 @@ const HEAD: &str = "\
 
 /// The flows of a `flow.lock`, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct FlowLock(BTreeMap<String, Locked>);
+pub(crate) struct FlowLock(Named<Locked>);
 
 /// What is locked of one flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +25,7 @@ pub(crate) struct Locked {
 impl FlowLock {
     /// Reads a lock. What it does not know it skips: the file then differs from what is written, which says enough.
     pub(crate) fn parse(text: &str) -> Self {
-        let mut flows: BTreeMap<String, Locked> = BTreeMap::new();
+        let mut flows: Named<Locked> = Named::default();
         let mut current = String::new();
         for line in text.lines() {
             let (line, inner) = match line.strip_prefix("  ") {
@@ -35,7 +34,7 @@ impl FlowLock {
             };
             if let Some(name) = line.strip_prefix("flow ").filter(|_| !inner) {
                 current = name.trim().into();
-                flows.entry(current.clone()).or_default();
+                flows.get_or(&current, Locked::default);
                 continue;
             }
             let Some(locked) = flows.get_mut(&current).filter(|_| inner) else {
@@ -57,7 +56,7 @@ impl FlowLock {
     /// The lock as text: sorted, so that it changes only where a flow does.
     pub(crate) fn text(&self) -> String {
         let mut text = HEAD.to_string();
-        for (name, locked) in &self.0 {
+        for (name, locked) in self.0.iter() {
             text.extend(["\nflow ", name, "\n"]);
             for line in locked.lines() {
                 text.extend(["  ", &line, "\n"]);

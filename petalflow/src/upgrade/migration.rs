@@ -1,11 +1,11 @@
 //! What a migration works on.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::line::KeyLine;
+use super::named::Named;
 use crate::BoxError;
 use crate::checkpoint::{CodecError, TaskEntry, decode, encode};
 
@@ -77,7 +77,7 @@ pub(crate) type Migrate = fn(u32, &mut Migration) -> Result<(), BoxError>;
 /// run again; [`Context::once`](crate::Context::once) remembers, as always.
 #[derive(Default)]
 pub struct Migration {
-    keys: BTreeMap<String, Log>,
+    keys: Named<Log>,
     tasks: Vec<TaskEntry>,
 }
 
@@ -136,11 +136,11 @@ impl Log {
 }
 
 impl Migration {
-    pub(crate) fn new(keys: BTreeMap<String, Log>, tasks: Vec<TaskEntry>) -> Self {
+    pub(crate) fn new(keys: Named<Log>, tasks: Vec<TaskEntry>) -> Self {
         Migration { keys, tasks }
     }
 
-    pub(crate) fn into_parts(self) -> (BTreeMap<String, Log>, Vec<TaskEntry>) {
+    pub(crate) fn into_parts(self) -> (Named<Log>, Vec<TaskEntry>) {
         (self.keys, self.tasks)
     }
 
@@ -453,7 +453,10 @@ impl Migration {
 impl fmt::Debug for Migration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Migration")
-            .field("keys", &self.keys.keys())
+            .field(
+                "keys",
+                &self.keys.iter().map(|(key, _)| key).collect::<Vec<_>>(),
+            )
             .field("tasks", &self.tasks.len())
             .finish()
     }
@@ -500,7 +503,7 @@ mod tests {
             item: Some(bytes(&7_u8)),
         };
         let keys = [("list".into(), list), ("text".into(), text)];
-        Migration::new(keys.into(), vec![task])
+        Migration::new(keys.into_iter().collect(), vec![task])
     }
 
     #[test]
@@ -510,9 +513,9 @@ mod tests {
         thread.map("list", texts).unwrap();
         thread.map("absent", texts).unwrap();
         let (keys, _) = thread.into_parts();
-        assert_eq!(keys["list"].value, Some(bytes(&["1"])));
+        assert_eq!(keys.get("list").unwrap().value, Some(bytes(&["1"])));
         assert_eq!(
-            keys["list"].writes,
+            keys.get("list").unwrap().writes,
             [bytes(&[(false, ["2"])]), bytes(&[(true, ["3"])])]
         );
     }
@@ -564,7 +567,7 @@ mod tests {
         assert!(thread.remove("list") && !thread.remove("list"));
         thread.map_item("dig", |old: u8| old.to_string()).unwrap();
         let (keys, tasks) = thread.into_parts();
-        assert_eq!(keys["number"].value, Some(bytes(&12_u32)));
+        assert_eq!(keys.get("number").unwrap().value, Some(bytes(&12_u32)));
         assert_eq!(tasks[0].item, Some(bytes(&"7")));
     }
 }

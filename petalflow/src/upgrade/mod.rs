@@ -8,6 +8,7 @@ mod changes;
 mod line;
 mod lock;
 mod migration;
+mod named;
 mod reads;
 
 pub(crate) use changes::{Change, Held, InUse, changes, difference};
@@ -15,3 +16,4 @@ pub(crate) use line::{KeyLine, NodeLine, quoted};
 pub(crate) use lock::{FlowLock, Locked, check_lock};
 pub(crate) use migration::{Log, Migrate};
 pub use migration::{Migration, MigrationError};
+pub(crate) use named::Named;

@@ -136,7 +136,7 @@ impl Desk {
                 let key = (write.task, name.to_string());
                 inner.done.insert(key, write.bytes.clone());
             } else if write.name.starts_with("ask/") {
-                let interrupt: Interrupt = decode(&write.bytes)?;
+                let interrupt = Interrupt::decode(&write.bytes)?;
                 inner.known.insert(interrupt.id, interrupt);
             }
         }

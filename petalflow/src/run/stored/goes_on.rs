@@ -35,9 +35,9 @@ pub(crate) fn goes_on<S: State>(
 fn fits<S: State>(journal: &Journal<S>, header: &Header) -> Result<(), ThreadError> {
     let mut used = InUse::default();
     for task in header.frontier.iter().chain(&header.deferred) {
-        used.nodes.insert(task.node.clone());
+        used.nodes.push(task.node.clone());
         if task.item.is_none() {
-            used.bare.insert(task.node.clone());
+            used.bare.push(task.node.clone());
         }
     }
     used.joins = header.joins.iter().map(|(name, _)| name.clone()).collect();

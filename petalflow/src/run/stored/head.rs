@@ -3,7 +3,7 @@
 use super::desk::now_ms;
 use super::program::Program;
 use super::replay::replay;
-use crate::checkpoint::{Archive, Outline, Record, Stored, StoredWrite, decode};
+use crate::checkpoint::{Archive, Outline, Record, Stored, StoredWrite};
 use crate::flow::Wiring;
 use crate::interrupt::{Interrupt, InterruptId, InterruptKind};
 use crate::node::task_id;
@@ -113,8 +113,8 @@ pub(crate) fn waiting(
     };
     let mut waiting = Vec::new();
     for write in writes.iter().filter(|write| write.name.starts_with("ask/")) {
-        let interrupt: Interrupt =
-            decode(&write.bytes).map_err(ThreadError::value("a stored question"))?;
+        let interrupt =
+            Interrupt::decode(&write.bytes).map_err(ThreadError::value("a stored question"))?;
         if !answered(interrupt.id) {
             waiting.push((write.task, interrupt));
         }

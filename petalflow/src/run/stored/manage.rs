@@ -9,7 +9,7 @@ use super::goes_on::{goes_on, node_of};
 use super::head::{Head, read, waiting};
 use super::journal::{Barrier, Journal, header};
 use super::program::Program;
-use crate::checkpoint::{Archive, Cause, Outline, Record, StoredCheckpoint};
+use crate::checkpoint::{Archive, Cause, Outline, Record, StoredCheckpoint, unpack};
 use crate::flow::Wiring;
 use crate::interrupt::AnswerError;
 use crate::node::{Effects, task_id};
@@ -40,8 +40,7 @@ pub(crate) async fn snapshot<F: Flow>(
                 .find(|write| write.task == id && write.name == name)
         };
         let error = left("error").map(|write| {
-            crate::checkpoint::decode::<NodeError>(&write.bytes)
-                .map_err(ThreadError::value("a stored failure"))
+            unpack(&write.bytes, NodeError::unpack).map_err(ThreadError::value("a stored failure"))
         });
         let finished = left("done").is_some();
         states.push(TaskState {
