@@ -17,6 +17,7 @@ pub(crate) struct Archive {
 
 /// What a protected checkpoint is bound to: all that a store knows of it, so that it can neither be moved elsewhere nor be
 /// read from another base, as if deltas were values.
+#[inline]
 fn checkpoint_context(address: Address<'_>, checkpoint: &StoredCheckpoint) -> Vec<u8> {
     context([
         b"checkpoint",
@@ -29,6 +30,7 @@ fn checkpoint_context(address: Address<'_>, checkpoint: &StoredCheckpoint) -> Ve
 }
 
 /// What a protected write is bound to.
+#[inline]
 fn write_context(address: Address<'_>, seq: u64, write: &StoredWrite) -> Vec<u8> {
     context([
         b"write",
@@ -41,6 +43,7 @@ fn write_context(address: Address<'_>, seq: u64, write: &StoredWrite) -> Vec<u8>
 }
 
 /// Lengths and parts, one after the other, so that no other parts are the same bytes.
+#[inline]
 fn context(parts: [&[u8]; 6]) -> Vec<u8> {
     let mut context = Vec::new();
     for part in parts {
@@ -64,6 +67,7 @@ fn name(error: StoreError, address: Address<'_>, what: impl Display) -> StoreErr
 }
 
 impl Archive {
+    #[inline]
     pub(crate) fn address<'a>(&'a self, namespace: &'a str) -> Address<'a> {
         Address {
             thread: &self.thread,
@@ -71,6 +75,7 @@ impl Archive {
         }
     }
 
+    #[inline]
     pub(crate) async fn append(
         &self,
         namespace: &str,
@@ -86,6 +91,7 @@ impl Archive {
         self.store.append(address, checkpoint, after, settled).await
     }
 
+    #[inline]
     pub(crate) async fn write(
         &self,
         namespace: &str,
@@ -102,6 +108,7 @@ impl Archive {
         self.store.write(address, seq, &writes).await
     }
 
+    #[inline]
     pub(crate) async fn read(
         &self,
         namespace: &str,
@@ -123,6 +130,7 @@ impl Archive {
     }
 
     /// The writes beside one number.
+    #[inline]
     pub(crate) async fn writes(
         &self,
         namespace: &str,
@@ -142,6 +150,7 @@ impl Archive {
             .collect()
     }
 
+    #[inline]
     pub(crate) async fn history(
         &self,
         namespace: &str,
@@ -156,6 +165,7 @@ impl Archive {
         Ok(checkpoints)
     }
 
+    #[inline]
     fn open(
         &self,
         address: Address<'_>,
@@ -183,6 +193,7 @@ impl Archive {
         Ok(())
     }
 
+    #[inline]
     fn open_write(
         &self,
         address: Address<'_>,

@@ -9,11 +9,13 @@ pub(super) enum Endless {
 }
 
 /// Whether a value that was just encoded is nested more than `limit` levels deep.
+#[inline]
 pub(super) fn exceeds(bytes: &[u8], limit: usize) -> bool {
     matches!(extent(bytes, limit), Err(Endless::Deep))
 }
 
 /// How many bytes the value at the beginning takes up. It keeps its own stack, so that no value can exhaust the thread's.
+#[inline]
 pub(super) fn extent(bytes: &[u8], limit: usize) -> Result<usize, Endless> {
     let whole = bytes.len();
     let mut bytes = bytes;

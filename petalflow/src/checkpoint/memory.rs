@@ -42,6 +42,7 @@ struct Line {
 }
 
 impl fmt::Debug for MemoryStore {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryStore")
             .field("threads", &self.lock().threads.len())
@@ -51,10 +52,12 @@ impl fmt::Debug for MemoryStore {
 
 impl MemoryStore {
     /// A store that holds nothing.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
+    #[inline]
     fn lock(&self) -> MutexGuard<'_, Threads> {
         // No panic can leave it half-changed: each call only inserts or removes.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -62,11 +65,13 @@ impl MemoryStore {
 }
 
 impl Threads {
+    #[inline]
     fn line(&self, address: Address<'_>) -> Option<&Line> {
         self.threads.get(address.thread)?.get(address.namespace)
     }
 
     /// The line at an address, which may be new. Names are copied only then.
+    #[inline]
     fn line_mut(&mut self, address: Address<'_>) -> &mut Line {
         if self.line(address).is_none() {
             let lines = self.threads.entry(address.thread.into()).or_default();
@@ -82,15 +87,18 @@ impl Threads {
 
 impl Line {
     /// Whether all that was here is forgotten.
+    #[inline]
     fn is_empty(&self) -> bool {
         self.checkpoints.is_empty() && self.writes.is_empty()
     }
 
+    #[inline]
     fn newest(&self) -> Option<u64> {
         self.checkpoints.last().map(|newest| newest.seq)
     }
 
     /// Where the checkpoints begin whose number is not below this one.
+    #[inline]
     fn place(&self, seq: u64) -> usize {
         self.checkpoints
             .partition_point(|checkpoint| checkpoint.seq < seq)
@@ -111,6 +119,7 @@ impl Line {
 }
 
 /// Where the writes beside a number begin.
+#[inline]
 fn first(seq: u64) -> (u64, TaskId, String) {
     (seq, TaskId::from_bytes([0; 16]), String::new())
 }
@@ -121,6 +130,7 @@ fn ready<'a, T: Send + 'a>(result: Result<T, StoreError>) -> StoreFuture<'a, T> 
 }
 
 impl Store for MemoryStore {
+    #[inline]
     fn append<'a>(
         &'a self,
         address: Address<'a>,
@@ -150,6 +160,7 @@ impl Store for MemoryStore {
         ready(Ok(()))
     }
 
+    #[inline]
     fn write<'a>(
         &'a self,
         address: Address<'a>,
@@ -165,6 +176,7 @@ impl Store for MemoryStore {
         ready(Ok(()))
     }
 
+    #[inline]
     fn read<'a>(
         &'a self,
         address: Address<'a>,
@@ -189,6 +201,7 @@ impl Store for MemoryStore {
         ready(Ok(stored))
     }
 
+    #[inline]
     fn writes<'a>(
         &'a self,
         address: Address<'a>,
@@ -201,6 +214,7 @@ impl Store for MemoryStore {
             .unwrap_or_default()))
     }
 
+    #[inline]
     fn history<'a>(
         &'a self,
         address: Address<'a>,
@@ -217,6 +231,7 @@ impl Store for MemoryStore {
         ready(Ok(checkpoints.unwrap_or_default()))
     }
 
+    #[inline]
     fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
         let threads = self.lock();
         let lines = threads.threads.get(thread).into_iter().flatten();
@@ -224,6 +239,7 @@ impl Store for MemoryStore {
         ready(Ok(held.map(|(namespace, _)| namespace.clone()).collect()))
     }
 
+    #[inline]
     fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
         let threads = self.lock();
         let from = match query.after {
@@ -248,6 +264,7 @@ impl Store for MemoryStore {
         ready(Ok(infos))
     }
 
+    #[inline]
     fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
         let mut threads = self.lock();
         if threads.line(address).is_some() {
@@ -258,11 +275,13 @@ impl Store for MemoryStore {
         ready(Ok(()))
     }
 
+    #[inline]
     fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
         self.lock().threads.remove(thread);
         ready(Ok(()))
     }
 
+    #[inline]
     fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
         let mut threads = self.lock();
         let claim = match threads.owners.get(thread) {
@@ -278,6 +297,7 @@ impl Store for MemoryStore {
         ready(Ok(claim))
     }
 
+    #[inline]
     fn release(&self, thread: &str, owner: &str) {
         let mut threads = self.lock();
         if threads

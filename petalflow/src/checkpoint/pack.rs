@@ -2,6 +2,7 @@
 //! compile.
 
 /// How many values follow as one.
+#[inline]
 pub(crate) fn array(len: usize, out: &mut Vec<u8>) {
     match len {
         0..16 => out.push(0x90 | small(len)),
@@ -11,17 +12,20 @@ pub(crate) fn array(len: usize, out: &mut Vec<u8>) {
 }
 
 /// How many pairs of a key and a value follow as one; there are fewer than 16.
+#[inline]
 pub(crate) fn small_map(len: u8, out: &mut Vec<u8>) {
     debug_assert!(len < 16);
     out.push(0x80 | len);
 }
 
 /// A yes or a no.
+#[inline]
 pub(crate) fn flag(flag: bool, out: &mut Vec<u8>) {
     out.push(0xc2 | u8::from(flag));
 }
 
 /// A number, as short as it can be.
+#[inline]
 pub(crate) fn number(number: u64, out: &mut Vec<u8>) {
     let bytes = number.to_be_bytes();
     match number {
@@ -34,6 +38,7 @@ pub(crate) fn number(number: u64, out: &mut Vec<u8>) {
 }
 
 /// A text.
+#[inline]
 pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
     match text.len() {
         len @ 0..32 => out.push(0xa0 | small(len)),
@@ -45,6 +50,7 @@ pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
 }
 
 /// A string of bytes.
+#[inline]
 pub(crate) fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
     match bytes.len() {
         len @ 0..0x100 => headed(0xc4, &small_bytes::<1>(len), out),
@@ -74,12 +80,14 @@ pub(crate) fn list<T>(
     }
 }
 
+#[inline]
 fn headed(marker: u8, rest: &[u8], out: &mut Vec<u8>) {
     out.push(marker);
     out.extend_from_slice(rest);
 }
 
 /// The last byte; the caller has seen to it that there is no other.
+#[inline]
 fn small(len: usize) -> u8 {
     len.to_le_bytes()[0]
 }

@@ -33,6 +33,7 @@ impl Cause {
         Cause::Rejected,
     ];
 
+    #[inline]
     fn code(self) -> u8 {
         match self {
             Cause::Input => 0,
@@ -147,6 +148,7 @@ pub(crate) struct Record {
 
 impl Header {
     /// How the bytes of every checkpoint of this program begin.
+    #[inline]
     pub(crate) fn begin(&self) -> Vec<u8> {
         let out = &mut vec![VERSION];
         pack::array(10, out);
@@ -159,6 +161,7 @@ impl Header {
     }
 
     /// The header and the keys as bytes, behind the beginning.
+    #[inline]
     pub(crate) fn encode<'k>(
         &self,
         keys: impl ExactSizeIterator<Item = KeyEntry<'k>>,
@@ -197,11 +200,13 @@ impl Header {
     }
 }
 
+#[inline]
 fn texts(texts: &[String], out: &mut Vec<u8>) {
     pack::list(texts.iter(), out, |text, out| pack::text(text, out));
 }
 
 impl KeyKind {
+    #[inline]
     fn code(self) -> u8 {
         match self {
             KeyKind::Value => 0,
@@ -212,6 +217,7 @@ impl KeyKind {
 }
 
 impl TaskEntry {
+    #[inline]
     fn encode(&self, out: &mut Vec<u8>) {
         pack::array(3, out);
         pack::text(&self.node, out);
@@ -221,6 +227,7 @@ impl TaskEntry {
 }
 
 impl AnswerEntry {
+    #[inline]
     fn encode(&self, out: &mut Vec<u8>) {
         pack::array(3, out);
         pack::bytes(&self.id, out);
@@ -230,6 +237,7 @@ impl AnswerEntry {
 }
 
 impl Note {
+    #[inline]
     fn encode(&self, out: &mut Vec<u8>) {
         let Note {
             node,
@@ -249,6 +257,7 @@ impl Note {
 
 impl Record {
     /// Reads a checkpoint.
+    #[inline]
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         let body = match bytes.split_first() {
             Some((&VERSION, body)) => body,
@@ -269,6 +278,7 @@ impl Record {
 
 impl Header {
     /// All but the keys, which follow.
+    #[inline]
     fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         from.tuple(4)?;
         let (flow, graph) = (from.str()?.into(), from.number()?);
@@ -311,6 +321,7 @@ impl Header {
 }
 
 impl Cause {
+    #[inline]
     fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         let code: u8 = from.number()?;
         let mut known = Cause::ALL.into_iter();
@@ -321,6 +332,7 @@ impl Cause {
 }
 
 impl OwnedKey {
+    #[inline]
     fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         from.tuple(3)?;
         let id = from.text()?;
@@ -340,6 +352,7 @@ impl OwnedKey {
 }
 
 impl TaskEntry {
+    #[inline]
     fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         from.tuple(3)?;
         Ok(TaskEntry {
@@ -351,6 +364,7 @@ impl TaskEntry {
 }
 
 impl AnswerEntry {
+    #[inline]
     fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         from.tuple(3)?;
         let id = from.bytes()?.try_into();
@@ -363,6 +377,7 @@ impl AnswerEntry {
 }
 
 impl Note {
+    #[inline]
     fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         from.tuple(5)?;
         Ok(Note {

@@ -29,6 +29,7 @@ const TRUSTED: usize = 64;
 
 impl<'a> Unpack<'a> {
     /// A list of exactly so many values, which follow.
+    #[inline]
     pub(crate) fn tuple(&mut self, of: usize) -> Result<(), CodecError> {
         match self.array()? {
             len if len == of => Ok(()),
@@ -50,6 +51,7 @@ impl<'a> Unpack<'a> {
     }
 
     /// A struct: calls `read` with the name of each field, and skips the value of one that it does not know.
+    #[inline]
     pub(crate) fn fields(
         &mut self,
         mut read: impl FnMut(&mut Self, &str) -> Result<bool, CodecError>,
@@ -88,6 +90,7 @@ impl<'a> Unpack<'a> {
     }
 
     /// A yes or a no.
+    #[inline]
     pub(crate) fn flag(&mut self) -> Result<bool, CodecError> {
         match self.marker("a flag")? {
             0xc2 => Ok(false),
@@ -97,11 +100,13 @@ impl<'a> Unpack<'a> {
     }
 
     /// A text.
+    #[inline]
     pub(crate) fn text(&mut self) -> Result<String, CodecError> {
         self.str().map(Into::into)
     }
 
     /// A text where it stands.
+    #[inline]
     pub(crate) fn str(&mut self) -> Result<&'a str, CodecError> {
         let len = match self.marker("a text")? {
             small @ 0xa0..=0xbf => usize::from(small & 0x1f),
@@ -114,6 +119,7 @@ impl<'a> Unpack<'a> {
     }
 
     /// A string of bytes.
+    #[inline]
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8], CodecError> {
         let len = match self.marker("bytes")? {
             0xc4 => self.length(1)?,
@@ -125,6 +131,7 @@ impl<'a> Unpack<'a> {
     }
 
     /// Any value, as the bytes that it takes up.
+    #[inline]
     pub(crate) fn value(&mut self) -> Result<&'a [u8], CodecError> {
         match depth::extent(self.rest, DEPTH) {
             Ok(len) => self.take(len),
@@ -133,6 +140,7 @@ impl<'a> Unpack<'a> {
         }
     }
 
+    #[inline]
     fn array(&mut self) -> Result<usize, CodecError> {
         match self.marker("a list")? {
             small @ 0x90..=0x9f => Ok(usize::from(small & 0x0f)),
@@ -142,6 +150,7 @@ impl<'a> Unpack<'a> {
         }
     }
 
+    #[inline]
     fn unsigned(&mut self) -> Result<u64, CodecError> {
         let marker = self.marker("a number")?;
         match marker {
@@ -155,22 +164,26 @@ impl<'a> Unpack<'a> {
         }
     }
 
+    #[inline]
     fn length(&mut self, width: usize) -> Result<usize, CodecError> {
         let length = self.digits(width)?;
         usize::try_from(length).map_err(|_| cut("a value"))
     }
 
+    #[inline]
     fn digits(&mut self, width: usize) -> Result<u64, CodecError> {
         let digits = self.take(width)?.iter();
         Ok(digits.fold(0, |sum, digit| sum << 8 | u64::from(*digit)))
     }
 
+    #[inline]
     fn marker(&mut self, expected: &str) -> Result<u8, CodecError> {
         let (marker, rest) = self.rest.split_first().ok_or_else(|| cut(expected))?;
         self.rest = rest;
         Ok(*marker)
     }
 
+    #[inline]
     fn take(&mut self, len: usize) -> Result<&'a [u8], CodecError> {
         let (taken, rest) = self
             .rest
@@ -182,6 +195,7 @@ impl<'a> Unpack<'a> {
 }
 
 /// What a marker begins.
+#[inline]
 fn kind(marker: u8) -> String {
     let kind = match marker {
         0..=0x7f | 0xcc..=0xd3 | 0xe0.. => "a number",
@@ -197,10 +211,12 @@ fn kind(marker: u8) -> String {
     kind.into()
 }
 
+#[inline]
 fn wrong(expected: &str, found: &str) -> CodecError {
     CodecError::Decode(format!("{expected} was expected, and there is {found}"))
 }
 
+#[inline]
 fn cut(expected: &str) -> CodecError {
     CodecError::Decode(format!("{expected} was expected, and the bytes end"))
 }
@@ -223,8 +239,11 @@ mod tests {
     #[test]
     fn what_serde_writes_is_read() {
         for edge in [0, 1, 31, 32, 127, 128, 255, 256, 65_535, 65_536_u32] {
-            assert_eq!(unpack(&packed(&edge), Unpack::number).unwrap(), edge);
-            assert_eq!(unpack(&packed(&i64::from(edge)), Unpack::number).unwrap(), edge);
+            assert_eq!(unpack(&packed(&edge), Unpack::number::<u32>).unwrap(), edge);
+            assert_eq!(
+                unpack(&packed(&i64::from(edge)), Unpack::number::<u32>).unwrap(),
+                edge
+            );
             let words = "x".repeat(edge as usize);
             assert_eq!(unpack(&packed(&words), Unpack::text).unwrap(), words);
             let bytes = words.as_bytes();
@@ -242,9 +261,12 @@ mod tests {
                 packed(&list)
             );
         }
-        assert_eq!(unpack(&packed(&u64::MAX), Unpack::number).unwrap(), u64::MAX);
+        assert_eq!(
+            unpack(&packed(&u64::MAX), Unpack::number::<u64>).unwrap(),
+            u64::MAX
+        );
         let signed = [0xd1, 0x01, 0x00];
-        assert_eq!(unpack(&signed, Unpack::number).unwrap(), 256_u64);
+        assert_eq!(unpack(&signed, Unpack::number::<u64>).unwrap(), 256_u64);
         for option in [None, Some(7_u8)] {
             let read = unpack(&packed(&option), |u| u.option(Unpack::number));
             assert_eq!(read.unwrap(), option);

@@ -18,12 +18,14 @@ const KINDS: [(FailureKind, &str); 4] = [
 ];
 
 impl FailureKind {
+    #[inline]
     fn name(self) -> &'static str {
         let mut kinds = KINDS.iter();
         let known = kinds.find(|(kind, _)| *kind == self);
         known.map_or("error", |(_, name)| name)
     }
 
+    #[inline]
     fn named(name: &str) -> Option<Self> {
         let mut kinds = KINDS.iter();
         let known = kinds.find(|(_, known)| *known == name);
@@ -77,6 +79,7 @@ impl<'de> Deserialize<'de> for NodeError {
 
 impl NodeError {
     /// As a record of petalflow's own holds it: the bytes that serde would write.
+    #[inline]
     pub(crate) fn pack(&self, out: &mut Vec<u8>) {
         let field = |name: &str, out: &mut Vec<u8>| pack::text(name, out);
         pack::small_map(7, out);
@@ -99,6 +102,7 @@ impl NodeError {
     }
 
     /// From a record of petalflow's own.
+    #[inline]
     pub(crate) fn unpack(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         let mut fields = Found::default();
         from.fields(|from, field| {
@@ -138,6 +142,7 @@ struct Found {
 
 impl Found {
     /// The failure, or the name of a field that is missing.
+    #[inline]
     fn whole(self) -> Result<NodeError, &'static str> {
         Ok(NodeError {
             node: self.node.ok_or("node")?,
@@ -156,6 +161,7 @@ struct Fields;
 impl<'de> Visitor<'de> for Fields {
     type Value = NodeError;
 
+    #[inline]
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the failure of a node")
     }

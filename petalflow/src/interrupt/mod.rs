@@ -68,6 +68,7 @@ const KIND: &str = "an interrupt of an unknown kind";
 
 impl InterruptKind {
     /// The kind of this number in storage, with its question.
+    #[inline]
     fn of(kind: u8, question: Option<(String, serde_json::Value)>) -> Option<Self> {
         match (kind, question) {
             (0, Some((name, question))) => Some(InterruptKind::Ask { name, question }),
@@ -80,28 +81,33 @@ impl InterruptKind {
 
 impl InterruptId {
     /// The id of what a task asks under a key.
+    #[inline]
     pub(crate) fn of(task: TaskId, key: &str) -> Self {
         InterruptId(TaskId::of(&[&task.to_bytes(), key.as_bytes()]))
     }
 
     /// The id as bytes, to be kept elsewhere.
+    #[inline]
     pub fn to_bytes(self) -> [u8; 16] {
         self.0.to_bytes()
     }
 
     /// The id of these bytes.
+    #[inline]
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         InterruptId(TaskId::from_bytes(bytes))
     }
 }
 
 impl fmt::Display for InterruptId {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
 impl fmt::Debug for InterruptId {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "InterruptId({self})")
     }
@@ -111,6 +117,7 @@ impl fmt::Debug for InterruptId {
 impl std::str::FromStr for InterruptId {
     type Err = String;
 
+    #[inline]
     fn from_str(text: &str) -> Result<Self, String> {
         let digits = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let id = digits
@@ -152,6 +159,7 @@ impl Interrupt {
     }
 
     /// The interrupt of these bytes, which serde wrote.
+    #[inline]
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         unpack(bytes, |from| {
             from.tuple(7)?;
@@ -179,6 +187,7 @@ impl Interrupt {
     }
 
     /// What is asked, in a word.
+    #[inline]
     pub(crate) fn what(&self) -> &str {
         match &self.kind {
             InterruptKind::Ask { name, .. } => name,
@@ -189,6 +198,7 @@ impl Interrupt {
 }
 
 impl fmt::Display for Interrupt {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "node `{}` waits for {}", self.node, self.what())
     }
@@ -228,6 +238,7 @@ pub enum AnswerError {
 }
 
 impl AnswerError {
+    #[inline]
     fn other_question(interrupt: &Interrupt, found: &str) -> Self {
         AnswerError::OtherQuestion {
             id: interrupt.id,
@@ -238,11 +249,13 @@ impl AnswerError {
 }
 
 impl From<CodecError> for AnswerError {
+    #[inline]
     fn from(error: CodecError) -> Self {
         AnswerError::Value(error.to_string())
     }
 }
 
+#[inline]
 pub(crate) fn open(waiting: &[Interrupt]) -> String {
     if waiting.is_empty() {
         return "nothing".into();

@@ -64,6 +64,7 @@ impl<S: State> Snapshot<S> {
 }
 
 impl CheckpointInfo {
+    #[inline]
     pub(crate) fn of(stored: &StoredCheckpoint, record: &Record) -> Self {
         let header = &record.header;
         CheckpointInfo {
@@ -96,12 +97,14 @@ pub struct HistoryQuery {
 impl HistoryQuery {
     /// All checkpoints.
     #[must_use]
+    #[inline]
     pub fn all() -> Self {
         Self::default()
     }
 
     /// Only those with a smaller number: the last of the page before.
     #[must_use]
+    #[inline]
     pub fn before(mut self, checkpoint: u64) -> Self {
         self.before = Some(checkpoint);
         self
@@ -109,6 +112,7 @@ impl HistoryQuery {
 
     /// At most this many.
     #[must_use]
+    #[inline]
     pub fn limit(mut self, checkpoints: usize) -> Self {
         self.limit = Some(checkpoints);
         self
@@ -116,6 +120,7 @@ impl HistoryQuery {
 
     /// Only those made for this reason.
     #[must_use]
+    #[inline]
     pub fn cause(mut self, cause: Cause) -> Self {
         self.cause = Some(cause);
         self
@@ -123,11 +128,13 @@ impl HistoryQuery {
 
     /// Only those of one turn.
     #[must_use]
+    #[inline]
     pub fn turn(mut self, turn: u64) -> Self {
         self.turn = Some(turn);
         self
     }
 
+    #[inline]
     pub(crate) fn covers(&self, info: &CheckpointInfo) -> bool {
         self.cause.is_none_or(|cause| cause == info.cause)
             && self.turn.is_none_or(|turn| turn == info.turn)

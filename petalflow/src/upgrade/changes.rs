@@ -66,6 +66,7 @@ pub(crate) struct InUse {
 }
 
 /// What has changed from one outline to another.
+#[inline]
 pub(crate) fn changes(was: &Outline, is: &Outline) -> Vec<Change> {
     let mut changes = Vec::new();
     keys(was, is, &mut changes);
@@ -77,6 +78,7 @@ pub(crate) fn changes(was: &Outline, is: &Outline) -> Vec<Change> {
     changes
 }
 
+#[inline]
 fn keys(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
     let read = |outline: &Outline| -> Named<KeyLine<'static>> {
         let lines = outline.schema.iter().filter_map(|line| {
@@ -112,6 +114,7 @@ fn keys(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
     }
 }
 
+#[inline]
 fn nodes(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
     let read = |outline: &Outline| -> Named<Option<String>> {
         let lines = outline.graph.iter().filter_map(|line| {
@@ -135,6 +138,7 @@ fn nodes(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
     }
 }
 
+#[inline]
 fn joins(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
     for line in &was.graph {
         if let Some(join) = line.strip_prefix("join ")
@@ -147,6 +151,7 @@ fn joins(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
 
 impl Change {
     /// Whether the threads that hold this can go on no more.
+    #[inline]
     pub(crate) fn strands(&self, held: Held<'_>) -> bool {
         let any = |of: fn(&InUse) -> &Vec<String>, name: &String| match held {
             Held::Anything => true,
@@ -173,6 +178,7 @@ impl Change {
     }
 
     /// Whether a migration of the state can see to it.
+    #[inline]
     pub(crate) fn can_be_migrated(&self) -> bool {
         match self {
             Change::KeyRemoved { .. }
@@ -188,6 +194,7 @@ impl Change {
     }
 
     /// What is wrong for those whom it strands, and what to do about it.
+    #[inline]
     pub(crate) fn problem(&self, state: &str) -> String {
         match self {
             Change::KeyRemoved { key } => format!(
@@ -220,6 +227,7 @@ impl Change {
 }
 
 /// The lines that differ: `-` as it was, `+` as it is. What is about one name stands together.
+#[inline]
 pub(crate) fn difference(was: &[String], is: &[String]) -> Vec<String> {
     let name = |line: &str| {
         let node = NodeLine::parse(line).map(|node| node.name.into_owned());

@@ -24,6 +24,7 @@ pub(crate) struct Locked {
 
 impl FlowLock {
     /// Reads a lock. What it does not know it skips: the file then differs from what is written, which says enough.
+    #[inline]
     pub(crate) fn parse(text: &str) -> Self {
         let mut flows: Named<Locked> = Named::default();
         let mut current = String::new();
@@ -54,6 +55,7 @@ impl FlowLock {
     }
 
     /// The lock as text: sorted, so that it changes only where a flow does.
+    #[inline]
     pub(crate) fn text(&self) -> String {
         let mut text = HEAD.to_string();
         for (name, locked) in self.0.iter() {
@@ -65,16 +67,19 @@ impl FlowLock {
         text
     }
 
+    #[inline]
     pub(crate) fn get(&self, flow: &str) -> Option<&Locked> {
         self.0.get(flow)
     }
 
+    #[inline]
     pub(crate) fn set(&mut self, flow: &str, locked: Locked) {
         self.0.insert(flow.into(), locked);
     }
 }
 
 impl Locked {
+    #[inline]
     pub(crate) fn new(state: &str, version: u32, outline: Outline) -> Self {
         Locked {
             state: state.into(),
@@ -83,10 +88,12 @@ impl Locked {
         }
     }
 
+    #[inline]
     fn head(&self) -> String {
         format!("state {} version {}", self.state, self.version)
     }
 
+    #[inline]
     fn lines(&self) -> Vec<String> {
         let Outline { graph, schema } = &self.outline;
         let mut keys: Vec<String> = schema.iter().map(|key| format!("key {key}")).collect();
@@ -101,6 +108,7 @@ impl Locked {
 }
 
 /// Whether the program may take the place of the locked one; if not, or if the lock is to be written anew, what to do.
+#[inline]
 pub(crate) fn check_lock(flow: &str, was: Option<&Locked>, is: &Locked) -> Result<(), String> {
     let Some(was) = was else {
         return Err(format!(

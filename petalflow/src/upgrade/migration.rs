@@ -117,17 +117,20 @@ type TaskWrites<T> = Vec<(bool, T)>;
 
 impl Log {
     /// Whether anything of it must not be lost. A value that is nothing, or empty, may be: it is what the key began with.
+    #[inline]
     pub(crate) fn holds(&self) -> bool {
         // Nil, and the empty text, list and map.
         let empty = |value: &Vec<u8>| matches!(value[..], [0xc0 | 0xa0 | 0x90 | 0x80]);
         !self.writes.is_empty() || self.value.as_ref().is_some_and(|value| !empty(value))
     }
 
+    #[inline]
     fn is_stored(&self) -> bool {
         self.value.is_some() || !self.writes.is_empty()
     }
 
     /// The key has a value no more.
+    #[inline]
     pub(crate) fn lose(&mut self) {
         self.value = None;
         self.writes.clear();
@@ -136,10 +139,12 @@ impl Log {
 }
 
 impl Migration {
+    #[inline]
     pub(crate) fn new(keys: Named<Log>, tasks: Vec<TaskEntry>) -> Self {
         Migration { keys, tasks }
     }
 
+    #[inline]
     pub(crate) fn into_parts(self) -> (Named<Log>, Vec<TaskEntry>) {
         (self.keys, self.tasks)
     }
@@ -176,6 +181,7 @@ impl Migration {
     /// assert!(thread.contains("topic"));
     /// # Ok::<(), petalflow::BoxError>(())
     /// ```
+    #[inline]
     pub fn contains(&self, key: &str) -> bool {
         self.keys.get(key).is_some_and(Log::is_stored)
     }
@@ -197,6 +203,7 @@ impl Migration {
     /// # Errors
     ///
     /// When something is stored under the other name already.
+    #[inline]
     pub fn rename(&mut self, old: &str, new: &str) -> Result<(), MigrationError> {
         if old == new || !self.contains(old) {
             return Ok(());
@@ -225,6 +232,7 @@ impl Migration {
     /// assert!(thread.remove("topic") && !thread.remove("topic"));
     /// # Ok::<(), petalflow::BoxError>(())
     /// ```
+    #[inline]
     pub fn remove(&mut self, key: &str) -> bool {
         self.keys.remove(key).is_some_and(|log| log.is_stored())
     }
@@ -451,6 +459,7 @@ impl Migration {
 
 /// The names, and not the values: these may be secrets.
 impl fmt::Debug for Migration {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Migration")
             .field(
@@ -462,6 +471,7 @@ impl fmt::Debug for Migration {
     }
 }
 
+#[inline]
 fn of_key(key: &str, problem: String) -> MigrationError {
     MigrationError {
         what: "key",

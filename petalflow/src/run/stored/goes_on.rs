@@ -79,6 +79,7 @@ fn tasks<S: State>(
 }
 
 /// The type of the items that a node took.
+#[inline]
 fn item_type(was: &Outline, node: &str) -> String {
     let lines = was.graph.iter().filter_map(|line| NodeLine::parse(line));
     let mut items = lines
@@ -128,6 +129,7 @@ fn refused<S: State>(journal: &Journal<S>, problem: String) -> ThreadError {
 }
 
 /// The place of a node that a user named.
+#[inline]
 pub(crate) fn node_of(wiring: &Wiring, name: &str) -> Result<u32, ThreadError> {
     wiring.named(name).ok_or_else(|| {
         let nodes: Vec<&str> = wiring

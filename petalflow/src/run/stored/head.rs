@@ -97,6 +97,7 @@ pub(crate) async fn read<S: State>(
 }
 
 /// What a thread waits for, with the tasks that wait: what was asked and not answered.
+#[inline]
 pub(crate) fn waiting(
     archive: &Archive,
     namespace: &str,
@@ -132,6 +133,7 @@ pub(crate) fn waiting(
 }
 
 /// The interrupt before or after a node.
+#[inline]
 pub(crate) fn gate(
     archive: &Archive,
     namespace: &str,

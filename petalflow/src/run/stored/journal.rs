@@ -356,6 +356,7 @@ impl<S: State> Drop for Journal<S> {
 }
 
 /// The tasks as entries, over those of the barrier before: often they are the same.
+#[inline]
 fn save_all(
     wiring: &Wiring,
     tasks: &[Task],
@@ -376,11 +377,13 @@ fn save_all(
 }
 
 /// Under which name a question is stored.
+#[inline]
 pub(crate) fn ask_name(id: InterruptId) -> String {
     format!("ask/{id}")
 }
 
 /// The flow's name is shared by all of its checkpoints.
+#[inline]
 pub(crate) fn header(program: &Program) -> Header {
     Header {
         flow: Arc::clone(&program.flow),

@@ -74,6 +74,7 @@ pub(crate) async fn snapshot<F: Flow>(
 }
 
 /// What this program calls the node of a stored name: the same, if it has no such node.
+#[inline]
 fn known_as(wiring: &Wiring, stored: &str) -> String {
     let place = wiring.place_of(stored);
     place.map_or(stored, |place| wiring.name(place)).to_string()
@@ -292,6 +293,7 @@ fn check<S: State>(wiring: &Wiring, edits: Vec<Edit<S>>) -> Result<Checked<S>, T
 }
 
 /// Forgets what need not be kept.
+#[inline]
 pub(crate) async fn prune(archive: &Archive, keep: Keep) -> Result<(), ThreadError> {
     if keep == Keep::ALL {
         return Ok(());

@@ -74,6 +74,7 @@ pub(crate) fn replay<S: State>(
 }
 
 /// What is stored of each key: the newest value, and the writes since.
+#[inline]
 fn logs(records: &mut [Record]) -> Named<Log> {
     let outline = records
         .first()

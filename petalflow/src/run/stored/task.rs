@@ -31,6 +31,7 @@ impl<S: State> Finished<S> {
 }
 
 /// A task of the frontier.
+#[inline]
 pub(crate) fn save(wiring: &Wiring, task: &Task) -> Result<TaskEntry, ThreadError> {
     let node = wiring.name(task.node);
     let item = task.delivery.as_ref().map(|delivery| {
@@ -50,6 +51,7 @@ pub(crate) fn save(wiring: &Wiring, task: &Task) -> Result<TaskEntry, ThreadErro
 /// The task that was stored for the node at this place.
 ///
 /// An item that the node does not take any more is dropped.
+#[inline]
 pub(crate) fn load(
     wiring: &Wiring,
     node: u32,
@@ -69,6 +71,7 @@ pub(crate) fn load(
     })
 }
 
+#[inline]
 fn codec(wiring: &Wiring, node: u32) -> Result<ItemCodec, ThreadError> {
     wiring.items[node as usize].ok_or_else(|| {
         ThreadError::Request(format!(
@@ -101,6 +104,7 @@ struct Sent<'a> {
 }
 
 impl<'a> Layout<'a> {
+    #[inline]
     fn encode(&self, out: &mut Vec<u8>) {
         pack::array(7, out);
         pack::array(2, out);
@@ -123,6 +127,7 @@ impl<'a> Layout<'a> {
         pack::option(self.failure.as_ref(), out, NodeError::pack);
     }
 
+    #[inline]
     fn decode(bytes: &'a [u8]) -> Result<Self, CodecError> {
         unpack(bytes, |from| {
             from.tuple(7)?;
@@ -321,6 +326,7 @@ fn leads_on<S: State>(wiring: &Wiring, node: u32, effects: &Effects<S>) -> bool 
 }
 
 /// Who takes what a node sends along a route, and whether item by item: its type says how to store it.
+#[inline]
 fn taker(wiring: &Wiring, node: u32, route: Option<u32>) -> Option<(bool, u32)> {
     let ways = &wiring.ways[node as usize];
     let hops = match route {
