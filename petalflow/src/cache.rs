@@ -47,6 +47,8 @@
 //! `untracked` key. Maps of the standard library have no order of their own: read a `BTreeMap` rather than a `HashMap`, of
 //! which an equal one may not be found.
 
+// `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs have a cache.
+
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;

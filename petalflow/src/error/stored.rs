@@ -1,6 +1,8 @@
 //! How a [`NodeError`] is stored: as a map of its fields.
 //!
 //! By hand, because these two types would be the only reason for the default build to compile serde's derive.
+//!
+//! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few failures are stored.
 
 use std::fmt;
 

@@ -1,4 +1,7 @@
 //! From names to a checked graph.
+//!
+//! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs build graphs at run
+//! time.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -5,6 +5,8 @@ mod approval;
 mod ask;
 mod resume;
 
+// `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs ask people.
+
 use std::fmt;
 
 pub use answer::Answer;

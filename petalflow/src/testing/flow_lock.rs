@@ -1,4 +1,6 @@
 //! A test that stored threads outlive a change of their flow.
+//!
+//! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. This is for tests.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};

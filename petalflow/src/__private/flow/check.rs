@@ -88,6 +88,7 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
     items
 }
 
+#[inline]
 const fn index_of(routes: &[&str], name: &str) -> Option<usize> {
     let mut i = 0;
     while i < routes.len() {
@@ -101,6 +102,7 @@ const fn index_of(routes: &[&str], name: &str) -> Option<usize> {
 
 /// Reports what is wrong with a node that has no arms, and with the first edge to it.
 #[track_caller]
+#[inline]
 pub const fn node(checked: &Checked, place: u32, first: u32, plain: bool) {
     report_routes(&checked.nodes[place as usize], &[], plain);
     routed(checked, place, first);
@@ -108,6 +110,7 @@ pub const fn node(checked: &Checked, place: u32, first: u32, plain: bool) {
 
 /// Reports what is wrong with a node, but for its routes, and with the first edge to it.
 #[track_caller]
+#[inline]
 pub const fn routed(checked: &Checked, place: u32, first: u32) {
     let node = &checked.nodes[place as usize];
     if let Items::Unused = checked.items[checked.edges.len() + place as usize] {
@@ -133,6 +136,7 @@ pub const fn routed(checked: &Checked, place: u32, first: u32) {
 
 /// Reports what is wrong with the items of an edge.
 #[track_caller]
+#[inline]
 pub const fn edge(checked: &Checked, edge: u32) {
     let (from, to, _, route) = checked.edges[edge as usize];
     let (from, to) = (from as usize, to as usize);
@@ -159,17 +163,20 @@ pub const fn edge(checked: &Checked, edge: u32) {
 
 /// Reports what is wrong with the routes of a node as a whole.
 #[track_caller]
+#[inline]
 pub const fn route(checked: &Checked, place: u32, arms: &[&str]) {
     report_routes(&checked.nodes[place as usize], arms, false);
 }
 
 /// Reports an arm for a route that the node does not have.
 #[track_caller]
+#[inline]
 pub const fn arm(checked: &Checked, place: u32, arm: &str) {
     report_arm(&checked.nodes[place as usize], arm);
 }
 
 #[track_caller]
+#[inline]
 const fn item_mismatch(text: &Text) -> ! {
     panic!("{}", words::coded(Rule::ItemMismatch, text).as_str())
 }
