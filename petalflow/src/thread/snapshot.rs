@@ -64,7 +64,6 @@ impl<S: State> Snapshot<S> {
 }
 
 impl CheckpointInfo {
-    #[inline]
     pub(crate) fn of(stored: &StoredCheckpoint, record: &Record) -> Self {
         let header = &record.header;
         CheckpointInfo {
@@ -97,14 +96,12 @@ pub struct HistoryQuery {
 impl HistoryQuery {
     /// All checkpoints.
     #[must_use]
-    #[inline]
     pub fn all() -> Self {
         Self::default()
     }
 
     /// Only those with a smaller number: the last of the page before.
     #[must_use]
-    #[inline]
     pub fn before(mut self, checkpoint: u64) -> Self {
         self.before = Some(checkpoint);
         self
@@ -112,7 +109,6 @@ impl HistoryQuery {
 
     /// At most this many.
     #[must_use]
-    #[inline]
     pub fn limit(mut self, checkpoints: usize) -> Self {
         self.limit = Some(checkpoints);
         self
@@ -120,7 +116,6 @@ impl HistoryQuery {
 
     /// Only those made for this reason.
     #[must_use]
-    #[inline]
     pub fn cause(mut self, cause: Cause) -> Self {
         self.cause = Some(cause);
         self
@@ -128,13 +123,11 @@ impl HistoryQuery {
 
     /// Only those of one turn.
     #[must_use]
-    #[inline]
     pub fn turn(mut self, turn: u64) -> Self {
         self.turn = Some(turn);
         self
     }
 
-    #[inline]
     pub(crate) fn covers(&self, info: &CheckpointInfo) -> bool {
         self.cause.is_none_or(|cause| cause == info.cause)
             && self.turn.is_none_or(|turn| turn == info.turn)
