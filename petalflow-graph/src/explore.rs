@@ -1,6 +1,7 @@
 //! Everything a graph can do, explored state by state.
 
-use std::collections::{BTreeMap, HashMap};
+use crate::sorted::SortedMap;
+use std::collections::HashMap;
 
 use crate::frontiers::Frontiers;
 use crate::graph::{Graph, index};
@@ -218,13 +219,13 @@ fn ways(
     common.sort_unstable();
     common.dedup();
     work.spend(common.len())?;
-    let mut partial = BTreeMap::from([(common, vec![Vec::new()])]);
+    let mut partial = SortedMap::from_iter([(common, vec![Vec::new()])]);
     for node in open {
-        let mut next: BTreeMap<Vec<u32>, Losses> = BTreeMap::new();
-        for (tokens, losses) in &partial {
+        let mut next: SortedMap<Vec<u32>, Losses> = SortedMap::new();
+        for (tokens, losses) in partial.iter() {
             for outcome in outcomes(shape, node) {
                 work.spend(tokens.len() + outcome.tokens.len() + losses.len())?;
-                let known = next.entry(union(tokens, &outcome.tokens)).or_default();
+                let known = next.get_or(union(tokens, &outcome.tokens), Default::default);
                 for lost in losses {
                     add_loss(known, lost, outcome.failed.then_some(node));
                 }

@@ -22,6 +22,7 @@ mod rules;
 mod similar;
 #[cfg(test)]
 mod simulation;
+mod sorted;
 mod steps;
 mod stuck;
 mod tables;
@@ -46,6 +47,8 @@ pub use report::{report, report_arm, report_routes, route_problems, route_table}
 pub use rule::Rule;
 pub use rules::{EndlessRow, check, check_with};
 pub use similar::{same, similar, similar_in};
+#[doc(hidden)]
+pub use sorted::{SortedMap, SortedSet};
 pub use steps::Routes;
 pub use stuck::Stuck;
 pub use tables::{Analysis, Any, AnyRef, Tables};

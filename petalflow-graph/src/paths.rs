@@ -1,9 +1,8 @@
 //! The edges of a graph as constants, in the orders in which values flow along them.
 
-use std::collections::BTreeMap;
-
 use crate::frontiers::postorder;
 use crate::graph::{Edge, Graph, Source, Target, Via, index};
+use crate::sorted::SortedMap;
 use crate::steps::batches;
 
 /// An edge `(from, to, kind, group)`: places of nodes, then joins, then [`PathsRef::start`] and [`PathsRef::end`]; what it
@@ -71,7 +70,7 @@ impl Paths {
         for (place, &vertex) in order.iter().rev().enumerate() {
             rank[vertex] = index(place);
         }
-        let mut groups = BTreeMap::new();
+        let mut groups = SortedMap::new();
         let batches = batches(graph);
         let ends = (0..nodes)
             .filter(|&node| next[node as usize].is_empty())
@@ -86,7 +85,7 @@ impl Paths {
             let mut group = 0;
             if let Via::Route(name) | Via::RouteEach(name) = &edge.via {
                 let fresh = index(groups.len());
-                group = *groups.entry((from, name.to_string())).or_insert(fresh);
+                group = *groups.get_or((from, name.to_string()), || fresh);
             }
             let mut kind = match edge.via {
                 Via::Plain => kind::PLAIN,

@@ -1,7 +1,7 @@
 //! Graphs as pictures: Mermaid and Graphviz.
 
+use crate::sorted::SortedSet;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::graph::{Edge, Graph, Node, Source, Target, Via, When, index};
@@ -125,7 +125,7 @@ fn shape(graph: &Graph, place: usize) -> Shape {
 /// The edges without repetitions, from START, then by place; a node without any leads to END.
 #[inline]
 pub(crate) fn edges(graph: &Graph) -> Vec<Edge> {
-    let leads: BTreeSet<Source> = graph
+    let leads: SortedSet<Source> = graph
         .edges
         .iter()
         .filter(|edge| edge.via != Via::Catch)
@@ -184,7 +184,7 @@ fn ends(ids: &[String], edge: &Edge) -> (String, String) {
 /// An identifier per node: its name where Mermaid takes it as it is, and otherwise one made of what is left of it.
 #[inline]
 fn ids(graph: &Graph) -> Vec<String> {
-    let mut taken = BTreeSet::from(["START".to_owned(), "END".to_owned()]);
+    let mut taken = SortedSet::from(["START".to_owned(), "END".to_owned()]);
     let ids = graph.nodes.iter().map(|node| {
         let plain: String = node
             .name

@@ -1,8 +1,7 @@
 //! One superstep, abstractly: what a node's run may set off, and which state follows from it.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::graph::{Edge, Graph, Source, Target, Via, index};
+use crate::sorted::{SortedMap, SortedSet};
 
 /// What running a node set off, as sorted tokens; see [`Shape::node`], [`Shape::nothing`] and [`Shape::side`].
 pub(crate) type Tokens = Vec<u32>;
@@ -78,10 +77,10 @@ impl Shape {
             starts: Vec::new(),
             complete: true,
         };
-        let mut sides = BTreeMap::new();
+        let mut sides = SortedMap::new();
         for edge in &*graph.edges {
             if let Target::Join(join) = edge.to {
-                sides.entry((join, edge.from)).or_insert_with(|| {
+                sides.get_or((join, edge.from), || {
                     shape.sides.push((join, edge.from));
                     shape.widths[join as usize] += 1;
                     index(shape.sides.len() - 1)
@@ -148,12 +147,12 @@ impl Shape {
             arrived: before.arrived.clone(),
             pending: before.pending.clone(),
         };
-        let mut counts = BTreeMap::new();
+        let mut counts = SortedMap::new();
         for &side in &next.arrived {
-            *counts.entry(self.sides[side as usize].0).or_insert(0) += 1;
+            *counts.get_or(self.sides[side as usize].0, || 0) += 1;
         }
-        let mut fired = BTreeSet::new();
-        let mut seen = BTreeSet::new();
+        let mut fired = SortedSet::new();
+        let mut seen = SortedSet::new();
         let mut queue = tokens.to_vec();
         while let Some(token) = queue.pop() {
             if !seen.insert(token) {
@@ -176,7 +175,7 @@ impl Shape {
                     let (join, _) = self.sides[side as usize];
                     if next.arrived.binary_search(&side).is_err() {
                         insert(&mut next.arrived, side);
-                        *counts.entry(join).or_insert(0) += 1;
+                        *counts.get_or(join, || 0) += 1;
                     }
                     if counts[&join] == self.widths[join as usize] && fired.insert(join) {
                         queue.extend(&self.outs[join as usize]);
@@ -268,10 +267,10 @@ impl<'a> EdgesBySource<'a> {
 #[inline]
 pub(crate) fn routes<'a>(edges: &[&'a Edge]) -> Vec<(&'a str, Vec<&'a Edge>)> {
     let mut routes: Vec<(&str, Vec<&Edge>)> = Vec::new();
-    let mut by_name = BTreeMap::new();
+    let mut by_name = SortedMap::new();
     for edge in edges {
         if let Via::Route(name) | Via::RouteEach(name) = &edge.via {
-            let at = *by_name.entry(&**name).or_insert_with(|| {
+            let at = *by_name.get_or(&**name, || {
                 routes.push((name, Vec::new()));
                 routes.len() - 1
             });
@@ -290,7 +289,7 @@ enum Pick {
 
 struct TokensOf {
     nodes: u32,
-    sides: BTreeMap<(u32, Source), u32>,
+    sides: SortedMap<(u32, Source), u32>,
 }
 
 impl TokensOf {

@@ -1,6 +1,7 @@
 //! Joins that can be left holding an arrival when nothing else can run.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use crate::sorted::{SortedMap, SortedSet};
+use std::collections::VecDeque;
 
 use crate::explore::Walk;
 use crate::graph::{Graph, Source, Target, Via};
@@ -50,20 +51,20 @@ impl Stuck {
 /// The joins that hold an arrival in some end of the run; each as in the first such end.
 #[inline]
 pub(crate) fn found(graph: &Graph, shape: &Shape, walk: &Walk) -> Vec<Stuck> {
-    let mut stuck = BTreeMap::new();
+    let mut stuck = SortedMap::new();
     let ends = walk
         .states
         .iter()
         .skip(1)
         .filter(|state| state.frontier.is_empty());
     for end in ends {
-        let joins: BTreeSet<u32> = end
+        let joins: SortedSet<u32> = end
             .arrived
             .iter()
             .map(|&side| shape.sides[side as usize].0)
             .collect();
         for join in joins {
-            stuck.entry(join).or_insert_with(|| {
+            stuck.get_or(join, || {
                 let sides = (0u32..)
                     .zip(&shape.sides)
                     .filter(|(_, (of, _))| *of == join);
@@ -97,7 +98,7 @@ fn culprit(graph: &Graph, side: Source) -> Option<(u32, bool)> {
     let into = sources_into(graph);
     let edges = EdgesBySource::of(graph);
     let batches = batches(graph);
-    let mut seen = BTreeSet::from([side]);
+    let mut seen = SortedSet::from([side]);
     let mut queue = VecDeque::from([side]);
     let (mut routing, mut failing) = (None, None);
     while let Some(at) = queue.pop_front() {
@@ -133,7 +134,7 @@ fn culprit(graph: &Graph, side: Source) -> Option<(u32, bool)> {
 #[inline]
 fn leads_to(graph: &Graph, to: Target, side: Source, except: Source) -> bool {
     let edges = EdgesBySource::of(graph);
-    let mut seen = BTreeSet::new();
+    let mut seen = SortedSet::new();
     let mut queue: Vec<Source> = as_source(to).into_iter().collect();
     while let Some(at) = queue.pop() {
         if at == side {
@@ -156,11 +157,11 @@ fn as_source(target: Target) -> Option<Source> {
 }
 
 #[inline]
-fn sources_into(graph: &Graph) -> BTreeMap<Source, Vec<Source>> {
-    let mut into: BTreeMap<Source, Vec<Source>> = BTreeMap::new();
+fn sources_into(graph: &Graph) -> SortedMap<Source, Vec<Source>> {
+    let mut into: SortedMap<Source, Vec<Source>> = SortedMap::new();
     for edge in &*graph.edges {
         if let Some(to) = as_source(edge.to) {
-            into.entry(to).or_default().push(edge.from);
+            into.get_or(to, Default::default).push(edge.from);
         }
     }
     into
@@ -173,10 +174,12 @@ fn sources_into(graph: &Graph) -> BTreeMap<Source, Vec<Source>> {
 #[inline]
 pub(crate) fn suspected(graph: &Graph) -> Vec<Stuck> {
     let into = edges_into(graph);
-    let mut sides: BTreeMap<u32, Vec<(Source, &Via)>> = BTreeMap::new();
+    let mut sides: SortedMap<u32, Vec<(Source, &Via)>> = SortedMap::new();
     for edge in &*graph.edges {
         if let Target::Join(join) = edge.to {
-            sides.entry(join).or_default().push((edge.from, &edge.via));
+            sides
+                .get_or(join, Default::default)
+                .push((edge.from, &edge.via));
         }
     }
     let unsure = unsure(graph);
@@ -195,14 +198,15 @@ pub(crate) fn suspected(graph: &Graph) -> Vec<Stuck> {
         .collect()
 }
 
-type Into<'a> = BTreeMap<u32, Vec<(Source, &'a Via)>>;
+type Into<'a> = SortedMap<u32, Vec<(Source, &'a Via)>>;
 
 #[inline]
 fn edges_into(graph: &Graph) -> Into<'_> {
-    let mut into: Into<'_> = BTreeMap::new();
+    let mut into: Into<'_> = SortedMap::new();
     for edge in &*graph.edges {
         if let Target::Node(node) = edge.to {
-            into.entry(node).or_default().push((edge.from, &edge.via));
+            into.get_or(node, Default::default)
+                .push((edge.from, &edge.via));
         }
     }
     into
@@ -210,7 +214,7 @@ fn edges_into(graph: &Graph) -> Into<'_> {
 
 /// The nodes whose plain edges may not fire: they fail, or they choose (and should have no plain edges).
 #[inline]
-fn unsure(graph: &Graph) -> BTreeSet<Source> {
+fn unsure(graph: &Graph) -> SortedSet<Source> {
     graph
         .edges
         .iter()
@@ -223,7 +227,7 @@ fn unsure(graph: &Graph) -> BTreeSet<Source> {
 fn surely_completes(
     graph: &Graph,
     into: &Into<'_>,
-    unsure: &BTreeSet<Source>,
+    unsure: &SortedSet<Source>,
     sides: &[(Source, &Via)],
 ) -> bool {
     if sides
@@ -258,7 +262,7 @@ fn surely_completes(
 fn chain(
     graph: &Graph,
     into: &Into<'_>,
-    unsure: &BTreeSet<Source>,
+    unsure: &SortedSet<Source>,
     side: Source,
 ) -> (Vec<Source>, Vec<bool>) {
     let (mut places, mut steady) = (vec![side], Vec::new());

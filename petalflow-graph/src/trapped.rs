@@ -1,10 +1,9 @@
 //! States of a run from which it cannot end.
 
-use std::collections::BTreeSet;
-
 use crate::explore::Walk;
 use crate::graph::{Graph, Source, Via};
 use crate::rules::sinks;
+use crate::sorted::SortedSet;
 
 /// The nodes of each set of states that a run never leaves, where that does not depend on what the nodes choose.
 #[inline]
@@ -29,12 +28,12 @@ pub(crate) fn sets(graph: &Graph, walk: &Walk) -> Vec<Vec<u32>> {
             open[node as usize] = true;
         }
     }
-    let mut sets = BTreeSet::new();
+    let mut sets = SortedSet::new();
     for states in sinks(&next) {
         if ends[states[0]] {
             continue;
         }
-        let nodes: BTreeSet<u32> = states
+        let nodes: SortedSet<u32> = states
             .iter()
             .flat_map(|&state| &walk.states[state].frontier)
             .copied()

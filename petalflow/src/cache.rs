@@ -47,6 +47,8 @@
 //! `untracked` key. Maps of the standard library have no order of their own: read a `BTreeMap` rather than a `HashMap`, of
 //! which an equal one may not be found.
 
+// `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs have a cache.
+
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
@@ -81,18 +83,21 @@ struct Entry {
 }
 
 impl Entry {
+    #[inline]
     fn stands(&self, now: Instant) -> bool {
         self.until.is_none_or(|until| now < until)
     }
 }
 
 impl Default for MemoryCache {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
 }
 
 impl fmt::Debug for MemoryCache {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryCache")
             .field("limit", &self.limit)
@@ -102,11 +107,13 @@ impl fmt::Debug for MemoryCache {
 
 impl MemoryCache {
     /// A cache of at most 1,024 results.
+    #[inline]
     pub fn new() -> Self {
         Self::with_limit(1024)
     }
 
     /// A cache of at most so many results. Where it is full, the one that expires first makes room.
+    #[inline]
     pub fn with_limit(results: usize) -> Self {
         MemoryCache {
             entries: Arc::default(),
@@ -115,10 +122,12 @@ impl MemoryCache {
     }
 
     /// Forgets everything.
+    #[inline]
     pub fn clear(&self) {
         self.lock().clear();
     }
 
+    #[inline]
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<u8>, Entry>> {
         // Nothing that can panic happens under the lock.
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
@@ -126,6 +135,7 @@ impl MemoryCache {
 }
 
 impl Cache for MemoryCache {
+    #[inline]
     fn get<'a>(&'a self, key: &'a [u8]) -> CacheFuture<'a, Option<Vec<u8>>> {
         let now = Instant::now();
         let mut entries = self.lock();
@@ -141,6 +151,7 @@ impl Cache for MemoryCache {
         Box::pin(std::future::ready(value))
     }
 
+    #[inline]
     fn put<'a>(&'a self, key: &'a [u8], value: Vec<u8>, lasts: Duration) -> CacheFuture<'a, ()> {
         let now = Instant::now();
         let until = now.checked_add(lasts);

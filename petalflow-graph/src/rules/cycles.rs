@@ -1,7 +1,6 @@
 //! PF010: every cycle can be left.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use super::Cx;
 use super::endless::{Endless, Picks, is_route};
@@ -9,6 +8,7 @@ use super::reach::Reach;
 use crate::graph::{Graph, Source, Target, Via, index};
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
+use crate::sorted::{SortedMap, SortedSet};
 use crate::steps::EdgesBySource;
 
 /// PF010: one problem per cycle. Those that a node can leave by picking none of its routes are judged once its type is known,
@@ -16,7 +16,7 @@ use crate::steps::EdgesBySource;
 #[inline]
 pub(super) fn cycles_end(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     let endless = Endless::of(cx.graph, &cx.edges, &cx.reach);
-    let mut reported = BTreeSet::new();
+    let mut reported = SortedSet::new();
     let (parts, next) = endless.without_end(Picks::Any);
     for part in parts {
         let cycle = cycle_through(&part, &next, part[0], false);
@@ -89,8 +89,8 @@ pub(super) fn without_end(
 }
 
 #[inline]
-fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> BTreeSet<Source> {
-    let mut into: BTreeMap<Source, Vec<Source>> = BTreeMap::new();
+fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> SortedSet<Source> {
+    let mut into: SortedMap<Source, Vec<Source>> = SortedMap::new();
     let nodes = (0..index(graph.nodes.len()))
         .filter(|&node| may_set_off_nothing(graph, edges, node, picks));
     let mut queue: Vec<Source> = nodes.map(Source::Node).collect();
@@ -102,12 +102,16 @@ fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> BTreeS
     );
     for edge in &*graph.edges {
         match edge.to {
-            Target::Node(node) => into.entry(Source::Node(node)).or_default().push(edge.from),
-            Target::Join(join) => into.entry(Source::Join(join)).or_default().push(edge.from),
+            Target::Node(node) => into
+                .get_or(Source::Node(node), Default::default)
+                .push(edge.from),
+            Target::Join(join) => into
+                .get_or(Source::Join(join), Default::default)
+                .push(edge.from),
             Target::End => queue.push(edge.from),
         }
     }
-    let mut ends = BTreeSet::new();
+    let mut ends = SortedSet::new();
     while let Some(source) = queue.pop() {
         if ends.insert(source) {
             queue.extend(into.get(&source).into_iter().flatten());
@@ -136,7 +140,7 @@ fn may_set_off_nothing(graph: &Graph, edges: &EdgesBySource<'_>, node: u32, pick
 #[inline]
 fn successors(edges: &EdgesBySource<'_>, node: usize) -> Vec<usize> {
     let mut nodes = Vec::new();
-    let mut seen = BTreeSet::new();
+    let mut seen = SortedSet::new();
     let mut queue = vec![Source::Node(index(node))];
     while let Some(source) = queue.pop() {
         for edge in edges.from(source) {
@@ -171,8 +175,8 @@ pub(super) fn cycle_through(
     first: usize,
     reversed: bool,
 ) -> Vec<usize> {
-    let within: BTreeSet<usize> = component.iter().copied().collect();
-    let mut before = BTreeMap::new();
+    let within: SortedSet<usize> = component.iter().copied().collect();
+    let mut before = SortedMap::new();
     let mut queue = VecDeque::from([first]);
     while let Some(at) = queue.pop_front() {
         for &to in next[at].iter().filter(|to| within.contains(to)) {
@@ -189,8 +193,8 @@ pub(super) fn cycle_through(
                 }
                 return cycle;
             }
-            if let Entry::Vacant(entry) = before.entry(to) {
-                entry.insert(at);
+            if !before.contains_key(&to) {
+                before.insert(to, at);
                 queue.push_back(to);
             }
         }

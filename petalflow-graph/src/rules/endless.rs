@@ -4,11 +4,10 @@
 //! all plain edges together, or the failure that is caught; a list may also be empty, and then what follows its target is
 //! activated in its place. An edge into a join surely activates nothing: the other sides may not have arrived.
 
-use std::collections::BTreeSet;
-
 use super::cycles::{components, cycle_through, sinks, without_end};
 use super::reach::Reach;
 use crate::graph::{Edge, Graph, Target, Via, index};
+use crate::sorted::SortedSet;
 use crate::steps::{EdgesBySource, routes};
 
 /// Of one part, so many sets are told apart by the routing nodes that they depend on.
@@ -200,7 +199,7 @@ impl<'a> Endless<'a> {
     /// The parts that are endless only if their routing nodes pick exactly one route each.
     #[inline]
     pub(super) fn by_choice(&self) -> Vec<EndlessRow> {
-        let mut told: BTreeSet<usize> = BTreeSet::new();
+        let mut told: SortedSet<usize> = SortedSet::new();
         told.extend(self.without_end(Picks::Any).0.into_iter().flatten());
         told.extend(self.parts(Picks::Any).into_iter().flatten());
         let (mut rows, mut part) = (Vec::new(), 0);

@@ -1,18 +1,17 @@
 //! PF011: no join is left waiting.
 
-use std::collections::BTreeSet;
-
 use super::{Cx, names};
 use crate::graph::{Source, Target};
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
+use crate::sorted::SortedSet;
 use crate::stuck::Stuck;
 
 /// PF011: one problem per join that can be left holding an arrival, but for those that only wait for another such join.
 #[inline]
 pub(super) fn joins_complete(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     let stuck = &cx.exploration.stuck;
-    let after: Vec<BTreeSet<Source>> = stuck
+    let after: Vec<SortedSet<Source>> = stuck
         .iter()
         .map(|stuck| downstream(cx, Source::Join(stuck.join)))
         .collect();
@@ -70,8 +69,8 @@ fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
 }
 
 #[inline]
-fn downstream(cx: &Cx<'_>, from: Source) -> BTreeSet<Source> {
-    let mut seen = BTreeSet::new();
+fn downstream(cx: &Cx<'_>, from: Source) -> SortedSet<Source> {
+    let mut seen = SortedSet::new();
     let mut queue = vec![from];
     while let Some(source) = queue.pop() {
         for edge in cx.edges.from(source) {

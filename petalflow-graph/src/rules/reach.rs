@@ -1,12 +1,11 @@
 //! PF009: every node can run.
 
-use std::collections::BTreeSet;
-
 use super::shape::is_unused;
 use super::{Cx, cycles, names};
 use crate::graph::{Graph, Source, Target, index};
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
+use crate::sorted::SortedSet;
 use crate::steps::EdgesBySource;
 
 /// What START can reach; a join is reached when all its sides are.
@@ -16,7 +15,7 @@ pub(super) struct Reach {
     /// Where the edges to each node begin.
     pub(super) into_node: Vec<Vec<Source>>,
     /// The sides of each join.
-    pub(super) into_join: Vec<BTreeSet<Source>>,
+    pub(super) into_join: Vec<SortedSet<Source>>,
 }
 
 impl Reach {
@@ -27,7 +26,7 @@ impl Reach {
             nodes: vec![false; graph.nodes.len()],
             joins: vec![false; graph.joins as usize],
             into_node: vec![Vec::new(); graph.nodes.len()],
-            into_join: vec![BTreeSet::new(); graph.joins as usize],
+            into_join: vec![SortedSet::new(); graph.joins as usize],
         };
         for edge in &*graph.edges {
             match edge.to {
@@ -36,7 +35,7 @@ impl Reach {
                 Target::End => {}
             }
         }
-        let mut arrived = vec![BTreeSet::new(); graph.joins as usize];
+        let mut arrived = vec![SortedSet::new(); graph.joins as usize];
         let mut queue = vec![Source::Start];
         while let Some(source) = queue.pop() {
             for edge in edges.from(source) {

@@ -1,11 +1,10 @@
 //! PF001, PF003, PF004, PF008, PF014, PF026: what can be seen without following the edges.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::{Cx, names};
 use crate::graph::{Graph, Source, Target, Via, index};
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
+use crate::sorted::{SortedMap, SortedSet};
 use crate::words;
 
 /// PF001.
@@ -70,9 +69,9 @@ pub(super) fn stored_names_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) 
     if nodes.iter().all(|node| node.stored.is_none()) {
         return;
     }
-    let mut taken = BTreeMap::new();
+    let mut taken = SortedMap::new();
     for (place, node) in (0u32..).zip(nodes) {
-        let first = *taken.entry(node.stored_name()).or_insert(place);
+        let first = *taken.get_or(node.stored_name(), || place);
         let other = &nodes[first as usize];
         // Two nodes of one name are one mistake already.
         if first == place || other.name == node.name {
@@ -91,11 +90,11 @@ pub(super) fn stored_names_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) 
 
 /// The nodes whose name was taken, with the node that has it.
 #[inline]
-fn repeated_nodes(cx: &Cx<'_>) -> BTreeMap<u32, u32> {
-    let mut first = BTreeMap::new();
-    let mut repeated = BTreeMap::new();
+fn repeated_nodes(cx: &Cx<'_>) -> SortedMap<u32, u32> {
+    let mut first = SortedMap::new();
+    let mut repeated = SortedMap::new();
     for (place, node) in (0u32..).zip(&*cx.graph.nodes) {
-        let first = *first.entry(&node.name).or_insert(place);
+        let first = *first.get_or(&node.name, || place);
         if first != place {
             repeated.insert(place, first);
         }
@@ -107,18 +106,18 @@ fn repeated_nodes(cx: &Cx<'_>) -> BTreeMap<u32, u32> {
 #[inline]
 pub(super) fn edges_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     // Two joins of the same sides are one join written twice.
-    let mut sides: BTreeMap<u32, BTreeSet<Source>> = BTreeMap::new();
+    let mut sides: SortedMap<u32, SortedSet<Source>> = SortedMap::new();
     for edge in &*cx.graph.edges {
         if let Target::Join(join) = edge.to {
-            sides.entry(join).or_default().insert(edge.from);
+            sides.get_or(join, Default::default).insert(edge.from);
         }
     }
-    let mut first_join: BTreeMap<&BTreeSet<Source>, u32> = BTreeMap::new();
-    let same_join: BTreeMap<u32, u32> = sides
+    let mut first_join: SortedMap<&SortedSet<Source>, u32> = SortedMap::new();
+    let same_join: SortedMap<u32, u32> = sides
         .iter()
-        .map(|(&join, sides)| (join, *first_join.entry(sides).or_insert(join)))
+        .map(|(&join, sides)| (join, *first_join.get_or(sides, || join)))
         .collect();
-    let mut first: BTreeMap<_, usize> = BTreeMap::new();
+    let mut first: SortedMap<_, usize> = SortedMap::new();
     for (at, edge) in cx.graph.edges.iter().enumerate() {
         let from = match edge.from {
             Source::Join(join) => Source::Join(same_join.get(&join).copied().unwrap_or(join)),
@@ -131,7 +130,7 @@ pub(super) fn edges_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
             Via::RouteEach(name) => (3, &**name),
             Via::Catch => (4, ""),
         };
-        let first = *first.entry((from, via, edge.to)).or_insert(at);
+        let first = *first.get_or((from, via, edge.to), || at);
         if first != at {
             let text = words::edge_twice(&cx.source(edge.from), &names::target(cx.graph, edge.to));
             problems.push(
@@ -192,7 +191,7 @@ pub(super) fn routes_stand_alone(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
 /// PF026.
 #[inline]
 pub(super) fn catches_work(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
-    let mut first: BTreeMap<Source, (usize, Target)> = BTreeMap::new();
+    let mut first: SortedMap<Source, (usize, Target)> = SortedMap::new();
     for (at, edge) in cx.graph.edges.iter().enumerate() {
         let (Via::Catch, Source::Node(node)) = (&edge.via, edge.from) else {
             continue;
@@ -204,7 +203,7 @@ pub(super) fn catches_work(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
                 words::catches_itself(cx.name(node)).as_str(),
             ));
         }
-        let (earlier, to) = *first.entry(edge.from).or_insert((at, edge.to));
+        let (earlier, to) = *first.get_or(edge.from, || (at, edge.to));
         // The same edge again is one written twice, which is said already.
         if earlier != at && to != edge.to {
             let problem = Problem::new(

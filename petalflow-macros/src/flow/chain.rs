@@ -1,7 +1,7 @@
 //! What a chain means: which edges `a -> b & c -> match { .. }` stands for.
 
+use petalflow_graph::SortedSet;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use petalflow_graph::{Rule, Source, Target, Via, index, words};
 use proc_macro2::TokenStream;
@@ -14,7 +14,7 @@ use super::model::{Arm, Edge, Model};
 pub(super) fn add(
     model: &mut Model,
     chain: &Chain,
-    declared: &BTreeSet<String>,
+    declared: &SortedSet<String>,
     mistakes: &mut Mistakes,
 ) {
     let mut cx = Cx {
@@ -50,7 +50,7 @@ struct Cx<'a> {
     model: &'a mut Model,
     /// Where the edges of this step come from, in words.
     from: String,
-    declared: &'a BTreeSet<String>,
+    declared: &'a SortedSet<String>,
     mistakes: &'a mut Mistakes,
 }
 

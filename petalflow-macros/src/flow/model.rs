@@ -1,8 +1,7 @@
 //! What the statements mean: nodes by place, edges, joins.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use petalflow_graph::{Graph, Rule, Source, Target, Via, When, index, similar, words};
+use petalflow_graph::{SortedMap, SortedSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
@@ -26,7 +25,7 @@ pub(crate) struct Model {
     pub(crate) arms: Vec<Arm>,
     /// In the order of their statements, by which the engine knows them.
     pub(crate) gates: Vec<Gate>,
-    places: BTreeMap<String, u32>,
+    places: SortedMap<String, u32>,
 }
 
 pub(crate) struct Node {
@@ -198,7 +197,7 @@ impl Model {
     pub(crate) fn mention(
         &mut self,
         node: &NodeRef,
-        declared: &BTreeSet<String>,
+        declared: &SortedSet<String>,
         mistakes: &mut Mistakes,
     ) -> u32 {
         let key = node.key();
@@ -252,7 +251,7 @@ impl Model {
         place
     }
 
-    fn declare(&mut self, declare: Declare, declared: &BTreeSet<String>, mistakes: &mut Mistakes) {
+    fn declare(&mut self, declare: Declare, declared: &SortedSet<String>, mistakes: &mut Mistakes) {
         let Declare { name, what } = declare;
         let (key, text) = (name.to_string(), name.unraw().to_string());
         let kind = match what {
@@ -414,7 +413,7 @@ impl Model {
     }
 }
 
-fn declared_names(statements: &[Statement]) -> BTreeSet<String> {
+fn declared_names(statements: &[Statement]) -> SortedSet<String> {
     let names = statements.iter().filter_map(|statement| match statement {
         Statement::Declare(declare) => Some(declare.name.to_string()),
         _ => None,

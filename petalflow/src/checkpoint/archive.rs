@@ -19,6 +19,7 @@ pub(crate) struct Archive {
 
 /// What a protected checkpoint is bound to: all that a store knows of it, so that it can neither be moved elsewhere nor be
 /// read from another base, as if deltas were values.
+#[inline]
 fn checkpoint_context(address: Address<'_>, checkpoint: &StoredCheckpoint) -> Vec<u8> {
     context([
         b"checkpoint",
@@ -31,6 +32,7 @@ fn checkpoint_context(address: Address<'_>, checkpoint: &StoredCheckpoint) -> Ve
 }
 
 /// What a protected write is bound to.
+#[inline]
 fn write_context(address: Address<'_>, seq: u64, write: &StoredWrite) -> Vec<u8> {
     context([
         b"write",
@@ -43,6 +45,7 @@ fn write_context(address: Address<'_>, seq: u64, write: &StoredWrite) -> Vec<u8>
 }
 
 /// Lengths and parts, one after the other, so that no other parts are the same bytes.
+#[inline]
 fn context(parts: [&[u8]; 6]) -> Vec<u8> {
     let mut context = Vec::new();
     for part in parts {
@@ -66,6 +69,7 @@ fn name(error: StoreError, address: Address<'_>, what: impl Display) -> StoreErr
 }
 
 impl Archive {
+    #[inline]
     pub(crate) fn address<'a>(&'a self, namespace: &'a str) -> Address<'a> {
         Address {
             thread: &self.thread,
@@ -73,6 +77,7 @@ impl Archive {
         }
     }
 
+    #[inline]
     pub(crate) fn append<'a>(
         &'a self,
         namespace: &'a str,
@@ -91,6 +96,7 @@ impl Archive {
         self.store.append(address, checkpoint, after, settled)
     }
 
+    #[inline]
     pub(crate) async fn write(
         &self,
         namespace: &str,
@@ -107,6 +113,7 @@ impl Archive {
         self.store.write(address, seq, &writes).await
     }
 
+    #[inline]
     pub(crate) async fn read(
         &self,
         namespace: &str,
@@ -128,6 +135,7 @@ impl Archive {
     }
 
     /// The writes beside one number.
+    #[inline]
     pub(crate) async fn writes(
         &self,
         namespace: &str,
@@ -147,6 +155,7 @@ impl Archive {
             .collect()
     }
 
+    #[inline]
     pub(crate) async fn history(
         &self,
         namespace: &str,
@@ -161,6 +170,7 @@ impl Archive {
         Ok(checkpoints)
     }
 
+    #[inline]
     fn open(
         &self,
         address: Address<'_>,
@@ -188,6 +198,7 @@ impl Archive {
         Ok(())
     }
 
+    #[inline]
     fn open_write(
         &self,
         address: Address<'_>,

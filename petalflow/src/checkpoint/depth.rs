@@ -1,8 +1,24 @@
-//! How deeply a MessagePack value is nested.
+//! How far a MessagePack value goes: how many bytes it takes up, and how deeply it is nested.
 
-/// Whether a value that was just encoded is nested more than `limit` levels deep. It keeps its own stack, so that no value
-/// can exhaust the thread's.
-pub(super) fn exceeds(mut bytes: &[u8], limit: usize) -> bool {
+/// Why a value has no end.
+pub(super) enum Endless {
+    /// It is nested too deeply.
+    Deep,
+    /// The bytes end before it does.
+    Cut,
+}
+
+/// Whether a value that was just encoded is nested more than `limit` levels deep.
+#[inline]
+pub(super) fn exceeds(bytes: &[u8], limit: usize) -> bool {
+    matches!(extent(bytes, limit), Err(Endless::Deep))
+}
+
+/// How many bytes the value at the beginning takes up. It keeps its own stack, so that no value can exhaust the thread's.
+#[inline]
+pub(super) fn extent(bytes: &[u8], limit: usize) -> Result<usize, Endless> {
+    let whole = bytes.len();
+    let mut bytes = bytes;
     // How many values are left at each level.
     let mut open: Vec<u64> = vec![1];
     while let Some(left) = open.last_mut() {
@@ -12,8 +28,7 @@ pub(super) fn exceeds(mut bytes: &[u8], limit: usize) -> bool {
         }
         *left -= 1;
         let Some((&marker, rest)) = bytes.split_first() else {
-            // Not a whole value: decoding says so.
-            return false;
+            return Err(Endless::Cut);
         };
         let number = |width: usize| {
             let digits = rest.get(..width).unwrap_or_default();
@@ -45,15 +60,15 @@ pub(super) fn exceeds(mut bytes: &[u8], limit: usize) -> bool {
         };
         let skip = usize::try_from(skip).unwrap_or(usize::MAX);
         let Some(rest) = rest.get(skip..) else {
-            return false;
+            return Err(Endless::Cut);
         };
         bytes = rest;
         if inside > 0 {
             if open.len() > limit {
-                return true;
+                return Err(Endless::Deep);
             }
             open.push(inside);
         }
     }
-    false
+    Ok(whole - bytes.len())
 }

@@ -66,10 +66,12 @@ impl Lines {
 struct Line {
     /// In the order of their numbers: nearly all that is asked for is at the end.
     checkpoints: Vec<StoredCheckpoint>,
-    writes: BTreeMap<u64, BTreeMap<(TaskId, String), Vec<u8>>>,
+    /// By number, task and name.
+    writes: BTreeMap<(u64, TaskId, String), Vec<u8>>,
 }
 
 impl fmt::Debug for MemoryStore {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryStore")
             .field("threads", &self.lock().threads.len())
@@ -79,10 +81,12 @@ impl fmt::Debug for MemoryStore {
 
 impl MemoryStore {
     /// A store that holds nothing.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
+    #[inline]
     fn lock(&self) -> MutexGuard<'_, Threads> {
         // No panic can leave it half-changed: each call only inserts or removes.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -90,11 +94,13 @@ impl MemoryStore {
 }
 
 impl Threads {
+    #[inline]
     fn line(&self, address: Address<'_>) -> Option<&Line> {
         self.threads.get(address.thread)?.get(address.namespace)
     }
 
     /// The line at an address, which may be new. Names are copied only then.
+    #[inline]
     fn line_mut(&mut self, address: Address<'_>) -> &mut Line {
         if self.line(address).is_none() {
             let lines = self.threads.entry(address.thread.into()).or_default();
@@ -114,31 +120,41 @@ impl Threads {
 
 impl Line {
     /// Whether all that was here is forgotten.
+    #[inline]
     fn is_empty(&self) -> bool {
-        self.checkpoints.is_empty() && self.writes.values().all(BTreeMap::is_empty)
+        self.checkpoints.is_empty() && self.writes.is_empty()
     }
 
+    #[inline]
     fn newest(&self) -> Option<u64> {
         self.checkpoints.last().map(|newest| newest.seq)
     }
 
     /// Where the checkpoints begin whose number is not below this one.
+    #[inline]
     fn place(&self, seq: u64) -> usize {
         self.checkpoints
             .partition_point(|checkpoint| checkpoint.seq < seq)
     }
 
     fn writes(&self, seqs: Range<u64>) -> impl Iterator<Item = (u64, StoredWrite)> {
-        let write = |((task, name), bytes): (&(TaskId, String), &Vec<u8>)| StoredWrite {
-            task: *task,
-            name: name.clone(),
-            bytes: bytes.clone(),
-        };
-        let seqs = (seqs.start < seqs.end).then_some(seqs);
-        seqs.into_iter()
-            .flat_map(|seqs| self.writes.range(seqs))
-            .flat_map(move |(seq, writes)| writes.iter().map(move |entry| (*seq, write(entry))))
+        let seqs = (seqs.start < seqs.end).then(|| first(seqs.start)..first(seqs.end));
+        let writes = seqs.into_iter().flat_map(|seqs| self.writes.range(seqs));
+        writes.map(|((seq, task, name), bytes)| {
+            let write = StoredWrite {
+                task: *task,
+                name: name.clone(),
+                bytes: bytes.clone(),
+            };
+            (*seq, write)
+        })
     }
+}
+
+/// Where the writes beside a number begin.
+#[inline]
+fn first(seq: u64) -> (u64, TaskId, String) {
+    (seq, TaskId::from_bytes([0; 16]), String::new())
 }
 
 /// The result, in the shape that the trait asks for.
@@ -147,6 +163,7 @@ fn ready<'a, T: Send + 'a>(result: Result<T, StoreError>) -> StoreFuture<'a, T> 
 }
 
 impl Store for MemoryStore {
+    #[inline]
     fn append<'a>(
         &'a self,
         address: Address<'a>,
@@ -171,11 +188,12 @@ impl Store for MemoryStore {
         };
         line.checkpoints.push(checkpoint.clone());
         if !line.writes.is_empty() {
-            line.writes.retain(|seq, _| !settled.contains(seq));
+            line.writes.retain(|(seq, ..), _| !settled.contains(seq));
         }
         ready(Ok(()))
     }
 
+    #[inline]
     fn write<'a>(
         &'a self,
         address: Address<'a>,
@@ -183,15 +201,15 @@ impl Store for MemoryStore {
         writes: &'a [StoredWrite],
     ) -> StoreFuture<'a, ()> {
         let mut threads = self.lock();
-        let beside = threads.line_mut(address).writes.entry(seq).or_default();
-        beside.extend(
-            writes
-                .iter()
-                .map(|write| ((write.task, write.name.clone()), write.bytes.clone())),
-        );
+        let beside = &mut threads.line_mut(address).writes;
+        beside.extend(writes.iter().map(|write| {
+            let key = (seq, write.task, write.name.clone());
+            (key, write.bytes.clone())
+        }));
         ready(Ok(()))
     }
 
+    #[inline]
     fn read<'a>(
         &'a self,
         address: Address<'a>,
@@ -216,6 +234,7 @@ impl Store for MemoryStore {
         ready(Ok(stored))
     }
 
+    #[inline]
     fn writes<'a>(
         &'a self,
         address: Address<'a>,
@@ -228,6 +247,7 @@ impl Store for MemoryStore {
             .unwrap_or_default()))
     }
 
+    #[inline]
     fn history<'a>(
         &'a self,
         address: Address<'a>,
@@ -244,6 +264,7 @@ impl Store for MemoryStore {
         ready(Ok(checkpoints.unwrap_or_default()))
     }
 
+    #[inline]
     fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
         let threads = self.lock();
         let lines = threads.threads.get(thread).into_iter().flat_map(Lines::all);
@@ -251,6 +272,7 @@ impl Store for MemoryStore {
         ready(Ok(held.map(|(namespace, _)| namespace.into()).collect()))
     }
 
+    #[inline]
     fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
         let threads = self.lock();
         let from = match query.after {
@@ -275,21 +297,24 @@ impl Store for MemoryStore {
         ready(Ok(infos))
     }
 
+    #[inline]
     fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
         let mut threads = self.lock();
         if threads.line(address).is_some() {
             let line = threads.line_mut(address);
             line.checkpoints.drain(..line.place(seq));
-            line.writes = line.writes.split_off(&seq);
+            line.writes = line.writes.split_off(&first(seq));
         }
         ready(Ok(()))
     }
 
+    #[inline]
     fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
         self.lock().threads.remove(thread);
         ready(Ok(()))
     }
 
+    #[inline]
     fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
         let mut threads = self.lock();
         let claim = match threads.owners.get(thread) {
@@ -305,6 +330,7 @@ impl Store for MemoryStore {
         ready(Ok(claim))
     }
 
+    #[inline]
     fn release(&self, thread: &str, owner: &str) {
         let mut threads = self.lock();
         if threads

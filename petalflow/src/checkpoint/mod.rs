@@ -3,6 +3,9 @@
 //! The promise: *a node runs at least once; its recorded effect is applied exactly once.*
 //!
 //! A [`Store`] keeps bytes and knows nothing of flows. What the bytes mean is in `docs/checkpoint-format.md`.
+//
+// `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. A program that stores nothing then compiles
+// neither records nor the memory store.
 
 mod archive;
 mod bytes;
@@ -14,7 +17,7 @@ mod explained;
 #[doc(hidden)]
 pub mod fuzz;
 mod memory;
-mod pack;
+pub(crate) mod pack;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod protection;
@@ -28,6 +31,7 @@ mod server;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 mod store;
+mod unpack;
 
 pub(crate) use bytes::Bytes;
 pub use codec::CodecError;
@@ -58,3 +62,4 @@ pub use store::{
     Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
     ThreadInfo, ThreadQuery,
 };
+pub(crate) use unpack::{Unpack, unpack};

@@ -1,8 +1,9 @@
-//! MessagePack by hand, for what is written at every barrier. What serde would write is the same, and takes longer.
+//! MessagePack by hand, for petalflow's own records. What serde would write is the same, and takes longer: to run, and to
+//! compile.
 
 /// How many values follow as one.
 #[inline]
-pub(super) fn array(len: usize, out: &mut Vec<u8>) {
+pub(crate) fn array(len: usize, out: &mut Vec<u8>) {
     if len < 16 {
         out.push(0x90 | small(len));
     } else {
@@ -10,9 +11,22 @@ pub(super) fn array(len: usize, out: &mut Vec<u8>) {
     }
 }
 
+/// How many pairs of a key and a value follow as one; there are fewer than 16.
+#[inline]
+pub(crate) fn small_map(len: u8, out: &mut Vec<u8>) {
+    debug_assert!(len < 16);
+    out.push(0x80 | len);
+}
+
+/// A yes or a no.
+#[inline]
+pub(crate) fn flag(flag: bool, out: &mut Vec<u8>) {
+    out.push(0xc2 | u8::from(flag));
+}
+
 /// A number, as short as it can be.
 #[inline]
-pub(super) fn number(number: u64, out: &mut Vec<u8>) {
+pub(crate) fn number(number: u64, out: &mut Vec<u8>) {
     // Each of a length that is known while compiling, so that it is a store and not a copy.
     let [high @ .., e, f, g, h] = number.to_be_bytes();
     match number {
@@ -30,7 +44,7 @@ pub(super) fn number(number: u64, out: &mut Vec<u8>) {
 
 /// A text.
 #[inline]
-pub(super) fn text(text: &str, out: &mut Vec<u8>) {
+pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
     if text.len() < 32 {
         out.push(0xa0 | small(text.len()));
     } else {
@@ -41,7 +55,7 @@ pub(super) fn text(text: &str, out: &mut Vec<u8>) {
 
 /// A string of bytes.
 #[inline]
-pub(super) fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
     if bytes.len() < 0x100 {
         out.extend_from_slice(&[0xc4, small(bytes.len())]);
     } else {
@@ -51,6 +65,7 @@ pub(super) fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// A length of one, two or four bytes behind its marker; not every kind has all of them.
+#[inline]
 fn long(len: usize, [one, two, four]: [Option<u8>; 3], out: &mut Vec<u8>) {
     let [.., e, f, g, h] = (len as u64).to_be_bytes();
     match (len, one, two, four) {
@@ -62,7 +77,7 @@ fn long(len: usize, [one, two, four]: [Option<u8>; 3], out: &mut Vec<u8>) {
 }
 
 /// A value that may be missing.
-pub(super) fn option<T>(value: Option<T>, out: &mut Vec<u8>, pack: impl FnOnce(T, &mut Vec<u8>)) {
+pub(crate) fn option<T>(value: Option<T>, out: &mut Vec<u8>, pack: impl FnOnce(T, &mut Vec<u8>)) {
     match value {
         Some(value) => pack(value, out),
         None => out.push(0xc0),
@@ -70,7 +85,7 @@ pub(super) fn option<T>(value: Option<T>, out: &mut Vec<u8>, pack: impl FnOnce(T
 }
 
 /// Values of one kind.
-pub(super) fn list<T>(
+pub(crate) fn list<T>(
     values: impl ExactSizeIterator<Item = T>,
     out: &mut Vec<u8>,
     mut pack: impl FnMut(T, &mut Vec<u8>),
@@ -82,6 +97,7 @@ pub(super) fn list<T>(
 }
 
 /// The last byte; the caller has seen to it that there is no other.
+#[inline]
 fn small(len: usize) -> u8 {
     len.to_le_bytes()[0]
 }

@@ -3,10 +3,7 @@
 
 use std::sync::Arc;
 
-use serde::de::{Deserialize, Deserializer};
-
-use super::bytes::Bytes;
-use super::{CodecError, decode, pack};
+use super::{CodecError, Unpack, pack, unpack};
 
 /// The version of the layout, in the first byte.
 const VERSION: u8 = 1;
@@ -36,6 +33,7 @@ impl Cause {
         Cause::Rejected,
     ];
 
+    #[inline]
     fn code(self) -> u8 {
         match self {
             Cause::Input => 0,
@@ -150,6 +148,7 @@ pub(crate) struct Record {
 
 impl Header {
     /// How the bytes of every checkpoint of this program begin.
+    #[inline]
     pub(crate) fn begin(&self) -> Vec<u8> {
         let out = &mut vec![VERSION];
         pack::array(10, out);
@@ -162,6 +161,7 @@ impl Header {
     }
 
     /// The header and the keys as bytes, behind the beginning.
+    #[inline]
     pub(crate) fn encode<'k>(
         &self,
         keys: impl ExactSizeIterator<Item = KeyEntry<'k>>,
@@ -216,11 +216,13 @@ impl Header {
     }
 }
 
+#[inline]
 fn texts(texts: &[String], out: &mut Vec<u8>) {
     pack::list(texts.iter(), out, |text, out| pack::text(text, out));
 }
 
 impl KeyKind {
+    #[inline]
     fn code(self) -> u8 {
         match self {
             KeyKind::Value => 0,
@@ -231,6 +233,7 @@ impl KeyKind {
 }
 
 impl TaskEntry {
+    #[inline]
     fn encode(&self, out: &mut Vec<u8>) {
         pack::array(3, out);
         pack::text(&self.node, out);
@@ -240,6 +243,7 @@ impl TaskEntry {
 }
 
 impl AnswerEntry {
+    #[inline]
     fn encode(&self, out: &mut Vec<u8>) {
         pack::array(3, out);
         pack::bytes(&self.id, out);
@@ -249,6 +253,7 @@ impl AnswerEntry {
 }
 
 impl Note {
+    #[inline]
     fn encode(&self, out: &mut Vec<u8>) {
         let Note {
             node,
@@ -268,21 +273,8 @@ impl Note {
 
 impl Record {
     /// Reads a checkpoint.
+    #[inline]
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
-        type Program = (String, u64, u32, u64);
-        type Place = (u8, Option<u64>, u64, u64, u64, Option<Bytes<Vec<u8>>>);
-        type Layout = (
-            Program,
-            Place,
-            Vec<TaskEntry>,
-            Vec<TaskEntry>,
-            Vec<(String, Vec<String>)>,
-            Vec<String>,
-            Vec<AnswerEntry>,
-            Vec<Note>,
-            Option<(Vec<String>, Vec<String>)>,
-            Vec<OwnedKey>,
-        );
         let body = match bytes.split_first() {
             Some((&VERSION, body)) => body,
             Some((version, _)) => {
@@ -292,97 +284,124 @@ impl Record {
             }
             None => return Err(CodecError::Unknown("a checkpoint has no bytes".into())),
         };
-        let (
-            (flow, graph, version, schema),
-            (cause, parent, origin, turn, superstep, owner),
-            frontier,
-            deferred,
-            joins,
-            gates,
-            answers,
-            notes,
-            outline,
-            keys,
-        ): Layout = decode(body)?;
-        let cause = Cause::ALL
-            .into_iter()
-            .find(|known| known.code() == cause)
-            .ok_or_else(|| CodecError::Unknown(format!("{cause} is no cause of a checkpoint")))?;
+        let (header, keys) = unpack(body, |from| {
+            from.tuple(10)?;
+            Ok((Header::decode(from)?, from.list(OwnedKey::decode)?))
+        })?;
+        Ok(Record { header, keys })
+    }
+}
+
+impl Header {
+    /// All but the keys, which follow.
+    #[inline]
+    fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
+        from.tuple(4)?;
+        let (flow, graph) = (from.str()?.into(), from.number()?);
+        let (version, schema) = (from.number()?, from.number()?);
+        from.tuple(6)?;
+        let cause = Cause::decode(from)?;
+        let parent = from.option(Unpack::number)?;
+        let (origin, turn, superstep) = (from.number()?, from.number()?, from.number()?);
+        let owner = from.option(Unpack::bytes)?.map(TryInto::try_into);
         let owner = owner
-            .map(|Bytes(owner)| owner.try_into())
             .transpose()
             .map_err(|_| CodecError::Unknown("the task above has no 16 bytes".into()))?;
-        Ok(Record {
-            header: Header {
-                flow: flow.into(),
-                graph,
-                version,
-                schema,
-                cause,
-                parent,
-                origin,
-                turn,
-                superstep,
-                owner,
-                frontier,
-                deferred,
-                joins,
-                gates,
-                answers,
-                notes,
-                outline: outline.map(|(graph, schema)| Outline { graph, schema }),
-            },
-            keys,
+        Ok(Header {
+            flow,
+            graph,
+            version,
+            schema,
+            cause,
+            parent,
+            origin,
+            turn,
+            superstep,
+            owner,
+            frontier: from.list(TaskEntry::decode)?,
+            deferred: from.list(TaskEntry::decode)?,
+            joins: from.list(|from| {
+                from.tuple(2)?;
+                Ok((from.text()?, from.list(Unpack::text)?))
+            })?,
+            gates: from.list(Unpack::text)?,
+            answers: from.list(AnswerEntry::decode)?,
+            notes: from.list(Note::decode)?,
+            outline: from.option(|from| {
+                from.tuple(2)?;
+                let (graph, schema) = (from.list(Unpack::text)?, from.list(Unpack::text)?);
+                Ok(Outline { graph, schema })
+            })?,
         })
     }
 }
 
-impl<'de> Deserialize<'de> for OwnedKey {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (id, kind, Bytes(bytes)) = Deserialize::deserialize(deserializer)?;
-        let kind = match kind {
-            0u8 => KeyKind::Value,
+impl Cause {
+    #[inline]
+    fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
+        let code: u8 = from.number()?;
+        let mut known = Cause::ALL.into_iter();
+        known
+            .find(|known| known.code() == code)
+            .ok_or_else(|| CodecError::Unknown(format!("{code} is no cause of a checkpoint")))
+    }
+}
+
+impl OwnedKey {
+    #[inline]
+    fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
+        from.tuple(3)?;
+        let id = from.text()?;
+        let kind = match from.number()? {
+            0_u8 => KeyKind::Value,
             1 => KeyKind::Delta,
             2 => KeyKind::Unset,
             other => {
-                return Err(serde::de::Error::custom(format!(
+                return Err(CodecError::Decode(format!(
                     "{other} is no way in which a key is stored"
                 )));
             }
         };
+        let bytes = from.bytes()?.to_vec();
         Ok(OwnedKey { id, kind, bytes })
     }
 }
 
-impl<'de> Deserialize<'de> for TaskEntry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (node, send, item): (String, Option<u32>, Option<Bytes<Vec<u8>>>) =
-            Deserialize::deserialize(deserializer)?;
-        let item = item.map(|Bytes(item)| item);
-        Ok(TaskEntry { node, send, item })
+impl TaskEntry {
+    #[inline]
+    fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
+        from.tuple(3)?;
+        Ok(TaskEntry {
+            node: from.text()?,
+            send: from.option(Unpack::number)?,
+            item: from.option(Unpack::bytes)?.map(Into::into),
+        })
     }
 }
 
-impl<'de> Deserialize<'de> for AnswerEntry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (Bytes(id), name, Bytes(bytes)): (Bytes<Vec<u8>>, _, _) =
-            Deserialize::deserialize(deserializer)?;
-        let id = id
-            .try_into()
-            .map_err(|_| serde::de::Error::custom("an answer's id has 16 bytes"))?;
-        Ok(AnswerEntry { id, name, bytes })
+impl AnswerEntry {
+    #[inline]
+    fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
+        from.tuple(3)?;
+        let id = from.bytes()?.try_into();
+        Ok(AnswerEntry {
+            id: id.map_err(|_| CodecError::Decode("an answer's id has 16 bytes".into()))?,
+            name: from.text()?,
+            bytes: from.bytes()?.to_vec(),
+        })
     }
 }
 
-impl<'de> Deserialize<'de> for Note {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (node, decision, by, reason, at_ms) = Deserialize::deserialize(deserializer)?;
+impl Note {
+    #[inline]
+    fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
+        from.tuple(5)?;
         Ok(Note {
-            node,
-            decision,
-            by,
-            reason,
-            at_ms,
+            node: from.text()?,
+            decision: from.text()?,
+            by: from.option(Unpack::text)?,
+            reason: from.option(Unpack::text)?,
+            at_ms: from.number()?,
         })
     }
 }

@@ -1,6 +1,8 @@
 //! How a [`NodeError`] is stored: as a map of its fields.
 //!
 //! By hand, because these two types would be the only reason for the default build to compile serde's derive.
+//!
+//! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few failures are stored.
 
 use std::fmt;
 
@@ -8,6 +10,7 @@ use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor}
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{FailureKind, NodeError};
+use crate::checkpoint::{CodecError, Unpack, pack};
 
 const KINDS: [(FailureKind, &str); 4] = [
     (FailureKind::Error, "error"),
@@ -16,21 +19,32 @@ const KINDS: [(FailureKind, &str); 4] = [
     (FailureKind::Idle, "idle"),
 ];
 
+impl FailureKind {
+    #[inline]
+    fn name(self) -> &'static str {
+        let mut kinds = KINDS.iter();
+        let known = kinds.find(|(kind, _)| *kind == self);
+        known.map_or("error", |(_, name)| name)
+    }
+
+    #[inline]
+    fn named(name: &str) -> Option<Self> {
+        let mut kinds = KINDS.iter();
+        let known = kinds.find(|(_, known)| *known == name);
+        known.map(|(kind, _)| *kind)
+    }
+}
+
 impl Serialize for FailureKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let name = KINDS
-            .iter()
-            .find(|(kind, _)| kind == self)
-            .map_or("error", |(_, name)| name);
-        serializer.serialize_str(name)
+        serializer.serialize_str(self.name())
     }
 }
 
 impl<'de> Deserialize<'de> for FailureKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        let known = KINDS.iter().find(|(_, known)| *known == name);
-        known.map(|(kind, _)| *kind).ok_or_else(|| {
+        FailureKind::named(&name).ok_or_else(|| {
             de::Error::unknown_variant(&name, &["error", "panic", "timeout", "idle"])
         })
     }
@@ -65,41 +79,111 @@ impl<'de> Deserialize<'de> for NodeError {
     }
 }
 
+impl NodeError {
+    /// As a record of petalflow's own holds it: the bytes that serde would write.
+    #[inline]
+    pub(crate) fn pack(&self, out: &mut Vec<u8>) {
+        let field = |name: &str, out: &mut Vec<u8>| pack::text(name, out);
+        pack::small_map(7, out);
+        field("node", out);
+        pack::text(&self.node, out);
+        field("namespace", out);
+        pack::text(&self.namespace, out);
+        field("superstep", out);
+        pack::number(self.superstep, out);
+        field("attempt", out);
+        pack::number(self.attempt.into(), out);
+        field("index", out);
+        pack::option(self.index, out, |index, out| {
+            pack::number(index as u64, out);
+        });
+        field("kind", out);
+        pack::text(self.kind.name(), out);
+        field("message", out);
+        pack::text(&self.message, out);
+    }
+
+    /// From a record of petalflow's own.
+    #[inline]
+    pub(crate) fn unpack(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
+        let mut fields = Found::default();
+        from.fields(|from, field| {
+            match field {
+                "node" => fields.node = Some(from.text()?),
+                "namespace" => fields.namespace = Some(from.text()?),
+                "superstep" => fields.superstep = Some(from.number()?),
+                "attempt" => fields.attempt = Some(from.number()?),
+                "index" => fields.index = from.option(Unpack::number)?,
+                "kind" => {
+                    let name = from.str()?;
+                    let unknown = || CodecError::Decode(format!("unknown variant `{name}`, expected one of `error`, `panic`, `timeout`, `idle`"));
+                    fields.kind = Some(FailureKind::named(name).ok_or_else(unknown)?);
+                }
+                "message" => fields.message = Some(from.text()?),
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })?;
+        fields
+            .whole()
+            .map_err(|field| CodecError::Decode(format!("missing field `{field}`")))
+    }
+}
+
+/// The fields as far as they were found.
+#[derive(Default)]
+struct Found {
+    node: Option<String>,
+    namespace: Option<String>,
+    superstep: Option<u64>,
+    attempt: Option<u32>,
+    index: Option<usize>,
+    kind: Option<FailureKind>,
+    message: Option<String>,
+}
+
+impl Found {
+    /// The failure, or the name of a field that is missing.
+    #[inline]
+    fn whole(self) -> Result<NodeError, &'static str> {
+        Ok(NodeError {
+            node: self.node.ok_or("node")?,
+            namespace: self.namespace.ok_or("namespace")?,
+            superstep: self.superstep.ok_or("superstep")?,
+            attempt: self.attempt.ok_or("attempt")?,
+            index: self.index,
+            kind: self.kind.ok_or("kind")?,
+            message: self.message.ok_or("message")?,
+        })
+    }
+}
+
 struct Fields;
 
 impl<'de> Visitor<'de> for Fields {
     type Value = NodeError;
 
+    #[inline]
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the failure of a node")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NodeError, A::Error> {
-        let (mut node, mut namespace, mut superstep, mut attempt, mut index, mut kind, mut message) =
-            (None, None, None, None, None, None, None);
+        let mut found = Found::default();
         while let Some(field) = map.next_key::<String>()? {
             match field.as_str() {
-                "node" => node = Some(map.next_value()?),
-                "namespace" => namespace = Some(map.next_value()?),
-                "superstep" => superstep = Some(map.next_value()?),
-                "attempt" => attempt = Some(map.next_value()?),
-                "index" => index = map.next_value()?,
-                "kind" => kind = Some(map.next_value()?),
-                "message" => message = Some(map.next_value()?),
+                "node" => found.node = Some(map.next_value()?),
+                "namespace" => found.namespace = Some(map.next_value()?),
+                "superstep" => found.superstep = Some(map.next_value()?),
+                "attempt" => found.attempt = Some(map.next_value()?),
+                "index" => found.index = map.next_value()?,
+                "kind" => found.kind = Some(map.next_value()?),
+                "message" => found.message = Some(map.next_value()?),
                 // A later version may have more to say.
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        let missing = de::Error::missing_field;
-        Ok(NodeError {
-            node: node.ok_or_else(|| missing("node"))?,
-            namespace: namespace.ok_or_else(|| missing("namespace"))?,
-            superstep: superstep.ok_or_else(|| missing("superstep"))?,
-            attempt: attempt.ok_or_else(|| missing("attempt"))?,
-            index,
-            kind: kind.ok_or_else(|| missing("kind"))?,
-            message: message.ok_or_else(|| missing("message"))?,
-        })
+        found.whole().map_err(de::Error::missing_field)
     }
 }
 
@@ -107,6 +191,7 @@ impl<'de> Visitor<'de> for Fields {
 mod tests {
     use super::*;
     use crate::Namespace;
+    use crate::checkpoint::{decode, encode, unpack};
 
     #[test]
     fn a_failure_survives_storage() {
@@ -118,6 +203,12 @@ mod tests {
             "too late".into(),
         );
         error.index = Some(4);
+        let (mut by_serde, mut by_hand) = (Vec::new(), Vec::new());
+        encode(&error, &mut by_serde).unwrap();
+        error.pack(&mut by_hand);
+        assert_eq!(by_serde, by_hand);
+        assert_eq!(unpack(&by_hand, NodeError::unpack).unwrap(), error);
+        assert_eq!(decode::<NodeError>(&by_hand).unwrap(), error);
         let text = serde_json::to_string(&error).unwrap();
         assert_eq!(serde_json::from_str::<NodeError>(&text).unwrap(), error);
     }

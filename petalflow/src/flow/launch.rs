@@ -8,7 +8,7 @@ use super::Flow;
 use crate::cache::{Cache, CacheOfRun};
 use crate::checkpoint::Store;
 use crate::middleware::{Middleware, RunMiddleware};
-use crate::run::{Begin, CancelToken, Run, Settings, Start};
+use crate::run::{Begin, CancelToken, Run, Settings, Start, find_cached};
 use crate::state::{Durable, Key, Update as _};
 use crate::thread::Threads;
 use crate::{BoxError, Failures, ManagedValues, Provider, Rehydration, State, WriteError};
@@ -295,7 +295,8 @@ impl<F: Flow> Launch<F> {
 
     /// Keeps results of nodes that say how long they stand, with `cache = 1h`: see [`cache`](crate::cache). Launches that
     /// share a cache share results.
-    pub fn cache(self, cache: &(impl Cache + Clone)) -> Self {
+    pub fn cache(mut self, cache: &(impl Cache + Clone)) -> Self {
+        self.settings.extras_mut().cached = Some(find_cached);
         self.manage(CacheOfRun(Arc::new(cache.clone())))
     }
 

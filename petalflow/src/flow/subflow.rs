@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::Flow;
 #[cfg(feature = "agent")]
 use crate::Context;
+use crate::cache::CacheOfRun;
 use crate::event::Sink;
 use crate::node::{Effects, Output, Scope};
 use crate::run::stored::{Above, Command, Desk, Nested, engage};
-use crate::run::{Begin, CancelToken, Extras, Settings, Start, StoredStart, drive};
+use crate::run::{Begin, CancelToken, Extras, Settings, Start, StoredStart, drive, find_cached};
 use crate::thread::{Keep, OnBusy};
 use crate::{BoxError, Namespace, RunErrorKind, State};
 
@@ -59,13 +60,20 @@ async fn inside<C: Flow>(
     keep: bool,
 ) -> Result<C::State, BoxError> {
     let shared = &scope.shared;
+    let cache = shared.managed.as_ref().and_then(|managed| managed.get());
+    let cached = cache.map(|_: Arc<CacheOfRun>| find_cached::<C::State> as _);
+    let sink = shared
+        .listener
+        .clone()
+        .map(|above| Arc::new(Sink::Above(above)));
     let settings = Settings {
         limit,
         cancel: shared.cancel.as_ref().map(CancelToken::nested),
         managed: shared.managed.clone(),
-        extras: shared.listener.clone().map(|above| {
+        extras: (sink.is_some() || cached.is_some()).then(|| {
             Arc::new(Extras {
-                sink: Some(Arc::new(Sink::Above(above))),
+                sink,
+                cached,
                 ..Extras::default()
             })
         }),

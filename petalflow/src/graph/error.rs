@@ -26,12 +26,14 @@ pub struct GraphErrors {
 
 impl GraphErrors {
     /// The mistakes, in the order of the rules.
+    #[inline]
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 }
 
 impl fmt::Display for GraphErrors {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "graph `{}` cannot be built:", self.graph)?;
         self.problems

@@ -78,6 +78,7 @@ impl Traits {
         }
     }
 
+    #[inline]
     pub(super) fn facts<'a>(&self, name: &'a str) -> NodeFacts<'a>
     where
         Self: 'a,
@@ -94,6 +95,7 @@ impl Traits {
         }
     }
 
+    #[inline]
     pub(super) fn spec(&self, policy: NodePolicy) -> NodeSpec {
         NodeSpec {
             routes: self.routes,

@@ -1,4 +1,7 @@
 //! From names to a checked graph.
+//!
+//! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs build graphs at run
+//! time.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -220,6 +223,7 @@ fn resolve<S: State>(
 }
 
 /// Adds what may be left out: START before a single source, END after the sinks.
+#[inline]
 fn complete(graph: &mut petalflow_graph::Graph) {
     let nodes = 0..index(graph.nodes.len());
     let leaves = |edges: &[Edge], node: u32| {
@@ -268,6 +272,7 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
+    #[inline]
     fn place(&mut self, user: &str, name: &str) -> Option<u32> {
         let place = self.places.get(name).copied();
         if place.is_none() {
@@ -282,6 +287,7 @@ impl Resolver<'_> {
         place
     }
 
+    #[inline]
     fn source(&mut self, user: &str, name: &str, to: &str) -> Option<Source> {
         match name {
             START => Some(Source::Start),
@@ -298,6 +304,7 @@ impl Resolver<'_> {
     }
 
     /// A side of a join.
+    #[inline]
     fn side(&mut self, name: &str) -> Option<Source> {
         if name != END {
             return self.source("a join", name, "");
@@ -311,6 +318,7 @@ impl Resolver<'_> {
     }
 
     /// Both ends of a `catch`, which are nodes.
+    #[inline]
     fn catch(&mut self, from: &str, to: &str) -> (Option<Source>, Option<Target>) {
         let source = self.place("`catch`", from).map(Source::Node);
         if to == START || to == END {
@@ -324,6 +332,7 @@ impl Resolver<'_> {
         (source, self.place("`catch`", to).map(Target::Node))
     }
 
+    #[inline]
     fn target(&mut self, user: &str, from: &str, name: &str) -> Option<Target> {
         match name {
             END => Some(Target::End),
@@ -407,6 +416,7 @@ fn interrupts_once<S: State>(
 }
 
 /// PF024: only a sub-flow has a state to keep.
+#[inline]
 fn subflows_keep(graph: &petalflow_graph::Graph, kept: &[String], problems: &mut Vec<Problem>) {
     for name in kept {
         if let Some(place) = graph.place(name)

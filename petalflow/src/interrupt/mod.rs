@@ -5,6 +5,8 @@ mod approval;
 mod ask;
 mod resume;
 
+// `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs ask people.
+
 use std::fmt;
 
 pub use answer::Answer;
@@ -19,7 +21,7 @@ use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
 use crate::TaskId;
-use crate::checkpoint::{Bytes, CodecError};
+use crate::checkpoint::{Bytes, CodecError, Unpack, decode, unpack};
 
 /// Names a question within a thread: the same for as long as it waits, so that an answer can be addressed to it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,30 +66,54 @@ pub enum InterruptKind {
     After,
 }
 
+/// What is wrong with a stored interrupt.
+const ID: &str = "an interrupt's id has 16 bytes";
+const KIND: &str = "an interrupt of an unknown kind";
+/// The number in storage of an interrupt before a node that chooses where the run goes on.
+const CHOOSES: u8 = 3;
+
+impl InterruptKind {
+    /// The kind of this number in storage, with its question.
+    #[inline]
+    fn of(kind: u8, question: Option<(String, serde_json::Value)>) -> Option<Self> {
+        match (kind, question) {
+            (0, Some((name, question))) => Some(InterruptKind::Ask { name, question }),
+            (1 | CHOOSES, None) => Some(InterruptKind::Before),
+            (2, None) => Some(InterruptKind::After),
+            _ => None,
+        }
+    }
+}
+
 impl InterruptId {
     /// The id of what a task asks under a key.
+    #[inline]
     pub(crate) fn of(task: TaskId, key: &str) -> Self {
         InterruptId(TaskId::of(&[&task.to_bytes(), key.as_bytes()]))
     }
 
     /// The id as bytes, to be kept elsewhere.
+    #[inline]
     pub fn to_bytes(self) -> [u8; 16] {
         self.0.to_bytes()
     }
 
     /// The id of these bytes.
+    #[inline]
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         InterruptId(TaskId::from_bytes(bytes))
     }
 }
 
 impl fmt::Display for InterruptId {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
 impl fmt::Debug for InterruptId {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "InterruptId({self})")
     }
@@ -97,6 +123,7 @@ impl fmt::Debug for InterruptId {
 impl std::str::FromStr for InterruptId {
     type Err = String;
 
+    #[inline]
     fn from_str(text: &str) -> Result<Self, String> {
         let digits = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let id = digits
@@ -137,7 +164,37 @@ impl Interrupt {
         Answer::new::<A>(self.id, &answer)
     }
 
+    /// The interrupt of these bytes, which serde wrote.
+    #[inline]
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+        unpack(bytes, |from| {
+            from.tuple(7)?;
+            let id = from.bytes()?.try_into();
+            let id = id.map_err(|_| CodecError::Decode(ID.into()))?;
+            let (node, namespace) = (from.text()?, from.text()?);
+            let index = from.option(Unpack::number)?;
+            from.tuple(2)?;
+            let kind: u8 = from.number()?;
+            let question = from.option(|from| {
+                from.tuple(2)?;
+                Ok((from.text()?, decode(from.value()?)?))
+            })?;
+            Ok(Interrupt {
+                id: InterruptId::from_bytes(id),
+                node,
+                namespace,
+                index,
+                kind: InterruptKind::of(kind, question)
+                    .ok_or_else(|| CodecError::Decode(KIND.into()))?,
+                asked_ms: from.number()?,
+                expires_ms: from.option(Unpack::number)?,
+                chooses: kind == CHOOSES,
+            })
+        })
+    }
+
     /// What is asked, in a word.
+    #[inline]
     pub(crate) fn what(&self) -> &str {
         match &self.kind {
             InterruptKind::Ask { name, .. } => name,
@@ -148,6 +205,7 @@ impl Interrupt {
 }
 
 impl fmt::Display for Interrupt {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "node `{}` waits for {}", self.node, self.what())
     }
@@ -187,6 +245,7 @@ pub enum AnswerError {
 }
 
 impl AnswerError {
+    #[inline]
     fn other_question(interrupt: &Interrupt, found: &str) -> Self {
         AnswerError::OtherQuestion {
             id: interrupt.id,
@@ -197,11 +256,13 @@ impl AnswerError {
 }
 
 impl From<CodecError> for AnswerError {
+    #[inline]
     fn from(error: CodecError) -> Self {
         AnswerError::Value(error.to_string())
     }
 }
 
+#[inline]
 pub(crate) fn open(waiting: &[Interrupt]) -> String {
     if waiting.is_empty() {
         return "nothing".into();
@@ -221,7 +282,7 @@ impl Serialize for Interrupt {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let kind = match &self.kind {
             InterruptKind::Ask { name, question } => (0u8, Some((name, question))),
-            InterruptKind::Before if self.chooses => (3, None),
+            InterruptKind::Before if self.chooses => (CHOOSES, None),
             InterruptKind::Before => (1, None),
             InterruptKind::After => (2, None),
         };
@@ -251,16 +312,9 @@ impl<'de> Deserialize<'de> for Interrupt {
             u64,
             Option<u64>,
         ) = Deserialize::deserialize(deserializer)?;
-        let id = id
-            .try_into()
-            .map_err(|_| D::Error::custom("an interrupt's id has 16 bytes"))?;
-        let chooses = kind.0 == 3;
-        let kind = match kind {
-            (0, Some((name, question))) => InterruptKind::Ask { name, question },
-            (1 | 3, None) => InterruptKind::Before,
-            (2, None) => InterruptKind::After,
-            _ => return Err(D::Error::custom("an interrupt of an unknown kind")),
-        };
+        let chooses = kind.0 == CHOOSES;
+        let id = id.try_into().map_err(|_| D::Error::custom(ID))?;
+        let kind = InterruptKind::of(kind.0, kind.1).ok_or_else(|| D::Error::custom(KIND))?;
         Ok(Interrupt {
             id: InterruptId::from_bytes(id),
             node,

@@ -97,6 +97,7 @@ impl Retry {
     /// # Panics
     ///
     /// If `attempts` is 0: the node would never run.
+    #[inline]
     pub const fn times(attempts: u32) -> Self {
         assert!(
             attempts > 0,
@@ -114,6 +115,7 @@ impl Retry {
 
     /// The wait after the first failure.
     #[must_use]
+    #[inline]
     pub const fn first(mut self, wait: Duration) -> Self {
         self.first = wait;
         self
@@ -129,6 +131,7 @@ impl Retry {
     /// assert_eq!(retry.waits().last(), Some(Duration::from_secs(1)));
     /// ```
     #[must_use]
+    #[inline]
     pub const fn max(mut self, wait: Duration) -> Self {
         self.max = wait;
         self
@@ -144,6 +147,7 @@ impl Retry {
     /// assert!(constant.waits().all(|wait| wait == Duration::from_secs(1)));
     /// ```
     #[must_use]
+    #[inline]
     pub const fn factor(mut self, factor: f32) -> Self {
         self.factor = factor;
         self
@@ -160,6 +164,7 @@ impl Retry {
     /// assert!((1.0..=2.0).contains(&wait.as_secs_f64()));
     /// ```
     #[must_use]
+    #[inline]
     pub const fn jitter(mut self) -> Self {
         self.jitter = true;
         self
@@ -175,6 +180,7 @@ impl Retry {
     /// assert!(!retry.covers(&"no such model".into()));
     /// ```
     #[must_use]
+    #[inline]
     pub const fn only(mut self, only: fn(&BoxError) -> bool) -> Self {
         self.only = Some(only);
         self
@@ -200,6 +206,7 @@ impl Retry {
     }
 
     /// How many attempts there are in all.
+    #[inline]
     pub const fn attempts(&self) -> u32 {
         self.attempts
     }
@@ -272,6 +279,7 @@ impl Policy {
 
     /// This policy where it says something, else the other.
     #[must_use]
+    #[inline]
     pub const fn or(self, other: Self) -> Self {
         Policy {
             retry: if self.retry.is_empty() {
@@ -298,6 +306,7 @@ impl Policy {
     }
 
     /// Whether it asks for nothing.
+    #[inline]
     pub const fn is_none(&self) -> bool {
         self.retry.is_empty()
             && self.timeout.is_none()

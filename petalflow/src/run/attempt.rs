@@ -1,6 +1,5 @@
 //! One task with all that surrounds it: middleware, timeouts, retries, events.
 
-use super::cached::Place;
 use super::guard::{Failure, caught};
 use super::{Extras, Pulse};
 use crate::event::EventKind;
@@ -17,7 +16,9 @@ pub(crate) async fn attempts<F: Flow>(
     state: &F::State,
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
-    let place = Place::of(flow, scope, state);
+    let place = extras
+        .cached
+        .and_then(|find| find(flow.name(), scope, state));
     if let Some(place) = &place
         && place.look(scope, effects).await
     {

@@ -1,4 +1,7 @@
 //! Results of nodes that a cache may know.
+//!
+//! Reached through [`Find`] alone, which stands in the settings of a run that has a cache: a program that caches nothing
+//! then contains neither this nor what it takes to store its values.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,12 +9,24 @@ use std::time::Duration;
 use super::fork::JobEnd;
 use super::stored::{Program, load_finished, save_finished, untracked};
 use crate::cache::{Cache, CacheOfRun};
+use crate::middleware::BoxFuture;
 use crate::node::{Effects, Scope};
 use crate::state::{StateCodec, Update as _};
-use crate::{Flow, KeySet, ManagedValues, State};
+use crate::{KeySet, ManagedValues, State};
+
+/// Finds the place of a task of a flow: [`find`].
+pub(crate) type Find<S> = fn(&str, &Scope, &S) -> Option<Box<dyn Place<S>>>;
 
 /// Where the result of one task stands in the run's cache.
-pub(super) struct Place<S: State> {
+pub(crate) trait Place<S: State>: Send + Sync {
+    /// Takes the result from the cache, if it knows it.
+    fn look<'a>(&'a self, scope: &'a Scope, effects: &'a mut Effects<S>) -> BoxFuture<'a, bool>;
+
+    /// Puts the result into the cache, if all of it can be stored.
+    fn keep<'a>(&'a self, scope: &'a Scope, effects: &'a Effects<S>) -> BoxFuture<'a, ()>;
+}
+
+struct PlaceOf<S: State> {
     cache: Arc<dyn Cache>,
     codec: StateCodec<S>,
     program: Program,
@@ -19,87 +34,89 @@ pub(super) struct Place<S: State> {
     lasts: Duration,
 }
 
-impl<S: State> Place<S> {
-    /// The place of a task. `None` where its node is not cached, the run has no cache, or something that the node depends on
-    /// cannot be stored.
-    pub(super) fn of<F: Flow<State = S>>(flow: &F, scope: &Scope, state: &S) -> Option<Self> {
-        let wiring = &scope.shared.wiring;
-        let lasts = wiring.policies[scope.node as usize].cache?;
-        let cache = scope.managed().and_then(ManagedValues::get::<CacheOfRun>)?;
-        let codec = S::codec()?;
-        let mut key = Vec::new();
-        part(&mut key, flow.name().as_bytes());
-        part(&mut key, wiring.stored_name(scope.node).as_bytes());
-        let reads = wiring.reads[scope.node as usize];
-        if !reads
-            .unwrap_or(KeySet::ALL)
-            .intersection(untracked::<S>())
-            .is_empty()
-        {
-            return None;
-        }
-        let mut bytes = Vec::new();
-        let is_read = |at: &usize| reads.is_none_or(|reads| reads.contains(*at));
-        for at in (0..S::KEYS.len()).filter(is_read) {
-            part(&mut key, S::KEYS[at].id.as_bytes());
-            bytes.clear();
-            (codec.save)(state, at, &mut bytes).ok()?;
-            part(&mut key, &bytes);
-        }
-        if let Some(delivery) = &scope.delivery
-            && wiring.takes[scope.node as usize]
-        {
-            let item = wiring.items[scope.node as usize]?;
-            bytes.clear();
-            (item.save)(
-                delivery,
-                scope.item.get().map(|item| item as usize),
-                &mut bytes,
-            )
-            .ok()?;
-            part(&mut key, &bytes);
-        }
-        Some(Place {
-            cache: Arc::clone(&cache.0),
-            codec,
-            program: Program::of::<S>(flow.name(), wiring),
-            key,
-            lasts,
+/// The place of a task. `None` where its node is not cached, the run has no cache, or something that the node depends on
+/// cannot be stored.
+pub(crate) fn find<S: State>(flow: &str, scope: &Scope, state: &S) -> Option<Box<dyn Place<S>>> {
+    let wiring = &scope.shared.wiring;
+    let lasts = wiring.policies[scope.node as usize].cache?;
+    let cache = scope.managed().and_then(ManagedValues::get::<CacheOfRun>)?;
+    let codec = S::codec()?;
+    let mut key = Vec::new();
+    part(&mut key, flow.as_bytes());
+    part(&mut key, wiring.stored_name(scope.node).as_bytes());
+    let reads = wiring.reads[scope.node as usize];
+    if !reads
+        .unwrap_or(KeySet::ALL)
+        .intersection(untracked::<S>())
+        .is_empty()
+    {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let is_read = |at: &usize| reads.is_none_or(|reads| reads.contains(*at));
+    for at in (0..S::KEYS.len()).filter(is_read) {
+        part(&mut key, S::KEYS[at].id.as_bytes());
+        bytes.clear();
+        (codec.save)(state, at, &mut bytes).ok()?;
+        part(&mut key, &bytes);
+    }
+    if let Some(delivery) = &scope.delivery
+        && wiring.takes[scope.node as usize]
+    {
+        let item = wiring.items[scope.node as usize]?;
+        bytes.clear();
+        (item.save)(
+            delivery,
+            scope.item.get().map(|item| item as usize),
+            &mut bytes,
+        )
+        .ok()?;
+        part(&mut key, &bytes);
+    }
+    Some(Box::new(PlaceOf {
+        cache: Arc::clone(&cache.0),
+        codec,
+        program: Program::of::<S>(flow, wiring),
+        key,
+        lasts,
+    }))
+}
+
+impl<S: State> Place<S> for PlaceOf<S> {
+    fn look<'a>(&'a self, scope: &'a Scope, effects: &'a mut Effects<S>) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let Some(bytes) = self.cache.get(&self.key).await else {
+                return false;
+            };
+            // What an earlier program left may not fit any more: then the node runs.
+            let (wiring, known) = (&scope.shared.wiring, (&self.program, &self.program.outline));
+            match load_finished(&self.codec, known, wiring, scope.node, &bytes) {
+                Ok(Some(finished)) => {
+                    *effects = finished.effects;
+                    true
+                }
+                Ok(None) | Err(_) => false,
+            }
         })
     }
 
-    /// Takes the result from the cache, if it knows it.
-    pub(super) async fn look(&self, scope: &Scope, effects: &mut Effects<S>) -> bool {
-        let Some(bytes) = self.cache.get(&self.key).await else {
-            return false;
-        };
-        // What an earlier program left may not fit any more: then the node runs.
-        let (wiring, known) = (&scope.shared.wiring, (&self.program, &self.program.outline));
-        match load_finished(&self.codec, known, wiring, scope.node, &bytes) {
-            Ok(Some(finished)) => {
-                *effects = finished.effects;
-                true
+    fn keep<'a>(&'a self, scope: &'a Scope, effects: &'a Effects<S>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let lost = effects.update.written().intersection(untracked::<S>());
+            let wiring = &scope.shared.wiring;
+            if lost.is_empty()
+                && let Ok(bytes) = save_finished(
+                    &self.codec,
+                    &self.program,
+                    wiring,
+                    scope.node,
+                    effects,
+                    &JobEnd::Done,
+                )
+            {
+                self.cache.put(&self.key, bytes, self.lasts).await;
             }
-            Ok(None) | Err(_) => false,
-        }
-    }
-
-    /// Puts the result into the cache, if all of it can be stored.
-    pub(super) async fn keep(&self, scope: &Scope, effects: &Effects<S>) {
-        let lost = effects.update.written().intersection(untracked::<S>());
-        let wiring = &scope.shared.wiring;
-        if lost.is_empty()
-            && let Ok(bytes) = save_finished(
-                &self.codec,
-                &self.program,
-                wiring,
-                scope.node,
-                effects,
-                &JobEnd::Done,
-            )
-        {
-            self.cache.put(&self.key, bytes, self.lasts).await;
-        }
+        })
     }
 }
 

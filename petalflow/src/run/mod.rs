@@ -21,6 +21,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+pub(crate) use cached::find as find_cached;
 pub use cancel::CancelToken;
 pub(crate) use drive::drive;
 pub(crate) use guard::caught;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::CancelToken;
+use super::cached::Find;
 use crate::event::Sink;
 use crate::middleware::{Middleware, RunMiddleware};
 use crate::{ManagedValues, Namespace, NodeError, State};
@@ -35,6 +36,8 @@ pub(crate) struct Extras<S: State> {
     pub(crate) sink: Option<Arc<Sink<S>>>,
     /// Copies the state for who listens to it.
     pub(crate) values: Option<fn(&S) -> S>,
+    /// Finds results in the run's cache.
+    pub(crate) cached: Option<Find<S>>,
 }
 
 impl<S: State> Settings<S> {
@@ -82,6 +85,7 @@ impl<S: State> Default for Extras<S> {
             record: None,
             sink: None,
             values: None,
+            cached: None,
         }
     }
 }
@@ -97,6 +101,7 @@ impl<S: State> Clone for Extras<S> {
             record: self.record,
             sink: self.sink.clone(),
             values: self.values,
+            cached: self.cached,
         }
     }
 }

@@ -163,6 +163,7 @@ pub enum Trait {
 
 impl KeyMeta {
     /// A key of this name and reducer without any [`Trait`].
+    #[inline]
     pub const fn new(name: &'static str, reducer: &'static str) -> Self {
         KeyMeta {
             name,
@@ -176,6 +177,7 @@ impl KeyMeta {
 
     /// The same key with one more trait.
     #[must_use]
+    #[inline]
     pub const fn with(mut self, property: Trait) -> Self {
         self.traits |= property as u16;
         self
@@ -183,6 +185,7 @@ impl KeyMeta {
 
     /// The same key under another name in storage.
     #[must_use]
+    #[inline]
     pub const fn stored_as(mut self, id: &'static str) -> Self {
         self.id = id;
         self
@@ -190,6 +193,7 @@ impl KeyMeta {
 
     /// The same key with the type of its values, as written.
     #[must_use]
+    #[inline]
     pub const fn of_type(mut self, ty: &'static str) -> Self {
         self.ty = ty;
         self
@@ -202,11 +206,13 @@ impl KeyMeta {
     }
 
     /// Whether the key has the property.
+    #[inline]
     pub const fn has(&self, property: Trait) -> bool {
         self.traits & property as u16 != 0
     }
 
     /// All keys that have the property.
+    #[inline]
     pub const fn set(keys: &[KeyMeta], property: Trait) -> KeySet {
         let mut set = KeySet::NONE;
         let mut key = 0;
@@ -221,6 +227,7 @@ impl KeyMeta {
 
     /// [`named`](Self::named) for the macros, by the hashes of the names.
     #[doc(hidden)]
+    #[inline]
     pub const fn hashed(keys: &[KeyMeta], hashes: &[u64]) -> KeySet {
         let mut set = KeySet::NONE;
         let mut key = 0;
@@ -239,6 +246,7 @@ impl KeyMeta {
     }
 
     /// The keys of these names. A name that is no key is left out: the field access beside it is the error that the user sees.
+    #[inline]
     pub const fn named(keys: &[KeyMeta], names: &[&str]) -> KeySet {
         let mut set = KeySet::NONE;
         let mut key = 0;
@@ -262,6 +270,7 @@ pub(crate) fn by_writes(reducer: &str) -> bool {
 }
 
 /// FNV-1a, as in the macros.
+#[inline]
 const fn hash(name: &str) -> u64 {
     let bytes = name.as_bytes();
     let mut hash = 0xcbf2_9ce4_8422_2325;
@@ -274,6 +283,7 @@ const fn hash(name: &str) -> u64 {
     hash
 }
 
+#[inline]
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {

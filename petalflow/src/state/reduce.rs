@@ -184,6 +184,8 @@ impl Append for String {
 macro_rules! extend {
     ($($trait:ident $method:ident for [$($generics:tt)*] $collection:ty;)*) => {$(
         impl<$($generics)*> $trait for $collection {
+            // Not compiled before it is called: that of the JSON map has no parameters.
+            #[inline]
             fn $method(&mut self, written: Self) {
                 self.extend(written);
             }

@@ -1,4 +1,6 @@
 //! A test that stored threads outlive a change of their flow.
+//!
+//! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. This is for tests.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -105,6 +107,7 @@ pub fn check_flow_lock<L: Lockable>(flow: &L, path: &Path) {
     }
 }
 
+#[inline]
 fn check(flow: &str, is: Locked, path: &Path, write: bool) -> Result<(), String> {
     if write {
         return rewrite(flow, is, path).map_err(|error| error.to_string());
@@ -118,6 +121,7 @@ fn check(flow: &str, is: Locked, path: &Path, write: bool) -> Result<(), String>
 }
 
 /// Tests run at once, in one process or in several: each holds the file while it reads and writes it.
+#[inline]
 fn rewrite(flow: &str, is: Locked, path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let mut file: File = options

@@ -89,6 +89,7 @@ impl ThreadError {
     }
 }
 
+#[inline]
 fn lines(diff: &[String]) -> String {
     let mut text = String::new();
     for line in diff {

@@ -308,6 +308,7 @@ impl<F: Flow> Thread<F> {
 }
 
 /// Whether every store can hold a thread of this id.
+#[inline]
 pub(crate) fn check_id(id: &str) -> Result<(), ThreadError> {
     if id.is_empty() || id.len() > Address::LONGEST || id.contains('\0') {
         return Err(ThreadError::Request(format!(

@@ -29,6 +29,7 @@ impl Keep {
 
     /// The newest so many checkpoints of each flow of the thread.
     #[must_use]
+    #[inline]
     pub fn last(checkpoints: usize) -> Self {
         Keep {
             last: Some(checkpoints),
@@ -38,6 +39,7 @@ impl Keep {
 
     /// Only what is younger.
     #[must_use]
+    #[inline]
     pub fn younger_than(mut self, age: Duration) -> Self {
         self.age = Some(age);
         self
@@ -45,12 +47,14 @@ impl Keep {
 
     /// The newest checkpoints of each flow that together have so many bytes.
     #[must_use]
+    #[inline]
     pub fn bytes(mut self, bytes: u64) -> Self {
         self.bytes = Some(bytes);
         self
     }
 
     /// Whether a checkpoint is kept: how many are newer, how many bytes those and itself have, how old it is.
+    #[inline]
     pub(crate) fn covers(self, newer: usize, bytes: u64, age: Duration) -> bool {
         newer == 0
             || self.last.is_none_or(|last| newer < last)

@@ -1,8 +1,7 @@
 //! What has changed from one outline to another, and whom it strands.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::line::{KeyLine, NodeLine};
+use super::named::Named;
 use super::reads::reads;
 use crate::checkpoint::Outline;
 use crate::state::by_writes;
@@ -51,22 +50,23 @@ pub(crate) enum Held<'a> {
     Just(&'a InUse),
 }
 
-/// What one thread holds.
+/// What one thread holds, by name, in no order; a name may be there twice.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InUse {
     /// The keys that have a value.
-    pub(crate) values: BTreeSet<String>,
+    pub(crate) values: Vec<String>,
     /// The keys whose value is stored as writes that have yet to fold.
-    pub(crate) writes: BTreeSet<String>,
+    pub(crate) writes: Vec<String>,
     /// The nodes that are to run.
-    pub(crate) nodes: BTreeSet<String>,
+    pub(crate) nodes: Vec<String>,
     /// Those of them that run without an item.
-    pub(crate) bare: BTreeSet<String>,
+    pub(crate) bare: Vec<String>,
     /// The joins that hold an arrival.
-    pub(crate) joins: BTreeSet<String>,
+    pub(crate) joins: Vec<String>,
 }
 
 /// What has changed from one outline to another.
+#[inline]
 pub(crate) fn changes(was: &Outline, is: &Outline) -> Vec<Change> {
     let mut changes = Vec::new();
     keys(was, is, &mut changes);
@@ -78,8 +78,9 @@ pub(crate) fn changes(was: &Outline, is: &Outline) -> Vec<Change> {
     changes
 }
 
+#[inline]
 fn keys(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
-    let read = |outline: &Outline| -> BTreeMap<String, KeyLine<'static>> {
+    let read = |outline: &Outline| -> Named<KeyLine<'static>> {
         let lines = outline.schema.iter().filter_map(|line| {
             let key = KeyLine::parse(line)?.into_owned();
             Some((key.id.to_string(), key))
@@ -87,7 +88,7 @@ fn keys(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
         lines.collect()
     };
     let (was, is) = (read(was), read(is));
-    for (id, was) in &was {
+    for (id, was) in was.iter() {
         let key = id.clone();
         let Some(is) = is.get(id) else {
             changes.push(Change::KeyRemoved { key });
@@ -106,15 +107,16 @@ fn keys(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
             changes.push(Change::KeyReducer { key, was, is });
         }
     }
-    for (id, is) in &is {
-        if is.required && !was.contains_key(id) {
+    for (id, is) in is.iter() {
+        if is.required && was.get(id).is_none() {
             changes.push(Change::KeyRequired { key: id.clone() });
         }
     }
 }
 
+#[inline]
 fn nodes(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
-    let read = |outline: &Outline| -> BTreeMap<String, Option<String>> {
+    let read = |outline: &Outline| -> Named<Option<String>> {
         let lines = outline.graph.iter().filter_map(|line| {
             let node = NodeLine::parse(line)?;
             Some((node.name.to_string(), node.takes.map(Into::into)))
@@ -122,13 +124,13 @@ fn nodes(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
         lines.collect()
     };
     let (was, is) = (read(was), read(is));
-    for (name, was) in was {
+    for (name, was) in was.iter() {
         let node = name.clone();
-        match (was, is.get(&name)) {
+        match (was, is.get(name)) {
             (_, None) => changes.push(Change::NodeRemoved { node }),
             (None, Some(Some(_))) => changes.push(Change::ItemNeeded { node }),
-            (Some(was), Some(Some(is))) if was != *is => {
-                let is = is.clone();
+            (Some(was), Some(Some(is))) if was != is => {
+                let (was, is) = (was.clone(), is.clone());
                 changes.push(Change::ItemType { node, was, is });
             }
             _ => {}
@@ -136,6 +138,7 @@ fn nodes(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
     }
 }
 
+#[inline]
 fn joins(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
     for line in &was.graph {
         if let Some(join) = line.strip_prefix("join ")
@@ -148,8 +151,9 @@ fn joins(was: &Outline, is: &Outline, changes: &mut Vec<Change>) {
 
 impl Change {
     /// Whether the threads that hold this can go on no more.
+    #[inline]
     pub(crate) fn strands(&self, held: Held<'_>) -> bool {
-        let any = |of: fn(&InUse) -> &BTreeSet<String>, name: &String| match held {
+        let any = |of: fn(&InUse) -> &Vec<String>, name: &String| match held {
             Held::Anything => true,
             Held::Just(used) => of(used).contains(name),
         };
@@ -174,6 +178,7 @@ impl Change {
     }
 
     /// Whether a migration of the state can see to it.
+    #[inline]
     pub(crate) fn can_be_migrated(&self) -> bool {
         match self {
             Change::KeyRemoved { .. }
@@ -189,6 +194,7 @@ impl Change {
     }
 
     /// What is wrong for those whom it strands, and what to do about it.
+    #[inline]
     pub(crate) fn problem(&self, state: &str) -> String {
         match self {
             Change::KeyRemoved { key } => format!(
@@ -221,25 +227,33 @@ impl Change {
 }
 
 /// The lines that differ: `-` as it was, `+` as it is. What is about one name stands together.
+#[inline]
 pub(crate) fn difference(was: &[String], is: &[String]) -> Vec<String> {
-    let only = |lines: &[String], others: &[String], sign: char| {
-        let others: BTreeSet<&String> = others.iter().collect();
-        let own = lines.iter().filter(|line| !others.contains(line));
-        own.map(|line| (line.clone(), sign)).collect::<Vec<_>>()
-    };
-    let mut lines = only(was, is, '-');
-    lines.extend(only(is, was, '+'));
-    // By name first, so that a line stands beside what became of it.
     let name = |line: &str| {
         let node = NodeLine::parse(line).map(|node| node.name.into_owned());
         let key = || KeyLine::parse(line).map(|key| key.id.into_owned());
         node.or_else(key).unwrap_or_else(|| line.to_string())
     };
-    lines.sort_by_cached_key(|(line, sign)| (name(line), *sign == '+', line.clone()));
-    let signed = lines
-        .into_iter()
-        .map(|(line, sign)| format!("{sign} {line}"));
-    signed.collect()
+    // By name, so that a line stands beside what became of it.
+    let mut by_name: Named<[Vec<String>; 2]> = Named::default();
+    for (side, lines, others) in [(0, was, is), (1, is, was)] {
+        let mut others = others.to_vec();
+        others.sort_unstable();
+        for line in lines {
+            if others.binary_search(line).is_err() {
+                let sides = by_name.get_or(&name(line), Default::default);
+                sides[side].push(line.clone());
+            }
+        }
+    }
+    let mut signed = Vec::new();
+    for sides in by_name.values_mut() {
+        for (sign, lines) in ['-', '+'].into_iter().zip(sides) {
+            lines.sort_unstable();
+            signed.extend(lines.iter().map(|line| format!("{sign} {line}")));
+        }
+    }
+    signed
 }
 
 #[cfg(test)]
@@ -263,9 +277,9 @@ mod tests {
     }
 
     /// A thread that holds one thing.
-    fn used(set: fn(&mut InUse) -> &mut BTreeSet<String>, name: &str) -> InUse {
+    fn used(set: fn(&mut InUse) -> &mut Vec<String>, name: &str) -> InUse {
         let mut used = InUse::default();
-        set(&mut used).insert(name.into());
+        set(&mut used).push(name.into());
         used
     }
 
@@ -394,7 +408,7 @@ mod tests {
             Change::JoinRemoved { join: name() },
             Change::Harmless,
         ];
-        let one = || BTreeSet::from([name()]);
+        let one = || vec![name()];
         let everything = InUse {
             values: one(),
             writes: one(),

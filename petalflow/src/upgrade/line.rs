@@ -18,6 +18,7 @@ pub(crate) struct KeyLine<'a> {
 }
 
 impl fmt::Display for KeyLine<'_> {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", quoted(&self.id))?;
         if !self.ty.is_empty() {
@@ -36,6 +37,7 @@ impl fmt::Display for KeyLine<'_> {
 
 impl<'a> KeyLine<'a> {
     /// A line taken apart. A type may hold spaces, so the rest is taken off its end.
+    #[inline]
     pub(crate) fn parse(line: &'a str) -> Option<Self> {
         let (id, rest) = name(line)?;
         let mut rest = rest.strip_prefix(": ")?;
@@ -57,6 +59,7 @@ impl<'a> KeyLine<'a> {
         })
     }
 
+    #[inline]
     pub(crate) fn into_owned(self) -> KeyLine<'static> {
         KeyLine {
             id: self.id.into_owned().into(),
@@ -79,6 +82,7 @@ pub(crate) struct NodeLine<'a> {
 }
 
 impl fmt::Display for NodeLine<'_> {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "node {}", quoted(&self.name))?;
         if let Some(item) = &self.takes {
@@ -93,6 +97,7 @@ impl fmt::Display for NodeLine<'_> {
 
 impl<'a> NodeLine<'a> {
     /// A line taken apart, if it is one of a node.
+    #[inline]
     pub(crate) fn parse(line: &'a str) -> Option<Self> {
         let (name, rest) = name(line.strip_prefix("node ")?)?;
         let (rest, deferred) = match rest.strip_suffix(" deferred") {
@@ -109,6 +114,7 @@ impl<'a> NodeLine<'a> {
 }
 
 /// A name as it stands in a line: as it is, or in quotes where it could be taken for something else.
+#[inline]
 pub(crate) fn quoted(name: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     if !name.is_empty() && name.chars().all(plain) {
@@ -119,6 +125,7 @@ pub(crate) fn quoted(name: &str) -> Cow<'_, str> {
 }
 
 /// The name at the beginning of a line, and what follows it.
+#[inline]
 fn name(line: &str) -> Option<(Cow<'_, str>, &str)> {
     let Some(inner) = line.strip_prefix('"') else {
         let end = line.find([':', ' ']).unwrap_or(line.len());

@@ -1,8 +1,7 @@
 //! `flow.lock`: the outlines of flows as text, and what may become of them.
 
-use std::collections::BTreeMap;
-
 use super::changes::{Held, changes, difference};
+use super::named::Named;
 use crate::checkpoint::Outline;
 
 /// What the file begins with.
@@ -12,7 +11,7 @@ const HEAD: &str = "\
 
 /// The flows of a `flow.lock`, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct FlowLock(BTreeMap<String, Locked>);
+pub(crate) struct FlowLock(Named<Locked>);
 
 /// What is locked of one flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,8 +24,9 @@ pub(crate) struct Locked {
 
 impl FlowLock {
     /// Reads a lock. What it does not know it skips: the file then differs from what is written, which says enough.
+    #[inline]
     pub(crate) fn parse(text: &str) -> Self {
-        let mut flows: BTreeMap<String, Locked> = BTreeMap::new();
+        let mut flows: Named<Locked> = Named::default();
         let mut current = String::new();
         for line in text.lines() {
             let (line, inner) = match line.strip_prefix("  ") {
@@ -35,7 +35,7 @@ impl FlowLock {
             };
             if let Some(name) = line.strip_prefix("flow ").filter(|_| !inner) {
                 current = name.trim().into();
-                flows.entry(current.clone()).or_default();
+                flows.get_or(&current, Locked::default);
                 continue;
             }
             let Some(locked) = flows.get_mut(&current).filter(|_| inner) else {
@@ -55,9 +55,10 @@ impl FlowLock {
     }
 
     /// The lock as text: sorted, so that it changes only where a flow does.
+    #[inline]
     pub(crate) fn text(&self) -> String {
         let mut text = HEAD.to_string();
-        for (name, locked) in &self.0 {
+        for (name, locked) in self.0.iter() {
             text.extend(["\nflow ", name, "\n"]);
             for line in locked.lines() {
                 text.extend(["  ", &line, "\n"]);
@@ -66,16 +67,19 @@ impl FlowLock {
         text
     }
 
+    #[inline]
     pub(crate) fn get(&self, flow: &str) -> Option<&Locked> {
         self.0.get(flow)
     }
 
+    #[inline]
     pub(crate) fn set(&mut self, flow: &str, locked: Locked) {
         self.0.insert(flow.into(), locked);
     }
 }
 
 impl Locked {
+    #[inline]
     pub(crate) fn new(state: &str, version: u32, outline: Outline) -> Self {
         Locked {
             state: state.into(),
@@ -84,10 +88,12 @@ impl Locked {
         }
     }
 
+    #[inline]
     fn head(&self) -> String {
         format!("state {} version {}", self.state, self.version)
     }
 
+    #[inline]
     fn lines(&self) -> Vec<String> {
         let Outline { graph, schema } = &self.outline;
         let mut keys: Vec<String> = schema.iter().map(|key| format!("key {key}")).collect();
@@ -102,6 +108,7 @@ impl Locked {
 }
 
 /// Whether the program may take the place of the locked one; if not, or if the lock is to be written anew, what to do.
+#[inline]
 pub(crate) fn check_lock(flow: &str, was: Option<&Locked>, is: &Locked) -> Result<(), String> {
     let Some(was) = was else {
         return Err(format!(

@@ -1,11 +1,11 @@
 //! What a migration works on.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::line::KeyLine;
+use super::named::Named;
 use crate::BoxError;
 use crate::checkpoint::{CodecError, TaskEntry, decode, encode};
 
@@ -77,7 +77,7 @@ pub(crate) type Migrate = fn(u32, &mut Migration) -> Result<(), BoxError>;
 /// run again; [`Context::once`](crate::Context::once) remembers, as always.
 #[derive(Default)]
 pub struct Migration {
-    keys: BTreeMap<String, Log>,
+    keys: Named<Log>,
     tasks: Vec<TaskEntry>,
 }
 
@@ -117,17 +117,20 @@ type TaskWrites<T> = Vec<(bool, T)>;
 
 impl Log {
     /// Whether anything of it must not be lost. A value that is nothing, or empty, may be: it is what the key began with.
+    #[inline]
     pub(crate) fn holds(&self) -> bool {
         // Nil, and the empty text, list and map.
         let empty = |value: &Vec<u8>| matches!(value[..], [0xc0 | 0xa0 | 0x90 | 0x80]);
         !self.writes.is_empty() || self.value.as_ref().is_some_and(|value| !empty(value))
     }
 
+    #[inline]
     fn is_stored(&self) -> bool {
         self.value.is_some() || !self.writes.is_empty()
     }
 
     /// The key has a value no more.
+    #[inline]
     pub(crate) fn lose(&mut self) {
         self.value = None;
         self.writes.clear();
@@ -136,11 +139,13 @@ impl Log {
 }
 
 impl Migration {
-    pub(crate) fn new(keys: BTreeMap<String, Log>, tasks: Vec<TaskEntry>) -> Self {
+    #[inline]
+    pub(crate) fn new(keys: Named<Log>, tasks: Vec<TaskEntry>) -> Self {
         Migration { keys, tasks }
     }
 
-    pub(crate) fn into_parts(self) -> (BTreeMap<String, Log>, Vec<TaskEntry>) {
+    #[inline]
+    pub(crate) fn into_parts(self) -> (Named<Log>, Vec<TaskEntry>) {
         (self.keys, self.tasks)
     }
 
@@ -176,6 +181,7 @@ impl Migration {
     /// assert!(thread.contains("topic"));
     /// # Ok::<(), petalflow::BoxError>(())
     /// ```
+    #[inline]
     pub fn contains(&self, key: &str) -> bool {
         self.keys.get(key).is_some_and(Log::is_stored)
     }
@@ -197,6 +203,7 @@ impl Migration {
     /// # Errors
     ///
     /// When something is stored under the other name already.
+    #[inline]
     pub fn rename(&mut self, old: &str, new: &str) -> Result<(), MigrationError> {
         if old == new || !self.contains(old) {
             return Ok(());
@@ -225,6 +232,7 @@ impl Migration {
     /// assert!(thread.remove("topic") && !thread.remove("topic"));
     /// # Ok::<(), petalflow::BoxError>(())
     /// ```
+    #[inline]
     pub fn remove(&mut self, key: &str) -> bool {
         self.keys.remove(key).is_some_and(|log| log.is_stored())
     }
@@ -451,14 +459,19 @@ impl Migration {
 
 /// The names, and not the values: these may be secrets.
 impl fmt::Debug for Migration {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Migration")
-            .field("keys", &self.keys.keys())
+            .field(
+                "keys",
+                &self.keys.iter().map(|(key, _)| key).collect::<Vec<_>>(),
+            )
             .field("tasks", &self.tasks.len())
             .finish()
     }
 }
 
+#[inline]
 fn of_key(key: &str, problem: String) -> MigrationError {
     MigrationError {
         what: "key",
@@ -500,7 +513,7 @@ mod tests {
             item: Some(bytes(&7_u8)),
         };
         let keys = [("list".into(), list), ("text".into(), text)];
-        Migration::new(keys.into(), vec![task])
+        Migration::new(keys.into_iter().collect(), vec![task])
     }
 
     #[test]
@@ -510,9 +523,9 @@ mod tests {
         thread.map("list", texts).unwrap();
         thread.map("absent", texts).unwrap();
         let (keys, _) = thread.into_parts();
-        assert_eq!(keys["list"].value, Some(bytes(&["1"])));
+        assert_eq!(keys.get("list").unwrap().value, Some(bytes(&["1"])));
         assert_eq!(
-            keys["list"].writes,
+            keys.get("list").unwrap().writes,
             [bytes(&[(false, ["2"])]), bytes(&[(true, ["3"])])]
         );
     }
@@ -564,7 +577,7 @@ mod tests {
         assert!(thread.remove("list") && !thread.remove("list"));
         thread.map_item("dig", |old: u8| old.to_string()).unwrap();
         let (keys, tasks) = thread.into_parts();
-        assert_eq!(keys["number"].value, Some(bytes(&12_u32)));
+        assert_eq!(keys.get("number").unwrap().value, Some(bytes(&12_u32)));
         assert_eq!(tasks[0].item, Some(bytes(&"7")));
     }
 }

@@ -3,11 +3,15 @@
 //! Each program has an [`Outline`](crate::checkpoint::Outline): a line for each key, node, edge and join. Checkpoints carry
 //! the outline of the program that wrote them, `flow.lock` carries the one that was last accepted, and [`changes`] compares
 //! them. What it finds strands every thread, some threads or none: [`Held`] says what a thread holds.
+//!
+//! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Only programs that store anything call any
+//! of this.
 
 mod changes;
 mod line;
 mod lock;
 mod migration;
+mod named;
 mod reads;
 
 pub(crate) use changes::{Change, Held, InUse, changes, difference};
@@ -15,3 +19,4 @@ pub(crate) use line::{KeyLine, NodeLine, quoted};
 pub(crate) use lock::{FlowLock, Locked, check_lock};
 pub(crate) use migration::{Log, Migrate};
 pub use migration::{Migration, MigrationError};
+pub(crate) use named::Named;

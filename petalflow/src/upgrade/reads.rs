@@ -4,6 +4,7 @@
 ///
 /// Values are stored in a self-describing encoding, in which a number has no width, `Some` is nothing around a value, and a
 /// pointer is nothing at all.
+#[inline]
 pub(super) fn reads(was: &str, is: &str) -> bool {
     let (was, is) = (bare(was), bare(is));
     if was == is || widens(was, is) {
@@ -18,6 +19,7 @@ pub(super) fn reads(was: &str, is: &str) -> bool {
 }
 
 /// A type without the modules that it is in, and without what leaves no trace in storage.
+#[inline]
 fn bare(ty: &str) -> &str {
     let mut ty = ty.trim();
     loop {
@@ -34,6 +36,7 @@ fn bare(ty: &str) -> &str {
 }
 
 /// A type with one argument, taken apart.
+#[inline]
 fn inner(ty: &str) -> Option<(&str, &str)> {
     let (name, argument) = ty.strip_suffix('>')?.split_once('<')?;
     let (mut depth, mut one) = (0_i32, true);
@@ -49,6 +52,7 @@ fn inner(ty: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether one number type holds all values of the other.
+#[inline]
 fn widens(was: &str, is: &str) -> bool {
     if (was, is) == ("f32", "f64") {
         return true;

@@ -1,7 +1,6 @@
 //! What edges deliver, against what their targets take: a question to the types at each target's token.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use petalflow_graph::{SortedMap, SortedSet};
 use petalflow_graph::{Source, Target, Via};
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -15,8 +14,8 @@ use crate::paths::route_hash;
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let (model, state) = (cx.model, over(cx));
     let (mut questions, mut closures, mut outs) =
-        (TokenStream::new(), TokenStream::new(), BTreeSet::new());
-    let (mut takers, mut named) = (vec![false; model.nodes.len()], BTreeMap::new());
+        (TokenStream::new(), TokenStream::new(), SortedSet::new());
+    let (mut takers, mut named) = (vec![false; model.nodes.len()], SortedMap::new());
     for edge in &model.edges {
         let (Source::Node(from), Target::Node(to)) = (edge.from, edge.to) else {
             continue;
@@ -70,7 +69,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     if questions.is_empty() {
         return questions;
     }
-    let named = named.values();
+    let named = named.into_values();
     let takers = takers
         .iter()
         .enumerate()
@@ -100,7 +99,7 @@ fn kind(name: &str, route: &str) -> TokenStream {
 fn node(
     cx: &Cx<'_>,
     place: usize,
-    named: &mut BTreeMap<usize, TokenStream>,
+    named: &mut SortedMap<usize, TokenStream>,
 ) -> Option<TokenStream> {
     let node = &cx.model.nodes[place];
     let ty = match &node.kind {
@@ -110,7 +109,7 @@ fn node(
         Kind::Broken => return None,
     };
     let name = chunk("__Node", place);
-    named.entry(place).or_insert_with(|| {
+    named.get_or(place, || {
         quote! {
             #[allow(non_camel_case_types)]
             enum #name {}

@@ -92,6 +92,7 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
     items
 }
 
+#[inline]
 const fn index_of(routes: &[&str], name: &str) -> Option<usize> {
     let mut i = 0;
     while i < routes.len() {
@@ -105,6 +106,7 @@ const fn index_of(routes: &[&str], name: &str) -> Option<usize> {
 
 /// Reports what is wrong with a node that has no arms, and with the first edge to it.
 #[track_caller]
+#[inline]
 pub const fn node(checked: &Checked, place: u32, first: u32, plain: bool) {
     let node = &checked.nodes[place as usize];
     if node.has_route {
@@ -115,6 +117,7 @@ pub const fn node(checked: &Checked, place: u32, first: u32, plain: bool) {
 
 /// Reports what is wrong with a node, but for its routes, and with the first edge to it.
 #[track_caller]
+#[inline]
 pub const fn routed(checked: &Checked, place: u32, first: u32) {
     if let Items::Unused = checked.items[checked.edges.len() + place as usize] {
         item_mismatch(&words::items_unused(checked.nodes[place as usize].name));
@@ -152,6 +155,7 @@ pub const fn routed(checked: &Checked, place: u32, first: u32) {
 
 /// Reports what is wrong with the items of an edge.
 #[track_caller]
+#[inline]
 pub const fn edge(checked: &Checked, edge: u32) {
     let (from, to, _, route) = checked.edges[edge as usize];
     let (from, to) = (from as usize, to as usize);
@@ -178,6 +182,7 @@ pub const fn edge(checked: &Checked, edge: u32) {
 
 /// Reports what is wrong with the routes of a node as a whole; each arm comes with an edge of its own.
 #[track_caller]
+#[inline]
 pub const fn route(checked: &Checked, place: u32, arms: &[&str], edges: &[u32]) {
     let node = &checked.nodes[place as usize];
     // As many arms as routes, and none that is not a route: asked first, because names are dear to compare.
@@ -195,6 +200,7 @@ pub const fn route(checked: &Checked, place: u32, arms: &[&str], edges: &[u32]) 
 
 /// Reports an arm for a route that the node does not have; `edge` is one of the arm's.
 #[track_caller]
+#[inline]
 pub const fn arm(checked: &Checked, place: u32, arm: &str, edge: u32) {
     if let Items::NoRoute = checked.items[edge as usize] {
         report_arm(&checked.nodes[place as usize], arm);
@@ -202,6 +208,7 @@ pub const fn arm(checked: &Checked, place: u32, arm: &str, edge: u32) {
 }
 
 #[track_caller]
+#[inline]
 const fn item_mismatch(text: &Text) -> ! {
     panic!("{}", words::coded(Rule::ItemMismatch, text).as_str())
 }

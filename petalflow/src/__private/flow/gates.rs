@@ -27,6 +27,7 @@ pub const fn guarded<const N: usize>(
 }
 
 /// Whether what a node is blamed for is that the guard of its interrupt reads a key: that is said at the guard.
+#[inline]
 pub(super) const fn is_guards(checked: &Checked, place: u32) -> bool {
     match checked.verdicts[place as usize].unmet {
         Some(unmet) => !checked.specs[place as usize]
@@ -39,6 +40,7 @@ pub(super) const fn is_guards(checked: &Checked, place: u32) -> bool {
 
 /// Reports a key that a guard reads before it is surely written. What is no key at all is reported by the compiler.
 #[track_caller]
+#[inline]
 pub const fn guard_read(checked: &Checked, place: u32, reads: KeySet, after: bool) {
     let Some(key) = reads.first() else { return };
     let verdict = &checked.verdicts[place as usize];
@@ -52,6 +54,7 @@ pub const fn guard_read(checked: &Checked, place: u32, reads: KeySet, after: boo
 }
 
 /// The set of the key of this name; empty if there is none.
+#[inline]
 pub const fn key_named(keys: &[KeyFacts<'_>], name: &str) -> KeySet {
     let mut key = 0;
     while key < keys.len() {

@@ -152,6 +152,7 @@ pub trait NoKeys {
 
 impl<S> NoKeys for KeysOf<S> {}
 
+#[inline]
 const fn facts_of_keys(keys: &'static [KeyMeta]) -> [KeyFacts<'static>; MAX_KEYS] {
     let mut facts = [KeyFacts::new(""); MAX_KEYS];
     let mut i = 0;

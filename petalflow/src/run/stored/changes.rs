@@ -79,6 +79,7 @@ impl Changes {
     }
 
     /// Forgets all changes.
+    #[inline]
     pub(crate) fn forget(&mut self) {
         self.bytes.clear();
         self.deltas.clear();
@@ -101,6 +102,7 @@ impl Entries {
         Ok(())
     }
 
+    #[inline]
     fn clear(&mut self) {
         self.bytes.clear();
         self.keys.clear();

@@ -21,6 +21,7 @@ pub(crate) struct Claimed {
 }
 
 /// The runs of this process, by the owner under which they claimed their thread.
+#[inline]
 fn runs() -> MutexGuard<'static, HashMap<(Arc<str>, String), CancelToken>> {
     static RUNS: OnceLock<Mutex<HashMap<(Arc<str>, String), CancelToken>>> = OnceLock::new();
     let runs = RUNS.get_or_init(Mutex::default);
@@ -29,6 +30,7 @@ fn runs() -> MutexGuard<'static, HashMap<(Arc<str>, String), CancelToken>> {
 
 impl Claimed {
     /// Claims the thread, or does about a busy one what was asked for. A run can be cancelled by another from now on.
+    #[inline]
     pub(crate) async fn get(
         archive: &Archive,
         on_busy: OnBusy,
@@ -75,6 +77,7 @@ impl Claimed {
         Ok(claimed)
     }
 
+    #[inline]
     fn key(&self) -> (Arc<str>, String) {
         (Arc::clone(&self.thread), self.owner.clone())
     }
@@ -101,6 +104,7 @@ impl Claimed {
 }
 
 impl Drop for Claimed {
+    #[inline]
     fn drop(&mut self) {
         runs().remove(&self.key());
         self.store.release(&self.thread, &self.owner);

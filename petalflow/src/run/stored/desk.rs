@@ -62,6 +62,7 @@ struct Inner {
 }
 
 impl Desk {
+    #[inline]
     pub(crate) fn new(
         archive: Archive,
         durability: Durability,
@@ -84,6 +85,7 @@ impl Desk {
 
     /// Waits until the barrier that the superstep began from is in the store. What is written beside it would else be found
     /// by tasks that a crash has made other ones.
+    #[inline]
     pub(crate) async fn settle(&self, superstep: u64) {
         let origin = self.origin(superstep);
         poll_fn(|cx| {
@@ -99,18 +101,21 @@ impl Desk {
     }
 
     /// The barrier is in the store.
+    #[inline]
     pub(crate) fn settled(&self) {
         let settling = std::mem::take(&mut self.lock().settling);
         settling.into_iter().for_each(Waker::wake);
     }
 
     /// Ends the run: the thread cannot be written to, which no node can mend or swallow.
+    #[inline]
     pub(crate) async fn fail(&self, problem: String, source: BoxError) -> std::convert::Infallible {
         self.lock().call(Call::Break(problem, source));
         std::future::pending().await
     }
 
     /// What tasks want of the run.
+    #[inline]
     pub(crate) fn poll_called(&self, cx: &mut Context<'_>) -> Poll<Call> {
         let mut inner = self.lock();
         if let Some(call) = inner.call.take() {
@@ -121,11 +126,13 @@ impl Desk {
     }
 
     /// Names the frontier that a superstep ran.
+    #[inline]
     pub(crate) fn origin(&self, superstep: u64) -> u64 {
         superstep.wrapping_add(self.offset).wrapping_sub(1)
     }
 
     /// Takes over what an earlier run of the superstep has left.
+    #[inline]
     pub(crate) fn recall(&mut self, writes: &[StoredWrite]) -> Result<(), BoxError> {
         let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
         for write in writes {
@@ -133,7 +140,7 @@ impl Desk {
                 let key = (write.task, name.to_string());
                 inner.done.insert(key, write.bytes.clone());
             } else if write.name.starts_with("ask/") {
-                let interrupt: Interrupt = decode(&write.bytes)?;
+                let interrupt = Interrupt::decode(&write.bytes)?;
                 inner.known.insert(interrupt.id, interrupt);
             }
         }
@@ -141,6 +148,7 @@ impl Desk {
     }
 
     /// Ready when the task has asked something that nobody has answered.
+    #[inline]
     pub(crate) fn poll_parked(&self, task: TaskId, cx: &Context<'_>) -> Poll<()> {
         let mut inner = self.lock();
         if inner.open.contains_key(&task) {
@@ -151,11 +159,13 @@ impl Desk {
     }
 
     /// Whether any task has asked something that nobody has answered.
+    #[inline]
     pub(crate) fn has_asked(&self) -> bool {
         self.asked.load(Ordering::Acquire)
     }
 
     /// Forgets what a task asked that went on without an answer.
+    #[inline]
     pub(crate) fn withdraw(&self, task: TaskId) {
         let mut inner = self.lock();
         inner.open.remove(&task);
@@ -163,6 +173,7 @@ impl Desk {
     }
 
     /// All that waits for an answer, with the tasks that wait, in a fixed order.
+    #[inline]
     pub(crate) fn open(&self) -> Vec<(TaskId, Interrupt)> {
         if !self.has_asked() {
             return Vec::new();
@@ -184,6 +195,7 @@ impl Desk {
     }
 
     /// Has the task wait for these.
+    #[inline]
     pub(crate) fn park(&self, task: TaskId, interrupts: Vec<Interrupt>) {
         self.asked.store(true, Ordering::Release);
         let mut inner = self.lock();
@@ -200,6 +212,7 @@ impl Desk {
     }
 
     /// The interrupt of this id, as it was asked first.
+    #[inline]
     pub(crate) fn known(&self, id: InterruptId) -> Option<Interrupt> {
         self.lock().known.get(&id).cloned()
     }
@@ -297,6 +310,7 @@ impl Desk {
     }
 
     /// A name may be used once per attempt: a second use would get the first one's answer.
+    #[inline]
     fn reserve(
         &self,
         scope: &Scope,
@@ -323,6 +337,7 @@ impl Desk {
         .into())
     }
 
+    #[inline]
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // Nothing that can panic happens under the lock.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
@@ -330,6 +345,7 @@ impl Desk {
 }
 
 impl Inner {
+    #[inline]
     fn call(&mut self, call: Call) {
         // Once the run is to end, nothing else matters.
         if !matches!(self.call, Some(Call::Break(..))) {

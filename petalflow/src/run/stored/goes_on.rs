@@ -35,9 +35,9 @@ pub(crate) fn goes_on<S: State>(
 fn fits<S: State>(journal: &Journal<S>, header: &Header) -> Result<(), ThreadError> {
     let mut used = InUse::default();
     for task in header.frontier.iter().chain(&header.deferred) {
-        used.nodes.insert(task.node.clone());
+        used.nodes.push(task.node.clone());
         if task.item.is_none() {
-            used.bare.insert(task.node.clone());
+            used.bare.push(task.node.clone());
         }
     }
     used.joins = header.joins.iter().map(|(name, _)| name.clone()).collect();
@@ -79,6 +79,7 @@ fn tasks<S: State>(
 }
 
 /// The type of the items that a node took.
+#[inline]
 fn item_type(was: &Outline, node: &str) -> String {
     let lines = was.graph.iter().filter_map(|line| NodeLine::parse(line));
     let mut items = lines
@@ -128,6 +129,7 @@ fn refused<S: State>(journal: &Journal<S>, problem: String) -> ThreadError {
 }
 
 /// The place of a node that a user named.
+#[inline]
 pub(crate) fn node_of(wiring: &Wiring, name: &str) -> Result<u32, ThreadError> {
     wiring.named(name).ok_or_else(|| {
         let nodes: Vec<&str> = wiring

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::program::Program;
 use super::replay::replay;
 use crate::checkpoint::{
-    Archive, Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite, decode,
+    Archive, Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite,
 };
 use crate::clock::now_ms;
 use crate::flow::Wiring;
@@ -118,6 +118,7 @@ fn damaged(archive: &Archive, problem: String) -> ThreadError {
 }
 
 /// What a thread waits for, with the tasks that wait: what was asked and not answered.
+#[inline]
 pub(crate) fn waiting(
     archive: &Archive,
     namespace: &str,
@@ -149,7 +150,7 @@ pub(crate) fn waiting(
     }
     for write in asks() {
         let mut interrupt: Interrupt =
-            decode(&write.bytes).map_err(ThreadError::value("a stored question"))?;
+            Interrupt::decode(&write.bytes).map_err(ThreadError::value("a stored question"))?;
         // A question of a flow inside another stays as it is: its nodes are not this program's to name.
         let asker = askers.get(&write.task);
         if let Some(node) = asker.filter(|_| interrupt.namespace == namespace) {
@@ -170,6 +171,7 @@ pub(crate) fn waiting(
 }
 
 /// The interrupt before or after a node.
+#[inline]
 pub(crate) fn gate(
     archive: &Archive,
     namespace: &str,

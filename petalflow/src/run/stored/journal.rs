@@ -424,11 +424,13 @@ impl Entered {
 }
 
 /// Under which name a question is stored.
+#[inline]
 pub(crate) fn ask_name(id: InterruptId) -> String {
     format!("ask/{id}")
 }
 
 /// The flow's name is shared by all of its checkpoints.
+#[inline]
 pub(crate) fn header(program: &Program) -> Header {
     Header {
         flow: Arc::clone(&program.flow),

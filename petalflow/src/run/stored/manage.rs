@@ -9,7 +9,7 @@ use super::head::{Head, read, waiting};
 use super::journal::{Barrier, Entered, Journal, header};
 use super::kept::take_back;
 use super::program::Program;
-use crate::checkpoint::{Archive, Cause, Outline, Record, StoredCheckpoint};
+use crate::checkpoint::{Archive, Cause, Outline, Record, StoredCheckpoint, unpack};
 use crate::clock::now_ms;
 use crate::flow::Wiring;
 use crate::interrupt::AnswerError;
@@ -41,8 +41,7 @@ pub(crate) async fn snapshot<F: Flow>(
                 .find(|write| write.task == id && write.name == name)
         };
         let error = left("error").map(|write| {
-            crate::checkpoint::decode::<NodeError>(&write.bytes)
-                .map_err(ThreadError::value("a stored failure"))
+            unpack(&write.bytes, NodeError::unpack).map_err(ThreadError::value("a stored failure"))
         });
         let finished = left("done").is_some();
         states.push(TaskState {
@@ -289,6 +288,7 @@ fn check<S: State>(wiring: &Wiring, edits: Vec<Edit<S>>) -> Result<Checked<S>, T
 }
 
 /// Forgets what need not be kept.
+#[inline]
 pub(crate) async fn prune(archive: &Archive, keep: Keep) -> Result<(), ThreadError> {
     if keep == Keep::ALL {
         return Ok(());

@@ -1,4 +1,7 @@
 //! Runs that are written down: opened from a thread's checkpoints, and kept there barrier by barrier.
+//!
+//! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. A program that stores nothing then does not
+//! compile what has no type parameters either, which would double its build.
 #![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 mod book;

@@ -53,11 +53,13 @@ impl Program {
     }
 
     /// Whether a program like this one wrote the checkpoint.
+    #[inline]
     pub(crate) fn wrote(&self, header: &Header) -> bool {
         (self.version, self.graph, self.schema) == (header.version, header.graph, header.schema)
     }
 
     /// Whether writes to these keys mean what they meant to the program of another version, schema and outline.
+    #[inline]
     pub(crate) fn reads_writes<'a>(
         &self,
         (version, schema): (u32, u64),
@@ -83,6 +85,7 @@ impl Program {
     }
 }
 
+#[inline]
 fn hash(lines: &[String]) -> u64 {
     let mut hasher = siphasher::sip::SipHasher13::new();
     for line in lines {
@@ -105,6 +108,7 @@ fn schema<S: State>() -> Vec<String> {
     stored.map(|key| line(key).to_string()).collect()
 }
 
+#[inline]
 fn graph(wiring: &Wiring, joins: &[JoinName]) -> Vec<String> {
     let graph = wiring.graph();
     let nodes = graph.nodes().iter().enumerate().map(|(place, node)| {
@@ -128,6 +132,7 @@ fn graph(wiring: &Wiring, joins: &[JoinName]) -> Vec<String> {
     nodes.chain(edges).chain(joins).collect()
 }
 
+#[inline]
 fn joins(wiring: &Wiring) -> Vec<JoinName> {
     let graph: &Graph = wiring.graph();
     let mut joins: Vec<JoinName> = Vec::new();
@@ -155,6 +160,7 @@ fn joins(wiring: &Wiring) -> Vec<JoinName> {
 }
 
 /// Where an edge begins, and what makes it fire.
+#[inline]
 fn source(wiring: &Wiring, joins: &[JoinName], edge: &Edge) -> String {
     let from = match edge.from {
         Source::Start => "START".into(),
@@ -173,6 +179,7 @@ fn source(wiring: &Wiring, joins: &[JoinName], edge: &Edge) -> String {
     }
 }
 
+#[inline]
 fn target(wiring: &Wiring, target: Target) -> String {
     match target {
         Target::End => "END".into(),
@@ -182,6 +189,7 @@ fn target(wiring: &Wiring, target: Target) -> String {
 }
 
 /// A type's name without the modules that the types in it are in: to move a type is not to change it.
+#[inline]
 fn unqualified(ty: &str) -> String {
     let mut text = String::new();
     let mut word = 0;

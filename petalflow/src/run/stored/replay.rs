@@ -1,12 +1,10 @@
 //! From records to a state.
 
-use std::collections::BTreeMap;
-
 use super::program::Program;
 use crate::checkpoint::{CodecError, KeyKind, Record};
 use crate::state::{StateCodec, Trait, Values};
 use crate::thread::ThreadError;
-use crate::upgrade::{Change, Held, InUse, KeyLine, Log, Migration, changes, difference};
+use crate::upgrade::{Change, Held, InUse, KeyLine, Log, Migration, Named, changes, difference};
 use crate::{KeyMeta, KeySet, State};
 
 /// The state behind a chain of records, of which the first stands alone, and which keys have a value.
@@ -76,17 +74,18 @@ pub(crate) fn replay<S: State>(
 }
 
 /// What is stored of each key: the newest value, and the writes since.
-pub(super) fn logs(records: &mut [Record]) -> BTreeMap<String, Log> {
+#[inline]
+pub(super) fn logs(records: &mut [Record]) -> Named<Log> {
     let outline = records
         .first()
         .and_then(|first| first.header.outline.as_ref());
     let lines = outline.map_or(&[][..], |outline| &outline.schema);
-    let lines: BTreeMap<String, KeyLine<'static>> = lines
+    let lines: Named<KeyLine<'static>> = lines
         .iter()
         .filter_map(|line| KeyLine::parse(line))
         .map(|line| (line.id.to_string(), line.into_owned()))
         .collect();
-    let mut logs: BTreeMap<String, Log> = BTreeMap::new();
+    let mut logs: Named<Log> = Named::default();
     let mut made = None;
     for record in records {
         // Values that last one superstep go before the next ones come. They outlive checkpoints in which no superstep was
@@ -100,8 +99,8 @@ pub(super) fn logs(records: &mut [Record]) -> BTreeMap<String, Log> {
             }
         }
         for entry in std::mem::take(&mut record.keys) {
-            let log = logs.entry(entry.id).or_insert_with_key(|id| Log {
-                line: lines.get(id).cloned(),
+            let log = logs.get_or(&entry.id, || Log {
+                line: lines.get(&entry.id).cloned(),
                 ..Log::default()
             });
             if entry.kind == KeyKind::Delta {
@@ -119,12 +118,12 @@ pub(super) fn logs(records: &mut [Record]) -> BTreeMap<String, Log> {
 }
 
 /// Whether this program can go on with what is stored; if not, why.
-fn fits<S: State>(logs: &BTreeMap<String, Log>, program: &Program) -> Result<(), String> {
+fn fits<S: State>(logs: &Named<Log>, program: &Program) -> Result<(), String> {
     let keys = |with: fn(&Log) -> bool| {
         let keys = logs.iter().filter(move |(_, log)| with(log));
         keys.map(|(key, _)| key.clone()).collect()
     };
-    let lines = logs.values().filter_map(|log| log.line.as_ref());
+    let lines = logs.iter().filter_map(|(_, log)| log.line.as_ref());
     let was = crate::checkpoint::Outline {
         graph: Vec::new(),
         schema: lines.map(ToString::to_string).collect(),
@@ -135,7 +134,8 @@ fn fits<S: State>(logs: &BTreeMap<String, Log>, program: &Program) -> Result<(),
     };
     let mut changes = changes(&was, &is);
     // What a migration has put there has no line.
-    let unknown = logs.keys().filter(|key| place::<S>(key).is_none());
+    let unknown = logs.iter().map(|(key, _)| key);
+    let unknown = unknown.filter(|key| place::<S>(key).is_none());
     changes.extend(unknown.map(|key| Change::KeyRemoved { key: key.clone() }));
     let mut used = InUse {
         values: keys(|log| log.value.is_some()),
@@ -144,7 +144,7 @@ fn fits<S: State>(logs: &BTreeMap<String, Log>, program: &Program) -> Result<(),
     };
     // A key that has gone takes nothing with it where it held nothing.
     used.values
-        .retain(|key| logs[key].holds() || place::<S>(key).is_some());
+        .retain(|key| logs.get(key).is_some_and(Log::holds) || place::<S>(key).is_some());
     let strands = changes
         .iter()
         .find(|change| change.strands(Held::Just(&used)));
@@ -158,10 +158,7 @@ fn place<S: State>(id: &str) -> Option<usize> {
 }
 
 /// The state of what is stored; if it cannot be read, why.
-fn load<S: State>(
-    logs: &BTreeMap<String, Log>,
-    codec: &StateCodec<S>,
-) -> Result<(S, KeySet), String> {
+fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet), String> {
     let mut values = Values::new(S::KEYS.len());
     let mut written = const { KeyMeta::set(S::KEYS, Trait::Assigned) };
     let known = || {

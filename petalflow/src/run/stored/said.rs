@@ -115,6 +115,7 @@ impl<S: State> Opening<'_, S> {
     }
 }
 
+#[inline]
 pub(super) fn only(waiting: &[(TaskId, Interrupt)]) -> Vec<Interrupt> {
     waiting
         .iter()

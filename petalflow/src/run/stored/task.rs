@@ -1,6 +1,8 @@
 //! Tasks as they are stored: those that wait to run, and what those that have run left.
 
-use crate::checkpoint::{Bytes, CodecError, Outline, TaskEntry, decode, encode};
+use std::borrow::Cow;
+
+use crate::checkpoint::{CodecError, Outline, TaskEntry, Unpack, pack, unpack};
 use crate::flow::{Hop, Wiring};
 use crate::node::{Chosen, Delivery, Effects, ItemCodec};
 use crate::run::fork::JobEnd;
@@ -29,6 +31,7 @@ impl<S: State> Finished<S> {
 }
 
 /// A task of the frontier.
+#[inline]
 pub(crate) fn save(wiring: &Wiring, task: &Task) -> Result<TaskEntry, ThreadError> {
     let node = wiring.name(task.node);
     let item = task.delivery.as_ref().map(|delivery| {
@@ -48,6 +51,7 @@ pub(crate) fn save(wiring: &Wiring, task: &Task) -> Result<TaskEntry, ThreadErro
 /// The task that was stored for the node at this place.
 ///
 /// An item that the node does not take any more is dropped.
+#[inline]
 pub(crate) fn load(
     wiring: &Wiring,
     node: u32,
@@ -67,6 +71,7 @@ pub(crate) fn load(
     })
 }
 
+#[inline]
 fn codec(wiring: &Wiring, node: u32) -> Result<ItemCodec, ThreadError> {
     wiring.items[node as usize].ok_or_else(|| {
         ThreadError::Request(format!(
@@ -76,19 +81,79 @@ fn codec(wiring: &Wiring, node: u32) -> Result<ItemCodec, ThreadError> {
     })
 }
 
-type Key = (String, Bytes<Vec<u8>>);
-type Sent = (Option<String>, bool, Bytes<Vec<u8>>);
 /// The version and the schema of the program that wrote it: beside one checkpoint there may be tasks of several programs.
 type By = (u32, u64);
-type Layout = (
-    By,
-    u8,
-    Vec<Key>,
-    u8,
-    Vec<String>,
-    Vec<Sent>,
-    Option<NodeError>,
-);
+
+/// What a finished task left, as it stands in storage. Everything has its name there, never its number.
+struct Layout<'a> {
+    by: By,
+    /// 0 where it ended, 1 where its failure was caught, 2 where the run went on in spite of it.
+    kind: u8,
+    keys: Vec<(&'a str, Cow<'a, [u8]>)>,
+    /// 0 for its edges, 1 for one route, 2 for several.
+    chosen: u8,
+    routes: Vec<&'a str>,
+    sends: Vec<Sent<'a>>,
+    failure: Option<NodeError>,
+}
+
+struct Sent<'a> {
+    route: Option<&'a str>,
+    list: bool,
+    bytes: Cow<'a, [u8]>,
+}
+
+impl<'a> Layout<'a> {
+    #[inline]
+    fn encode(&self, out: &mut Vec<u8>) {
+        pack::array(7, out);
+        pack::array(2, out);
+        pack::number(self.by.0.into(), out);
+        pack::number(self.by.1, out);
+        pack::number(self.kind.into(), out);
+        pack::list(self.keys.iter(), out, |(id, bytes), out| {
+            pack::array(2, out);
+            pack::text(id, out);
+            pack::bytes(bytes, out);
+        });
+        pack::number(self.chosen.into(), out);
+        pack::list(self.routes.iter(), out, |route, out| pack::text(route, out));
+        pack::list(self.sends.iter(), out, |sent, out| {
+            pack::array(3, out);
+            pack::option(sent.route, out, pack::text);
+            pack::flag(sent.list, out);
+            pack::bytes(&sent.bytes, out);
+        });
+        pack::option(self.failure.as_ref(), out, NodeError::pack);
+    }
+
+    #[inline]
+    fn decode(bytes: &'a [u8]) -> Result<Self, CodecError> {
+        unpack(bytes, |from| {
+            from.tuple(7)?;
+            from.tuple(2)?;
+            Ok(Layout {
+                by: (from.number()?, from.number()?),
+                kind: from.number()?,
+                keys: from.list(|from| {
+                    from.tuple(2)?;
+                    Ok((from.str()?, from.bytes()?.into()))
+                })?,
+                chosen: from.number()?,
+                routes: from.list(Unpack::str)?,
+                sends: from.list(|from| {
+                    from.tuple(3)?;
+                    Ok(Sent {
+                        route: from.option(Unpack::str)?,
+                        list: from.flag()?,
+                        bytes: from.bytes()?.into(),
+                    })
+                })?,
+                failure: from.option(NodeError::unpack)?,
+            })
+        })
+    }
+}
 
 /// What a finished task left, as bytes.
 pub(crate) fn save_finished<S: State>(
@@ -99,27 +164,23 @@ pub(crate) fn save_finished<S: State>(
     effects: &Effects<S>,
     end: &JobEnd,
 ) -> Result<Vec<u8>, ThreadError> {
-    let mut keys: Vec<Key> = Vec::new();
+    let mut keys = Vec::new();
     for key in each(effects.update.written().minus(untracked::<S>())) {
         let mut bytes = Vec::new();
         (codec.save_writes)(&effects.update, key, &mut bytes).map_err(of_key::<S>(key))?;
-        keys.push((S::KEYS[key].id.into(), Bytes(bytes)));
+        keys.push((S::KEYS[key].id, bytes.into()));
     }
     let names = wiring.routes[node as usize];
     let name = |route: u32| names.get(route as usize).copied().unwrap_or_default();
     let (chosen, routes) = match effects.chosen() {
         Chosen::Edges => (0, Vec::new()),
-        Chosen::One(route) => (1, vec![name(route).to_string()]),
+        Chosen::One(route) => (1, vec![name(route)]),
         Chosen::Many => (
             2,
-            effects
-                .routes()
-                .iter()
-                .map(|route| name(*route).to_string())
-                .collect(),
+            effects.routes().iter().map(|route| name(*route)).collect(),
         ),
     };
-    let mut sends: Vec<Sent> = Vec::new();
+    let mut sends = Vec::new();
     for (route, delivery) in effects.deliveries() {
         let Some((list, target)) = taker(wiring, node, *route) else {
             continue;
@@ -136,24 +197,28 @@ pub(crate) fn save_finished<S: State>(
             wiring.name(node),
             wiring.name(target)
         )))?;
-        sends.push((
-            route.map(|route| name(route).to_string()),
+        sends.push(Sent {
+            route: route.map(name),
             list,
-            Bytes(bytes),
-        ));
+            bytes: bytes.into(),
+        });
     }
     let (kind, failure) = match end {
         JobEnd::Caught { failure, .. } => (1, failure.get::<NodeError>(None).cloned()),
         JobEnd::Ignored => (2, None),
         JobEnd::Done | JobEnd::Parked => (0, None),
     };
-    let by = (program.version, program.schema);
-    let layout: Layout = (by, kind, keys, chosen, routes, sends, failure);
+    let layout = Layout {
+        by: (program.version, program.schema),
+        kind,
+        keys,
+        chosen,
+        routes,
+        sends,
+        failure,
+    };
     let mut bytes = Vec::new();
-    encode(&layout, &mut bytes).map_err(ThreadError::value(format!(
-        "what node `{}` left",
-        wiring.name(node)
-    )))?;
+    layout.encode(&mut bytes);
     Ok(bytes)
 }
 
@@ -166,13 +231,21 @@ pub(crate) fn load_finished<S: State>(
     node: u32,
     bytes: &[u8],
 ) -> Result<Option<Finished<S>>, CodecError> {
-    let (by, kind, keys, chosen, routes, sends, failure): Layout = decode(bytes)?;
-    if !program.reads_writes(by, was, keys.iter().map(|(key, _)| key.as_str())) {
+    let Layout {
+        by,
+        kind,
+        keys,
+        chosen,
+        routes,
+        sends,
+        failure,
+    } = Layout::decode(bytes)?;
+    if !program.reads_writes(by, was, keys.iter().map(|(key, _)| *key)) {
         return Ok(None);
     }
     let mut effects = Effects::<S>::default();
-    for (id, Bytes(bytes)) in &keys {
-        let Some(key) = S::KEYS.iter().position(|key| key.id == id) else {
+    for (id, bytes) in &keys {
+        let Some(key) = S::KEYS.iter().position(|key| key.id == *id) else {
             return Ok(None);
         };
         // A type may have changed behind its name.
@@ -202,7 +275,7 @@ pub(crate) fn load_finished<S: State>(
         }
         _ => return Err(CodecError::Unknown("an unknown kind of choice".into())),
     }
-    for (route, list, Bytes(bytes)) in &sends {
+    for Sent { route, list, bytes } in &sends {
         let route = match route {
             None => None,
             Some(route) => match index(route) {
@@ -253,6 +326,7 @@ fn leads_on<S: State>(wiring: &Wiring, node: u32, effects: &Effects<S>) -> bool 
 }
 
 /// Who takes what a node sends along a route, and whether item by item: its type says how to store it.
+#[inline]
 fn taker(wiring: &Wiring, node: u32, route: Option<u32>) -> Option<(bool, u32)> {
     let ways = &wiring.ways[node as usize];
     let hops = match route {

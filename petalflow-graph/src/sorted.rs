@@ -1,0 +1,223 @@
+//! Sets and maps in order, as sorted lists.
+//!
+//! The macros compile this package without optimization, once for each program, and each type of a `BTreeMap` or `BTreeSet`
+//! is 3,700 lines of code to LLVM there: two dozen of them were a quarter of the macros. Here a type costs a tenth of that.
+//! What is put in lies near the end as a rule, or the list is short.
+
+/// A set, in order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SortedSet<T>(Vec<T>);
+
+impl<T> Default for SortedSet<T> {
+    fn default() -> Self {
+        SortedSet(Vec::new())
+    }
+}
+
+impl<T: Ord> SortedSet<T> {
+    /// An empty set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether the value was not there yet.
+    pub fn insert(&mut self, value: T) -> bool {
+        match self.0.binary_search(&value) {
+            Ok(_) => false,
+            Err(place) => {
+                self.0.insert(place, value);
+                true
+            }
+        }
+    }
+
+    /// Whether the value is there.
+    pub fn contains(&self, value: &T) -> bool {
+        self.0.binary_search(value).is_ok()
+    }
+}
+
+impl<T> std::ops::Deref for SortedSet<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T: Ord> FromIterator<T> for SortedSet<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        let mut set = SortedSet::default();
+        set.extend(values);
+        set
+    }
+}
+
+impl<T: Ord, const N: usize> From<[T; N]> for SortedSet<T> {
+    fn from(values: [T; N]) -> Self {
+        values.into_iter().collect()
+    }
+}
+
+impl<T: Ord> Extend<T> for SortedSet<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
+        for value in values {
+            self.insert(value);
+        }
+    }
+}
+
+impl<T> IntoIterator for SortedSet<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a SortedSet<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+/// A map, in the order of its keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedMap<K, V>(Vec<(K, V)>);
+
+impl<K, V> Default for SortedMap<K, V> {
+    fn default() -> Self {
+        SortedMap(Vec::new())
+    }
+}
+
+impl<K: Ord, V> SortedMap<K, V> {
+    /// An empty map.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn place<Q: Ord + ?Sized>(&self, key: &Q) -> Result<usize, usize>
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        self.0
+            .binary_search_by(|(known, _)| known.borrow().cmp(key))
+    }
+
+    /// What the key leads to.
+    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        let place = self.place(key).ok()?;
+        self.0.get(place).map(|(_, value)| value)
+    }
+
+    /// Whether the key leads to anything.
+    pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        self.place(key).is_ok()
+    }
+
+    /// Puts a value under the key; what was there before.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        match self.place(&key) {
+            Ok(place) => Some(std::mem::replace(&mut self.0[place].1, value)),
+            Err(place) => {
+                self.0.insert(place, (key, value));
+                None
+            }
+        }
+    }
+
+    /// What the key leads to; `new` is put there if there is nothing.
+    pub fn get_or(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
+        let place = self.place(&key).unwrap_or_else(|place| {
+            self.0.insert(place, (key, new()));
+            place
+        });
+        &mut self.0[place].1
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The keys and what they lead to.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.0.iter().map(|(key, value)| (key, value))
+    }
+
+    /// What the keys lead to.
+    pub fn into_values(self) -> impl Iterator<Item = V> {
+        self.0.into_iter().map(|(_, value)| value)
+    }
+}
+
+impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        let mut map = SortedMap::default();
+        for (key, value) in entries {
+            map.insert(key, value);
+        }
+        map
+    }
+}
+
+impl<K: Ord, V> std::ops::Index<&K> for SortedMap<K, V> {
+    type Output = V;
+
+    fn index(&self, key: &K) -> &V {
+        self.get(key).expect("the key is in the map")
+    }
+}
+
+impl<K, V> IntoIterator for SortedMap<K, V> {
+    type Item = (K, V);
+    type IntoIter = std::vec::IntoIter<(K, V)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn they_are_as_those_of_the_standard_library(entries: Vec<(u8, u16)>, asked: u8) {
+            let keys = || entries.iter().map(|(key, _)| *key);
+            let (set, tree): (SortedSet<u8>, BTreeSet<u8>) = (keys().collect(), keys().collect());
+            prop_assert!(set.iter().eq(&tree));
+            prop_assert_eq!(set.contains(&asked), tree.contains(&asked));
+            let (mut again, mut set) = (tree.clone(), set);
+            prop_assert_eq!(set.insert(asked), again.insert(asked));
+            let mut map: SortedMap<u8, u16> = entries.iter().copied().collect();
+            let mut tree: BTreeMap<u8, u16> = entries.iter().copied().collect();
+            prop_assert!(map.iter().eq(&tree));
+            prop_assert_eq!(map.get(&asked), tree.get(&asked));
+            prop_assert_eq!(*map.get_or(asked, || 7), *tree.entry(asked).or_insert(7));
+            prop_assert_eq!(map.insert(asked, 8), tree.insert(asked, 8));
+            prop_assert!(map.into_values().eq(tree.into_values()));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What stands under names.
+
+/// What stands under names, in their order. A list that is searched, because names come nearly in order and are few; a
+/// `BTreeMap` is forty times the code, once more for each type in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named<T>(Vec<(String, T)>);
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Named(Vec::new())
+    }
+}
+
+impl<T> Named<T> {
+    fn place(&self, name: &str) -> Result<usize, usize> {
+        self.0
+            .binary_search_by(|(known, _)| known.as_str().cmp(name))
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&T> {
+        let place = self.place(name).ok()?;
+        self.0.get(place).map(|(_, value)| value)
+    }
+
+    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut T> {
+        let place = self.place(name).ok()?;
+        self.0.get_mut(place).map(|(_, value)| value)
+    }
+
+    /// What stands under the name; `new` is put there if there is nothing.
+    pub(crate) fn get_or(&mut self, name: &str, new: impl FnOnce() -> T) -> &mut T {
+        let place = self.place(name).unwrap_or_else(|place| {
+            self.0.insert(place, (name.into(), new()));
+            place
+        });
+        &mut self.0[place].1
+    }
+
+    /// Puts a value in place of what stands there.
+    pub(crate) fn insert(&mut self, name: String, value: T) {
+        match self.place(&name) {
+            Ok(place) => self.0[place].1 = value,
+            Err(place) => self.0.insert(place, (name, value)),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) -> Option<T> {
+        let place = self.place(name).ok()?;
+        Some(self.0.remove(place).1)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &T)> {
+        self.0.iter().map(|(name, value)| (name, value))
+    }
+
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut().map(|(_, value)| value)
+    }
+}
+
+impl<T> IntoIterator for Named<T> {
+    type Item = (String, T);
+    type IntoIter = std::vec::IntoIter<(String, T)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+/// The last of one name stays.
+impl<T> FromIterator<(String, T)> for Named<T> {
+    fn from_iter<I: IntoIterator<Item = (String, T)>>(entries: I) -> Self {
+        let mut named = Named::default();
+        for (name, value) in entries {
+            named.insert(name, value);
+        }
+        named
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_stand_in_order() {
+        let entries = [("b", 1), ("a", 2), ("c", 3), ("a", 4)];
+        let mut named: Named<u8> = entries
+            .map(|(name, n)| (name.into(), n))
+            .into_iter()
+            .collect();
+        assert_eq!(named.get("a"), Some(&4));
+        assert_eq!(named.get("d"), None);
+        assert_eq!(*named.get_or("d", || 5), 5);
+        *named.get_or("d", || 6) += 1;
+        named.values_mut().for_each(|n| *n *= 10);
+        assert_eq!(named.remove("b"), Some(10));
+        assert_eq!(named.remove("b"), None);
+        if let Some(n) = named.get_mut("c") {
+            *n = 7;
+        }
+        let all: Vec<_> = named.iter().map(|(name, n)| (&**name, *n)).collect();
+        assert_eq!(all, [("a", 40), ("c", 7), ("d", 60)]);
+    }
+}
