@@ -119,7 +119,8 @@ impl<'a> Writer<'a> {
         if self.above.contains(&reference) || self.above.len() >= DEEPEST || reference == "#" {
             self.cut = true;
             // So much is still known.
-            let kind = target.get("type").cloned();
+            let kind = target.get("type");
+            let kind = kind.and_then(|kind| self.keyword("type", kind));
             return kind.map(|kind| ("type".into(), kind)).into_iter().collect();
         }
         self.above.push(reference);

@@ -44,7 +44,7 @@ async fn a_recorded_model_is_told_what_the_recording_told_it() {
     messages.push(ChatMessage::results([result]));
     request.messages = messages.into();
     let reply = model.complete(&request).await.unwrap();
-    assert_eq!(reply.text(), "Today in \"london\" is sunny");
+    assert_eq!(reply.text(), "The weather in London is sunny.");
     assert_eq!(replay.left(), 0);
     let asked = replay.server.asked();
     let response = &asked[1].body["contents"][2]["parts"][0]["functionResponse"];
