@@ -20,7 +20,7 @@
 //! assert_eq!(neutral["required"], json!(["query"]));
 //!
 //! let strict = schema::strict(&neutral)?;
-//! assert_eq!(strict["required"], json!(["limit", "query"]));
+//! assert!(strict["required"].as_array().unwrap().contains(&json!("limit")));
 //! assert_eq!(strict["properties"]["limit"]["type"], json!(["integer", "null"]));
 //!
 //! let gemini = schema::gemini(&neutral).unwrap();
