@@ -1,5 +1,4 @@
 //! A superstep of one task, of a run that is written down.
-#![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -89,9 +88,8 @@ pub(super) async fn alone<F: Flow, L: Ledger<F>>(
         Ok(overwritten) => overwritten,
         Err(error) => {
             let name = scope.node().to_string();
-            let mut broken = Broken::refused(vec![name.clone()], error);
-            broken.pending = vec![(name, std::mem::take(&mut effects.update))];
-            return Err(broken);
+            let left = vec![(name.clone(), std::mem::take(&mut effects.update))];
+            return Err(Broken::refused(vec![name], error).beside(left));
         }
     };
     // Whatever can be refused is, before the state moves on: it would be stored with the tasks that led to it.

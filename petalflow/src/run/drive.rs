@@ -1,10 +1,9 @@
 //! The superstep loop.
-#![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 use std::sync::{Arc, OnceLock};
 
 use super::alone::alone;
-use super::broken::Broken;
+use super::broken::{Broken, Cause};
 use super::fork::{Crew, JobEnd, run_job};
 use super::guard::{Failure, Watch, breathe};
 use super::lane::{Lane, LaneEnd, lane};
@@ -241,18 +240,18 @@ impl<F: Flow> Engine<F> {
             .expect("the state is at home when a run ends");
         match result {
             Ok(()) => Ok(state),
-            Err(Broken {
-                kind,
-                source,
-                pending,
-                ..
-            }) => Err(RunError::new(
-                kind,
-                self.flow.name(),
-                self.scope.superstep,
-                source,
-                Barrier { state, pending },
-            )),
+            Err(broken) => {
+                let Cause {
+                    kind,
+                    source,
+                    pending,
+                    ..
+                } = broken.into_cause();
+                let barrier = Barrier { state, pending };
+                let superstep = self.scope.superstep;
+                let name = self.flow.name();
+                Err(RunError::new(kind, name, superstep, source, barrier))
+            }
         }
     }
 
@@ -539,11 +538,8 @@ pub(super) fn survive<S: State>(
         record(error, &mut effects.update);
         return Ok(JobEnd::Ignored);
     }
-    Err(Broken {
-        source: Some(failure.error),
-        task: scope.shared.desk.is_some().then(|| scope.task_id()),
-        ..Broken::new(RunErrorKind::Node(error))
-    })
+    let task = scope.shared.desk.is_some().then(|| scope.task_id());
+    Err(Broken::of_node(error, failure.error, task))
 }
 
 /// The node that alone runs next, if the fast path can take it.

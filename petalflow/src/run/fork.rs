@@ -1,5 +1,4 @@
 //! The general path: any number of tasks in one superstep, with all that may surround them.
-#![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
@@ -231,15 +230,14 @@ where
     }
 
     /// What has finished is kept beside the state.
-    fn pending(&mut self, mut broken: Broken<F::State>) -> Broken<F::State> {
+    fn pending(&mut self, broken: Broken<F::State>) -> Broken<F::State> {
         let finished = self.ended.iter_mut().map(|job| {
             (
                 job.scope.node().to_string(),
                 std::mem::take(&mut job.effects.update),
             )
         });
-        broken.pending = finished.collect();
-        broken
+        broken.beside(finished.collect())
     }
 
     /// The nodes of this superstep that wrote the key.

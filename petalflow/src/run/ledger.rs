@@ -1,5 +1,4 @@
 //! What a run writes down of its supersteps: nothing, or what a stored run does.
-#![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 use std::future::Future;
 use std::pin::Pin;

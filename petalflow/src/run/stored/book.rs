@@ -1,5 +1,4 @@
 //! What the engine carries along when its run is stored.
-#![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 use std::collections::HashMap;
 

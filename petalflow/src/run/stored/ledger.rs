@@ -1,5 +1,4 @@
 //! What a stored run does at each point of a superstep.
-#![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 use std::future::Future;
 use std::pin::Pin;
