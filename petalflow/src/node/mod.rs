@@ -5,24 +5,30 @@ mod effects;
 mod extract;
 mod item;
 mod managed;
+mod namespace;
 mod output;
 mod policy;
 mod provider;
 mod route;
+mod scope;
+mod task_id;
 
 use std::future::Future;
 
-pub(crate) use context::task_id;
-pub use context::{Context, Namespace, Scope, TaskId};
+pub use context::Context;
 pub use effects::{Chosen, Effects};
 pub use extract::{Extract, Managed, Requirements};
 pub use item::{Delivery, Each, ItemCodec, ItemProbe, NoItemCodec, Takes};
 pub use managed::{ManagedValues, Rehydration};
+pub use namespace::Namespace;
 pub use output::{Chooses, Fails, Output, Written};
 pub use policy::{NodePolicy, Policy, Retry};
 pub use provider::Provider;
 pub(crate) use route::TypeName;
 pub use route::{Carried, Carries, Route};
+pub use scope::Scope;
+pub use task_id::TaskId;
+pub(crate) use task_id::task_id;
 
 use crate::KeySet;
 

@@ -1,0 +1,53 @@
+//! Where in a run of flows within flows something happens.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Where in a run of flows within flows something happens: the names of the sub-flow nodes on the way down, each with the
+/// index of the item it ran for. Empty at the top.
+///
+/// ```
+/// use petalflow::Namespace;
+///
+/// let namespace = Namespace::ROOT.child("review", None).child("dig", Some(3));
+/// assert_eq!(namespace.to_string(), "review/dig[3]");
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Namespace(Option<Arc<str>>);
+
+impl Namespace {
+    /// The namespace of the run itself.
+    pub const ROOT: Self = Namespace(None);
+
+    /// The namespace of a sub-flow in this one.
+    #[must_use]
+    pub fn child(&self, node: &str, index: Option<usize>) -> Self {
+        use fmt::Write as _;
+        let mut path = self.as_str().to_string();
+        if !path.is_empty() {
+            path.push('/');
+        }
+        path.push_str(node);
+        if let Some(index) = index {
+            let _ = write!(path, "[{index}]");
+        }
+        Namespace(Some(path.into()))
+    }
+
+    /// The path, joined by `/`; empty at the top.
+    pub fn as_str(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Namespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Namespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Namespace({:?})", self.as_str())
+    }
+}

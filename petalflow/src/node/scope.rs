@@ -1,0 +1,163 @@
+//! One run of a node, as the engine sees it.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use super::{Context, Delivery, ManagedValues, TaskId};
+use crate::BoxError;
+use crate::run::{Pulse, Shared};
+
+/// One run of a node, as the engine sees it: what extractors draw from.
+///
+/// ```
+/// use petalflow::{BoxError, Extract, Scope};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Log { #[key(append)] lines: Vec<String> }
+///
+/// /// A prefix for log lines.
+/// struct Prefix(String);
+///
+/// impl Extract for Prefix {
+///     fn extract(scope: &Scope) -> Result<Self, BoxError> {
+///         Ok(Prefix(format!("[{} {}]", scope.superstep(), scope.node())))
+///     }
+/// }
+///
+/// #[node(Log)]
+/// async fn greet(prefix: Prefix) -> LogLines {
+///     LogLines(vec![format!("{} hello", prefix.0)])
+/// }
+///
+/// flow!(Greet(Log) { greet });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert_eq!(Greet::run(()).await?.lines, ["[1 greet] hello"]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scope {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) superstep: u64,
+    pub(crate) node: u32,
+    pub(crate) attempt: u32,
+    // Tells the runs of one node in one superstep apart: the place among all that was sent to it.
+    pub(crate) send: Place,
+    // Which item of the delivery this run is for; all of it without one.
+    pub(crate) item: Place,
+    pub(crate) delivery: Option<Delivery>,
+    // Only where the attempt has an idle timeout.
+    pub(crate) pulse: Option<Arc<Pulse>>,
+}
+
+/// A place in a list, or none, in four bytes: every run in flight holds two of these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place(Option<NonZeroU32>);
+
+impl Place {
+    pub(crate) fn get(self) -> Option<u32> {
+        self.0.map(|after| after.get() - 1)
+    }
+}
+
+impl From<Option<u32>> for Place {
+    fn from(place: Option<u32>) -> Self {
+        // No list is so long that its last place would be lost.
+        Place(place.and_then(|place| NonZeroU32::new(place.wrapping_add(1))))
+    }
+}
+
+impl Scope {
+    /// A scope of no task yet.
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Scope {
+            shared,
+            superstep: 0,
+            node: 0,
+            attempt: 1,
+            send: Place::default(),
+            item: Place::default(),
+            delivery: None,
+            pulse: None,
+        }
+    }
+
+    /// The number of the superstep, from 1.
+    pub fn superstep(&self) -> u64 {
+        self.superstep
+    }
+
+    /// The name of the node in its graph.
+    pub fn node(&self) -> &str {
+        self.shared.wiring.name(self.node)
+    }
+
+    /// The index among what was sent to the node, where it is the target of `each`.
+    pub fn index(&self) -> Option<usize> {
+        self.send.get().map(|index| index as usize)
+    }
+
+    /// The managed values of the run, if it was given any.
+    pub fn managed(&self) -> Option<&ManagedValues> {
+        self.shared.managed.as_deref()
+    }
+
+    /// The handle that nodes take as `cx: Context`.
+    pub fn context(&self) -> Context {
+        Context(self.clone())
+    }
+
+    /// What the edge delivered, if it is a `T`.
+    #[doc(hidden)]
+    pub fn item<T: 'static>(&self) -> Result<&T, BoxError> {
+        let item = self
+            .delivery
+            .as_ref()
+            .and_then(|delivery| delivery.get(self.item.get().map(|item| item as usize)));
+        item.ok_or_else(|| {
+            format!(
+                "node `{}` was not given the `{}` that it takes as its item",
+                self.node(),
+                std::any::type_name::<T>()
+            )
+            .into()
+        })
+    }
+}
+
+#[cfg(feature = "tool")]
+impl Scope {
+    /// A scope outside any run, as if of a flow of one node.
+    pub(crate) fn lone(node: &'static str, managed: Arc<ManagedValues>) -> Self {
+        let graph = petalflow_graph::Graph {
+            nodes: vec![petalflow_graph::Node::named(node)].into(),
+            edges: vec![].into(),
+            joins: 0,
+        };
+        let wiring = crate::flow::Wiring::new(&graph, &[crate::flow::NodeSpec::default()]);
+        Self::new(Arc::new(Shared {
+            wiring: Arc::new(wiring),
+            managed: Some(managed),
+            cancel: None,
+            listener: None,
+            namespace: super::Namespace::ROOT,
+            limit: 1,
+            thread: std::sync::OnceLock::new(),
+            desk: None,
+        }))
+    }
+}
+
+impl Scope {
+    /// The node's name in storage.
+    pub(crate) fn stored_name(&self) -> &str {
+        self.shared.wiring.stored_name(self.node)
+    }
+
+    pub(crate) fn task_id(&self) -> TaskId {
+        self.shared
+            .task_id(self.superstep, self.node, self.send.get())
+    }
+}

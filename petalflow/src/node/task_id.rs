@@ -1,0 +1,96 @@
+//! What names one run of one node within a thread.
+
+use std::fmt;
+use std::hash::Hasher as _;
+
+use siphasher::sip128::Hasher128 as _;
+
+/// Names one run of one node within a thread: the same over retries and, with a store, over crashes and resumes; so it can
+/// be passed on as an idempotency key.
+///
+/// ```
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Shop { receipt: String }
+/// /// A service that charges once per key, however often it is asked.
+/// async fn charge(idempotency_key: String) -> petalflow::Result<String> {
+///     Ok(format!("receipt for {idempotency_key}"))
+/// }
+///
+/// #[node(Shop, retry = 3)]
+/// async fn pay(cx: Context) -> petalflow::Result<ShopReceipt> {
+///     Ok(ShopReceipt(charge(cx.task_id().to_string()).await?))
+/// }
+///
+/// flow!(Buy(Shop) { pay });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// assert!(Buy::run(()).await?.receipt.starts_with("receipt for "));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TaskId([u8; 16]);
+
+impl TaskId {
+    /// The id as bytes, for a store.
+    ///
+    /// ```
+    /// use petalflow::TaskId;
+    ///
+    /// let id = TaskId::from_bytes([7; 16]);
+    /// assert_eq!(id.to_bytes(), [7; 16]);
+    /// assert_eq!(id.to_string(), "07".repeat(16));
+    /// ```
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0
+    }
+
+    /// The id of these bytes. Ids sort as their bytes do.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        TaskId(bytes)
+    }
+
+    /// The id of a task: a hash of all that tells it from the others.
+    pub(crate) fn of(parts: &[&[u8]]) -> Self {
+        // SipHash with fixed keys: a published function, because the id must not change between builds. Parts are
+        // length-prefixed so that ("ab", "c") and ("a", "bc") differ.
+        let mut hasher = siphasher::sip128::SipHasher13::new();
+        for part in parts {
+            hasher.write(&(part.len() as u64).to_le_bytes());
+            hasher.write(part);
+        }
+        TaskId(hasher.finish128().as_u128().to_be_bytes())
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
+    }
+}
+
+impl fmt::Debug for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TaskId({self})")
+    }
+}
+
+/// The id of a task: where it stands, the frontier it is part of, and what tells it from the frontier's other tasks.
+pub(crate) fn task_id(
+    thread: &str,
+    namespace: &str,
+    origin: u64,
+    node: &str,
+    send: Option<u32>,
+) -> TaskId {
+    let send = send.map_or(u64::MAX, u64::from);
+    TaskId::of(&[
+        thread.as_bytes(),
+        namespace.as_bytes(),
+        &origin.to_le_bytes(),
+        node.as_bytes(),
+        &send.to_le_bytes(),
+    ])
+}
