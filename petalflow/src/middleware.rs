@@ -359,10 +359,10 @@ impl<S: State, H: Fn(&str, &str) + Send + Sync + 'static> Middleware<S> for Reco
                 Ok(()) => return Ok(()),
                 Err(failure) => failure,
             };
-            if failure.kind == crate::FailureKind::Panic {
-                (self.0)(scope.node(), &failure.error.to_string());
+            if failure.kind() == crate::FailureKind::Panic {
+                (self.0)(scope.node(), &failure.source().to_string());
             }
-            Err(failure.error)
+            Err(failure.into_source())
         })
     }
 }

@@ -199,7 +199,7 @@ impl Serve {
         let work = caught(async { Ok(tool.call(arguments, &call).await?) });
         let result = match reported(work, said, &cx).await {
             Ok(result) => result,
-            Err(failure) => return failed(crate::error::chain(&*failure.error)),
+            Err(failure) => return failed(crate::error::chain(&**failure.source())),
         };
         if !call.take_actions().requested_confirmations.is_empty() {
             return failed(format!(

@@ -539,7 +539,7 @@ pub(super) fn survive<S: State>(
         return Ok(JobEnd::Ignored);
     }
     let task = scope.shared.desk.is_some().then(|| scope.task_id());
-    Err(Broken::of_node(error, failure.error, task))
+    Err(Broken::of_node(error, failure.into_source(), task))
 }
 
 /// The node that alone runs next, if the fast path can take it.

@@ -40,8 +40,8 @@ pub(crate) struct Desk {
 pub(crate) enum Call {
     /// The barrier that the superstep began from, in the store.
     Settle,
-    /// Its end, because the thread cannot be written to.
-    Break(String, BoxError),
+    /// Its end, because the thread cannot be written to: what is wrong, and why. Behind a pointer, as it is rare.
+    Break(Box<(String, BoxError)>),
 }
 
 #[derive(Default)]
@@ -110,7 +110,7 @@ impl Desk {
     /// Ends the run: the thread cannot be written to, which no node can mend or swallow.
     #[inline]
     pub(crate) async fn fail(&self, problem: String, source: BoxError) -> std::convert::Infallible {
-        self.lock().call(Call::Break(problem, source));
+        self.lock().call(Call::Break(Box::new((problem, source))));
         std::future::pending().await
     }
 

@@ -82,6 +82,7 @@ pub(crate) async fn open<F: Flow>(
             made: None,
             entries: Entries::default(),
             next: StoredCheckpoint::default(),
+            next_sizes: (0, 0),
             begin: Vec::new(),
             saved: true,
             torn: false,
@@ -387,13 +388,11 @@ impl<S: State> Opening<'_, S> {
     }
 
     fn describe(&mut self, frontier: &[Task], superstep: u64) -> Result<(), ThreadError> {
-        let gates = std::mem::take(&mut self.journal.header.gates);
-        self.journal.describe(Barrier {
+        self.journal.describe(&Barrier {
             wiring: self.wiring,
             planner: &self.planner,
             frontier,
             superstep,
-            gates,
         })
     }
 

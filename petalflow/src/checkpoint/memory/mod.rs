@@ -1,15 +1,20 @@
 //! The store of tests and of programs whose threads need not outlive them.
 
+mod line;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::{Bound, Range};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use line::Line;
 
 use super::{
     Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
     ThreadInfo, ThreadQuery,
 };
-use crate::TaskId;
 
 /// Keeps checkpoints in memory: they survive a failed or cancelled run, not the process. Clones share what they hold.
 ///
@@ -61,15 +66,6 @@ impl Lines {
     }
 }
 
-/// All that stands at one address.
-#[derive(Default)]
-struct Line {
-    /// In the order of their numbers: nearly all that is asked for is at the end.
-    checkpoints: Vec<StoredCheckpoint>,
-    /// By number, task and name.
-    writes: BTreeMap<(u64, TaskId, String), Vec<u8>>,
-}
-
 impl fmt::Debug for MemoryStore {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,48 +114,21 @@ impl Threads {
     }
 }
 
-impl Line {
-    /// Whether all that was here is forgotten.
-    #[inline]
-    fn is_empty(&self) -> bool {
-        self.checkpoints.is_empty() && self.writes.is_empty()
-    }
-
-    #[inline]
-    fn newest(&self) -> Option<u64> {
-        self.checkpoints.last().map(|newest| newest.seq)
-    }
-
-    /// Where the checkpoints begin whose number is not below this one.
-    #[inline]
-    fn place(&self, seq: u64) -> usize {
-        self.checkpoints
-            .partition_point(|checkpoint| checkpoint.seq < seq)
-    }
-
-    fn writes(&self, seqs: Range<u64>) -> impl Iterator<Item = (u64, StoredWrite)> {
-        let seqs = (seqs.start < seqs.end).then(|| first(seqs.start)..first(seqs.end));
-        let writes = seqs.into_iter().flat_map(|seqs| self.writes.range(seqs));
-        writes.map(|((seq, task, name), bytes)| {
-            let write = StoredWrite {
-                task: *task,
-                name: name.clone(),
-                bytes: bytes.clone(),
-            };
-            (*seq, write)
-        })
-    }
-}
-
-/// Where the writes beside a number begin.
-#[inline]
-fn first(seq: u64) -> (u64, TaskId, String) {
-    (seq, TaskId::from_bytes([0; 16]), String::new())
-}
-
 /// The result, in the shape that the trait asks for.
 fn ready<'a, T: Send + 'a>(result: Result<T, StoreError>) -> StoreFuture<'a, T> {
     Box::pin(std::future::ready(result))
+}
+
+/// "It is done", of no size: a box of it takes no memory.
+struct Done;
+
+impl Future for Done {
+    type Output = Result<(), StoreError>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        Poll::Ready(Ok(()))
+    }
 }
 
 impl Store for MemoryStore {
@@ -186,11 +155,8 @@ impl Store for MemoryStore {
             Some(line) => line,
             None => threads.line_mut(address),
         };
-        line.checkpoints.push(checkpoint.clone());
-        if !line.writes.is_empty() {
-            line.writes.retain(|(seq, ..), _| !settled.contains(seq));
-        }
-        ready(Ok(()))
+        line.append(checkpoint, &settled);
+        Box::pin(Done)
     }
 
     #[inline]
@@ -201,12 +167,8 @@ impl Store for MemoryStore {
         writes: &'a [StoredWrite],
     ) -> StoreFuture<'a, ()> {
         let mut threads = self.lock();
-        let beside = &mut threads.line_mut(address).writes;
-        beside.extend(writes.iter().map(|write| {
-            let key = (seq, write.task, write.name.clone());
-            (key, write.bytes.clone())
-        }));
-        ready(Ok(()))
+        threads.line_mut(address).write(seq, writes);
+        Box::pin(Done)
     }
 
     #[inline]
@@ -216,21 +178,7 @@ impl Store for MemoryStore {
         seq: Option<u64>,
     ) -> StoreFuture<'a, Option<Stored>> {
         let threads = self.lock();
-        let stored = threads.line(address).and_then(|line| {
-            let seq = seq.or_else(|| line.newest())?;
-            let place = line.place(seq);
-            let checkpoint = line.checkpoints.get(place)?;
-            if checkpoint.seq != seq {
-                return None;
-            }
-            Some(Stored {
-                chain: line.checkpoints[line.place(checkpoint.base)..=place].to_vec(),
-                writes: line
-                    .writes(seq..seq.saturating_add(1))
-                    .map(|(_, write)| write)
-                    .collect(),
-            })
-        });
+        let stored = threads.line(address).and_then(|line| line.read(seq));
         ready(Ok(stored))
     }
 
@@ -256,11 +204,7 @@ impl Store for MemoryStore {
     ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
         let threads = self.lock();
         let line = threads.line(address);
-        let checkpoints = line.map(|line| {
-            let end = before.map_or(line.checkpoints.len(), |before| line.place(before));
-            let newest_first = line.checkpoints[..end].iter().rev();
-            newest_first.take(limit).cloned().collect()
-        });
+        let checkpoints = line.map(|line| line.history(before).take(limit).collect());
         ready(Ok(checkpoints.unwrap_or_default()))
     }
 
@@ -284,12 +228,15 @@ impl Store for MemoryStore {
             .range::<str, _>((from, Bound::Unbounded))
             .take_while(|(id, _)| id.starts_with(query.prefix))
             .filter_map(|(id, lines)| {
-                let all = || lines.all().flat_map(|(_, line)| &line.checkpoints);
+                let sizes = lines.all().map(|(_, line)| line.sizes());
+                let (checkpoints, bytes, made) = sizes.fold((0, 0, None), |sum, line| {
+                    (sum.0 + line.0, sum.1 + line.1, sum.2.max(line.2))
+                });
                 Some(ThreadInfo {
                     id: id.clone(),
-                    checkpoints: all().count() as u64,
-                    bytes: all().map(|checkpoint| checkpoint.bytes.len() as u64).sum(),
-                    updated_ms: all().map(|checkpoint| checkpoint.created_ms).max()?,
+                    checkpoints,
+                    bytes,
+                    updated_ms: made?,
                 })
             })
             .take(query.limit.unwrap_or(usize::MAX))
@@ -301,17 +248,15 @@ impl Store for MemoryStore {
     fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
         let mut threads = self.lock();
         if threads.line(address).is_some() {
-            let line = threads.line_mut(address);
-            line.checkpoints.drain(..line.place(seq));
-            line.writes = line.writes.split_off(&first(seq));
+            threads.line_mut(address).prune(seq);
         }
-        ready(Ok(()))
+        Box::pin(Done)
     }
 
     #[inline]
     fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
         self.lock().threads.remove(thread);
-        ready(Ok(()))
+        Box::pin(Done)
     }
 
     #[inline]
