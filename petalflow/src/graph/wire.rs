@@ -362,10 +362,7 @@ fn routes_match<S: State>(
         let edges: Vec<(usize, Via)> = graph.edges().iter().enumerate().filter_map(own).collect();
         let arms: Vec<(&str, Site)> = edges
             .iter()
-            .filter_map(|(number, via)| match via {
-                Via::Route(route) | Via::RouteEach(route) => Some((&**route, Site::Edge(*number))),
-                _ => None,
-            })
+            .filter_map(|(number, via)| Some((via.route()?, Site::Edge(*number))))
             .collect();
         // The edge to END that `complete` adds to a sink is no plain edge of the user's.
         let sink = arms.is_empty()
