@@ -12,6 +12,25 @@ use crate::run::{Begin, Start, StoredStart};
 use crate::{Flow, Namespace, Run, RunError, State};
 
 /// One thread of a flow: what runs on it is remembered. Clones are handles to the same thread.
+///
+/// ```
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// let snapshot = thread.state().await?.expect("it has run");
+/// assert_eq!(snapshot.state.lines, ["hello", "1 so far"]);
+/// assert!(snapshot.is_finished());
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a thread does nothing before `run`"]
 pub struct Thread<F: Flow> {
     threads: Threads<F>,

@@ -15,6 +15,25 @@ use crate::{Flow, Run, RunError, RunErrorKind};
 /// # Cancel safety
 ///
 /// Dropping it stops the run at once, as with [`Run`]; the thread can be resumed from its last checkpoint.
+///
+/// ```
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// let run = thread.run(vec!["hello".to_string()]);
+/// assert!(thread.state().await?.is_none(), "nothing has happened yet");
+/// let chat = run.await?.finished()?;
+/// assert_eq!(chat.lines.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a run does nothing before it is awaited"]
 pub struct ThreadRun<F: Flow>(pub(super) Run<F>);
 

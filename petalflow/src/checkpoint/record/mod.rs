@@ -10,6 +10,26 @@ use std::sync::Arc;
 const VERSION: u8 = 1;
 
 /// Why a checkpoint was made.
+///
+/// ```
+/// use petalflow::checkpoint::Cause;
+/// use petalflow::thread::HistoryQuery;
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// # thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// let begun = thread.history(HistoryQuery::all().cause(Cause::Input).limit(10)).await?;
+/// assert_eq!((begun.len(), begun[0].turn), (1, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cause {
@@ -95,6 +115,30 @@ pub(crate) struct TaskEntry {
 }
 
 /// A decision by a person, kept in the history.
+///
+/// ```
+/// use petalflow::interrupt::Approval;
+/// use petalflow::thread::HistoryQuery;
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Post { #[key(input)] text: String }
+/// # #[node(Post)]
+/// # async fn publish(text: &str) { println!("{text}"); }
+/// # flow!(Publish(Post) { publish; interrupt before publish; });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let paused = thread.run("hello".to_string()).await?;
+/// # let _ = paused;
+/// let approval = Approval::edit(PostText("Hello".into())).by("Ann").because("a capital");
+/// assert_eq!(thread.resume(approval).await?.finished()?.text, "Hello");
+/// let history = thread.history(HistoryQuery::all()).await?;
+/// let note = history.iter().find_map(|info| info.notes.first()).expect("who decided is kept");
+/// assert_eq!((note.decision.as_str(), note.by.as_deref()), ("edited", Some("Ann")));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// The node it was about, by the name that it had then; empty for the run as a whole.
