@@ -17,12 +17,6 @@ use tokio::runtime::{Builder, Runtime};
 const THREAD: &str = "0198f6a2-7c1d-7f00-9d6e-2f1f5a1c77aa";
 
 fn main() {
-    let filter: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|argument| !argument.starts_with("--"))
-        .collect();
-    let wanted =
-        |name: &str| filter.is_empty() || filter.iter().any(|part| name.contains(part.as_str()));
     println!(
         "{:<52} {:>12} {:>12} {:>8}",
         "work (checkpoint)", "by hand", "petalflow", "ratio"

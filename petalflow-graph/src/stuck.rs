@@ -3,9 +3,10 @@
 use crate::sorted::{SortedMap, SortedSet};
 use std::collections::VecDeque;
 
-use crate::explore::Walk;
+use crate::edges::{EdgesBySource, batches, routes};
 use crate::graph::{Graph, Source, Target, Via};
-use crate::steps::{EdgesBySource, Shape, batches, routes};
+use crate::steps::Shape;
+use crate::walk::Walk;
 
 /// A join that can be left holding an arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -157,7 +157,7 @@ impl Simulator<'_> {
     pub(super) fn runs(&self, from: Source, several: bool) -> Vec<Run> {
         let names: BTreeSet<&str> = self
             .edges(from)
-            .filter_map(|(_, edge)| route_of(edge))
+            .filter_map(|(_, edge)| edge.via.route())
             .collect();
         let names: Vec<&str> = names.into_iter().collect();
         let batch = several || self.is_batch(from);
@@ -168,7 +168,7 @@ impl Simulator<'_> {
             if !allowed {
                 continue;
             }
-            let fires = |edge: &Edge| match route_of(edge) {
+            let fires = |edge: &Edge| match edge.via.route() {
                 None => edge.via != Via::Catch,
                 Some(name) => names
                     .iter()
@@ -182,7 +182,7 @@ impl Simulator<'_> {
                     .map(|fired| [&fired[..], &[(at, true)]].concat());
                 let empty = options
                     .iter()
-                    .filter(|_| is_list(edge))
+                    .filter(|_| edge.sends_list())
                     .map(|fired| [&fired[..], &[(at, false)]].concat());
                 options = full.chain(empty).collect();
             }
@@ -218,7 +218,7 @@ impl Simulator<'_> {
 
     pub(super) fn is_batch(&self, from: Source) -> bool {
         let mut edges = self.graph.edges.iter();
-        matches!(from, Source::Node(node) if edges.any(|edge| edge.to == Target::Node(node) && is_list(edge)))
+        matches!(from, Source::Node(node) if edges.any(|edge| edge.to == Target::Node(node) && edge.sends_list()))
     }
 
     pub(super) fn barrier(
@@ -270,12 +270,12 @@ impl Simulator<'_> {
                         busy.contains(&Target::Node(node)) || now.waiting.contains_key(&node);
                     let routes = self
                         .edges(Source::Node(node))
-                        .any(|(_, edge)| route_of(edge).is_some());
+                        .any(|(_, edge)| edge.via.route().is_some());
                     if !has_items && !routes && skipped.insert(node) {
                         todo.extend(
                             self.edges(Source::Node(node))
                                 .filter(|(_, edge)| edge.via != Via::Catch)
-                                .map(|(at, edge)| (at, !is_list(edge))),
+                                .map(|(at, edge)| (at, !edge.sends_list())),
                         );
                     }
                 }
@@ -335,15 +335,4 @@ impl Simulator<'_> {
         }
         next
     }
-}
-
-pub(super) fn route_of(edge: &Edge) -> Option<&str> {
-    match &edge.via {
-        Via::Route(name) | Via::RouteEach(name) => Some(name),
-        _ => None,
-    }
-}
-
-pub(super) fn is_list(edge: &Edge) -> bool {
-    matches!(edge.via, Via::Each | Via::RouteEach(_)) && matches!(edge.to, Target::Node(_))
 }

@@ -6,10 +6,6 @@ mod check;
 mod expand;
 mod model;
 mod parse;
-mod parse_closure;
-mod parse_group;
-mod parse_interrupt;
-mod parse_subflow;
 mod readings;
 mod stored;
 #[cfg(test)]

@@ -55,6 +55,18 @@ pub trait Ask: Serialize + Send + Sync + 'static {
 }
 
 /// How a question answers itself.
+///
+/// ```
+/// use petalflow::interrupt::{Ask, Expiry};
+/// use std::time::Duration;
+///
+/// #[derive(serde::Serialize, Ask)]
+/// #[ask(answer = bool, expires = 1h, default = false)]
+/// struct MayPay { euros: u32 }
+///
+/// let hour = Duration::from_secs(60 * 60);
+/// assert_eq!(MayPay { euros: 7 }.expires(), Some(Expiry { after: hour, answer: false }));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expiry<A> {
     /// After how long.

@@ -71,7 +71,7 @@ async fn a_server_that_asks_to_wait_says_for_how_long() {
 }
 
 #[tokio::test]
-async fn a_server_that_fails_says_how() {
+async fn i015_a_server_that_fails_says_how() {
     let server = Server::always(answer(
         "500 Internal Server Error",
         "text/html",

@@ -94,7 +94,8 @@ async fn i028_circuit_breaker() {
     // One call tries; it fails, so the pause begins again.
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert_eq!(call(&tool, json!({})).await, Err("busy".into()));
-    assert!(call(&tool, json!({})).await.is_err());
+    let left_alone = call(&tool, json!({})).await.unwrap_err();
+    assert!(left_alone.contains("left alone for 10s"), "{left_alone}");
     assert_eq!(calls.load(Ordering::SeqCst), 3);
     tokio::time::sleep(Duration::from_secs(10)).await;
     for expected in [3, 4] {

@@ -2,7 +2,7 @@
 
 use syn::{ExprClosure, Pat, Type};
 
-use super::ast::Mistakes;
+use crate::flow::ast::Mistakes;
 use crate::node::model::{Param, Source};
 
 /// What the closure reads, by the rules for the parameters of a node; `what` is what the closure is, in words.

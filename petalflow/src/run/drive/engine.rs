@@ -2,22 +2,22 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::alone::alone;
-use super::broken::{Broken, Cause};
-use super::fork::{Crew, JobEnd, run_job};
-use super::guard::{Failure, Watch, breathe};
-use super::lane::{Lane, LaneEnd, lane};
-use super::ledger::{Ledger, Nothing};
-use super::stored::{Command, Desk};
-use super::{Begin, CancelToken, Extras, Settings, Shared, Start};
+use super::survive::survive;
 use crate::error::Barrier;
 use crate::event::{Event, EventKind, Listener};
 use crate::flow::{Hop, Wiring};
-use crate::middleware::{About, BoxFuture, RunNext};
-use crate::node::{Chosen, Delivery, Effects, Requirements, Scope};
+use crate::middleware::BoxFuture;
+use crate::node::{Chosen, Effects, Scope};
+use crate::run::alone::alone;
+use crate::run::broken::{Broken, Cause};
+use crate::run::fork::{Crew, JobEnd, run_job};
+use crate::run::guard::{Watch, breathe};
+use crate::run::lane::{Lane, LaneEnd, lane};
+use crate::run::ledger::{Ledger, Nothing};
+use crate::run::stored::Desk;
+use crate::run::{CancelToken, Extras, Settings, Shared};
 use crate::superstep::{NoEdge, Planner, Task, commit_one};
-use crate::thread::ThreadError;
-use crate::{Flow, KeyMeta, KeySet, NodeError, RunError, RunErrorKind, State, Trait, WriteError};
+use crate::{Flow, KeySet, RunError, RunErrorKind, WriteError};
 
 /// A run of many supersteps without a wait lets other tasks run after this many.
 const BREATH: u64 = 128;
@@ -27,156 +27,19 @@ type Rest<'r, F> = BoxFuture<'r, Result<(), Broken<<F as Flow>::State>>>;
 
 /// A run between two supersteps.
 pub(crate) struct Engine<F: Flow> {
-    pub(super) flow: Arc<F>,
-    pub(super) extras: Option<Arc<Extras<F::State>>>,
-    pub(super) watch: Option<Box<Watch>>,
+    pub(in crate::run) flow: Arc<F>,
+    pub(in crate::run) extras: Option<Arc<Extras<F::State>>>,
+    pub(in crate::run) watch: Option<Box<Watch>>,
     /// The last task of the fast path; its superstep is the run's.
-    pub(super) scope: Scope,
+    pub(in crate::run) scope: Scope,
     /// At home, except during a fork.
-    pub(super) state: Option<F::State>,
-    pub(super) lane: Lane,
+    pub(in crate::run) state: Option<F::State>,
+    pub(in crate::run) lane: Lane,
     /// What the last task of the fast path did.
-    pub(super) effects: Effects<F::State>,
+    pub(in crate::run) effects: Effects<F::State>,
 }
-
-/// The whole run, from its input to its end, with the middleware around it.
-pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
-    let extras = start
-        .settings
-        .extras
-        .clone()
-        .filter(|extras| !extras.run_middleware.is_empty());
-    let Some(extras) = extras else {
-        return engage(start);
-    };
-    Box::pin(async move {
-        let Start {
-            flow,
-            settings,
-            begin,
-        } = start;
-        // A thread that goes on has no input.
-        let (input, stored) = match begin {
-            Begin::Input(input) => (Some(input), None),
-            Begin::Stored(mut stored, engage) => {
-                let input = stored.command.take_input();
-                (input, Some((stored, engage)))
-            }
-        };
-        let about = About {
-            flow: flow.name().to_string(),
-            thread: stored
-                .as_ref()
-                .map(|(stored, _)| Arc::clone(&stored.archive.thread)),
-        };
-        let next = RunNext::new(&extras.run_middleware, &about, |input| {
-            let begin = match (input, stored) {
-                (Some(input), None) => Begin::Input(input),
-                (Some(input), Some((mut stored, engage))) => {
-                    stored.command = Command::Input(input);
-                    Begin::Stored(stored, engage)
-                }
-                (None, Some((stored, engage))) => Begin::Stored(stored, engage),
-                (None, None) => {
-                    let problem = "a run that is not a thread's needs an input; its middleware passed none on";
-                    let error = ThreadError::Request(problem.into());
-                    let error = RunError::of_thread(error, &about.flow);
-                    return Box::pin(std::future::ready(Err(error)));
-                }
-            };
-            engage(Start {
-                flow,
-                settings,
-                begin,
-            })
-        });
-        next.run(input).await
-    })
-}
-
-/// The run itself.
-fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
-    let Start {
-        flow,
-        mut settings,
-        begin,
-    } = start;
-    let wiring = flow.wiring();
-    let mut missing = missing(&*flow, &settings, &wiring);
-    if let Some(managed) = &settings.managed {
-        if matches!(begin, Begin::Stored(..)) {
-            missing.retain(|name| !managed.makes(name));
-        }
-        if let Some(own) = managed.for_run() {
-            settings.managed = Some(Arc::new(own));
-        }
-    }
-    if !missing.is_empty() {
-        let error = RunError::bare(RunErrorKind::MissingManaged(missing), flow.name(), 0);
-        return Box::pin(std::future::ready(Err(error)));
-    }
-    // Made here and not inside: a future keeps its arguments beside what is made of them.
-    let input = match begin {
-        Begin::Input(input) => input,
-        Begin::Stored(stored, engage) => return engage(flow, settings, stored),
-    };
-    if !wiring.gates.is_empty() {
-        return Box::pin(std::future::ready(Err(unstored_gates(&*flow))));
-    }
-    let (state, written) = F::State::start(input);
-    let mut engine = Engine::new(flow, settings, wiring, state, written);
-    Box::pin(async move {
-        engine.tell(|| EventKind::RunStarted);
-        if has_input::<F::State>() {
-            engine.tell_values();
-        }
-        // Here and not in a method: a future of that would keep a pointer to the engine in every run in flight.
-        let result = match engine.entry() {
-            None => engine.all().await,
-            Some(mut node) => loop {
-                if let Err(broken) = engine.go_on(Some(node), &[]).await {
-                    break Err(broken);
-                }
-                match lane(&mut engine, node).await {
-                    LaneEnd::Before(next) => node = next,
-                    end => match engine.after(end) {
-                        Ok(None) => break Ok(()),
-                        Ok(Some(rest)) => break rest.await,
-                        Err(broken) => break Err(broken),
-                    },
-                }
-            },
-        };
-        engine.end(result)
-    })
-}
-
-/// What the nodes need from the run and it does not have.
-fn missing<F: Flow>(flow: &F, settings: &Settings<F::State>, wiring: &Wiring) -> Vec<&'static str> {
-    let missing = |managed| {
-        let mut requirements = Requirements::new(managed);
-        flow.require(&mut requirements);
-        requirements.into_missing()
-    };
-    // What nodes need does not change: where it was nothing once, there is nothing to ask each of them in every run.
-    if *wiring.needs.get_or_init(|| !missing(None).is_empty()) {
-        missing(settings.managed.as_deref())
-    } else {
-        Vec::new()
-    }
-}
-
-/// A run that stops to ask needs a thread to wait on.
-fn unstored_gates<F: Flow>(flow: &F) -> RunError {
-    let problem = format!(
-        "`{}` stops at an `interrupt`, and the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
-        flow.name()
-    );
-    RunError::of_thread(ThreadError::Request(problem), flow.name())
-}
-
 impl<F: Flow> Engine<F> {
-    pub(super) fn new(
+    pub(in crate::run) fn new(
         flow: Arc<F>,
         settings: Settings<F::State>,
         wiring: Arc<Wiring>,
@@ -222,7 +85,7 @@ impl<F: Flow> Engine<F> {
     }
 
     /// Goes on after a superstep of a stored run. To be called before anything runs.
-    pub(super) fn begin_at(&mut self, superstep: u64, desk: Arc<Desk>) {
+    pub(in crate::run) fn begin_at(&mut self, superstep: u64, desk: Arc<Desk>) {
         self.scope.superstep = superstep;
         if let Some(shared) = Arc::get_mut(&mut self.scope.shared) {
             shared.desk = Some(desk);
@@ -230,7 +93,7 @@ impl<F: Flow> Engine<F> {
     }
 
     /// What the run comes to.
-    pub(super) fn end(
+    pub(in crate::run) fn end(
         &mut self,
         result: Result<(), Broken<F::State>>,
     ) -> Result<F::State, RunError> {
@@ -256,7 +119,7 @@ impl<F: Flow> Engine<F> {
     }
 
     /// Where the fast path begins, if it can.
-    fn entry(&self) -> Option<u32> {
+    pub(super) fn entry(&self) -> Option<u32> {
         if self.is_bare() {
             self.wiring().lone(&self.wiring().entry)
         } else {
@@ -265,7 +128,7 @@ impl<F: Flow> Engine<F> {
     }
 
     /// What is left to run where the fast path was left.
-    fn after(&mut self, end: LaneEnd) -> Result<Option<Rest<'_, F>>, Broken<F::State>> {
+    pub(super) fn after(&mut self, end: LaneEnd) -> Result<Option<Rest<'_, F>>, Broken<F::State>> {
         let (node, job) = self.settle(end)?;
         // Most runs on the fast path end on it.
         if matches!(job, JobEnd::Done) && self.ends(node) {
@@ -278,7 +141,7 @@ impl<F: Flow> Engine<F> {
     }
 
     /// All of a run whose first superstep needs what a chain or a loop does without.
-    fn all(&mut self) -> Rest<'_, F> {
+    pub(super) fn all(&mut self) -> Rest<'_, F> {
         let mut planner = Planner::new(self.wiring());
         let mut frontier = Vec::new();
         planner.start(self.wiring(), &mut frontier);
@@ -286,7 +149,7 @@ impl<F: Flow> Engine<F> {
     }
 
     /// Runs on with all that a chain or a loop does without; boxed, so that those do not carry it.
-    pub(super) fn general<'r, L: Ledger<F> + 'r>(
+    pub(in crate::run) fn general<'r, L: Ledger<F> + 'r>(
         &'r mut self,
         mut ledger: L,
         mut planner: Planner,
@@ -401,11 +264,11 @@ impl<F: Flow> Engine<F> {
         hops.iter().all(|hop| *hop == Hop::End)
     }
 
-    pub(super) fn wiring(&self) -> &Wiring {
+    pub(in crate::run) fn wiring(&self) -> &Wiring {
         &self.scope.shared.wiring
     }
 
-    pub(super) fn max_concurrency(&self) -> usize {
+    pub(in crate::run) fn max_concurrency(&self) -> usize {
         self.extras
             .as_ref()
             .map_or(usize::MAX, |extras| extras.max_concurrency)
@@ -422,7 +285,7 @@ impl<F: Flow> Engine<F> {
     }
 
     /// Where the fast path stops to look around.
-    pub(super) fn pause(&self) -> u64 {
+    pub(in crate::run) fn pause(&self) -> u64 {
         self.scope
             .shared
             .limit
@@ -430,7 +293,7 @@ impl<F: Flow> Engine<F> {
     }
 
     /// Between two supersteps: what may stop the run here, and a breath now and then.
-    async fn go_on(
+    pub(super) async fn go_on(
         &mut self,
         single: Option<u32>,
         frontier: &[Task],
@@ -474,7 +337,7 @@ impl<F: Flow> Engine<F> {
         Ok(())
     }
 
-    pub(super) fn tell(&self, kind: impl FnOnce() -> EventKind<F::State>) {
+    pub(in crate::run) fn tell(&self, kind: impl FnOnce() -> EventKind<F::State>) {
         if let Some(sink) = self.extras.as_ref().and_then(|extras| extras.sink.as_ref()) {
             sink.send(Event {
                 namespace: self.scope.shared.namespace.clone(),
@@ -486,14 +349,14 @@ impl<F: Flow> Engine<F> {
     }
 
     /// Tells the state, if somebody wants it.
-    pub(super) fn tell_values(&self) {
+    pub(in crate::run) fn tell_values(&self) {
         let copy = self.extras.as_ref().and_then(|extras| extras.values);
         if let (Some(copy), Some(state)) = (copy, &self.state) {
             self.tell(|| EventKind::Values { state: copy(state) });
         }
     }
 
-    pub(super) fn no_edge(&self, missing: &NoEdge) -> RunErrorKind {
+    pub(in crate::run) fn no_edge(&self, missing: &NoEdge) -> RunErrorKind {
         let route = self.wiring().routes[missing.node as usize]
             .get(missing.route as usize)
             .copied()
@@ -508,40 +371,6 @@ impl<F: Flow> Engine<F> {
         Broken::refused(vec![self.wiring().name(node).to_string()], error)
     }
 }
-
-/// What becomes of a failed task: its `catch` edge, a record, or the end of the run.
-pub(super) fn survive<S: State>(
-    extras: Option<&Extras<S>>,
-    wiring: &Wiring,
-    scope: &Scope,
-    failure: Failure,
-    effects: &mut Effects<S>,
-) -> Result<JobEnd, Broken<S>> {
-    let error: NodeError = failure.describe(scope);
-    effects.clear();
-    // What fails because the run is cancelled, such as a flow inside it, is not the reason why it stops.
-    if scope
-        .shared
-        .cancel
-        .as_ref()
-        .is_some_and(CancelToken::is_cancelled)
-    {
-        return Err(Broken::new(RunErrorKind::Cancelled));
-    }
-    if let Some(to) = wiring.ways[scope.node as usize].catch {
-        return Ok(JobEnd::Caught {
-            to,
-            failure: Delivery::one(error),
-        });
-    }
-    if let Some(record) = extras.and_then(|extras| extras.record) {
-        record(error, &mut effects.update);
-        return Ok(JobEnd::Ignored);
-    }
-    let task = scope.shared.desk.is_some().then(|| scope.task_id());
-    Err(Broken::of_node(error, failure.into_source(), task))
-}
-
 /// The node that alone runs next, if the fast path can take it.
 fn lone(wiring: &Wiring, frontier: &[Task]) -> Option<u32> {
     match frontier {
@@ -555,12 +384,6 @@ fn lone(wiring: &Wiring, frontier: &[Task]) -> Option<u32> {
         _ => None,
     }
 }
-
-/// Whether a run is given anything; the state of one that is not holds nothing before its first superstep.
-pub(super) fn has_input<S: State>() -> bool {
-    !const { KeyMeta::set(S::KEYS, Trait::Input) }.is_empty()
-}
-
 fn join_targets(wiring: &Wiring, join: usize) -> impl Iterator<Item = String> {
     wiring.joins[join].out.iter().map(|hop| match hop {
         Hop::Node(node) | Hop::Each(node) => wiring.name(*node).to_string(),

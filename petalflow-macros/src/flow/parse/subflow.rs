@@ -7,9 +7,9 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Token, Type, braced};
 
-use super::ast::{Mistakes, Subflow};
-use super::parse_closure::{name_of, params};
-use super::parse_group::skip_to_comma;
+use super::closure::{name_of, params};
+use super::group::skip_to_comma;
+use crate::flow::ast::{Mistakes, Subflow};
 
 const OPTIONS: [&str; 3] = ["in", "out", "keep"];
 

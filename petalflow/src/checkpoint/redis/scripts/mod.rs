@@ -10,7 +10,7 @@ use redis::Script;
 macro_rules! scripts {
     ($($name:ident = $file:literal;)*) => {
         $(pub(super) static $name: LazyLock<Script> =
-            LazyLock::new(|| Script::new(include_str!(concat!("scripts/", $file))));)*
+            LazyLock::new(|| Script::new(include_str!($file)));)*
     };
 }
 

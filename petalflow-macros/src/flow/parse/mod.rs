@@ -1,5 +1,10 @@
 //! Reading `flow!`: statements, with recovery at each `;`.
 
+mod closure;
+mod group;
+mod interrupt;
+mod subflow;
+
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
@@ -8,12 +13,14 @@ use syn::{
     Visibility, braced, parenthesized, token,
 };
 
+use self::group::{arms, group, skip_to_comma};
+use self::interrupt::interrupt;
+use self::subflow::subflow;
 use super::ast::{
     Catch, Chain, Declare, Declared, FlowAst, Mistakes, NodeRef, NodeValue, Statement, Step, With,
 };
-use super::parse_group::{self, Position, arms, group};
-use super::parse_interrupt::interrupt;
-use super::parse_subflow::subflow;
+
+pub(in crate::flow) use self::group::{Operator, Position};
 
 /// The words that begin a statement when a name follows.
 pub(super) mod kw {
@@ -372,7 +379,7 @@ fn with(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<With> {
             Err(error) => {
                 // Policies do not change the graph.
                 mistakes.errors.push(error);
-                parse_group::skip_to_comma(&content);
+                skip_to_comma(&content);
             }
         }
         if content.is_empty() {
@@ -380,7 +387,7 @@ fn with(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<With> {
         }
         if let Err(error) = content.parse::<Token![,]>() {
             mistakes.errors.push(error);
-            parse_group::skip_to_comma(&content);
+            skip_to_comma(&content);
         }
     }
     Ok(With { node, options })

@@ -1,13 +1,20 @@
 //! What a migration works on.
 
+mod error;
+mod log;
+
 use std::fmt;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::line::KeyLine;
-use super::named::Named;
+use super::Named;
 use crate::BoxError;
 use crate::checkpoint::{CodecError, TaskEntry, decode, encode};
+
+pub use error::MigrationError;
+pub(crate) use log::Log;
+
+use error::unreadable;
 
 /// How a state brings threads of older versions up to its own: `#[state(version = 3, migrate = path)]`.
 pub(crate) type Migrate = fn(u32, &mut Migration) -> Result<(), BoxError>;
@@ -80,64 +87,8 @@ pub struct Migration {
     keys: Named<Log>,
     tasks: Vec<TaskEntry>,
 }
-
-/// Why a step of a [`Migration`] is impossible. Nothing is changed by such a step.
-///
-/// ```
-/// use petalflow::checkpoint::Migration;
-///
-/// fn migrate(_: u32, thread: &mut Migration) -> petalflow::Result<()> {
-///     // An error of the migration's own fails it, too: the thread then stays as it is.
-///     let words: String = thread.take("words")?.ok_or("there were no words")?;
-///     Ok(thread.put("count", &words.len())?)
-/// }
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} `{name}`: {problem}")]
-pub struct MigrationError {
-    what: &'static str,
-    name: String,
-    problem: String,
-}
-
-/// What is stored of one key.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Log {
-    /// What the program that wrote it said of the key; `None` where a migration has put something else in its place.
-    pub(crate) line: Option<KeyLine<'static>>,
-    pub(crate) value: Option<Vec<u8>>,
-    /// Writes that have yet to fold into the value, by task.
-    pub(crate) writes: Vec<Vec<u8>>,
-    /// The key had a value and has lost it.
-    pub(crate) unset: bool,
-}
-
 /// The writes of one task to one key, as they are stored: whether each is an overwrite, and of what.
 type TaskWrites<T> = Vec<(bool, T)>;
-
-impl Log {
-    /// Whether anything of it must not be lost. A value that is nothing, or empty, may be: it is what the key began with.
-    #[inline]
-    pub(crate) fn holds(&self) -> bool {
-        // Nil, and the empty text, list and map.
-        let empty = |value: &Vec<u8>| matches!(value[..], [0xc0 | 0xa0 | 0x90 | 0x80]);
-        !self.writes.is_empty() || self.value.as_ref().is_some_and(|value| !empty(value))
-    }
-
-    #[inline]
-    fn is_stored(&self) -> bool {
-        self.value.is_some() || !self.writes.is_empty()
-    }
-
-    /// The key has a value no more.
-    #[inline]
-    pub(crate) fn lose(&mut self) {
-        self.value = None;
-        self.writes.clear();
-        self.unset = true;
-    }
-}
-
 impl Migration {
     #[inline]
     pub(crate) fn new(keys: Named<Log>, tasks: Vec<TaskEntry>) -> Self {
@@ -211,7 +162,7 @@ impl Migration {
         if self.contains(new) {
             let problem =
                 format!("it cannot be named `{new}`, because there is a key `{new}` already");
-            return Err(of_key(old, problem));
+            return Err(MigrationError::of_key(old, problem));
         }
         if let Some(mut log) = self.keys.remove(old) {
             if let Some(line) = &mut log.line {
@@ -262,10 +213,10 @@ impl Migration {
             let problem = format!(
                 "its value is stored as writes that have yet to fold: call `fold(\"{key}\", reduce::{reducer})` first, or convert them one by one with `map`"
             );
-            return Err(of_key(key, problem));
+            return Err(MigrationError::of_key(key, problem));
         }
         let value = log.value.as_deref().map(decode::<T>).transpose();
-        value.map_err(|problem| of_key(key, unreadable::<T>(&problem)))
+        value.map_err(|problem| MigrationError::of_key(key, unreadable::<T>(&problem)))
     }
 
     /// The value of a key, which is then stored no more.
@@ -313,7 +264,8 @@ impl Migration {
         value: &T,
     ) -> Result<(), MigrationError> {
         let mut bytes = Vec::new();
-        encode(value, &mut bytes).map_err(|problem| of_key(key, problem.to_string()))?;
+        encode(value, &mut bytes)
+            .map_err(|problem| MigrationError::of_key(key, problem.to_string()))?;
         let log = Log {
             value: Some(bytes),
             ..Log::default()
@@ -346,8 +298,9 @@ impl Migration {
         let Some(log) = self.keys.get_mut(key) else {
             return Ok(());
         };
-        let decoding = |problem: &CodecError| of_key(key, unreadable::<Old>(problem));
-        let encoding = |problem: CodecError| of_key(key, problem.to_string());
+        let decoding =
+            |problem: &CodecError| MigrationError::of_key(key, unreadable::<Old>(problem));
+        let encoding = |problem: CodecError| MigrationError::of_key(key, problem.to_string());
         let mut mapped = log.clone();
         if let Some(value) = &mut mapped.value {
             let old = decode::<Old>(value).map_err(|problem| decoding(&problem))?;
@@ -396,7 +349,7 @@ impl Migration {
         if log.writes.is_empty() {
             return Ok(());
         }
-        let decoding = |problem: CodecError| of_key(key, unreadable::<T>(&problem));
+        let decoding = |problem: CodecError| MigrationError::of_key(key, unreadable::<T>(&problem));
         let value = log.value.as_deref().map(decode::<T>);
         let mut value = value.transpose().map_err(decoding)?.unwrap_or_default();
         for writes in &log.writes {
@@ -438,11 +391,7 @@ impl Migration {
         node: &str,
         mut convert: impl FnMut(Old) -> New,
     ) -> Result<(), MigrationError> {
-        let failed = |problem: String| MigrationError {
-            what: "the item of node",
-            name: node.into(),
-            problem,
-        };
+        let failed = |problem| MigrationError::of_item(node, problem);
         let mut tasks = self.tasks.clone();
         for task in tasks.iter_mut().filter(|task| task.node == node) {
             if let Some(item) = &mut task.item {
@@ -471,113 +420,5 @@ impl fmt::Debug for Migration {
     }
 }
 
-#[inline]
-fn of_key(key: &str, problem: String) -> MigrationError {
-    MigrationError {
-        what: "key",
-        name: key.into(),
-        problem,
-    }
-}
-
-fn unreadable<T>(problem: &CodecError) -> String {
-    format!("it is no `{}`: {problem}", std::any::type_name::<T>())
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::reduce;
-
-    fn bytes<T: Serialize>(value: &T) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        encode(value, &mut bytes).unwrap();
-        bytes
-    }
-
-    /// A thread with the value `[1]` of `list`, the writes `[2]` and, in place of all, `[3]`; and `text`.
-    fn thread() -> Migration {
-        let list = Log {
-            line: KeyLine::parse("list: Vec<u8> append").map(KeyLine::into_owned),
-            value: Some(bytes(&[1_u8])),
-            writes: vec![bytes(&[(false, [2_u8])]), bytes(&[(true, [3_u8])])],
-            unset: false,
-        };
-        let text = Log {
-            value: Some(bytes(&"12")),
-            ..Log::default()
-        };
-        let task = TaskEntry {
-            node: "dig".into(),
-            send: Some(0),
-            item: Some(bytes(&7_u8)),
-        };
-        let keys = [("list".into(), list), ("text".into(), text)];
-        Migration::new(keys.into_iter().collect(), vec![task])
-    }
-
-    #[test]
-    fn writes_are_converted_one_by_one() {
-        let mut thread = thread();
-        let texts = |old: Vec<u8>| old.iter().map(ToString::to_string).collect::<Vec<_>>();
-        thread.map("list", texts).unwrap();
-        thread.map("absent", texts).unwrap();
-        let (keys, _) = thread.into_parts();
-        assert_eq!(keys.get("list").unwrap().value, Some(bytes(&["1"])));
-        assert_eq!(
-            keys.get("list").unwrap().writes,
-            [bytes(&[(false, ["2"])]), bytes(&[(true, ["3"])])]
-        );
-    }
-
-    #[test]
-    fn a_whole_value_is_folded_first() {
-        let mut thread = thread();
-        let error = thread.take::<Vec<u8>>("list").unwrap_err().to_string();
-        assert!(
-            error.contains("`fold(\"list\", reduce::append)`"),
-            "{error}"
-        );
-        thread.fold("list", reduce::append::<Vec<u8>>).unwrap();
-        assert_eq!(thread.take::<Vec<u8>>("list").unwrap(), Some(vec![3]));
-        assert_eq!(thread.take::<Vec<u8>>("list").unwrap(), None);
-    }
-
-    #[test]
-    fn a_failed_step_changes_nothing() {
-        let mut changed = thread();
-        let error = changed.map("list", |old: Vec<String>| old).unwrap_err();
-        assert!(
-            error.to_string().starts_with("key `list`: it is no `"),
-            "{error}"
-        );
-        changed.take::<u8>("text").unwrap_err();
-        changed.map_item("dig", |old: String| old).unwrap_err();
-        let error = changed.rename("text", "list").unwrap_err();
-        assert!(
-            error.to_string().contains("there is a key `list` already"),
-            "{error}"
-        );
-        assert_eq!(changed.into_parts(), thread().into_parts());
-    }
-
-    #[test]
-    fn keys_and_items_take_other_forms() {
-        let mut thread = thread();
-        thread.rename("text", "number").unwrap();
-        thread.rename("text", "absent").unwrap();
-        let number: u32 = thread
-            .get::<String>("number")
-            .unwrap()
-            .unwrap()
-            .parse()
-            .unwrap();
-        thread.put("number", &number).unwrap();
-        assert_eq!(thread.keys().collect::<Vec<_>>(), ["list", "number"]);
-        assert!(thread.remove("list") && !thread.remove("list"));
-        thread.map_item("dig", |old: u8| old.to_string()).unwrap();
-        let (keys, tasks) = thread.into_parts();
-        assert_eq!(keys.get("number").unwrap().value, Some(bytes(&12_u32)));
-        assert_eq!(tasks[0].item, Some(bytes(&"7")));
-    }
-}
+mod tests;

@@ -7,10 +7,11 @@ mod names;
 mod reach;
 mod shape;
 
+use crate::edges::EdgesBySource;
 use crate::explore::{Exploration, explore};
 use crate::graph::{Graph, Source};
 use crate::problem::Problem;
-use crate::steps::{EdgesBySource, Routes};
+use crate::steps::Routes;
 
 pub(crate) use cycles::sinks;
 pub use endless::EndlessRow;

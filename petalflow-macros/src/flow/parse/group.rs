@@ -7,19 +7,19 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Token, braced, parenthesized, token};
 
-use super::ast::{Arm, Group, Mistakes, RouteName};
-use super::parse::{kw, node_ref};
-use super::readings;
+use super::{kw, node_ref};
+use crate::flow::ast::{Arm, Group, Mistakes, RouteName};
+use crate::flow::readings;
 
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Operator {
+pub(in crate::flow) enum Operator {
     And,
     Or,
 }
 
 /// Where a group stands, which decides how what it mixes is written.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Position {
+pub(in crate::flow) enum Position {
     Source,
     Target,
     Arm,

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use self::flow::{Flow, flow};
-use self::simulator::{Simulator, is_list};
+use self::simulator::Simulator;
+use crate::edges::batches;
 use crate::graph::{Graph, Target, Via};
 use crate::rules::check_with;
-use crate::steps::batches;
 use crate::together::by_pairs;
 use crate::{Analysis, Routes, Rule, Tables, explore, stuck, verdicts_of};
 
@@ -56,7 +56,7 @@ proptest! {
                 prop_assert!(seen.stuck.is_subset(&stuck), "{:?} {:?}", seen.stuck, stuck);
             }
             prop_assert!(seen.several.iter().all(|&node| exploration.pairs.contains(node, node)));
-            for edge in graph.edges.iter().filter(|edge| is_list(edge)) {
+            for edge in graph.edges.iter().filter(|edge| edge.sends_list()) {
                 let Target::Node(to) = edge.to else { unreachable!("a list goes to a node") };
                 prop_assert!(!seen.ran.contains(&to) || exploration.pairs.contains(to, to));
             }
@@ -64,7 +64,7 @@ proptest! {
             let (pairs, ran) = by_pairs(&graph, routes, &several_of(&graph, routes));
             prop_assert!(seen.ran.iter().all(|&node| ran[node as usize]));
             prop_assert!(seen.pairs.is_subset(&different(&pairs)), "{:?} {:?}", seen.pairs, different(&pairs));
-            let simple = graph.joins == 0 && !graph.nodes.iter().any(|node| node.deferred) && !graph.edges.iter().any(is_list);
+            let simple = graph.joins == 0 && !graph.nodes.iter().any(|node| node.deferred) && !graph.edges.iter().any(|edge| edge.sends_list());
             if simple && (routes == Routes::AsDeclared || several.is_empty()) {
                 prop_assert_eq!(different(&pairs), seen.pairs.clone());
             }

@@ -6,9 +6,9 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, Token, Type};
 
-use super::ast::{Guard, Interrupt, Mistakes};
-use super::parse::node_ref;
-use super::parse_closure::params;
+use super::closure::params;
+use super::node_ref;
+use crate::flow::ast::{Guard, Interrupt, Mistakes};
 use crate::node::model::Source;
 
 /// What follows `interrupt`; none if its guard is broken, which is then reported.

@@ -69,7 +69,7 @@ fn c38a_g018_nothing_starts_the_flow() {
 }
 
 #[test]
-fn c38d_g017_a_node_declared_twice() {
+fn c38d_g017_p033_a_node_declared_twice() {
     let text = "node `a` is declared twice; rename one of them, or remove it";
     says(
         "a b a",
