@@ -170,7 +170,12 @@ impl<S: State> Journal<S> {
         }
         // The changes are taken. Until this is known to be in the store, what comes next must stand alone.
         self.parent = None;
-        self.header.outline = alone.then(|| self.program.outline.clone());
+        // Nearly always it is none before and after.
+        if alone {
+            self.header.outline = Some(self.program.outline.clone());
+        } else if self.header.outline.is_some() {
+            self.header.outline = None;
+        }
         let bytes = &mut self.next.bytes;
         bytes.clear();
         if self.begin.is_empty() {

@@ -75,14 +75,14 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
         &mut self,
         watch: &mut Option<Box<Watch>>,
         shared: &Shared,
-        (state, written): (&F::State, KeySet),
+        (state, written): (&F::State, &KeySet),
         mut task: Pin<&mut (impl Future<Output = T> + Send)>,
     ) -> Result<T, Broken<F::State>> {
         loop {
             let heard = hear(watch, shared.desk.as_deref(), task.as_mut()).await;
             match heard.map_err(|stop| Broken::new(stop.into()))? {
                 Heard::Ended(ended) => return Ok(ended),
-                Heard::Called(call) => self.answer(call, watch, shared, state, written).await?,
+                Heard::Called(call) => self.answer(call, watch, shared, state, *written).await?,
             }
         }
     }
