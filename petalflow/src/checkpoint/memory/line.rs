@@ -1,53 +1,45 @@
 //! All that a memory store holds at one address.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::{Range, RangeInclusive};
 
+use super::block::Block;
 use crate::TaskId;
 use crate::checkpoint::{Stored, StoredCheckpoint, StoredWrite};
 
 /// All that stands at one address.
 #[derive(Default)]
 pub(super) struct Line {
-    /// In the order of their numbers: nearly all that is asked for is at the end.
-    checkpoints: Vec<Kept>,
-    /// What the checkpoints hold, one behind the other: an allocation for each would cost more than the copy.
-    bytes: Vec<u8>,
-    /// How many of the bytes, at the front, belong to checkpoints that were pruned.
-    pruned: usize,
+    /// None is empty.
+    blocks: VecDeque<Block>,
+    /// What is below this number was pruned, although its block is still there.
+    oldest: u64,
     /// By number, task and name.
     writes: BTreeMap<(u64, TaskId, String), Vec<u8>>,
-}
-
-/// A checkpoint. Its bytes begin where those of the one before it end.
-struct Kept {
-    seq: u64,
-    base: u64,
-    created_ms: u64,
-    end: usize,
 }
 
 impl Line {
     /// Whether all that was here is forgotten.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.checkpoints.is_empty() && self.writes.is_empty()
+        self.blocks.is_empty() && self.writes.is_empty()
     }
 
     #[inline]
     pub(super) fn newest(&self) -> Option<u64> {
-        self.checkpoints.last().map(|newest| newest.seq)
+        self.blocks.back().map(Block::newest)
     }
 
     #[inline]
     pub(super) fn append(&mut self, checkpoint: &StoredCheckpoint, settled: &Range<u64>) {
-        self.bytes.extend_from_slice(&checkpoint.bytes);
-        self.checkpoints.push(Kept {
-            seq: checkpoint.seq,
-            base: checkpoint.base,
-            created_ms: checkpoint.created_ms,
-            end: self.bytes.len(),
-        });
+        match self.blocks.back_mut() {
+            Some(block) if block.has_room(checkpoint) => block.push(checkpoint),
+            Some(block) => {
+                let next = block.next(checkpoint);
+                self.blocks.push_back(next);
+            }
+            None => self.blocks.push_back(Block::of(checkpoint)),
+        }
         if !self.writes.is_empty() {
             self.writes.retain(|(seq, ..), _| !settled.contains(seq));
         }
@@ -63,26 +55,21 @@ impl Line {
     /// The checkpoint of this number, or the newest, with all that is needed to read it.
     pub(super) fn read(&self, seq: Option<u64>) -> Option<Stored> {
         let seq = seq.or_else(|| self.newest())?;
-        let place = self.place(seq);
-        let checkpoint = self.checkpoints.get(place)?;
-        if checkpoint.seq != seq {
-            return None;
-        }
-        let chain = self.place(checkpoint.base)..=place;
+        let base = self.checkpoints(seq..=seq).next()?.base;
         let writes = self.writes(seq..seq.saturating_add(1));
         Some(Stored {
-            chain: chain.map(|place| self.checkpoint(place)).collect(),
+            chain: self.checkpoints(base..=seq).collect(),
             writes: writes.map(|(_, write)| write).collect(),
         })
     }
 
-    /// The checkpoints below a number, newest first.
-    pub(super) fn history(
+    /// The checkpoints with these numbers, in their order.
+    pub(super) fn checkpoints(
         &self,
-        before: Option<u64>,
-    ) -> impl Iterator<Item = StoredCheckpoint> + '_ {
-        let end = before.map_or(self.checkpoints.len(), |before| self.place(before));
-        (0..end).rev().map(|place| self.checkpoint(place))
+        seqs: RangeInclusive<u64>,
+    ) -> impl DoubleEndedIterator<Item = StoredCheckpoint> + '_ {
+        self.pieces(seqs)
+            .flat_map(|(block, places)| places.map(|place| block.checkpoint(place)))
     }
 
     /// What tasks have left beside these numbers.
@@ -101,50 +88,36 @@ impl Line {
 
     /// Forgets all below a number.
     pub(super) fn prune(&mut self, seq: u64) {
-        let place = self.place(seq);
-        self.pruned = self.begin(place);
-        self.checkpoints.drain(..place);
+        let gone = self.blocks.partition_point(|block| block.newest() < seq);
+        self.blocks.drain(..gone);
+        // Nothing of what is still to come is pruned.
+        self.oldest = if self.blocks.is_empty() {
+            0
+        } else {
+            self.oldest.max(seq)
+        };
         self.writes = self.writes.split_off(&first(seq));
-        // What stays is moved only when it is no more than what goes: over many calls, each byte about once.
-        if self.pruned >= self.bytes.len() - self.pruned {
-            self.bytes.drain(..self.pruned);
-            for kept in &mut self.checkpoints {
-                kept.end -= self.pruned;
-            }
-            self.pruned = 0;
-            self.bytes.shrink_to(2 * self.bytes.len());
-        }
     }
 
     /// How many checkpoints there are, how many bytes they hold, and when the newest was made.
     pub(super) fn sizes(&self) -> (u64, u64, Option<u64>) {
-        let made = self.checkpoints.iter().map(|kept| kept.created_ms).max();
-        let bytes = self.bytes.len() - self.pruned;
-        (self.checkpoints.len() as u64, bytes as u64, made)
+        let pieces = self.pieces(0..=u64::MAX);
+        pieces.fold((0, 0, None), |(count, bytes, made), (block, places)| {
+            let (more, latest) = block.size(places.clone());
+            (count + places.len() as u64, bytes + more, made.max(latest))
+        })
     }
 
-    /// Where the checkpoints begin whose number is not below this one.
-    #[inline]
-    fn place(&self, seq: u64) -> usize {
-        self.checkpoints.partition_point(|kept| kept.seq < seq)
-    }
-
-    /// Where the bytes of the checkpoint at a place begin, or would.
-    fn begin(&self, place: usize) -> usize {
-        match place.checked_sub(1) {
-            Some(before) => self.checkpoints[before].end,
-            None => self.pruned,
-        }
-    }
-
-    fn checkpoint(&self, place: usize) -> StoredCheckpoint {
-        let kept = &self.checkpoints[place];
-        StoredCheckpoint {
-            seq: kept.seq,
-            base: kept.base,
-            created_ms: kept.created_ms,
-            bytes: self.bytes[self.begin(place)..kept.end].to_vec(),
-        }
+    /// Where these numbers stand.
+    fn pieces(
+        &self,
+        seqs: RangeInclusive<u64>,
+    ) -> impl DoubleEndedIterator<Item = (&Block, Range<usize>)> {
+        let (from, to) = (self.oldest.max(*seqs.start()), *seqs.end());
+        let begin = self.blocks.partition_point(|block| block.newest() < from);
+        let end = self.blocks.partition_point(|block| block.oldest() <= to);
+        let blocks = self.blocks.range(begin..end.max(begin));
+        blocks.map(move |block| (block, block.places(from, to)))
     }
 }
 
@@ -168,7 +141,7 @@ mod tests {
     }
 
     fn numbers(line: &Line) -> Vec<u64> {
-        let checkpoints: Vec<_> = line.history(None).collect();
+        let checkpoints: Vec<_> = line.checkpoints(0..=u64::MAX).collect();
         for found in &checkpoints {
             assert_eq!(*found, checkpoint(found.seq));
         }
@@ -184,7 +157,7 @@ mod tests {
             }
             line.prune(cut);
             line.append(&checkpoint(8), &(0..0));
-            let stays: Vec<u64> = (cut.min(8)..=8).rev().collect();
+            let stays: Vec<u64> = (cut.min(8)..=8).collect();
             assert_eq!(numbers(&line), stays);
             let count = stays.len() as u64;
             assert_eq!(line.sizes(), (count, 10 * count, Some(8)));
@@ -192,13 +165,27 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_cut_after_each_append_holds_little_more_than_what_stays() {
+    fn what_fills_many_blocks_is_found_in_all_of_them() {
+        let large = |seq| StoredCheckpoint {
+            bytes: vec![7; 30_000],
+            ..checkpoint(seq)
+        };
         let mut line = Line::default();
-        for seq in 0..1_000 {
-            line.append(&checkpoint(seq), &(0..0));
-            line.prune(seq.saturating_sub(2));
-            assert!(line.bytes.len() <= 80);
+        for seq in 0..20 {
+            line.append(&large(seq), &(0..0));
         }
-        assert_eq!(numbers(&line), [999, 998, 997]);
+        for (from, to) in [(0, 19), (1, 1), (3, 12), (5, 4), (19, u64::MAX), (30, 40)] {
+            let found: Vec<u64> = line.checkpoints(from..=to).map(|found| found.seq).collect();
+            let kept: Vec<u64> = (from..=to.min(19)).collect();
+            assert_eq!(found, kept);
+        }
+        line.prune(11);
+        assert_eq!(line.sizes(), (9, 270_000, Some(19)));
+        assert!(line.blocks.len() <= 5, "pruned blocks are let go");
+        assert_eq!(line.read(Some(10)), None);
+        assert_eq!(
+            line.read(Some(11)).map(|stored| stored.chain),
+            Some(vec![large(11)])
+        );
     }
 }

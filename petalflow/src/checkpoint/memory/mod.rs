@@ -1,5 +1,6 @@
 //! The store of tests and of programs whose threads need not outlive them.
 
+mod block;
 mod line;
 
 use std::collections::{BTreeMap, HashMap};
@@ -204,7 +205,13 @@ impl Store for MemoryStore {
     ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
         let threads = self.lock();
         let line = threads.line(address);
-        let checkpoints = line.map(|line| line.history(before).take(limit).collect());
+        let checkpoints = line.map(|line| match before {
+            Some(0) => Vec::new(),
+            before => {
+                let below = 0..=before.map_or(u64::MAX, |before| before - 1);
+                line.checkpoints(below).rev().take(limit).collect()
+            }
+        });
         ready(Ok(checkpoints.unwrap_or_default()))
     }
 
