@@ -51,10 +51,10 @@ pub use pairs::{PairTable, Pairs, PairsRef};
 pub use paths::{PathEdge, Paths, PathsRef, kind};
 pub use picture::{dot, mermaid};
 pub use problem::{Problem, Site};
-pub use report::{report, report_arm, report_routes, route_problems, route_table};
+pub use report::{report, report_arm, report_routes, route_problems};
 pub use rule::Rule;
 pub use rules::{EndlessRow, check, check_with};
-pub use similar::{same, similar, similar_in};
+pub use similar::{same, similar};
 #[doc(hidden)]
 pub use sorted::{SortedMap, SortedSet};
 pub use steps::Routes;

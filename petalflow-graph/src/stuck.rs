@@ -1,10 +1,10 @@
 //! Joins that can be left holding an arrival when nothing else can run.
 
-use crate::sorted::{SortedMap, SortedSet};
 use std::collections::VecDeque;
 
 use crate::edges::{EdgesBySource, batches, routes};
 use crate::graph::{Graph, Source, Target, Via};
+use crate::sorted::{SortedMap, SortedSet};
 use crate::steps::Shape;
 use crate::walk::Walk;
 

@@ -9,7 +9,8 @@ use futures_core::Stream;
 
 use super::mode::{EventsOf, Modes};
 use super::{Event, EventKind, Sink};
-use crate::{Flow, Namespace, Run, RunErrorKind};
+use crate::thread::Paused;
+use crate::{Flow, Namespace, Run};
 
 /// The events of a run. Polling it drives the run; dropping it cancels the run.
 ///
@@ -193,18 +194,13 @@ impl<F: Flow> Stream for Events<F> {
                 Ok(state) => (0, EventKind::Finished { state }),
                 Err(error) => {
                     let superstep = error.superstep();
-                    match error.kind() {
-                        RunErrorKind::Interrupted { interrupts } => {
-                            let interrupts = interrupts.clone();
-                            match error.into_state() {
-                                Some(state) => {
-                                    (superstep, EventKind::Interrupted { interrupts, state })
-                                }
-                                None => unreachable!("a run that is interrupted has a state"),
-                            }
+                    let kind = match error.paused() {
+                        Ok(Paused { state, interrupts }) => {
+                            EventKind::Interrupted { interrupts, state }
                         }
-                        _ => (superstep, EventKind::Failed { error }),
-                    }
+                        Err(error) => EventKind::Failed { error },
+                    };
+                    (superstep, kind)
                 }
             };
             self.sink.send(Event {

@@ -9,6 +9,12 @@ mod resume;
 
 use std::fmt;
 
+use serde::de::{Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use crate::TaskId;
+use crate::checkpoint::{Bytes, CodecError, Unpack, decode, unpack};
+
 pub use answer::Answer;
 pub use approval::Approval;
 pub(crate) use approval::Decision;
@@ -17,12 +23,6 @@ pub use petalflow_macros::Ask;
 pub use resume::Resume;
 
 pub use crate::flow::Guard;
-
-use serde::de::{Deserialize, Deserializer};
-use serde::ser::{Serialize, Serializer};
-
-use crate::TaskId;
-use crate::checkpoint::{Bytes, CodecError, Unpack, decode, unpack};
 
 /// Names a question within a thread: the same for as long as it waits, so that an answer can be addressed to it.
 ///
@@ -355,6 +355,16 @@ impl From<CodecError> for AnswerError {
     }
 }
 
+/// Writes several, with commas between them.
+pub(crate) fn write_all(interrupts: &[Interrupt], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (place, interrupt) in interrupts.iter().enumerate() {
+        let comma = if place > 0 { ", " } else { "" };
+        write!(f, "{comma}{interrupt}")?;
+    }
+    Ok(())
+}
+
+/// What may be answered, with the ids to do so.
 #[inline]
 pub(crate) fn open(waiting: &[Interrupt]) -> String {
     if waiting.is_empty() {

@@ -87,6 +87,11 @@ impl<F: Flow> Thread<F> {
     /// # Errors
     ///
     /// When the thread waits for no such question, or for several: answer by id then, with [`resume`](Self::resume).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops the run at once, as with [`ThreadRun`]; until the answer has been written down the question
+    /// stays asked.
     pub async fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Outcome<F::State>, RunError> {
         let refused = |error| RunError::of_thread(error, self.threads.flow.name());
         let snapshot = self.state().await.map_err(refused)?;
@@ -136,6 +141,10 @@ impl<F: Flow> Thread<F> {
     /// # Errors
     ///
     /// When the store fails, or what it holds does not fit the program.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
     pub async fn state(&self) -> Result<Option<Snapshot<F::State>>, ThreadError> {
         self.snapshot(None).await
     }
@@ -145,6 +154,10 @@ impl<F: Flow> Thread<F> {
     /// # Errors
     ///
     /// When there is no such checkpoint, the store fails, or what it holds does not fit the program.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
     pub async fn at(&self, checkpoint: u64) -> Result<Snapshot<F::State>, ThreadError> {
         let snapshot = self.snapshot(Some(checkpoint)).await?;
         snapshot.ok_or_else(|| ThreadError::UnknownCheckpoint {
@@ -166,6 +179,10 @@ impl<F: Flow> Thread<F> {
     /// # Errors
     ///
     /// When the store fails, or what it holds cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
     pub async fn history(&self, query: HistoryQuery) -> Result<Vec<CheckpointInfo>, ThreadError> {
         /// How many are read at once.
         const PAGE: usize = 100;
@@ -200,6 +217,10 @@ impl<F: Flow> Thread<F> {
     /// When there is no such checkpoint, what a sub-flow knew then is not stored any more, the thread is busy, or the store
     /// fails. After a failure of the store, fork again before the thread is resumed: some of its sub-flows may have been
     /// taken back already.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future is like a failure of the store: fork again before the thread is resumed.
     pub async fn fork(&self, checkpoint: u64) -> Result<u64, ThreadError> {
         let archive = self.checked()?;
         let _claim = self.claim(&archive).await?;
@@ -213,6 +234,10 @@ impl<F: Flow> Thread<F> {
     ///
     /// When there is no such checkpoint, what a sub-flow knew then is not stored any more, the other thread exists, one of the
     /// two is busy, or the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread stays as it is.
     pub async fn fork_to(
         &self,
         checkpoint: u64,
@@ -232,6 +257,10 @@ impl<F: Flow> Thread<F> {
     /// # Errors
     ///
     /// When the other thread exists, one of the two is busy, or the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread stays as it is.
     pub async fn copy_to(&self, id: impl Into<Arc<str>>) -> Result<Self, ThreadError> {
         let other = Thread::new(self.threads.clone(), id.into());
         let (from, to) = (self.checked()?, other.checked()?);
@@ -257,6 +286,10 @@ impl<F: Flow> Thread<F> {
     ///
     /// When the thread does not exist or is busy, a write is refused, an edit names an unknown node, or the store fails.
     /// Nothing is changed then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the thread as before the call or as after it.
     pub async fn update(&self, edit: Edit<F::State>) -> Result<u64, ThreadError> {
         let checkpoints = self.update_all(vec![vec![edit]]).await?;
         Ok(checkpoints.into_iter().next_back().unwrap_or_default())
@@ -267,7 +300,12 @@ impl<F: Flow> Thread<F> {
     ///
     /// # Errors
     ///
-    /// As [`update`](Self::update); when there is no superstep, or one without edits.
+    /// As [`update`](Self::update); when there is no superstep, or one without edits. What writes of an edit do to each other
+    /// is only seen when the superstep is reached: those before it are kept then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the thread as it was after one of the supersteps, or before the first.
     pub async fn update_all(
         &self,
         supersteps: Vec<Vec<Edit<F::State>>>,
@@ -282,6 +320,10 @@ impl<F: Flow> Thread<F> {
     /// # Errors
     ///
     /// When the thread is busy or the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves every checkpoint that is kept, and may leave some that are not.
     pub async fn prune(&self, keep: Keep) -> Result<(), ThreadError> {
         let archive = self.checked()?;
         let _claim = self.claim(&archive).await?;
@@ -293,6 +335,10 @@ impl<F: Flow> Thread<F> {
     /// # Errors
     ///
     /// When the thread is busy or the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the thread as before the call or as after it.
     pub async fn delete(&self) -> Result<(), ThreadError> {
         let archive = self.checked()?;
         let _claim = self.claim(&archive).await?;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::State;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, write_all};
 
 /// What a thread's run comes to: its end, or questions.
 ///
@@ -104,11 +104,7 @@ impl<S: State> fmt::Debug for Paused<S> {
 impl<S: State> fmt::Display for Paused<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the run has not ended: ")?;
-        for (place, interrupt) in self.interrupts.iter().enumerate() {
-            let comma = if place > 0 { ", " } else { "" };
-            write!(f, "{comma}{interrupt}")?;
-        }
-        Ok(())
+        write_all(&self.interrupts, f)
     }
 }
 

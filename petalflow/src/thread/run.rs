@@ -4,9 +4,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::{Outcome, Paused};
+use super::Outcome;
 use crate::event::Events;
-use crate::{Flow, Run, RunError, RunErrorKind};
+use crate::{Flow, Run, RunError};
 
 /// A run on a thread: a future of its [`Outcome`], or a stream of [events](Self::events).
 ///
@@ -97,16 +97,7 @@ impl<F: Flow> Future for ThreadRun<F> {
         let result = std::task::ready!(Pin::new(&mut self.0).poll(cx));
         Poll::Ready(match result {
             Ok(state) => Ok(Outcome::Finished(state)),
-            Err(error) => match error.kind() {
-                RunErrorKind::Interrupted { interrupts } => {
-                    let interrupts = interrupts.clone();
-                    match error.into_state() {
-                        Some(state) => Ok(Outcome::Paused(Paused { state, interrupts })),
-                        None => unreachable!("a run that is interrupted has a state"),
-                    }
-                }
-                _ => Err(error),
-            },
+            Err(error) => error.paused().map(Outcome::Paused),
         })
     }
 }

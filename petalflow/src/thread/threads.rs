@@ -113,6 +113,10 @@ impl<F: Flow> Threads<F> {
     /// # Errors
     ///
     /// When the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
     pub async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError> {
         Ok(self.store.threads(query).await?)
     }

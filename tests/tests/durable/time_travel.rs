@@ -1,10 +1,10 @@
 //! Going back, going elsewhere, changing what is.
 
 use petalflow::checkpoint::MemoryStore;
-use petalflow::thread::{Edit, HistoryQuery, Keep};
+use petalflow::prelude::*;
+use petalflow::thread::{Edit, HistoryQuery, Keep, ThreadError};
 
 use crate::support::{Log, LogXs, Trace, appending, both, list, twin};
-use petalflow::prelude::*;
 
 appending! { a b c }
 

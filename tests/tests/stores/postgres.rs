@@ -40,7 +40,7 @@ impl ServerStore for PostgresStore {
 other_process_tests!(PostgresStore);
 
 async fn open(url: &str, schema: &str) -> Result<PostgresStore, StoreError> {
-    ServerStore::open(url, schema).await
+    <PostgresStore as ServerStore>::open(url, schema).await
 }
 
 /// The shared server, or none and a word about it.

@@ -45,7 +45,7 @@ impl ServerStore for RedisStore {
 other_process_tests!(RedisStore);
 
 async fn open(url: &str, prefix: &str) -> Result<RedisStore, StoreError> {
-    ServerStore::open(url, prefix).await
+    <RedisStore as ServerStore>::open(url, prefix).await
 }
 
 /// The shared server, or none and a word about it.

@@ -96,6 +96,10 @@ impl SqliteStore {
     ///
     /// [`NewerLayout`](StoreError::NewerLayout) if a newer petalflow has written it. [`Unavailable`](StoreError::Unavailable) if
     /// it cannot be opened or written just now. [`Other`](StoreError::Other) if it is no database, or one of another program.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the file as it was or as it should be; a new one may be left, ready to be used.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::options(path).open().await
     }

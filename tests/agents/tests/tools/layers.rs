@@ -1,5 +1,9 @@
 //! i028: everything that can stand around a tool.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
 use petalflow::Retry;
 use petalflow::cache::MemoryCache;
 use petalflow::tool::layer::{
@@ -7,9 +11,6 @@ use petalflow::tool::layer::{
 };
 use petalflow::tool::{FuncTool, Tool, ToolContext};
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use tokio::time::Instant;
 
 use super::call;
