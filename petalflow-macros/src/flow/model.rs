@@ -306,6 +306,9 @@ impl Model {
         if let Some(&place) = self.places.get(&key) {
             return Some(place);
         }
+        if mistakes.lost_words.contains(&node.name()) {
+            return None;
+        }
         let names: Vec<&str> = self.nodes.iter().map(|node| &*node.name).collect();
         let similar = similar(&key, names.iter().copied());
         mistakes.errors.rule(

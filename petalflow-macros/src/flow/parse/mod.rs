@@ -5,7 +5,7 @@ mod group;
 mod interrupt;
 mod subflow;
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::{
@@ -48,21 +48,19 @@ impl Parse for FlowAst {
                 "expected the state of `{name}` in parentheses: `{name}(State) {{ .. }}`"
             )));
         }
-        let state;
-        parenthesized!(state in input);
-        let ty: Type = state.parse()?;
-        if !state.is_empty() {
-            return Err(state.error("a flow has one state"));
-        }
         let mut mistakes = Mistakes::default();
-        if !input.peek(token::Brace) {
-            return Err(input.error(format_args!(
+        let ty = state(input, &name, &mut mistakes)?;
+        let statements = if input.peek(token::Brace) {
+            let body;
+            braced!(body in input);
+            statements(&body, &ty, &mut mistakes)
+        } else {
+            mistakes.lose(input.error(format_args!(
                 "expected the graph of `{name}` in braces: `{{ START -> .. }}`"
             )));
-        }
-        let body;
-        braced!(body in input);
-        let statements = statements(&body, &ty, &mut mistakes);
+            input.parse::<TokenStream>()?;
+            Vec::new()
+        };
         if !input.is_empty() {
             mistakes
                 .errors
@@ -80,6 +78,25 @@ impl Parse for FlowAst {
     }
 }
 
+/// The state in its parentheses. Without it there is no flow.
+fn state(input: ParseStream, name: &Ident, mistakes: &mut Mistakes) -> syn::Result<Type> {
+    let content;
+    let parens = parenthesized!(content in input);
+    let no_type = |at: Span| {
+        let text = format_args!("expected the type that is the state of `{name}`: `{name}(State)`");
+        syn::Error::new(at, text)
+    };
+    if content.is_empty() {
+        return Err(no_type(parens.span.join()));
+    }
+    let state = content.parse().map_err(|error| no_type(error.span()))?;
+    if !content.is_empty() {
+        mistakes.errors.push(content.error("a flow has one state"));
+        content.parse::<TokenStream>()?;
+    }
+    Ok(state)
+}
+
 fn statements(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> Vec<Statement> {
     let mut statements = Vec::new();
     while !input.is_empty() {
@@ -89,6 +106,7 @@ fn statements(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> Vec<
         {
             continue;
         }
+        let (begin, before) = (input.fork(), mistakes.errors.count());
         match statement(input, state, mistakes) {
             Ok(statement) => {
                 statements.extend(statement);
@@ -103,8 +121,20 @@ fn statements(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> Vec<
                 skip_to_semicolon(input);
             }
         }
+        if mistakes.errors.count() > before {
+            mistakes.lose_words(up_to_semicolon(&begin));
+        }
     }
     statements
+}
+
+/// The tokens of a statement.
+fn up_to_semicolon(input: ParseStream) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    while !input.is_empty() && !input.peek(Token![;]) {
+        tokens.extend(input.parse::<TokenTree>());
+    }
+    tokens
 }
 
 /// What to say of a token after a statement that seems complete.
