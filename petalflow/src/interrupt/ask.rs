@@ -48,7 +48,8 @@ pub trait Ask: Serialize + Send + Sync + 'static {
         String::new()
     }
 
-    /// After how long the question answers itself, and how. Looked at when the thread is resumed.
+    /// After how long the question answers itself, and how. Looked at when the thread is resumed, and decided then: an answer
+    /// that comes with the resume still counts, and one that comes later is refused.
     fn expires(&self) -> Option<Expiry<Self::Answer>> {
         None
     }

@@ -256,7 +256,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// # Errors
     ///
-    /// When the other thread exists, one of the two is busy, or the store fails.
+    /// When there is no such thread, the other one exists, one of the two is busy, or the store fails.
     ///
     /// # Cancel safety
     ///
@@ -264,8 +264,15 @@ impl<F: Flow> Thread<F> {
     pub async fn copy_to(&self, id: impl Into<Arc<str>>) -> Result<Self, ThreadError> {
         let other = Thread::new(self.threads.clone(), id.into());
         let (from, to) = (self.checked()?, other.checked()?);
+        if self.id == other.id {
+            // Claimed twice, it would wait for itself.
+            return Err(other.exists());
+        }
         let _claims = (self.claim(&from).await?, other.claim(&to).await?);
         other.must_be_new().await?;
+        if from.history("", None, 1).await?.is_empty() {
+            return Err(self.unknown());
+        }
         stored::copy(&from, &to).await?;
         Ok(other)
     }
@@ -274,10 +281,14 @@ impl<F: Flow> Thread<F> {
         if self.threads.store.namespaces(&self.id).await?.is_empty() {
             return Ok(());
         }
-        Err(ThreadError::Request(format!(
+        Err(self.exists())
+    }
+
+    fn exists(&self) -> ThreadError {
+        ThreadError::Request(format!(
             "there is a thread `{}` already; delete it first, or take another id",
             self.id
-        )))
+        ))
     }
 
     /// Changes the thread's state from outside, as one superstep, and says the number of the new checkpoint.

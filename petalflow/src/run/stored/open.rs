@@ -258,7 +258,7 @@ impl<S: State> Opening<'_, S> {
             updates,
             goto,
         } = resume;
-        let changed =
+        let mut changed =
             !answers.is_empty() || !approvals.is_empty() || !updates.is_empty() || !goto.is_empty();
         // Whoever asks again after a crash hears the same.
         let mut rejected = (header.cause == Cause::Rejected && !changed)
@@ -281,6 +281,7 @@ impl<S: State> Opening<'_, S> {
         for answer in answers {
             self.answer(answer, &mut waiting)?;
         }
+        changed |= self.expire(&mut waiting);
         for update in updates {
             let update = update.map_err(|error| AnswerError::Value(error.to_string()))?;
             self.write(&mut state, &mut written, update)?;
