@@ -4,6 +4,8 @@ mod anthropic;
 mod cancel;
 mod failures;
 mod gemini;
+mod odd;
 mod openai;
 mod recorded;
 mod responses;
+mod sent;
