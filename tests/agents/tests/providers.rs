@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod cancel;
+mod encrypted;
 mod failures;
 mod gemini;
 mod odd;

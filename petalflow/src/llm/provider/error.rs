@@ -165,9 +165,24 @@ impl Failures {
             LlmErrorKind::Connection
         };
         // The first message only names the address, which may have a key in it: the causes say what happened.
+        let host = error
+            .url()
+            .and_then(reqwest::Url::host_str)
+            .unwrap_or_default();
+        if let Some(problem) = crate::https::distrusted(error) {
+            // Asking again would not help.
+            return self.error(
+                LlmErrorKind::Request,
+                &format!(
+                    "the certificate of `{host}` is not trusted: {problem}; if it is right, trust its issuer with \
+                     `with_root_certificate` or the variable SSL_CERT_FILE"
+                ),
+            );
+        }
         let mut what = match kind {
             LlmErrorKind::Timeout => "it did not answer in time".to_string(),
             LlmErrorKind::Request => "the request cannot be sent".to_string(),
+            _ if error.is_connect() && !host.is_empty() => format!("no connection to `{host}`"),
             _ if error.is_connect() => "no connection".to_string(),
             _ => "the connection broke off".to_string(),
         };

@@ -55,6 +55,8 @@ pub struct ProviderModel {
     key: Option<String>,
     prices: Prices,
     timeouts: http::Timeouts,
+    /// Certificates that are trusted beside the machine's.
+    trusted: Vec<String>,
     /// Built with the first request; the text is why it could not be.
     client: OnceLock<Result<Client, String>>,
 }
@@ -140,6 +142,7 @@ impl ProviderModel {
             key: None,
             prices: Prices::new(),
             timeouts: http::Timeouts::default(),
+            trusted: Vec::new(),
             client: OnceLock::new(),
         }
     }
@@ -193,8 +196,30 @@ impl ProviderModel {
         self
     }
 
+    /// The same, trusting servers whose certificate this one has signed, given as PEM. Those that the machine trusts are trusted in
+    /// any case; `SSL_CERT_FILE` and `SSL_CERT_DIR` say where they are.
+    ///
+    /// ```no_run
+    /// use petalflow::llm::ProviderModel;
+    ///
+    /// # fn main() -> std::io::Result<()> {
+    /// let ours = std::fs::read_to_string("/etc/ssl/company-root.pem")?;
+    /// let model = ProviderModel::openai_compatible("https://models.internal/v1", "qwen3").with_root_certificate(ours);
+    /// # let _ = model;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_root_certificate(mut self, pem: impl Into<String>) -> Self {
+        self.trusted.push(pem.into());
+        self.client = OnceLock::new();
+        self
+    }
+
     fn client(&self) -> Result<&Client, LlmError> {
-        let built = self.client.get_or_init(|| http::client(&self.timeouts));
+        let built = self
+            .client
+            .get_or_init(|| http::client(&self.timeouts, &self.trusted));
         built.as_ref().map_err(|message| {
             LlmError::request(format!("no HTTP client for `{}`: {message}", self.name))
         })
