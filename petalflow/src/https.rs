@@ -1,8 +1,8 @@
 //! What encrypts the connections of HTTP clients.
 
-use std::error::Error;
-use std::io;
 use std::sync::{Arc, OnceLock};
+#[cfg(feature = "genai")]
+use std::{error::Error, io};
 
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
@@ -34,6 +34,7 @@ fn machines() -> RootCertStore {
 }
 
 /// What is wrong with the other side's certificate, if that is why a request failed.
+#[cfg(feature = "genai")]
 pub(crate) fn distrusted(error: &(dyn Error + 'static)) -> Option<String> {
     let mut cause = Some(error);
     while let Some(error) = cause {
