@@ -61,7 +61,7 @@ pub struct ProviderModel {
     client: OnceLock<Result<Client, String>>,
 }
 
-/// Servers that speak OpenAI's language and fail over messages with thoughts in them. Others, such as DeepSeek's, fail without.
+/// Servers that speak OpenAI's language and fail over messages with thoughts in them. Some others fail without.
 const STRICT: [&str; 3] = ["api.openai.com", "api.groq.com", "api.cerebras.ai"];
 
 /// Where Ollama speaks OpenAI's language, in which calls have ids and answers schemas. In its own they have not.
@@ -306,6 +306,8 @@ impl LlmClient for ProviderModel {
                 (Some(Ok(response)), _) => response,
                 (Some(Err(error)), _) => return Err(failures.refusal(&error)),
                 (None, Ok(answer)) => response::of(answer),
+                // What the library misses in it says little.
+                (None, Err(_)) if body.is_some() => return Err(failures.empty(body.as_ref())),
                 (None, Err(error)) => return Err(failures.of(error)),
             };
             if wire::is_empty(&response) {

@@ -59,9 +59,14 @@ impl ChatFrameSink for Seen {
 
 impl Frames {
     fn read(&mut self, data: &str) {
-        let joined = match self.begun.is_empty() {
-            true => Cow::Borrowed(data),
-            false => Cow::Owned(format!("{}\n{data}", std::mem::take(&mut self.begun))),
+        let joined = if self.begun.is_empty() {
+            Cow::Borrowed(data)
+        } else {
+            Cow::Owned(format!(
+                "{}
+{data}",
+                std::mem::take(&mut self.begun)
+            ))
         };
         let frame = serde_json::from_str(&joined);
         self.sound = frame.as_ref().err().is_none_or(serde_json::Error::is_eof);

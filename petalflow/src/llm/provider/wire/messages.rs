@@ -90,12 +90,13 @@ impl Blocks {
         match &mut self.open {
             Open::Other => {}
             Open::Call(place) => {
-                deltas.extend(words(delta, "/partial_json").map(|arguments| Delta::Call {
+                let piece = words(delta, "/partial_json").map(|arguments| Delta::Call {
                     place: *place,
                     id: None,
                     name: None,
                     arguments,
-                }))
+                });
+                deltas.extend(piece);
             }
             Open::Thought { signature, seen } => {
                 if let Some(thought) = words(delta, "/thinking") {
