@@ -56,7 +56,9 @@ pub(crate) fn parse(input: ParseStream, errors: &mut Errors) -> Vec<Opt> {
 }
 
 fn parse_one(input: ParseStream) -> syn::Result<Opt> {
-    let name = Ident::parse_any(input)?;
+    let name = Ident::parse_any(input).map_err(|error| {
+        syn::Error::new(error.span(), "expected an option, such as `name = value`")
+    })?;
     let value = if input.parse::<Option<Token![=]>>()?.is_some() {
         Some(input.parse()?)
     } else if input.is_empty() || input.peek(Token![,]) {

@@ -154,7 +154,7 @@ async fn an_answer_that_is_no_json_is_an_error() {
         if asked.path.contains("stream") || asked.body["stream"] == true {
             vec![
                 events(),
-                chunk("event: message_start\ndata: {\"choices\": [{\"del\n\n"),
+                chunk("event: message_start\ndata: {\"choices\": [}\n\n"),
                 end(),
             ]
         } else {

@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use super::super::{Delta, Media, MediaSource, Part};
+use super::super::super::{Media, MediaSource};
+use super::{About, Delta, Part, counts};
 
 /// Reads the chunks of one answer.
 #[derive(Debug, Default)]
@@ -14,16 +15,28 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// What a chunk brings; none where it is no chunk of Gemini's.
-    pub(super) fn read(&mut self, chunk: &Value) -> Option<Vec<Delta>> {
-        let candidate = chunk.get("candidates")?.get(0);
-        let parts = candidate.and_then(|candidate| candidate.pointer("/content/parts")?.as_array());
+    pub(super) fn read(&mut self, chunk: &Value, about: &mut About) -> Vec<Delta> {
+        about.id = about.id.take().or_else(|| text(chunk, "responseId"));
+        about.model = about.model.take().or_else(|| text(chunk, "modelVersion"));
+        if let Some(usage) = chunk.get("usageMetadata").filter(|usage| usage.is_object()) {
+            about.usage = counts::gemini(usage);
+        }
+        let feedback = chunk.get("promptFeedback");
+        let blocked = feedback.and_then(|feedback| text(feedback, "blockReason"));
+        about.blocked = about.blocked.take().or(blocked);
+        let Some(candidate) = chunk.pointer("/candidates/0") else {
+            return Vec::new();
+        };
+        about.finish = text(candidate, "finishReason").or_else(|| about.finish.take());
+        let parts = candidate
+            .pointer("/content/parts")
+            .and_then(Value::as_array);
         let mut deltas = Vec::new();
         for part in parts.into_iter().flatten() {
             self.part(part, &mut deltas);
             deltas.extend(text(part, "thoughtSignature").map(Delta::Signature));
         }
-        Some(deltas)
+        deltas
     }
 
     fn part(&mut self, part: &Value, deltas: &mut Vec<Delta>) {
@@ -110,14 +123,14 @@ fn text(value: &Value, field: &str) -> Option<String> {
 mod tests {
     use serde_json::json;
 
-    use super::super::super::{Aggregate, LlmResponse};
+    use super::super::super::super::{Aggregate, LlmResponse};
     use super::*;
 
     fn joined(chunks: &[Value]) -> LlmResponse {
         let (mut reader, mut answer) = (Chunks::default(), Aggregate::new());
         for parts in chunks {
             let chunk = json!({"candidates": [{"content": {"parts": parts}}]});
-            let deltas = reader.read(&chunk).unwrap();
+            let deltas = reader.read(&chunk, &mut About::default());
             deltas.iter().for_each(|delta| answer.push(delta));
         }
         answer.finish(LlmResponse::default())
@@ -168,14 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_chunk_is_none_and_nonsense_is_nothing() {
+    fn nonsense_is_nothing() {
         let mut reader = Chunks::default();
-        assert_eq!(reader.read(&json!({"choices": []})), None);
         for nonsense in [
             json!({"candidates": null}),
             json!({"candidates": [{"content": {"parts": [1, null, {"functionCall": 3}, {"inlineData": {}}]}}]}),
         ] {
-            reader.read(&nonsense);
+            reader.read(&nonsense, &mut About::default());
         }
     }
 }
