@@ -1,10 +1,12 @@
 //! Callbacks around models, and the steps before a request.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use petalflow::BoxError;
-use petalflow::agent::{Agent, AgentEvent, ModelCall, RequestProcessor};
-use petalflow::llm::{ChatMessage, LlmError, LlmErrorKind, LlmResponse, Reply};
+use petalflow::agent::{Agent, AgentEvent, Mode, ModelCall, RequestProcessor, What};
+use petalflow::llm::{ChatMessage, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel};
 use petalflow::middleware::BoxFuture;
 use petalflow::tool::{ToolRegistry, ToolSet};
 use serde_json::json;
@@ -153,6 +155,67 @@ async fn a010_a_processor_may_add_events_before_the_model_is_asked() {
     assert_eq!(shape(&events), ["wait a moment", "noon", "hello"]);
     let authors: Vec<&str> = events.iter().map(|event| &*event.author).collect();
     assert_eq!(authors, ["agent", "clock", "agent"]);
+}
+
+#[tokio::test]
+async fn a010_what_a_processor_adds_is_heard_at_once() {
+    // The model never answers: what is heard is heard before.
+    let model = ScriptedModel::new([Reply::pieces(["never"]).every(Duration::from_secs(3600))]);
+    let agent = Agent::new(model).processor(Step("notes", |call| {
+        call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));
+        Ok(())
+    }));
+    let mut events = agent.events("hello");
+    let heard = tokio::time::timeout(Duration::from_secs(5), events.next());
+    let heard = heard.await.expect("it is heard at once").unwrap();
+    let What::Event(event) = &heard.what else {
+        panic!("{heard:?}")
+    };
+    assert_eq!(
+        (event.text(), event.partial),
+        ("wait a moment".into(), false)
+    );
+    let task = heard.task.as_ref().unwrap();
+    assert_eq!((&*task.node, task.attempt), ("ask", 1));
+    // Who has heard enough stops before the model is asked.
+    drop(events);
+
+    // It stands in the conversation under the same id.
+    let (agent, model) = scripted(["hello"]);
+    let agent = agent.processor(Step("notes", |call| {
+        call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));
+        Ok(())
+    }));
+    let mut stream = agent.events("hello");
+    let mut heard = Vec::new();
+    while let Some(progress) = stream.next().await {
+        match progress.what {
+            What::Event(event) => {
+                if heard.is_empty() {
+                    assert!(model.requests().is_empty(), "before the model is asked");
+                }
+                heard.push(event);
+            }
+            What::Finished(talk) => assert_eq!(talk.events[1..], heard),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(shape(&heard), ["wait a moment", "hello"], "each once");
+}
+
+#[tokio::test]
+async fn a010_what_is_added_within_an_agent_within_an_agent_is_heard_once() {
+    let (inner, _) = scripted(["hola"]);
+    let inner = inner.name("translator").mode(Mode::SingleTurn);
+    let inner = inner.processor(Step("notes", |call| {
+        call.emit(AgentEvent::new("", ChatMessage::assistant("one word")));
+        Ok(())
+    }));
+    let ask = Reply::call("translator", json!({ "request": "hello" }));
+    let (agent, _) = scripted([ask, "done".into()]);
+    let (heard, talk) = events(&agent.agent(inner), "hello").await;
+    assert_eq!(shape(&heard)[1..3], ["one word", "hola"]);
+    assert_eq!(heard, talk.events[1..]);
 }
 
 #[tokio::test]

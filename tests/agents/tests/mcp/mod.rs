@@ -1,5 +1,6 @@
 //! MCP servers: ours at one end, ours or a broken one at the other.
 
+mod agents;
 mod broken;
 mod calls;
 mod child;
