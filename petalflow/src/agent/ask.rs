@@ -145,6 +145,7 @@ fn said(
         error,
         interrupted: response.interrupted,
         finish: response.finish,
+        meta: response.meta,
         usage: (response.usage != crate::llm::TokenUsage::default()).then_some(response.usage),
         ..filled
     };

@@ -13,6 +13,8 @@ use crate::llm::{ChatMessage, Part};
 /// How a turn begins.
 pub(super) struct Begun {
     pub(super) invocation: String,
+    /// What the user said without the credentials in it, if there were some: nobody but the calls that asked sees them.
+    pub(super) message: Option<ChatMessage>,
     pub(super) events: Vec<AgentEvent>,
     pub(super) speakers: Vec<Speaker>,
     /// The calls that the user has just decided about.
@@ -34,12 +36,17 @@ pub(super) fn begin(
         }
         return Ok(Begun {
             invocation,
+            message: None,
             events: Vec::new(),
             speakers: speakers(roster, conversation),
             calls: Vec::new(),
         });
     };
     let message = named(events, message);
+    let gives = message
+        .tool_results()
+        .any(|result| result.name == CREDENTIAL);
+    let without = gives.then(|| scrubbed(message.clone()));
     let waiting = conversation.waiting.as_deref().unwrap_or_default();
     let (message, answers) = single_turn::divided(waiting, message);
     let mut speakers = speakers(roster, conversation);
@@ -82,6 +89,7 @@ pub(super) fn begin(
     });
     Ok(Begun {
         events: events.collect(),
+        message: without,
         invocation,
         speakers,
         calls,
@@ -114,7 +122,7 @@ fn caller<'e>(events: &'e [AgentEvent], id: &str) -> Option<&'e AgentEvent> {
     })
 }
 
-/// The message without the credentials in it: what was said stays for ever, and is told to models.
+/// The message without the credentials in it.
 fn scrubbed(mut message: ChatMessage) -> ChatMessage {
     for part in &mut message.parts {
         if let Part::Result(result) = part

@@ -9,8 +9,8 @@ use super::ask::{self, Next};
 use super::at::At;
 use super::conversation::{
     Conversation, ConversationCalls, ConversationEvents, ConversationInvocation,
-    ConversationOutcomes, ConversationSpeakers, ConversationState, ConversationTemp,
-    ConversationThoughts, ConversationWaiting, PendingCall,
+    ConversationMessage, ConversationOutcomes, ConversationSpeakers, ConversationState,
+    ConversationTemp, ConversationThoughts, ConversationWaiting, PendingCall,
 };
 use super::definition::Definition;
 use super::gather;
@@ -69,6 +69,7 @@ impl Begin {
         cx: Context,
     ) -> Result<
         (
+            Option<ConversationMessage>,
             ConversationInvocation,
             ConversationEvents,
             ConversationSpeakers,
@@ -82,7 +83,11 @@ impl Begin {
         } else {
             First::Call(begun.calls)
         };
+        let message = begun
+            .message
+            .map(|message| ConversationMessage(Some(message)));
         Ok((
+            message,
             ConversationInvocation(begun.invocation),
             ConversationEvents(begun.events),
             ConversationSpeakers(begun.speakers),

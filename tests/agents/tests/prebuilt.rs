@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
+use petalflow::EventKind;
 use petalflow::agent::Agent;
 use petalflow::checkpoint::MemoryStore;
-use petalflow::EventKind;
 use petalflow::llm::{ChatMessage, LlmError, LlmErrorKind, Reply, ScriptedModel};
 use petalflow::nodes::Model;
 use petalflow::prebuilt::{

@@ -1,7 +1,7 @@
 //! Gemini's answers, in the order in which their parts come. The library underneath hands on words, thoughts, signatures and calls one
 //! after the other, so that nobody knows any more which signature signs what; and it leaves out code and pictures.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::{Delta, Media, MediaSource, Part};
 
@@ -72,6 +72,21 @@ impl Chunks {
             }));
         }
     }
+}
+
+/// What a chunk says beside its parts: what the answer rests on.
+pub(super) fn beside(chunk: &Value) -> Map<String, Value> {
+    let candidate = chunk.pointer("/candidates/0");
+    let kinds = [
+        "groundingMetadata",
+        "citationMetadata",
+        "urlContextMetadata",
+    ];
+    let said = kinds.into_iter().filter_map(|kind| {
+        let value = candidate?.get(kind)?;
+        (!value.is_null()).then(|| (kind.to_string(), value.clone()))
+    });
+    said.collect()
 }
 
 /// A part that comes at once.

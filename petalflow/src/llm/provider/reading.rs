@@ -10,7 +10,7 @@ use genai::chat::{
     self, ChatFrameSink, ChatStream, ChatStreamEvent, ContentPart, FrameCtx, RawFrameRef,
     StopReason, StreamEnd,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::{Delta, LlmError, LlmErrorKind, LlmResponse, Piece};
 use super::error::Failures;
@@ -31,6 +31,8 @@ struct Frames {
     gemini: gemini::Chunks,
     /// What Gemini's frames brought; none of another provider.
     parts: Option<Vec<Delta>>,
+    /// What Gemini says beside them.
+    meta: Map<String, Value>,
 }
 
 impl Seen {
@@ -62,11 +64,13 @@ impl ChatFrameSink for Seen {
             blocked,
             gemini,
             parts,
+            meta,
             ..
         } = &mut *frames;
         *blocked = blocked.take().or_else(|| response::blocked(&data));
         if let Some(deltas) = gemini.read(&data) {
             parts.get_or_insert_default().extend(deltas);
+            meta.extend(gemini::beside(&data));
         }
         *id = id.take().or_else(|| response::id_of(&data));
         *model = model.take().or_else(|| response::model_of(&data));
@@ -138,6 +142,10 @@ impl Seen {
         LlmResponse {
             id: frames.id.take().unwrap_or_default(),
             model: frames.model.take().unwrap_or_default(),
+            meta: std::mem::take(&mut frames.meta)
+                .into_iter()
+                .chain(rest.meta)
+                .collect(),
             ..rest
         }
     }

@@ -15,6 +15,7 @@ use crate::tool::ToolCall;
 pub(super) fn of(answer: ChatResponse) -> Result<LlmResponse, Option<Value>> {
     let body = answer.captured_raw_body.as_ref();
     let id = body.map(id_of).unwrap_or_default();
+    let meta = body.map(gemini::beside).unwrap_or_default();
     let parts = body
         .and_then(geminis)
         .unwrap_or_else(|| parts(answer.content.into_parts(), answer.reasoning_content));
@@ -26,6 +27,7 @@ pub(super) fn of(answer: ChatResponse) -> Result<LlmResponse, Option<Value>> {
         message: (!parts.is_empty()).then(|| ChatMessage::new(Role::Assistant, parts)),
         id: answer.response_id.or(id).unwrap_or_default(),
         model: answer.provider_model_iden.model_name.to_string(),
+        meta,
         ..ended(answer.stop_reason, &answer.usage)
     })
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use petalflow::agent::{AgentEvent, CREDENTIAL, ConversationInput, Pending};
 use petalflow::checkpoint::MemoryStore;
 use petalflow::llm::{ChatMessage, Part, Reply, Role};
-use petalflow::tool::{CredentialRequest, FuncTool, ToolResult};
+use petalflow::tool::{Confirmation, CredentialRequest, FuncTool, ToolResult};
 use serde_json::{Value, json};
 
 use super::kit::{
@@ -99,8 +99,11 @@ async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_giv
         ],
         "nothing of it reaches the model"
     );
-    let said = serde_json::to_string(&talk.events).unwrap();
-    assert!(!said.contains("s3cret"), "it is no part of what was said");
+    let kept = format!("{talk:?}");
+    assert!(
+        !kept.contains("s3cret"),
+        "it is no part of the conversation: {kept}"
+    );
     assert!(talk.pending().is_empty());
 
     // Given again, it is not used again.
@@ -176,6 +179,39 @@ async fn a009_a_call_may_need_a_confirmation_and_then_a_credential() {
         (1, "done".into()),
         "nobody is asked twice"
     );
+}
+
+#[tokio::test]
+async fn a009_a_call_may_ask_for_both_at_once() {
+    let both = tool("both", |_, cx| {
+        let (Some(token), Some(agreed)) = (cx.credential(), cx.confirmation()) else {
+            cx.request_credential(CredentialRequest::new("door"));
+            cx.request_confirmation(Confirmation::ask("really?"));
+            return Ok(Value::Null);
+        };
+        Ok(json!([token, agreed.confirmed]))
+    });
+    let (agent, _) = scripted([Reply::call("both", json!({})), "done".into()]);
+    let agent = agent.tool(both);
+    let talk = agent.run("go").await.unwrap();
+    let pending = talk.pending();
+    assert!(
+        matches!(
+            &pending[..],
+            [Pending::Credential { .. }, Pending::Confirmation { .. }]
+        ),
+        "{pending:?}"
+    );
+    let answers = ConversationInput::default()
+        .credential(pending[0].id(), 7)
+        .confirm(pending[1].id(), true);
+    let talk = agent.run(talk.say(answers)).await.unwrap();
+    assert_eq!(
+        results(&talk).last().unwrap(),
+        &json!([7, true]),
+        "it is called once"
+    );
+    assert_eq!(talk.answer(), "done");
 }
 
 #[tokio::test]

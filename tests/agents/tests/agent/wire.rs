@@ -21,13 +21,19 @@ async fn gemini(answers: Vec<Vec<Value>>) -> (Server, ProviderModel) {
         };
         if asked.path.ends_with(":streamGenerateContent") {
             let chunks = chunks.iter().map(event);
-            return [server::events()].into_iter().chain(chunks).chain([end()]).collect();
+            return [server::events()]
+                .into_iter()
+                .chain(chunks)
+                .chain([end()])
+                .collect();
         }
         server::answer("200 OK", "application/json", &joined(chunks).to_string())
     })
     .await;
     let model = ProviderModel::new("gemini-2.5-flash").unwrap();
-    let model = model.with_base_url(server.url("/v1beta")).with_key("test-key");
+    let model = model
+        .with_base_url(server.url("/v1beta"))
+        .with_key("test-key");
     (server, model)
 }
 
@@ -54,7 +60,8 @@ fn piece(parts: Value) -> Value {
 fn last(parts: Value) -> Value {
     let mut chunk = piece(parts);
     chunk["candidates"][0]["finishReason"] = "STOP".into();
-    chunk["usageMetadata"] = json!({ "promptTokenCount": 3, "candidatesTokenCount": 4, "totalTokenCount": 7 });
+    chunk["usageMetadata"] =
+        json!({ "promptTokenCount": 3, "candidatesTokenCount": 4, "totalTokenCount": 7 });
     chunk
 }
 
@@ -63,7 +70,9 @@ fn says(text: &str) -> Vec<Value> {
 }
 
 fn calls(name: &str, args: Value) -> Vec<Value> {
-    vec![last(json!([{ "functionCall": { "name": name, "args": args } }]))]
+    vec![last(
+        json!([{ "functionCall": { "name": name, "args": args } }]),
+    )]
 }
 
 /// The agent with and without streaming: both must come to the same.
@@ -78,7 +87,11 @@ async fn both(
     let (_, streamed, talk) = all(agent(model).streaming().events("go")).await;
     assert_eq!(shape(&streamed), shape(&whole));
     let again: Vec<Value> = server.asked().into_iter().map(|asked| asked.body).collect();
-    assert_eq!(without_ids(&told), without_ids(&again), "the same was asked");
+    assert_eq!(
+        without_ids(&told),
+        without_ids(&again),
+        "the same was asked"
+    );
     (streamed, talk, server)
 }
 
@@ -117,24 +130,41 @@ async fn a022_a037_a045_parallel_calls_of_which_one_takes_long() {
             .tool(returns("look", json!("fine")))
     })
     .await;
-    assert_eq!(shape(&events)[1], r#"build = {"status":"pending"} & look = "fine""#);
-    let calls: Vec<_> = events[0].message.iter().flat_map(|message| message.calls()).collect();
+    assert_eq!(
+        shape(&events)[1],
+        r#"build = {"status":"pending"} & look = "fine""#
+    );
+    let calls: Vec<_> = events[0]
+        .message
+        .iter()
+        .flat_map(|message| message.calls())
+        .collect();
     assert!(calls.iter().all(|call| !call.id.is_empty()) && calls[0].id != calls[1].id);
     assert_eq!(events[0].long_running, [calls[0].id.clone()]);
     // The signature goes back with its call, and no other has one.
     let said = &server.asked()[1].body["contents"][1]["parts"];
-    let signed = said.as_array().unwrap().iter().filter(|part| part.get("thoughtSignature").is_some());
+    let signed = said
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|part| part.get("thoughtSignature").is_some());
     let signed: Vec<&Value> = signed.collect();
-    assert_eq!((signed.len(), &signed[0]["functionCall"]["name"]), (1, &json!("build")));
+    assert_eq!(
+        (signed.len(), &signed[0]["functionCall"]["name"]),
+        (1, &json!("build"))
+    );
 
     // The result comes later.
     let (server, model) = gemini(vec![says("It is built.")]).await;
     let agent = Agent::new(model).tool(returns("build", Value::Null).long_running());
-    let built = ConversationInput::default().result(talk.pending()[0].id(), "four rooms");
+    let built = ConversationInput::default().result(&*calls[0].id, "four rooms");
     let talk = agent.run(talk.say(built)).await.unwrap();
     assert_eq!(talk.answer(), "It is built.");
     let contents = server.asked()[0].body["contents"].to_string();
-    assert!(contents.contains("four rooms") && !contents.contains("pending"), "{contents}");
+    assert!(
+        contents.contains("four rooms") && !contents.contains("pending"),
+        "{contents}"
+    );
 }
 
 #[tokio::test]
@@ -149,12 +179,30 @@ async fn a053_a054_a056_the_conversation_goes_to_and_fro_between_agents() {
     })
     .await;
     let authors: Vec<&str> = events.iter().map(|event| &*event.author).collect();
-    assert_eq!(authors, ["root", "root", "dogs", "dogs", "cats", "cats", "root"]);
+    assert_eq!(
+        authors,
+        ["root", "root", "dogs", "dogs", "cats", "cats", "root"]
+    );
     assert_eq!(talk.answer(), "Ask a vet.");
-    let turns = server.asked()[2].body["contents"].as_array().unwrap().clone();
-    assert!(turns.iter().all(|turn| turn["role"] == "user"), "others' doings are told: {turns:?}");
-    assert!(turns.last().unwrap().to_string().contains("[dogs] `transfer_to_agent` tool returned"));
-    let own = server.asked()[3].body["contents"].as_array().unwrap().clone();
+    let turns = server.asked()[2].body["contents"]
+        .as_array()
+        .unwrap()
+        .clone();
+    assert!(
+        turns.iter().all(|turn| turn["role"] == "user"),
+        "others' doings are told: {turns:?}"
+    );
+    assert!(
+        turns
+            .last()
+            .unwrap()
+            .to_string()
+            .contains("[dogs] `transfer_to_agent` tool returned")
+    );
+    let own = server.asked()[3].body["contents"]
+        .as_array()
+        .unwrap()
+        .clone();
     assert_eq!(own[1]["role"], "model", "its own are its own");
 }
 
@@ -180,7 +228,10 @@ async fn a051_a_task_is_not_done_before_its_result_fits() {
     .await;
     let error = results(&talk)[0]["error"].as_str().unwrap().to_string();
     assert!(error.contains("`petals`"), "{error}");
-    assert_eq!(events[4].output, Some(json!({ "name": "rose", "petals": 5 })));
+    assert_eq!(
+        events[4].output,
+        Some(json!({ "name": "rose", "petals": 5 }))
+    );
     assert_eq!(talk.answer(), "It has five.");
 }
 
@@ -220,15 +271,18 @@ async fn a_chain_of_tools_within_an_agent_that_is_asked_once() {
     })
     .await;
     let authors: Vec<&str> = events.iter().map(|event| &*event.author).collect();
-    assert_eq!(authors, ["root", "clerk", "clerk", "clerk", "clerk", "clerk", "root", "root"]);
+    assert_eq!(
+        authors,
+        [
+            "root", "clerk", "clerk", "clerk", "clerk", "clerk", "root", "root"
+        ]
+    );
     assert_eq!(results(&talk).last().unwrap(), &json!({ "result": "6" }));
 }
 
 #[tokio::test]
 async fn a021_a064_thoughts_words_and_calls_in_pieces() {
-    let argument = |path: &str, value: &str| {
-        json!([{ "functionCall": { "partialArgs": [{ "jsonPath": path, "stringValue": value }], "willContinue": true } }])
-    };
+    let argument = |path: &str, value: &str| json!([{ "functionCall": { "partialArgs": [{ "jsonPath": path, "stringValue": value }], "willContinue": true } }]);
     let chunks = vec![
         piece(json!([{ "text": "Hm. ", "thought": true }])),
         piece(json!([{ "text": "Let me ", }])),
@@ -239,10 +293,13 @@ async fn a021_a064_thoughts_words_and_calls_in_pieces() {
         piece(json!([{ "functionCall": {} }])),
         last(json!([{ "text": "" }])),
     ];
-    let (_, model) = gemini(vec![chunks, says("A rose.")]).await;
+    let (_server, model) = gemini(vec![chunks, says("A rose.")]).await;
     let look = tool("look", |arguments, _| Ok(arguments["at"].clone()));
     let (pieces, events, talk) = all(Agent::new(model).tool(look).streaming().events("go")).await;
-    assert_eq!(shape(&events)[0], r#"(Hm. ) & Let me see. & look{"at":"the rose"}"#);
+    assert_eq!(
+        shape(&events)[0],
+        r#"(Hm. ) & Let me see. & look{"at":"the rose"}"#
+    );
     assert_eq!(results(&talk), ["the rose"], "it is called once");
     let heard: String = pieces.iter().map(AgentEvent::text).collect();
     assert_eq!(heard, "Let me see.A rose.");
@@ -260,14 +317,25 @@ async fn a004_an_answer_of_thoughts_alone_is_asked_for_again() {
 
 #[tokio::test]
 async fn a003_a020_answers_with_nothing_in_them_and_why() {
-    let nothing = |reason: &str| vec![json!({ "candidates": [{ "content": { "role": "model" }, "finishReason": reason }] })];
+    let nothing = |reason: &str| {
+        vec![json!({ "candidates": [{ "content": { "role": "model" }, "finishReason": reason }] })]
+    };
     let (events, talk, _) = both(vec![nothing("STOP")], Agent::new).await;
     assert!(events.is_empty() && talk.error().is_none());
-    for reason in ["SAFETY", "MAX_TOKENS", "RECITATION", "MALFORMED_FUNCTION_CALL", "OTHER"] {
+    for reason in [
+        "SAFETY",
+        "MAX_TOKENS",
+        "RECITATION",
+        "MALFORMED_FUNCTION_CALL",
+        "OTHER",
+    ] {
         let (events, talk, _) = both(vec![nothing(reason)], Agent::new).await;
         assert_eq!(events.len(), 1, "{reason}");
         let error = talk.error().unwrap_or_default();
-        assert!(error.starts_with("the model stopped: "), "{reason}: {error}");
+        assert!(
+            error.starts_with("the model stopped: "),
+            "{reason}: {error}"
+        );
     }
     let blocked = vec![json!({ "promptFeedback": { "blockReason": "PROHIBITED_CONTENT" } })];
     let (_, talk, _) = both(vec![blocked], Agent::new).await;
@@ -287,7 +355,9 @@ async fn a015_a016_errors_in_the_middle_of_a_stream() {
         vec![
             server::events(),
             event(&piece(json!([{ "text": "Once" }]))),
-            event(&json!({ "error": { "code": 503, "message": "overloaded", "status": "UNAVAILABLE" } })),
+            event(
+                &json!({ "error": { "code": 503, "message": "overloaded", "status": "UNAVAILABLE" } }),
+            ),
             end(),
         ],
         // Cut off within a piece.
@@ -297,16 +367,28 @@ async fn a015_a016_errors_in_the_middle_of_a_stream() {
             chunk("data: {\"candidates\": [{\"content\": {\"par"),
         ],
         // Over, but not at its end.
-        vec![server::events(), event(&piece(json!([{ "text": "Once" }]))), end()],
+        vec![
+            server::events(),
+            event(&piece(json!([{ "text": "Once" }]))),
+            end(),
+        ],
     ];
     for steps in broken {
         let server = Server::always(steps).await;
         let model = ProviderModel::new("gemini-2.5-flash").unwrap();
-        let model = model.with_base_url(server.url("/v1beta")).with_key("test-key");
+        let model = model
+            .with_base_url(server.url("/v1beta"))
+            .with_key("test-key");
         let agent = Agent::new(model).streaming();
-        agent.run("a story").await.expect_err("half an answer is none");
+        agent
+            .run("a story")
+            .await
+            .expect_err("half an answer is none");
         let agent = agent.on_model_error(|_, error| {
-            assert!(error.to_string().starts_with("provider `gemini` failed: "), "{error}");
+            assert!(
+                error.to_string().starts_with("provider `gemini` failed: "),
+                "{error}"
+            );
             Ok(Some(LlmResponse::text_only("no story today")))
         });
         let (pieces, events, talk) = all(agent.events("a story")).await;
@@ -323,17 +405,26 @@ async fn a007_code_that_the_provider_ran() {
         { "codeExecutionResult": { "outcome": "OUTCOME_OK", "output": "4\n" } },
     ]);
     let mut whole = ran.clone();
-    whole.as_array_mut().unwrap().push(json!({ "text": "It is 4." }));
+    whole
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "text": "It is 4." }));
     let (events, talk, _) = both(vec![vec![last(whole)]], Agent::new).await;
     let parts = &events[0].message.as_ref().unwrap().parts;
-    assert!(matches!(&parts[1], Part::Code { code, .. } if code == "print(2+2)"), "{parts:?}");
+    assert!(
+        matches!(&parts[1], Part::Code { code, .. } if code == "print(2+2)"),
+        "{parts:?}"
+    );
     assert!(matches!(&parts[2], Part::CodeResult { outcome, .. } if outcome == "OUTCOME_OK"));
     assert_eq!(talk.answer(), "Let me compute.It is 4.");
     // Its result is not the last word.
     let (events, talk, server) = both(vec![vec![last(ran)], says("It is 4.")], Agent::new).await;
     assert_eq!((events.len(), talk.answer()), (2, "It is 4.".into()));
     let told = server.asked()[1].body["contents"][1].to_string();
-    assert!(told.contains("```tool_code\\nprint(2+2)\\n```") && told.contains("```tool_output\\n4"), "{told}");
+    assert!(
+        told.contains("```tool_code\\nprint(2+2)\\n```") && told.contains("```tool_output\\n4"),
+        "{told}"
+    );
 }
 
 #[tokio::test]
@@ -346,7 +437,10 @@ async fn what_an_answer_rests_on_is_kept_and_what_is_unknown_is_no_harm() {
     let (events, talk, _) = both(vec![vec![answer]], Agent::new).await;
     assert_eq!(talk.answer(), "They are leaves.");
     assert_eq!(events[0].meta["groundingMetadata"], sources);
-    assert_eq!(events[0].meta["citationMetadata"], json!({ "citations": [] }));
+    assert_eq!(
+        events[0].meta["citationMetadata"],
+        json!({ "citations": [] })
+    );
 }
 
 #[tokio::test]
@@ -364,10 +458,17 @@ async fn a013_a017_callbacks_that_replace_what_goes_to_a_provider_and_what_comes
             Ok(Some(LlmResponse::text_only(clean)))
         });
     let talk = agent.run("known?").await.unwrap();
-    assert_eq!((talk.answer(), server.asked().len()), ("from memory".into(), 0));
+    assert_eq!(
+        (talk.answer(), server.asked().len()),
+        ("from memory".into(), 0)
+    );
     let talk = agent.run(talk.say("and now?")).await.unwrap();
     assert_eq!(talk.answer(), "secret: ***");
     let body = &server.asked()[0].body;
-    assert!(body["systemInstruction"].to_string().contains("Keep it short."));
+    assert!(
+        body["systemInstruction"]
+            .to_string()
+            .contains("Keep it short.")
+    );
     assert!(body["contents"].to_string().contains("from memory"));
 }
