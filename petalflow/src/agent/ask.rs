@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::at::At;
 use super::conversation::PendingCall;
-use super::{AgentError, AgentEvent, Mode, ModelCall, delegation, model, output, transfer};
+use super::{AgentError, AgentEvent, Mode, ModelCall, code, delegation, model, output, transfer};
 use crate::BoxError;
 use crate::llm::{FinishReason, LlmResponse, Part, Role, Status};
 use crate::tool::ToolSpec;
@@ -198,8 +198,9 @@ fn next(at: At<'_>, said: &AgentEvent) -> Next {
         .collect();
     if !calls.is_empty() {
         Next::Call(calls)
-    } else if at.agent().code_executor.is_some()
+    } else if let Some(executor) = &at.agent().code_executor
         && matches!(said.parts().last(), Some(Part::Code { .. }))
+        && code::is_run(at, &**executor)
     {
         Next::Run
     } else if said.is_final() && !said.is_thought_only() {

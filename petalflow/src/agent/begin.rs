@@ -69,9 +69,17 @@ pub(super) fn begin(
     let mut calls = people::decided(events, agent, &message)?;
     let mut said = Vec::new();
     if answers.is_empty() || !message.parts.is_empty() {
-        said.push((scope, message));
+        said.push((scope.clone(), message));
     }
     for (waiting, answer) in answers {
+        let asked = caller(&conversation.events, &waiting.call.id);
+        if asked.is_none_or(|asked| asked.author != agent || asked.scope != scope) {
+            return Err(AgentError::Confirmation(format!(
+                "what agent `{}` waits for is not for agent `{agent}`, which has the conversation: answer it by itself, and while \
+                 whoever asked it is at work",
+                waiting.call.name
+            )));
+        }
         // What is said to those who were asked is heard by them alone.
         said.push((Some(waiting.call.id.clone()), answer.clone()));
         calls.push(PendingCall {

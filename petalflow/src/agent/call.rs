@@ -71,7 +71,8 @@ pub(super) async fn call(at: At<'_>, pending: &PendingCall) -> Outcome {
     Outcome {
         place: pending.place,
         call: pending.call.id.clone(),
-        waiting: aside.waiting,
+        // A callback may have answered in its place.
+        waiting: aside.waiting.filter(|_| event.is_none()),
         inner: aside.inner,
         event,
         state,

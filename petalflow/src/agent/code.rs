@@ -58,6 +58,10 @@ pub trait CodeExecutor: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<CodeOutput, BoxError>>;
 
     /// The language of the code, as it stands behind the fence of a block: `python` unless said otherwise.
+    #[expect(
+        clippy::unnecessary_literal_bound,
+        reason = "others may return what they hold"
+    )]
     fn language(&self) -> &str {
         "python"
     }

@@ -22,7 +22,7 @@ pub struct Waiting {
     pub(crate) speakers: Vec<Speaker>,
     /// Those whom it has asked in its turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) waiting: Option<Vec<Waiting>>,
+    pub(crate) within: Option<Vec<Waiting>>,
 }
 
 /// What came of asking.
@@ -57,7 +57,7 @@ pub(super) async fn ask(
         (Some(before), Some(answer)) => ConversationInput {
             events: before.events.clone(),
             speakers: before.speakers.clone(),
-            waiting: before.waiting.clone(),
+            waiting: before.within.clone(),
             ..answer.clone().into()
         },
         _ => ConversationInput {
@@ -87,7 +87,7 @@ pub(super) async fn ask(
             call: pending.call.clone(),
             events: talk.events,
             speakers: talk.speakers,
-            waiting: talk.waiting,
+            within: talk.waiting,
         })
     } else {
         Answer::Given(answered(&talk, agent)?)

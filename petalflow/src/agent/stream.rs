@@ -14,8 +14,9 @@ use crate::event::{Event, EventKind, Events, TaskInfo};
 use crate::interrupt::Interrupt;
 use crate::{Namespace, RunError, Write};
 
-/// How a node of an agent sends an event of the conversation to who listens: a piece of a message, or what an agent said that
-/// runs inside the run. In other flows it is the value of a [`Custom`](EventKind::Custom) event.
+/// How a node of an agent sends an event of the conversation to who listens: a piece of a message, or an event that
+/// a [`RequestProcessor`](super::RequestProcessor) added, before it is written. In other flows it is the value of a
+/// [`Custom`](EventKind::Custom) event.
 ///
 /// ```
 /// use petalflow::agent::{AgentEvent, Told};

@@ -17,6 +17,7 @@ mod placeholders;
 mod planning;
 mod replays;
 mod spans;
+mod streamed_replays;
 mod streaming;
 mod tool_callbacks;
 mod transfers;

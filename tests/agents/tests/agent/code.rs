@@ -118,6 +118,18 @@ async fn a009_code_that_fails_can_be_put_right_but_not_for_ever() {
         "then its code is no more than words"
     );
 
+    // Nor is code run that comes as such.
+    let native = || {
+        Reply::from("so:").and(Part::Code {
+            language: "PYTHON".into(),
+            code: "fail".into(),
+        })
+    };
+    let (agent, _) = scripted([native(), native(), native(), native(), "never".into()]);
+    let other = Loud::default();
+    events(&agent.code_executor(other.clone()), "go").await;
+    assert_eq!(other.ran.load(SeqCst), 3);
+
     // Another turn, other tries.
     let (agent, _) = scripted([code("fine"), "done".into()]);
     let agent = agent.code_executor(loud.clone());

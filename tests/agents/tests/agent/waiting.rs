@@ -10,7 +10,7 @@ use petalflow::testing::crashes;
 use petalflow::tool::FuncTool;
 use serde_json::{Value, json};
 
-use super::kit::{asked, call, events, results, returns, scripted, shape, tool};
+use super::kit::{asked, call, events, failure, results, returns, scripted, shape, tool};
 
 /// A tool that a person must confirm, and how often it ran.
 fn wipe() -> (FuncTool, Arc<AtomicUsize>) {
@@ -190,6 +190,45 @@ async fn results_that_come_later_reach_the_one_that_was_asked() {
             .any(|told| told.contains(r#"middle = {"result":"There is a house."}"#)),
         "{told:?}"
     );
+}
+
+#[tokio::test]
+async fn who_asked_and_has_ended_its_task_is_not_answered_any_more() {
+    let finish = Reply::from(call("f", "finish_task", json!({"result": "never mind"})));
+    let (worker, _) = scripted([ask("1", "a"), finish]);
+    let worker = worker
+        .name("worker")
+        .mode(Mode::Task)
+        .agent(cleaner(wipe().0).0);
+    let give = Reply::from(call("t", "worker", json!({"request": "clean up"})));
+    let (agent, _) = scripted([give, "It was not needed.".into(), "fine".into()]);
+    let root = agent.name("root").agent(worker);
+    let talk = root.run("clean up").await.unwrap();
+    let yes = ConversationInput::default().confirm(talk.pending()[0].id(), true);
+    let talk = root.run(talk.say("let it be")).await.unwrap();
+    assert_eq!(talk.answer(), "It was not needed.");
+    let late = ConversationInput {
+        message: yes.message,
+        ..talk.clone().say("")
+    };
+    assert_eq!(
+        failure(&root, late).await,
+        "what agent `cleaner` waits for is not for agent `root`, which has the conversation: answer it by itself, and while whoever \
+         asked it is at work"
+    );
+    assert_eq!(root.run(talk.say("thanks")).await.unwrap().answer(), "fine");
+}
+
+#[tokio::test]
+async fn a_callback_may_answer_for_one_that_waits() {
+    let (agent, _) = scripted([ask("1", "a"), "It is clean enough.".into()]);
+    let root = agent.name("root").agent(cleaner(wipe().0).0);
+    let root = root.after_tool(|step, outcome| {
+        let waits = step.call().name == "cleaner" && matches!(outcome, Ok(Value::Null));
+        Ok(waits.then(|| json!("it can wait")))
+    });
+    let talk = root.run("clean up").await.unwrap();
+    assert_eq!(talk.answer(), "It is clean enough.");
 }
 
 /// A tidy agent above a cleaner, both of whose answers depend on what they are told alone.
