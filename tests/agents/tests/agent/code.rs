@@ -36,7 +36,7 @@ impl CodeExecutor for Loud {
         })
     }
 
-    fn language(&self) -> &str {
+    fn language(&self) -> &'static str {
         "shout"
     }
 }

@@ -252,7 +252,7 @@ async fn a010_a_processor_may_add_events_before_the_model_is_asked() {
 #[tokio::test]
 async fn a010_what_a_processor_adds_is_heard_at_once() {
     // The model never answers: what is heard is heard before.
-    let model = ScriptedModel::new([Reply::pieces(["never"]).every(Duration::from_secs(3600))]);
+    let model = ScriptedModel::new([Reply::pieces(["never"]).every(Duration::from_hours(1))]);
     let agent = Agent::new(model).processor(Step("notes", |call| {
         call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));
         Ok(())

@@ -1,7 +1,7 @@
 //! Models that plan before they act.
 
 use petalflow::BoxError;
-use petalflow::agent::{ModelCall, PlanReAct, Planner, Thinking};
+use petalflow::agent::{AgentEvent, ModelCall, PlanReAct, Planner, Thinking};
 use petalflow::llm::{Delta, Effort, LlmResponse, Part, Reply, Role};
 use serde_json::json;
 
@@ -82,7 +82,7 @@ async fn a009_who_listens_is_not_shown_a_plan_as_the_answer() {
     let (agent, _) = scripted([Reply::pieces(pieces)]);
     let agent = agent.planner(PlanReAct).streaming();
     let (pieces, events, talk) = all(agent.events("how many?")).await;
-    let said: String = pieces.iter().map(|piece| piece.text()).collect();
+    let said: String = pieces.iter().map(AgentEvent::text).collect();
     assert_eq!(said.trim(), "Three.");
     let thought = pieces.iter().flat_map(|piece| &piece.message);
     let thought = thought.flat_map(|message| &message.parts);

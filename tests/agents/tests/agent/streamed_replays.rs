@@ -1,6 +1,6 @@
 //! Recordings of agents that say much, through the real provider's code: in pieces, in one, and cut short by a callback.
 
-use petalflow::agent::{Agent, What};
+use petalflow::agent::{Agent, AgentEvent, What};
 use petalflow::llm::{Effort, LlmResponse, Part, Status};
 use serde_json::json;
 
@@ -75,7 +75,7 @@ async fn a019_a064_a_recorded_agent_thinks_and_speaks_in_pieces() {
     let question = "What is the sum of the first 50 prime numbers?";
     let (pieces, events, talk) = all(agent.events(question)).await;
     let (words, thoughts) = (recorded(path, false), recorded(path, true));
-    let heard: String = pieces.iter().map(|piece| piece.text()).collect();
+    let heard: String = pieces.iter().map(AgentEvent::text).collect();
     assert_eq!((&heard, &talk.answer()), (&words, &words));
     assert!(pieces.len() > 2 && pieces.iter().all(|piece| piece.partial));
     let [whole] = &events[..] else {

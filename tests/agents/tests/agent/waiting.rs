@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use petalflow::agent::{Agent, ConversationInput, Mode, Pending};
 use petalflow::checkpoint::MemoryStore;
-use petalflow::llm::{Part, Reply, ScriptedModel};
+use petalflow::llm::{ChatMessage, Part, Reply, ScriptedModel};
 use petalflow::testing::crashes;
 use petalflow::tool::FuncTool;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ async fn an_agent_that_is_asked_once_waits_for_a_confirmation_and_outlives_the_p
     let [Pending::Confirmation { call, hint, .. }] = &pending[..] else {
         panic!("{pending:?}")
     };
-    assert_eq!((&*call.name, &*hint.as_str()), ("wipe", "really?"));
+    assert_eq!((&*call.name, hint.as_str()), ("wipe", "really?"));
     let last = talk.events.last().unwrap();
     assert_eq!(
         (&*last.author, last.branch.as_deref()),
@@ -235,10 +235,7 @@ async fn a_callback_may_answer_for_one_that_waits() {
 fn steady() -> Agent {
     let (agent, _) = cleaner(wipe().0);
     let root = ScriptedModel::from_fn(|request| {
-        let mut results = request
-            .messages
-            .iter()
-            .flat_map(|message| message.tool_results());
+        let mut results = request.messages.iter().flat_map(ChatMessage::tool_results);
         match results.next() {
             Some(result) if result.content.get("result").is_some() => Reply::from("done"),
             Some(_) => "waiting".into(),

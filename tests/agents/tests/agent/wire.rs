@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petalflow::agent::{Agent, AgentEvent, Conversation, ConversationInput, Mode};
-use petalflow::llm::{LlmResponse, Part, ProviderModel};
+use petalflow::llm::{ChatMessage, LlmResponse, Part, ProviderModel};
 use petalflow::tool::schemars::{self, JsonSchema};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -137,7 +137,7 @@ async fn a022_a037_a045_parallel_calls_of_which_one_takes_long() {
     let calls: Vec<_> = events[0]
         .message
         .iter()
-        .flat_map(|message| message.calls())
+        .flat_map(ChatMessage::calls)
         .collect();
     assert!(calls.iter().all(|call| !call.id.is_empty()) && calls[0].id != calls[1].id);
     assert_eq!(events[0].long_running, [calls[0].id.clone()]);
@@ -448,7 +448,7 @@ async fn a013_a017_callbacks_that_replace_what_goes_to_a_provider_and_what_comes
     let (server, model) = gemini(vec![says("secret: 42")]).await;
     let agent = Agent::new(model)
         .before_model(|call| {
-            let asked = call.request.messages.last().map(|message| message.text());
+            let asked = call.request.messages.last().map(ChatMessage::text);
             call.instruct("Keep it short.");
             let known = asked.as_deref() == Some("known?");
             Ok(known.then(|| LlmResponse::text_only("from memory")))
