@@ -242,6 +242,7 @@ mod tests {
             call("a"),
             call("b"),
             Part::text("it said 3"),
+            call("c"),
         ];
         assert_eq!(read(None, parts), [thought(), call("a"), call("b")]);
         let answer = Part::text("/*REASONING*/ so /*FINAL_ANSWER*/ 3");
