@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::at::At;
 use super::conversation::PendingCall;
-use super::{AgentError, AgentEvent, Mode, ModelCall, delegation, model, output, transfer};
+use super::{AgentError, AgentEvent, Mode, ModelCall, code, delegation, model, output, transfer};
 use crate::BoxError;
 use crate::llm::{FinishReason, LlmResponse, Part, Role, Status};
 use crate::tool::ToolSpec;
@@ -26,6 +26,8 @@ pub(super) enum Next {
     Ask,
     /// Tools are called.
     Call(Vec<PendingCall>),
+    /// Code is run.
+    Run,
     /// The turn ends.
     End,
 }
@@ -53,6 +55,9 @@ pub(super) async fn ask(at: At<'_>) -> Result<Asked, BoxError> {
             then: Next::End,
         });
     }
+    if !call.events.is_empty() {
+        super::turn::listened(at.cx).await;
+    }
     let response = model::respond(&mut call).await?;
     let said = said(&call, response, &sources);
     // The request shares the conversation, which is pushed to in place once nobody else has it.
@@ -69,7 +74,7 @@ pub(super) async fn ask(at: At<'_>) -> Result<Asked, BoxError> {
     };
     said.actions.state_delta.clone_from(&delta);
     let thoughts = thoughts(at, &said)?;
-    let then = next(&said);
+    let then = next(at, &said);
     events.push(said);
     Ok(Asked {
         events,
@@ -140,6 +145,7 @@ fn said(
         error,
         interrupted: response.interrupted,
         finish: response.finish,
+        meta: response.meta,
         usage: (response.usage != crate::llm::TokenUsage::default()).then_some(response.usage),
         ..filled
     };
@@ -184,18 +190,19 @@ fn thoughts(at: At<'_>, said: &AgentEvent) -> Result<u32, AgentError> {
     Ok(times)
 }
 
-fn next(said: &AgentEvent) -> Next {
+fn next(at: At<'_>, said: &AgentEvent) -> Next {
     let calls = said.message.iter().flat_map(crate::llm::ChatMessage::calls);
     let calls: Vec<PendingCall> = calls
         .enumerate()
-        .map(|(place, call)| PendingCall {
-            place,
-            call: call.clone(),
-            confirmation: None,
-        })
+        .map(|(place, call)| PendingCall::new(place, call.clone()))
         .collect();
     if !calls.is_empty() {
         Next::Call(calls)
+    } else if let Some(executor) = &at.agent().code_executor
+        && matches!(said.parts().last(), Some(Part::Code { .. }))
+        && code::is_run(at, &**executor)
+    {
+        Next::Run
     } else if said.is_final() && !said.is_thought_only() {
         Next::End
     } else {

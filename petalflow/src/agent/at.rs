@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::definition::Definition;
 use super::history::Reader;
 use super::placeholders::lookup;
+use super::planner::Plans;
 use super::roster::Roster;
 use super::{AgentEvent, Conversation, delegation};
 use crate::Context;
@@ -36,6 +37,7 @@ impl<'a> At<'a> {
         Reader {
             agent: self.agent().name.to_string(),
             branch: self.conversation.branch.clone(),
+            plans: Plans(self.agent().planner.clone()),
             task: task.map(|task| (task.id.clone(), delegation::request(task))),
         }
     }

@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use super::conversation::{PendingCall, Speaker};
 use super::roster::Roster;
-use super::{AgentError, AgentEvent, Conversation, Mode, confirmation};
+use super::{
+    AgentError, AgentEvent, CREDENTIAL, Conversation, Mode, credential, people, single_turn,
+};
 use crate::Context;
 use crate::llm::{ChatMessage, Part};
 
 /// How a turn begins.
 pub(super) struct Begun {
     pub(super) invocation: String,
+    /// What the user said without the credentials in it, if there were some: nobody but the calls that asked sees them.
+    pub(super) message: Option<ChatMessage>,
     pub(super) events: Vec<AgentEvent>,
     pub(super) speakers: Vec<Speaker>,
     /// The calls that the user has just decided about.
@@ -32,14 +36,26 @@ pub(super) fn begin(
         }
         return Ok(Begun {
             invocation,
+            message: None,
             events: Vec::new(),
             speakers: speakers(roster, conversation),
             calls: Vec::new(),
         });
     };
-    let (message, caller) = addressed(events, message);
+    let message = named(events, message);
+    let gives = message
+        .tool_results()
+        .any(|result| result.name == CREDENTIAL);
+    let without = gives.then(|| scrubbed(message.clone()));
+    let waiting = conversation.waiting.as_deref().unwrap_or_default();
+    let (message, answers) = single_turn::divided(waiting, message);
     let mut speakers = speakers(roster, conversation);
-    if let Some(caller) = caller
+    let asked = answers.first().map(|(waiting, _)| &*waiting.call.id);
+    if let Some(caller) = message
+        .tool_results()
+        .map(|result| &*result.call_id)
+        .chain(asked)
+        .find_map(|id| caller(events, id))
         && let Some(place) = roster.place(&caller.author)
         && caller.scope.is_none()
         && roster.at(place).agent.mode == Mode::Chat
@@ -50,43 +66,80 @@ pub(super) fn begin(
     let scope = last.and_then(|speaker| speaker.task.as_ref());
     let scope = scope.map(|task| task.id.clone());
     let agent = last.map(|speaker| &*speaker.agent).unwrap_or_default();
-    let calls = confirmation::decided(events, agent, &message)?;
-    let event = AgentEvent {
-        id: format!("{invocation}-0"),
+    let mut calls = people::decided(events, agent, &message)?;
+    let mut said = Vec::new();
+    if answers.is_empty() || !message.parts.is_empty() {
+        said.push((scope.clone(), message));
+    }
+    for (waiting, answer) in answers {
+        let asked = caller(&conversation.events, &waiting.call.id);
+        if asked.is_none_or(|asked| asked.author != agent || asked.scope != scope) {
+            return Err(AgentError::Confirmation(format!(
+                "what agent `{}` waits for is not for agent `{agent}`, which has the conversation: answer it by itself, and while \
+                 whoever asked it is at work",
+                waiting.call.name
+            )));
+        }
+        // What is said to those who were asked is heard by them alone.
+        said.push((Some(waiting.call.id.clone()), answer.clone()));
+        calls.push(PendingCall {
+            answer: Some(answer),
+            ..PendingCall::new(calls.len(), waiting.call.clone())
+        });
+    }
+    let said = said.into_iter().enumerate();
+    let events = said.map(|(number, (scope, message))| AgentEvent {
+        id: format!("{invocation}-{number}"),
         invocation: invocation.clone(),
         branch: conversation.branch.clone(),
         scope,
-        ..AgentEvent::new(AgentEvent::USER, message)
-    };
+        ..AgentEvent::new(AgentEvent::USER, scrubbed(message))
+    });
     Ok(Begun {
+        events: events.collect(),
+        message: without,
         invocation,
-        events: vec![event],
         speakers,
         calls,
     })
 }
 
-/// The message, with the name of each result's tool, and the event that has the call of the first.
-fn addressed<'e>(
-    events: &'e [AgentEvent],
-    message: &ChatMessage,
-) -> (ChatMessage, Option<&'e AgentEvent>) {
+/// The message, with the name of each result's tool.
+fn named(events: &[AgentEvent], message: &ChatMessage) -> ChatMessage {
     let mut message = message.clone();
-    let mut caller = None;
     for part in &mut message.parts {
         let Part::Result(result) = part else { continue };
-        let called = events.iter().rev().find_map(|event| {
-            let mut calls = event.message.iter().flat_map(ChatMessage::calls);
-            Some((event, calls.find(|call| call.id == result.call_id)?))
-        });
-        if let Some((event, call)) = called {
-            if result.name.is_empty() {
-                result.name.clone_from(&call.name);
-            }
-            caller = caller.or(Some(event));
+        if !result.name.is_empty() {
+            continue;
+        }
+        let event = caller(events, &result.call_id);
+        let message = event.and_then(|event| event.message.as_ref());
+        let mut calls = message.into_iter().flat_map(ChatMessage::calls);
+        if let Some(call) = calls.find(|call| call.id == result.call_id) {
+            result.name.clone_from(&call.name);
         }
     }
-    (message, caller)
+    message
+}
+
+/// The event that has the call of this id.
+fn caller<'e>(events: &'e [AgentEvent], id: &str) -> Option<&'e AgentEvent> {
+    events.iter().rev().find(|event| {
+        let mut calls = event.message.iter().flat_map(ChatMessage::calls);
+        calls.any(|call| call.id == id)
+    })
+}
+
+/// The message without the credentials in it.
+fn scrubbed(mut message: ChatMessage) -> ChatMessage {
+    for part in &mut message.parts {
+        if let Part::Result(result) = part
+            && result.name == CREDENTIAL
+        {
+            result.content = credential::scrubbed(&result.content);
+        }
+    }
+    message
 }
 
 /// Who spoke when the last turn ended, as long as they may keep the conversation; else the root.

@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use super::definition::{Definition, History, Mode};
 use super::instructions::Instruction;
 use super::output::Output;
-use super::processors::RequestProcessor;
-use super::{Artifacts, ModelCall};
+use super::processors::{RequestProcessor, ResponseProcessor};
+use super::{Artifacts, CodeExecutor, ModelCall, Planner};
 use crate::llm::{LlmClient, LlmRequest};
 use crate::tool::{Tool, ToolSource};
 use crate::{BoxError, Retry};
@@ -247,6 +247,33 @@ impl Agent {
         processors: impl IntoIterator<Item = Arc<dyn RequestProcessor>>,
     ) -> Self {
         self.edit(|agent| agent.processors = processors.into_iter().collect())
+    }
+
+    /// Adds a step between an answer and what is made of it, behind those there are.
+    #[must_use]
+    pub fn response_processor(self, processor: impl ResponseProcessor) -> Self {
+        self.edit(|agent| agent.response_processors.push(Arc::new(processor)))
+    }
+
+    /// Takes these steps instead of the [defaults](super::processors::response_defaults).
+    #[must_use]
+    pub fn response_processors(
+        self,
+        processors: impl IntoIterator<Item = Arc<dyn ResponseProcessor>>,
+    ) -> Self {
+        self.edit(|agent| agent.response_processors = processors.into_iter().collect())
+    }
+
+    /// Makes its model plan before it acts.
+    #[must_use]
+    pub fn planner(self, planner: impl Planner) -> Self {
+        self.edit(|agent| agent.planner = Some(Arc::new(planner)))
+    }
+
+    /// Runs the code that its model writes.
+    #[must_use]
+    pub fn code_executor(self, executor: impl CodeExecutor) -> Self {
+        self.edit(|agent| agent.code_executor = Some(Arc::new(executor)))
     }
 
     /// Where instructions find the artifacts that they name.

@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 
 use super::at::At;
 use super::conversation::{Outcome, PendingCall};
+use super::single_turn::{self, Answer, Waiting};
 use super::{
-    AgentEvent, Mode, ToolStep, confirmation, delegation, model, observed, output, transfer,
+    AgentEvent, Mode, ToolStep, confirmation, credential, delegation, model, observed, output,
+    transfer,
 };
 use crate::llm::ChatMessage;
 use crate::tool::{Actions, Confirmation, Tool, ToolCall, ToolContext, ToolError, ToolResult};
@@ -35,6 +37,8 @@ struct Aside {
     later: bool,
     /// What an agent did that was asked.
     inner: Vec<AgentEvent>,
+    /// That agent, if it waits for people.
+    waiting: Option<Waiting>,
 }
 
 /// Makes a call.
@@ -46,7 +50,7 @@ pub(super) async fn call(at: At<'_>, pending: &PendingCall) -> Outcome {
         call: &pending.call,
     };
     let mut aside = Aside::default();
-    let outcome = around(&mut step, pending.confirmation.as_ref(), &mut aside).await;
+    let outcome = around(&mut step, pending, &mut aside).await;
     let spec = at
         .agent()
         .specs()
@@ -54,7 +58,8 @@ pub(super) async fn call(at: At<'_>, pending: &PendingCall) -> Outcome {
         .find(|spec| spec.name == pending.call.name);
     let waits = (aside.later || spec.is_some_and(|spec| spec.long_running || spec.deferred))
         // Who asks a person must be heard.
-        && step.actions.requested_confirmations.is_empty();
+        && step.actions.requested_confirmations.is_empty()
+        && step.actions.requested_credentials.is_empty();
     let mut actions = step.actions;
     let mut state = serde_json::Map::new();
     let event = if waits && matches!(&outcome, Ok(Value::Null)) {
@@ -65,6 +70,9 @@ pub(super) async fn call(at: At<'_>, pending: &PendingCall) -> Outcome {
     };
     Outcome {
         place: pending.place,
+        call: pending.call.id.clone(),
+        // A callback may have answered in its place.
+        waiting: aside.waiting.filter(|_| event.is_none()),
         inner: aside.inner,
         event,
         state,
@@ -99,7 +107,7 @@ fn returned(
 /// after it.
 async fn around(
     step: &mut ToolStep<'_>,
-    confirmation: Option<&Confirmation>,
+    pending: &PendingCall,
     aside: &mut Aside,
 ) -> Result<Value, BoxError> {
     let at = step.at;
@@ -116,7 +124,7 @@ async fn around(
     let mut outcome = match (before, found) {
         (Ok(Some(value)), _) => Ok(value),
         (Err(error), _) | (_, Err(error)) => Err(error),
-        (Ok(None), Ok(found)) => run(step, &found, confirmation, aside).await,
+        (Ok(None), Ok(found)) => run(step, &found, pending, aside).await,
     };
     if let Err(error) = &mut outcome {
         for callback in model::callbacks(&at) {
@@ -197,7 +205,7 @@ fn not_found(name: &str, known: &[String]) -> String {
 async fn run(
     step: &mut ToolStep<'_>,
     found: &Found,
-    confirmation: Option<&Confirmation>,
+    pending: &PendingCall,
     aside: &mut Aside,
 ) -> Result<Value, BoxError> {
     let call = step.call;
@@ -210,7 +218,7 @@ async fn run(
         .into());
     }
     match found {
-        Found::Tool(tool) => run_tool(step, &observed::tool(tool), confirmation, aside).await,
+        Found::Tool(tool) => run_tool(step, &observed::tool(tool), pending, aside).await,
         Found::Transfer => {
             let name = transfer::named(&step.arguments)?;
             transfer::target(step.at.roster, step.at.place, name)?;
@@ -230,10 +238,17 @@ async fn run(
             Ok(Value::Null)
         }
         Found::Ask(place) => {
-            let asked = delegation::ask(step.at, *place, call).await?;
+            let asked = single_turn::ask(step.at, *place, pending).await?;
             step.actions.state_delta.extend(asked.state);
             aside.inner = asked.events;
-            Ok(asked.answer)
+            match asked.answer {
+                Answer::Given(answer) => Ok(answer),
+                Answer::Later(waiting) => {
+                    aside.later = true;
+                    aside.waiting = Some(waiting);
+                    Ok(Value::Null)
+                }
+            }
         }
     }
 }
@@ -252,14 +267,14 @@ fn checked(at: At<'_>, arguments: &Value) -> Result<(), ToolError> {
 async fn run_tool(
     step: &mut ToolStep<'_>,
     tool: &dyn Tool,
-    confirmation: Option<&Confirmation>,
+    pending: &PendingCall,
     aside: &mut Aside,
 ) -> Result<Value, BoxError> {
     let (at, call) = (step.at, step.call);
     let spec = tool.spec();
     aside.later = spec.long_running || spec.deferred;
     let mut cx = ToolContext::within(&*call.id, at.cx);
-    match confirmation {
+    match &pending.confirmation {
         Some(Confirmation {
             confirmed: false, ..
         }) => return Err(confirmation::REFUSED.into()),
@@ -274,6 +289,11 @@ async fn run_tool(
                 return Err(confirmation::awaited(&call.name).into());
             }
         }
+    }
+    match &pending.credential {
+        Some(Value::Null) => return Err(credential::DECLINED.into()),
+        Some(credential) => cx = cx.with_credential(credential.clone()),
+        None => {}
     }
     let state = &at.conversation.state;
     if !state.is_empty() || !step.actions.state_delta.is_empty() {

@@ -4,13 +4,14 @@ use std::fmt;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::single_turn::Waiting;
 use super::view::View;
-use super::{AgentError, AgentEvent, CONFIRMATION};
-use crate::llm::{ChatMessage, Part, Role, TokenUsage, ToolCall, ToolResult};
+use super::{AgentError, AgentEvent};
+use crate::llm::{ChatMessage, TokenUsage};
 use crate::state;
-use crate::tool::Confirmation;
+use crate::tool::{Confirmation, ToolCall};
 
 /// A conversation: what was said and done, and what the agents know. A run of an agent comes to one; shown as text it is the
 /// answer.
@@ -58,6 +59,10 @@ pub struct Conversation {
     #[key(input, skip_zero, default)]
     #[doc(hidden)]
     pub(crate) speakers: Vec<Speaker>,
+    /// The agents that were asked something and wait for people before they answer.
+    #[key(input, skip_zero, default)]
+    #[doc(hidden)]
+    pub(crate) waiting: Option<Vec<Waiting>>,
     /// How often a model was called in the turn.
     #[key(sum, turn)]
     pub(crate) calls: u32,
@@ -91,12 +96,33 @@ pub(crate) struct PendingCall {
     /// What a person decided about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) confirmation: Option<Confirmation>,
+    /// The credential that somebody gave for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) credential: Option<Value>,
+    /// What people answered to the agent that was called, which waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<ChatMessage>,
+}
+
+impl PendingCall {
+    /// A call about which nobody has decided anything.
+    pub(crate) fn new(place: usize, call: ToolCall) -> Self {
+        PendingCall {
+            place,
+            call,
+            confirmation: None,
+            credential: None,
+            answer: None,
+        }
+    }
 }
 
 /// What a call came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) place: usize,
+    /// The id of the call.
+    pub(crate) call: String,
     /// What an agent did that was asked something, in its own line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) inner: Vec<AgentEvent>,
@@ -105,47 +131,9 @@ pub(crate) struct Outcome {
     /// What is written to the state although there is no event.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(crate) state: Map<String, Value>,
-}
-
-/// Something that a conversation waits for.
-///
-/// ```
-/// use petalflow::agent::{Agent, ConversationInput, Pending};
-/// # use petalflow::llm::{Reply, ScriptedModel};
-/// use petalflow::tool::FuncTool;
-/// # use serde_json::{Value, json};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> petalflow::Result<()> {
-/// # let model = ScriptedModel::new([Reply::call("delete", json!({})), "It is gone.".into()]);
-/// let delete = FuncTool::new("delete", "Deletes everything.", |_: Value| async { Ok("deleted") });
-/// let agent = Agent::new(model).tool(delete.confirm_if(|_| Some("Really everything?".into())));
-/// let talk = agent.run("tidy up").await?;
-/// let Some(Pending::Confirmation { id, hint, .. }) = talk.pending().pop() else { panic!("somebody must say yes") };
-/// assert_eq!(hint, "Really everything?");
-///
-/// let talk = agent.run(talk.say(ConversationInput::default().confirm(id, true))).await?;
-/// assert_eq!(talk.answer(), "It is gone.");
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Pending {
-    /// A person must decide about a call: [`ConversationInput::confirm`].
-    Confirmation {
-        /// What to answer to.
-        id: String,
-        /// The call.
-        call: ToolCall,
-        /// What the person is told.
-        hint: String,
-    },
-    /// The result of a call comes later: [`ConversationInput::result`].
-    Result {
-        /// The call.
-        call: ToolCall,
-    },
+    /// The agent that was asked, if it waits for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) waiting: Option<Waiting>,
 }
 
 impl Conversation {
@@ -186,22 +174,6 @@ impl Conversation {
         self.events.iter().filter_map(|event| event.usage).sum()
     }
 
-    /// What it waits for, in the order in which it was asked.
-    pub fn pending(&self) -> Vec<Pending> {
-        let mut pending: Vec<Pending> = Vec::new();
-        for event in &self.events {
-            for result in event.message.iter().flat_map(ChatMessage::tool_results) {
-                pending.retain(|waiting| waiting.id() != result.call_id);
-            }
-            for call in event.message.iter().flat_map(ChatMessage::calls) {
-                if event.long_running.contains(&call.id) {
-                    pending.push(Pending::of(call));
-                }
-            }
-        }
-        pending
-    }
-
     /// What is said next, with all that was said before.
     pub fn say(self, message: impl Into<ConversationInput>) -> ConversationInput {
         let said = message.into();
@@ -213,29 +185,8 @@ impl Conversation {
             state,
             branch: said.branch,
             speakers: self.speakers,
+            waiting: self.waiting,
             view: self.view,
-        }
-    }
-}
-
-impl Pending {
-    fn of(call: &ToolCall) -> Self {
-        if call.name != CONFIRMATION {
-            return Pending::Result { call: call.clone() };
-        }
-        let (original, confirmation) = super::confirmation::asked(call).unwrap_or_default();
-        Pending::Confirmation {
-            id: call.id.clone(),
-            call: original,
-            hint: confirmation.hint,
-        }
-    }
-
-    /// What to answer to.
-    pub fn id(&self) -> &str {
-        match self {
-            Pending::Confirmation { id, .. } => id,
-            Pending::Result { call } => &call.id,
         }
     }
 }
@@ -244,96 +195,5 @@ impl Pending {
 impl fmt::Display for Conversation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.answer())
-    }
-}
-
-impl ConversationInput {
-    /// What a person decided about the call that the confirmation of this id asks about.
-    #[must_use]
-    pub fn confirm(self, id: impl Into<String>, confirmed: bool) -> Self {
-        self.returned(id.into(), CONFIRMATION, json!({ "confirmed": confirmed }))
-    }
-
-    /// The result of a call that was to come later, or how far it has come.
-    ///
-    /// ```
-    /// use petalflow::agent::{Agent, ConversationInput};
-    /// # use petalflow::llm::{Reply, ScriptedModel};
-    /// use petalflow::tool::FuncTool;
-    /// # use serde_json::{Value, json};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> petalflow::Result<()> {
-    /// # let model = ScriptedModel::new([Reply::call("build", json!({})), "It is built.".into()]);
-    /// let build = FuncTool::new("build", "Builds a house.", |_: Value| async { Ok(()) }).long_running();
-    /// let agent = Agent::new(model).tool(build);
-    /// let talk = agent.run("a house, please").await?;
-    /// let call = talk.pending()[0].id().to_string();
-    ///
-    /// // A year later:
-    /// let built = ConversationInput::default().result(call, "four rooms");
-    /// assert_eq!(agent.run(talk.say(built)).await?.answer(), "It is built.");
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn result(self, call: impl Into<String>, content: impl Into<Value>) -> Self {
-        self.returned(call.into(), "", content.into())
-    }
-
-    fn returned(mut self, call_id: String, name: &str, content: Value) -> Self {
-        let result = ToolResult {
-            call_id,
-            name: name.into(),
-            content,
-            is_error: false,
-        };
-        let message = self
-            .message
-            .get_or_insert_with(|| ChatMessage::new(Role::Tool, Vec::new()));
-        message.parts.push(Part::Result(result));
-        self
-    }
-
-    /// With a value in the conversation's state.
-    ///
-    /// ```
-    /// use petalflow::agent::{Agent, ConversationInput};
-    /// # use petalflow::llm::ScriptedModel;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> petalflow::Result<()> {
-    /// let model = ScriptedModel::from_fn(|request| request.system.clone().unwrap_or_default());
-    /// let agent = Agent::new(model).instructions("You talk to {name}.");
-    /// let input = ConversationInput::from("hello").with_state("name", "Ann");
-    /// assert_eq!(agent.run(input).await?.answer(), "You talk to Ann.");
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn with_state(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.state.insert(key.into(), value.into());
-        self
-    }
-}
-
-impl From<ChatMessage> for ConversationInput {
-    fn from(message: ChatMessage) -> Self {
-        ConversationInput {
-            message: Some(message),
-            ..Self::default()
-        }
-    }
-}
-
-impl From<&str> for ConversationInput {
-    fn from(text: &str) -> Self {
-        ChatMessage::user(text).into()
-    }
-}
-
-impl From<String> for ConversationInput {
-    fn from(text: String) -> Self {
-        ChatMessage::user(text).into()
     }
 }

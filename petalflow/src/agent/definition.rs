@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use super::artifacts::Artifacts;
 use super::callbacks::Callbacks;
+use super::code::CodeExecutor;
 use super::instructions::Instruction;
 use super::output::Output;
-use super::processors::{self, RequestProcessor};
+use super::planner::Planner;
+use super::processors::{self, RequestProcessor, ResponseProcessor};
 use super::roster::Roster;
 use super::{Agent, AgentError};
 use crate::Retry;
@@ -103,6 +105,9 @@ pub(crate) struct Definition {
     pub(super) callbacks: Vec<Arc<dyn Callbacks>>,
     pub(super) plugins: Vec<Arc<dyn Callbacks>>,
     pub(super) processors: Vec<Arc<dyn RequestProcessor>>,
+    pub(super) response_processors: Vec<Arc<dyn ResponseProcessor>>,
+    pub(super) planner: Option<Arc<dyn Planner>>,
+    pub(super) code_executor: Option<Arc<dyn CodeExecutor>>,
     pub(super) artifacts: Option<Arc<dyn Artifacts>>,
     pub(super) streaming: bool,
     pub(super) max_turns: u32,
@@ -138,6 +143,9 @@ impl Definition {
             callbacks: Vec::new(),
             plugins: Vec::new(),
             processors: processors::defaults(),
+            response_processors: processors::response_defaults(),
+            planner: None,
+            code_executor: None,
             artifacts: None,
             streaming: false,
             max_turns: 50,

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::at::At;
 use super::conversation::Speaker;
 use super::gather::called;
 use super::roster::Roster;
-use super::{AgentError, AgentEvent, AgentFlow, ConversationInput, Mode};
-use crate::BoxError;
+use super::{AgentEvent, Mode};
 use crate::llm::ChatMessage;
 use crate::tool::{ToolCall, ToolResult, ToolSpec};
 
@@ -88,63 +87,6 @@ pub(super) fn open_task<'e>(
         }
     }
     None
-}
-
-/// What an agent answered that was asked one thing.
-pub(super) struct Asked {
-    pub(super) answer: Value,
-    pub(super) events: Vec<AgentEvent>,
-    pub(super) state: Map<String, Value>,
-}
-
-/// Asks the agent at a place one thing: a conversation of its own, within the task of the call.
-pub(super) async fn ask(at: At<'_>, place: usize, call: &ToolCall) -> Result<Asked, BoxError> {
-    let agent = &at.roster.at(place).agent;
-    let line = format!("{}@1", agent.name);
-    let branch = match &at.conversation.branch {
-        Some(branch) => format!("{branch}.{line}"),
-        None => line,
-    };
-    let input = ConversationInput {
-        branch: Some(branch),
-        state: at.conversation.state.clone(),
-        speakers: vec![Speaker {
-            agent: agent.name.to_string(),
-            task: None,
-        }],
-        ..request(call).into()
-    };
-    let flow = AgentFlow::of(at.root());
-    let talk = crate::flow::nested(flow, at.cx, &agent.name, u64::MAX, input).await?;
-    if !talk.pending().is_empty() {
-        return Err(format!(
-            "agent `{}` waits for people, which one that is asked once cannot: give it `Mode::Task`",
-            agent.name
-        )
-        .into());
-    }
-    if let Some(error) = talk.error() {
-        return Err(format!("agent `{}` has no answer: {error}", agent.name).into());
-    }
-    let text = talk.answer();
-    let answer = match &agent.output {
-        Some(_) => super::output::read(&text).map_err(AgentError::Output)?,
-        None => Value::String(text),
-    };
-    let events: Vec<AgentEvent> = talk
-        .events
-        .into_iter()
-        .filter(|event| !event.is_from_user())
-        .collect();
-    let mut state = Map::new();
-    for event in &events {
-        state.extend(event.actions.state_delta.clone());
-    }
-    Ok(Asked {
-        answer: json!({ "result": answer }),
-        events,
-        state,
-    })
 }
 
 /// A task that is done: its result for whoever gave it, and who speaks then.

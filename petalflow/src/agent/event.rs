@@ -1,7 +1,7 @@
 //! What happens in a conversation: one thing that somebody said or did.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::llm::{ChatMessage, FinishReason, Part, TokenUsage};
 use crate::tool::Actions;
@@ -60,6 +60,9 @@ pub struct AgentEvent {
     /// What the provider says went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What else the provider says about it, such as what the answer rests on ([`LlmResponse::meta`](crate::llm::LlmResponse)).
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub meta: Map<String, Value>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

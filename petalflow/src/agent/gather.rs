@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::at::At;
 use super::conversation::{Outcome, Speaker};
 use super::delegation::{self, Done};
-use super::{AgentError, AgentEvent, confirmation, merge, observed, output, transfer};
+use super::single_turn::Waiting;
+use super::{AgentError, AgentEvent, confirmation, credential, merge, observed, output, transfer};
 use crate::llm::{ChatMessage, Part, Role, ToolCall};
 
 /// What the calls came to.
@@ -14,6 +15,8 @@ pub(super) struct Gathered {
     pub(super) state: Map<String, Value>,
     /// Who speaks from now on, if that changes.
     pub(super) speakers: Option<Vec<Speaker>>,
+    /// Who waits for people from now on, if that changes.
+    pub(super) waiting: Option<Vec<Waiting>>,
     /// Whether the turn goes on.
     pub(super) goes_on: bool,
 }
@@ -23,8 +26,9 @@ pub(super) fn gather(at: At<'_>) -> Result<Gathered, AgentError> {
     let conversation = at.conversation;
     let mut outcomes: Vec<&Outcome> = conversation.outcomes.iter().collect();
     outcomes.sort_by_key(|outcome| outcome.place);
-    let calls = last_calls(at);
+    let calls = calls(at, &outcomes);
     let mut gathered = Gathered {
+        waiting: waiting(at, &outcomes),
         events: Vec::new(),
         state: Map::new(),
         speakers: None,
@@ -34,18 +38,23 @@ pub(super) fn gather(at: At<'_>) -> Result<Gathered, AgentError> {
         gathered.state.extend(outcome.state.clone());
         gathered.events.extend(outcome.inner.iter().cloned());
     }
+    let waits = outcomes.iter().any(|outcome| outcome.waiting.is_some());
     let results = merge::responses(outcomes.into_iter().map(|outcome| outcome.event.clone()));
     if let Some(mut results) = results {
         observed::merged(&results);
-        let asked = calls.and_then(|said| confirmation::request(said, &results, at.event(1)));
+        let credentials = calls.and_then(|said| credential::request(said, &results, at.event(4)));
+        let confirmations =
+            calls.and_then(|said| confirmation::request(said, &results, at.event(1)));
         let answer = answer(at, &results);
         let target = results.actions.transfer_to_agent.clone();
         let done = delegation::done(at, &mut results);
         gathered.goes_on = !results.is_final();
         gathered.state.extend(results.actions.state_delta.clone());
         gathered.events.push(results);
-        gathered.goes_on &= asked.is_none();
-        gathered.events.extend(asked);
+        gathered.goes_on &= credentials.is_none() && confirmations.is_none();
+        gathered
+            .events
+            .extend(credentials.into_iter().chain(confirmations));
         if let Some(answer) = answer {
             gathered.events.push(answer);
             gathered.goes_on = false;
@@ -63,7 +72,12 @@ pub(super) fn gather(at: At<'_>) -> Result<Gathered, AgentError> {
         // Nothing has come back: what the calls themselves say decides.
         gathered.goes_on = !said.is_final();
     }
-    next_task(at, &mut gathered);
+    if waits {
+        // The model is asked once it is known what the others say.
+        gathered.goes_on = false;
+    } else {
+        next_task(at, &mut gathered);
+    }
     Ok(gathered)
 }
 
@@ -86,17 +100,30 @@ fn next_task(at: At<'_>, gathered: &mut Gathered) {
     }
 }
 
-/// The last event in which the agent called something.
-fn last_calls(at: At<'_>) -> Option<&AgentEvent> {
+/// The event in which the agent made these calls.
+fn calls<'a>(at: At<'a>, outcomes: &[&Outcome]) -> Option<&'a AgentEvent> {
     let agent = &*at.agent().name;
     at.conversation.events.iter().rev().find(|event| {
+        let mut calls = event.message.iter().flat_map(ChatMessage::calls);
         event.author == agent
-            && event
-                .message
-                .iter()
-                .flat_map(ChatMessage::calls)
-                .any(|call| call.name != confirmation::CONFIRMATION)
+            && calls.any(|call| outcomes.iter().any(|outcome| outcome.call == call.id))
     })
+}
+
+/// Who waits for people after these calls; none if that has not changed.
+fn waiting(at: At<'_>, outcomes: &[&Outcome]) -> Option<Vec<Waiting>> {
+    let before = at.conversation.waiting.iter().flatten();
+    let called = |waiting: &&Waiting| {
+        let mut calls = outcomes.iter().map(|outcome| &outcome.call);
+        calls.any(|call| *call == waiting.call.id)
+    };
+    let (over, still): (Vec<_>, Vec<_>) = before.partition(called);
+    let new: Vec<Waiting> = outcomes
+        .iter()
+        .filter_map(|outcome| outcome.waiting.clone())
+        .collect();
+    let changed = !over.is_empty() || !new.is_empty();
+    changed.then(|| still.into_iter().cloned().chain(new).collect())
 }
 
 /// The answer that a tool has set, as the model's own words.

@@ -5,11 +5,13 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::{AgentEvent, CONFIRMATION};
+use super::AgentEvent;
+use super::confirmation::is_to_people;
+use super::planner::Plans;
 use crate::llm::{ChatMessage, Part, Role, ToolCall, ToolResult};
 
 /// Who reads a conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Reader {
     /// The agent's name.
     pub(super) agent: String,
@@ -17,6 +19,8 @@ pub(super) struct Reader {
     pub(super) branch: Option<String>,
     /// The call it works on, and what that asks for, where it was given a task: it hears it first.
     pub(super) task: Option<(String, String)>,
+    /// Which of its thoughts it is told again.
+    pub(super) plans: Plans,
 }
 
 /// Why a history makes no sense.
@@ -38,10 +42,36 @@ impl Reader {
     pub(super) fn view(&self, event: &AgentEvent) -> Option<ChatMessage> {
         let message = event.message.as_ref()?;
         if event.is_from_user() || event.author == self.agent {
-            own(message)
+            self.own(message)
         } else {
             foreign(&event.author, message)
         }
+    }
+
+    /// What the user said, or the reader itself: without what is between the agent and people, with its plans in words, and what
+    /// its code printed told by the user. No provider takes that otherwise.
+    fn own(&self, message: &ChatMessage) -> Option<ChatMessage> {
+        let ours = |part: &Part| match part {
+            Part::Call(call) => !is_to_people(&call.name),
+            Part::Result(result) => !is_to_people(&result.name),
+            _ => true,
+        };
+        let printed = matches!(&message.parts[..], [Part::CodeResult { .. }]);
+        let as_it_is = |part: &Part| ours(part) && !self.plans.has(part);
+        if !printed && message.parts.iter().all(as_it_is) {
+            return Some(message.clone());
+        }
+        let parts = message.parts.iter().filter(|part| ours(part));
+        let parts = parts.map(|part| match part {
+            Part::Thought(plan) if self.plans.has(part) => Part::Text(plan.clone()),
+            part => part.clone(),
+        });
+        let parts: Vec<Part> = parts.collect();
+        (!parts.is_empty()).then(|| ChatMessage {
+            parts,
+            role: if printed { Role::User } else { message.role },
+            ..message.clone()
+        })
     }
 }
 
@@ -55,40 +85,18 @@ fn belongs(branch: Option<&str>, event: Option<&str>) -> bool {
     }
 }
 
-/// The message without what is between the agent and the person who confirms.
-fn own(message: &ChatMessage) -> Option<ChatMessage> {
-    let ours = |part: &Part| match part {
-        Part::Call(call) => call.name != CONFIRMATION,
-        Part::Result(result) => result.name != CONFIRMATION,
-        _ => true,
-    };
-    if message.parts.iter().all(ours) {
-        return Some(message.clone());
-    }
-    let parts: Vec<Part> = message
-        .parts
-        .iter()
-        .filter(|part| ours(part))
-        .cloned()
-        .collect();
-    (!parts.is_empty()).then(|| ChatMessage {
-        parts,
-        ..message.clone()
-    })
-}
-
 /// What another agent said and did, told to this one by a user.
 fn foreign(author: &str, message: &ChatMessage) -> Option<ChatMessage> {
     let told = message.parts.iter().filter_map(|part| match part {
         Part::Text(text) if text.text.is_empty() => None,
         Part::Text(text) => Some(Part::text(format!("[{author}] said: {}", text.text))),
-        Part::Call(call) if call.name == CONFIRMATION => None,
+        Part::Call(call) if is_to_people(&call.name) => None,
         Part::Call(call) => Some(Part::text(format!(
             "[{author}] called tool `{}` with parameters: {}",
             call.name,
             shown(&call.arguments)
         ))),
-        Part::Result(result) if result.name == CONFIRMATION => None,
+        Part::Result(result) if is_to_people(&result.name) => None,
         Part::Result(result) => Some(Part::text(format!(
             "[{author}] `{}` tool returned result: {}",
             result.name,

@@ -34,8 +34,9 @@
 //! * [`Agent::launch`] takes managed values, middleware, timeouts and cancellation.
 //! * [`AgentNode`] is an agent as a node of another flow; [`Agent::run_in`] runs one within any node or tool.
 //!
-//! Where to go from here: callbacks around models and tools ([`Callbacks`]), steps before a request ([`RequestProcessor`]),
-//! several agents ([`Agent::agent`], [`Mode`]), calls that people must confirm or that take long ([`Pending`]).
+//! Where to go from here: callbacks around models and tools ([`Callbacks`]), steps before a request and after an answer
+//! ([`RequestProcessor`], [`ResponseProcessor`]), planning ([`Planner`]), code that models write ([`CodeExecutor`]), several
+//! agents ([`Agent::agent`], [`Mode`]), calls that people must confirm, that need a credential or that take long ([`Pending`]).
 
 mod artifacts;
 mod ask;
@@ -44,8 +45,10 @@ mod begin;
 mod builder;
 mod call;
 mod callbacks;
+mod code;
 mod confirmation;
 mod conversation;
+mod credential;
 mod definition;
 mod delegation;
 mod error;
@@ -53,6 +56,7 @@ mod event;
 mod flow;
 mod gather;
 mod history;
+mod input;
 mod instructions;
 mod merge;
 mod model;
@@ -60,10 +64,14 @@ mod model_call;
 mod node;
 mod observed;
 mod output;
+mod pending;
+mod people;
 mod placeholders;
+mod planner;
 pub mod processors;
 mod roster;
 mod run;
+mod single_turn;
 mod stream;
 mod targets;
 mod tool_step;
@@ -74,15 +82,19 @@ mod view;
 pub use artifacts::Artifacts;
 pub use builder::Agent;
 pub use callbacks::{Callbacks, Instead};
+pub use code::{CodeExecutor, CodeOutput};
 pub use confirmation::CONFIRMATION;
-pub use conversation::{Conversation, ConversationInput, Pending};
+pub use conversation::{Conversation, ConversationInput};
+pub use credential::CREDENTIAL;
 pub use definition::{History, Mode};
 pub use error::AgentError;
 pub use event::AgentEvent;
 pub use flow::AgentFlow;
 pub use model_call::ModelCall;
 pub use node::AgentNode;
-pub use processors::RequestProcessor;
+pub use pending::Pending;
+pub use planner::{PlanReAct, Planner, Thinking};
+pub use processors::{RequestProcessor, ResponseProcessor};
 pub use stream::{AgentEvents, Progress, Told, What};
 pub use tool_step::ToolStep;
 

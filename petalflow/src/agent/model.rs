@@ -6,7 +6,8 @@ use futures_util::StreamExt as _;
 
 use super::callbacks::Callbacks;
 use super::roster::Roster;
-use super::{AgentError, AgentEvent, ModelCall, Told, observed};
+use super::stream::tell;
+use super::{AgentError, AgentEvent, ModelCall, observed};
 use crate::BoxError;
 use crate::llm::{
     ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role, Status,
@@ -26,8 +27,14 @@ pub(super) fn callbacks<'a>(
     at.root().plugins.iter().chain(&at.agent().callbacks)
 }
 
-/// Asks the model, or whatever stands in its place.
+/// Asks the model, or whatever stands in its place, and reads the answer.
 pub(super) async fn respond(call: &mut ModelCall<'_>) -> Result<LlmResponse, BoxError> {
+    let mut response = answer(call).await?;
+    process(call, &mut response).await?;
+    Ok(response)
+}
+
+async fn answer(call: &mut ModelCall<'_>) -> Result<LlmResponse, BoxError> {
     let at = call.at;
     for callback in callbacks(&at) {
         if let Some(response) = callback.before_model(call).await? {
@@ -80,6 +87,14 @@ async fn after(
     Ok(response)
 }
 
+/// What the agent's processors make of an answer, or a piece of one.
+async fn process(call: &mut ModelCall<'_>, response: &mut LlmResponse) -> Result<(), BoxError> {
+    for processor in &call.at.agent().response_processors {
+        processor.process(call, response).await?;
+    }
+    Ok(())
+}
+
 /// The answer, with its pieces sent to who listens as they come.
 async fn streamed(
     model: &dyn LlmClient,
@@ -105,8 +120,19 @@ async fn streamed(
         }
         pieces += 1;
         if wanted && let Some(piece) = piece(chunk.delta) {
-            let piece = after(call, piece, true).await?;
-            tell(call, piece)?;
+            let mut piece = after(call, piece, true).await?;
+            let words = piece.text();
+            process(call, &mut piece).await?;
+            call.so_far.push_str(&words);
+            let message = piece.message.filter(|message| !message.parts.is_empty());
+            if let Some(message) = message {
+                let piece = AgentEvent {
+                    message: Some(message),
+                    partial: true,
+                    ..call.at.event(0)
+                };
+                tell(call.at.cx, &piece);
+            }
         }
     }
     Err(AgentError::Partial(call.agent().into()).into())
@@ -137,17 +163,4 @@ fn piece(delta: Delta) -> Option<LlmResponse> {
         status: Status::Incomplete,
         ..LlmResponse::default()
     })
-}
-
-fn tell(call: &ModelCall<'_>, piece: LlmResponse) -> Result<(), BoxError> {
-    if piece.message.is_none() || !call.at.cx.is_watched() {
-        return Ok(());
-    }
-    let agent_event = AgentEvent {
-        message: piece.message,
-        partial: true,
-        ..call.at.event(0)
-    };
-    call.at.cx.emit(&Told { agent_event })?;
-    Ok(())
 }

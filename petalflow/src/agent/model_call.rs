@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::at::At;
+use super::stream::tell;
 use super::{AgentEvent, Conversation};
 use crate::Context;
 use crate::llm::LlmRequest;
@@ -33,6 +34,8 @@ pub struct ModelCall<'a> {
     pub(super) events: Vec<AgentEvent>,
     pub(super) ended: bool,
     pub(super) partial: bool,
+    /// The words of the answer's pieces before this one.
+    pub(super) so_far: String,
 }
 
 impl<'a> ModelCall<'a> {
@@ -44,6 +47,7 @@ impl<'a> ModelCall<'a> {
             events: Vec::new(),
             ended: false,
             partial: false,
+            so_far: String::new(),
         }
     }
 
@@ -67,6 +71,11 @@ impl<'a> ModelCall<'a> {
         self.partial
     }
 
+    /// The words of the answer that came before a piece, without thoughts; empty where the answer is seen whole.
+    pub fn so_far(&self) -> &str {
+        if self.partial { &self.so_far } else { "" }
+    }
+
     /// A value of the conversation's state, with what was set since.
     pub fn state(&self, key: &str) -> Option<Value> {
         self.at.state(&self.delta, key)
@@ -78,10 +87,10 @@ impl<'a> ModelCall<'a> {
     }
 
     /// Adds an event to the conversation, before what the model says. Id, turn, branch and, where it is empty, the author are
-    /// filled in.
+    /// filled in. Who listens hears it before the model is asked.
     pub fn emit(&mut self, event: AgentEvent) {
         let filled = self.at.event(self.events.len());
-        self.events.push(AgentEvent {
+        let event = AgentEvent {
             id: filled.id,
             invocation: filled.invocation,
             branch: filled.branch,
@@ -92,7 +101,9 @@ impl<'a> ModelCall<'a> {
                 event.author
             },
             ..event
-        });
+        };
+        tell(self.at.cx, &event);
+        self.events.push(event);
     }
 
     /// Ends the turn without calling the model. What was emitted stays.

@@ -1,9 +1,10 @@
-//! From a conversation to a request, step by step.
+//! From a conversation to a request, and from an answer to what it means, step by step.
 
 use std::sync::Arc;
 
-use super::{AgentError, History, Mode, ModelCall, delegation, history, transfer};
+use super::{AgentError, History, Mode, ModelCall, code, delegation, history, transfer};
 use crate::BoxError;
+use crate::llm::LlmResponse;
 use crate::middleware::BoxFuture;
 
 /// A step on the way from a conversation to a request. An agent has the [`defaults`], in their order, then those that it is
@@ -36,11 +37,66 @@ use crate::middleware::BoxFuture;
 /// ```
 pub trait RequestProcessor: Send + Sync + 'static {
     /// Changes the request, adds events, or ends the turn.
+    ///
+    /// # Errors
+    ///
+    /// They end the step: neither the processors behind it nor the model are asked.
     fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>>;
 }
 
-/// The steps of every agent, in their order: the settings of its requests, its instructions, its name, the conversation, the
-/// form of its answer, and to whom it may transfer.
+/// A step on the way from a model's answer to what the agent makes of it: an event, calls, code to run. An agent has the
+/// [`response_defaults`], in their order, then those that it is given with
+/// [`Agent::response_processor`](super::Agent::response_processor). They see what callbacks have left of an answer, also where
+/// one of them answered in the model's place; of a streamed answer each piece for listeners as well
+/// ([`ModelCall::is_partial`]).
+///
+/// ```
+/// use petalflow::BoxError;
+/// use petalflow::agent::{Agent, ModelCall, ResponseProcessor};
+/// use petalflow::llm::{LlmResponse, Part, ScriptedModel};
+/// use petalflow::middleware::BoxFuture;
+///
+/// /// Says it without exclamation marks.
+/// struct Calm;
+///
+/// impl ResponseProcessor for Calm {
+///     fn process<'a>(
+///         &'a self,
+///         _: &'a mut ModelCall<'_>,
+///         response: &'a mut LlmResponse,
+///     ) -> BoxFuture<'a, Result<(), BoxError>> {
+///         for part in response.message.iter_mut().flat_map(|message| &mut message.parts) {
+///             if let Part::Text(text) = part {
+///                 text.text = text.text.replace('!', ".");
+///             }
+///         }
+///         Box::pin(async { Ok(()) })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let agent = Agent::new(ScriptedModel::new(["Hello!"])).response_processor(Calm);
+/// assert_eq!(agent.run("hi").await?.answer(), "Hello.");
+/// # Ok(())
+/// # }
+/// ```
+pub trait ResponseProcessor: Send + Sync + 'static {
+    /// Changes the answer.
+    ///
+    /// # Errors
+    ///
+    /// They end the step.
+    fn process<'a>(
+        &'a self,
+        call: &'a mut ModelCall<'_>,
+        response: &'a mut LlmResponse,
+    ) -> BoxFuture<'a, Result<(), BoxError>>;
+}
+
+/// The steps of every agent, in their order: the settings of its requests, its instructions, its name, the conversation, its
+/// planner, running code, the form of its answer, and to whom it may transfer. What people have confirmed, and the credentials
+/// that they gave, are looked at before: as calls of tools, at the beginning of a turn.
 ///
 /// ```
 /// use petalflow::agent::{Agent, processors};
@@ -49,7 +105,8 @@ pub trait RequestProcessor: Send + Sync + 'static {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// // Without the last, which tells of other agents.
-/// let steps = processors::defaults().into_iter().take(5);
+/// let mut steps = processors::defaults();
+/// steps.pop();
 /// assert_eq!(Agent::new(ScriptedModel::new(["hi"])).processors(steps).run("hello").await?.answer(), "hi");
 /// # Ok(())
 /// # }
@@ -60,9 +117,32 @@ pub fn defaults() -> Vec<Arc<dyn RequestProcessor>> {
         Arc::new(Instructions),
         Arc::new(Identity),
         Arc::new(Contents),
+        // Behind the conversation, so that planners may change what stands in it.
+        Arc::new(Planning),
+        Arc::new(Code),
         Arc::new(OutputSchema),
         Arc::new(Transfers),
     ]
+}
+
+/// The steps of every agent from an answer to what it means, in their order: its planner, and code that is to run.
+///
+/// ```
+/// use petalflow::agent::{Agent, PlanReAct, processors};
+/// use petalflow::llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// // The planner plans, but what the model writes stays as it is.
+/// let steps = processors::response_defaults().into_iter().skip(1);
+/// let model = ScriptedModel::new(["/*FINAL_ANSWER*/ 42"]);
+/// let agent = Agent::new(model).planner(PlanReAct).response_processors(steps);
+/// assert_eq!(agent.run("?").await?.answer(), "/*FINAL_ANSWER*/ 42");
+/// # Ok(())
+/// # }
+/// ```
+pub fn response_defaults() -> Vec<Arc<dyn ResponseProcessor>> {
+    vec![Arc::new(Planning), Arc::new(Code)]
 }
 
 /// The settings that every request of the agent has.
@@ -76,6 +156,12 @@ struct Identity;
 
 /// The conversation, as the agent sees it.
 struct Contents;
+
+/// What makes the model plan, and what is a plan in its answer.
+struct Planning;
+
+/// That code is run, and which.
+struct Code;
 
 /// The form of the answer.
 struct OutputSchema;
@@ -149,6 +235,55 @@ fn contents(call: &mut ModelCall<'_>) -> Result<(), AgentError> {
     call.request.messages =
         messages.map_err(|uncalled| AgentError::Request(uncalled.to_string()))?;
     Ok(())
+}
+
+impl RequestProcessor for Planning {
+    fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
+        let planner = call.at.agent().planner.as_ref();
+        done(planner.map_or(Ok(()), |planner| planner.plan(call)))
+    }
+}
+
+impl ResponseProcessor for Planning {
+    fn process<'a>(
+        &'a self,
+        call: &'a mut ModelCall<'_>,
+        response: &'a mut LlmResponse,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        let (Some(planner), Some(message)) = (&call.at.agent().planner, &mut response.message)
+        else {
+            return done(Ok(()));
+        };
+        let parts = std::mem::take(&mut message.parts);
+        done(planner.read(call, parts).map(|parts| message.parts = parts))
+    }
+}
+
+impl RequestProcessor for Code {
+    fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
+        if let Some(executor) = &call.at.agent().code_executor {
+            call.instruct(&code::instruction(&**executor));
+        }
+        done(Ok(()))
+    }
+}
+
+impl ResponseProcessor for Code {
+    fn process<'a>(
+        &'a self,
+        call: &'a mut ModelCall<'_>,
+        response: &'a mut LlmResponse,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        if let Some(executor) = &call.at.agent().code_executor
+            && !call.is_partial()
+            && let Some(message) = &mut response.message
+            && code::is_run(call.at, &**executor)
+            && let Some(parts) = code::cut(&message.parts, executor.language())
+        {
+            message.parts = parts;
+        }
+        done(Ok(()))
+    }
 }
 
 impl RequestProcessor for OutputSchema {

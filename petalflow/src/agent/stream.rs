@@ -14,8 +14,9 @@ use crate::event::{Event, EventKind, Events, TaskInfo};
 use crate::interrupt::Interrupt;
 use crate::{Namespace, RunError, Write};
 
-/// How a node of an agent sends an event of the conversation to who listens: a piece of a message, or what an agent said that
-/// runs inside the run. In other flows it is the value of a [`Custom`](EventKind::Custom) event.
+/// How a node of an agent sends an event of the conversation to who listens: a piece of a message, or an event that
+/// a [`RequestProcessor`](super::RequestProcessor) added, before it is written. In other flows it is the value of a
+/// [`Custom`](EventKind::Custom) event.
 ///
 /// ```
 /// use petalflow::agent::{AgentEvent, Told};
@@ -86,6 +87,20 @@ impl Told {
     }
 }
 
+/// Lets who listens hear an event of the conversation, or a piece of one, at once.
+pub(super) fn tell(cx: &crate::Context, event: &AgentEvent) {
+    if cx.is_watched() {
+        // An event is data: it can be represented.
+        let _ = cx.emit(&Telling { agent_event: event });
+    }
+}
+
+/// [`Told`], without a copy of the event.
+#[derive(Serialize)]
+struct Telling<'a> {
+    agent_event: &'a AgentEvent,
+}
+
 /// What happens in an agent's run, as it happens: made by [`Agent::events`](super::Agent::events). Polling it drives the run;
 /// dropping it stops the run at once.
 ///
@@ -114,7 +129,8 @@ impl Told {
 pub struct AgentEvents {
     events: Events<AgentFlow>,
     ready: VecDeque<Progress>,
-    /// The events of agents within agents, by id: they are heard when they happen, and stand in the conversation later.
+    /// The events that were heard when they happened, by id: they stand in the conversation later, those of agents within
+    /// agents twice.
     heard: HashSet<String>,
 }
 
@@ -137,18 +153,23 @@ impl AgentEvents {
                 for said in update.events().iter().flat_map(Write::value) {
                     // What the user says is no news.
                     let news = !(said.is_from_user() && event.node() == Some("begin"));
-                    if news && !self.heard.remove(&said.id) {
-                        if within {
-                            self.heard.insert(said.id.clone());
-                        }
+                    let known = if within {
+                        !self.heard.insert(said.id.clone())
+                    } else {
+                        self.heard.remove(&said.id)
+                    };
+                    if news && !known {
                         self.push(event, What::Event(said.clone()));
                     }
                 }
                 return;
             }
             EventKind::Custom { value } => match Told::read(value) {
-                Some(event) if event.partial => What::Piece(event),
-                Some(event) => What::Event(event),
+                Some(piece) if piece.partial => What::Piece(piece),
+                Some(said) => {
+                    self.heard.insert(said.id.clone());
+                    What::Event(said)
+                }
                 None => What::Custom(value.clone()),
             },
             EventKind::Retry { error, .. } => What::Retry {

@@ -9,20 +9,28 @@ use super::ask::{self, Next};
 use super::at::At;
 use super::conversation::{
     Conversation, ConversationCalls, ConversationEvents, ConversationInvocation,
-    ConversationOutcomes, ConversationSpeakers, ConversationState, ConversationTemp,
-    ConversationThoughts, PendingCall,
+    ConversationMessage, ConversationOutcomes, ConversationSpeakers, ConversationState,
+    ConversationTemp, ConversationThoughts, ConversationWaiting, PendingCall,
 };
 use super::definition::Definition;
 use super::gather;
 use super::roster::Roster;
-use super::{AgentError, begin, call};
+use super::{AgentError, begin, call, code};
 use crate::{BoxError, Context, Route, flow, node};
 
-/// What follows a step: the model, tools, or the end.
+/// What a turn begins with: the model, or the tools that people have decided about.
+#[derive(Route)]
+pub(crate) enum First {
+    Ask,
+    Call(Vec<PendingCall>),
+}
+
+/// What follows a step: the model, tools, code, or the end.
 #[derive(Route)]
 pub(crate) enum Then {
     Ask,
     Call(Vec<PendingCall>),
+    Run,
     Done,
 }
 
@@ -45,6 +53,10 @@ pub(crate) struct Ask(pub(super) Arc<Definition>);
 #[derive(Clone, Debug)]
 pub(crate) struct Call(pub(super) Arc<Definition>);
 
+/// Runs code.
+#[derive(Clone, Debug)]
+pub(crate) struct Execute(pub(super) Arc<Definition>);
+
 /// Takes the results together.
 #[derive(Clone, Debug)]
 pub(crate) struct Gather(pub(super) Arc<Definition>);
@@ -57,24 +69,29 @@ impl Begin {
         cx: Context,
     ) -> Result<
         (
+            Option<ConversationMessage>,
             ConversationInvocation,
             ConversationEvents,
             ConversationSpeakers,
-            Then,
+            First,
         ),
         BoxError,
     > {
         let begun = begin::begin(&self.0.roster()?, conversation, &cx)?;
-        let then = if begun.calls.is_empty() {
-            Then::Ask
+        let first = if begun.calls.is_empty() {
+            First::Ask
         } else {
-            Then::Call(begun.calls)
+            First::Call(begun.calls)
         };
+        let message = begun
+            .message
+            .map(|message| ConversationMessage(Some(message)));
         Ok((
+            message,
             ConversationInvocation(begun.invocation),
             ConversationEvents(begun.events),
             ConversationSpeakers(begun.speakers),
-            then,
+            first,
         ))
     }
 }
@@ -102,6 +119,7 @@ impl Ask {
         let then = match asked.then {
             Next::Ask => Then::Ask,
             Next::Call(calls) => Then::Call(calls),
+            Next::Run => Then::Run,
             Next::End => Then::Done,
         };
         let (state, temp) = split(asked.state);
@@ -132,6 +150,20 @@ impl Call {
 }
 
 #[node(Conversation)]
+impl Execute {
+    async fn run(
+        &self,
+        conversation: &Conversation,
+        cx: Context,
+    ) -> Result<ConversationEvents, BoxError> {
+        let roster = self.0.roster()?;
+        listened(&cx).await;
+        let printed = code::execute(at(&roster, conversation, &cx)?).await?;
+        Ok(ConversationEvents(vec![printed]))
+    }
+}
+
+#[node(Conversation)]
 impl Gather {
     async fn run(
         &self,
@@ -143,6 +175,7 @@ impl Gather {
             ConversationState,
             ConversationTemp,
             Option<ConversationSpeakers>,
+            Option<ConversationWaiting>,
             After,
         ),
         BoxError,
@@ -160,13 +193,16 @@ impl Gather {
             state,
             temp,
             gathered.speakers.map(ConversationSpeakers),
+            gathered
+                .waiting
+                .map(|waiting| ConversationWaiting(Some(waiting))),
             after,
         ))
     }
 }
 
 /// Lets who listens hear what has happened, before the next step is taken: they may want no more.
-async fn listened(cx: &Context) {
+pub(super) async fn listened(cx: &Context) {
     if cx.is_watched() {
         tokio::task::yield_now().await;
     }
@@ -205,10 +241,12 @@ flow! {
         node begin: Begin;
         node ask: Ask;
         node call: Call;
+        node execute: Execute;
         node gather: Gather;
         START -> begin;
-        begin -> match { Ask => ask, Call => each call, Done => END };
-        ask -> match { Ask => ask, Call => each call, Done => END };
+        begin -> match { Ask => ask, Call => each call };
+        ask -> match { Ask => ask, Call => each call, Run => execute, Done => END };
+        execute -> ask;
         call -> gather;
         gather -> match { Ask => ask, Done => END };
     }
@@ -220,6 +258,7 @@ impl Turn {
             begin: Some(Arc::new(Begin(Arc::clone(agent)))),
             ask: Some(Arc::new(Ask(Arc::clone(agent)))),
             call: Some(Arc::new(Call(Arc::clone(agent)))),
+            execute: Some(Arc::new(Execute(Arc::clone(agent)))),
             gather: Some(Arc::new(Gather(Arc::clone(agent)))),
         }
     }

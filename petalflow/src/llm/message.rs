@@ -125,7 +125,7 @@ pub enum Part {
     Result(ToolResult),
     /// A picture, a sound, a document.
     Media(Media),
-    /// Code that the model ran on the provider's side.
+    /// Code that the model has run on the provider's side, or wants the program to run.
     Code {
         /// Its language.
         language: String,

@@ -201,9 +201,15 @@ impl Serve {
             Ok(result) => result,
             Err(failure) => return failed(crate::error::chain(&**failure.source())),
         };
-        if !call.take_actions().requested_confirmations.is_empty() {
+        let wanted = call.take_actions();
+        if !wanted.requested_confirmations.is_empty() {
             return failed(format!(
                 "tool `{name}` asks for a person's confirmation, which this server cannot ask for"
+            ));
+        }
+        if !wanted.requested_credentials.is_empty() {
+            return failed(format!(
+                "tool `{name}` asks for a credential, which this server cannot ask for"
             ));
         }
         if result.is_null() && tool.spec().long_running {

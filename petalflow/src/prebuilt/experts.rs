@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Team;
 use super::decide::decide;
+use super::{Decided, Team};
 use crate::nodes::Model;
 use crate::{Context, Managed, Route, flow, node, state};
 
@@ -49,20 +49,26 @@ async fn choose(
     question: &str,
     model: Managed<Model>,
     experts: Managed<Team>,
+    cx: Context,
 ) -> petalflow::Result<(InquiryExpert, Way)> {
     let asked = format!("Question: {question}\n\nExperts:\n{}", experts.described());
     let choice: Choice = decide(&**model, INSTRUCTIONS, asked).await?;
     // Models write names in their own way: `Billing` is `billing`.
     let mut names = experts.names();
     let name = names.find(|name| name.eq_ignore_ascii_case(choice.name.trim()));
-    Ok(match name {
-        Some(name) => {
-            let way = Way::Expert(name.to_string());
-            let name = name.to_string();
-            (InquiryExpert(Some(Choice { name, ..choice })), way)
-        }
-        None => (InquiryExpert(None), Way::Nobody),
-    })
+    let Some(name) = name.map(str::to_string) else {
+        let reason = choice.reason;
+        Decided::Nobody { reason }.tell(&cx)?;
+        return Ok((InquiryExpert(None), Way::Nobody));
+    };
+    let reason = choice.reason.clone();
+    let expert = Decided::Expert {
+        name: name.clone(),
+        reason,
+    };
+    expert.tell(&cx)?;
+    let way = Way::Expert(name.clone());
+    Ok((InquiryExpert(Some(Choice { name, ..choice })), way))
 }
 
 #[node(Inquiry)]

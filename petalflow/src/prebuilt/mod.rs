@@ -9,10 +9,11 @@
 //! | [`AskExpert`] | a model picks the expert who answers |
 //! | [`ReadDocuments`] | each document is read by itself, at once, and the findings are put together |
 //!
-//! All ask the run's managed [`Model`](crate::nodes::Model). Each is a flow like any other: it runs on threads, sends events,
-//! can be a node of another flow.
+//! All ask the run's managed [`Model`](crate::nodes::Model). Each is a flow like any other: it runs on threads, sends events
+//! (what a model [decides](Decided) among them), can be a node of another flow.
 
 mod decide;
+mod decided;
 mod experts;
 mod map_reduce;
 mod react;
@@ -20,6 +21,7 @@ mod reflection;
 mod supervisor;
 mod team;
 
+pub use decided::Decided;
 pub use experts::{AskExpert, Choice, Inquiry, InquiryInput};
 pub use map_reduce::{ReadDocuments, Reading, ReadingInput};
 pub use react::{ReAct, ReActInput, ThinkAndAct};

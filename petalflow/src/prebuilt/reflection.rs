@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Decided;
 use super::decide::decide;
 use crate::llm::LlmRequest;
 use crate::nodes::Model;
-use crate::{Managed, Route, flow, node, state};
+use crate::{Context, Managed, Route, flow, node, state};
 
 /// A text that grows by criticism.
 #[state]
@@ -73,15 +74,31 @@ async fn criticize(
     drafts: &u32,
     most_drafts: &u32,
     model: Managed<Model>,
+    cx: Context,
 ) -> petalflow::Result<(Option<ReflectionCriticism>, Verdict)> {
+    let draft_number = *drafts;
     if drafts >= most_drafts {
+        Decided::Enough {
+            draft: draft_number,
+        }
+        .tell(&cx)?;
         return Ok((None, Verdict::Accept));
     }
     let question = format!("Task: {task}\n\nDraft:\n{draft}");
     let opinion: Opinion = decide(&**model, CRITIC, question).await?;
     if opinion.accept {
+        Decided::Accept {
+            draft: draft_number,
+        }
+        .tell(&cx)?;
         return Ok((None, Verdict::Accept));
     }
+    let advice = opinion.advice.clone();
+    let revise = Decided::Revise {
+        draft: draft_number,
+        advice,
+    };
+    revise.tell(&cx)?;
     Ok((
         Some(ReflectionCriticism(vec![opinion.advice])),
         Verdict::Revise,

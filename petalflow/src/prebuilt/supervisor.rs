@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Team;
 use super::decide::decide;
+use super::{Decided, Team};
 use crate::nodes::Model;
 use crate::{Context, Managed, Route, flow, node, state};
 
@@ -61,6 +61,7 @@ async fn assign(
     notes: &[Note],
     model: Managed<Model>,
     team: Managed<Team>,
+    cx: Context,
 ) -> petalflow::Result<(Option<ProjectResult>, Next)> {
     let said = notes
         .iter()
@@ -72,8 +73,13 @@ async fn assign(
     );
     let decision: Decision = decide(&**model, INSTRUCTIONS, question).await?;
     if decision.next == "finish" {
+        let result = decision.text.clone();
+        Decided::Finish { result }.tell(&cx)?;
         return Ok((Some(ProjectResult(decision.text)), Next::Finish));
     }
+    let Decision { next, text } = decision.clone();
+    let (member, told) = (next, text);
+    Decided::Work { member, told }.tell(&cx)?;
     Ok((None, Next::Work(decision)))
 }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::CredentialRequest;
+
 /// What a tool wants done beside its result: the agent loop reads it after the call.
 ///
 /// ```
@@ -27,6 +29,9 @@ pub struct Actions {
     /// Calls that a person must confirm, by the call's id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub requested_confirmations: BTreeMap<String, Confirmation>,
+    /// Calls that need a credential, by the call's id.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub requested_credentials: BTreeMap<String, CredentialRequest>,
     /// The result is the answer: the model is not asked to put it in words.
     #[serde(skip_serializing_if = "is_false")]
     pub skip_summarization: bool,
@@ -91,6 +96,8 @@ impl Actions {
         }
         self.requested_confirmations
             .extend(later.requested_confirmations);
+        self.requested_credentials
+            .extend(later.requested_credentials);
         self.skip_summarization |= later.skip_summarization;
         self.escalate |= later.escalate;
         let target = later.transfer_to_agent.filter(|agent| !agent.is_empty());
@@ -102,7 +109,7 @@ impl Actions {
 ///
 /// * State is merged key by key, as deep as objects go; where two disagree, the later wins.
 /// * Of an artifact the highest version counts.
-/// * Requested confirmations are all kept, of the same call the later.
+/// * Requested confirmations and credentials are all kept, of the same call the later.
 /// * `skip_summarization` and `escalate` stand if one call sets them.
 /// * Of several agents to go on, the last counts.
 ///

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Actions, Confirmation};
+use super::{Actions, Confirmation, CredentialRequest};
 use crate::{BoxError, Context, Extract, ManagedValues, Scope};
 
 /// One call of a tool: which, in which run, and what it wants done beside its result. A clone is of the same call.
@@ -35,6 +35,7 @@ pub struct ToolContext {
     scope: Option<Scope>,
     state: Arc<Map<String, Value>>,
     confirmation: Option<Confirmation>,
+    credential: Option<Value>,
     actions: Arc<Mutex<Actions>>,
     listener: Option<Arc<dyn Fn(Value) + Send + Sync>>,
 }
@@ -154,6 +155,20 @@ impl ToolContext {
         self
     }
 
+    /// The same call after somebody has given a credential.
+    ///
+    /// ```
+    /// use petalflow::tool::ToolContext;
+    ///
+    /// let cx = ToolContext::new("1").with_credential("token");
+    /// assert_eq!(cx.credential().unwrap(), "token");
+    /// ```
+    #[must_use]
+    pub fn with_credential(mut self, credential: impl Into<Value>) -> Self {
+        self.credential = Some(credential.into());
+        self
+    }
+
     /// The node's run, if there is one.
     pub fn scope(&self) -> Option<&Scope> {
         self.scope.as_ref()
@@ -257,6 +272,44 @@ impl ToolContext {
     pub fn request_confirmation(&self, question: Confirmation) {
         let id = self.call_id.clone();
         self.actions().requested_confirmations.insert(id, question);
+    }
+
+    /// What somebody has given to [`request_credential`](Self::request_credential).
+    pub fn credential(&self) -> Option<&Value> {
+        self.credential.as_ref()
+    }
+
+    /// Asks for a credential. The tool returns, and is called again with it, which [`credential`](Self::credential) has. An
+    /// agent's turn ends meanwhile, and no model sees what is given.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow::tool::{CredentialRequest, Tool, ToolContext};
+    /// use serde_json::json;
+    ///
+    /// /// What is to be done on a day.
+    /// #[tool]
+    /// fn calendar(day: String, cx: ToolContext) -> petalflow::Result<String> {
+    ///     let Some(token) = cx.credential() else {
+    ///         cx.request_credential(CredentialRequest::oauth2("calendar", "https://accounts.example/authorize"));
+    ///         return Err("waits until the user has signed in".into());
+    ///     };
+    ///     Ok(format!("{day}, as {token} sees it: nothing"))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let cx = ToolContext::new("call-1");
+    /// calendar {}.call(json!({ "day": "Monday" }), &cx).await.unwrap_err();
+    /// assert_eq!(cx.actions().requested_credentials["call-1"].key, "calendar");
+    ///
+    /// let cx = ToolContext::new("call-1").with_credential("ann");
+    /// assert!(calendar {}.call(json!({ "day": "Monday" }), &cx).await.is_ok());
+    /// # }
+    /// ```
+    pub fn request_credential(&self, request: CredentialRequest) {
+        let id = self.call_id.clone();
+        self.actions().requested_credentials.insert(id, request);
     }
 
     /// What the call wants done beside its result. The guard is for one expression: while it is held, nothing else of the

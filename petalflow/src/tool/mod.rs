@@ -66,6 +66,7 @@ mod attempts;
 mod call;
 mod confirm;
 mod context;
+mod credential;
 mod error;
 mod func;
 mod output;
@@ -88,6 +89,7 @@ pub use call::{ToolCall, ToolResult};
 #[doc(hidden)]
 pub use confirm::{ToolConfirm, question};
 pub use context::ToolContext;
+pub use credential::CredentialRequest;
 pub use error::{InvokeError, ToolError};
 pub use func::FuncTool;
 #[doc(hidden)]

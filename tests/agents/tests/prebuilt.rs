@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use futures_util::StreamExt as _;
+use petalflow::EventKind;
 use petalflow::agent::Agent;
 use petalflow::checkpoint::MemoryStore;
 use petalflow::llm::{ChatMessage, LlmError, LlmErrorKind, Reply, ScriptedModel};
 use petalflow::nodes::Model;
 use petalflow::prebuilt::{
-    AskExpert, ReadDocuments, ReadingInput, Reflect, ReflectionInput, Supervise, Team, ThinkAndAct,
+    AskExpert, Decided, ReadDocuments, ReadingInput, Reflect, ReflectionInput, Supervise, Team,
+    ThinkAndAct,
 };
 use petalflow::prelude::*;
 use petalflow::{RunError, RunErrorKind};
@@ -19,6 +22,21 @@ fn says<R: Into<Reply>>(replies: impl IntoIterator<Item = R>) -> Model {
 
 fn agent(answer: &str) -> Agent {
     Agent::new(ScriptedModel::new([answer]))
+}
+
+/// What is decided in a run: the node, the attempt, and what.
+async fn decided<F: Flow>(run: petalflow::Run<F>) -> Vec<(String, u32, Decided)> {
+    let mut events = run.events();
+    let mut decided = Vec::new();
+    while let Some(event) = events.next().await {
+        if let EventKind::Custom { value } = &event.kind
+            && let Some(what) = Decided::read(value)
+        {
+            let task = event.task.as_ref().expect("a node decides");
+            decided.push((task.node.to_string(), task.attempt, what));
+        }
+    }
+    decided
 }
 
 fn failure(error: &RunError) -> String {
@@ -232,4 +250,74 @@ async fn documents_are_read_apart_and_put_together_in_order() {
     };
     let reading = launch.run(none).await.expect("nothing is read");
     assert!(reading.findings.is_empty());
+}
+
+#[tokio::test]
+async fn what_is_decided_is_heard_with_the_node_and_the_attempt() {
+    let model = says([
+        r#"{ "next": "writer", "text": "Write." }"#,
+        r#"{ "next": "finish", "text": "A poem." }"#,
+    ]);
+    let team = || Team::new().member("writer", "writes", agent("Roses are red."));
+    let launch = Supervise::new().manage(model).manage(team());
+    let work = Decided::Work {
+        member: "writer".into(),
+        told: "Write.".into(),
+    };
+    let finish = Decided::Finish {
+        result: "A poem.".into(),
+    };
+    assert_eq!(
+        decided(launch.run("A poem!".to_string())).await,
+        [("assign".into(), 1, work), ("assign".into(), 1, finish)]
+    );
+
+    let no = r#"{ "accept": false, "advice": "shorter" }"#;
+    let yes = r#"{ "accept": true, "advice": "" }"#;
+    let input = |most_drafts| ReflectionInput {
+        task: "Write.".into(),
+        most_drafts,
+    };
+    let revise = || Decided::Revise {
+        draft: 1,
+        advice: "shorter".into(),
+    };
+    let heard = |model, most| async move {
+        let launch = Reflect::new().manage(model);
+        let decided = decided(launch.run(input(most))).await;
+        let decided = decided.into_iter().map(|(node, _, what)| (node, what));
+        decided.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        heard(says(["one", no, "two", yes]), 3).await,
+        [
+            ("criticize".into(), revise()),
+            ("criticize".into(), Decided::Accept { draft: 2 })
+        ]
+    );
+    assert_eq!(
+        heard(says(["one", no, "two"]), 2).await[1].1,
+        Decided::Enough { draft: 2 }
+    );
+
+    for (name, what) in [
+        (
+            "Writer",
+            Decided::Expert {
+                name: "writer".into(),
+                reason: "so".into(),
+            },
+        ),
+        (
+            "ghost",
+            Decided::Nobody {
+                reason: "so".into(),
+            },
+        ),
+    ] {
+        let model = says([json!({ "name": name, "reason": "so" }).to_string()]);
+        let launch = AskExpert::new().manage(model).manage(team());
+        let decided = decided(launch.run("How?".to_string())).await;
+        assert_eq!(decided, [("choose".into(), 1, what)]);
+    }
 }

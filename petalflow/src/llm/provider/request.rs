@@ -176,12 +176,17 @@ fn part(asked: Asked<'_>, role: Role, part: &Part, ids: &mut Ids, parts: &mut Ve
                 }
             }));
         }
-        // Providers take code back only in words.
-        Part::Code { language, code } => {
-            parts.push(ContentPart::Text(format!("```{language}\n{code}\n```")));
+        // Providers take code back only in words: those in which models are told to write it.
+        Part::Code { code, .. } => {
+            parts.push(ContentPart::Text(format!("```tool_code\n{code}\n```")));
         }
         Part::CodeResult { outcome, output } => {
-            parts.push(ContentPart::Text(format!("```{outcome}\n{output}\n```")));
+            let outcome = match &**outcome {
+                "OUTCOME_OK" => String::new(),
+                other => format!("{other}: "),
+            };
+            let words = format!("```tool_output\n{outcome}{output}\n```");
+            parts.push(ContentPart::Text(words));
         }
     }
 }

@@ -42,9 +42,9 @@ async fn a047_a048_results_come_first_then_one_request_per_asked_call_in_the_mod
     assert_eq!(
         results(&talk),
         [
-            json!({"error": "tool `wipe` requires confirmation, please approve or reject"}),
+            json!({"error": "error tool \"wipe\" requires confirmation, please approve or reject"}),
             json!("fine"),
-            json!({"error": "tool `wipe` requires confirmation, please approve or reject"}),
+            json!({"error": "error tool \"wipe\" requires confirmation, please approve or reject"}),
         ]
     );
     let requests: Vec<&ToolCall> = events[2].message.as_ref().unwrap().calls().collect();

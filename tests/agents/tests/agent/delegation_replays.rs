@@ -92,7 +92,7 @@ fn says(text: &'static str) -> Box<dyn Fn(&Conversation) -> ConversationInput> {
     Box::new(move |_| text.into())
 }
 
-/// What a recorded event comes to: who, where, what. Words of errors and hints are each system's own.
+/// What a recorded event comes to: who, where, what, to the word.
 fn recorded(event: &Value) -> Value {
     let mut shown = Map::new();
     for key in [
@@ -113,8 +113,11 @@ fn recorded(event: &Value) -> Value {
         shown.insert("transfer".into(), agent.clone());
     }
     if let Some(asked) = event["actions"].get("requested_tool_confirmations") {
-        let ids: Vec<&String> = asked.as_object().unwrap().keys().collect();
-        shown.insert("asked".into(), json!(ids));
+        let asked = asked.as_object().unwrap().iter();
+        let asked: Map<String, Value> = asked
+            .map(|(id, asked)| (id.clone(), confirmation(asked)))
+            .collect();
+        shown.insert("asked".into(), asked.into());
         shown.insert(
             "skip".into(),
             event["actions"]["skip_summarization"].clone(),
@@ -130,24 +133,26 @@ fn recorded_part(part: &Value) -> Value {
     }
     if let Some(response) = part.get("function_response") {
         let content = response.get("response").cloned().unwrap_or_default();
-        return json!({ "result": response["name"], "id": response["id"], "content": worded(content) });
+        return json!({ "result": response["name"], "id": response["id"], "content": content });
     }
     part.clone()
 }
 
-/// Of a confirmation only what it is about.
-fn original(arguments: Value) -> Value {
-    match arguments.get("originalFunctionCall") {
-        Some(call) => json!({ "id": call["id"], "name": call["name"], "args": call["args"] }),
-        None => arguments,
+/// Of the call that a confirmation is about, what Go's own form of it adds is left out.
+fn original(mut arguments: Value) -> Value {
+    if let Some(call) = arguments.get_mut("originalFunctionCall") {
+        *call = json!({ "id": call["id"], "name": call["name"], "args": call["args"] });
     }
+    if let Some(asked) = arguments.get_mut("toolConfirmation") {
+        *asked = confirmation(asked);
+    }
+    arguments
 }
 
-fn worded(mut content: Value) -> Value {
-    if let Some(error) = content.get_mut("error") {
-        *error = "…".into();
-    }
-    content
+/// Nothing to look at is not written here, and `null` there.
+fn confirmation(asked: &Value) -> Value {
+    let payload = asked.get("payload").cloned().unwrap_or_default();
+    json!({ "hint": asked["hint"], "confirmed": asked["confirmed"], "payload": payload })
 }
 
 /// The same of an event of ours. The ids of confirmations are numbered as they come.
@@ -175,7 +180,7 @@ fn shown(event: &AgentEvent, ids: &mut BTreeMap<String, String>) -> Value {
             }
             Part::Result(result) => {
                 let id = named(&result.call_id, &result.name);
-                json!({ "result": result.name, "id": id, "content": worded(result.content.clone()) })
+                json!({ "result": result.name, "id": id, "content": result.content })
             }
             other => panic!("{other:?}"),
         })
@@ -199,9 +204,12 @@ fn shown(event: &AgentEvent, ids: &mut BTreeMap<String, String>) -> Value {
         let ids: Vec<&String> = event.long_running.iter().map(|id| &ids[id]).collect();
         shown["long_running_tool_ids"] = json!(ids);
     }
-    let asked: Vec<&String> = event.actions.requested_confirmations.keys().collect();
+    let asked = &event.actions.requested_confirmations;
     if !asked.is_empty() {
-        shown["asked"] = json!(asked);
+        let asked = asked
+            .iter()
+            .map(|(id, asked)| (id.clone(), confirmation(&json!(asked))));
+        shown["asked"] = Value::Object(asked.collect());
         shown["skip"] = event.actions.skip_summarization.into();
     }
     shown
@@ -376,11 +384,13 @@ async fn a069_a_task_that_needs_a_person() {
     let confirm = tool("confirm", |_, _| {
         Ok(json!({ "result": "Approved. Proceeding." }))
     });
+    let hint = "Please approve or reject the tool call confirm() by responding with a FunctionResponse with an expected \
+        ToolConfirmation payload.";
     let executor = delegation
         .agent("executor")
         .mode(Mode::Task)
         .output::<Done>()
-        .tool(confirm.confirm_if(|_| Some("Shall it be done?".into())));
+        .tool(confirm.confirm_if(|_| Some(hint.into())));
     let root = delegation.agent("coordinator").agent(executor);
     let confirmed =
         |talk: &Conversation| ConversationInput::default().confirm(talk.pending()[0].id(), true);

@@ -10,7 +10,7 @@ use petalflow::tool::{FuncTool, ToolCall, ToolContext, ToolResult, ToolSpec};
 use serde_json::{Value, json};
 
 /// What a run says, without its pieces, and what it comes to.
-pub(super) async fn events(
+pub(crate) async fn events(
     agent: &Agent,
     input: impl Into<ConversationInput>,
 ) -> (Vec<AgentEvent>, Conversation) {

@@ -1,12 +1,17 @@
 //! Callbacks around models, and the steps before a request.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use petalflow::BoxError;
-use petalflow::agent::{Agent, AgentEvent, ModelCall, RequestProcessor};
-use petalflow::llm::{ChatMessage, LlmError, LlmErrorKind, LlmResponse, Reply};
+use futures_util::StreamExt as _;
+use petalflow::agent::{
+    Agent, AgentEvent, CodeExecutor, CodeOutput, Mode, ModelCall, PlanReAct, RequestProcessor,
+    ResponseProcessor, What,
+};
+use petalflow::llm::{ChatMessage, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel};
 use petalflow::middleware::BoxFuture;
 use petalflow::tool::{ToolRegistry, ToolSet};
+use petalflow::{BoxError, Context};
 use serde_json::json;
 
 use super::kit::{events, failure, returns, scripted, shape};
@@ -133,6 +138,95 @@ async fn a009_processors_run_in_their_order_and_an_error_ends_the_step() {
 }
 
 #[tokio::test]
+async fn a009_the_steps_of_every_agent_come_in_their_order() {
+    struct Never;
+    impl CodeExecutor for Never {
+        fn execute<'a>(
+            &'a self,
+            _: &'a str,
+            _: &'a Context,
+        ) -> BoxFuture<'a, Result<CodeOutput, BoxError>> {
+            Box::pin(async { Err("there is no code".into()) })
+        }
+    }
+    let (agent, model) = scripted(["hello"]);
+    let agent = agent
+        .name("guide")
+        .output::<String>()
+        .code_executor(Never)
+        .planner(PlanReAct)
+        .instructions("Be brief.")
+        .tool(returns("look", json!(1)))
+        .agent(Agent::named("other").description("Knows more."))
+        .processor(Step("mine", |_| Ok(())));
+    events(&agent, "hello").await;
+    let system = model.requests()[0].system.clone().unwrap();
+    // Instructions, identity, planning, code, the form of the answer, transfers, and then those of one's own.
+    let places = [
+        "Be brief.",
+        "Your internal name is",
+        "/*PLANNING*/",
+        "```tool_code",
+        "set_model_response",
+        "Agent name: other",
+        "mine",
+    ];
+    let places = places.map(|words| system.find(words).expect(words));
+    assert!(places.is_sorted(), "{places:?} in {system}");
+}
+
+#[tokio::test]
+async fn a009_answers_are_processed_in_order_and_an_error_ends_the_step() {
+    struct Adds(&'static str);
+    impl ResponseProcessor for Adds {
+        fn process<'a>(
+            &'a self,
+            call: &'a mut ModelCall<'_>,
+            response: &'a mut LlmResponse,
+        ) -> BoxFuture<'a, Result<(), BoxError>> {
+            if response.text() == "broken" {
+                return Box::pin(async { Err("cannot be read".into()) });
+            }
+            call.set_state(self.0, true);
+            let text = response.text() + self.0;
+            *response = LlmResponse::text_only(text);
+            Box::pin(async { Ok(()) })
+        }
+    }
+    let (agent, _) = scripted(["a", "broken"]);
+    let agent = agent
+        .after_model(|_, response| {
+            Ok((response.text() != "broken").then(|| LlmResponse::text_only("b")))
+        })
+        .response_processor(Adds("c"))
+        .response_processor(Adds("d"));
+    let talk = agent.run("go").await.unwrap();
+    assert_eq!(talk.answer(), "bcd", "behind the callbacks, in their order");
+    assert_eq!(json!(talk.state), json!({ "c": true, "d": true }));
+    assert_eq!(failure(&agent, talk.say("again")).await, "cannot be read");
+    let (agent, _) = scripted(["a"]);
+    let alone: Arc<dyn ResponseProcessor> = Arc::new(Adds("!"));
+    let agent = agent
+        .response_processor(Adds("c"))
+        .response_processors([alone]);
+    assert_eq!(agent.run("go").await.unwrap().answer(), "a!");
+}
+
+#[tokio::test]
+async fn a017_an_error_of_a_callback_after_the_model_ends_the_run() {
+    for streams in [false, true] {
+        let (agent, model) = scripted([Reply::pieces(["he", "llo"])]);
+        let agent = agent
+            .after_model(|_, _| Err("not fit to print".into()))
+            .after_model(|_, _| panic!("the first has decided"))
+            .on_model_error(|_, _| panic!("the model did not fail"));
+        let agent = if streams { agent.streaming() } else { agent };
+        assert_eq!(failure(&agent, "hi").await, "not fit to print");
+        assert_eq!(model.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
 async fn a009_the_steps_may_be_others_altogether() {
     let (agent, model) = scripted(["hello"]);
     let alone: Arc<dyn RequestProcessor> = Arc::new(Step("alone", |_| Ok(())));
@@ -153,6 +247,67 @@ async fn a010_a_processor_may_add_events_before_the_model_is_asked() {
     assert_eq!(shape(&events), ["wait a moment", "noon", "hello"]);
     let authors: Vec<&str> = events.iter().map(|event| &*event.author).collect();
     assert_eq!(authors, ["agent", "clock", "agent"]);
+}
+
+#[tokio::test]
+async fn a010_what_a_processor_adds_is_heard_at_once() {
+    // The model never answers: what is heard is heard before.
+    let model = ScriptedModel::new([Reply::pieces(["never"]).every(Duration::from_hours(1))]);
+    let agent = Agent::new(model).processor(Step("notes", |call| {
+        call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));
+        Ok(())
+    }));
+    let mut events = agent.events("hello");
+    let heard = tokio::time::timeout(Duration::from_secs(5), events.next());
+    let heard = heard.await.expect("it is heard at once").unwrap();
+    let What::Event(event) = &heard.what else {
+        panic!("{heard:?}")
+    };
+    assert_eq!(
+        (event.text(), event.partial),
+        ("wait a moment".into(), false)
+    );
+    let task = heard.task.as_ref().unwrap();
+    assert_eq!((&*task.node, task.attempt), ("ask", 1));
+    // Who has heard enough stops before the model is asked.
+    drop(events);
+
+    // It stands in the conversation under the same id.
+    let (agent, model) = scripted(["hello"]);
+    let agent = agent.processor(Step("notes", |call| {
+        call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));
+        Ok(())
+    }));
+    let mut stream = agent.events("hello");
+    let mut heard = Vec::new();
+    while let Some(progress) = stream.next().await {
+        match progress.what {
+            What::Event(event) => {
+                if heard.is_empty() {
+                    assert!(model.requests().is_empty(), "before the model is asked");
+                }
+                heard.push(event);
+            }
+            What::Finished(talk) => assert_eq!(talk.events[1..], heard),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(shape(&heard), ["wait a moment", "hello"], "each once");
+}
+
+#[tokio::test]
+async fn a010_what_is_added_within_an_agent_within_an_agent_is_heard_once() {
+    let (inner, _) = scripted(["hola"]);
+    let inner = inner.name("translator").mode(Mode::SingleTurn);
+    let inner = inner.processor(Step("notes", |call| {
+        call.emit(AgentEvent::new("", ChatMessage::assistant("one word")));
+        Ok(())
+    }));
+    let ask = Reply::call("translator", json!({ "request": "hello" }));
+    let (agent, _) = scripted([ask, "done".into()]);
+    let (heard, talk) = events(&agent.agent(inner), "hello").await;
+    assert_eq!(shape(&heard)[1..3], ["one word", "hola"]);
+    assert_eq!(heard, talk.events[1..]);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! MCP servers: ours at one end, ours or a broken one at the other.
 
+mod agents;
 mod asks;
 mod broken;
 mod calls;

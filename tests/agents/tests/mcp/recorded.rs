@@ -10,7 +10,7 @@ use crate::support::replay::Replay;
 
 /// returns weather in the given city
 #[tool]
-fn get_weather(
+pub(super) fn get_weather(
     /// city name
     city: String,
 ) -> Value {

@@ -1,7 +1,7 @@
 //! Gemini's answers, in the order in which their parts come. The library underneath hands on words, thoughts, signatures and calls one
 //! after the other, so that nobody knows any more which signature signs what; and it leaves out code and pictures.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::super::{Media, MediaSource};
 use super::{About, Delta, Part, counts};
@@ -28,6 +28,7 @@ impl Chunks {
             return Vec::new();
         };
         about.finish = text(candidate, "finishReason").or_else(|| about.finish.take());
+        about.meta.extend(beside(candidate));
         let parts = candidate
             .pointer("/content/parts")
             .and_then(Value::as_array);
@@ -85,6 +86,20 @@ impl Chunks {
             }));
         }
     }
+}
+
+/// What a candidate says beside its parts: what the answer rests on.
+fn beside(candidate: &Value) -> Map<String, Value> {
+    let kinds = [
+        "groundingMetadata",
+        "citationMetadata",
+        "urlContextMetadata",
+    ];
+    let said = kinds.into_iter().filter_map(|kind| {
+        let value = candidate.get(kind)?;
+        (!value.is_null()).then(|| (kind.to_string(), value.clone()))
+    });
+    said.collect()
 }
 
 /// A part that comes at once.

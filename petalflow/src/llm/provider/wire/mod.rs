@@ -9,7 +9,7 @@ mod items;
 mod messages;
 
 use genai::chat::StopReason;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::Part;
 use super::super::{
@@ -46,6 +46,8 @@ pub(super) struct About {
     reasoning: Option<Reasoning>,
     /// Gemini's word that it does not answer such questions.
     blocked: Option<String>,
+    /// What the answer rests on, as Gemini says it beside the parts.
+    meta: Map<String, Value>,
     /// An error in place of an answer, or in the middle of one.
     pub(super) error: Option<Value>,
 }
@@ -117,6 +119,7 @@ impl About {
             model: self.model.take().unwrap_or_default(),
             usage: self.usage,
             reasoning: self.reasoning.take(),
+            meta: std::mem::take(&mut self.meta).into_iter().collect(),
             ..ended(word)
         };
         if let Some(reason) = self.blocked.take() {

@@ -1,0 +1,161 @@
+//! Asking an agent one thing: a conversation of its own, within the call. If it waits for people, so does the call.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::at::At;
+use super::conversation::{PendingCall, Speaker};
+use super::{
+    AgentError, AgentEvent, AgentFlow, Conversation, ConversationInput, delegation, output,
+};
+use crate::BoxError;
+use crate::llm::{ChatMessage, Part};
+use crate::tool::ToolCall;
+
+/// An agent that was asked something and waits for people before it answers: its own conversation, to go on with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[doc(hidden)]
+pub struct Waiting {
+    /// The call that asked it.
+    pub(crate) call: ToolCall,
+    pub(crate) events: Vec<AgentEvent>,
+    pub(crate) speakers: Vec<Speaker>,
+    /// Those whom it has asked in its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) within: Option<Vec<Waiting>>,
+}
+
+/// What came of asking.
+pub(super) struct Asked {
+    pub(super) answer: Answer,
+    /// What is new of its conversation.
+    pub(super) events: Vec<AgentEvent>,
+    pub(super) state: Map<String, Value>,
+}
+
+pub(super) enum Answer {
+    Given(Value),
+    /// It waits for people.
+    Later(Waiting),
+}
+
+/// Asks the agent at a place, or goes on with what it was asked before if people have answered to that.
+pub(super) async fn ask(
+    at: At<'_>,
+    place: usize,
+    pending: &PendingCall,
+) -> Result<Asked, BoxError> {
+    let agent = &at.roster.at(place).agent;
+    let line = format!("{}@1", agent.name);
+    let branch = match &at.conversation.branch {
+        Some(branch) => format!("{branch}.{line}"),
+        None => line,
+    };
+    let mut waiting = at.conversation.waiting.iter().flatten();
+    let before = waiting.find(|waiting| waiting.call.id == pending.call.id);
+    let input = match (before, &pending.answer) {
+        (Some(before), Some(answer)) => ConversationInput {
+            events: before.events.clone(),
+            speakers: before.speakers.clone(),
+            waiting: before.within.clone(),
+            ..answer.clone().into()
+        },
+        _ => ConversationInput {
+            speakers: vec![Speaker {
+                agent: agent.name.to_string(),
+                task: None,
+            }],
+            ..delegation::request(&pending.call).into()
+        },
+    };
+    let known = input.events.len();
+    let input = ConversationInput {
+        branch: Some(branch),
+        state: at.conversation.state.clone(),
+        ..input
+    };
+    let flow = AgentFlow::of(at.root());
+    let talk = crate::flow::nested(flow, at.cx, &agent.name, u64::MAX, input).await?;
+    let new = talk.events[known..].iter();
+    let events: Vec<AgentEvent> = new.filter(|event| !event.is_from_user()).cloned().collect();
+    let mut state = Map::new();
+    for event in &events {
+        state.extend(event.actions.state_delta.clone());
+    }
+    let answer = if waits(&talk) {
+        Answer::Later(Waiting {
+            call: pending.call.clone(),
+            events: talk.events,
+            speakers: talk.speakers,
+            within: talk.waiting,
+        })
+    } else {
+        Answer::Given(answered(&talk, agent)?)
+    };
+    Ok(Asked {
+        answer,
+        events,
+        state,
+    })
+}
+
+/// Whether a conversation ended with a question to people rather than with an answer.
+fn waits(talk: &Conversation) -> bool {
+    let asks = talk.events.last().is_some_and(|last| {
+        let mut pending = talk.pending().into_iter();
+        pending.any(|pending| last.long_running.iter().any(|id| id == pending.id()))
+    });
+    asks || talk.waiting.iter().flatten().next().is_some()
+}
+
+fn answered(talk: &Conversation, agent: &super::Definition) -> Result<Value, BoxError> {
+    if let Some(error) = talk.error() {
+        return Err(format!("agent `{}` has no answer: {error}", agent.name).into());
+    }
+    let text = talk.answer();
+    let answer = match &agent.output {
+        Some(_) => output::read(&text).map_err(AgentError::Output)?,
+        None => Value::String(text),
+    };
+    Ok(json!({ "result": answer }))
+}
+
+/// What people say to agents that wait, each with its own part of it, and what is left for the one that speaks.
+pub(super) fn divided(
+    waiting: &[Waiting],
+    message: ChatMessage,
+) -> (ChatMessage, Vec<(&Waiting, ChatMessage)>) {
+    let mut rest = ChatMessage {
+        parts: Vec::new(),
+        ..message.clone()
+    };
+    let mut answers: Vec<(&Waiting, ChatMessage)> = Vec::new();
+    for part in message.parts {
+        let whose = match &part {
+            Part::Result(result) => waiting.iter().find(|waiting| waiting.made(&result.call_id)),
+            _ => None,
+        };
+        let Some(whose) = whose else {
+            rest.parts.push(part);
+            continue;
+        };
+        match answers
+            .iter_mut()
+            .find(|(other, _)| std::ptr::eq(*other, whose))
+        {
+            Some((_, answer)) => answer.parts.push(part),
+            None => answers.push((whose, ChatMessage::new(message.role, vec![part]))),
+        }
+    }
+    (rest, answers)
+}
+
+impl Waiting {
+    /// Whether a call is one of its conversation.
+    fn made(&self, id: &str) -> bool {
+        let messages = self.events.iter().flat_map(|event| &event.message);
+        messages
+            .flat_map(ChatMessage::calls)
+            .any(|call| call.id == id)
+    }
+}

@@ -1,0 +1,265 @@
+//! Agents that are asked once, and wait for people before they answer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+use petalflow::agent::{Agent, ConversationInput, Mode, Pending};
+use petalflow::checkpoint::MemoryStore;
+use petalflow::llm::{ChatMessage, Part, Reply, ScriptedModel};
+use petalflow::testing::crashes;
+use petalflow::tool::FuncTool;
+use serde_json::{Value, json};
+
+use super::kit::{asked, call, events, failure, results, returns, scripted, shape, tool};
+
+/// A tool that a person must confirm, and how often it ran.
+fn wipe() -> (FuncTool, Arc<AtomicUsize>) {
+    let ran = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&ran);
+    let tool = tool("wipe", move |arguments, _| {
+        counter.fetch_add(1, SeqCst);
+        Ok(arguments["disk"].clone())
+    });
+    (tool.confirm_if(|_| Some("really?".into())), ran)
+}
+
+fn ask(id: &str, disk: &str) -> Reply {
+    Reply::from(call(id, "cleaner", json!({ "request": disk })))
+}
+
+/// A cleaner who wipes the disk that it is asked to wipe, and says so.
+fn cleaner(tool: FuncTool) -> (Agent, Arc<ScriptedModel>) {
+    let model = Arc::new(ScriptedModel::from_fn(|request| {
+        let first = request.messages[0].text();
+        let request_of: Value = serde_json::from_str(&first).unwrap();
+        match request.messages.last().unwrap().tool_results().next() {
+            None => Reply::from(call(
+                &format!("w-{}", request_of["request"].as_str().unwrap()),
+                "wipe",
+                json!({ "disk": request_of["request"] }),
+            )),
+            Some(result) => format!("wiped: {}", result.content).into(),
+        }
+    }));
+    let agent = Agent::new(Arc::clone(&model));
+    (
+        agent.name("cleaner").mode(Mode::SingleTurn).tool(tool),
+        model,
+    )
+}
+
+#[tokio::test]
+async fn an_agent_that_is_asked_once_waits_for_a_confirmation_and_outlives_the_process() {
+    let store = MemoryStore::new();
+    let (tool, ran) = wipe();
+    let (agent, outer) = scripted([ask("1", "a")]);
+    let root = agent.name("root").agent(cleaner(tool.clone()).0);
+    let thread = root.store(&store).thread("t");
+    let talk = thread.run("clean up").await.unwrap().finished().unwrap();
+    assert_eq!(
+        (ran.load(SeqCst), outer.requests().len()),
+        (0, 1),
+        "the one above waits as well"
+    );
+    let pending = talk.pending();
+    let [Pending::Confirmation { call, hint, .. }] = &pending[..] else {
+        panic!("{pending:?}")
+    };
+    assert_eq!((&*call.name, hint.as_str()), ("wipe", "really?"));
+    let last = talk.events.last().unwrap();
+    assert_eq!(
+        (&*last.author, last.branch.as_deref()),
+        ("cleaner", Some("cleaner@1"))
+    );
+
+    let (agent, outer) = scripted(["It is clean."]);
+    let (cleaner, inner) = cleaner(tool);
+    let root = agent.name("root").agent(cleaner);
+    let thread = root.store(&store).thread("t");
+    let yes = ConversationInput::default().confirm(pending[0].id(), true);
+    let talk = thread.run(yes).await.unwrap().finished().unwrap();
+    assert_eq!(
+        (ran.load(SeqCst), talk.answer()),
+        (1, "It is clean.".into())
+    );
+    assert!(talk.pending().is_empty());
+    assert_eq!(inner.requests().len(), 1, "it was not asked anew");
+    assert_eq!(
+        asked(&inner),
+        [
+            r#"user: {"request":"a"}"#,
+            r#"assistant: wipe{"disk":"a"}"#,
+            r#"tool: wipe = "a""#
+        ]
+    );
+    let told = asked(&outer);
+    assert_eq!(
+        told[2], r#"tool: cleaner = {"result":"wiped: \"a\""}"#,
+        "{told:?}"
+    );
+    assert_eq!(
+        results(&talk).len(),
+        4,
+        "asked, confirmed, done, told: {:?}",
+        shape(&talk.events)
+    );
+}
+
+#[tokio::test]
+async fn what_is_refused_is_told_to_the_one_that_was_asked() {
+    let (tool, ran) = wipe();
+    let (agent, outer) = scripted([ask("1", "a"), "It is not.".into()]);
+    let root = agent.name("root").agent(cleaner(tool).0);
+    let talk = root.run("clean up").await.unwrap();
+    let no = ConversationInput::default().confirm(talk.pending()[0].id(), false);
+    let (heard, talk) = events(&root, talk.say(no)).await;
+    assert_eq!((ran.load(SeqCst), talk.answer()), (0, "It is not.".into()));
+    assert_eq!(heard.len(), 4, "each is heard once: {:?}", shape(&heard));
+    assert!(
+        asked(&outer)
+            .iter()
+            .any(|told| told.contains("Tool execution not confirmed"))
+    );
+}
+
+#[tokio::test]
+async fn two_that_wait_are_answered_together_or_one_after_the_other() {
+    let both = || ask("1", "a").and(Part::Call(call("2", "cleaner", json!({ "request": "b" }))));
+    for together in [true, false] {
+        let (tool, ran) = wipe();
+        let (agent, outer) = scripted([both(), "One.".into(), "All.".into()]);
+        let root = agent.name("root").agent(cleaner(tool).0);
+        let talk = root.run("clean up").await.unwrap();
+        let pending = talk.pending();
+        assert_eq!(pending.len(), 2);
+        let first = ConversationInput::default().confirm(pending[1].id(), true);
+        let talk = if together {
+            let all = first.confirm(pending[0].id(), true);
+            root.run(talk.say(all)).await.unwrap()
+        } else {
+            let talk = root.run(talk.say(first)).await.unwrap();
+            assert_eq!((ran.load(SeqCst), talk.pending().len()), (1, 1));
+            let told = asked(&outer);
+            assert!(told.iter().any(|told| told.contains("pending")), "{told:?}");
+            let second = ConversationInput::default().confirm(pending[0].id(), true);
+            root.run(talk.say(second)).await.unwrap()
+        };
+        assert_eq!(ran.load(SeqCst), 2);
+        assert_eq!(talk.answer(), if together { "One." } else { "All." });
+        let told = asked(&outer);
+        let both =
+            r#"tool: cleaner = {"result":"wiped: \"a\""} & cleaner = {"result":"wiped: \"b\""}"#;
+        assert!(told.iter().any(|told| told == both), "{told:?}");
+        assert!(talk.pending().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn results_that_come_later_reach_the_one_that_was_asked() {
+    let (builder, inner) = scripted([
+        Reply::from(call("b", "build", json!({}))),
+        "It has four rooms.".into(),
+    ]);
+    let build = returns("build", Value::Null).long_running();
+    let builder = builder.name("builder").mode(Mode::SingleTurn).tool(build);
+    let (middle, _) = scripted([
+        Reply::from(call("m", "builder", json!({"request": "a house"}))),
+        "There is a house.".into(),
+    ]);
+    // Asked by one that was itself asked.
+    let middle = middle.name("middle").mode(Mode::SingleTurn).agent(builder);
+    let (agent, outer) = scripted([
+        Reply::from(call("1", "middle", json!({"request": "a house"}))),
+        "Meanwhile: patience.".into(),
+        "You have a house.".into(),
+    ]);
+    let root = agent.name("root").agent(middle);
+    let talk = root.run("a house, please").await.unwrap();
+    assert!(matches!(&talk.pending()[..], [Pending::Result { call }] if call.name == "build"));
+
+    // The user may say something else first.
+    let talk = root.run(talk.say("how long?")).await.unwrap();
+    assert_eq!(talk.answer(), "Meanwhile: patience.");
+    let built = ConversationInput::default().result("b", "four rooms");
+    let talk = root.run(talk.say(built)).await.unwrap();
+    assert_eq!(talk.answer(), "You have a house.");
+    assert_eq!(asked(&inner)[2], r#"tool: build = "four rooms""#);
+    let told = asked(&outer);
+    assert!(
+        told.iter()
+            .any(|told| told.contains(r#"middle = {"result":"There is a house."}"#)),
+        "{told:?}"
+    );
+}
+
+#[tokio::test]
+async fn who_asked_and_has_ended_its_task_is_not_answered_any_more() {
+    let finish = Reply::from(call("f", "finish_task", json!({"result": "never mind"})));
+    let (worker, _) = scripted([ask("1", "a"), finish]);
+    let worker = worker
+        .name("worker")
+        .mode(Mode::Task)
+        .agent(cleaner(wipe().0).0);
+    let give = Reply::from(call("t", "worker", json!({"request": "clean up"})));
+    let (agent, _) = scripted([give, "It was not needed.".into(), "fine".into()]);
+    let root = agent.name("root").agent(worker);
+    let talk = root.run("clean up").await.unwrap();
+    let yes = ConversationInput::default().confirm(talk.pending()[0].id(), true);
+    let talk = root.run(talk.say("let it be")).await.unwrap();
+    assert_eq!(talk.answer(), "It was not needed.");
+    let late = ConversationInput {
+        message: yes.message,
+        ..talk.clone().say("")
+    };
+    assert_eq!(
+        failure(&root, late).await,
+        "what agent `cleaner` waits for is not for agent `root`, which has the conversation: answer it by itself, and while whoever \
+         asked it is at work"
+    );
+    assert_eq!(root.run(talk.say("thanks")).await.unwrap().answer(), "fine");
+}
+
+#[tokio::test]
+async fn a_callback_may_answer_for_one_that_waits() {
+    let (agent, _) = scripted([ask("1", "a"), "It is clean enough.".into()]);
+    let root = agent.name("root").agent(cleaner(wipe().0).0);
+    let root = root.after_tool(|step, outcome| {
+        let waits = step.call().name == "cleaner" && matches!(outcome, Ok(Value::Null));
+        Ok(waits.then(|| json!("it can wait")))
+    });
+    let talk = root.run("clean up").await.unwrap();
+    assert_eq!(talk.answer(), "It is clean enough.");
+}
+
+/// A tidy agent above a cleaner, both of whose answers depend on what they are told alone.
+fn steady() -> Agent {
+    let (agent, _) = cleaner(wipe().0);
+    let root = ScriptedModel::from_fn(|request| {
+        let mut results = request.messages.iter().flat_map(ChatMessage::tool_results);
+        match results.next() {
+            Some(result) if result.content.get("result").is_some() => Reply::from("done"),
+            Some(_) => "waiting".into(),
+            None => ask("1", "a"),
+        }
+    });
+    Agent::new(root).name("root").agent(agent)
+}
+
+#[tokio::test]
+async fn a_turn_that_goes_on_with_one_that_waits_comes_to_the_same_wherever_it_crashes() {
+    let confirm = {
+        let talk = steady().run("clean up").await.unwrap();
+        assert_eq!(talk.pending().len(), 1);
+        move |talk: &petalflow::agent::Conversation| {
+            ConversationInput::default().confirm(talk.pending()[0].id(), true)
+        }
+    };
+    let talk = steady().run("clean up").await.unwrap();
+    let yes = confirm(&talk);
+    let before = talk.say(yes);
+    let crashed = crashes(|| steady().launch(), move || before.clone())
+        .after(|talk, what| assert_eq!(talk.answer(), "done", "{what}"))
+        .check()
+        .await;
+    assert!(crashed.trials > 20);
+}
