@@ -153,6 +153,7 @@ impl<S: State> Journal<S> {
     }
 
     /// Writes the last barrier as a checkpoint.
+    #[inline]
     pub(crate) async fn save(&mut self, state: &S, written: KeySet) -> Result<(), ThreadError> {
         let checkpoint = self.compose(state, written)?;
         if self.must_wait() {
@@ -393,6 +394,7 @@ pub(crate) struct Entered(Vec<u32>);
 impl Entered {
     /// The tasks as entries, over those of the barrier before: often they are the same, which a number tells faster than a
     /// name.
+    #[inline]
     fn save(
         &mut self,
         wiring: &Wiring,
