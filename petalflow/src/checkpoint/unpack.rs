@@ -12,6 +12,7 @@ pub(crate) struct Unpack<'a> {
 }
 
 /// Reads a record that takes up all of the bytes.
+#[inline]
 pub(crate) fn unpack<'a, T>(
     bytes: &'a [u8],
     read: impl FnOnce(&mut Unpack<'a>) -> Result<T, CodecError>,
@@ -38,6 +39,7 @@ impl<'a> Unpack<'a> {
     }
 
     /// Values of one kind.
+    #[inline]
     pub(crate) fn list<T>(
         &mut self,
         mut read: impl FnMut(&mut Self) -> Result<T, CodecError>,
@@ -72,6 +74,7 @@ impl<'a> Unpack<'a> {
     }
 
     /// A value that may be missing.
+    #[inline]
     pub(crate) fn option<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, CodecError>,
@@ -84,6 +87,7 @@ impl<'a> Unpack<'a> {
     }
 
     /// A number that fits its type.
+    #[inline]
     pub(crate) fn number<T: TryFrom<u64>>(&mut self) -> Result<T, CodecError> {
         let number = self.unsigned()?;
         T::try_from(number).map_err(|_| wrong("a smaller number", &number.to_string()))

@@ -7,6 +7,7 @@ use super::run::Inner;
 use super::{RunError, RunErrorKind};
 
 impl fmt::Display for RunError {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner {
             kind,
@@ -94,6 +95,7 @@ impl fmt::Display for RunError {
 }
 
 impl fmt::Debug for RunError {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner {
             kind,
@@ -112,6 +114,7 @@ impl fmt::Debug for RunError {
 }
 
 impl Error for RunError {
+    #[inline]
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0
             .source
@@ -120,6 +123,7 @@ impl Error for RunError {
     }
 }
 
+#[inline]
 fn quoted<T: AsRef<str>>(names: &[T]) -> String {
     names
         .iter()
