@@ -2,6 +2,9 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
+use super::decode::Decoder;
+use super::encode::Encoder;
+
 /// How deeply values may be nested. What is nested deeper is refused when it is written, so that all that is stored can be
 /// read again.
 pub(crate) const DEPTH: usize = 256;
@@ -35,10 +38,7 @@ pub(crate) fn encode<T: Serialize + ?Sized>(
     out: &mut Vec<u8>,
 ) -> Result<(), CodecError> {
     let start = out.len();
-    let mut serializer = rmp_serde::Serializer::new(&mut *out).with_struct_map();
-    value
-        .serialize(&mut serializer)
-        .map_err(|error| CodecError::Encode(error.to_string()))?;
+    value.serialize(Encoder { out: &mut *out })?;
     // A value needs a byte per level, so a short one cannot be too deep.
     if out.len() - start > DEPTH && super::depth::exceeds(&out[start..], DEPTH) {
         out.truncate(start);
@@ -49,19 +49,16 @@ pub(crate) fn encode<T: Serialize + ?Sized>(
 
 /// Reads a value that takes up all of the bytes.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
-    let mut rest = bytes;
-    let value = {
-        let mut deserializer = rmp_serde::Deserializer::new(&mut rest);
-        // One more than is written: a level is counted before it is known to be empty.
-        deserializer.set_max_depth(DEPTH + 1);
-        T::deserialize(&mut deserializer).map_err(|error| CodecError::Decode(error.to_string()))?
-    };
-    if rest.is_empty() {
-        Ok(value)
-    } else {
-        Err(CodecError::Trailing(rest.len()))
+    let mut decoder = Decoder::new(bytes);
+    let value = T::deserialize(&mut decoder)?;
+    match decoder.left() {
+        0 => Ok(value),
+        more => Err(CodecError::Trailing(more)),
     }
 }
+
+#[cfg(test)]
+mod peer;
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use super::{CodecError, depth};
 
 /// What is left of the bytes of a record. It believes no length: whatever is not there is an error.
 pub(crate) struct Unpack<'a> {
-    rest: &'a [u8],
+    pub(super) rest: &'a [u8],
 }
 
 /// Reads a record that takes up all of the bytes.
@@ -32,7 +32,7 @@ impl<'a> Unpack<'a> {
     /// A list of exactly so many values, which follow.
     #[inline]
     pub(crate) fn tuple(&mut self, of: usize) -> Result<(), CodecError> {
-        match self.array()? {
+        match self.items()? {
             len if len == of => Ok(()),
             len => Err(wrong(&format!("a list of {of}"), &format!("one of {len}"))),
         }
@@ -44,7 +44,7 @@ impl<'a> Unpack<'a> {
         &mut self,
         mut read: impl FnMut(&mut Self) -> Result<T, CodecError>,
     ) -> Result<Vec<T>, CodecError> {
-        let len = self.array()?;
+        let len = self.items()?;
         let mut values = Vec::with_capacity(len.min(TRUSTED));
         for _ in 0..len {
             values.push(read(self)?);
@@ -145,7 +145,7 @@ impl<'a> Unpack<'a> {
     }
 
     #[inline]
-    fn array(&mut self) -> Result<usize, CodecError> {
+    fn items(&mut self) -> Result<usize, CodecError> {
         match self.marker("a list")? {
             small @ 0x90..=0x9f => Ok(usize::from(small & 0x0f)),
             0xdc => self.length(2),
@@ -169,7 +169,7 @@ impl<'a> Unpack<'a> {
     }
 
     #[inline]
-    fn length(&mut self, width: usize) -> Result<usize, CodecError> {
+    pub(super) fn length(&mut self, width: usize) -> Result<usize, CodecError> {
         let length = self.digits(width)?;
         usize::try_from(length).map_err(|_| cut("a value"))
     }
@@ -180,15 +180,33 @@ impl<'a> Unpack<'a> {
         Ok(digits.fold(0, |sum, digit| sum << 8 | u64::from(*digit)))
     }
 
+    /// So many bytes.
     #[inline]
-    fn marker(&mut self, expected: &str) -> Result<u8, CodecError> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
+        let (taken, rest) = self
+            .rest
+            .split_first_chunk()
+            .ok_or_else(|| cut("a value"))?;
+        self.rest = rest;
+        Ok(*taken)
+    }
+
+    /// As many bytes as the number of this width says, which comes first.
+    #[inline]
+    pub(super) fn sized(&mut self, width: usize) -> Result<&'a [u8], CodecError> {
+        let len = self.length(width)?;
+        self.take(len)
+    }
+
+    #[inline]
+    pub(super) fn marker(&mut self, expected: &str) -> Result<u8, CodecError> {
         let (marker, rest) = self.rest.split_first().ok_or_else(|| cut(expected))?;
         self.rest = rest;
         Ok(*marker)
     }
 
     #[inline]
-    fn take(&mut self, len: usize) -> Result<&'a [u8], CodecError> {
+    pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8], CodecError> {
         let (taken, rest) = self
             .rest
             .split_at_checked(len)

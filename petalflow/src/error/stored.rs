@@ -84,7 +84,7 @@ impl NodeError {
     #[inline]
     pub(crate) fn pack(&self, out: &mut Vec<u8>) {
         let field = |name: &str, out: &mut Vec<u8>| pack::text(name, out);
-        pack::small_map(7, out);
+        pack::map(7, out);
         field("node", out);
         pack::text(&self.node, out);
         field("namespace", out);
