@@ -1,6 +1,6 @@
 //! Values as bytes: MessagePack, with structs as maps, so that what is stored describes itself.
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde_core::{Serialize, de::DeserializeOwned};
 
 use super::decode::Decoder;
 use super::encode::Encoder;

@@ -3,11 +3,11 @@
 //! It takes what [`encode`](super::encode()) writes, and what else describes the same value, such as numbers that are longer than
 //! they have to be.
 
-use serde::de::value::{
+use serde_core::de::value::{
     BorrowedBytesDeserializer, I8Deserializer, SeqAccessDeserializer, SeqDeserializer,
 };
-use serde::de::{self, DeserializeSeed, Deserializer, Unexpected, Visitor};
-use serde::forward_to_deserialize_any;
+use serde_core::de::{self, DeserializeSeed, Deserializer, Unexpected, Visitor};
+use serde_core::forward_to_deserialize_any;
 
 use super::codec::DEPTH;
 use super::{CodecError, Unpack};

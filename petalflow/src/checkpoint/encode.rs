@@ -3,7 +3,7 @@
 //! Structs are maps of their fields' names, variants maps of one entry, and those without data their names alone. Numbers are
 //! as short as they can be, those of 128 bits are bytes.
 
-use serde::ser::{self, Serialize, Serializer};
+use serde_core::ser::{self, Serialize, Serializer};
 
 use super::{CodecError, pack};
 

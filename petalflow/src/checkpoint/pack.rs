@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use crate::checkpoint::{Bytes, encode};
 
-    fn same<T: serde::Serialize>(value: &T, packed: impl FnOnce(&mut Vec<u8>)) {
+    fn same<T: serde_core::Serialize>(value: &T, packed: impl FnOnce(&mut Vec<u8>)) {
         let (mut by_serde, mut by_hand) = (Vec::new(), Vec::new());
         encode(value, &mut by_serde).unwrap();
         packed(&mut by_hand);

@@ -248,7 +248,7 @@ mod tests {
     use super::*;
     use crate::checkpoint::{Bytes, encode, pack};
 
-    fn packed<T: serde::Serialize + ?Sized>(value: &T) -> Vec<u8> {
+    fn packed<T: serde_core::Serialize + ?Sized>(value: &T) -> Vec<u8> {
         let mut bytes = Vec::new();
         encode(value, &mut bytes).unwrap();
         bytes

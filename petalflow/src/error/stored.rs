@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_core::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{FailureKind, NodeError};
 use crate::checkpoint::{CodecError, Unpack, pack};

@@ -17,8 +17,8 @@ pub use resume::Resume;
 
 pub use crate::flow::Guard;
 
-use serde::de::{Deserialize, Deserializer};
-use serde::ser::{Serialize, Serializer};
+use serde_core::de::{Deserialize, Deserializer};
+use serde_core::ser::{Serialize, Serializer};
 
 use crate::TaskId;
 use crate::checkpoint::{Bytes, CodecError, Unpack, decode, unpack};
@@ -143,7 +143,7 @@ impl Interrupt {
     }
 
     /// The question, if it is one of the type `A`.
-    pub fn question<A: Ask + serde::de::DeserializeOwned>(&self) -> Option<A> {
+    pub fn question<A: Ask + serde_core::de::DeserializeOwned>(&self) -> Option<A> {
         match &self.kind {
             InterruptKind::Ask { name, question } if name == A::NAME => {
                 A::deserialize(question).ok()
@@ -301,7 +301,7 @@ impl Serialize for Interrupt {
 
 impl<'de> Deserialize<'de> for Interrupt {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::Error as _;
+        use serde_core::de::Error as _;
         type Kind = (u8, Option<(String, serde_json::Value)>);
         let (Bytes(id), node, namespace, index, kind, asked_ms, expires_ms): (
             Bytes<Vec<u8>>,

@@ -228,7 +228,7 @@ impl Context {
     /// assert_eq!(shown, ["50", "100"]);
     /// # }
     /// ```
-    pub fn emit<T: serde::Serialize>(&self, value: &T) -> Result<(), serde_json::Error> {
+    pub fn emit<T: serde_core::Serialize>(&self, value: &T) -> Result<(), serde_json::Error> {
         self.heartbeat();
         if let Some(listener) = &self.0.shared.listener {
             listener.custom(&self.0, serde_json::to_value(value)?);
@@ -279,7 +279,7 @@ impl Context {
         effect: impl Future<Output = Result<T, E>>,
     ) -> Result<T, BoxError>
     where
-        T: serde::Serialize + serde::de::DeserializeOwned,
+        T: serde_core::Serialize + serde_core::de::DeserializeOwned,
         E: Into<BoxError>,
     {
         match &self.0.shared.desk {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde_core::{Serialize, de::DeserializeOwned};
 
 use super::line::KeyLine;
 use super::named::Named;
