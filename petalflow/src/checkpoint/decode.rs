@@ -42,6 +42,7 @@ impl de::Error for CodecError {
 }
 
 impl<'de> Decoder<'de> {
+    #[inline]
     pub(super) fn new(bytes: &'de [u8]) -> Self {
         Decoder {
             from: Unpack { rest: bytes },
@@ -51,6 +52,7 @@ impl<'de> Decoder<'de> {
     }
 
     /// How many bytes are left.
+    #[inline]
     pub(super) fn left(&self) -> usize {
         self.from.rest.len()
     }
@@ -143,6 +145,7 @@ impl<'de> Decoder<'de> {
     }
 
     /// A number of 128 bits: bytes, or a shorter number.
+    #[inline]
     fn long(&mut self) -> Result<[u8; 16], CodecError> {
         Ok(match self.token()? {
             Token::Unsigned(number) => u128::from(number).to_be_bytes(),
@@ -154,6 +157,7 @@ impl<'de> Decoder<'de> {
         })
     }
 
+    #[inline]
     fn next(&self) -> Option<u8> {
         self.from.rest.first().copied()
     }
@@ -198,6 +202,7 @@ impl<'de> Token<'de> {
     }
 
     #[cold]
+    #[inline]
     fn unlike(&self, expected: &dyn de::Expected) -> CodecError {
         let found = match self {
             Token::Nothing => Unexpected::Unit,
@@ -219,6 +224,7 @@ impl<'de> Token<'de> {
 impl<'de> Deserializer<'de> for &mut Decoder<'de> {
     type Error = CodecError;
 
+    #[inline]
     fn is_human_readable(&self) -> bool {
         false
     }
@@ -379,6 +385,7 @@ struct Items<'a, 'de> {
 
 impl Items<'_, '_> {
     /// Whether there was another one.
+    #[inline]
     fn another(&mut self) -> bool {
         let left = self.left.checked_sub(1);
         self.left = left.unwrap_or_default();
@@ -398,6 +405,7 @@ impl<'de> de::SeqAccess<'de> for Items<'_, 'de> {
             .transpose()
     }
 
+    #[inline]
     fn size_hint(&self) -> Option<usize> {
         Some(self.left)
     }
@@ -422,6 +430,7 @@ impl<'de> de::MapAccess<'de> for Items<'_, 'de> {
         seed.deserialize(&mut *self.decoder)
     }
 
+    #[inline]
     fn size_hint(&self) -> Option<usize> {
         Some(self.left)
     }
@@ -434,6 +443,7 @@ struct Variant<'a, 'de> {
 }
 
 impl<'a, 'de> Variant<'a, 'de> {
+    #[inline]
     fn data(self, expected: &str) -> Result<&'a mut Decoder<'de>, CodecError> {
         if self.data {
             Ok(self.decoder)
@@ -458,6 +468,7 @@ impl<'de> de::EnumAccess<'de> for Variant<'_, 'de> {
 impl<'de> de::VariantAccess<'de> for Variant<'_, 'de> {
     type Error = CodecError;
 
+    #[inline]
     fn unit_variant(self) -> Result<(), CodecError> {
         if !self.data {
             return Ok(());

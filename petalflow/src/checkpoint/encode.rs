@@ -20,18 +20,21 @@ impl ser::Error for CodecError {
 }
 
 impl<'o> Encoder<'o> {
+    #[inline]
     fn write(self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), CodecError> {
         write(self.out);
         Ok(())
     }
 
     /// A variant with data, which follows.
+    #[inline]
     fn variant(&mut self, variant: &str) {
         pack::map(1, self.out);
         pack::text(variant, self.out);
     }
 
     /// Values whose number is known.
+    #[inline]
     fn parts(
         self,
         len: usize,
@@ -42,6 +45,7 @@ impl<'o> Encoder<'o> {
     }
 
     /// Values whose number may only be known in the end.
+    #[inline]
     fn items(self, len: Option<usize>, write: fn(usize, &mut Vec<u8>)) -> Items<'o> {
         let late = match len {
             Some(len) => {
@@ -69,54 +73,67 @@ impl<'o> Serializer for Encoder<'o> {
     type SerializeStruct = Parts<'o>;
     type SerializeStructVariant = Parts<'o>;
 
+    #[inline]
     fn is_human_readable(&self) -> bool {
         false
     }
 
+    #[inline]
     fn serialize_bool(self, value: bool) -> Result<(), CodecError> {
         self.write(|out| pack::flag(value, out))
     }
 
+    #[inline]
     fn serialize_i8(self, value: i8) -> Result<(), CodecError> {
         self.serialize_i64(value.into())
     }
 
+    #[inline]
     fn serialize_i16(self, value: i16) -> Result<(), CodecError> {
         self.serialize_i64(value.into())
     }
 
+    #[inline]
     fn serialize_i32(self, value: i32) -> Result<(), CodecError> {
         self.serialize_i64(value.into())
     }
 
+    #[inline]
     fn serialize_i64(self, value: i64) -> Result<(), CodecError> {
         self.write(|out| pack::signed(value, out))
     }
 
+    #[inline]
     fn serialize_i128(self, value: i128) -> Result<(), CodecError> {
         self.serialize_bytes(&value.to_be_bytes())
     }
 
+    #[inline]
     fn serialize_u8(self, value: u8) -> Result<(), CodecError> {
         self.serialize_u64(value.into())
     }
 
+    #[inline]
     fn serialize_u16(self, value: u16) -> Result<(), CodecError> {
         self.serialize_u64(value.into())
     }
 
+    #[inline]
     fn serialize_u32(self, value: u32) -> Result<(), CodecError> {
         self.serialize_u64(value.into())
     }
 
+    #[inline]
     fn serialize_u64(self, value: u64) -> Result<(), CodecError> {
         self.write(|out| pack::number(value, out))
     }
 
+    #[inline]
     fn serialize_u128(self, value: u128) -> Result<(), CodecError> {
         self.serialize_bytes(&value.to_be_bytes())
     }
 
+    #[inline]
     fn serialize_f32(self, value: f32) -> Result<(), CodecError> {
         self.write(|out| {
             out.push(0xca);
@@ -124,6 +141,7 @@ impl<'o> Serializer for Encoder<'o> {
         })
     }
 
+    #[inline]
     fn serialize_f64(self, value: f64) -> Result<(), CodecError> {
         self.write(|out| {
             out.push(0xcb);
@@ -131,18 +149,22 @@ impl<'o> Serializer for Encoder<'o> {
         })
     }
 
+    #[inline]
     fn serialize_char(self, value: char) -> Result<(), CodecError> {
         self.serialize_str(value.encode_utf8(&mut [0; 4]))
     }
 
+    #[inline]
     fn serialize_str(self, value: &str) -> Result<(), CodecError> {
         self.write(|out| pack::text(value, out))
     }
 
+    #[inline]
     fn serialize_bytes(self, value: &[u8]) -> Result<(), CodecError> {
         self.write(|out| pack::bytes(value, out))
     }
 
+    #[inline]
     fn serialize_none(self) -> Result<(), CodecError> {
         self.serialize_unit()
     }
@@ -151,14 +173,17 @@ impl<'o> Serializer for Encoder<'o> {
         value.serialize(self)
     }
 
+    #[inline]
     fn serialize_unit(self) -> Result<(), CodecError> {
         self.write(pack::nothing)
     }
 
+    #[inline]
     fn serialize_unit_struct(self, _: &'static str) -> Result<(), CodecError> {
         self.write(|out| pack::array(0, out))
     }
 
+    #[inline]
     fn serialize_unit_variant(
         self,
         _: &'static str,
@@ -187,18 +212,22 @@ impl<'o> Serializer for Encoder<'o> {
         value.serialize(self)
     }
 
+    #[inline]
     fn serialize_seq(self, len: Option<usize>) -> Result<Items<'o>, CodecError> {
         Ok(self.items(len, pack::array))
     }
 
+    #[inline]
     fn serialize_tuple(self, len: usize) -> Result<Parts<'o>, CodecError> {
         self.parts(len, pack::array)
     }
 
+    #[inline]
     fn serialize_tuple_struct(self, _: &'static str, len: usize) -> Result<Parts<'o>, CodecError> {
         self.parts(len, pack::array)
     }
 
+    #[inline]
     fn serialize_tuple_variant(
         mut self,
         _: &'static str,
@@ -210,14 +239,17 @@ impl<'o> Serializer for Encoder<'o> {
         self.parts(len, pack::array)
     }
 
+    #[inline]
     fn serialize_map(self, len: Option<usize>) -> Result<Items<'o>, CodecError> {
         Ok(self.items(len, pack::map))
     }
 
+    #[inline]
     fn serialize_struct(self, _: &'static str, len: usize) -> Result<Parts<'o>, CodecError> {
         self.parts(len, pack::map)
     }
 
+    #[inline]
     fn serialize_struct_variant(
         mut self,
         _: &'static str,
@@ -254,6 +286,7 @@ impl ser::SerializeTuple for Parts<'_> {
         self.part(value)
     }
 
+    #[inline]
     fn end(self) -> Result<(), CodecError> {
         Ok(())
     }
@@ -267,6 +300,7 @@ impl ser::SerializeTupleStruct for Parts<'_> {
         self.part(value)
     }
 
+    #[inline]
     fn end(self) -> Result<(), CodecError> {
         Ok(())
     }
@@ -280,6 +314,7 @@ impl ser::SerializeTupleVariant for Parts<'_> {
         self.part(value)
     }
 
+    #[inline]
     fn end(self) -> Result<(), CodecError> {
         Ok(())
     }
@@ -297,6 +332,7 @@ impl ser::SerializeStruct for Parts<'_> {
         self.field(name, value)
     }
 
+    #[inline]
     fn end(self) -> Result<(), CodecError> {
         Ok(())
     }
@@ -314,6 +350,7 @@ impl ser::SerializeStructVariant for Parts<'_> {
         self.field(name, value)
     }
 
+    #[inline]
     fn end(self) -> Result<(), CodecError> {
         Ok(())
     }
@@ -333,6 +370,7 @@ impl Items<'_> {
         value.serialize(Encoder { out: self.out })
     }
 
+    #[inline]
     fn close(self, count: usize, write: fn(usize, &mut Vec<u8>)) {
         if let Some(place) = self.late {
             let mut number = Vec::new();
@@ -350,6 +388,7 @@ impl ser::SerializeSeq for Items<'_> {
         self.item(value)
     }
 
+    #[inline]
     fn end(self) -> Result<(), CodecError> {
         let count = self.count;
         self.close(count, pack::array);
@@ -369,6 +408,7 @@ impl ser::SerializeMap for Items<'_> {
         self.item(value)
     }
 
+    #[inline]
     fn end(self) -> Result<(), CodecError> {
         let pairs = self.count / 2;
         self.close(pairs, pack::map);

@@ -85,6 +85,7 @@ impl RunError {
     }
 
     /// A thread could not be opened.
+    #[inline]
     pub(crate) fn of_thread(error: ThreadError, flow: &str) -> Self {
         RunError(Box::new(Inner {
             kind: RunErrorKind::Thread {
@@ -98,6 +99,7 @@ impl RunError {
     }
 
     /// A managed value could not be made.
+    #[inline]
     pub(crate) fn of_managed(name: &'static str, error: BoxError, flow: &str) -> Self {
         RunError(Box::new(Inner {
             kind: RunErrorKind::Rehydrate {

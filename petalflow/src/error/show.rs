@@ -7,7 +7,6 @@ use super::run::Inner;
 use super::{RunError, RunErrorKind};
 
 impl fmt::Display for RunError {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner {
             kind,
@@ -95,7 +94,6 @@ impl fmt::Display for RunError {
 }
 
 impl fmt::Debug for RunError {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner {
             kind,
@@ -114,7 +112,6 @@ impl fmt::Debug for RunError {
 }
 
 impl Error for RunError {
-    #[inline]
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0
             .source
@@ -123,11 +120,11 @@ impl Error for RunError {
     }
 }
 
-#[inline]
 fn quoted<T: AsRef<str>>(names: &[T]) -> String {
-    names
-        .iter()
-        .map(|name| format!("`{}`", name.as_ref()))
-        .collect::<Vec<_>>()
-        .join(", ")
+    let mut text = String::new();
+    for name in names {
+        let comma = if text.is_empty() { "" } else { ", " };
+        text.extend([comma, "`", name.as_ref(), "`"]);
+    }
+    text
 }

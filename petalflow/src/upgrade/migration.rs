@@ -1,5 +1,6 @@
 //! What a migration works on.
 
+use std::error::Error;
 use std::fmt;
 
 use serde_core::{Serialize, de::DeserializeOwned};
@@ -92,13 +93,26 @@ pub struct Migration {
 ///     Ok(thread.put("count", &words.len())?)
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} `{name}`: {problem}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MigrationError {
     what: &'static str,
     name: String,
     problem: String,
 }
+
+impl fmt::Display for MigrationError {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MigrationError {
+            what,
+            name,
+            problem,
+        } = self;
+        write!(f, "{what} `{name}`: {problem}")
+    }
+}
+
+impl Error for MigrationError {}
 
 /// What is stored of one key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
