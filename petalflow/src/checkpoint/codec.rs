@@ -30,7 +30,6 @@ pub enum CodecError {
 }
 
 impl fmt::Display for CodecError {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CodecError::Encode(problem) => write!(f, "the value cannot be stored: {problem}"),

@@ -40,6 +40,7 @@ struct Lines {
 }
 
 impl Lines {
+    #[inline]
     fn get(&self, namespace: &str) -> Option<&Line> {
         match namespace {
             "" => Some(&self.root),
@@ -47,6 +48,7 @@ impl Lines {
         }
     }
 
+    #[inline]
     fn get_mut(&mut self, namespace: &str) -> Option<&mut Line> {
         match namespace {
             "" => Some(&mut self.root),
@@ -55,6 +57,7 @@ impl Lines {
     }
 
     /// All of them, by namespace.
+    #[inline]
     fn all(&self) -> impl Iterator<Item = (&str, &Line)> {
         let nested = self.nested.iter();
         std::iter::once(("", &self.root)).chain(nested.map(|(name, line)| (&**name, line)))

@@ -229,7 +229,6 @@ pub enum StoreError {
 }
 
 impl fmt::Display for StoreError {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StoreError::Conflict {
@@ -263,7 +262,6 @@ impl fmt::Display for StoreError {
 }
 
 impl Error for StoreError {
-    #[inline]
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             StoreError::Unavailable(source) | StoreError::Other(source) => Some(&**source),
@@ -272,7 +270,6 @@ impl Error for StoreError {
     }
 }
 
-#[inline]
 fn number(seq: Option<u64>) -> String {
     seq.map_or_else(|| "none".into(), |seq| seq.to_string())
 }

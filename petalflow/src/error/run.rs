@@ -85,7 +85,6 @@ impl RunError {
     }
 
     /// A thread could not be opened.
-    #[inline]
     pub(crate) fn of_thread(error: ThreadError, flow: &str) -> Self {
         RunError(Box::new(Inner {
             kind: RunErrorKind::Thread {

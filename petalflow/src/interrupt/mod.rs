@@ -242,7 +242,6 @@ pub enum AnswerError {
 }
 
 impl fmt::Display for AnswerError {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AnswerError::Unknown { id, waiting } => {

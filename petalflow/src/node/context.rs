@@ -36,12 +36,14 @@ use crate::run::CancelToken;
 pub struct Context(pub(super) Scope);
 
 impl From<Context> for Scope {
+    #[inline]
     fn from(cx: Context) -> Self {
         cx.0
     }
 }
 
 impl From<&Context> for Scope {
+    #[inline]
     fn from(cx: &Context) -> Self {
         cx.0.clone()
     }
@@ -49,6 +51,7 @@ impl From<&Context> for Scope {
 
 impl Context {
     /// The name of the node in its graph.
+    #[inline]
     pub fn node(&self) -> &str {
         self.0.node()
     }
@@ -120,6 +123,7 @@ impl Context {
     }
 
     /// The name of this task, the same in every attempt.
+    #[inline]
     pub fn task_id(&self) -> TaskId {
         self.0.task_id()
     }
@@ -184,6 +188,7 @@ impl Context {
     /// assert_eq!(*error.kind(), RunErrorKind::Cancelled);
     /// # }
     /// ```
+    #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.0
             .shared
@@ -318,6 +323,7 @@ impl Context {
     /// # Ok(())
     /// # }
     /// ```
+    #[inline]
     pub fn heartbeat(&self) {
         if let Some(pulse) = &self.0.pulse {
             pulse.beat();

@@ -49,6 +49,7 @@ pub struct Values<'a>(Vec<Option<&'a [u8]>>);
 
 impl<'a> Values<'a> {
     /// No values, of this many keys.
+    #[inline]
     pub(crate) fn new(keys: usize) -> Self {
         Values(vec![None; keys])
     }

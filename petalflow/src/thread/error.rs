@@ -67,7 +67,6 @@ pub enum ThreadError {
 }
 
 impl fmt::Display for ThreadError {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ThreadError::Store(error) => f.write_str(&chain(error)),
@@ -112,7 +111,6 @@ impl fmt::Display for ThreadError {
 }
 
 impl Error for ThreadError {
-    #[inline]
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             ThreadError::Store(error) => Some(error),
