@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) {
+    fn round_trip<T: Serialize + DeserializeOwned + PartialEq + fmt::Debug>(value: &T) {
         let mut bytes = Vec::new();
         encode(value, &mut bytes).unwrap();
         assert_eq!(&decode::<T>(&bytes).unwrap(), value);
@@ -123,6 +123,29 @@ mod tests {
         );
         let error = encode(&nested(DEPTH + 2), &mut Vec::new()).unwrap_err();
         assert!(matches!(error, CodecError::Depth));
+    }
+
+    #[test]
+    fn variants_count_as_levels() {
+        #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        enum Nest {
+            In(Box<Nest>),
+            End,
+        }
+
+        let nested =
+            |levels: usize| (0..levels).fold(Nest::End, |nest, _| Nest::In(Box::new(nest)));
+        round_trip(&nested(DEPTH));
+        let deep = [0x81, 0xa2, b'I', b'n'].repeat(1_000_000);
+        assert!(matches!(decode::<Nest>(&deep), Err(CodecError::Depth)));
+        let error = encode(&nested(DEPTH + 1), &mut Vec::new()).unwrap_err();
+        assert!(matches!(error, CodecError::Depth));
+    }
+
+    #[test]
+    fn what_holds_an_empty_list_at_the_last_level_is_read_again() {
+        let nested = (0..DEPTH).fold(serde_json::json!([]), |inner, _| serde_json::json!([inner]));
+        round_trip(&nested);
     }
 
     #[test]

@@ -20,12 +20,6 @@ impl ser::Error for CodecError {
 }
 
 impl<'o> Encoder<'o> {
-    #[inline]
-    fn write(self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), CodecError> {
-        write(self.out);
-        Ok(())
-    }
-
     /// A variant with data, which follows.
     #[inline]
     fn variant(&mut self, variant: &str) {
@@ -35,13 +29,9 @@ impl<'o> Encoder<'o> {
 
     /// Values whose number is known.
     #[inline]
-    fn parts(
-        self,
-        len: usize,
-        write: impl FnOnce(usize, &mut Vec<u8>),
-    ) -> Result<Parts<'o>, CodecError> {
+    fn parts(self, len: usize, write: fn(usize, &mut Vec<u8>)) -> Parts<'o> {
         write(len, self.out);
-        Ok(Parts { out: self.out })
+        Parts { out: self.out }
     }
 
     /// Values whose number may only be known in the end.
@@ -80,7 +70,8 @@ impl<'o> Serializer for Encoder<'o> {
 
     #[inline]
     fn serialize_bool(self, value: bool) -> Result<(), CodecError> {
-        self.write(|out| pack::flag(value, out))
+        pack::flag(value, self.out);
+        Ok(())
     }
 
     #[inline]
@@ -100,7 +91,8 @@ impl<'o> Serializer for Encoder<'o> {
 
     #[inline]
     fn serialize_i64(self, value: i64) -> Result<(), CodecError> {
-        self.write(|out| pack::signed(value, out))
+        pack::signed(value, self.out);
+        Ok(())
     }
 
     #[inline]
@@ -125,7 +117,8 @@ impl<'o> Serializer for Encoder<'o> {
 
     #[inline]
     fn serialize_u64(self, value: u64) -> Result<(), CodecError> {
-        self.write(|out| pack::number(value, out))
+        pack::number(value, self.out);
+        Ok(())
     }
 
     #[inline]
@@ -135,18 +128,16 @@ impl<'o> Serializer for Encoder<'o> {
 
     #[inline]
     fn serialize_f32(self, value: f32) -> Result<(), CodecError> {
-        self.write(|out| {
-            out.push(0xca);
-            out.extend_from_slice(&value.to_be_bytes());
-        })
+        self.out.push(0xca);
+        self.out.extend_from_slice(&value.to_be_bytes());
+        Ok(())
     }
 
     #[inline]
     fn serialize_f64(self, value: f64) -> Result<(), CodecError> {
-        self.write(|out| {
-            out.push(0xcb);
-            out.extend_from_slice(&value.to_be_bytes());
-        })
+        self.out.push(0xcb);
+        self.out.extend_from_slice(&value.to_be_bytes());
+        Ok(())
     }
 
     #[inline]
@@ -156,12 +147,14 @@ impl<'o> Serializer for Encoder<'o> {
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<(), CodecError> {
-        self.write(|out| pack::text(value, out))
+        pack::text(value, self.out);
+        Ok(())
     }
 
     #[inline]
     fn serialize_bytes(self, value: &[u8]) -> Result<(), CodecError> {
-        self.write(|out| pack::bytes(value, out))
+        pack::bytes(value, self.out);
+        Ok(())
     }
 
     #[inline]
@@ -175,12 +168,14 @@ impl<'o> Serializer for Encoder<'o> {
 
     #[inline]
     fn serialize_unit(self) -> Result<(), CodecError> {
-        self.write(pack::nothing)
+        pack::nothing(self.out);
+        Ok(())
     }
 
     #[inline]
     fn serialize_unit_struct(self, _: &'static str) -> Result<(), CodecError> {
-        self.write(|out| pack::array(0, out))
+        pack::array(0, self.out);
+        Ok(())
     }
 
     #[inline]
@@ -219,12 +214,12 @@ impl<'o> Serializer for Encoder<'o> {
 
     #[inline]
     fn serialize_tuple(self, len: usize) -> Result<Parts<'o>, CodecError> {
-        self.parts(len, pack::array)
+        Ok(self.parts(len, pack::array))
     }
 
     #[inline]
     fn serialize_tuple_struct(self, _: &'static str, len: usize) -> Result<Parts<'o>, CodecError> {
-        self.parts(len, pack::array)
+        Ok(self.parts(len, pack::array))
     }
 
     #[inline]
@@ -236,7 +231,7 @@ impl<'o> Serializer for Encoder<'o> {
         len: usize,
     ) -> Result<Parts<'o>, CodecError> {
         self.variant(variant);
-        self.parts(len, pack::array)
+        Ok(self.parts(len, pack::array))
     }
 
     #[inline]
@@ -246,7 +241,7 @@ impl<'o> Serializer for Encoder<'o> {
 
     #[inline]
     fn serialize_struct(self, _: &'static str, len: usize) -> Result<Parts<'o>, CodecError> {
-        self.parts(len, pack::map)
+        Ok(self.parts(len, pack::map))
     }
 
     #[inline]
@@ -258,7 +253,7 @@ impl<'o> Serializer for Encoder<'o> {
         len: usize,
     ) -> Result<Parts<'o>, CodecError> {
         self.variant(variant);
-        self.parts(len, pack::map)
+        Ok(self.parts(len, pack::map))
     }
 }
 

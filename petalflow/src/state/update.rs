@@ -68,6 +68,7 @@ pub struct WriteError {
 }
 
 impl fmt::Display for WriteError {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "key `{}`: {}", self.key, self.problem)
     }
