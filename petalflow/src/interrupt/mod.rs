@@ -7,10 +7,11 @@ mod resume;
 
 // `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs ask people.
 
+use std::error::Error;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer};
-use serde::ser::{Serialize, Serializer};
+use serde_core::de::{Deserialize, Deserializer};
+use serde_core::ser::{Serialize, Serializer};
 
 use crate::TaskId;
 use crate::checkpoint::{Bytes, CodecError, Unpack, decode, unpack};
@@ -212,7 +213,7 @@ impl Interrupt {
     }
 
     /// The question, if it is one of the type `A`.
-    pub fn question<A: Ask + serde::de::DeserializeOwned>(&self) -> Option<A> {
+    pub fn question<A: Ask + serde_core::de::DeserializeOwned>(&self) -> Option<A> {
         match &self.kind {
             InterruptKind::Ask { name, question } if name == A::NAME => {
                 A::deserialize(question).ok()
@@ -305,11 +306,10 @@ impl fmt::Display for Interrupt {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerError {
     /// The thread does not wait for it.
-    #[error("the thread does not wait for an answer to {id}; it waits for {}", open(.waiting))]
     Unknown {
         /// What was answered.
         id: InterruptId,
@@ -317,7 +317,6 @@ pub enum AnswerError {
         waiting: Vec<Interrupt>,
     },
     /// The answer is to another question.
-    #[error("{id} asks for `{expected}`, and the answer is one to `{found}`")]
     OtherQuestion {
         /// What was answered.
         id: InterruptId,
@@ -327,15 +326,45 @@ pub enum AnswerError {
         found: String,
     },
     /// Several questions could be meant.
-    #[error("the answer could be to any of {}; say which by its id", open(.waiting))]
     Ambiguous {
         /// What the thread waits for.
         waiting: Vec<Interrupt>,
     },
     /// The answer or the edit does not fit.
-    #[error("{0}")]
     Value(String),
 }
+
+impl fmt::Display for AnswerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AnswerError::Unknown { id, waiting } => {
+                let waiting = open(waiting);
+                write!(
+                    f,
+                    "the thread does not wait for an answer to {id}; it waits for {waiting}"
+                )
+            }
+            AnswerError::OtherQuestion {
+                id,
+                expected,
+                found,
+            } => write!(
+                f,
+                "{id} asks for `{expected}`, and the answer is one to `{found}`"
+            ),
+            AnswerError::Ambiguous { waiting } => {
+                let waiting = open(waiting);
+                write!(
+                    f,
+                    "the answer could be to any of {waiting}; say which by its id"
+                )
+            }
+            AnswerError::Value(problem) => f.write_str(problem),
+        }
+    }
+}
+
+impl Error for AnswerError {}
 
 impl AnswerError {
     #[inline]
@@ -404,7 +433,7 @@ impl Serialize for Interrupt {
 
 impl<'de> Deserialize<'de> for Interrupt {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::Error as _;
+        use serde_core::de::Error as _;
         type Kind = (u8, Option<(String, serde_json::Value)>);
         let (Bytes(id), node, namespace, index, kind, asked_ms, expires_ms): (
             Bytes<Vec<u8>>,
