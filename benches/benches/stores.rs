@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use petalflow::checkpoint::{Address, SqliteStore, Store, StoredCheckpoint, Synchronous};
+use petalflow_benches::table::wanted;
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
