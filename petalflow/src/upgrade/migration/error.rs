@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::checkpoint::CodecError;
 
-/// Why a step of a [`Migration`] is impossible. Nothing is changed by such a step.
+/// Why a step of a [`Migration`](super::Migration) is impossible. Nothing is changed by such a step.
 ///
 /// ```
 /// use petalflow::checkpoint::Migration;
