@@ -155,7 +155,8 @@ fn resolve<S: State>(
             };
             edges.push(Edge { from, via, to });
         }
-        for (sides, to) in &builder.joins {
+        // A join of nothing would never fire: it is no edge.
+        for (sides, to) in builder.joins.iter().filter(|(sides, _)| !sides.is_empty()) {
             let target = resolver.target("a join", &sides.join(" & "), to);
             let sources: Vec<Source> = sides
                 .iter()
