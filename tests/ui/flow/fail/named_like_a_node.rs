@@ -27,6 +27,4 @@ flow! {
     }
 }
 
-fn main() {
-    let _ = write::new();
-}
+fn main() {}
