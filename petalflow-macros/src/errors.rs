@@ -53,15 +53,16 @@ impl Errors {
 /// What a parser expected, said of what is written instead of by the tokens that can begin it.
 fn in_our_words(error: syn::Error) -> syn::Error {
     let text = error.to_string();
-    let wanted = text
-        .strip_prefix("unexpected end of input, ")
-        .unwrap_or(&text);
+    let at_the_end = text.strip_prefix("unexpected end of input, ");
+    let wanted = at_the_end.unwrap_or(&text);
     let wanted = if wanted.starts_with("expected one of: `for`") {
         "expected a type"
     } else if wanted.starts_with("expected one of: identifier, `::`") {
         "expected the name of a parameter"
     } else if wanted == "expected identifier" || wanted == "expected ident" {
         "expected a name"
+    } else if at_the_end.is_some() {
+        wanted
     } else {
         return error;
     };

@@ -63,8 +63,11 @@ fn parse_one(input: ParseStream) -> syn::Result<Opt> {
         Some(input.parse()?)
     } else if input.is_empty() || input.peek(Token![,]) {
         None
-    } else if input.peek(Token![:]) || input.peek(token::Paren) {
+    } else if input.peek(Token![:]) {
         return Err(input.error(format_args!("an option is written `{name} = ..`")));
+    } else if input.peek(token::Paren) {
+        let text = format_args!("an option has no parentheses: write `{name}`, or `{name} = ..`");
+        return Err(input.error(text));
     } else {
         return Err(input.error(format_args!("expected `,`, or a value: `{name} = ..`")));
     };

@@ -74,6 +74,19 @@ fn c38c_g018_p034_p036_edges_from_an_unknown_node_and_to_an_unknown_entry() {
 }
 
 #[test]
+fn a_join_of_nothing_is_no_edge() {
+    let builder = graph()
+        .node(a {})
+        .node(b {})
+        .edge(START, "a")
+        .join(Vec::<String>::new(), "b");
+    assert_eq!(
+        refusal(builder),
+        "PF008: node `b` is declared, but no edge uses it; add an edge or remove the node"
+    );
+}
+
+#[test]
 fn c34_a_similar_name_is_offered() {
     let builder = graph().node_as("write", a {}).edge(START, "wirte");
     assert!(refusal(builder).ends_with("did you mean `write`?"));

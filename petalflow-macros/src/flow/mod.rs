@@ -20,6 +20,7 @@ use syn::parse::{Parse, ParseStream, Parser as _};
 use ast::FlowAst;
 use model::Model;
 
+use crate::errors::Errors;
 use crate::types;
 
 /// What the `macro_rules!` wrapper passes on: `[$crate] tokens of the user`.
@@ -48,9 +49,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     // In a group that broke off something is left over, which is no mistake of its own.
     let rest = parse.parse2(input).err();
     let Some(Input { krate, mut flow }) = read else {
-        return rest
-            .map(|error| error.to_compile_error())
-            .unwrap_or_default();
+        let mut errors = Errors::default();
+        rest.into_iter().for_each(|error| errors.push(error));
+        return errors.into_tokens();
     };
     if let Some(rest) = rest
         && flow.mistakes.errors.is_empty()

@@ -310,7 +310,8 @@ impl Model {
             return None;
         }
         let names: Vec<&str> = self.nodes.iter().map(|node| &*node.name).collect();
-        let similar = similar(&key, names.iter().copied());
+        let lost = mistakes.lost_words.iter().map(|word| &**word);
+        let similar = similar(&key, names.iter().copied().chain(lost));
         mistakes.errors.rule(
             Rule::UnknownNode,
             node,

@@ -1,9 +1,10 @@
 //! What was written: a function, or an `impl` block with one method.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use quote::{ToTokens, TokenStreamExt as _};
+use quote::{ToTokens, TokenStreamExt as _, quote};
+use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
-use syn::{Attribute, Generics, LitStr, Path, Signature, Token, Type, Visibility};
+use syn::{Attribute, FnArg, Generics, LitStr, Path, Signature, Token, Type, Visibility};
 
 use crate::errors::Errors;
 use crate::options::{self, Seen};
@@ -132,6 +133,48 @@ pub(crate) struct NodeImpl {
     pub(crate) others: Vec<TokenStream>,
 }
 
+impl NodeItem {
+    /// The item, or what of it can be read.
+    pub(crate) fn read(item: TokenStream) -> syn::Result<Self> {
+        let whole = syn::parse2(item.clone());
+        whole.or_else(|error| syn::parse2(whole_params(item).ok_or(error)?))
+    }
+}
+
+/// The function without the parameters that are none yet: rustc and editors have read it before and say what they lack, and the
+/// node is there for the flows that name it.
+fn whole_params(item: TokenStream) -> Option<TokenStream> {
+    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
+    let is_fn = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if word == "fn");
+    let function = tokens.iter().position(is_fn)?;
+    let params = tokens[function..]
+        .iter_mut()
+        .find_map(|token| match token {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => Some(group),
+            _ => None,
+        })?;
+    let mut whole = Vec::new();
+    let read = |input: ParseStream| {
+        while !input.is_empty() {
+            let fork = input.fork();
+            match fork.parse::<FnArg>() {
+                Ok(param) if fork.is_empty() || fork.peek(Token![,]) => {
+                    input.advance_to(&fork);
+                    whole.push(param);
+                }
+                _ => options::skip_to_comma(input),
+            }
+            input.parse::<Option<Token![,]>>()?;
+        }
+        Ok(())
+    };
+    read.parse2(params.stream()).ok()?;
+    let mut parens = Group::new(Delimiter::Parenthesis, quote!(#(#whole),*));
+    parens.set_span(params.span());
+    *params = parens;
+    Some(tokens.into_iter().collect())
+}
+
 impl Parse for NodeItem {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
@@ -192,7 +235,7 @@ impl NodeFn {
         } = self;
         let mut sig = sig.clone();
         for input in &mut sig.inputs {
-            if let syn::FnArg::Typed(input) = input {
+            if let FnArg::Typed(input) = input {
                 input.attrs.retain(|attr| !ours(attr));
             }
         }
@@ -238,7 +281,6 @@ impl NodeImpl {
                     .call(Attribute::parse_outer)
                     .and_then(|attrs| NodeFn::parse(attrs, &fork));
                 if let Ok(method) = method {
-                    use syn::parse::discouraged::Speculative as _;
                     input.advance_to(&fork);
                     methods.push(method);
                 } else {

@@ -18,7 +18,7 @@ use crate::paths::Runtime;
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = NodeArgs::parse(args, &mut errors);
-    let code = match syn::parse2(item.clone()) {
+    let code = match NodeItem::read(item.clone()) {
         Ok(NodeItem::Fn(item)) => function(&args, &item, &mut errors),
         Ok(NodeItem::Impl(item)) => block(&args, &item, &mut errors),
         Err(error) => {

@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
+use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, Pat, PatType, ReturnType, Signature, Type, TypeTuple};
 
 use crate::errors::Errors;
@@ -146,10 +147,9 @@ impl Node {
         for input in &sig.inputs {
             // A method's `self` is the caller's business.
             let FnArg::Typed(input) = input else { continue };
-            match Param::build(input, state, errors) {
-                Some(param) => node.params.push(param),
-                None => node.usable = false,
-            }
+            let before = errors.count();
+            node.params.extend(Param::build(input, state, errors));
+            node.usable &= errors.count() == before;
         }
         if let ReturnType::Type(_, ty) = &sig.output {
             node.output = Some(Returned::of(ty));
@@ -178,7 +178,11 @@ impl Param {
             pat => {
                 let message = "a parameter of a node has a plain name, because the name says which key it reads: take the value apart in the body";
                 errors.at(pat, message);
-                return None;
+                // Where an item is taken the edges still lead here.
+                if !input.attrs.iter().any(|attr| attr.path().is_ident("item")) {
+                    return None;
+                }
+                Ident::new("item", pat.span())
             }
         };
         let mut item = None;
@@ -230,7 +234,7 @@ impl Param {
                         "a node does not change the state in place: read with `&`, and return a typed key (such as `EssayDraft(..)`) to write"
                     };
                     errors.at(mutability, message);
-                    return None;
+                    return item.and_then(|_| param(Source::Item(reference.elem.clone())));
                 }
                 if let Type::ImplTrait(_) = types::ungroup(&reference.elem) {
                     let message = "a node cannot take `impl Trait`, because it has to say what it takes: name a type";
@@ -243,12 +247,21 @@ impl Param {
                     (None, None) if state.is_some_and(|state| is_state(&reference.elem, state)) => {
                         param(Source::State)
                     }
-                    (None, None) => param(Source::Key(Shape::Ref)),
+                    (None, None) => {
+                        if let Some(name) = comes_by_value(&ident, &reference.elem) {
+                            let message = format_args!(
+                                "a reference reads the key of its name, and `{name}` comes from the run: take it by value, without `&`"
+                            );
+                            errors.at(ty, message);
+                            return None;
+                        }
+                        param(Source::Key(Shape::Ref))
+                    }
                 }
             }
             ty if item.is_some() => {
                 errors.at(ty, "the item is shared with other tasks, so it is taken by `&`: `#[item] topic: &str`");
-                None
+                param(Source::Item(Box::new(ty.clone())))
             }
             ty if reads_option(ty) => match key {
                 Some((_, key)) => param(Source::KeyOf(Box::new(key), Shape::Option)),
@@ -277,6 +290,22 @@ fn reads_option(ty: &Type) -> bool {
         return false;
     };
     segment.ident == "Option" && reference.mutability.is_none()
+}
+
+/// What a reference to cannot be meant to read a key: as far as the tokens tell, which is why a `Context` goes by the usual names
+/// of such a parameter too. A key whose type is called like this is read with `#[key(..)]`.
+fn comes_by_value(ident: &Ident, ty: &Type) -> Option<&'static str> {
+    let segment = types::last_segment(ty)?;
+    let arguments = types::arguments(segment).len();
+    let called = |names: &[&str]| names.iter().any(|name| ident == name);
+    if segment.ident == "Managed" && arguments == 1 {
+        Some("Managed<..>")
+    } else if segment.ident == "Context" && arguments == 0 && called(&["cx", "_cx", "ctx", "_ctx"])
+    {
+        Some("Context")
+    } else {
+        None
+    }
 }
 
 /// Whether the type is the state, as far as the tokens tell: written alike, or of the same name by another path.

@@ -1,8 +1,11 @@
 //! What was written: a struct, and the options of its keys.
 
 use petalflow_graph::Rule;
-use proc_macro2::{Ident, TokenStream};
-use syn::{Attribute, Data, DeriveInput, Fields, LitInt, Meta, Path};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::quote;
+use syn::parse::discouraged::Speculative as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, LitInt, Meta, Path, Token};
 
 use crate::errors::Errors;
 use crate::options::{self, Opt, Seen, clash};
@@ -79,7 +82,7 @@ pub(crate) struct StateAst {
 
 impl StateAst {
     pub(crate) fn parse(item: TokenStream, errors: &mut Errors) -> syn::Result<Self> {
-        let mut item: DeriveInput = syn::parse2(item)?;
+        let mut item = read(item)?;
         let mut options = Vec::new();
         for field in fields_mut(&mut item.data) {
             options.push(key_options(&mut field.attrs, errors));
@@ -88,8 +91,43 @@ impl StateAst {
     }
 }
 
-fn fields_mut(data: &mut Data) -> Vec<&mut syn::Field> {
-    let all = |fields| -> Vec<&mut syn::Field> {
+/// The item, or what of it can be read.
+fn read(item: TokenStream) -> syn::Result<DeriveInput> {
+    let whole = syn::parse2(item.clone());
+    whole.or_else(|error| syn::parse2(whole_fields(item).ok_or(error)?))
+}
+
+/// The item without the fields that are no fields yet: rustc and editors have read it before and say what they lack, and the
+/// types of the other keys are there.
+fn whole_fields(item: TokenStream) -> Option<TokenStream> {
+    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
+    let Some(TokenTree::Group(body)) = tokens.pop() else {
+        return None;
+    };
+    let mut fields = Vec::new();
+    let read = |input: ParseStream| {
+        while !input.is_empty() {
+            let fork = input.fork();
+            match Field::parse_named(&fork) {
+                Ok(field) if fork.is_empty() || fork.peek(Token![,]) => {
+                    input.advance_to(&fork);
+                    fields.push(field);
+                }
+                _ => drop(input.parse::<TokenTree>()?),
+            }
+            input.parse::<Option<Token![,]>>()?;
+        }
+        Ok(())
+    };
+    read.parse2(body.stream()).ok()?;
+    let mut braces = Group::new(body.delimiter(), quote!(#(#fields,)*));
+    braces.set_span(body.span());
+    tokens.push(braces.into());
+    Some(tokens.into_iter().collect())
+}
+
+fn fields_mut(data: &mut Data) -> Vec<&mut Field> {
+    let all = |fields| -> Vec<&mut Field> {
         match fields {
             &mut Fields::Named(ref mut fields) => fields.named.iter_mut().collect(),
             &mut Fields::Unnamed(ref mut fields) => fields.unnamed.iter_mut().collect(),
@@ -125,7 +163,7 @@ fn key_options(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<Opt> {
 
 /// Whether a field may be removed or changed by `#[cfg]` or `#[cfg_attr]`.
 pub(crate) fn has_cfg(item: &TokenStream) -> bool {
-    let Ok(mut item) = syn::parse2::<DeriveInput>(item.clone()) else {
+    let Ok(mut item) = read(item.clone()) else {
         return false;
     };
     let mut attrs = fields_mut(&mut item.data)

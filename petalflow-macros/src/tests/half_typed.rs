@@ -137,6 +137,38 @@ fn a_node_stays_a_node() {
 }
 
 #[test]
+fn what_is_whole_is_there() {
+    let half = [
+        "struct Essay { #[key(input)] topic: String, pub x #[key(append)] notes: Vec<String>, draft: String }",
+        "struct Essay { #[key(input)] topic: String, pub x: , notes: Vec<String>, draft: String, #[key(sum)] }",
+    ];
+    for item in half {
+        let expansion = crate::state::expand(&TokenStream::new(), &item.parse().expect("tokens"));
+        assert_eq!(messages(expansion.clone()), [""; 0], "rustc has said it");
+        let found = types(expansion);
+        assert_eq!(
+            found,
+            [
+                "Essay",
+                "EssayInput",
+                "EssayTopic",
+                "EssayNotes",
+                "EssayDraft",
+                "EssayUpdate"
+            ]
+        );
+    }
+    for item in [
+        "async fn write(topic: &str, dra) -> EssayDraft { EssayDraft(topic.into()) }",
+        "async fn write(topic: &str, #[item] x: , cx: Context) -> EssayDraft { EssayDraft(topic.into()) }",
+    ] {
+        let expansion = crate::node::expand(quote::quote!(Essay), item.parse().expect("tokens"));
+        assert_eq!(messages(expansion.clone()), [""; 0], "rustc has said it");
+        assert_eq!(types(expansion), ["write"]);
+    }
+}
+
+#[test]
 fn the_options_of_a_node_do_not_hide_it() {
     let item = quote::quote!(
         async fn write(topic: &str) -> EssayDraft {

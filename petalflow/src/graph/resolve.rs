@@ -157,7 +157,8 @@ impl Resolver<'_> {
     /// Adds the edges into the joins and out of them, and says how many joins there are.
     fn joins<S: State>(&mut self, builder: &GraphBuilder<S>, edges: &mut Vec<Edge>) -> u32 {
         let mut joins = 0;
-        for (sides, to) in &builder.joins {
+        // A join of nothing would never fire: it is no edge.
+        for (sides, to) in builder.joins.iter().filter(|(sides, _)| !sides.is_empty()) {
             let target = self.target("a join", &sides.join(" & "), to);
             let sources: Vec<Source> = sides.iter().filter_map(|side| self.side(side)).collect();
             let Some(target) = target else { continue };

@@ -102,7 +102,7 @@ pub(super) fn own_name(cx: &Cx<'_>) -> TokenStream {
 /// `run`, `new`, `topology`, `mermaid`, `dot`.
 pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
     let (Cx { krate, state, .. }, name) = (cx, cx.own());
-    let exists = quote!(where for<'__b> #state: __petalflow::StateFor<'__b>);
+    let exists = cx.exists();
     let launch = if cx.values().next().is_some() {
         builder::code(cx)
     } else {
@@ -162,10 +162,10 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
             }
         }
     });
-    let gate = gates::method(cx);
+    let (gate, exists) = (gates::method(cx), cx.exists());
     quote! {
         #[automatically_derived]
-        impl #krate::Flow for #name where for<'__b> #state: __petalflow::StateFor<'__b> {
+        impl #krate::Flow for #name #exists {
             type State = #state;
 
             fn name(&self) -> &str {

@@ -24,7 +24,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     if cx.values().next().is_none() {
         return TokenStream::new();
     }
-    let (builder, cfgs) = (builder(cx), cx.cfgs());
+    let (builder, cfgs, exists) = (builder(cx), cx.cfgs(), cx.exists());
     let params = list(cx.values().filter(Value::is_required).map(|value| {
         let given = value.given();
         quote!(const #given: bool)
@@ -37,7 +37,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::fmt::Debug)]
         #[must_use = "nothing runs before `run`"]
-        #vis struct #builder<#params>(#krate::Launch<#name>);
+        #vis struct #builder<#params>(#krate::Launch<#name>) #exists;
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let builder = builder(cx);
     let values: Vec<Value<'_>> = cx.values().collect();
     let required: Vec<&Value<'_>> = values.iter().filter(|value| value.is_required()).collect();
-    let exists = quote!(for<'__b> #state: __petalflow::StateFor<'__b>);
+    let exists = cx.exists();
     let params = list(
         required
             .iter()
@@ -103,7 +103,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 .map(|given| quote!(const #given: bool)),
         );
         let bit = with_bit(value, &required);
-        quote!(impl<#bits> __petalflow::Given<__values::#marker> for #builder<#bit> {})
+        quote!(impl<#bits> __petalflow::Given<__values::#marker> for #builder<#bit> #exists {})
     });
     let bounds = names
         .iter()
@@ -153,14 +153,14 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             }
         }
         #[allow(private_interfaces, private_bounds)]
-        impl #name where #exists {
+        impl #name #exists {
             /// A launch of the flow, to give its node values, set limits, lend managed values, add middleware.
             pub fn new() -> #builder<#none> {
                 #builder(#krate::Launch::new(Self { #(#fields: ::core::option::Option::None,)* }))
             }
         }
         #[allow(private_interfaces, private_bounds)]
-        impl<#params> #builder<#all> where #exists {
+        impl<#params> #builder<#all> #exists {
             #(#setters)*
 
             __petalflow::forward_launch! { #name, #state }
@@ -195,6 +195,7 @@ fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
         let (field, make) = (value.name, value.make());
         quote!(#field: ::core::option::Option::Some(::std::sync::Arc::new(#make())))
     });
+    let exists = cx.exists();
     quote! {
         #[automatically_derived]
         impl ::core::default::Default for #name {
@@ -203,12 +204,12 @@ fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
             }
         }
         #[automatically_derived]
-        impl __petalflow::Subflow for #name where for<'__b> #state: __petalflow::StateFor<'__b> {
+        impl __petalflow::Subflow for #name #exists {
             fn fresh() -> Self {
                 ::core::default::Default::default()
             }
         }
-        impl #name where for<'__b> #state: __petalflow::StateFor<'__b> {
+        impl #name #exists {
             /// Runs the flow from this input with the defaults. [`new`](Self::new) has more to say about the run.
             #[allow(clippy::self_named_constructors)]
             pub fn run(input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<Self> {
@@ -220,12 +221,11 @@ fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
 
 /// A flow of which something must be given: `run` on its type exists only to say so.
 fn not_at_once(cx: &Cx<'_>) -> TokenStream {
-    let Cx {
-        krate, name, state, ..
-    } = cx;
+    let Cx { krate, name, .. } = cx;
+    let exists = cx.exists();
     quote! {
         #[allow(private_interfaces, private_bounds)]
-        impl #name where for<'__b> #state: __petalflow::StateFor<'__b> {
+        impl #name #exists {
             #[doc(hidden)]
             pub fn run<I>(_: I) -> #krate::Run<Self> where Self: __petalflow::RunsAtOnce<I> {
                 ::core::unreachable!()

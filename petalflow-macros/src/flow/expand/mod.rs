@@ -89,6 +89,16 @@ impl Cx<'_> {
         }
     }
 
+    /// Holds where the state is one and node values can be shared between threads: else that is the mistake, and said elsewhere.
+    fn exists(&self) -> TokenStream {
+        let Cx { krate, state, .. } = self;
+        let values = self.values().enumerate().map(|(index, value)| {
+            let ty = value.ty;
+            quote!(for<'__b> #ty: #krate::__private::SharedFor<'__b, #index>)
+        });
+        quote!(where for<'__b> #state: #krate::__private::flow::StateFor<'__b>, #(#values,)*)
+    }
+
     /// The node values: their places, names, types and default values.
     fn values(&self) -> impl Iterator<Item = Value<'_>> {
         let nodes = self.model.nodes.iter().enumerate();

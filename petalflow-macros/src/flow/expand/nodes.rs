@@ -18,8 +18,14 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         impl __Over for #name { type State = #state; }
     };
     for (place, node) in model.nodes.iter().enumerate() {
-        if let Kind::Subflow(subflow) = &node.kind {
-            code.extend(subflow::code(cx, place, node, subflow));
+        match (&node.kind, one_name(&node.kind, place)) {
+            (Kind::Subflow(subflow), _) => code.extend(subflow::code(cx, place, node, subflow)),
+            (Kind::Function(path), Some(name)) => code.extend(quote!(type #name = #path;)),
+            (Kind::Value(_, value), Some(name)) => {
+                let ty = &value.ty;
+                code.extend(quote!(type #name = #ty;));
+            }
+            _ => {}
         }
     }
     let mut chunks = TokenStream::new();
@@ -44,9 +50,20 @@ fn spec(cx: &Cx<'_>, place: usize) -> TokenStream {
     match &cx.model.nodes[place].kind {
         Kind::Subflow(subflow) => subflow::spec(cx, place, subflow),
         Kind::Broken => quote!(__petalflow::BROKEN),
-        Kind::Function(path) => node_over(cx, path, "NodeOver", "SPEC"),
-        Kind::Value(_, value) => node_over(cx, &value.ty, "ValueOver", "SPEC"),
+        Kind::Function(path) => node_over(cx, place, path, "NodeOver", "SPEC"),
+        Kind::Value(_, value) => node_over(cx, place, &value.ty, "ValueOver", "SPEC"),
     }
+}
+
+/// A name for what is written with several tokens, which stands where one of them does: or what rustc underlines would be now
+/// the first, now all of them, and so not the same error.
+fn one_name(kind: &Kind, place: usize) -> Option<Ident> {
+    let (tokens, span) = match kind {
+        Kind::Function(path) => (path.to_token_stream(), path.segments.last()?.ident.span()),
+        Kind::Value(_, value) => (value.ty.to_token_stream(), value.ty.span()),
+        Kind::Subflow(_) | Kind::Broken => return None,
+    };
+    (tokens.into_iter().nth(1).is_some()).then(|| format_ident!("__Written{place}", span = span))
 }
 
 /// The state as written, by a name that may stand anywhere: what cannot be said of a type that is no state is not asked.
@@ -62,8 +79,15 @@ fn alias(cx: &Cx<'_>) -> Ident {
 
 /// `<write as NodeOver<Essay>>::item`, of which every token is the user's: where it is no node, all of these give one and the
 /// same error, which rustc reports once.
-pub(super) fn node_over(cx: &Cx<'_>, ty: &impl ToTokens, over: &str, item: &str) -> TokenStream {
-    let tokens = ty.to_token_stream();
+pub(super) fn node_over(
+    cx: &Cx<'_>,
+    place: usize,
+    ty: &impl ToTokens,
+    over: &str,
+    item: &str,
+) -> TokenStream {
+    let name = one_name(&cx.model.nodes[place].kind, place);
+    let tokens = name.map_or_else(|| ty.to_token_stream(), ToTokens::into_token_stream);
     let span = tokens.span();
     let (over, item, state) = (Ident::new(over, span), Ident::new(item, span), alias(cx));
     quote_spanned!(span=> <#tokens as __petalflow::#over<#state>>::#item)

@@ -38,7 +38,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let size = size.unwrap_or(CHUNK);
     let all = Ident::new("__All", Span::call_site());
     code.extend(dispatch(cx, &all, &arms, size, 0, &level, &quote!(())));
-    let (head, result, exists) = (head(cx), future(), exists(cx));
+    let (head, result, exists) = (head(cx), future(), cx.exists());
     let (function, name, state) = (format_ident!("upto{size}"), cx.own(), cx.state);
     code.extend(quote! {
         fn __step<'a>(#head) -> #result #exists {
@@ -67,7 +67,7 @@ fn dispatch(
     end: &TokenStream,
 ) -> TokenStream {
     let (name, state) = (cx.own(), cx.state);
-    let (of, exists) = (format_ident!("Upto{size}"), exists(cx));
+    let (of, exists) = (format_ident!("Upto{size}"), cx.exists());
     let (width, below, first) = (number(level.width), &level.below, number(first));
     let nobody = quote!(__petalflow::NoArm);
     let arms = (0..size).map(|place| {
@@ -86,7 +86,7 @@ fn dispatch(
             const WIDTH: u32 = #width;
             const FIRST: u32 = #first;
             type Below = #below;
-            type End = #end;
+            type Rest = #end;
             #(#arms)*
         }
     }
@@ -106,19 +106,14 @@ fn future() -> TokenStream {
     }
 }
 
-fn exists(cx: &Cx<'_>) -> TokenStream {
-    let state = cx.state;
-    quote!(where for<'__b> #state: __petalflow::StateFor<'__b>)
-}
-
 /// The arm of a node, as a type. One that is no function gets a type of its own, which `code` declares.
 fn arm(cx: &Cx<'_>, place: usize, code: &mut TokenStream) -> TokenStream {
     let call = match &cx.model.nodes[place].kind {
-        Kind::Function(path) => return node_over(cx, path, "NodeOver", "Arm"),
+        Kind::Function(path) => return node_over(cx, place, path, "NodeOver", "Arm"),
         Kind::Broken => return quote!(__petalflow::NoArm),
         Kind::Value(name, value) => {
             let ty = &value.ty;
-            let (call, span) = (node_over(cx, ty, "ValueOver", "call"), ty.span());
+            let (call, span) = (node_over(cx, place, ty, "ValueOver", "call"), ty.span());
             let (flow, step) = (found_at("flow", span), found_at("step", span));
             quote_spanned!(span=> async move { #call(__petalflow::given(&#flow.#name), #step).await })
         }
@@ -128,7 +123,7 @@ fn arm(cx: &Cx<'_>, place: usize, code: &mut TokenStream) -> TokenStream {
         }
     };
     let (name, state) = (cx.own(), cx.state);
-    let (arm, head, future, exists) = (chunk("__Arm", place), head(cx), future(), exists(cx));
+    let (arm, head, future, exists) = (chunk("__Arm", place), head(cx), future(), cx.exists());
     code.extend(quote! {
         #[allow(non_camel_case_types)]
         enum #arm {}

@@ -80,7 +80,12 @@ fn operand(input: ParseStream, position: Position, mistakes: &mut Mistakes) -> s
         parenthesized!(content in input);
         let group = group(&content, position, mistakes)?;
         if !content.is_empty() {
-            return Err(content.error("expected `&`, `|` or `)`"));
+            let text = if content.peek(Token![,]) {
+                "nodes are not separated by `,`: write `&` for all of them, `|` for one of them"
+            } else {
+                "expected `&`, `|` or `)`"
+            };
+            return Err(content.error(text));
         }
         return Ok(group);
     }

@@ -186,6 +186,12 @@ fn statement(
     if input.peek(kw::catch) {
         input.parse::<kw::catch>()?;
         let from = node_ref(input)?;
+        if input.peek(Token![&]) || input.peek(Token![|]) || input.peek(Token![,]) {
+            return Err(input.error(format_args!(
+                "a `catch` names one node: write a statement for each, `catch {} -> ..; catch ..`",
+                from.key()
+            )));
+        }
         if !input.peek(Token![->]) {
             return Err(input.error(format_args!(
                 "`catch` says where a failure leads: `catch {from} -> recover`",

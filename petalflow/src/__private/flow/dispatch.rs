@@ -60,7 +60,7 @@ impl<F, S: State, T> Arm<F, S, T> for NoArm {
 #[derive(Debug)]
 pub struct RangeArm<C>(PhantomData<C>);
 
-impl<F: Sync + 'static, S: State, C: Upto32<F, S, End = Option<u32>>> Arm<F, S, Option<u32>>
+impl<F: Sync + 'static, S: State, C: Upto32<F, S, Rest = Option<u32>>> Arm<F, S, Option<u32>>
     for RangeArm<C>
 {
     #[inline]
@@ -142,7 +142,7 @@ macro_rules! dispatch {
             /// Which arm is the first.
             const FIRST: u32;
             type Below: Below;
-            type End: End;
+            type Rest: End;
             $(type $arm: Arm<F, S, Self::Below>;)*
         }
 
@@ -152,17 +152,17 @@ macro_rules! dispatch {
             flow: &'a F,
             mut node: u32,
             step: &'a mut Step<'_, S>,
-        ) -> impl Future<Output = Result<C::End, BoxError>> + Send + 'a {
+        ) -> impl Future<Output = Result<C::Rest, BoxError>> + Send + 'a {
             async move {
                 loop {
                     let result = match (node / C::WIDTH).wrapping_sub(C::FIRST) {
                         $($place => C::$arm::call(flow, node, step).await,)*
-                        _ => return Ok(C::End::other(node)),
+                        _ => return Ok(C::Rest::other(node)),
                     };
                     match result {
                         Ok(below) => match below.next(step) {
                             Some(next) => node = next,
-                            None => return Ok(C::End::NONE),
+                            None => return Ok(C::Rest::NONE),
                         },
                         Err(error) => return Err(error),
                     }

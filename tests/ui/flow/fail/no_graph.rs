@@ -1,0 +1,27 @@
+//! The braces are forgotten: the flow is known all the same.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn critique(draft: &str) -> EssayNotes {
+    EssayNotes(vec![draft.into()])
+}
+
+flow!(Write(Essay) write -> critique);
+
+fn main() {
+    let _ = Write::run("petals".to_string());
+}

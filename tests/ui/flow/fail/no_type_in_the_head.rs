@@ -1,0 +1,29 @@
+//! The state is not written yet.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn critique(draft: &str) -> EssayNotes {
+    EssayNotes(vec![draft.into()])
+}
+
+flow! {
+    Write() {
+        write -> critique;
+    }
+}
+
+fn main() {}

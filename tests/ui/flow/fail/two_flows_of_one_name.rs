@@ -1,0 +1,38 @@
+//! A flow copied, and not renamed: one error, at the second.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+#[node(Essay)]
+async fn critique(draft: &str) -> EssayNotes {
+    EssayNotes(vec![draft.into()])
+}
+
+flow! {
+    Write(Essay) {
+        write -> critique;
+    }
+}
+
+flow! {
+    Write(Essay) {
+        write;
+    }
+}
+
+fn main() {
+    let _ = Write::run("petals".to_string());
+    let _ = (Write::new(), Write::mermaid(), Write);
+}

@@ -1,0 +1,20 @@
+//! A parameter that is being written: rustc says what it lacks, and the node is there.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+}
+
+#[node(Essay)]
+async fn write(topic: &str, dra) -> EssayDraft {
+    EssayDraft(topic.into())
+}
+
+flow!(Write(Essay) { write });
+
+fn main() {
+    let _ = Write::run("petals".to_string());
+}
