@@ -55,16 +55,20 @@ fn trickled(text: &str, at_a_time: usize) -> Vec<Step> {
 
 /// Events as the standard allows them: other ends of lines, comments, data in several lines.
 fn as_allowed(all: &[Value]) -> String {
-    let mut text = String::from(": hello\r\n\r\nretry: 3000\r\n\r\n");
-    for event in all {
+    let lines = |event: &Value| {
+        let lines = serde_json::to_string_pretty(event).unwrap();
+        let lines: Vec<_> = lines
+            .lines()
+            .map(|line| format!("data: {line}\r\n"))
+            .collect();
         let name = event["type"].as_str().unwrap_or("message");
-        text.push_str(&format!(": a comment\r\nevent: {name}\r\nid: 7\r\n"));
-        for line in serde_json::to_string_pretty(event).unwrap().lines() {
-            text.push_str(&format!("data: {line}\r\n"));
-        }
-        text.push_str("\r\n");
-    }
-    text
+        format!(
+            ": a comment\r\nevent: {name}\r\nid: 7\r\n{}\r\n",
+            lines.concat()
+        )
+    };
+    let all: Vec<_> = all.iter().map(lines).collect();
+    format!(": hello\r\n\r\nretry: 3000\r\n\r\n{}", all.concat())
 }
 
 #[tokio::test]
