@@ -50,6 +50,13 @@ impl Changes {
     }
 
     /// And one more artifact.
+    ///
+    /// ```
+    /// use petalflow::envelope::{Artifact, Changes};
+    ///
+    /// let changes = Changes::new().artifact(Artifact::new("chunk"));
+    /// assert_ne!(changes, Changes::new());
+    /// ```
     #[must_use]
     pub fn artifact(mut self, artifact: Artifact) -> Self {
         self.artifacts.push(artifact);
@@ -57,6 +64,14 @@ impl Changes {
     }
 
     /// And one more message.
+    ///
+    /// ```
+    /// use petalflow::envelope::Changes;
+    /// use petalflow::llm::ChatMessage;
+    ///
+    /// let changes = Changes::new().message(ChatMessage::user("Hello."));
+    /// assert_ne!(changes, Changes::new());
+    /// ```
     #[must_use]
     pub fn message(mut self, message: ChatMessage) -> Self {
         self.messages.push(message);
@@ -64,6 +79,13 @@ impl Changes {
     }
 
     /// And one more failure.
+    ///
+    /// ```
+    /// use petalflow::envelope::{Changes, NodeFailure};
+    ///
+    /// let changes = Changes::new().error(NodeFailure::new("fetch", "the line is dead"));
+    /// assert_ne!(changes, Changes::new());
+    /// ```
     #[must_use]
     pub fn error(mut self, error: NodeFailure) -> Self {
         self.errors.push(error);

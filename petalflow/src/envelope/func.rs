@@ -61,6 +61,12 @@ impl FuncNode {
     }
 
     /// A node that does nothing.
+    ///
+    /// ```
+    /// use petalflow::envelope::{FuncNode, NodeKind};
+    ///
+    /// assert_eq!(FuncNode::noop().kind(), &NodeKind::Noop);
+    /// ```
     pub fn noop() -> Self {
         FuncNode {
             kind: NodeKind::Noop,

@@ -57,23 +57,61 @@ impl Envelope {
     }
 
     /// The artifacts of exactly this type, in order.
+    ///
+    /// ```
+    /// use petalflow::envelope::{Artifact, Envelope};
+    ///
+    /// let mut envelope = Envelope::new();
+    /// envelope.append_artifact(Artifact::new("chunk"));
+    /// assert_eq!(envelope.get_artifacts_by_type("chunk").len(), 1);
+    /// assert!(envelope.get_artifacts_by_type("Chunk").is_empty());
+    /// ```
     pub fn get_artifacts_by_type(&self, kind: &str) -> Vec<&Artifact> {
         let artifacts = self.artifacts.iter();
         artifacts.filter(|artifact| artifact.kind == kind).collect()
     }
 
     /// The last message, to read or change.
+    ///
+    /// ```
+    /// use petalflow::envelope::Envelope;
+    /// use petalflow::llm::ChatMessage;
+    ///
+    /// let mut envelope = Envelope::new();
+    /// envelope.append_message(ChatMessage::user("Hello."));
+    /// envelope.get_last_message().unwrap().name = Some("ann".into());
+    /// assert_eq!(envelope.messages[0].name.as_deref(), Some("ann"));
+    /// ```
     pub fn get_last_message(&mut self) -> Option<&mut ChatMessage> {
         self.messages.last_mut()
     }
 
     /// The messages of a role, in order.
+    ///
+    /// ```
+    /// use petalflow::envelope::Envelope;
+    /// use petalflow::llm::{ChatMessage, Role};
+    ///
+    /// let mut envelope = Envelope::new();
+    /// envelope.append_message(ChatMessage::user("Hello."));
+    /// assert_eq!(envelope.get_messages_by_role(Role::User).len(), 1);
+    /// assert!(envelope.get_messages_by_role(Role::Assistant).is_empty());
+    /// ```
     pub fn get_messages_by_role(&self, role: Role) -> Vec<&ChatMessage> {
         let messages = self.messages.iter();
         messages.filter(|message| message.role == role).collect()
     }
 
     /// Whether something went wrong.
+    ///
+    /// ```
+    /// use petalflow::envelope::{Envelope, NodeFailure};
+    ///
+    /// let mut envelope = Envelope::new();
+    /// assert!(!envelope.has_errors());
+    /// envelope.append_error(NodeFailure::new("fetch", "the line is dead"));
+    /// assert!(envelope.has_errors());
+    /// ```
     pub fn has_errors(&self) -> bool {
         !self.errors.is_empty()
     }

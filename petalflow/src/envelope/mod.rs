@@ -87,6 +87,12 @@ impl Envelope {
     }
 
     /// With what the flow is given.
+    ///
+    /// ```
+    /// use petalflow::envelope::Envelope;
+    ///
+    /// assert_eq!(**Envelope::new().with_input(7).input.as_ref().unwrap(), 7);
+    /// ```
     #[must_use]
     pub fn with_input(mut self, input: impl Into<Value>) -> Self {
         self.input = Some(Arc::new(input.into()));
@@ -101,6 +107,13 @@ impl Envelope {
     }
 
     /// As a part of this run.
+    ///
+    /// ```
+    /// use petalflow::envelope::{Envelope, Trace};
+    ///
+    /// let trace = Trace { run_id: "r1".into(), ..Trace::now() };
+    /// assert_eq!(Envelope::new().with_trace(trace.clone()).trace, trace);
+    /// ```
     #[must_use]
     pub fn with_trace(mut self, trace: Trace) -> Self {
         self.trace = trace;
@@ -108,21 +121,54 @@ impl Envelope {
     }
 
     /// Sets a variable.
+    ///
+    /// ```
+    /// use petalflow::envelope::Envelope;
+    ///
+    /// let mut envelope = Envelope::new();
+    /// envelope.set_var("n", 7);
+    /// assert_eq!(envelope.get_var("n"), Some(&7.into()));
+    /// ```
     pub fn set_var(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         self.vars.insert(name.into(), value.into());
     }
 
     /// Adds an artifact at the end.
+    ///
+    /// ```
+    /// use petalflow::envelope::{Artifact, Envelope};
+    ///
+    /// let mut envelope = Envelope::new();
+    /// envelope.append_artifact(Artifact::new("chunk"));
+    /// assert_eq!(envelope.artifacts.len(), 1);
+    /// ```
     pub fn append_artifact(&mut self, artifact: Artifact) {
         self.artifacts.push(artifact);
     }
 
     /// Adds a message at the end.
+    ///
+    /// ```
+    /// use petalflow::envelope::Envelope;
+    /// use petalflow::llm::ChatMessage;
+    ///
+    /// let mut envelope = Envelope::new();
+    /// envelope.append_message(ChatMessage::user("Hello."));
+    /// assert_eq!(envelope.messages.len(), 1);
+    /// ```
     pub fn append_message(&mut self, message: ChatMessage) {
         self.messages.push(message);
     }
 
     /// Adds a failure at the end.
+    ///
+    /// ```
+    /// use petalflow::envelope::{Envelope, NodeFailure};
+    ///
+    /// let mut envelope = Envelope::new();
+    /// envelope.append_error(NodeFailure::new("fetch", "the line is dead"));
+    /// assert!(envelope.has_errors());
+    /// ```
     pub fn append_error(&mut self, error: NodeFailure) {
         self.errors.push(error);
     }

@@ -59,6 +59,10 @@ impl Aggregate {
     }
 
     /// Whether nothing has come yet.
+    ///
+    /// ```
+    /// assert!(petalflow::llm::Aggregate::new().is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }

@@ -87,6 +87,12 @@ pub struct Capabilities {
 
 impl Capabilities {
     /// It keeps to a `json_schema` while it has tools.
+    ///
+    /// ```
+    /// use petalflow::llm::Capabilities;
+    ///
+    /// assert!(Capabilities::default().with_schema_with_tools().schema_with_tools);
+    /// ```
     #[must_use]
     pub const fn with_schema_with_tools(mut self) -> Self {
         self.schema_with_tools = true;

@@ -85,6 +85,14 @@ impl LlmError {
     }
 
     /// The same, caused by this.
+    ///
+    /// ```
+    /// use petalflow::llm::LlmError;
+    /// use std::error::Error;
+    ///
+    /// let error = LlmError::request("the schema is none").caused_by("no `type` in it");
+    /// assert_eq!(error.source().unwrap().to_string(), "no `type` in it");
+    /// ```
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<BoxError>) -> Self {
         self.source = Some(source.into());

@@ -33,6 +33,10 @@ pub enum Role {
 
 impl Role {
     /// Its name: `system`, `user`, `assistant`, `tool`.
+    ///
+    /// ```
+    /// assert_eq!(petalflow::llm::Role::Assistant.as_str(), "assistant");
+    /// ```
     pub const fn as_str(self) -> &'static str {
         match self {
             Role::System => "system",
@@ -229,6 +233,12 @@ impl ChatMessage {
     }
 
     /// What sets the model up.
+    ///
+    /// ```
+    /// use petalflow::llm::{ChatMessage, Role};
+    ///
+    /// assert_eq!(ChatMessage::system("You are terse.").role, Role::System);
+    /// ```
     pub fn system(text: impl Into<Text>) -> Self {
         Self::new(Role::System, vec![Part::text(text)])
     }
@@ -239,6 +249,12 @@ impl ChatMessage {
     }
 
     /// What the model says.
+    ///
+    /// ```
+    /// use petalflow::llm::{ChatMessage, Role};
+    ///
+    /// assert_eq!(ChatMessage::assistant("Hello.").role, Role::Assistant);
+    /// ```
     pub fn assistant(text: impl Into<Text>) -> Self {
         Self::new(Role::Assistant, vec![Part::text(text)])
     }
@@ -256,6 +272,11 @@ impl ChatMessage {
     }
 
     /// The same, said by someone of this name.
+    ///
+    /// ```
+    /// let message = petalflow::llm::ChatMessage::user("Hello.").with_name("ann");
+    /// assert_eq!(message.name.as_deref(), Some("ann"));
+    /// ```
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());

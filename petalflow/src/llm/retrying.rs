@@ -77,6 +77,14 @@ impl<C: LlmClient> Retrying<C> {
     }
 
     /// The same with the longest time for one attempt: to the whole answer, or to the first piece of a stream.
+    ///
+    /// ```
+    /// use petalflow::llm::{Retrying, ScriptedModel};
+    /// use std::time::Duration;
+    ///
+    /// let model = Retrying::new(ScriptedModel::new(["hi"])).with_attempt_timeout(Duration::from_secs(60));
+    /// # let _ = model;
+    /// ```
     #[must_use]
     pub fn with_attempt_timeout(mut self, limit: Duration) -> Self {
         self.attempt = Some(limit);
@@ -84,6 +92,14 @@ impl<C: LlmClient> Retrying<C> {
     }
 
     /// The same with the longest time between two pieces of a stream. A stream that was silent for longer ends with an error.
+    ///
+    /// ```
+    /// use petalflow::llm::{Retrying, ScriptedModel};
+    /// use std::time::Duration;
+    ///
+    /// let model = Retrying::new(ScriptedModel::new(["hi"])).with_idle_timeout(Duration::from_secs(60));
+    /// # let _ = model;
+    /// ```
     #[must_use]
     pub fn with_idle_timeout(mut self, limit: Duration) -> Self {
         self.idle = Some(limit);
@@ -92,6 +108,14 @@ impl<C: LlmClient> Retrying<C> {
 
     /// The same with the longest time for all of it: attempts, waits, and a stream to its end. It does not begin a wait that it would
     /// not live to see the end of.
+    ///
+    /// ```
+    /// use petalflow::llm::{Retrying, ScriptedModel};
+    /// use std::time::Duration;
+    ///
+    /// let model = Retrying::new(ScriptedModel::new(["hi"])).with_total_timeout(Duration::from_secs(60));
+    /// # let _ = model;
+    /// ```
     #[must_use]
     pub fn with_total_timeout(mut self, limit: Duration) -> Self {
         self.total = Some(limit);
@@ -99,6 +123,13 @@ impl<C: LlmClient> Retrying<C> {
     }
 
     /// The client inside.
+    ///
+    /// ```
+    /// use petalflow::llm::{Retrying, ScriptedModel};
+    ///
+    /// let model = Retrying::new(ScriptedModel::new(["hi"]));
+    /// assert!(model.get_ref().requests().is_empty());
+    /// ```
     pub fn get_ref(&self) -> &C {
         &self.client
     }

@@ -15,6 +15,19 @@ use super::{Aggregate, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, To
 use crate::CancelToken;
 
 /// A piece of an answer, as [`LlmStream`] gives it.
+///
+/// ```
+/// use futures_util::StreamExt;
+/// use petalflow::llm::{Delta, LlmResponse, LlmStream};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut stream = LlmStream::whole(LlmResponse::text_only("hello"));
+/// let first = stream.next().await.unwrap();
+/// assert_eq!((first.index, first.delta, first.done), (0, Delta::Text("hello".into()), false));
+/// assert!(stream.next().await.unwrap().done);
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct StreamChunk {
@@ -32,6 +45,20 @@ pub struct StreamChunk {
 
 impl StreamChunk {
     /// What the answer took: on the last piece, where the provider says so.
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    /// use petalflow::llm::{LlmResponse, LlmStream, TokenUsage};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let usage = TokenUsage { input: 3, output: 1, total: 4, ..TokenUsage::default() };
+    /// let stream = LlmStream::whole(LlmResponse { usage, ..LlmResponse::text_only("hello") });
+    /// let pieces: Vec<_> = stream.collect().await;
+    /// assert_eq!(pieces[0].usage(), None);
+    /// assert_eq!(pieces[1].usage(), Some(&usage));
+    /// # }
+    /// ```
     pub fn usage(&self) -> Option<&TokenUsage> {
         let usage = &self.response.as_ref()?.usage;
         (*usage != TokenUsage::default()).then_some(usage)

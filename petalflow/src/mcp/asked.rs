@@ -82,6 +82,16 @@ impl McpServer {
     /// Without one the server is told that nobody can be asked.
     ///
     /// The call that waits for the answer counts as silent meanwhile: give people time with [`timeout`](Self::timeout).
+    ///
+    /// ```
+    /// use petalflow::mcp::{Elicited, McpServer};
+    ///
+    /// let server = McpServer::stdio("some-server", [] as [&str; 0]).elicit(|question| async move {
+    ///     eprintln!("{} asks: {}", question.server, question.message);
+    ///     Elicited::Refused
+    /// });
+    /// # let _ = server;
+    /// ```
     #[must_use]
     pub fn elicit<F>(self, ask: impl Fn(Elicitation) -> F + Send + Sync + 'static) -> Self
     where

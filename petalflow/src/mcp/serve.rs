@@ -57,6 +57,20 @@ pub fn serve(tools: impl ToolSource) -> Serve {
 }
 
 /// Tools that are [served](serve).
+///
+/// ```
+/// use petalflow::mcp;
+/// use petalflow::prelude::*;
+///
+/// /// Says hello.
+/// #[tool]
+/// fn hello() -> &'static str {
+///     "hello"
+/// }
+///
+/// let serve: mcp::Serve = mcp::serve(tools![hello]).named("greeter", "1.0.0");
+/// # let _ = serve;
+/// ```
 #[derive(Clone)]
 pub struct Serve {
     tools: Arc<dyn ToolSource>,
@@ -106,6 +120,20 @@ impl Serve {
     }
 
     /// What models at the other end are told about the tools as a whole.
+    ///
+    /// ```
+    /// use petalflow::mcp;
+    /// use petalflow::prelude::*;
+    ///
+    /// /// Says hello.
+    /// #[tool]
+    /// fn hello() -> &'static str {
+    ///     "hello"
+    /// }
+    ///
+    /// let serve = mcp::serve(tools![hello]).instructions("Greet before you do anything else.");
+    /// # let _ = serve;
+    /// ```
     #[must_use]
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
@@ -114,6 +142,20 @@ impl Serve {
 
     /// Runs tools that ask for a person's confirmation without it. Unless this is said they fail, because nobody is asked: a
     /// client may or may not have asked its user.
+    ///
+    /// ```
+    /// use petalflow::mcp;
+    /// use petalflow::prelude::*;
+    ///
+    /// /// Says hello.
+    /// #[tool]
+    /// fn hello() -> &'static str {
+    ///     "hello"
+    /// }
+    ///
+    /// let serve = mcp::serve(tools![hello]).without_confirmation();
+    /// # let _ = serve;
+    /// ```
     #[must_use]
     pub fn without_confirmation(mut self) -> Self {
         self.unconfirmed = true;

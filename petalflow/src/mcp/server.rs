@@ -161,24 +161,54 @@ impl McpServer {
     }
 
     /// How long a call may take without any sign of progress; two minutes unless set. The server is told that nobody waits.
+    ///
+    /// ```
+    /// use petalflow::mcp::McpServer;
+    /// use std::time::Duration;
+    ///
+    /// let server = McpServer::stdio("some-server", [] as [&str; 0]).timeout(Duration::from_secs(600));
+    /// # let _ = server;
+    /// ```
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         self.with(|options| options.timeout = timeout)
     }
 
     /// How long it may take to connect, and to list the tools; half a minute unless set.
+    ///
+    /// ```
+    /// use petalflow::mcp::McpServer;
+    /// use std::time::Duration;
+    ///
+    /// let server = McpServer::stdio("some-server", [] as [&str; 0]).connect_timeout(Duration::from_secs(5));
+    /// # let _ = server;
+    /// ```
     #[must_use]
     pub fn connect_timeout(self, patience: Duration) -> Self {
         self.with(|options| options.patience = patience)
     }
 
     /// How often to try to connect, with growing waits in between, before it is an error; 3 unless set.
+    ///
+    /// ```
+    /// use petalflow::mcp::McpServer;
+    ///
+    /// let server = McpServer::stdio("some-server", [] as [&str; 0]).attempts(1);
+    /// # let _ = server;
+    /// ```
     #[must_use]
     pub fn attempts(self, attempts: u32) -> Self {
         self.with(|options| options.attempts = attempts.max(1))
     }
 
     /// The longest message that is read, in bytes; 16 MiB unless set. A longer one ends the connection.
+    ///
+    /// ```
+    /// use petalflow::mcp::McpServer;
+    ///
+    /// let server = McpServer::stdio("some-server", [] as [&str; 0]).message_limit(1 << 20);
+    /// # let _ = server;
+    /// ```
     #[must_use]
     pub fn message_limit(self, bytes: usize) -> Self {
         self.with(|options| options.message_limit = bytes)
@@ -216,6 +246,16 @@ impl McpServer {
 
     /// Ends the connection, and the program if there is one: it has a moment to end by itself. Calls under way fail; whoever
     /// asks after that connects again.
+    ///
+    /// ```
+    /// use petalflow::mcp::McpServer;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let server = McpServer::stdio("some-server", [] as [&str; 0]);
+    /// server.close().await;
+    /// # }
+    /// ```
     pub async fn close(&self) {
         let live = self.0.live.lock().await.take();
         if let Some(live) = live {

@@ -8,6 +8,15 @@ use super::{Entry, MemoryError, Namespace, Page, Query, VectorMemory};
 use crate::middleware::BoxFuture;
 
 /// What a call of a [`Backend`] returns.
+///
+/// ```
+/// use petalflow::memory::MemoryFuture;
+///
+/// fn nothing<'a>() -> MemoryFuture<'a, bool> {
+///     Box::pin(async { Ok(false) })
+/// }
+/// # let _ = nothing();
+/// ```
 pub type MemoryFuture<'a, T> = BoxFuture<'a, Result<T, MemoryError>>;
 
 /// Keeps entries. Petalflow brings [`InMemory`](super::InMemory) and, with the feature `sqlite`, `SqliteMemory`; implement it

@@ -48,6 +48,20 @@ pub struct Entry {
 impl Entry {
     /// The value as a type of yours.
     ///
+    /// ```
+    /// use petalflow::memory::{InMemory, Memory};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let memory = Memory::new(InMemory::new());
+    /// memory.put("code", 4711).await?;
+    /// let entry = memory.get("code").await?.unwrap();
+    /// assert_eq!(entry.value_as::<u32>()?, 4711);
+    /// assert!(entry.value_as::<bool>().is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`MemoryError::Type`] if it is not of that type.
@@ -60,6 +74,21 @@ impl Entry {
     }
 
     /// Where the next page goes on after this entry.
+    ///
+    /// ```
+    /// use petalflow::memory::{InMemory, Memory, Query};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let memory = Memory::new(InMemory::new());
+    /// memory.put("a", 1).await?;
+    /// memory.put("b", 2).await?;
+    /// let first = memory.list().await?.remove(0);
+    /// let rest = memory.query(Query::new().after(first.cursor())).await?;
+    /// assert_eq!(rest.entries[0].key, "b");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn cursor(&self) -> Cursor {
         Cursor {
             namespace: self.namespace.clone(),

@@ -44,6 +44,13 @@ pub enum Filter {
 }
 
 /// How a field compares.
+///
+/// ```
+/// use petalflow::memory::{Comparison, Filter};
+///
+/// let old = Filter::Field { path: "age".into(), is: Comparison::AtLeast(90.into()) };
+/// assert_eq!(old, Filter::at_least("age", 90));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -92,16 +99,40 @@ impl Filter {
     }
 
     /// The field is less than this.
+    ///
+    /// ```
+    /// use petalflow::memory::Filter;
+    /// use serde_json::json;
+    ///
+    /// let filter = Filter::below("age", 90);
+    /// assert!(filter.fits(&json!({ "age": 89 })) && !filter.fits(&json!({ "age": 90 })));
+    /// ```
     pub fn below(path: impl Into<String>, value: impl Into<Value>) -> Self {
         Self::field(path, Comparison::Below(value.into()))
     }
 
     /// The field is at most this.
+    ///
+    /// ```
+    /// use petalflow::memory::Filter;
+    /// use serde_json::json;
+    ///
+    /// let filter = Filter::at_most("age", 90);
+    /// assert!(filter.fits(&json!({ "age": 90 })) && !filter.fits(&json!({ "age": 91 })));
+    /// ```
     pub fn at_most(path: impl Into<String>, value: impl Into<Value>) -> Self {
         Self::field(path, Comparison::AtMost(value.into()))
     }
 
     /// The field is more than this.
+    ///
+    /// ```
+    /// use petalflow::memory::Filter;
+    /// use serde_json::json;
+    ///
+    /// let filter = Filter::above("age", 90);
+    /// assert!(filter.fits(&json!({ "age": 91 })) && !filter.fits(&json!({ "age": 90 })));
+    /// ```
     pub fn above(path: impl Into<String>, value: impl Into<Value>) -> Self {
         Self::field(path, Comparison::Above(value.into()))
     }

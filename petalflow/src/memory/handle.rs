@@ -70,11 +70,30 @@ impl Memory {
     }
 
     /// Where this handle is.
+    ///
+    /// ```
+    /// use petalflow::memory::{InMemory, Memory};
+    ///
+    /// let ann = Memory::new(InMemory::new()).within(["users", "ann"]);
+    /// assert_eq!(ann.namespace().to_string(), "users/ann");
+    /// ```
     pub fn namespace(&self) -> &Namespace {
         &self.namespace
     }
 
     /// Where it is kept.
+    ///
+    /// ```
+    /// use petalflow::memory::{InMemory, Memory};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let memory = Memory::new(InMemory::new());
+    /// // What only the backend can do: here, to look into another namespace.
+    /// assert!(memory.backend().get(&"users".into(), "ann").await?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn backend(&self) -> &dyn Backend {
         &*self.backend
     }
@@ -139,6 +158,19 @@ impl Memory {
 
     /// Forgets an entry. Whether there was one.
     ///
+    /// ```
+    /// use petalflow::memory::{InMemory, Memory};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let memory = Memory::new(InMemory::new());
+    /// memory.put("code", 4711).await?;
+    /// assert!(memory.delete("code").await?);
+    /// assert!(!memory.delete("code").await?, "it is gone");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// When the backend fails.
@@ -166,6 +198,21 @@ impl Memory {
 
     /// A page of the entries here and under it. What the query says is [under](Query::under) is so within this namespace.
     ///
+    /// ```
+    /// use petalflow::memory::{InMemory, Memory, Query};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let memory = Memory::new(InMemory::new());
+    /// memory.put("a", 1).await?;
+    /// memory.put("b", 2).await?;
+    /// let first = memory.query(Query::new().limit(1)).await?;
+    /// let second = memory.query(Query::new().limit(1).after(first.next)).await?;
+    /// assert_eq!(second.entries[0].key, "b");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// When the backend fails.
@@ -174,6 +221,25 @@ impl Memory {
     }
 
     /// The entries here and under it whose meaning is nearest to a text, the nearest first.
+    ///
+    /// ```
+    /// use petalflow::BoxError;
+    /// use petalflow::memory::{Embedded, InMemory, Memory};
+    ///
+    /// /// One number per subject, in place of an embedding model.
+    /// async fn embed(texts: Vec<String>) -> Result<Vec<Vec<f32>>, BoxError> {
+    ///     let vector = |text: &String| ["tulip", "river"].map(|word| text.matches(word).count() as f32).to_vec();
+    ///     Ok(texts.iter().map(vector).collect())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let memory = Memory::new(Embedded::new(InMemory::new(), embed));
+    /// memory.put("a", "the river is high").await?;
+    /// assert_eq!(memory.nearest("a river", 1).await?[0].entry.key, "a");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

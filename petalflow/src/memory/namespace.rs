@@ -25,6 +25,12 @@ impl Namespace {
     pub const ROOT: Namespace = Namespace(Vec::new());
 
     /// The names, outermost first.
+    ///
+    /// ```
+    /// use petalflow::memory::Namespace;
+    ///
+    /// assert_eq!(Namespace::from(["users", "ann"]).names(), ["users", "ann"]);
+    /// ```
     pub fn names(&self) -> &[String] {
         &self.0
     }
@@ -41,6 +47,13 @@ impl Namespace {
     }
 
     /// This path with another behind it.
+    ///
+    /// ```
+    /// use petalflow::memory::Namespace;
+    ///
+    /// let ann = Namespace::from("users").join(&Namespace::from("ann"));
+    /// assert_eq!(ann, Namespace::from(["users", "ann"]));
+    /// ```
     #[must_use]
     pub fn join(&self, rest: &Namespace) -> Self {
         Namespace([&self.0[..], &rest.0[..]].concat())

@@ -73,6 +73,19 @@ impl Query {
     }
 
     /// Whether an entry fits the filter.
+    ///
+    /// ```
+    /// use petalflow::memory::{InMemory, Memory, Query};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let memory = Memory::new(InMemory::new());
+    /// memory.put("a", 1).await?;
+    /// let entry = memory.get("a").await?.unwrap();
+    /// assert!(Query::new().fits(&entry));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn fits(&self, entry: &Entry) -> bool {
         self.filter
             .as_ref()
@@ -81,6 +94,14 @@ impl Query {
 }
 
 /// A place in a list, after which the next page goes on. The entry that was there may be gone.
+///
+/// ```
+/// use petalflow::memory::{Cursor, Namespace, Query};
+///
+/// let after = Cursor { namespace: Namespace::ROOT, key: "m".into() };
+/// let query = Query::new().after(after);
+/// # let _ = query;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cursor {
     /// The namespace of the last entry.
@@ -118,6 +139,14 @@ impl Page {
     /// The first entries that fit, out of those that are in place and order already.
     ///
     /// For backends that go through their entries one by one.
+    ///
+    /// ```
+    /// use petalflow::memory::{MemoryError, Page, Query};
+    ///
+    /// let page = Page::collect::<MemoryError>(&Query::new(), [])?;
+    /// assert!(page.entries.is_empty());
+    /// # Ok::<(), MemoryError>(())
+    /// ```
     ///
     /// # Errors
     ///

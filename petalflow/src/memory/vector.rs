@@ -18,6 +18,15 @@ use crate::middleware::BoxFuture;
 const FOUND: usize = 10;
 
 /// A [`Backend`] that also searches by meaning.
+///
+/// ```
+/// use petalflow::memory::{MemoryError, Near, Query, VectorMemory};
+///
+/// async fn three(memory: &dyn VectorMemory, about: &str) -> Result<Vec<Near>, MemoryError> {
+///     memory.nearest(about, Query::new().limit(3)).await
+/// }
+/// # let _ = three;
+/// ```
 pub trait VectorMemory: Backend {
     /// The entries that a query asks for whose meaning is nearest to a text, the nearest first; ten unless the query has
     /// another limit.
@@ -25,6 +34,15 @@ pub trait VectorMemory: Backend {
 }
 
 /// An entry that was found by its meaning.
+///
+/// ```
+/// use petalflow::memory::Near;
+///
+/// fn best(found: &[Near]) -> Option<&str> {
+///     found.first().filter(|near| near.score > 0.5).map(|near| near.entry.key.as_str())
+/// }
+/// assert_eq!(best(&[]), None);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Near {
     /// The entry.
@@ -125,6 +143,19 @@ impl<B: Backend, E: Embed> Embedded<B, E> {
     }
 
     /// What of an entry is searched; unless said otherwise a text as it is, and any other value as JSON.
+    ///
+    /// ```
+    /// use petalflow::BoxError;
+    /// use petalflow::memory::{Embedded, InMemory};
+    ///
+    /// async fn embed(texts: Vec<String>) -> Result<Vec<Vec<f32>>, BoxError> {
+    ///     // Ask an embedding model here.
+    ///     Ok(texts.iter().map(|text| vec![text.len() as f32, 1.0]).collect())
+    /// }
+    ///
+    /// let memory = Embedded::new(InMemory::new(), embed).text(|entry| entry.value["title"].to_string());
+    /// # let _ = memory;
+    /// ```
     #[must_use]
     pub fn text(mut self, text: fn(&Entry) -> String) -> Self {
         self.text = text;

@@ -104,6 +104,27 @@ impl<K> Llm<K> {
     }
 
     /// Tells the model of these tools.
+    ///
+    /// ```
+    /// use petalflow::llm::{ChatMessage};
+    /// use petalflow::nodes::Llm;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Chat {
+    ///     #[key(input, append)]
+    ///     messages: Vec<ChatMessage>,
+    /// }
+    ///
+    /// /// The hour.
+    /// #[tool]
+    /// fn clock() -> u32 {
+    ///     12
+    /// }
+    ///
+    /// let think: Llm<ChatMessages> = Llm::new("Use the clock.").tools(&tools![clock]);
+    /// # let _ = think;
+    /// ```
     #[must_use]
     pub fn tools(mut self, tools: &ToolSet) -> Self {
         self.request.tools = tools.specs();
@@ -111,6 +132,21 @@ impl<K> Llm<K> {
     }
 
     /// Tells the model of the run's tools: a managed [`ToolSet`] or [`ToolRegistry`](crate::tool::ToolRegistry).
+    ///
+    /// ```
+    /// use petalflow::llm::{ChatMessage};
+    /// use petalflow::nodes::Llm;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Chat {
+    ///     #[key(input, append)]
+    ///     messages: Vec<ChatMessage>,
+    /// }
+    ///
+    /// let think: Llm<ChatMessages> = Llm::new("Use the tools.").managed_tools();
+    /// # let _ = think;
+    /// ```
     #[must_use]
     pub fn managed_tools(mut self) -> Self {
         self.managed_tools = true;
@@ -118,6 +154,21 @@ impl<K> Llm<K> {
     }
 
     /// Changes what is asked: temperature, the most tokens, which model. The conversation takes the place of its messages.
+    ///
+    /// ```
+    /// use petalflow::llm::{ChatMessage};
+    /// use petalflow::nodes::Llm;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Chat {
+    ///     #[key(input, append)]
+    ///     messages: Vec<ChatMessage>,
+    /// }
+    ///
+    /// let terse: Llm<ChatMessages> = Llm::new("").request(|request| request.max_tokens = Some(64));
+    /// # let _ = terse;
+    /// ```
     #[must_use]
     pub fn request(mut self, edit: impl FnOnce(&mut LlmRequest)) -> Self {
         edit(&mut self.request);

@@ -91,6 +91,14 @@ impl LlmNode {
     }
 
     /// Asks this model rather than the run's.
+    ///
+    /// ```
+    /// use petalflow::nodes::LlmNode;
+    /// use petalflow::llm::ScriptedModel;
+    ///
+    /// let node = LlmNode::new().model(ScriptedModel::new(["It is red."]));
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn model(mut self, client: impl LlmClient) -> Self {
         self.asking.client = Some(Arc::new(client));
@@ -98,6 +106,13 @@ impl LlmNode {
     }
 
     /// What the model is told to be.
+    ///
+    /// ```
+    /// use petalflow::nodes::LlmNode;
+    ///
+    /// let node = LlmNode::new().system("You answer in one word.");
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
         self.request.system = Some(text.into());
@@ -112,6 +127,13 @@ impl LlmNode {
     }
 
     /// What stands in the prompt for a variable that is missing; an error unless said otherwise.
+    ///
+    /// ```
+    /// use petalflow::nodes::{LlmNode, Missing};
+    ///
+    /// let node = LlmNode::new().template("Describe {{ what }}.").missing(Missing::Empty);
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn missing(mut self, missing: Missing) -> Self {
         self.missing = missing;
@@ -119,6 +141,13 @@ impl LlmNode {
     }
 
     /// The variables that the prompt is made of if there is no template: a line for each that is there.
+    ///
+    /// ```
+    /// use petalflow::nodes::LlmNode;
+    ///
+    /// let node = LlmNode::new().input_vars(["title", "text"]);
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn input_vars<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.input_vars = names.into_iter().map(Into::into).collect();
@@ -126,6 +155,13 @@ impl LlmNode {
     }
 
     /// The variable that gets the answer; `<node>_output` unless said otherwise.
+    ///
+    /// ```
+    /// use petalflow::nodes::LlmNode;
+    ///
+    /// let node = LlmNode::new().output("summary");
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn output(mut self, name: impl Into<String>) -> Self {
         self.output = Some(name.into());
@@ -133,6 +169,14 @@ impl LlmNode {
     }
 
     /// How often it tries when the provider cannot be reached, is busy or fails.
+    ///
+    /// ```
+    /// use petalflow::envelope::RetryPolicy;
+    /// use petalflow::nodes::LlmNode;
+    ///
+    /// let node = LlmNode::new().retry(RetryPolicy::default());
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.retry = policy;
@@ -140,6 +184,14 @@ impl LlmNode {
     }
 
     /// The longest that all tries may take together; zero is no limit.
+    ///
+    /// ```
+    /// use petalflow::nodes::LlmNode;
+    /// use std::time::Duration;
+    ///
+    /// let node = LlmNode::new().timeout(Duration::from_secs(20));
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -147,6 +199,14 @@ impl LlmNode {
     }
 
     /// How much the answer may take. What took more is an error, and nothing is written.
+    ///
+    /// ```
+    /// use petalflow::llm::Budget;
+    /// use petalflow::nodes::LlmNode;
+    ///
+    /// let node = LlmNode::new().budget(Budget { cost: 0.05, ..Budget::UNLIMITED });
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
@@ -154,6 +214,13 @@ impl LlmNode {
     }
 
     /// Adds prompt and answer to the envelope's messages, under the node's name.
+    ///
+    /// ```
+    /// use petalflow::nodes::LlmNode;
+    ///
+    /// let node = LlmNode::new().template("{{ question }}").record_messages();
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn record_messages(mut self) -> Self {
         self.record_messages = true;
@@ -161,6 +228,14 @@ impl LlmNode {
     }
 
     /// The answer must be a JSON object that conforms to this schema, and becomes the variable as such.
+    ///
+    /// ```
+    /// use petalflow::nodes::LlmNode;
+    /// use serde_json::json;
+    ///
+    /// let node = LlmNode::new().json_schema(json!({ "type": "object", "required": ["title"] }));
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn json_schema(mut self, schema: impl Into<Value>) -> Self {
         self.request.json_schema = Some(Arc::new(schema.into()));
@@ -168,6 +243,13 @@ impl LlmNode {
     }
 
     /// Changes what is asked: temperature, the most tokens, which model. The prompt takes the place of its `input_text`.
+    ///
+    /// ```
+    /// use petalflow::nodes::LlmNode;
+    ///
+    /// let node = LlmNode::new().request(|request| request.temperature = Some(0.0));
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn request(mut self, edit: impl FnOnce(&mut LlmRequest)) -> Self {
         edit(&mut self.request);

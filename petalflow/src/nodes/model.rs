@@ -46,6 +46,14 @@ impl Model {
     }
 
     /// Whoever answers.
+    ///
+    /// ```
+    /// use petalflow::llm::{LlmClient, ScriptedModel};
+    /// use petalflow::nodes::Model;
+    ///
+    /// let model = Model::new(ScriptedModel::new(["hi"]));
+    /// assert_eq!(model.client().name(), "scripted");
+    /// ```
     pub fn client(&self) -> &Arc<dyn LlmClient> {
         &self.0
     }

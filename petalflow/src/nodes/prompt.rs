@@ -129,6 +129,22 @@ impl<Q, A: Key> Prompt<Q, A> {
     }
 
     /// Asks this model rather than the run's.
+    ///
+    /// ```
+    /// use petalflow::llm::ScriptedModel;
+    /// use petalflow::nodes::Prompt;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Essay {
+    ///     #[key(input)]
+    ///     topic: String,
+    ///     draft: String,
+    /// }
+    ///
+    /// let write: Prompt<EssayTopic, EssayDraft> = Prompt::new("Write.").model(ScriptedModel::new(["Petals .."]));
+    /// # let _ = write;
+    /// ```
     #[must_use]
     pub fn model(mut self, client: impl LlmClient) -> Self {
         self.asking.client = Some(Arc::new(client));
@@ -136,6 +152,21 @@ impl<Q, A: Key> Prompt<Q, A> {
     }
 
     /// Changes what is asked: temperature, the most tokens, which model. The question takes the place of its `input_text`.
+    ///
+    /// ```
+    /// use petalflow::nodes::Prompt;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Essay {
+    ///     #[key(input)]
+    ///     topic: String,
+    ///     draft: String,
+    /// }
+    ///
+    /// let write: Prompt<EssayTopic, EssayDraft> = Prompt::new("Write.").request(|request| request.max_tokens = Some(64));
+    /// # let _ = write;
+    /// ```
     #[must_use]
     pub fn request(mut self, edit: impl FnOnce(&mut LlmRequest)) -> Self {
         edit(&mut self.request);

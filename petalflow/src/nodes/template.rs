@@ -9,6 +9,12 @@ use crate::BoxError;
 use crate::envelope::Envelope;
 
 /// What stands in a prompt for a variable that is missing.
+///
+/// ```
+/// use petalflow::nodes::Missing;
+///
+/// assert_eq!(Missing::default(), Missing::Error);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missing {

@@ -85,6 +85,13 @@ impl ToolNode {
 
     /// A node that calls the tool that has this name when the node runs: in its own [registry](Self::registry), or else in the
     /// run's managed [`ToolRegistry`] or [`ToolSet`].
+    ///
+    /// ```
+    /// use petalflow::nodes::ToolNode;
+    ///
+    /// let node = ToolNode::named("search");
+    /// # let _ = node;
+    /// ```
     pub fn named(name: impl Into<String>) -> Self {
         Self::of(Which::Named(name.into()))
     }
@@ -103,6 +110,14 @@ impl ToolNode {
     }
 
     /// Where it looks for its tool.
+    ///
+    /// ```
+    /// use petalflow::nodes::ToolNode;
+    /// use petalflow::tool::ToolRegistry;
+    ///
+    /// let node = ToolNode::named("search").registry(ToolRegistry::new());
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn registry(mut self, registry: ToolRegistry) -> Self {
         self.registry = Some(registry);
@@ -125,6 +140,13 @@ impl ToolNode {
     }
 
     /// Arguments without which the tool is not called.
+    ///
+    /// ```
+    /// use petalflow::nodes::ToolNode;
+    ///
+    /// let node = ToolNode::named("search").arg_from("query", "question").required(["query"]);
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn required<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.required = names.into_iter().map(Into::into).collect();
@@ -132,6 +154,13 @@ impl ToolNode {
     }
 
     /// The variable that gets the result; `<node>_output` unless said otherwise.
+    ///
+    /// ```
+    /// use petalflow::nodes::ToolNode;
+    ///
+    /// let node = ToolNode::named("search").output("found");
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn output(mut self, name: impl Into<String>) -> Self {
         self.output = Some(name.into());
@@ -139,6 +168,14 @@ impl ToolNode {
     }
 
     /// How often it tries when the tool fails. Arguments that do not fit are not tried again.
+    ///
+    /// ```
+    /// use petalflow::envelope::RetryPolicy;
+    /// use petalflow::nodes::ToolNode;
+    ///
+    /// let node = ToolNode::named("search").retry(RetryPolicy::default());
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.retry = policy;
@@ -146,6 +183,14 @@ impl ToolNode {
     }
 
     /// The longest that all tries may take together; zero is no limit.
+    ///
+    /// ```
+    /// use petalflow::nodes::ToolNode;
+    /// use std::time::Duration;
+    ///
+    /// let node = ToolNode::named("search").timeout(Duration::from_secs(5));
+    /// # let _ = node;
+    /// ```
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;

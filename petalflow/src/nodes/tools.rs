@@ -97,6 +97,21 @@ impl<K> Tools<K> {
     }
 
     /// Calls the tools of the run: a managed [`ToolSet`] or [`ToolRegistry`].
+    ///
+    /// ```
+    /// use petalflow::llm::{ChatMessage};
+    /// use petalflow::nodes::Tools;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Chat {
+    ///     #[key(input, append)]
+    ///     messages: Vec<ChatMessage>,
+    /// }
+    ///
+    /// let act: Tools<ChatMessages> = Tools::managed();
+    /// # let _ = act;
+    /// ```
     pub fn managed() -> Self {
         Tools {
             tools: None,
@@ -106,6 +121,16 @@ impl<K> Tools<K> {
 }
 
 /// Asks a person whether a tool may be called; the answer is yes or no.
+///
+/// ```
+/// use petalflow::interrupt::Ask;
+/// use petalflow::nodes::ConfirmCall;
+/// use petalflow::tool::ToolCall;
+///
+/// let call = ToolCall { name: "delete".into(), ..ToolCall::default() };
+/// let question = ConfirmCall { place: 0, call, hint: "delete all?".into() };
+/// assert_eq!((ConfirmCall::NAME, question.key()), ("confirm-call", "0".into()));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConfirmCall {
     /// Which call of the message, from 0.

@@ -5,6 +5,16 @@ use std::fmt;
 use crate::llm::TokenUsage;
 
 /// What a node's calls of models took.
+///
+/// ```
+/// use petalflow::llm::TokenUsage;
+/// use petalflow::observe::Totals;
+///
+/// let totals = Totals::new();
+/// totals.record("draft", &TokenUsage { input: 7, ..TokenUsage::default() });
+/// let report = totals.report();
+/// assert_eq!(report.nodes[0].1.calls, 1);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
     /// How many calls there were; those that failed among them.
@@ -50,6 +60,16 @@ pub struct Report {
 
 impl Report {
     /// All of it in one.
+    ///
+    /// ```
+    /// use petalflow::llm::TokenUsage;
+    /// use petalflow::observe::Totals;
+    ///
+    /// let totals = Totals::new();
+    /// totals.record("draft", &TokenUsage { input: 7, ..TokenUsage::default() });
+    /// let report = totals.report();
+    /// assert_eq!(report.total().usage.input, 7);
+    /// ```
     pub fn total(&self) -> Tally {
         self.nodes
             .iter()
@@ -60,6 +80,17 @@ impl Report {
     }
 
     /// What this node took.
+    ///
+    /// ```
+    /// use petalflow::llm::TokenUsage;
+    /// use petalflow::observe::Totals;
+    ///
+    /// let totals = Totals::new();
+    /// totals.record("draft", &TokenUsage { input: 7, ..TokenUsage::default() });
+    /// let report = totals.report();
+    /// assert_eq!(report.node("draft").unwrap().usage.input, 7);
+    /// assert!(report.node("judge").is_none());
+    /// ```
     pub fn node(&self, name: &str) -> Option<&Tally> {
         self.nodes
             .iter()

@@ -57,6 +57,14 @@ impl<T> Traced<T> {
     }
 
     /// Puts what is said into the spans: prompts and answers, arguments and results. Whoever sees the spans then sees those.
+    ///
+    /// ```
+    /// use petalflow::llm::ScriptedModel;
+    /// use petalflow::observe::Traced;
+    ///
+    /// let model = Traced::new(ScriptedModel::new(["hi"])).with_content();
+    /// # let _ = model;
+    /// ```
     #[must_use]
     pub fn with_content(mut self) -> Self {
         self.content = true;
@@ -64,6 +72,10 @@ impl<T> Traced<T> {
     }
 
     /// What is inside.
+    ///
+    /// ```
+    /// assert_eq!(petalflow::observe::Traced::new(7).into_inner(), 7);
+    /// ```
     pub fn into_inner(self) -> T {
         self.inner
     }

@@ -170,6 +170,11 @@ impl ToolContext {
     }
 
     /// The node's run, if there is one.
+    ///
+    /// ```
+    /// let cx = petalflow::tool::ToolContext::new("call-1");
+    /// assert!(cx.scope().is_none(), "it was made outside any run");
+    /// ```
     pub fn scope(&self) -> Option<&Scope> {
         self.scope.as_ref()
     }

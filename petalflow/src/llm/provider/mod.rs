@@ -156,6 +156,14 @@ impl ProviderModel {
 
     /// The same at another address, such as a proxy's or a test server's. It ends where the provider's own paths begin: for
     /// Gemini in `/v1beta`, for Ollama in `/v1`.
+    ///
+    /// ```
+    /// use petalflow::llm::ProviderModel;
+    ///
+    /// let model = ProviderModel::new("gpt-5-mini")?.with_base_url("http://localhost:8080/v1");
+    /// # let _ = model;
+    /// # Ok::<(), petalflow::llm::LlmError>(())
+    /// ```
     #[must_use]
     pub fn with_base_url(mut self, base_url: impl Into<String>) -> Self {
         let mut base_url = base_url.into();
@@ -167,6 +175,14 @@ impl ProviderModel {
     }
 
     /// The same with this key.
+    ///
+    /// ```
+    /// use petalflow::llm::ProviderModel;
+    ///
+    /// let model = ProviderModel::new("gpt-5-mini")?.with_key("sk-of-mine");
+    /// # let _ = model;
+    /// # Ok::<(), petalflow::llm::LlmError>(())
+    /// ```
     #[must_use]
     pub fn with_key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
@@ -174,6 +190,15 @@ impl ProviderModel {
     }
 
     /// The same with what tokens cost, so that usage has its cost.
+    ///
+    /// ```
+    /// use petalflow::llm::{Price, Prices, ProviderModel};
+    ///
+    /// let prices = Prices::new().with("gpt-5-mini", Price { input: 0.25, cached: 0.025, output: 2.0 });
+    /// let model = ProviderModel::new("gpt-5-mini")?.with_prices(prices);
+    /// # let _ = model;
+    /// # Ok::<(), petalflow::llm::LlmError>(())
+    /// ```
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {
         self.prices = prices;
@@ -181,6 +206,15 @@ impl ProviderModel {
     }
 
     /// The same with the longest time that connecting may take: 10 s unless said.
+    ///
+    /// ```
+    /// use petalflow::llm::ProviderModel;
+    /// use std::time::Duration;
+    ///
+    /// let model = ProviderModel::new("gpt-5-mini")?.with_connect_timeout(Duration::from_secs(5));
+    /// # let _ = model;
+    /// # Ok::<(), petalflow::llm::LlmError>(())
+    /// ```
     #[must_use]
     pub fn with_connect_timeout(mut self, limit: Duration) -> Self {
         self.timeouts.connect = limit;
@@ -189,6 +223,15 @@ impl ProviderModel {
     }
 
     /// The same with the longest time that the server may be silent: 10 min unless said, since some models think for long.
+    ///
+    /// ```
+    /// use petalflow::llm::ProviderModel;
+    /// use std::time::Duration;
+    ///
+    /// let model = ProviderModel::new("gpt-5-mini")?.with_idle_timeout(Duration::from_secs(5));
+    /// # let _ = model;
+    /// # Ok::<(), petalflow::llm::LlmError>(())
+    /// ```
     #[must_use]
     pub fn with_idle_timeout(mut self, limit: Duration) -> Self {
         self.timeouts.idle = limit;

@@ -96,6 +96,12 @@ impl ScriptedModel {
     }
 
     /// The same under this name.
+    ///
+    /// ```
+    /// use petalflow::llm::{LlmClient, ScriptedModel};
+    ///
+    /// assert_eq!(ScriptedModel::new(["hi"]).with_name("openai").name(), "openai");
+    /// ```
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -103,6 +109,13 @@ impl ScriptedModel {
     }
 
     /// The same, able to do this.
+    ///
+    /// ```
+    /// use petalflow::llm::{Capabilities, LlmClient, ScriptedModel};
+    ///
+    /// let model = ScriptedModel::new(["hi"]).with_capabilities(Capabilities::default().with_schema_with_tools());
+    /// assert!(model.capabilities().schema_with_tools);
+    /// ```
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
         self.capabilities = capabilities;

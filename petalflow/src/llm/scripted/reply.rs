@@ -129,6 +129,13 @@ impl Reply {
     }
 
     /// The same, having taken this much.
+    ///
+    /// ```
+    /// use petalflow::llm::{Reply, TokenUsage};
+    ///
+    /// let reply = Reply::text("hi").with_usage(TokenUsage { input: 3, output: 1, total: 4, ..TokenUsage::default() });
+    /// # let _ = reply;
+    /// ```
     #[must_use]
     pub fn with_usage(mut self, usage: TokenUsage) -> Self {
         if let Ok(response) = &mut self.end {
@@ -138,6 +145,13 @@ impl Reply {
     }
 
     /// The same, ended for this reason.
+    ///
+    /// ```
+    /// use petalflow::llm::{FinishReason, Reply};
+    ///
+    /// let cut = Reply::text("Once upon").with_finish(FinishReason::Length);
+    /// # let _ = cut;
+    /// ```
     #[must_use]
     pub fn with_finish(mut self, finish: FinishReason) -> Self {
         if let Ok(response) = &mut self.end {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use petalflow::llm::{
-    FinishReason, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, ProviderModel,
-    Text,
+    Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part,
+    ProviderModel, Text,
 };
 use serde_json::{Value, json};
 
@@ -55,16 +55,20 @@ fn trickled(text: &str, at_a_time: usize) -> Vec<Step> {
 
 /// Events as the standard allows them: other ends of lines, comments, data in several lines.
 fn as_allowed(all: &[Value]) -> String {
-    let mut text = String::from(": hello\r\n\r\nretry: 3000\r\n\r\n");
-    for event in all {
+    let lines = |event: &Value| {
+        let lines = serde_json::to_string_pretty(event).unwrap();
+        let lines: Vec<_> = lines
+            .lines()
+            .map(|line| format!("data: {line}\r\n"))
+            .collect();
         let name = event["type"].as_str().unwrap_or("message");
-        text.push_str(&format!(": a comment\r\nevent: {name}\r\nid: 7\r\n"));
-        for line in serde_json::to_string_pretty(event).unwrap().lines() {
-            text.push_str(&format!("data: {line}\r\n"));
-        }
-        text.push_str("\r\n");
-    }
-    text
+        format!(
+            ": a comment\r\nevent: {name}\r\nid: 7\r\n{}\r\n",
+            lines.concat()
+        )
+    };
+    let all: Vec<_> = all.iter().map(lines).collect();
+    format!(": hello\r\n\r\nretry: 3000\r\n\r\n{}", all.concat())
 }
 
 #[tokio::test]
@@ -373,4 +377,56 @@ async fn a_stream_without_a_length_that_ends_in_the_middle_of_a_word_was_cut() {
     let server = Server::always(vec![Step::Send(wire.into_bytes())]).await;
     let error = streamed(&openai(&server)).await.unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Connection, "{error}");
+}
+
+/// The library underneath copies what has come so far with each piece; the pieces that are handed on are only what is new.
+#[tokio::test]
+async fn enormous_arguments_arrive_from_anthropic_in_pieces() {
+    let delta = |piece: &str| {
+        let delta = json!({"type": "input_json_delta", "partial_json": piece});
+        let event = json!({"type": "content_block_delta", "index": 0, "delta": delta});
+        chunk(&format!("event: content_block_delta\ndata: {event}\n\n"))
+    };
+    let call = json!({"type": "tool_use", "id": "t", "name": "save", "input": {}});
+    let start = json!({"type": "content_block_start", "index": 0, "content_block": call});
+    let mut steps = vec![
+        events(),
+        chunk(&format!("event: content_block_start\ndata: {start}\n\n")),
+        delta("{\"text\": \""),
+    ];
+    steps.extend((0..100).map(|_| delta(&"x".repeat(100_000))));
+    steps.extend([
+        delta("\"}"),
+        chunk("event: message_stop\ndata: {\"type\": \"message_stop\"}\n\n"),
+        end(),
+    ]);
+    let server = Server::always(steps).await;
+    let model = anthropic(&server);
+    let stream = model.stream(&LlmRequest::prompt("hi")).await.unwrap();
+    let pieces: Vec<_> = futures_util::StreamExt::collect(stream).await;
+    let longest = pieces.iter().map(|piece| match &piece.delta {
+        Delta::Call { arguments, .. } => arguments.len(),
+        _ => 0,
+    });
+    assert_eq!(longest.max(), Some(100_000));
+    let response = pieces.last().unwrap().response.as_ref().unwrap();
+    let call = response.calls().next().unwrap();
+    assert_eq!(call.arguments["text"].as_str().unwrap().len(), 10_000_000);
+}
+
+/// One event of ten megabytes.
+#[tokio::test]
+async fn an_enormous_event_arrives() {
+    let text = "x".repeat(10_000_000);
+    let server = Server::always(vec![
+        events(),
+        event(&json!({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]})),
+        chunk("data: [DONE]\n\n"),
+        end(),
+    ])
+    .await;
+    assert_eq!(
+        streamed(&openai(&server)).await.unwrap().text().len(),
+        10_000_000
+    );
 }
