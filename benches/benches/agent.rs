@@ -20,14 +20,10 @@ fn main() {
         .enable_time()
         .build()
         .expect("a runtime can be built");
-    println!("{:<58} {:>12} {:>12}", "what", "measured", "limit");
+    head();
     turns(&runtime);
     streams(&runtime);
     waiting();
-}
-
-fn row(what: &str, measured: &str, limit: &str) {
-    println!("{what:<58} {measured:>12} {limit:>12}");
 }
 
 /// Calls a tool when the user has spoken, and answers when the tool has.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::{MemoryStore, Store, ThreadQuery};
 use petalflow::thread::{HistoryQuery, Thread};
+use petalflow_benches::table::{head, row};
 use petalflow_benches::{chat, counter};
 use tokio::runtime::{Builder, Runtime};
 
@@ -18,14 +19,10 @@ fn main() {
         .enable_time()
         .build()
         .expect("a runtime can be built");
-    println!("{:<58} {:>12} {:>12}", "what", "measured", "limit");
+    head();
     supersteps(&runtime);
     resume(&runtime);
     bytes(&runtime);
-}
-
-fn row(what: &str, measured: &str, limit: &str) {
-    println!("{what:<58} {measured:>12} {limit:>12}");
 }
 
 fn count(store: &MemoryStore) -> Thread<counter::Count> {

@@ -9,16 +9,11 @@ use std::future::Future;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use petalflow_benches::table::wanted;
 use petalflow_benches::{chain, chat, counter, fork, sleep};
 use tokio::runtime::{Builder, Runtime};
 
 fn main() {
-    let filter: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|argument| !argument.starts_with("--"))
-        .collect();
-    let wanted =
-        |name: &str| filter.is_empty() || filter.iter().any(|part| name.contains(part.as_str()));
     let runtime = Builder::new_current_thread()
         .enable_time()
         .build()

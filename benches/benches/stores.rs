@@ -7,9 +7,11 @@
 #![allow(clippy::cast_precision_loss)]
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::{Address, SqliteStore, Store, StoredCheckpoint, Synchronous};
+use petalflow_benches::chat::Talk;
+use petalflow_benches::counter::Count;
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -17,12 +19,6 @@ use tokio::runtime::{Builder, Runtime};
 const THREAD: &str = "0198f6a2-7c1d-7f00-9d6e-2f1f5a1c77aa";
 
 fn main() {
-    let filter: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|argument| !argument.starts_with("--"))
-        .collect();
-    let wanted =
-        |name: &str| filter.is_empty() || filter.iter().any(|part| name.contains(part.as_str()));
     println!(
         "{:<52} {:>12} {:>12} {:>8}",
         "work (checkpoint)", "by hand", "petalflow", "ratio"
@@ -43,8 +39,12 @@ fn main() {
     ] {
         if wanted(name) {
             one_by_one(&one, name, synchronous, rounds, each);
+            supersteps(&one, name, synchronous, rounds, each);
             at_once(&many, name, synchronous, rounds.min(10), each);
         }
+    }
+    if wanted("disk") {
+        on_disk(&one);
     }
 }
 
@@ -79,15 +79,20 @@ impl ByHand {
     }
 
     fn append(&mut self, checkpoints: u64) {
+        let given: Vec<_> = (0..checkpoints).map(checkpoint).collect();
+        self.append_all(&given);
+    }
+
+    /// These, with numbers of its own.
+    fn append_all(&mut self, checkpoints: &[StoredCheckpoint]) {
         let sql = "INSERT INTO checkpoints VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut insert = self.connection.prepare(sql).expect("it is SQL");
-        for seq in self.next..self.next + checkpoints {
-            let given = checkpoint(seq);
+        for (seq, given) in (self.next..).zip(checkpoints) {
             let seq = i64::try_from(seq).expect("small");
             let row = params![THREAD, "", seq, seq, 1_750_000_000_000_i64, given.bytes];
             insert.execute(row).expect("it is written");
         }
-        self.next += checkpoints;
+        self.next += checkpoints.len() as u64;
     }
 }
 
@@ -137,6 +142,39 @@ fn one_by_one(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: u
     print(&format!("SQLite, {name}: one after another"), &mut pairs);
 }
 
+/// A run whose supersteps are stored, beside the loop that writes the same bytes and runs nothing.
+fn supersteps(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: usize, each: u64) {
+    let folder = TempDir::new().expect("a folder can be made");
+    let mut hand = ByHand::open(&folder.path().join("hand.db"), synchronous);
+    let options = SqliteStore::options(folder.path().join("store.db")).synchronous(synchronous);
+    let store = runtime
+        .block_on(options.open())
+        .expect("the store can be opened");
+    // It counts to ten thousand.
+    let from = 10_000 - each;
+    let count = |thread: String| {
+        let thread = Count::new().limit(u64::MAX).store(&store).thread(thread);
+        let _ = runtime.block_on(thread.run(from)).expect("it counts");
+    };
+    count("first".into());
+    let written = runtime.block_on(store.history(Address::root("first"), None, usize::MAX));
+    let mut written = written.expect("the store lives");
+    written.reverse();
+    let units = written.len() as u64;
+    let mut pairs: Vec<(f64, f64)> = Vec::new();
+    for round in 0..rounds + 2 {
+        let by_hand = time(units, || hand.append_all(&written));
+        let by_run = time(units, || count(format!("{THREAD}{round}")));
+        if round >= 2 {
+            pairs.push((by_hand, by_run));
+        }
+    }
+    print(
+        &format!("SQLite, {name}: the supersteps of a run"),
+        &mut pairs,
+    );
+}
+
 /// Sixteen runs append at once: the store groups what waits, where the loop does one after another.
 fn at_once(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: usize, each: u64) {
     const RUNS: u64 = 16;
@@ -166,6 +204,54 @@ fn at_once(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: usiz
         pairs.push((by_hand, by_store));
     }
     print(&format!("SQLite, {name}: 16 runs at once"), &mut pairs);
+}
+
+/// What a chat takes on the disk, and how long it takes to go on with a long thread.
+fn on_disk(runtime: &Runtime) {
+    let folder = TempDir::new().expect("a folder can be made");
+    let path = folder.path().join("chat.db");
+    let store = runtime.block_on(
+        SqliteStore::options(&path)
+            .synchronous(Synchronous::Normal)
+            .open(),
+    );
+    let store = store.expect("the store can be opened");
+    let chat = Talk::new().limit(10_000).store(&store).thread(THREAD);
+    let _ = runtime.block_on(chat.run(1_000_usize)).expect("it ends");
+    drop((chat, store));
+    // The last connection moves the log into the file.
+    let log = path.with_extension("db-wal");
+    while log.exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let bytes = std::fs::metadata(&path).expect("it is there").len();
+    println!(
+        "{:<52} {:>12} {:>9.3} MB {:>8}",
+        "SQLite: a chat of 1,000 messages on disk",
+        "",
+        bytes as f64 / 1e6,
+        "0.6 MB"
+    );
+    let store = runtime.block_on(
+        SqliteStore::options(&path)
+            .synchronous(Synchronous::Normal)
+            .open(),
+    );
+    let store = store.expect("the store can be opened");
+    let count = Count::new().limit(u64::MAX).store(&store).thread("long");
+    let _ = runtime.block_on(count.run(0_u64)).expect("it counts");
+    let took = (0..5).map(|_| {
+        time(1, || {
+            let _ = runtime.block_on(count.resume(())).expect("it has ended");
+        })
+    });
+    println!(
+        "{:<52} {:>12} {:>9.2} ms {:>8}",
+        "SQLite: going on with a thread of 10,000 supersteps",
+        "",
+        took.fold(f64::INFINITY, f64::min) / 1e3,
+        "50 ms"
+    );
 }
 
 /// Microseconds per unit.

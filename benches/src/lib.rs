@@ -1,4 +1,4 @@
-//! The same work as a flow and by hand: what `benches/engine.rs` measures.
+//! The same work as a flow and by hand, which `benches/engine.rs` measures, and how the benches print what they have measured.
 
 #![allow(clippy::missing_panics_doc)]
 
@@ -22,3 +22,4 @@ pub mod chat;
 pub mod counter;
 pub mod fork;
 pub mod sleep;
+pub mod table;

@@ -1,7 +1,7 @@
 //! The explored states as constants that a macro can write down.
 
-use crate::explore::Walk;
 use crate::graph::index;
+use crate::walk::Walk;
 
 /// The states of a run and the ways between them. State 0 stands for START; the other states without nodes are ends.
 ///

@@ -160,6 +160,38 @@ pub struct Edge {
     pub to: Target,
 }
 
+impl Via {
+    /// The name of the route whose choice makes the edge fire.
+    ///
+    /// ```
+    /// use petalflow_graph::Via;
+    ///
+    /// assert_eq!(Via::Route("Publish".into()).route(), Some("Publish"));
+    /// assert_eq!(Via::Catch.route(), None);
+    /// ```
+    #[inline]
+    pub fn route(&self) -> Option<&str> {
+        match self {
+            Via::Route(route) | Via::RouteEach(route) => Some(route),
+            Via::Plain | Via::Each | Via::Catch => None,
+        }
+    }
+
+    /// Whether the edge sends a list, which may be empty: one run of its target per item.
+    #[inline]
+    pub const fn is_each(&self) -> bool {
+        matches!(self, Via::Each | Via::RouteEach(_))
+    }
+}
+
+impl Edge {
+    /// Whether it sends a list to a node: one run of that node per item.
+    #[inline]
+    pub(crate) const fn sends_list(&self) -> bool {
+        self.via.is_each() && matches!(self.to, Target::Node(_))
+    }
+}
+
 impl Node {
     /// A node of this name that does nothing special.
     pub fn named(name: impl Into<Cow<'static, str>>) -> Self {

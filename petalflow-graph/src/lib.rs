@@ -8,11 +8,16 @@
 #![forbid(unsafe_code)]
 
 mod assign;
+mod conflicts;
+mod edges;
 mod explore;
 mod facts;
 mod frontiers;
 mod graph;
+mod judge;
 mod keys;
+mod outcomes;
+mod pairs;
 mod paths;
 mod picture;
 mod problem;
@@ -33,26 +38,28 @@ mod together;
 mod topology;
 mod trapped;
 mod verdict;
+mod walk;
 pub mod words;
 
 pub use explore::{Exploration, explore};
 pub use facts::{KeyFacts, NodeFacts};
 pub use frontiers::{Frontiers, FrontiersRef};
 pub use graph::{Edge, Graph, Node, Source, Target, Via, When, index};
+pub use judge::{judge, verdicts, verdicts_of};
 pub use keys::{KeySet, MAX_KEYS};
+pub use pairs::{PairTable, Pairs, PairsRef};
 pub use paths::{PathEdge, Paths, PathsRef, kind};
 pub use picture::{dot, mermaid};
 pub use problem::{Problem, Site};
-pub use report::{report, report_arm, report_routes, route_problems, route_table};
+pub use report::{report, report_arm, report_routes, route_problems};
 pub use rule::Rule;
 pub use rules::{EndlessRow, check, check_with};
-pub use similar::{same, similar, similar_in};
+pub use similar::{same, similar};
 #[doc(hidden)]
 pub use sorted::{SortedMap, SortedSet};
 pub use steps::Routes;
 pub use stuck::Stuck;
 pub use tables::{Analysis, Any, AnyRef, Tables};
 pub use text::Text;
-pub use together::{PairTable, Pairs, PairsRef};
 pub use topology::{Metrics, NodeInfo, Role, Topology, topology};
-pub use verdict::{Conflict, Unmet, Verdict, judge, verdicts, verdicts_of};
+pub use verdict::{Conflict, Unmet, Verdict};

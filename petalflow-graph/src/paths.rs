@@ -1,9 +1,9 @@
 //! The edges of a graph as constants, in the orders in which values flow along them.
 
+use crate::edges::batches;
 use crate::frontiers::postorder;
 use crate::graph::{Edge, Graph, Source, Target, Via, index};
 use crate::sorted::SortedMap;
-use crate::steps::batches;
 
 /// An edge `(from, to, kind, group)`: places of nodes, then joins, then [`PathsRef::start`] and [`PathsRef::end`]; what it
 /// does, of the constants in [`kind`]; and for a route its number among the routes of its node.
@@ -83,7 +83,7 @@ impl Paths {
         for edge in graph.edges.iter().cloned().chain(ends) {
             let (from, to) = (from(edge.from), to(edge.to));
             let mut group = 0;
-            if let Via::Route(name) | Via::RouteEach(name) = &edge.via {
+            if let Some(name) = edge.via.route() {
                 let fresh = index(groups.len());
                 group = *groups.get_or((from, name.to_string()), || fresh);
             }

@@ -1,10 +1,10 @@
 //! Graphs as pictures: Mermaid and Graphviz.
 
-use crate::sorted::SortedSet;
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::graph::{Edge, Graph, Node, Source, Target, Via, When, index};
+use crate::sorted::SortedSet;
 
 /// The graph as a Mermaid flowchart. The lines are sorted by place, so that the same graph gives the same text.
 ///
@@ -109,10 +109,8 @@ enum Shape {
 
 #[inline]
 fn shape(graph: &Graph, place: usize) -> Shape {
-    let routed = |edge: &Edge| {
-        edge.from == Source::Node(index(place))
-            && matches!(edge.via, Via::Route(_) | Via::RouteEach(_))
-    };
+    let routed =
+        |edge: &Edge| edge.from == Source::Node(index(place)) && edge.via.route().is_some();
     if graph.nodes[place].subflow {
         Shape::Subflow
     } else if graph.edges.iter().any(routed) {

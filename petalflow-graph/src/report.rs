@@ -76,22 +76,6 @@ pub fn route_problems(
     problems
 }
 
-/// For each route of a node, in the order of its variants, the index of the first arm of that name; `u32::MAX` if none.
-#[inline]
-pub const fn route_table<const V: usize>(routes: &[&str], arms: &[&str]) -> [u32; V] {
-    let mut table = [u32::MAX; V];
-    let mut route = 0;
-    while route < V && route < routes.len() {
-        if let Some(arm) = position(routes[route], arms) {
-            #[expect(clippy::cast_possible_truncation, reason = "places fit, see `index`")]
-            let arm = arm as u32;
-            table[route] = arm;
-        }
-        route += 1;
-    }
-    table
-}
-
 #[inline]
 const fn routes_text(node: &NodeFacts<'_>, arms: &[&str], plain: bool) -> Option<(Rule, Text)> {
     if !node.has_route {

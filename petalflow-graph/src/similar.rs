@@ -24,7 +24,7 @@ pub fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
 }
 
 /// [`similar`] for constant evaluation: the most similar of the known names.
-pub const fn similar_in<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+pub(crate) const fn similar_in<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let mut best = None;
     let mut least = usize::MAX;
     let mut i = 0;

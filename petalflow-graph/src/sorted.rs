@@ -221,3 +221,34 @@ mod tests {
         }
     }
 }
+
+/// Adds an element to a sorted set.
+#[inline]
+pub(crate) fn insert(set: &mut Vec<u32>, element: u32) {
+    if let Err(at) = set.binary_search(&element) {
+        set.insert(at, element);
+    }
+}
+
+/// The union of two sorted sets.
+#[inline]
+pub(crate) fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
+    let mut all = Vec::with_capacity(a.len() + b.len());
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        let order = a[i].cmp(&b[j]);
+        all.push(a[i].min(b[j]));
+        i += usize::from(order.is_le());
+        j += usize::from(order.is_ge());
+    }
+    all.extend(&a[i..]);
+    all.extend(&b[j..]);
+    all
+}
+
+/// Whether every element of the sorted set `a` is in the sorted set `b`.
+#[inline]
+pub(crate) fn subset(a: &[u32], b: &[u32]) -> bool {
+    let mut rest = b.iter();
+    a.iter().all(|x| rest.any(|y| x == y))
+}

@@ -1,13 +1,9 @@
 //! One superstep, abstractly: what a node's run may set off, and which state follows from it.
 
-use crate::graph::{Edge, Graph, Source, Target, Via, index};
-use crate::sorted::{SortedMap, SortedSet};
-
-/// What running a node set off, as sorted tokens; see [`Shape::node`], [`Shape::nothing`] and [`Shape::side`].
-pub(crate) type Tokens = Vec<u32>;
-
-/// A node with more choices than this is not explored.
-const MOST_CHOICES: u32 = 12;
+use crate::edges::{EdgesBySource, choose};
+use crate::graph::{Graph, Source, Target, Via, index};
+use crate::outcomes::{Outcome, Pick, Tokens, TokensOf};
+use crate::sorted::{SortedMap, SortedSet, insert};
 
 /// How the routes of a node are picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,14 +39,6 @@ pub(crate) struct Shaped {
     pub(crate) outcomes: Vec<Outcome>,
     /// What is set off in its place when it was sent no items.
     done: Tokens,
-}
-
-/// One way a run can go.
-#[derive(Clone, Debug)]
-pub(crate) struct Outcome {
-    pub(crate) tokens: Tokens,
-    /// The node failed: its writes are lost.
-    pub(crate) failed: bool,
 }
 
 /// What a run waits for and what it does next, between two supersteps.
@@ -101,10 +89,7 @@ impl Shape {
             };
             let outcomes = tokens.outcomes(&edges.nodes[place], pick, several[place]);
             shape.complete &= outcomes.is_some();
-            let chooses = edges.nodes[place]
-                .iter()
-                .any(|edge| matches!(edge.via, Via::Route(_) | Via::RouteEach(_)));
-            let done = if chooses {
+            let done = if choose(&edges.nodes[place]) {
                 Vec::new()
             } else {
                 tokens.without_items(&edges.nodes[place])
@@ -203,267 +188,14 @@ enum Token {
     Side(u32),
 }
 
-/// Which nodes run once per item of a batch.
-#[inline]
-pub(crate) fn batches(graph: &Graph) -> Vec<bool> {
-    let mut batches = vec![false; graph.nodes.len()];
-    for edge in &*graph.edges {
-        if let (Via::Each | Via::RouteEach(_), Target::Node(node)) = (&edge.via, edge.to) {
-            batches[node as usize] = true;
-        }
-    }
-    batches
-}
-
 /// Whether it matters how often the node runs in one superstep: runs that choose, or fail, can go different ways.
 #[inline]
 pub(crate) fn diverges(graph: &Graph, node: u32, routes: Routes) -> bool {
     let many = routes == Routes::Any || graph.nodes[node as usize].many;
     let mut first = None;
-    graph.edges.iter().any(|edge| match &edge.via {
+    graph.edges.iter().any(|edge| match edge.via.route() {
         _ if edge.from != Source::Node(node) => false,
-        Via::Catch => true,
-        Via::Route(name) | Via::RouteEach(name) => !many && *first.get_or_insert(name) != name,
-        Via::Plain | Via::Each => false,
+        Some(route) => !many && *first.get_or_insert(route) != route,
+        None => edge.via == Via::Catch,
     })
-}
-
-/// The edges by where they begin.
-pub(crate) struct EdgesBySource<'a> {
-    pub(crate) start: Vec<&'a Edge>,
-    pub(crate) nodes: Vec<Vec<&'a Edge>>,
-    pub(crate) joins: Vec<Vec<&'a Edge>>,
-}
-
-impl<'a> EdgesBySource<'a> {
-    #[inline]
-    pub(crate) fn of(graph: &'a Graph) -> Self {
-        let mut edges = EdgesBySource {
-            start: Vec::new(),
-            nodes: vec![Vec::new(); graph.nodes.len()],
-            joins: vec![Vec::new(); graph.joins as usize],
-        };
-        for edge in &*graph.edges {
-            match edge.from {
-                Source::Start => edges.start.push(edge),
-                Source::Node(node) => edges.nodes[node as usize].push(edge),
-                Source::Join(join) => edges.joins[join as usize].push(edge),
-            }
-        }
-        edges
-    }
-
-    #[inline]
-    pub(crate) fn from(&self, source: Source) -> &[&'a Edge] {
-        match source {
-            Source::Start => &self.start,
-            Source::Node(node) => &self.nodes[node as usize],
-            Source::Join(join) => &self.joins[join as usize],
-        }
-    }
-}
-
-/// The routes among these edges: the edges of each name, in the order the names first appear.
-#[inline]
-pub(crate) fn routes<'a>(edges: &[&'a Edge]) -> Vec<(&'a str, Vec<&'a Edge>)> {
-    let mut routes: Vec<(&str, Vec<&Edge>)> = Vec::new();
-    let mut by_name = SortedMap::new();
-    for edge in edges {
-        if let Via::Route(name) | Via::RouteEach(name) = &edge.via {
-            let at = *by_name.get_or(&**name, || {
-                routes.push((name, Vec::new()));
-                routes.len() - 1
-            });
-            routes[at].1.push(edge);
-        }
-    }
-    routes
-}
-
-#[derive(Clone, Copy)]
-enum Pick {
-    One,
-    Some,
-    Any,
-}
-
-struct TokensOf {
-    nodes: u32,
-    sides: SortedMap<(u32, Source), u32>,
-}
-
-impl TokensOf {
-    /// All ways in which a run with these edges can go; none if there are too many.
-    #[inline]
-    fn outcomes(&self, edges: &[&Edge], pick: Pick, several: bool) -> Option<Vec<Outcome>> {
-        let fixed: Vec<&Edge> = edges
-            .iter()
-            .copied()
-            .filter(|edge| matches!(edge.via, Via::Plain | Via::Each))
-            .collect();
-        let caught: Vec<&Edge> = edges
-            .iter()
-            .copied()
-            .filter(|edge| edge.via == Via::Catch)
-            .collect();
-        let mut outcomes = Vec::new();
-        for mut choice in choices(&routes(edges), pick)? {
-            choice.extend(&fixed);
-            for tokens in self.with_or_without_items(&choice)? {
-                outcomes.push(Outcome {
-                    tokens,
-                    failed: false,
-                });
-            }
-        }
-        if !caught.is_empty() {
-            let caught = self.with_items(&caught);
-            if several {
-                // Some runs fail and others do not.
-                let mixed: Vec<Outcome> = outcomes
-                    .iter()
-                    .map(|outcome| Outcome {
-                        tokens: sorted([&outcome.tokens[..], &caught].concat()),
-                        failed: false,
-                    })
-                    .collect();
-                outcomes.extend(mixed);
-            }
-            outcomes.push(Outcome {
-                tokens: caught,
-                failed: true,
-            });
-        }
-        Some(outcomes)
-    }
-
-    /// Each list is sent items or none, independently of the others.
-    #[inline]
-    fn with_or_without_items(&self, edges: &[&Edge]) -> Option<Vec<Tokens>> {
-        let lists: Vec<&Edge> = edges.iter().copied().filter(|edge| is_list(edge)).collect();
-        let lists_count = index(lists.len());
-        if lists_count > MOST_CHOICES {
-            return None;
-        }
-        let sure: Vec<&Edge> = edges
-            .iter()
-            .copied()
-            .filter(|edge| !is_list(edge))
-            .collect();
-        let sure = self.with_items(&sure);
-        let mut all = Vec::new();
-        for empty in 0..1u32 << lists_count {
-            let mut tokens = sure.clone();
-            for (i, edge) in lists.iter().enumerate() {
-                tokens.extend(self.token(edge, empty >> i & 1 == 1));
-            }
-            all.push(sorted(tokens));
-        }
-        Some(all)
-    }
-
-    #[inline]
-    fn with_items(&self, edges: &[&Edge]) -> Tokens {
-        sorted(
-            edges
-                .iter()
-                .filter_map(|edge| self.token(edge, false))
-                .collect(),
-        )
-    }
-
-    #[inline]
-    fn without_items(&self, edges: &[&Edge]) -> Tokens {
-        sorted(
-            edges
-                .iter()
-                .filter(|edge| edge.via != Via::Catch)
-                .filter_map(|edge| self.token(edge, is_list(edge)))
-                .collect(),
-        )
-    }
-
-    #[inline]
-    fn token(&self, edge: &Edge, empty: bool) -> Option<u32> {
-        match edge.to {
-            Target::Node(node) if empty => Some(self.nodes + node),
-            Target::Node(node) => Some(node),
-            Target::Join(join) => Some(2 * self.nodes + self.sides[&(join, edge.from)]),
-            Target::End => None,
-        }
-    }
-}
-
-#[inline]
-fn is_list(edge: &Edge) -> bool {
-    matches!(
-        (&edge.via, edge.to),
-        (Via::Each | Via::RouteEach(_), Target::Node(_))
-    )
-}
-
-/// The sets of edges that a choice among these routes can fire.
-#[inline]
-fn choices<'a>(routes: &[(&str, Vec<&'a Edge>)], pick: Pick) -> Option<Vec<Vec<&'a Edge>>> {
-    if routes.is_empty() {
-        return Some(vec![Vec::new()]);
-    }
-    let count = index(routes.len());
-    let first = match pick {
-        Pick::One => return Some(routes.iter().map(|(_, edges)| edges.clone()).collect()),
-        Pick::Some => 1,
-        Pick::Any => 0,
-    };
-    if count > MOST_CHOICES {
-        return None;
-    }
-    let subset = |mask: u32| {
-        routes
-            .iter()
-            .enumerate()
-            .filter(move |(i, _)| mask >> i & 1 == 1)
-            .flat_map(|(_, route)| &route.1)
-    };
-    Some(
-        (first..1u32 << count)
-            .map(|mask| subset(mask).copied().collect())
-            .collect(),
-    )
-}
-
-#[inline]
-fn sorted(mut tokens: Tokens) -> Tokens {
-    tokens.sort_unstable();
-    tokens.dedup();
-    tokens
-}
-
-#[inline]
-fn insert(set: &mut Vec<u32>, element: u32) {
-    if let Err(at) = set.binary_search(&element) {
-        set.insert(at, element);
-    }
-}
-
-/// The union of two sorted sets.
-#[inline]
-pub(crate) fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
-    let mut all = Vec::with_capacity(a.len() + b.len());
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() && j < b.len() {
-        let order = a[i].cmp(&b[j]);
-        all.push(a[i].min(b[j]));
-        i += usize::from(order.is_le());
-        j += usize::from(order.is_ge());
-    }
-    all.extend(&a[i..]);
-    all.extend(&b[j..]);
-    all
-}
-
-/// Whether every element of the sorted set `a` is in the sorted set `b`.
-#[inline]
-pub(crate) fn subset(a: &[u32], b: &[u32]) -> bool {
-    let mut rest = b.iter();
-    a.iter().all(|x| rest.any(|y| x == y))
 }

@@ -1,11 +1,12 @@
 //! Joins that can be left holding an arrival when nothing else can run.
 
-use crate::sorted::{SortedMap, SortedSet};
 use std::collections::VecDeque;
 
-use crate::explore::Walk;
+use crate::edges::{EdgesBySource, batches, routes};
 use crate::graph::{Graph, Source, Target, Via};
-use crate::steps::{EdgesBySource, Shape, batches, routes};
+use crate::sorted::{SortedMap, SortedSet};
+use crate::steps::Shape;
+use crate::walk::Walk;
 
 /// A join that can be left holding an arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,13 +1,14 @@
 //! All that constant evaluation needs to know of a graph.
 
+use crate::edges::batches;
 use crate::explore::{Exploration, delivered_several, explore};
 use crate::frontiers::{Frontiers, FrontiersRef};
-use crate::graph::{Graph, Via};
+use crate::graph::Graph;
+use crate::pairs::{PairTable, PairsRef};
 use crate::paths::{Paths, PathsRef};
 use crate::rules::{EndlessRow, endless_by_choice};
-use crate::steps::{Routes, batches};
+use crate::steps::Routes;
 use crate::stuck::Stuck;
-use crate::together::{PairTable, PairsRef};
 
 /// What is known of a graph before the types of its nodes are: for a macro to write down as constants, or for the run-time
 /// builder to use as it is.
@@ -58,11 +59,7 @@ impl Analysis {
     #[inline]
     pub fn of(graph: &Graph) -> Self {
         let mut analysis = Self::declared(graph);
-        let routed = graph
-            .edges
-            .iter()
-            .any(|edge| matches!(edge.via, Via::Route(_) | Via::RouteEach(_)));
-        if routed {
+        if graph.edges.iter().any(|edge| edge.via.route().is_some()) {
             analysis.any = Some(Any::of(graph, Routes::Any, &analysis.declared));
         }
         analysis

@@ -1,8 +1,8 @@
 //! The graph as figures: what introspection shows.
 
+use crate::edges::EdgesBySource;
 use crate::graph::{Graph, Source, Target, When, index};
 use crate::picture::edges;
-use crate::steps::EdgesBySource;
 
 /// The nodes, the edges and some figures of a graph.
 ///

@@ -1,9 +1,9 @@
 //! States of a run from which it cannot end.
 
-use crate::explore::Walk;
 use crate::graph::{Graph, Source, Via};
 use crate::rules::sinks;
 use crate::sorted::SortedSet;
+use crate::walk::Walk;
 
 /// The nodes of each set of states that a run never leaves, where that does not depend on what the nodes choose.
 #[inline]
@@ -22,8 +22,8 @@ pub(crate) fn sets(graph: &Graph, walk: &Walk) -> Vec<Vec<u32>> {
     // A node that chooses may pick no route, or several, once its type is known; one that is caught may fail several times.
     let mut open = vec![false; graph.nodes.len()];
     for edge in &*graph.edges {
-        if let (Source::Node(node), Via::Route(_) | Via::RouteEach(_) | Via::Catch) =
-            (edge.from, &edge.via)
+        if let Source::Node(node) = edge.from
+            && (edge.via.route().is_some() || edge.via == Via::Catch)
         {
             open[node as usize] = true;
         }

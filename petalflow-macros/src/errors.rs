@@ -25,6 +25,7 @@ impl Errors {
     /// A mistake that a parser found.
     pub(crate) fn push(&mut self, error: syn::Error) {
         self.1 += 1;
+        let error = in_our_words(error);
         match &mut self.0 {
             Some(errors) => errors.combine(error),
             none => *none = Some(error),
@@ -47,4 +48,22 @@ impl Errors {
             .map(|error| error.to_compile_error())
             .unwrap_or_default()
     }
+}
+
+/// What a parser expected, said of what is written instead of by the tokens that can begin it.
+fn in_our_words(error: syn::Error) -> syn::Error {
+    let text = error.to_string();
+    let wanted = text
+        .strip_prefix("unexpected end of input, ")
+        .unwrap_or(&text);
+    let wanted = if wanted.starts_with("expected one of: `for`") {
+        "expected a type"
+    } else if wanted.starts_with("expected one of: identifier, `::`") {
+        "expected the name of a parameter"
+    } else if wanted == "expected identifier" || wanted == "expected ident" {
+        "expected a name"
+    } else {
+        return error;
+    };
+    syn::Error::new(error.span(), wanted)
 }

@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Expr, Lit, LitInt, LitStr, Path, Token};
+use syn::{Expr, Lit, LitInt, LitStr, Path, Token, token};
 
 use crate::errors::Errors;
 use crate::types;
@@ -56,11 +56,17 @@ pub(crate) fn parse(input: ParseStream, errors: &mut Errors) -> Vec<Opt> {
 }
 
 fn parse_one(input: ParseStream) -> syn::Result<Opt> {
-    let name = Ident::parse_any(input)?;
+    let name = Ident::parse_any(input).map_err(|error| {
+        syn::Error::new(error.span(), "expected an option, such as `name = value`")
+    })?;
     let value = if input.parse::<Option<Token![=]>>()?.is_some() {
         Some(input.parse()?)
-    } else {
+    } else if input.is_empty() || input.peek(Token![,]) {
         None
+    } else if input.peek(Token![:]) || input.peek(token::Paren) {
+        return Err(input.error(format_args!("an option is written `{name} = ..`")));
+    } else {
+        return Err(input.error(format_args!("expected `,`, or a value: `{name} = ..`")));
     };
     Ok(Opt { name, value })
 }

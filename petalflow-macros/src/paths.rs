@@ -1,5 +1,7 @@
 //! Names, paths and places in generated code.
 
+use std::fmt::Write as _;
+
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Path;
@@ -76,6 +78,29 @@ pub(crate) fn no_generics(after: &Ident) -> TokenStream {
         after.span()
     };
     quote_spanned!(span=> <>)
+}
+
+/// A name that nothing else has, also where two things of the user's have one name: then each is what its own code means, and
+/// that the name is taken is all that rustc has to say.
+pub(crate) fn of_its_own(ident: &Ident) -> Ident {
+    let mut text = format!("__petalflow_{}", name(ident));
+    if proc_macro::is_available() {
+        let span = ident.span().unwrap();
+        write!(text, "_{}_{}", span.line(), span.column()).expect("text can be written to");
+        // What a macro wrote stands in one place however often the macro is called: the number of the call is in the `#3` of
+        // `#3 bytes(7..9)`, and what the user wrote has `#0`. Were it not, names would only be less their own.
+        let debug = format!("{span:?}");
+        let call = debug
+            .strip_prefix('#')
+            .and_then(|rest| rest.split(' ').next());
+        if let Some(call) = call
+            .and_then(|call| call.parse::<u32>().ok())
+            .filter(|call| *call > 0)
+        {
+            write!(text, "_{call}").expect("text can be written to");
+        }
+    }
+    Ident::new(&text, Span::call_site())
 }
 
 /// An identifier's text without `r#`: the name of a key, a node or a route.

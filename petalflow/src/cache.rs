@@ -62,6 +62,35 @@ use tokio::time::Instant;
 pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Keeps results of nodes. A cache never fails a run: what it cannot say it does not know.
+///
+/// ```
+/// use petalflow::cache::{Cache, CacheFuture};
+/// use std::collections::HashMap;
+/// use std::sync::Mutex;
+/// use std::time::Duration;
+///
+/// /// Keeps everything for ever.
+/// #[derive(Default)]
+/// struct Archive(Mutex<HashMap<Vec<u8>, Vec<u8>>>);
+///
+/// impl Cache for Archive {
+///     fn get<'a>(&'a self, key: &'a [u8]) -> CacheFuture<'a, Option<Vec<u8>>> {
+///         let found = self.0.lock().unwrap().get(key).cloned();
+///         Box::pin(std::future::ready(found))
+///     }
+///
+///     fn put<'a>(&'a self, key: &'a [u8], value: Vec<u8>, _: Duration) -> CacheFuture<'a, ()> {
+///         self.0.lock().unwrap().insert(key.into(), value);
+///         Box::pin(std::future::ready(()))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// # let archive = Archive::default();
+/// # archive.put(b"key", vec![1], Duration::ZERO).await;
+/// # assert_eq!(archive.get(b"key").await, Some(vec![1]));
+/// # }
+/// ```
 pub trait Cache: Send + Sync + 'static {
     /// The value that was put under this key, if it still stands. Keys may be long; they hold the values that were read.
     fn get<'a>(&'a self, key: &'a [u8]) -> CacheFuture<'a, Option<Vec<u8>>>;
@@ -71,6 +100,19 @@ pub trait Cache: Send + Sync + 'static {
 }
 
 /// Keeps results in memory. Clones share what they hold.
+///
+/// ```
+/// use petalflow::cache::{Cache, MemoryCache};
+/// use std::time::Duration;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let cache = MemoryCache::new();
+/// cache.put(b"key", vec![1], Duration::from_secs(60)).await;
+/// assert_eq!(cache.clone().get(b"key").await, Some(vec![1]));
+/// assert_eq!(cache.get(b"other").await, None);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct MemoryCache {
     entries: Arc<Mutex<HashMap<Vec<u8>, Entry>>>,

@@ -1,19 +1,21 @@
 //! What encrypts the connections of HTTP clients.
 
 use std::sync::{Arc, OnceLock};
+#[cfg(feature = "genai")]
+use std::{error::Error, io};
 
+use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
 
-/// TLS with `ring` and the certificates of the machine, which are read once.
-pub(crate) fn tls() -> Result<ClientConfig, String> {
-    static READ: OnceLock<Result<ClientConfig, String>> = OnceLock::new();
-    READ.get_or_init(read_tls).clone()
-}
-
-fn read_tls() -> Result<ClientConfig, String> {
-    let mut roots = RootCertStore::empty();
-    // Machines have certificates that cannot be read, and need not have any: an address may be a plain one.
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+/// TLS with `ring`, the certificates of the machine, which are read once, and these.
+pub(crate) fn tls(trusted: &[CertificateDer<'static>]) -> Result<ClientConfig, String> {
+    static READ: OnceLock<RootCertStore> = OnceLock::new();
+    let mut roots = READ.get_or_init(machines).clone();
+    for certificate in trusted {
+        roots
+            .add(certificate.clone())
+            .map_err(|error| format!("a certificate to trust cannot be read: {error}"))?;
+    }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -22,4 +24,28 @@ fn read_tls() -> Result<ClientConfig, String> {
         .with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
+}
+
+fn machines() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    // Machines have certificates that cannot be read, and need not have any: an address may be a plain one.
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots
+}
+
+/// What is wrong with the other side's certificate, if that is why a request failed.
+#[cfg(feature = "genai")]
+pub(crate) fn distrusted(error: &(dyn Error + 'static)) -> Option<String> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(rustls::Error::InvalidCertificate(problem)) = error.downcast_ref() {
+            return Some(problem.to_string());
+        }
+        // What is inside such an error is no cause of it.
+        let inside = error.downcast_ref().and_then(io::Error::get_ref);
+        cause = inside
+            .map(|inside| inside as &(dyn Error + 'static))
+            .or_else(|| error.source());
+    }
+    None
 }

@@ -8,7 +8,9 @@ use petalflow::prelude::*;
 use petalflow::{CancelToken, RunErrorKind};
 use tokio::time::sleep;
 
-use crate::support::{Log, LogXs, Trace, appending, both, failed, kind, list, twin};
+use crate::support::{
+    Log, LogXs, Trace, appending, both, failed, kind, list, stopped, twin, with_token,
+};
 
 appending!(a b c);
 
@@ -181,37 +183,13 @@ twin! { FromWithin(Log) { a -> cancel_yourself -> b; } nodes: a, cancel_yourself
 twin! { FromWithinFork(Log) { a -> c & cancel_yourself -> b; } nodes: a, c, cancel_yourself, b }
 
 #[tokio::test]
-async fn no_node_begins_after_the_token_is_cancelled() {
-    let run = both!(FromWithin, |launch| {
-        let token = CancelToken::new();
-        let error = failed(
-            launch
-                .manage(token.clone())
-                .cancel_with(&token)
-                .run(vec![])
-                .await,
-        );
-        (
-            error.kind().clone(),
-            error.state::<Log>().unwrap().xs.contains(&"b".to_string()),
-        )
-    });
-    assert_eq!(run, (RunErrorKind::Cancelled, false));
-    let run = both!(FromWithinFork, |launch| {
-        let token = CancelToken::new();
-        let error = failed(
-            launch
-                .manage(token.clone())
-                .cancel_with(&token)
-                .run(vec![])
-                .await,
-        );
-        (
-            error.kind().clone(),
-            error.state::<Log>().unwrap().xs.contains(&"b".to_string()),
-        )
-    });
-    assert_eq!(run, (RunErrorKind::Cancelled, false));
+async fn p062_no_node_begins_after_the_token_is_cancelled() {
+    let run = both!(FromWithin, |launch| stopped(with_token(launch).await));
+    assert_eq!(run.0, RunErrorKind::Cancelled);
+    assert!(!run.1.contains(&"b".to_string()), "{:?}", run.1);
+    let run = both!(FromWithinFork, |launch| stopped(with_token(launch).await));
+    assert_eq!(run.0, RunErrorKind::Cancelled);
+    assert!(!run.1.contains(&"b".to_string()), "{:?}", run.1);
 }
 
 #[node(Log)]
@@ -226,20 +204,7 @@ twin! { DrainLast(Log) { a -> drain_yourself; } nodes: a, drain_yourself }
 
 #[tokio::test]
 async fn c61_a_drain_finishes_the_superstep_and_stops() {
-    let run = both!(Drain, |launch| {
-        let token = CancelToken::new();
-        let error = failed(
-            launch
-                .manage(token.clone())
-                .cancel_with(&token)
-                .run(vec![])
-                .await,
-        );
-        (
-            error.kind().clone(),
-            error.state::<Log>().unwrap().xs.clone(),
-        )
-    });
+    let run = both!(Drain, |launch| stopped(with_token(launch).await));
     assert_eq!(
         run,
         (
@@ -247,20 +212,7 @@ async fn c61_a_drain_finishes_the_superstep_and_stops() {
             list(["a", "drained"])
         )
     );
-    let run = both!(DrainFork, |launch| {
-        let token = CancelToken::new();
-        let error = failed(
-            launch
-                .manage(token.clone())
-                .cancel_with(&token)
-                .run(vec![])
-                .await,
-        );
-        (
-            error.kind().clone(),
-            error.state::<Log>().unwrap().xs.clone(),
-        )
-    });
+    let run = both!(DrainFork, |launch| stopped(with_token(launch).await));
     assert_eq!(
         run,
         (
@@ -272,16 +224,7 @@ async fn c61_a_drain_finishes_the_superstep_and_stops() {
 
 #[tokio::test]
 async fn c61_a_drain_in_the_last_superstep_ends_the_run_as_usual() {
-    let xs = both!(DrainLast, |launch| {
-        let token = CancelToken::new();
-        launch
-            .manage(token.clone())
-            .cancel_with(&token)
-            .run(vec![])
-            .await
-            .unwrap()
-            .xs
-    });
+    let xs = both!(DrainLast, |launch| with_token(launch).await.unwrap().xs);
     assert_eq!(xs, ["a", "drained"]);
 }
 

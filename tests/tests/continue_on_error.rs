@@ -42,7 +42,7 @@ async fn report(failures: &[NodeError]) -> JobXs {
 twin! { GoOn(Job) { items -> each odd_fails -> report; } nodes: items, odd_fails, report }
 
 #[tokio::test]
-async fn continue_on_error_records_the_failure_and_goes_on() {
+async fn p078_continue_on_error_records_the_failure_and_goes_on() {
     let job = both!(GoOn, |launch| launch
         .continue_on_error::<JobFailures>()
         .run(())
@@ -79,7 +79,7 @@ twin! { LoneGoesOn(Job) { lone_failure -> next; } nodes: lone_failure, next }
 twin! { RouteEnds(Job) { route_failure -> match { true => next, false => END }; } nodes: route_failure, next }
 
 #[tokio::test]
-async fn continue_on_error_follows_plain_edges_but_no_route() {
+async fn p060_continue_on_error_follows_plain_edges_but_no_route() {
     let job = both!(LoneGoesOn, |launch| launch
         .continue_on_error::<JobFailures>()
         .run(())

@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use futures_util::StreamExt as _;
 use petalflow::prelude::*;
-use petalflow::{Event, EventKind, RunErrorKind};
+use petalflow::{Event, EventKind, Flow, Launch, RunErrorKind};
 use serde::ser::Serializer;
 
 use crate::support::{Log, LogXs, appending, both, list, poll_once, twin};
@@ -33,14 +33,15 @@ fn line(event: &Event<Log>) -> String {
     format!("{}{task}: {what}", event.superstep)
 }
 
+/// All events of a run, a line each.
+async fn lines<F: Flow<State = Log>>(launch: Launch<F>) -> Vec<String> {
+    let events = launch.run(vec![]).events();
+    events.map(|event| line(&event)).collect().await
+}
+
 #[tokio::test]
-async fn g084_events_come_in_the_order_of_what_happens() {
-    let lines = both!(Fork, |launch| launch
-        .run(vec![])
-        .events()
-        .map(|event| line(&event))
-        .collect::<Vec<_>>()
-        .await);
+async fn g084_p057_events_come_in_the_order_of_what_happens() {
+    let lines = both!(Fork, |launch| lines(launch).await);
     let expected = [
         "0: run started",
         r#"1: superstep started ["a"]"#,
@@ -70,12 +71,7 @@ twin! { Talk(Log) { talk } nodes: talk }
 
 #[tokio::test]
 async fn g038_g039_what_a_node_sends_is_yielded_at_once_and_changes_no_state() {
-    let lines = both!(Talk, |launch| launch
-        .run(vec![])
-        .events()
-        .map(|event| line(&event))
-        .collect::<Vec<_>>()
-        .await);
+    let lines = both!(Talk, |launch| lines(launch).await);
     let expected = [
         "0: run started",
         r#"1: superstep started ["talk"]"#,
@@ -107,12 +103,7 @@ twin! { Fail(Log) { a -> fail; } nodes: a, fail }
 
 #[tokio::test]
 async fn a_failure_ends_the_events() {
-    let lines = both!(Fail, |launch| launch
-        .run(vec![])
-        .events()
-        .map(|event| line(&event))
-        .collect::<Vec<_>>()
-        .await);
+    let lines = both!(Fail, |launch| lines(launch).await);
     let expected = [
         "2 fail#1: node started",
         "2 fail#1: node failed",

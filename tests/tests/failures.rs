@@ -27,7 +27,7 @@ pub(crate) async fn bad() -> Result<LogXs, NoWater> {
 twin! { Fail(Log) { a -> bad -> b; } nodes: a, bad, b }
 
 #[tokio::test]
-async fn g033_a_node_error_stops_the_run_and_keeps_its_source() {
+async fn g033_p059_a_node_error_stops_the_run_and_keeps_its_source() {
     let (kind, text, superstep, node, xs) = both!(Fail, |launch| {
         let error = failed(launch.run(vec![]).await);
         let source = error

@@ -211,7 +211,7 @@ async fn right_reader(value: &u32) -> PairRight {
 twin! { Isolated(Pair) { init -> left_reader & right_reader; } nodes: init, left_reader, right_reader }
 
 #[tokio::test]
-async fn c17_g024_all_nodes_of_a_superstep_read_one_snapshot() {
+async fn c17_g024_p073_all_nodes_of_a_superstep_read_one_snapshot() {
     // agentmesh lets both write one Replace key and keeps one of the 11s silently; here that is refused (C07), so each has
     // a key of its own.
     let pair = both!(Isolated, |launch| launch.run(()).await.unwrap());
@@ -300,7 +300,7 @@ async fn g026_parallel_appends_all_survive() {
 }
 
 #[tokio::test]
-async fn peers_the_result_is_the_same_in_every_run() {
+async fn p077_peers_the_result_is_the_same_in_every_run() {
     let first = Hundred::run(vec![]).await.unwrap();
     for _ in 0..20 {
         assert_eq!(Hundred::run(vec![]).await.unwrap(), first);
@@ -342,7 +342,7 @@ async fn g030_nodes_begin_in_a_fixed_order() {
 twin! { JoinTwice(Log) { START -> one -> third & z; third & z -> join; } nodes: one, third, z, join }
 
 #[tokio::test]
-async fn peers_a_fan_in_runs_once_not_once_per_branch() {
+async fn p064_peers_a_fan_in_runs_once_not_once_per_branch() {
     assert_eq!(
         both!(JoinTwice, |launch| launch.run(vec![]).await.unwrap().xs),
         ["one", "3", "z", "join"]

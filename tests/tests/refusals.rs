@@ -29,7 +29,7 @@ async fn pick() -> Way {
 }
 
 #[test]
-fn g018_a_graph_without_nodes() {
+fn g018_p037_a_graph_without_nodes() {
     // agentmesh: MISSING_NODE.
     assert_eq!(
         refusal(graph()),
@@ -53,7 +53,7 @@ fn c38a_no_edge_from_start() {
 }
 
 #[test]
-fn c34_c38b_an_edge_to_an_unknown_node() {
+fn c34_c38b_p034_an_edge_to_an_unknown_node() {
     let builder = graph().node(a {}).edge(START, "a").edge("a", "elsewhere");
     assert_eq!(
         refusal(builder),
@@ -62,7 +62,7 @@ fn c34_c38b_an_edge_to_an_unknown_node() {
 }
 
 #[test]
-fn c38c_g018_edges_from_an_unknown_node_and_to_an_unknown_entry() {
+fn c38c_g018_p034_p036_edges_from_an_unknown_node_and_to_an_unknown_entry() {
     assert_eq!(
         codes(graph().node(a {}).edge(START, "a").edge("x", "a")),
         ["PF002"]
@@ -80,7 +80,7 @@ fn c34_a_similar_name_is_offered() {
 }
 
 #[test]
-fn c38d_g017_a_node_declared_twice() {
+fn c38d_g017_p033_a_node_declared_twice() {
     // agentmesh lets the second silently replace the first.
     let builder = graph().node(a {}).node_as("a", b {}).edge(START, "a");
     assert_eq!(
@@ -290,7 +290,7 @@ fn g036_routes_and_edges_fit_when_the_graph_is_built() {
 }
 
 #[test]
-fn a_join_that_a_route_can_leave_waiting() {
+fn p075_a_join_that_a_route_can_leave_waiting() {
     let builder = graph()
         .node(pick {})
         .node(a {})
@@ -433,7 +433,7 @@ fn a_catch_that_cannot_work() {
 }
 
 #[test]
-fn g022_g023_all_mistakes_are_reported_at_once_and_there_is_no_way_around_them() {
+fn g022_g023_p052_all_mistakes_are_reported_at_once_and_there_is_no_way_around_them() {
     // agentmesh's `validate` returns all, its `build` only the first, and `WithoutValidation` builds anything. Here a graph
     // runs only once `build` has found nothing wrong with it.
     let errors = graph()

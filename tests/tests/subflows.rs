@@ -7,7 +7,9 @@ use petalflow::prelude::*;
 use petalflow::{CancelToken, EventKind, FailureKind, NodeError, RunErrorKind};
 use tokio::time::sleep;
 
-use crate::support::{Log, LogInput, LogXs, Trace, appending, both, failed, kind, list, twin};
+use crate::support::{
+    Log, LogInput, LogXs, Trace, appending, both, failed, kind, list, stopped, twin, with_token,
+};
 
 appending!(i quick after);
 
@@ -270,20 +272,7 @@ twin! {
 
 #[tokio::test]
 async fn c61_a_drain_lets_the_flow_inside_finish_its_superstep_of_the_parent() {
-    let run = both!(Drains, |launch| {
-        let token = CancelToken::new();
-        let error = failed(
-            launch
-                .manage(token.clone())
-                .cancel_with(&token)
-                .run(vec![])
-                .await,
-        );
-        (
-            error.kind().clone(),
-            error.state::<Log>().unwrap().xs.clone(),
-        )
-    });
+    let run = both!(Drains, |launch| stopped(with_token(launch).await));
     assert_eq!(
         run,
         (

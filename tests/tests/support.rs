@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use petalflow::graph::{GraphBuilder, GraphErrors, When};
 use petalflow::prelude::*;
-use petalflow::{RunError, RunErrorKind};
+use petalflow::{CancelToken, Flow, Launch, RunError, RunErrorKind};
 use petalflow_graph::{Source, Target, Via};
 
 /// A list of names: most cases ask only in which order they came.
@@ -223,6 +223,23 @@ pub(crate) fn failed<S>(result: Result<S, RunError>) -> RunError {
 /// The kind of error of a run that must fail.
 pub(crate) fn kind<S>(result: Result<S, RunError>) -> RunErrorKind {
     failed(result).kind().clone()
+}
+
+/// A run that is stopped by a token that its nodes hold.
+pub(crate) async fn with_token<F: Flow<State = Log>>(launch: Launch<F>) -> Result<Log, RunError> {
+    let token = CancelToken::new();
+    launch
+        .manage(token.clone())
+        .cancel_with(&token)
+        .run(vec![])
+        .await
+}
+
+/// Why a run that must fail has stopped, and what was committed before.
+pub(crate) fn stopped(result: Result<Log, RunError>) -> (RunErrorKind, Vec<String>) {
+    let error = failed(result);
+    let committed = error.state::<Log>().expect("it has begun").xs.clone();
+    (error.kind().clone(), committed)
 }
 
 fn refused<S: State>(builder: GraphBuilder<S>) -> GraphErrors {

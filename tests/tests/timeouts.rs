@@ -30,7 +30,7 @@ twin! { Stuck(Log) { a -> stuck -> b; } nodes: a, stuck, b }
 twin! { StuckInFork(Log) { a -> stuck & b; } nodes: a, stuck, b }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_takes_too_long_fails() {
+async fn p083_a_node_that_takes_too_long_fails() {
     let (kind, said, elapsed) = both!(Stuck, |launch| {
         let (trace, begun) = (Trace::default(), Instant::now());
         (
@@ -78,7 +78,7 @@ async fn each_attempt_has_its_own_time() {
 
 /// Puts something among the writes, and then waits: only middleware can do so before the node has returned.
 #[tokio::test(start_paused = true)]
-async fn c54_writes_before_the_timeout_are_dropped() {
+async fn c54_p083_writes_before_the_timeout_are_dropped() {
     let xs = both!(Once, |launch| {
         let early = from_fn(|call: petalflow::NodeCall<'_, Log>, next| {
             Box::pin(async move {

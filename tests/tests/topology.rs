@@ -261,7 +261,7 @@ async fn nowhere() -> (LogXs, Vec<Way>) {
 twin! { Nowhere(Log) { nowhere -> match { B => b, C => c, Stop => END }; } nodes: nowhere, b, c }
 
 #[tokio::test]
-async fn g037_no_target_just_ends_the_path() {
+async fn g037_p067_no_target_just_ends_the_path() {
     assert_eq!(
         both!(Nowhere, |launch| launch.run(vec![]).await.unwrap().xs),
         ["a"]
@@ -305,7 +305,7 @@ async fn one_and_three() -> Vec<Branch> {
 twin! { Branches(Made) { one_and_three -> make1 | make2 | make3; } nodes: one_and_three, make1, make2, make3 }
 
 #[tokio::test]
-async fn c42_any_number_of_branches() {
+async fn c42_p066_any_number_of_branches() {
     let map = both!(Branches, |launch| launch.run(()).await.unwrap().map);
     assert_eq!(
         map,

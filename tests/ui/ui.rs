@@ -9,3 +9,35 @@ fn ui() {
     cases.pass("*/pass/*.rs");
     cases.compile_fail("*/fail/*.rs");
 }
+
+/// The README's program compiles as it stands there, and each of the mistakes that it shows says what it shows.
+#[test]
+fn the_readme_shows_what_the_compiler_says() {
+    let readme = include_str!("../../README.md");
+    let shows = |language: &str, text: &str| {
+        assert!(
+            readme.contains(&format!("```{language}\n{text}")),
+            "README.md does not have this as it is: copy it there\n{text}"
+        );
+    };
+    shows("rust", include_str!("readme/pass/essay.rs"));
+    for (file, stderr) in [
+        (
+            "edge_forgotten",
+            include_str!("readme/fail/edge_forgotten.stderr"),
+        ),
+        (
+            "route_without_an_edge",
+            include_str!("readme/fail/route_without_an_edge.stderr"),
+        ),
+        (
+            "both_at_once",
+            include_str!("readme/fail/both_at_once.stderr"),
+        ),
+    ] {
+        shows(
+            "text",
+            &stderr.replace(&format!("readme/fail/{file}.rs"), "src/main.rs"),
+        );
+    }
+}

@@ -1,14 +1,15 @@
 //! The rules, and what they find.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use std::ops::Range;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::section::{Place, Section};
+use super::section::{Link, Place, Section};
 use super::slug;
-use super::targets::{Target, Targets, normal};
+use super::targets::{Destination, Target, Targets, normal};
 
 /// What may be wrong with a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -140,40 +141,45 @@ fn links_lead_somewhere(section: &Section, targets: &Targets, findings: &mut Vec
                 ));
             }
             Target::Markdown(anchors) => {
-                let Some(fragment) = &destination.fragment else {
-                    continue;
-                };
-                let wanted = fragment.strip_prefix("user-content-").unwrap_or(fragment);
-                if wanted.is_empty()
-                    || wanted.eq_ignore_ascii_case("top")
-                    || anchors.contains(wanted)
-                {
-                    continue;
-                }
-                let mut message = format!(
-                    "nothing in `{}` has the anchor `#{wanted}`",
-                    destination.path.display()
-                );
-                if destination.path == normal(&section.path) {
-                    message = format!("nothing in this document has the anchor `#{wanted}`");
-                }
-                let mut edits = Vec::new();
-                if let Some(similar) = slug::similar(wanted, anchors) {
-                    _ = write!(message, "; did you mean `#{similar}`?");
-                    let hash = link.destination.find('#').map(|hash| hash + 1);
-                    if let (Some(written), Some(start)) = (&link.written, hash) {
-                        let old = link.destination[start..].to_owned();
-                        edits.push(Edit {
-                            offset: written.start + start,
-                            old,
-                            new: similar.to_owned(),
-                        });
-                    }
-                }
-                findings.push(finding(section, link.at, Rule::DeadAnchor, message, edits));
+                findings.extend(dead_anchor(section, link, &destination, anchors));
             }
         }
     }
+}
+
+/// What is wrong with the part of a link behind `#`.
+fn dead_anchor(
+    section: &Section,
+    link: &Link,
+    destination: &Destination,
+    anchors: &BTreeSet<String>,
+) -> Option<Finding> {
+    let fragment = destination.fragment.as_deref()?;
+    let wanted = fragment.strip_prefix("user-content-").unwrap_or(fragment);
+    if wanted.is_empty() || wanted.eq_ignore_ascii_case("top") || anchors.contains(wanted) {
+        return None;
+    }
+    let mut message = if destination.path == normal(&section.path) {
+        format!("nothing in this document has the anchor `#{wanted}`")
+    } else {
+        format!(
+            "nothing in `{}` has the anchor `#{wanted}`",
+            destination.path.display()
+        )
+    };
+    let mut edits = Vec::new();
+    if let Some(similar) = slug::similar(wanted, anchors) {
+        _ = write!(message, "; did you mean `#{similar}`?");
+        let hash = link.destination.find('#').map(|hash| hash + 1);
+        if let (Some(written), Some(start)) = (&link.written, hash) {
+            edits.push(Edit {
+                offset: written.start + start,
+                old: link.destination[start..].to_owned(),
+                new: similar.to_owned(),
+            });
+        }
+    }
+    Some(finding(section, link.at, Rule::DeadAnchor, message, edits))
 }
 
 fn levels_are_not_skipped(section: &Section, _: &Targets, findings: &mut Vec<Finding>) {

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use super::Cx;
-use super::endless::{Endless, Picks, is_route};
+use super::endless::{Endless, Picks};
 use super::reach::Reach;
+use crate::edges::{EdgesBySource, choose};
 use crate::graph::{Graph, Source, Target, Via, index};
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
 use crate::sorted::{SortedMap, SortedSet};
-use crate::steps::EdgesBySource;
 
 /// PF010: one problem per cycle. Those that a node can leave by picking none of its routes are judged once its type is known,
 /// see [`Tables::endless`](crate::Tables::endless).
@@ -126,9 +126,9 @@ fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> Sorted
 fn may_set_off_nothing(graph: &Graph, edges: &EdgesBySource<'_>, node: u32, picks: Picks) -> bool {
     let many = picks == Picks::Any || graph.nodes[node as usize].many;
     let out = &edges.nodes[node as usize];
-    let picks_none = many && out.iter().any(|edge| is_route(edge));
-    let empty = out.iter().any(|edge| match (&edge.via, edge.to) {
-        (Via::Each | Via::RouteEach(_), Target::Node(to)) => edges.nodes[to as usize]
+    let picks_none = many && choose(out);
+    let empty = out.iter().any(|edge| match edge.to {
+        Target::Node(to) if edge.via.is_each() => edges.nodes[to as usize]
             .iter()
             .all(|edge| edge.via != Via::Plain),
         _ => false,

@@ -6,9 +6,9 @@
 
 use super::cycles::{components, cycle_through, sinks, without_end};
 use super::reach::Reach;
+use crate::edges::{EdgesBySource, batches, choose, routes};
 use crate::graph::{Edge, Graph, Target, Via, index};
 use crate::sorted::SortedSet;
-use crate::steps::{EdgesBySource, routes};
 
 /// Of one part, so many sets are told apart by the routing nodes that they depend on.
 const MOST_SETS: usize = 16;
@@ -56,7 +56,7 @@ impl<'a> Endless<'a> {
     #[inline]
     pub(super) fn of(graph: &'a Graph, edges: &'a EdgesBySource<'a>, reach: &'a Reach) -> Self {
         let nodes = 0..graph.nodes.len();
-        let batches = crate::steps::batches(graph);
+        let batches = batches(graph);
         Endless {
             graph,
             edges,
@@ -156,7 +156,7 @@ impl<'a> Endless<'a> {
 
     #[inline]
     pub(super) fn routes(&self, node: usize) -> bool {
-        self.edges.nodes[node].iter().any(|edge| is_route(edge))
+        choose(&self.edges.nodes[node])
     }
 
     /// The edges within a set.
@@ -244,19 +244,14 @@ impl<'a> Endless<'a> {
 }
 
 #[inline]
-pub(super) fn is_route(edge: &Edge) -> bool {
-    matches!(edge.via, Via::Route(_) | Via::RouteEach(_))
-}
-
-#[inline]
 fn ways(edges: &EdgesBySource<'_>, node: usize) -> Vec<Vec<Hit>> {
     let out = &edges.nodes[node];
     let hits = |of: &[&Edge]| -> Vec<Hit> {
         of.iter()
-            .filter_map(|edge| match (edge.to, &edge.via) {
-                (Target::Node(to), Via::Each | Via::RouteEach(_)) => Some(Hit::List(to as usize)),
-                (Target::Node(to), _) => Some(Hit::Node(to as usize)),
-                _ => None,
+            .filter_map(|edge| match edge.to {
+                Target::Node(to) if edge.via.is_each() => Some(Hit::List(to as usize)),
+                Target::Node(to) => Some(Hit::Node(to as usize)),
+                Target::Join(_) | Target::End => None,
             })
             .collect()
     };
@@ -283,7 +278,7 @@ fn ways(edges: &EdgesBySource<'_>, node: usize) -> Vec<Vec<Hit>> {
 fn done(edges: &EdgesBySource<'_>, node: usize) -> Done {
     let out = &edges.nodes[node];
     let mut done = Done::default();
-    if out.iter().any(|edge| is_route(edge)) {
+    if choose(out) {
         return done;
     }
     for edge in out {

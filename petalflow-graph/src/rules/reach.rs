@@ -2,11 +2,11 @@
 
 use super::shape::is_unused;
 use super::{Cx, cycles, names};
+use crate::edges::EdgesBySource;
 use crate::graph::{Graph, Source, Target, index};
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
 use crate::sorted::SortedSet;
-use crate::steps::EdgesBySource;
 
 /// What START can reach; a join is reached when all its sides are.
 pub(super) struct Reach {

@@ -1,6 +1,7 @@
 //! PF001, PF003, PF004, PF008, PF014, PF026: what can be seen without following the edges.
 
 use super::{Cx, names};
+use crate::edges::choose;
 use crate::graph::{Graph, Source, Target, Via, index};
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
@@ -166,12 +167,9 @@ pub(super) fn is_unused(cx: &Cx<'_>, node: u32) -> bool {
 #[inline]
 pub(super) fn routes_stand_alone(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     for (place, edges) in (0u32..).zip(&cx.edges.nodes) {
-        let routed = edges
-            .iter()
-            .any(|edge| matches!(edge.via, Via::Route(_) | Via::RouteEach(_)));
         let plain =
             |from, via: &Via| from == Source::Node(place) && matches!(via, Via::Plain | Via::Each);
-        if routed
+        if choose(edges)
             && let Some(at) = cx
                 .graph
                 .edges

@@ -4,7 +4,6 @@ use std::fmt;
 
 use proptest::prelude::*;
 
-use super::simulator::route_of;
 use crate::graph::{Edge, Graph, Node, Source, Target, Via};
 use crate::{KeyFacts, KeySet, NodeFacts};
 
@@ -184,10 +183,9 @@ pub(super) fn random_facts(
     let keys = vec![key("x"), key("y"), key("z")];
     let nodes = (0..graph.nodes.len()).map(|place| {
         let must_write = tape.keys();
-        let has_route = graph
-            .edges
-            .iter()
-            .any(|edge| edge.from == Source::Node(crate::index(place)) && route_of(edge).is_some());
+        let has_route = graph.edges.iter().any(|edge| {
+            edge.from == Source::Node(crate::index(place)) && edge.via.route().is_some()
+        });
         NodeFacts {
             reads: tape.keys(),
             must_write,

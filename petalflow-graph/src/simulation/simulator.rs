@@ -157,7 +157,7 @@ impl Simulator<'_> {
     pub(super) fn runs(&self, from: Source, several: bool) -> Vec<Run> {
         let names: BTreeSet<&str> = self
             .edges(from)
-            .filter_map(|(_, edge)| route_of(edge))
+            .filter_map(|(_, edge)| edge.via.route())
             .collect();
         let names: Vec<&str> = names.into_iter().collect();
         let batch = several || self.is_batch(from);
@@ -168,7 +168,7 @@ impl Simulator<'_> {
             if !allowed {
                 continue;
             }
-            let fires = |edge: &Edge| match route_of(edge) {
+            let fires = |edge: &Edge| match edge.via.route() {
                 None => edge.via != Via::Catch,
                 Some(name) => names
                     .iter()
@@ -182,7 +182,7 @@ impl Simulator<'_> {
                     .map(|fired| [&fired[..], &[(at, true)]].concat());
                 let empty = options
                     .iter()
-                    .filter(|_| is_list(edge))
+                    .filter(|_| edge.sends_list())
                     .map(|fired| [&fired[..], &[(at, false)]].concat());
                 options = full.chain(empty).collect();
             }
@@ -218,7 +218,7 @@ impl Simulator<'_> {
 
     pub(super) fn is_batch(&self, from: Source) -> bool {
         let mut edges = self.graph.edges.iter();
-        matches!(from, Source::Node(node) if edges.any(|edge| edge.to == Target::Node(node) && is_list(edge)))
+        matches!(from, Source::Node(node) if edges.any(|edge| edge.to == Target::Node(node) && edge.sends_list()))
     }
 
     pub(super) fn barrier(
@@ -232,6 +232,30 @@ impl Simulator<'_> {
             fleeting: fleeting.clone(),
             ..now.clone()
         };
+        self.write(&mut next, runs);
+        let activated = self.fire(now, &mut next, runs);
+        let delivered = self.deliveries(now, runs);
+        for node in activated {
+            let times = delivered.get(&node).copied().unwrap_or(0);
+            if self.graph.nodes[node as usize].deferred {
+                let several = times > 1
+                    || now
+                        .waiting
+                        .get(&node)
+                        .is_some_and(|&several| several || times > 0);
+                next.waiting.insert(node, several)
+            } else {
+                next.active.insert(node, times > 1)
+            };
+        }
+        if next.active.is_empty() {
+            next.active = std::mem::take(&mut next.waiting);
+        }
+        next
+    }
+
+    /// The keys that have a value after these runs.
+    fn write(&self, next: &mut Now, runs: &[(Source, Run)]) {
         for (source, run) in runs {
             let Source::Node(node) = source else { continue };
             let node = &self.nodes[*node as usize];
@@ -246,13 +270,17 @@ impl Simulator<'_> {
                 };
             }
         }
-        let fired: Vec<(usize, bool)> = runs
+    }
+
+    /// The nodes that the edges of these runs activate, over empty batches and through joins, whose arrivals are kept.
+    fn fire(&self, now: &Now, next: &mut Now, runs: &[(Source, Run)]) -> BTreeSet<u32> {
+        let edge = |at: usize| &self.graph.edges[at];
+        let mut todo: Vec<(usize, bool)> = runs
             .iter()
             .flat_map(|(_, run)| run.fires.iter().copied())
             .collect();
-        let edge = |at: usize| &self.graph.edges[at];
         // Batches: all items of all senders count, so one is empty only if nobody sent anything.
-        let busy: BTreeSet<Target> = fired
+        let busy: BTreeSet<Target> = todo
             .iter()
             .filter(|(_, full)| *full)
             .map(|(at, _)| edge(*at).to)
@@ -260,7 +288,6 @@ impl Simulator<'_> {
         let mut activated = BTreeSet::new();
         let mut skipped = BTreeSet::new();
         let mut completed = BTreeSet::new();
-        let mut todo = fired.clone();
         while let Some((at, full)) = todo.pop() {
             match edge(at).to {
                 Target::End => {}
@@ -270,12 +297,12 @@ impl Simulator<'_> {
                         busy.contains(&Target::Node(node)) || now.waiting.contains_key(&node);
                     let routes = self
                         .edges(Source::Node(node))
-                        .any(|(_, edge)| route_of(edge).is_some());
+                        .any(|(_, edge)| edge.via.route().is_some());
                     if !has_items && !routes && skipped.insert(node) {
                         todo.extend(
                             self.edges(Source::Node(node))
                                 .filter(|(_, edge)| edge.via != Via::Catch)
-                                .map(|(at, edge)| (at, !is_list(edge))),
+                                .map(|(at, edge)| (at, !edge.sends_list())),
                         );
                     }
                 }
@@ -296,7 +323,12 @@ impl Simulator<'_> {
             }
         }
         next.joins.retain(|join, _| !completed.contains(join));
-        // How often something was delivered to each node that takes it; what ran several times can deliver twice.
+        activated
+    }
+
+    /// How often something is delivered to each node that takes it; what ran several times can deliver twice.
+    fn deliveries(&self, now: &Now, runs: &[(Source, Run)]) -> BTreeMap<u32, usize> {
+        let edge = |at: usize| &self.graph.edges[at];
         let mut delivered: BTreeMap<u32, usize> = BTreeMap::new();
         for (source, run) in runs {
             let twice =
@@ -317,33 +349,6 @@ impl Simulator<'_> {
                 }
             }
         }
-        for node in activated {
-            let times = delivered.get(&node).copied().unwrap_or(0);
-            if self.graph.nodes[node as usize].deferred {
-                let several = times > 1
-                    || now
-                        .waiting
-                        .get(&node)
-                        .is_some_and(|&several| several || times > 0);
-                next.waiting.insert(node, several)
-            } else {
-                next.active.insert(node, times > 1)
-            };
-        }
-        if next.active.is_empty() {
-            next.active = std::mem::take(&mut next.waiting);
-        }
-        next
+        delivered
     }
-}
-
-pub(super) fn route_of(edge: &Edge) -> Option<&str> {
-    match &edge.via {
-        Via::Route(name) | Via::RouteEach(name) => Some(name),
-        _ => None,
-    }
-}
-
-pub(super) fn is_list(edge: &Edge) -> bool {
-    matches!(edge.via, Via::Each | Via::RouteEach(_)) && matches!(edge.to, Target::Node(_))
 }

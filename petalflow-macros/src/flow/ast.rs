@@ -1,6 +1,6 @@
 //! What was written in `flow!`, with all its tokens.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::{Attribute, Expr, PatType, Path, ReturnType, Token, Type, Visibility};
@@ -24,6 +24,8 @@ pub(crate) struct Mistakes {
     pub(crate) errors: Errors,
     /// A part of the graph was lost to one of them, so what else seems wrong with the graph may only follow from that.
     pub(crate) lost: bool,
+    /// The words of what was lost: nodes that stand there are no unknown ones.
+    pub(crate) lost_words: Vec<String>,
 }
 
 impl Mistakes {
@@ -31,6 +33,17 @@ impl Mistakes {
     pub(crate) fn lose(&mut self, error: syn::Error) {
         self.errors.push(error);
         self.lost = true;
+    }
+
+    /// What stood there was lost, in whole or in part.
+    pub(crate) fn lose_words(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                TokenTree::Ident(word) => self.lost_words.push(word.unraw().to_string()),
+                TokenTree::Group(group) => self.lose_words(group.stream()),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
     }
 }
 

@@ -1,9 +1,8 @@
 //! What a chain means: which edges `a -> b & c -> match { .. }` stands for.
 
-use petalflow_graph::SortedSet;
 use std::borrow::Cow;
 
-use petalflow_graph::{Rule, Source, Target, Via, index, words};
+use petalflow_graph::{Rule, SortedSet, Source, Target, Via, index, words};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
@@ -55,7 +54,7 @@ struct Cx<'a> {
 }
 
 /// Where edges begin, and what to underline.
-struct From<'a> {
+struct Tail<'a> {
     source: Source,
     group: &'a Group,
 }
@@ -97,7 +96,7 @@ impl Cx<'_> {
     }
 
     /// A group before an arrow: a join for `&`, each by itself for `|`.
-    fn sources<'g>(&mut self, group: &'g Group, next: &Step) -> Vec<From<'g>> {
+    fn sources<'g>(&mut self, group: &'g Group, next: &Step) -> Vec<Tail<'g>> {
         match group {
             Group::Node(node) if node.is_end() => {
                 let to = match next {
@@ -107,11 +106,11 @@ impl Cx<'_> {
                 self.lose(Some(Rule::OutOfEnd), node, words::out_of_end(&to));
                 Vec::new()
             }
-            Group::Node(node) if node.is_start() => vec![From {
+            Group::Node(node) if node.is_start() => vec![Tail {
                 source: Source::Start,
                 group,
             }],
-            Group::Node(node) => vec![From {
+            Group::Node(node) => vec![Tail {
                 source: Source::Node(self.leave(node)),
                 group,
             }],
@@ -124,7 +123,7 @@ impl Cx<'_> {
         }
     }
 
-    fn join<'g>(&mut self, whole: &'g Group, groups: &[Group]) -> Option<From<'g>> {
+    fn join<'g>(&mut self, whole: &'g Group, groups: &[Group]) -> Option<Tail<'g>> {
         let mut sides = Vec::new();
         self.sides(groups, &mut sides)?;
         let join = index(self.model.joins.len());
@@ -138,7 +137,7 @@ impl Cx<'_> {
                 implied: false,
             });
         }
-        Some(From {
+        Some(Tail {
             source: Source::Join(join),
             group: whole,
         })
@@ -178,7 +177,7 @@ impl Cx<'_> {
     }
 
     /// The edges to a group after an arrow: all of them for `&`, a route for each for `|`.
-    fn lead(&mut self, from: &[From<'_>], to: &Group) {
+    fn lead(&mut self, from: &[Tail<'_>], to: &Group) {
         if let Group::Or(groups) = to {
             self.routes(from, groups, false);
         } else if let Group::Each(inner) = to
@@ -192,7 +191,7 @@ impl Cx<'_> {
         }
     }
 
-    fn edge(&mut self, from: &From<'_>, target: &To) {
+    fn edge(&mut self, from: &Tail<'_>, target: &Head) {
         if target.each && !matches!(from.source, Source::Node(_)) {
             let text = format_args!(
                 "`each` needs a node that returns the items: `{}` is none",
@@ -214,7 +213,7 @@ impl Cx<'_> {
     }
 
     /// `a -> b | c`: the routes are named like the targets.
-    fn routes(&mut self, from: &[From<'_>], to: &[Group], each: bool) {
+    fn routes(&mut self, from: &[Tail<'_>], to: &[Group], each: bool) {
         let mut named = Vec::new();
         for group in to {
             let (each, group) = match group {
@@ -246,7 +245,7 @@ impl Cx<'_> {
     }
 
     /// `a -> match { .. }`.
-    fn choose(&mut self, from: &[From<'_>], keyword: TokenStream, arms: &[ast::Arm]) {
+    fn choose(&mut self, from: &[Tail<'_>], keyword: TokenStream, arms: &[ast::Arm]) {
         if arms.is_empty() && !self.mistakes.lost {
             self.lose(
                 None,
@@ -288,7 +287,7 @@ impl Cx<'_> {
         }
     }
 
-    fn chooser(&mut self, from: &From<'_>) -> Option<u32> {
+    fn chooser(&mut self, from: &Tail<'_>) -> Option<u32> {
         match from.source {
             Source::Node(node) => return Some(node),
             Source::Start => {
@@ -307,7 +306,7 @@ impl Cx<'_> {
     }
 
     /// Reports a second `match` for a node if none of its routes is new: that is one mistake.
-    fn has_arms(&mut self, node: u32, named: &[(&ast::Arm, Vec<To>)], from: &From<'_>) -> bool {
+    fn has_arms(&mut self, node: u32, named: &[(&ast::Arm, Vec<Head>)], from: &Tail<'_>) -> bool {
         let arms = &self.model.arms;
         let first = |name: &str| {
             arms.iter()
@@ -330,7 +329,7 @@ impl Cx<'_> {
         true
     }
 
-    fn route(&mut self, node: u32, route: &str, at: TokenStream, targets: &[To]) {
+    fn route(&mut self, node: u32, route: &str, at: TokenStream, targets: &[Head]) {
         if let Some(first) = self
             .model
             .arms
@@ -360,7 +359,7 @@ impl Cx<'_> {
         }
     }
 
-    fn push(&mut self, from: Source, via: Via, target: &To) {
+    fn push(&mut self, from: Source, via: Via, target: &Head) {
         self.model.edges.push(Edge {
             from,
             via,
@@ -371,7 +370,7 @@ impl Cx<'_> {
     }
 
     /// The targets of one arrow or arm.
-    fn targets(&mut self, group: &Group, each: bool) -> Vec<To> {
+    fn targets(&mut self, group: &Group, each: bool) -> Vec<Head> {
         match group {
             Group::Node(node) if node.is_start() => {
                 self.lose(Some(Rule::IntoStart), node, words::into_start(&self.from));
@@ -386,13 +385,13 @@ impl Cx<'_> {
                     );
                     return Vec::new();
                 }
-                vec![To {
+                vec![Head {
                     place: Target::End,
                     each: false,
                     at: node.to_token_stream(),
                 }]
             }
-            Group::Node(node) => vec![To {
+            Group::Node(node) => vec![Head {
                 place: Target::Node(self.place(node)),
                 each,
                 at: node.to_token_stream(),
@@ -414,7 +413,7 @@ impl Cx<'_> {
 }
 
 /// Where an edge leads: a node, or END.
-struct To {
+struct Head {
     place: Target,
     each: bool,
     at: TokenStream,

@@ -6,10 +6,6 @@ mod check;
 mod expand;
 mod model;
 mod parse;
-mod parse_closure;
-mod parse_group;
-mod parse_interrupt;
-mod parse_subflow;
 mod readings;
 mod stored;
 #[cfg(test)]
@@ -19,7 +15,7 @@ use petalflow_graph::Analysis;
 use proc_macro2::TokenStream;
 use syn::bracketed;
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseStream, Parser as _};
 
 use ast::FlowAst;
 use model::Model;
@@ -44,10 +40,23 @@ impl Parse for Input {
 }
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    let Input { krate, flow } = match syn::parse2(input) {
-        Ok(input) => input,
-        Err(error) => return error.to_compile_error(),
+    let mut read = None;
+    let parse = |input: ParseStream| {
+        read = Some(input.parse::<Input>()?);
+        Ok(())
     };
+    // In a group that broke off something is left over, which is no mistake of its own.
+    let rest = parse.parse2(input).err();
+    let Some(Input { krate, mut flow }) = read else {
+        return rest
+            .map(|error| error.to_compile_error())
+            .unwrap_or_default();
+    };
+    if let Some(rest) = rest
+        && flow.mistakes.errors.is_empty()
+    {
+        flow.mistakes.lose(rest);
+    }
     let FlowAst {
         mut attrs,
         vis,

@@ -1,7 +1,8 @@
 //! What the statements mean: nodes by place, edges, joins.
 
-use petalflow_graph::{Graph, Rule, Source, Target, Via, When, index, similar, words};
-use petalflow_graph::{SortedMap, SortedSet};
+use petalflow_graph::{
+    Graph, Rule, SortedMap, SortedSet, Source, Target, Via, When, index, similar, words,
+};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
@@ -38,6 +39,8 @@ pub(crate) struct Node {
     pub(crate) mentions: usize,
     pub(crate) kind: Kind,
     pub(crate) deferred: bool,
+    /// A `node` statement has said what it is.
+    declared: bool,
     /// Stands in a chain, so that START and END may be left out for it.
     pub(crate) chained: bool,
     pub(crate) options: Vec<(Ident, Expr)>,
@@ -244,6 +247,7 @@ impl Model {
             mentions: 0,
             kind,
             deferred: false,
+            declared: false,
             chained: false,
             options: Vec::new(),
         });
@@ -275,11 +279,11 @@ impl Model {
         };
         match self.places.get(&key) {
             // Mentioned further up: its place is there.
-            Some(&place) if !self.declared_at(place) => {
+            Some(&place) if !self.nodes[place as usize].declared => {
                 let node = &mut self.nodes[place as usize];
                 node.kind = kind;
                 node.at = name.to_token_stream();
-                self.mark_declared(place);
+                node.declared = true;
             }
             Some(&place) => {
                 mistakes
@@ -291,18 +295,9 @@ impl Model {
             }
             None => {
                 let place = self.add(key, text, name.to_token_stream(), kind, mistakes);
-                self.mark_declared(place);
+                self.nodes[place as usize].declared = true;
             }
         }
-    }
-
-    // A second entry marks that the declaration itself has been seen; `=` cannot occur in a path.
-    fn mark_declared(&mut self, place: u32) {
-        self.places.insert(format!("={place}"), place);
-    }
-
-    fn declared_at(&self, place: u32) -> bool {
-        self.places.contains_key(&format!("={place}"))
     }
 
     /// A node that `user` names and that must be in the graph already.
@@ -310,6 +305,9 @@ impl Model {
         let key = node.key();
         if let Some(&place) = self.places.get(&key) {
             return Some(place);
+        }
+        if mistakes.lost_words.contains(&node.name()) {
+            return None;
         }
         let names: Vec<&str> = self.nodes.iter().map(|node| &*node.name).collect();
         let similar = similar(&key, names.iter().copied());

@@ -4,7 +4,7 @@ use petalflow_graph::{Text, words};
 
 use super::ast::Group;
 use super::chain::route_named_like;
-use super::parse_group::{Operator, Position};
+use super::parse::{Operator, Position};
 
 /// At most so many arms are written out.
 const MOST_ARMS: usize = 6;

@@ -34,6 +34,7 @@ impl NodeArgs {
     pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
         let mut parsed = NodeArgs::default();
         let mut options = Vec::new();
+        let before = errors.count();
         let read = |input: ParseStream| {
             // `name = …` and lone option words are not a state, so that a forgotten state is called that.
             if !input.is_empty() && !starts_with_option(input) {
@@ -45,8 +46,12 @@ impl NodeArgs {
             options = options::parse(input, errors);
             Ok(())
         };
-        if let Err(error) = read.parse2(args.clone()) {
-            errors.push(error);
+        let rest = read.parse2(args.clone()).err();
+        if let Some(error) = rest {
+            // In a group that broke off something is left over, which is no mistake of its own.
+            if errors.count() == before {
+                errors.push(error);
+            }
         } else if parsed.state.is_none() {
             let message = "which state is this a node of? Write its type first: `#[node(Essay)]`";
             if args.is_empty() {

@@ -1,5 +1,6 @@
 //! Tokens in, tokens out.
 
+mod half_typed;
 mod node;
 mod route;
 mod state;
@@ -30,16 +31,29 @@ fn errors(expansion: TokenStream) -> Vec<String> {
     messages.collect()
 }
 
-/// The names of the types in an expansion.
+/// The names of the types in an expansion, as the program around it sees them.
 fn types(expansion: TokenStream) -> Vec<String> {
     let file: syn::File =
         syn::parse2(expansion).unwrap_or_else(|error| panic!("the expansion is not Rust: {error}"));
     let names = file.items.into_iter().filter_map(|item| match item {
         syn::Item::Struct(item) => Some(item.ident.to_string()),
-        syn::Item::Enum(item) => Some(item.ident.to_string()),
+        syn::Item::Enum(item) if !item.ident.to_string().starts_with("__") => {
+            Some(item.ident.to_string())
+        }
+        syn::Item::Type(item) => Some(item.ident.to_string()),
+        syn::Item::Use(item) => imported(&item.tree),
         _ => None,
     });
     names.collect()
+}
+
+/// The name that `use a::b as name` gives.
+fn imported(tree: &syn::UseTree) -> Option<String> {
+    match tree {
+        syn::UseTree::Path(path) => imported(&path.tree),
+        syn::UseTree::Rename(rename) => Some(rename.rename.to_string()),
+        _ => None,
+    }
 }
 
 /// The expansion as text, with the spaces that tokens have between them.

@@ -1,6 +1,6 @@
 //! The forms that a tool cannot have, each with the one that it can.
 
-use syn::Signature;
+use syn::{Expr, Lit, Signature};
 
 use super::ast::ToolArgs;
 use super::model::Tool;
@@ -20,6 +20,24 @@ pub(crate) enum Form {
     Method,
 }
 
+/// What serde knows of a field.
+const SERDE: [&str; 14] = [
+    "alias",
+    "borrow",
+    "bound",
+    "default",
+    "deserialize_with",
+    "flatten",
+    "getter",
+    "rename",
+    "serialize_with",
+    "skip",
+    "skip_deserializing",
+    "skip_serializing",
+    "skip_serializing_if",
+    "with",
+];
+
 /// Checks a function. Says whether it can be a tool at all.
 pub(crate) fn all(
     args: &ToolArgs,
@@ -33,13 +51,59 @@ pub(crate) fn all(
         errors.at(receiver, message);
         return Form::Method;
     }
+    if function.body.to_string() == ";" {
+        let message = "a tool is a function of its own, with a body; a method of a trait is none";
+        errors.at(&sig.ident, message);
+        return Form::Method;
+    }
     let before = errors.count();
+    tool.usable &= distinct(tool, errors);
     not_generic(sig, errors);
     plain_function("a tool", sig, errors);
     one_thread(args, sig, errors);
     name_that_providers_take(args, sig, errors);
     tool.usable &= errors.count() == before;
     Form::Tool
+}
+
+/// Says whether each argument has a name of its own. What rustc says of two parameters of one name is enough.
+fn distinct(tool: &Tool, errors: &mut Errors) -> bool {
+    let mut distinct = true;
+    let mut wire: Vec<String> = Vec::new();
+    let mut idents = Vec::new();
+    for (_, param, attrs) in tool.arguments() {
+        let mut known = name(&param.ident);
+        distinct &= !idents.contains(&known);
+        idents.push(known.clone());
+        for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
+            // What is no list of options, serde says.
+            let _ = attr.parse_nested_meta(|option| {
+                let word = option.path.get_ident().map(ToString::to_string);
+                if !word.as_deref().is_some_and(|word| SERDE.contains(&word)) {
+                    errors.at(&option.path, "serde knows no such option of a field");
+                }
+                if let Ok(value) = option.value() {
+                    let value: Expr = value.parse()?;
+                    if let (Some("rename"), Expr::Lit(literal)) = (word.as_deref(), &value)
+                        && let Lit::Str(text) = &literal.lit
+                    {
+                        known = text.value();
+                    }
+                } else if option.input.peek(syn::token::Paren) {
+                    option.parse_nested_meta(|_| Ok(()))?;
+                }
+                Ok(())
+            });
+        }
+        if wire.contains(&known) && distinct {
+            errors.at(
+                &param.ident,
+                format!("two arguments of the tool are called `{known}` for the model; rename one of them"),
+            );
+        }
+        wire.push(known);
+    }
+    distinct
 }
 
 fn not_generic(sig: &Signature, errors: &mut Errors) {

@@ -22,7 +22,7 @@ pub use serde::Serialize;
 
 pub use crate::checkpoint::CodecError;
 pub use crate::node::{ItemProbe, Itself as Function, NoItemCodec};
-pub use crate::state::{Coder, NoCoder, StateCodec, Values};
+pub use crate::state::{Coder, CopyProbe, NoCoder, NoCopy, StateCodec, Values};
 pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Slots, read_input};
 pub use node::{
     Broken, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking, spawned, written_once,

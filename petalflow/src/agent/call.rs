@@ -317,9 +317,9 @@ async fn run_tool(
     let more = cx.take_actions();
     let before = std::mem::take(&mut step.actions);
     step.actions = crate::tool::merge([Some(before), Some(more)]).unwrap_or_default();
-    returned.map_err(|failure| match failure.kind {
-        FailureKind::Panic => format!("tool `{}` {}", call.name, failure.error).into(),
-        _ => failure.error,
+    returned.map_err(|failure| match failure.kind() {
+        FailureKind::Panic => format!("tool `{}` {}", call.name, failure.source()).into(),
+        _ => failure.into_source(),
     })
 }
 

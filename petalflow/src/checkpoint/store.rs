@@ -13,6 +13,13 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 /// flow, `review/dig[3]` for a sub-flow).
 ///
 /// Both are text of at most [`Address::LONGEST`] bytes without NUL; the thread is not empty. Callers see to that.
+///
+/// ```
+/// use petalflow::checkpoint::Address;
+///
+/// let inside = Address { thread: "ann", namespace: "review" };
+/// assert!(Address::root("ann") < inside, "the thread's own flow comes first");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address<'a> {
     /// The thread's id.
@@ -35,6 +42,22 @@ impl<'a> Address<'a> {
 }
 
 /// A checkpoint as a store sees it.
+///
+/// ```
+/// use petalflow::checkpoint::{Address, MemoryStore, Store, StoredCheckpoint};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let store = MemoryStore::new();
+/// let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
+/// store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// // It needs the one before.
+/// let second = StoredCheckpoint { seq: 2, base: 1, created_ms: 0, bytes: vec![8] };
+/// store.append(Address::root("ann"), &second, Some(1), 0..0).await?;
+/// let stored = store.read(Address::root("ann"), None).await?.expect("it is there");
+/// assert_eq!(stored.chain, [first, second]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredCheckpoint {
     /// Its number, growing within an [`Address`]; numbers may be left out. It stays below 2^63, so that databases whose
@@ -50,6 +73,21 @@ pub struct StoredCheckpoint {
 }
 
 /// Something a task has left while its superstep is not finished: its result, a question, an answer, a recorded side effect.
+///
+/// ```
+/// use petalflow::checkpoint::{Address, MemoryStore, Store, StoredCheckpoint, StoredWrite};
+/// use petalflow::TaskId;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let store = MemoryStore::new();
+/// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
+/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// let write = StoredWrite { task: TaskId::from_bytes([1; 16]), name: "result".into(), bytes: vec![9] };
+/// store.write(Address::root("ann"), 1, &[write.clone()]).await?;
+/// assert_eq!(store.writes(Address::root("ann"), 0..2).await?, [(1, write)]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredWrite {
     /// The task.
@@ -61,6 +99,20 @@ pub struct StoredWrite {
 }
 
 /// A checkpoint with all that is needed to read it.
+///
+/// ```
+/// use petalflow::checkpoint::{Address, MemoryStore, Store, Stored, StoredCheckpoint};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let store = MemoryStore::new();
+/// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
+/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// let stored = store.read(Address::root("ann"), Some(1)).await?;
+/// assert_eq!(stored, Some(Stored { chain: vec![first], writes: vec![] }));
+/// assert_eq!(store.read(Address::root("bob"), None).await?, None);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stored {
     /// From the base to the checkpoint itself, which is last, in the order of their numbers.
@@ -70,6 +122,19 @@ pub struct Stored {
 }
 
 /// Whether a claim was granted.
+///
+/// ```
+/// use petalflow::checkpoint::{Claim, MemoryStore, Store};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let store = MemoryStore::new();
+/// assert_eq!(store.claim("ann", "one").await?, Claim::Granted);
+/// assert_eq!(store.claim("ann", "two").await?, Claim::Busy { owner: "one".into() });
+/// store.release("ann", "one");
+/// assert_eq!(store.claim("ann", "two").await?, Claim::Granted);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// The thread is the owner's until it is released or the owner dies.
@@ -82,6 +147,19 @@ pub enum Claim {
 }
 
 /// What is known of a thread without reading it.
+///
+/// ```
+/// use petalflow::checkpoint::{Address, MemoryStore, Store, StoredCheckpoint, ThreadQuery};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let store = MemoryStore::new();
+/// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
+/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// let threads = store.threads(ThreadQuery::default()).await?;
+/// assert_eq!((threads[0].id.as_str(), threads[0].checkpoints, threads[0].bytes), ("ann", 1, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadInfo {
     /// Its id.
@@ -95,6 +173,22 @@ pub struct ThreadInfo {
 }
 
 /// Which threads to list.
+///
+/// ```
+/// use petalflow::checkpoint::{Address, MemoryStore, Store, StoredCheckpoint, ThreadQuery};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let store = MemoryStore::new();
+/// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
+/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// let page = ThreadQuery { prefix: "a", after: None, limit: Some(100) };
+/// let threads = store.threads(page).await?;
+/// assert_eq!(threads.len(), 1);
+/// let rest = ThreadQuery { after: Some(&threads[0].id), ..page };
+/// assert!(store.threads(rest).await?.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadQuery<'a> {
     /// Only ids that begin so; the comparison is by bytes.
@@ -192,6 +286,20 @@ pub trait Store: Send + Sync + 'static {
 }
 
 /// Why a store could not do what it was asked.
+///
+/// ```
+/// use petalflow::checkpoint::{Address, MemoryStore, Store, StoreError, StoredCheckpoint};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let store = MemoryStore::new();
+/// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
+/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// // Somebody else has written since.
+/// let late = store.append(Address::root("ann"), &first, None, 0..0).await;
+/// assert!(matches!(late, Err(StoreError::Conflict { expected: None, found: Some(1), .. })));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {

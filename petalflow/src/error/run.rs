@@ -5,7 +5,7 @@ use std::any::Any;
 use super::{BoxError, RunErrorKind, chain};
 use crate::State;
 use crate::interrupt::Interrupt;
-use crate::thread::ThreadError;
+use crate::thread::{Paused, ThreadError};
 
 /// Why a run ended without reaching its end.
 ///
@@ -258,6 +258,18 @@ impl RunError {
     /// ```
     pub fn into_state<S: State>(self) -> Option<S> {
         Some(self.0.barrier?.downcast::<Barrier<S>>().ok()?.state)
+    }
+
+    /// What a run that stopped to ask waits for, with its state; any other error as it is.
+    pub(crate) fn paused<S: State>(self) -> Result<Paused<S>, Self> {
+        let RunErrorKind::Interrupted { interrupts } = &self.0.kind else {
+            return Err(self);
+        };
+        let interrupts = interrupts.clone();
+        match self.into_state() {
+            Some(state) => Ok(Paused { state, interrupts }),
+            None => unreachable!("a run that is interrupted has a state"),
+        }
     }
 
     fn barrier<S: State>(&self) -> Option<&Barrier<S>> {

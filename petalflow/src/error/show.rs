@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::run::Inner;
 use super::{RunError, RunErrorKind};
+use crate::interrupt::write_all;
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,11 +65,7 @@ impl fmt::Display for RunError {
             }
             RunErrorKind::Interrupted { interrupts } => {
                 write!(f, "`{flow}` waits in superstep {superstep}: ")?;
-                for (place, interrupt) in interrupts.iter().enumerate() {
-                    let comma = if place > 0 { ", " } else { "" };
-                    write!(f, "{comma}{interrupt}")?;
-                }
-                Ok(())
+                write_all(interrupts, f)
             }
             RunErrorKind::Rejected { node, by, reason } => {
                 write!(f, "`{flow}` was rejected at node `{node}`")?;

@@ -54,6 +54,24 @@ impl<S: State> EventKind<S> {
 
 /// Some of the [events](Events) of a run: those that one of its methods names, of the flow and of the flows inside it, and
 /// [`Failed`](EventKind::Failed) if the run fails. Polling it drives the run; dropping it cancels the run.
+///
+/// ```
+/// use futures_util::StreamExt as _;
+/// use petalflow::EventKind;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// # flow!(Write(Essay) { write });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let mut updates = Write::run(()).events().updates();
+/// let event = updates.next().await.expect("a node writes");
+/// assert!(matches!(event.kind, EventKind::NodeFinished { .. }));
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "the stream drives the run: nothing happens before it is polled"]
 pub struct EventsOf<F: Flow> {
     events: Events<F>,

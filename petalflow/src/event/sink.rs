@@ -1,6 +1,7 @@
 //! Where events go: to the stream of this run, or to the run above it.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Event, EventKind, NestedEvent, TaskInfo};
@@ -20,22 +21,38 @@ pub(crate) trait Listener: Send + Sync {
         task: Option<TaskInfo>,
         event: NestedEvent,
     );
+
+    /// Whether states are told as well, which are copied for it.
+    fn wants_values(&self) -> bool;
 }
 
 /// Where the events of a run over `S` go.
 pub(crate) enum Sink<S: State> {
-    Queue(Mutex<VecDeque<Event<S>>>),
+    Queue {
+        events: Mutex<VecDeque<Event<S>>>,
+        values: AtomicBool,
+    },
     Above(Arc<dyn Listener>),
 }
 
 impl<S: State> Sink<S> {
     pub(crate) fn queue() -> Arc<Self> {
-        Arc::new(Sink::Queue(Mutex::default()))
+        Arc::new(Sink::Queue {
+            events: Mutex::default(),
+            values: AtomicBool::new(false),
+        })
+    }
+
+    /// Asks for states as well. To be said before the run begins.
+    pub(crate) fn want_values(&self) {
+        if let Sink::Queue { values, .. } = self {
+            values.store(true, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn send(&self, event: Event<S>) {
         match self {
-            Sink::Queue(queue) => lock(queue).push_back(event),
+            Sink::Queue { events, .. } => lock(events).push_back(event),
             Sink::Above(above) => above.nested(
                 event.namespace.clone(),
                 event.superstep,
@@ -47,7 +64,7 @@ impl<S: State> Sink<S> {
 
     pub(crate) fn pop(&self) -> Option<Event<S>> {
         match self {
-            Sink::Queue(queue) => lock(queue).pop_front(),
+            Sink::Queue { events, .. } => lock(events).pop_front(),
             Sink::Above(_) => None,
         }
     }
@@ -66,13 +83,20 @@ impl<S: State> Listener for Sink<S> {
         event: NestedEvent,
     ) {
         match self {
-            Sink::Queue(_) => self.send(Event {
+            Sink::Queue { .. } => self.send(Event {
                 namespace,
                 superstep,
                 task,
                 kind: EventKind::Nested(event),
             }),
             Sink::Above(above) => above.nested(namespace, superstep, task, event),
+        }
+    }
+
+    fn wants_values(&self) -> bool {
+        match self {
+            Sink::Queue { values, .. } => values.load(Ordering::Relaxed),
+            Sink::Above(above) => above.wants_values(),
         }
     }
 }

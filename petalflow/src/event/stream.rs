@@ -9,7 +9,8 @@ use futures_core::Stream;
 
 use super::mode::{EventsOf, Modes};
 use super::{Event, EventKind, Sink};
-use crate::{Flow, Namespace, Run, RunErrorKind};
+use crate::thread::Paused;
+use crate::{Flow, Namespace, Run};
 
 /// The events of a run. Polling it drives the run; dropping it cancels the run.
 ///
@@ -67,7 +68,33 @@ impl<F: Flow> Events<F> {
 
 impl<F: Flow> Events<F> {
     /// Adds the state after each superstep to the events, as [`EventKind::Values`]: it is copied each time, which costs nothing
-    /// where nobody asks. The states of flows inside this one are not copied; what their nodes write is told as ever.
+    /// where nobody asks. So are the states of flows inside this one, as [nested](Event::nested) events under their namespace,
+    /// where their type is `Clone`; of one whose type is not, the other events are told as ever.
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    /// # use petalflow::prelude::*;
+    /// # use petalflow::EventKind;
+    /// # #[state]
+    /// # #[derive(Clone)]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+    /// # flow!(Write(Essay) { write });
+    /// # #[state]
+    /// # #[derive(Clone)]
+    /// # struct Book { essay: String }
+    /// # flow!(WriteBook(Book) { chapter; node chapter: Write { in: || (), out: |essay: Essay| BookEssay(essay.draft) }; });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let events: Vec<_> = WriteBook::run(()).events().values().collect().await;
+    /// let drafts: Vec<_> = events.iter().filter_map(|event| match &event.nested::<Essay>()?.kind {
+    ///     EventKind::Values { state } => Some((event.namespace.as_str(), &*state.draft)),
+    ///     _ => None,
+    /// }).collect();
+    /// assert_eq!(drafts, [("chapter", "…")]);
+    /// # }
+    /// ```
     ///
     /// # Panics
     ///
@@ -81,6 +108,7 @@ impl<F: Flow> Events<F> {
             .take()
             .expect("to be said before the stream is polled");
         self.run = Some(run.with_values());
+        self.sink.want_values();
         self
     }
 
@@ -107,8 +135,8 @@ impl<F: Flow> Events<F> {
         EventsOf::new(self, Modes::UPDATES)
     }
 
-    /// Only the state as it grows: [`Values`](EventKind::Values) and [`Interrupted`](EventKind::Interrupted). The last one is
-    /// the final state.
+    /// Only the state as it grows: [`Values`](EventKind::Values) and [`Interrupted`](EventKind::Interrupted), of the flow and
+    /// of the flows inside it, as with [`with_values`](Self::with_values). The last one is the final state.
     ///
     /// # Panics
     ///
@@ -193,18 +221,13 @@ impl<F: Flow> Stream for Events<F> {
                 Ok(state) => (0, EventKind::Finished { state }),
                 Err(error) => {
                     let superstep = error.superstep();
-                    match error.kind() {
-                        RunErrorKind::Interrupted { interrupts } => {
-                            let interrupts = interrupts.clone();
-                            match error.into_state() {
-                                Some(state) => {
-                                    (superstep, EventKind::Interrupted { interrupts, state })
-                                }
-                                None => unreachable!("a run that is interrupted has a state"),
-                            }
+                    let kind = match error.paused() {
+                        Ok(Paused { state, interrupts }) => {
+                            EventKind::Interrupted { interrupts, state }
                         }
-                        _ => (superstep, EventKind::Failed { error }),
-                    }
+                        Err(error) => EventKind::Failed { error },
+                    };
+                    (superstep, kind)
                 }
             };
             self.sink.send(Event {

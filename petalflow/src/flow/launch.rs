@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Flow;
+use super::{Flow, HasFlow};
 use crate::cache::{Cache, CacheOfRun};
 use crate::checkpoint::Store;
 use crate::middleware::{Middleware, RunMiddleware};
@@ -62,14 +62,18 @@ impl<F: Flow> std::fmt::Debug for Launch<F> {
     }
 }
 
+impl<F: Flow> HasFlow for Launch<F> {
+    type Flow = F;
+
+    fn flow(&self) -> &F {
+        &self.flow
+    }
+}
+
 impl<F: Flow> Launch<F> {
     /// A launch with the defaults: 100 supersteps at most, no timeouts.
     pub fn new(flow: F) -> Self {
         Self::shared(Arc::new(flow))
-    }
-
-    pub(crate) fn flow_ref(&self) -> &F {
-        &self.flow
     }
 
     pub(crate) fn shared(flow: Arc<F>) -> Self {

@@ -106,3 +106,23 @@ pub trait Flow: Send + Sync + Sized + 'static {
         step: &'a mut Step<'_, Self::State>,
     ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a;
 }
+
+/// A flow, or what one is launched with: where the graph of a flow matters, and not how it runs.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a flow nor the launch of one",
+    label = "not a flow"
+)]
+pub trait HasFlow {
+    type Flow: Flow;
+
+    fn flow(&self) -> &Self::Flow;
+}
+
+impl<F: Flow> HasFlow for F {
+    type Flow = F;
+
+    fn flow(&self) -> &F {
+        self
+    }
+}

@@ -62,10 +62,10 @@ async fn inside<C: Flow>(
     let shared = &scope.shared;
     let cache = shared.managed.as_ref().and_then(|managed| managed.get());
     let cached = cache.map(|_: Arc<CacheOfRun>| find_cached::<C::State> as _);
-    let sink = shared
-        .listener
-        .clone()
-        .map(|above| Arc::new(Sink::Above(above)));
+    let above = shared.listener.clone();
+    let copy = above.as_ref().filter(|above| above.wants_values());
+    let values = copy.and_then(|_| C::State::copier());
+    let sink = above.map(|above| Arc::new(Sink::Above(above)));
     let settings = Settings {
         limit,
         cancel: shared.cancel.as_ref().map(CancelToken::nested),
@@ -73,6 +73,7 @@ async fn inside<C: Flow>(
         extras: (sink.is_some() || cached.is_some()).then(|| {
             Arc::new(Extras {
                 sink,
+                values,
                 cached,
                 ..Extras::default()
             })

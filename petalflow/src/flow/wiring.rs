@@ -133,11 +133,11 @@ impl Wiring {
             ways.quick = !ways.deferred && spec.policy.is_none();
         }
         for edge in graph.edges() {
-            let hop = match (edge.to, &edge.via) {
-                (Target::End, _) => Hop::End,
-                (Target::Node(node), Via::Each | Via::RouteEach(_)) => Hop::Each(node),
-                (Target::Node(node), _) => Hop::Node(node),
-                (Target::Join(join), _) => {
+            let hop = match edge.to {
+                Target::End => Hop::End,
+                Target::Node(node) if edge.via.is_each() => Hop::Each(node),
+                Target::Node(node) => Hop::Node(node),
+                Target::Join(join) => {
                     let sides = &mut wiring.joins[join as usize].sides;
                     *sides += 1;
                     Hop::Join {

@@ -33,6 +33,8 @@ mod error;
 mod gate;
 mod items;
 mod node;
+mod resolve;
+mod rules;
 mod wire;
 
 use std::future::Future;

@@ -6,6 +6,30 @@ use crate::checkpoint::encode;
 /// An answer to one question, of the type that the question asks for.
 ///
 /// Made by [`Interrupt::answer`](super::Interrupt::answer), or from an id that was kept elsewhere.
+///
+/// ```
+/// use petalflow::interrupt::Answer;
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::interrupt::Ask;
+/// # use petalflow::prelude::*;
+/// # #[derive(serde::Serialize, serde::Deserialize, Ask)]
+/// # #[ask(answer = bool)]
+/// # struct MayPay { euros: u32 }
+/// # #[state]
+/// # struct Refund { paid: bool }
+/// # #[node(Refund)]
+/// # async fn pay(cx: Context) -> petalflow::Result<RefundPaid> { Ok(RefundPaid(cx.ask(MayPay { euros: 7 }).await?)) }
+/// # flow!(PayRefund(Refund) { pay });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let thread = PayRefund::new().store(&MemoryStore::new()).thread("refund");
+/// let paused = thread.run(()).await?;
+/// let id = paused.interrupts()[0].id;
+/// let refund = thread.resume(Answer::new::<MayPay>(id, &true)?).await?.finished()?;
+/// assert!(refund.paid);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub(crate) id: InterruptId,

@@ -4,6 +4,30 @@ use crate::node::{Effects, Output};
 use crate::{BoxError, State};
 
 /// A decision at an `interrupt before` or `interrupt after`, with who made it and why. Both are kept in the thread's history.
+///
+/// ```
+/// use petalflow::interrupt::Approval;
+/// use petalflow::thread::HistoryQuery;
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Post { #[key(input)] text: String }
+/// # #[node(Post)]
+/// # async fn publish(text: &str) { println!("{text}"); }
+/// # flow!(Publish(Post) { publish; interrupt before publish; });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let paused = thread.run("hello".to_string()).await?;
+/// # let _ = paused;
+/// let approval = Approval::edit(PostText("Hello".into())).by("Ann").because("a capital");
+/// assert_eq!(thread.resume(approval).await?.finished()?.text, "Hello");
+/// let history = thread.history(HistoryQuery::all()).await?;
+/// let note = history.iter().find_map(|info| info.notes.first()).expect("who decided is kept");
+/// assert_eq!((note.decision.as_str(), note.by.as_deref()), ("edited", Some("Ann")));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Approval<S: State> {
     pub(crate) decision: Decision<S>,
     pub(crate) by: Option<String>,
@@ -11,7 +35,7 @@ pub struct Approval<S: State> {
 }
 
 /// What was decided.
-pub enum Decision<S: State> {
+pub(crate) enum Decision<S: State> {
     /// The run goes on.
     Approve,
     /// The run ends here.

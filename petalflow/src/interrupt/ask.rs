@@ -48,13 +48,26 @@ pub trait Ask: Serialize + Send + Sync + 'static {
         String::new()
     }
 
-    /// After how long the question answers itself, and how. Looked at when the thread is resumed.
+    /// After how long the question answers itself, and how. Looked at when the thread is resumed, and decided then: an answer
+    /// that comes with the resume still counts, and one that comes later is refused.
     fn expires(&self) -> Option<Expiry<Self::Answer>> {
         None
     }
 }
 
 /// How a question answers itself.
+///
+/// ```
+/// use petalflow::interrupt::{Ask, Expiry};
+/// use std::time::Duration;
+///
+/// #[derive(serde::Serialize, Ask)]
+/// #[ask(answer = bool, expires = 1h, default = false)]
+/// struct MayPay { euros: u32 }
+///
+/// let hour = Duration::from_secs(60 * 60);
+/// assert_eq!(MayPay { euros: 7 }.expires(), Some(Expiry { after: hour, answer: false }));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expiry<A> {
     /// After how long.

@@ -9,25 +9,67 @@ mod resume;
 
 use std::fmt;
 
-pub use answer::Answer;
-pub use approval::{Approval, Decision};
-pub use ask::{Ask, Expiry};
-pub use petalflow_macros::Ask;
-pub use resume::Resume;
-
-pub use crate::flow::Guard;
-
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
 use crate::TaskId;
 use crate::checkpoint::{Bytes, CodecError, Unpack, decode, unpack};
 
+pub use answer::Answer;
+pub use approval::Approval;
+pub(crate) use approval::Decision;
+pub use ask::{Ask, Expiry};
+pub use petalflow_macros::Ask;
+pub use resume::Resume;
+
+pub use crate::flow::Guard;
+
 /// Names a question within a thread: the same for as long as it waits, so that an answer can be addressed to it.
+///
+/// ```
+/// use petalflow::interrupt::{Approval, InterruptId, Resume};
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Post { #[key(input)] text: String }
+/// # #[node(Post)]
+/// # async fn publish(text: &str) { println!("{text}"); }
+/// # flow!(Publish(Post) { publish; interrupt before publish; });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let paused = thread.run("hello".to_string()).await?;
+/// // Kept in a link in a mail, say.
+/// let kept = paused.interrupts()[0].id.to_bytes();
+/// let id = InterruptId::from_bytes(kept);
+/// thread.resume(Resume::new().decide(id, Approval::approve())).await?.finished()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InterruptId(TaskId);
 
 /// Something a run waits for.
+///
+/// ```
+/// use petalflow::interrupt::InterruptKind;
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Post { #[key(input)] text: String }
+/// # #[node(Post)]
+/// # async fn publish(text: &str) { println!("{text}"); }
+/// # flow!(Publish(Post) { publish; interrupt before publish; });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let paused = thread.run("hello".to_string()).await?;
+/// let interrupt = &paused.interrupts()[0];
+/// assert_eq!((interrupt.node.as_str(), &interrupt.kind), ("publish", &InterruptKind::Before));
+/// assert_eq!(interrupt.to_string(), "node `publish` waits for an approval before it runs");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Interrupt {
@@ -50,6 +92,33 @@ pub struct Interrupt {
 }
 
 /// What a run waits for.
+///
+/// ```
+/// use petalflow::interrupt::InterruptKind;
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::interrupt::Ask;
+/// # use petalflow::prelude::*;
+/// # #[derive(serde::Serialize, serde::Deserialize, Ask)]
+/// # #[ask(answer = bool)]
+/// # struct MayPay { euros: u32 }
+/// # #[state]
+/// # struct Refund { paid: bool }
+/// # #[node(Refund)]
+/// # async fn pay(cx: Context) -> petalflow::Result<RefundPaid> { Ok(RefundPaid(cx.ask(MayPay { euros: 7 }).await?)) }
+/// # flow!(PayRefund(Refund) { pay });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = PayRefund::new().store(&MemoryStore::new()).thread("refund");
+/// # let paused = thread.run(()).await?;
+/// match &paused.interrupts()[0].kind {
+///     InterruptKind::Ask { name, question } => {
+///         assert_eq!((name.as_str(), &question["euros"]), ("MayPay", &7.into()));
+///     }
+///     other => panic!("a question, not {other:?}"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InterruptKind {
@@ -212,6 +281,30 @@ impl fmt::Display for Interrupt {
 }
 
 /// Why an answer is not taken. Nothing has run, and the thread waits as before.
+///
+/// ```
+/// use petalflow::interrupt::{Answer, AnswerError};
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::interrupt::Ask;
+/// # use petalflow::prelude::*;
+/// # #[derive(serde::Serialize, serde::Deserialize, Ask)]
+/// # #[ask(answer = bool)]
+/// # struct MayPay { euros: u32 }
+/// # #[state]
+/// # struct Refund { paid: bool }
+/// # #[node(Refund)]
+/// # async fn pay(cx: Context) -> petalflow::Result<RefundPaid> { Ok(RefundPaid(cx.ask(MayPay { euros: 7 }).await?)) }
+/// # flow!(PayRefund(Refund) { pay });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = PayRefund::new().store(&MemoryStore::new()).thread("refund");
+/// # let paused = thread.run(()).await?;
+/// let id = paused.interrupts()[0].id;
+/// let error = Answer::from_json::<MayPay>(id, &"perhaps".into()).unwrap_err();
+/// assert!(matches!(&error, AnswerError::Value(why) if why.starts_with("no answer to `MayPay`")));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
@@ -262,6 +355,16 @@ impl From<CodecError> for AnswerError {
     }
 }
 
+/// Writes several, with commas between them.
+pub(crate) fn write_all(interrupts: &[Interrupt], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (place, interrupt) in interrupts.iter().enumerate() {
+        let comma = if place > 0 { ", " } else { "" };
+        write!(f, "{comma}{interrupt}")?;
+    }
+    Ok(())
+}
+
+/// What may be answered, with the ids to do so.
 #[inline]
 pub(crate) fn open(waiting: &[Interrupt]) -> String {
     if waiting.is_empty() {

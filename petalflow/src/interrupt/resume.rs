@@ -6,6 +6,26 @@ use crate::node::Output;
 use crate::{BoxError, State};
 
 /// With what a thread goes on: answers, approvals, changes to the state, another place. `()` brings nothing.
+///
+/// ```
+/// use petalflow::interrupt::{Approval, Resume};
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Post { #[key(input)] text: String }
+/// # #[node(Post)]
+/// # async fn publish(text: &str) { println!("{text}"); }
+/// # flow!(Publish(Post) { publish; interrupt before publish; });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let paused = thread.run("hello".to_string()).await?;
+/// # let _ = paused;
+/// let resume = Resume::new().update(PostText("Hello".into())).decide_all(Approval::approve());
+/// assert_eq!(thread.resume(resume).await?.finished()?.text, "Hello");
+/// # Ok(())
+/// # }
+/// ```
 pub struct Resume<S: State> {
     pub(crate) answers: Vec<Answer>,
     /// Without an id, it is for all that wait.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use futures_util::FutureExt as _;
+use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
     ClientRequest, ProgressNotificationParam, RequestId, ServerResult,
@@ -27,14 +28,7 @@ pub(super) async fn call(
     arguments: Map<String, Value>,
     cx: &ToolContext,
 ) -> Result<Value, ToolError> {
-    let (live, handle) = send(server, name, arguments).await?;
-    let reports = live.listen(handle.progress_token.clone());
-    let cancel = CancelOnDrop {
-        peer: live.peer(),
-        id: Some(handle.id.clone()),
-    };
-    let result = answer(handle, reports, known_as, cx).await;
-    cancel.disarm();
+    let mut params = CallToolRequestParams::new(name.to_string()).with_arguments(arguments);
     let malformed = |problem| {
         ToolError::failed(McpError::Malformed {
             server: server.name.clone(),
@@ -42,28 +36,68 @@ pub(super) async fn call(
             problem,
         })
     };
-    match result {
-        Ok(ServerResult::CallToolResult(result)) => received(result).map_err(ToolError::failed),
-        Ok(ServerResult::InputRequiredResult(_)) => {
-            Err(malformed("a question for the user, which is not supported"))
+    for _ in 0..ROUNDS {
+        let (live, result) = round(server, &params, known_as, cx).await?;
+        match result {
+            Ok(ServerResult::CallToolResult(result)) => {
+                return received(result).map_err(ToolError::failed);
+            }
+            Ok(ServerResult::InputRequiredResult(asks)) => {
+                let requests = asks.input_requests.unwrap_or_default();
+                let answers = server.options.answers.all(&server.name, requests).await;
+                params.input_responses =
+                    Some(answers.map_err(|error| refused(server, name, error))?);
+                params.request_state = asks.request_state;
+            }
+            Ok(ServerResult::CreateTaskResult(_)) => {
+                return Err(malformed("a task, which is not supported"));
+            }
+            Ok(_) => return Err(malformed("of another kind")),
+            Err(ServiceError::Timeout { timeout }) => {
+                return Err(ToolError::Timeout(known_as.to_string(), timeout));
+            }
+            Err(error) => return Err(ToolError::failed(server.failed(&live, name, error))),
         }
-        Ok(ServerResult::CreateTaskResult(_)) => Err(malformed("a task, which is not supported")),
-        Ok(_) => Err(malformed("of another kind")),
-        Err(ServiceError::Timeout { timeout }) => {
-            Err(ToolError::Timeout(known_as.to_string(), timeout))
-        }
-        Err(error) => Err(ToolError::failed(server.failed(&live, name, error))),
     }
+    Err(malformed("one question after the other"))
+}
+
+/// How often a server may ask back before a call ends.
+const ROUNDS: usize = 16;
+
+/// What the server asked for could not be answered.
+fn refused(server: &Shared, tool: &str, error: ErrorData) -> ToolError {
+    ToolError::failed(McpError::Refused {
+        server: server.name.clone(),
+        what: tool.to_string(),
+        message: format!("it needs an answer, and {}", error.message),
+    })
+}
+
+/// Sends the request, and waits for what comes of it.
+async fn round(
+    server: &Shared,
+    params: &CallToolRequestParams,
+    known_as: &str,
+    cx: &ToolContext,
+) -> Result<(Arc<Live>, Result<ServerResult, ServiceError>), ToolError> {
+    let (live, handle) = send(server, params).await?;
+    let reports = live.listen(handle.progress_token.clone());
+    let cancel = CancelOnDrop {
+        peer: live.peer(),
+        id: Some(handle.id.clone()),
+    };
+    let result = answer(handle, reports, known_as, cx).await;
+    cancel.disarm();
+    Ok((live, result))
 }
 
 /// Sends the request. A connection that turns out to be closed before that is made anew, once.
 async fn send(
     server: &Shared,
-    name: &str,
-    arguments: Map<String, Value>,
+    params: &CallToolRequestParams,
 ) -> Result<(Arc<Live>, RequestHandle<RoleClient>), ToolError> {
-    let params = CallToolRequestParams::new(name.to_string()).with_arguments(arguments);
-    let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+    let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
     let mut again = true;
     loop {
         let live = server.live().await.map_err(ToolError::failed)?;
@@ -76,7 +110,9 @@ async fn send(
         match sent {
             Ok(handle) => return Ok((live, handle)),
             Err(ServiceError::TransportClosed) if again => again = false,
-            Err(error) => return Err(ToolError::failed(server.failed(&live, name, error))),
+            Err(error) => {
+                return Err(ToolError::failed(server.failed(&live, &params.name, error)));
+            }
         }
     }
 }

@@ -58,7 +58,7 @@ fn client() -> Result<reqwest::Client, BoxError> {
         .redirect(reqwest::redirect::Policy::none())
         // A connection that is kept answers late where the last answer was not read to its end.
         .pool_max_idle_per_host(0)
-        .tls_backend_preconfigured(crate::https::tls()?);
+        .tls_backend_preconfigured(crate::https::tls(&[])?);
     Ok(client.build()?)
 }
 

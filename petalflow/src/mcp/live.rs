@@ -5,15 +5,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rmcp::ClientHandler;
 use rmcp::model::{
-    ClientConfig, Implementation, JsonRpcMessage, ProgressNotificationParam, ProgressToken,
-    ServerNotification,
+    ClientConfig, ElicitRequestParams, ElicitResult, Implementation, JsonRpcMessage,
+    ProgressNotificationParam, ProgressToken, ServerNotification,
 };
-use rmcp::service::{NotificationContext, Peer, RoleClient, RunningService, RxJsonRpcMessage};
+use rmcp::service::{
+    NotificationContext, Peer, RequestContext, RoleClient, RunningService, RxJsonRpcMessage,
+};
+use rmcp::{ClientHandler, ErrorData};
 use tokio::process::Child;
 use tokio::sync::mpsc;
 
+use super::asked::Answers;
 use super::connect::Connected;
 use crate::tool::ToolSpec;
 
@@ -24,17 +27,28 @@ const REPORTS: usize = 64;
 const GRACE: Duration = Duration::from_secs(3);
 
 /// What a server says of its own accord.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Ear(Arc<Heard>);
 
-#[derive(Default)]
 struct Heard {
+    /// The name of the server, for the questions that it asks.
+    server: String,
+    answers: Answers,
     /// Whether the tools may be others than those that were listed.
     changed: AtomicBool,
     calls: Mutex<HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>>,
 }
 
 impl Ear {
+    pub(super) fn new(server: String, answers: Answers) -> Self {
+        Ear(Arc::new(Heard {
+            server,
+            answers,
+            changed: AtomicBool::new(false),
+            calls: Mutex::default(),
+        }))
+    }
+
     fn calls(
         &self,
     ) -> MutexGuard<'_, HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>> {
@@ -57,14 +71,32 @@ impl Ear {
     }
 }
 
+// The protocol means to give up sampling; servers that sample are still there.
+#[allow(deprecated)]
 impl ClientHandler for Ear {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.0.changed.store(true, Ordering::Relaxed);
     }
 
+    async fn create_elicitation(
+        &self,
+        question: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        self.0.answers.elicit(&self.0.server, question).await
+    }
+
+    async fn create_message(
+        &self,
+        params: rmcp::model::CreateMessageRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<rmcp::model::CreateMessageResult, ErrorData> {
+        self.0.answers.sample(params).await
+    }
+
     fn get_info(&self) -> ClientConfig {
         let program = Implementation::new("petalflow", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(rmcp::model::ClientCapabilities::default(), program)
+        ClientConfig::new(self.0.answers.capabilities(), program)
     }
 }
 

@@ -31,6 +31,7 @@
 //! # }
 //! ```
 
+mod asked;
 mod bounded;
 mod call;
 mod connect;
@@ -40,10 +41,13 @@ mod http;
 mod live;
 mod options;
 mod result;
+#[cfg(feature = "llm")]
+mod sampling;
 mod serve;
 mod server;
 mod tool;
 
+pub use asked::{Elicitation, Elicited};
 pub use error::McpError;
 pub use serve::{Changed, Serve, serve};
 pub use server::McpServer;

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::asked::Answers;
+
 /// Says of a call whether a person must confirm it, and what they are told.
 pub(super) type Confirm = dyn Fn(&str, &Value) -> Option<String> + Send + Sync;
 
@@ -13,6 +15,8 @@ pub(super) struct Options {
     pub(super) prefix: String,
     pub(super) filter: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
     pub(super) confirm: Option<Arc<Confirm>>,
+    /// Who answers what the server asks.
+    pub(super) answers: Answers,
     /// How long a call may be silent.
     pub(super) timeout: Duration,
     /// How long a connection may take, and a list.
@@ -28,6 +32,7 @@ impl Default for Options {
             prefix: String::new(),
             filter: None,
             confirm: None,
+            answers: Answers::default(),
             timeout: Duration::from_mins(2),
             patience: Duration::from_secs(30),
             attempts: 3,

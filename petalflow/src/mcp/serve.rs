@@ -199,7 +199,7 @@ impl Serve {
         let work = caught(async { Ok(tool.call(arguments, &call).await?) });
         let result = match reported(work, said, &cx).await {
             Ok(result) => result,
-            Err(failure) => return failed(crate::error::chain(&*failure.error)),
+            Err(failure) => return failed(crate::error::chain(&**failure.source())),
         };
         let wanted = call.take_actions();
         if !wanted.requested_confirmations.is_empty() {

@@ -130,7 +130,7 @@ impl McpServer {
         }))
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
+    pub(super) fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
         let shared = Arc::make_mut(&mut self.0);
         change(&mut shared.options);
         // A connection knows the tools as they were asked for.
@@ -273,7 +273,7 @@ impl Shared {
             .with_max_times(attempts - 1)
             .build();
         loop {
-            let ear = Ear::default();
+            let ear = Ear::new(self.name.clone(), self.options.answers.clone());
             let patience = self.options.patience;
             let connecting = connect(&self.target, ear.clone(), self.options.message_limit);
             let source: BoxError = match tokio::time::timeout(patience, connecting).await {

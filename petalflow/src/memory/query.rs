@@ -90,6 +90,22 @@ pub struct Cursor {
 }
 
 /// Some of the entries that were asked for.
+///
+/// ```
+/// use petalflow::memory::{Backend as _, InMemory, Namespace, Query};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let memory = InMemory::new();
+/// for key in ["a", "b", "c"] {
+///     memory.put(&Namespace::ROOT, key, key.into(), None).await?;
+/// }
+/// let first = memory.query(Query::new().limit(2)).await?;
+/// assert_eq!(first.entries.len(), 2);
+/// let rest = memory.query(Query::new().after(first.next)).await?;
+/// assert!(rest.entries[0].key == "c" && rest.next.is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Page {
     /// The entries, in the order of namespace and key.

@@ -273,6 +273,11 @@ impl Context {
     /// # Errors
     ///
     /// The effect's own; when a name is used twice in one run of the node; when the result cannot be stored or read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the effect where it is. What it had done by then is not recorded, and neither is what was
+    /// done when the record was not durable yet: the node does it again when it runs again.
     pub async fn once<T, E>(
         &self,
         name: &str,

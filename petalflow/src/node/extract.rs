@@ -98,7 +98,14 @@ impl Extract for Context {
 pub struct Managed<T>(Arc<T>);
 
 impl<T> Managed<T> {
-    /// The value, shared.
+    /// The value, shared: for what outlives the node, such as a task that it spawns.
+    ///
+    /// ```
+    /// use petalflow::Managed;
+    ///
+    /// let managed = Managed::new("petal".to_string());
+    /// assert_eq!(*managed.into_arc(), "petal");
+    /// ```
     pub fn into_arc(self) -> Arc<T> {
         self.0
     }

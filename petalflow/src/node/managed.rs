@@ -154,6 +154,33 @@ impl ManagedValues {
 }
 
 /// For what a managed value is made: see [`Launch::rehydrate`](crate::Launch::rehydrate).
+///
+/// ```
+/// use petalflow::{BoxError, Rehydration};
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Log { #[key(append)] lines: Vec<String> }
+/// /// What is known of who talks; made anew whenever a thread goes on.
+/// struct Session { person: String }
+///
+/// #[node(Log)]
+/// async fn greet(session: Managed<Session>) -> LogLines {
+///     LogLines(vec![format!("hello {}", session.person)])
+/// }
+///
+/// flow!(Greet(Log) { greet });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let launch = Greet::new().rehydrate(|of: Rehydration| async move {
+///     Ok::<_, BoxError>(Session { person: of.thread().to_string() })
+/// });
+/// let thread = launch.store(&MemoryStore::new()).thread("ann");
+/// assert_eq!(thread.run(()).await?.finished()?.lines, ["hello ann"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rehydration {
     thread: Arc<str>,

@@ -4,16 +4,17 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use super::Talk;
 use super::asking::{Asking, ask, with_wrong_arguments};
 use super::tools::set_of;
-use crate::llm::{ChatMessage, LlmClient, LlmRequest};
+use crate::llm::{LlmClient, LlmRequest};
 use crate::tool::ToolSet;
 use crate::{Context, Key, node};
 
 /// Sends the conversation in the key `K` to a model, and adds its reply.
 ///
-/// Each call copies the conversation once into its request. An agent (feature `agent`) shares it, which pays where
-/// conversations are long.
+/// Where the key is an `Arc<Vec<ChatMessage>>`, requests share the conversation; a `Vec<ChatMessage>` is copied once for each
+/// call. See [`Talk`].
 ///
 /// The reply may call tools, if it is told of some: [`Tools`](super::Tools) calls them.
 ///
@@ -125,11 +126,11 @@ impl<K> Llm<K> {
 }
 
 #[node(K::State)]
-impl<K: Key<Value = Vec<ChatMessage>>> Llm<K> {
-    async fn run(&self, #[key(K)] messages: &[ChatMessage], cx: Context) -> petalflow::Result<K> {
+impl<K: Key<Value: Talk>> Llm<K> {
+    async fn run(&self, #[key(K)] talk: &K::Value, cx: Context) -> petalflow::Result<K> {
         let client = self.asking.client(&cx)?;
         let mut request = LlmRequest {
-            messages: Arc::new(messages.to_vec()),
+            messages: talk.shared(),
             ..self.request.clone()
         };
         if self.managed_tools {
@@ -137,6 +138,7 @@ impl<K: Key<Value = Vec<ChatMessage>>> Llm<K> {
         }
         let answered = ask(&*client, &request, &cx, cx.attempt()).await;
         let response = with_wrong_arguments(answered)?;
-        Ok(K::new(response.message.into_iter().collect()))
+        let reply = response.message.into_iter().collect();
+        Ok(K::new(Talk::said(reply)))
     }
 }

@@ -49,6 +49,7 @@ mod llm_node;
 mod model;
 mod prompt;
 mod said;
+mod talk;
 #[cfg(feature = "envelope")]
 mod template;
 #[cfg(feature = "envelope")]
@@ -64,6 +65,7 @@ pub use llm_node::LlmNode;
 pub use model::Model;
 pub use prompt::Prompt;
 pub use said::Said;
+pub use talk::Talk;
 #[cfg(feature = "envelope")]
 #[cfg_attr(docsrs, doc(cfg(feature = "envelope")))]
 pub use template::Missing;

@@ -8,8 +8,8 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Said;
 use super::asking::say;
+use super::{Said, Talk};
 use crate::interrupt::Ask;
 use crate::llm::{ChatMessage, Role};
 use crate::tool::{Confirmation, Tool, ToolCall, ToolContext, ToolRegistry, ToolResult, ToolSet};
@@ -126,14 +126,15 @@ impl Ask for ConfirmCall {
 }
 
 #[node(K::State)]
-impl<K: Key<Value = Vec<ChatMessage>>> Tools<K> {
-    async fn run(&self, #[key(K)] messages: &[ChatMessage], cx: Context) -> petalflow::Result<K> {
+impl<K: Key<Value: Talk>> Tools<K> {
+    async fn run(&self, #[key(K)] talk: &K::Value, cx: Context) -> petalflow::Result<K> {
+        let messages = talk.messages();
         let last = messages
             .last()
             .filter(|message| message.role == Role::Assistant);
         let calls: Vec<&ToolCall> = last.into_iter().flat_map(ChatMessage::calls).collect();
         if calls.is_empty() {
-            return Ok(K::new(Vec::new()));
+            return Ok(K::new(Talk::said(Vec::new())));
         }
         let tools = set_of(self.tools.as_ref(), &cx)?;
         // All questions come before any call: when there is an answer, the node begins again.
@@ -158,7 +159,8 @@ impl<K: Key<Value = Vec<ChatMessage>>> Tools<K> {
         });
         let results: Vec<ToolResult> =
             join_all(made).await.into_iter().collect::<Result<_, _>>()?;
-        Ok(K::new(vec![ChatMessage::results(results)]))
+        let results = vec![ChatMessage::results(results)];
+        Ok(K::new(Talk::said(results)))
     }
 }
 

@@ -8,7 +8,7 @@ use futures_core::Stream;
 use tracing::{Instrument as _, Span, field};
 
 use super::span::{cancelled, failed, int, list};
-use super::{Traced, content};
+use super::{Traced, content, scope};
 use crate::llm::{
     Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
 };
@@ -38,7 +38,8 @@ pub struct ModelSpan {
 }
 
 impl ModelSpan {
-    /// Begins it, for a call of this client. The conversation is in it only with `content`.
+    /// Begins it, for a call of this client. The conversation is in it only with `content`, or in a run that asks for it
+    /// ([`Spans::with_content`](super::Spans::with_content)).
     pub fn start(client: &dyn LlmClient, request: &LlmRequest, content: bool) -> Self {
         Self::begin(client, request, content, false)
     }
@@ -82,7 +83,7 @@ impl ModelSpan {
             "gen_ai.request.stop_sequences",
             request.stop.iter().cloned(),
         );
-        let content = content && !span.is_disabled();
+        let content = (content || scope::tells_content()) && !span.is_disabled();
         if content {
             span.record(
                 "gen_ai.system_instructions",

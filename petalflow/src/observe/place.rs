@@ -5,33 +5,36 @@ use std::future::Future;
 use tracing::instrument::Instrumented;
 use tracing::{Instrument as _, Span};
 
+use super::scope;
+
 #[cfg(feature = "llm")]
 pub(super) use seat::{Seat, current, seated};
 
 /// A future that is to be spawned, as part of what spawns it.
 #[cfg(feature = "llm")]
 pub(crate) fn carried<F: Future>(work: F) -> Instrumented<impl Future<Output = F::Output>> {
-    seated(current(), work).instrument(Span::current())
+    let work = seated(current(), work);
+    scope::within(scope::current(), work).instrument(Span::current())
 }
 
 /// A future that is to be spawned, as part of what spawns it.
 #[cfg(not(feature = "llm"))]
-pub(crate) fn carried<F: Future>(work: F) -> Instrumented<F> {
-    work.instrument(Span::current())
+pub(crate) fn carried<F: Future>(work: F) -> Instrumented<impl Future<Output = F::Output>> {
+    scope::within(scope::current(), work).instrument(Span::current())
 }
 
 /// A function that is to be called on another thread, as part of what sends it there.
 #[cfg(feature = "llm")]
 pub(crate) fn carried_call<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
-    let (span, seat) = (Span::current(), current());
-    move || span.in_scope(|| seat::called(seat, work))
+    let (span, seat, run) = (Span::current(), current(), scope::current());
+    move || span.in_scope(|| scope::called(run, || seat::called(seat, work)))
 }
 
 /// A function that is to be called on another thread, as part of what sends it there.
 #[cfg(not(feature = "llm"))]
 pub(crate) fn carried_call<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
-    let span = Span::current();
-    move || span.in_scope(work)
+    let (span, run) = (Span::current(), scope::current());
+    move || span.in_scope(|| scope::called(run, work))
 }
 
 #[cfg(feature = "llm")]

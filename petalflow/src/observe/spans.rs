@@ -1,16 +1,19 @@
 //! Spans of runs and of nodes.
 
+use std::sync::Arc;
+
 use tracing::{Instrument as _, Span, field};
 
+use super::scope::{self, Run};
 use super::span::{failed, int};
 use crate::middleware::{BoxFuture, Middleware, Next, NodeCall, RunMiddleware, RunNext};
 use crate::{BoxError, Flow, Launch, RunError, RunErrorKind, State};
 
-/// A span for each run and each attempt of a node: [middleware](crate::Middleware) of both kinds, which
+/// A span for each run, each superstep and each attempt of a node: [middleware](crate::Middleware) of both kinds, which
 /// [`Launch::traced`] adds together.
 ///
-/// A node's span is within its run's, and what the node does, even if it is spawned, within the node's. Of a flow in a flow,
-/// the inner nodes have no spans of their own.
+/// A node's span is within its superstep's, that within its run's, and what the node does, even if it is spawned, within the
+/// node's. A superstep's ends when the next one begins. Of a flow in a flow, the inner nodes have no spans of their own.
 ///
 /// ```
 /// use petalflow::observe::Spans;
@@ -30,17 +33,42 @@ use crate::{BoxError, Flow, Launch, RunError, RunErrorKind, State};
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
-pub struct Spans {}
+pub struct Spans {
+    content: bool,
+}
 
 impl Spans {
-    /// Spans of runs and nodes.
+    /// Spans of runs, supersteps and nodes.
     pub fn new() -> Self {
-        Spans {}
+        Spans { content: false }
+    }
+
+    /// Lets the spans of models and tools that are called in the run tell what is said, those of agents and of flows inside among
+    /// them: prompts and answers, arguments and results. Whoever sees the spans then sees those.
+    ///
+    /// ```
+    /// use petalflow::observe::Spans;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+    /// # flow!(Write(Essay) { write });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// Write::new().traced(Spans::new().with_content()).run(()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_content(mut self) -> Self {
+        self.content = true;
+        self
     }
 }
 
 impl<F: Flow> Launch<F> {
-    /// Makes a span for each run and each attempt of a node; see [`Spans`].
+    /// Makes a span for each run, each superstep and each attempt of a node; see [`Spans`].
     pub fn traced(self, spans: Spans) -> Self {
         self.run_middleware(spans).middleware(spans)
     }
@@ -73,8 +101,9 @@ impl<S: State> RunMiddleware<S> for Spans {
     ) -> BoxFuture<'a, Result<S, RunError>> {
         let span = run_span(next.flow(), next.thread());
         let inside = span.clone();
+        let scope = Arc::new(Run::new(span.clone(), self.content));
         let run = async move {
-            let result = next.run(input).await;
+            let result = scope::within(Some(scope), next.run(input)).await;
             match &result {
                 Err(error) => ended(&inside, error),
                 Ok(_) => {
@@ -134,6 +163,7 @@ fn node_span<S: State>(call: &NodeCall<'_, S>) -> Span {
     let namespace = Some(cx.namespace().as_str()).filter(|namespace| !namespace.is_empty());
     let span = tracing::info_span!(
         target: "petalflow",
+        parent: &scope::step(call.superstep()),
         "node",
         otel.name = format!("node {node}"),
         otel.kind = "internal",

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use tracing::{Span, field};
 
+use super::scope;
 use super::span::{cancelled, failed};
 use crate::tool::{ToolError, ToolResult, ToolSpec};
 
@@ -28,7 +29,8 @@ pub struct ToolSpan {
 }
 
 impl ToolSpan {
-    /// Begins it. The arguments are in it only with `content`.
+    /// Begins it. The arguments are in it only with `content`, or in a run that asks for them
+    /// ([`Spans::with_content`](super::Spans::with_content)).
     pub fn start(spec: &ToolSpec, call_id: &str, arguments: &Value, content: bool) -> Self {
         let name = spec.name.as_str();
         let span = tracing::info_span!(
@@ -47,7 +49,7 @@ impl ToolSpan {
             gen_ai.tool.call.arguments = field::Empty,
             gen_ai.tool.call.result = field::Empty,
         );
-        let content = content && !span.is_disabled();
+        let content = (content || scope::tells_content()) && !span.is_disabled();
         if content {
             span.record("gen_ai.tool.call.arguments", field::display(arguments));
         }
@@ -112,7 +114,7 @@ pub fn merged_span<'a>(
         gen_ai.tool.call.id = event_id,
         gen_ai.tool.call.result = field::Empty,
     );
-    if content && !span.is_disabled() {
+    if (content || scope::tells_content()) && !span.is_disabled() {
         let contents: Vec<&Value> = results.iter().map(|result| &result.content).collect();
         let text = serde_json::to_string(&contents).unwrap_or_default();
         span.record("gen_ai.tool.call.result", text.as_str());

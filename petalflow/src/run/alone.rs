@@ -45,7 +45,7 @@ pub(super) async fn alone<F: Flow, L: Ledger<F>>(
         let task = (scope.superstep, node, None);
         let task = pin!(L::attend(&scope.shared, task, &mut end, once));
         ledger
-            .only(watch, &scope.shared, (state, lane.written), task)
+            .only(watch, &scope.shared, (state, &lane.written), task)
             .await
     };
     let result = match result {

@@ -48,10 +48,10 @@ pub(crate) async fn attempts<F: Flow>(
         };
         // A panic is a defect, not a passing fault: it is not tried again.
         let policy = &scope.shared.wiring.policies[scope.node as usize];
-        let wait = if failure.kind == FailureKind::Panic {
+        let wait = if failure.kind() == FailureKind::Panic {
             None
         } else {
-            policy.wait_after(scope.attempt, &failure.error)
+            policy.wait_after(scope.attempt, failure.source())
         };
         let Some(wait) = wait else {
             effects.clear();
@@ -180,12 +180,12 @@ fn tell<S: crate::State>(extras: &Extras<S>, scope: &Scope, kind: impl FnOnce() 
 impl Failure {
     /// The failure as data.
     pub(crate) fn describe(&self, scope: &Scope) -> NodeError {
-        let message = crate::error::chain(&*self.error);
+        let message = crate::error::chain(&**self.source());
         let mut error = NodeError::new(
             scope.node(),
             &scope.shared.namespace,
             scope.superstep,
-            self.kind,
+            self.kind(),
             message,
         );
         error.attempt = scope.attempt;

@@ -86,7 +86,8 @@ impl From<Stop> for RunErrorKind {
     fn from(stop: Stop) -> Self {
         match stop {
             Stop::Cancelled => RunErrorKind::Cancelled,
-            Stop::Timeout(of) => RunErrorKind::Timeout { of },
+            Stop::RunTimeout => RunErrorKind::Timeout { of: "run" },
+            Stop::SuperstepTimeout => RunErrorKind::Timeout { of: "superstep" },
         }
     }
 }

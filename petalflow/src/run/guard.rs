@@ -13,44 +13,51 @@ use super::CancelToken;
 use crate::middleware::BoxFuture;
 use crate::{BoxError, FailureKind};
 
-/// How a node's attempt failed.
+/// How a node's attempt failed. Behind a pointer, as [`Broken`](super::broken::Broken) is: what every task returns is then one
+/// word, and in a register.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) kind: FailureKind,
-    pub(crate) error: BoxError,
-}
+pub(crate) struct Failure(Box<(FailureKind, BoxError)>);
 
 impl Failure {
-    pub(crate) fn error(error: BoxError) -> Self {
-        Failure {
-            kind: FailureKind::Error,
-            error,
-        }
+    fn new(kind: FailureKind, error: impl Into<BoxError>) -> Self {
+        Failure(Box::new((kind, error.into())))
     }
 
+    pub(crate) fn kind(&self) -> FailureKind {
+        self.0.0
+    }
+
+    pub(crate) fn source(&self) -> &BoxError {
+        &self.0.1
+    }
+
+    pub(crate) fn into_source(self) -> BoxError {
+        self.0.1
+    }
+
+    #[cold]
+    pub(crate) fn error(error: BoxError) -> Self {
+        Failure::new(FailureKind::Error, error)
+    }
+
+    #[cold]
     pub(crate) fn panic(payload: Payload) -> Self {
         let words = payload
             .downcast_ref::<&str>()
             .map(|text| (*text).to_string());
         let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
-        Failure {
-            kind: FailureKind::Panic,
-            error: format!("panicked: {}", words.as_deref().unwrap_or("(no message)")).into(),
-        }
+        let words = words.as_deref().unwrap_or("(no message)");
+        Failure::new(FailureKind::Panic, format!("panicked: {words}"))
     }
 
     pub(crate) fn timeout(after: Duration) -> Self {
-        Failure {
-            kind: FailureKind::Timeout,
-            error: format!("took longer than its timeout of {after:?}").into(),
-        }
+        let words = format!("took longer than its timeout of {after:?}");
+        Failure::new(FailureKind::Timeout, words)
     }
 
     pub(crate) fn idle(after: Duration) -> Self {
-        Failure {
-            kind: FailureKind::Idle,
-            error: format!("showed no sign of life for {after:?}, its idle timeout").into(),
-        }
+        let words = format!("showed no sign of life for {after:?}, its idle timeout");
+        Failure::new(FailureKind::Idle, words)
     }
 }
 
@@ -58,7 +65,8 @@ impl Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     Cancelled,
-    Timeout(&'static str),
+    RunTimeout,
+    SuperstepTimeout,
 }
 
 /// What may stop a run while it waits. A run that nothing can stop has none of this.
@@ -113,12 +121,12 @@ impl Watch {
         if let Some(run) = &mut self.run
             && run.as_mut().poll(cx).is_ready()
         {
-            return Poll::Ready(Stop::Timeout("run"));
+            return Poll::Ready(Stop::RunTimeout);
         }
         if let Some((_, superstep)) = &mut self.superstep
             && superstep.as_mut().poll(cx).is_ready()
         {
-            return Poll::Ready(Stop::Timeout("superstep"));
+            return Poll::Ready(Stop::SuperstepTimeout);
         }
         Poll::Pending
     }

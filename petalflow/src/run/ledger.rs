@@ -43,7 +43,7 @@ pub(super) trait Ledger<F: Flow>: Send {
         &mut self,
         watch: &mut Option<Box<Watch>>,
         shared: &Shared,
-        barrier: (&F::State, KeySet),
+        barrier: (&F::State, &KeySet),
         task: Pin<&mut (impl Future<Output = T> + Send)>,
     ) -> impl Future<Output = Result<T, Broken<F::State>>> + Send;
 
@@ -118,7 +118,7 @@ impl<F: Flow> Ledger<F> for Nothing {
         &mut self,
         watch: &mut Option<Box<Watch>>,
         _: &Shared,
-        _: (&F::State, KeySet),
+        _: (&F::State, &KeySet),
         task: Pin<&mut (impl Future<Output = T> + Send)>,
     ) -> Result<T, Broken<F::State>> {
         let ended = watched(watch, task).await;

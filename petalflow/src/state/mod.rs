@@ -1,6 +1,7 @@
 //! Typed state: keys, what a node writes to them, and how writes fold.
 
 mod codec;
+mod copies;
 mod key;
 mod messages;
 mod storage;
@@ -10,6 +11,7 @@ mod write;
 pub mod reduce;
 
 pub use codec::{Coder, NoCoder, StateCodec, Values};
+pub use copies::{CopyProbe, NoCopy};
 pub use key::{Key, Overwrite};
 pub use messages::{Message, Remove};
 pub use petalflow_graph::KeySet;
@@ -84,6 +86,12 @@ pub trait State: Sized + Send + Sync + 'static {
     /// How its keys are stored; a volatile state has no way.
     #[doc(hidden)]
     fn codec() -> Option<StateCodec<Self>> {
+        None
+    }
+
+    /// How it is copied, if it is `Clone`: for who listens to the state of a flow inside another, whose type he does not name.
+    #[doc(hidden)]
+    fn copier() -> Option<fn(&Self) -> Self> {
         None
     }
 }

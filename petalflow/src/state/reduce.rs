@@ -17,6 +17,7 @@
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 pub use super::messages::{Messages, messages};
 
@@ -169,6 +170,21 @@ impl<T> Append for Vec<T> {
     }
 }
 
+/// In place, unless somebody shares the list at that moment: then it is copied.
+impl<T: Clone> Append for Arc<Vec<T>> {
+    fn append(&mut self, written: Self) {
+        if self.is_empty() {
+            *self = written;
+            return;
+        }
+        let list = Arc::make_mut(self);
+        match Arc::try_unwrap(written) {
+            Ok(mut written) => list.append(&mut written),
+            Err(shared) => list.extend_from_slice(&shared),
+        }
+    }
+}
+
 impl<T> Append for VecDeque<T> {
     fn append(&mut self, mut written: Self) {
         VecDeque::append(self, &mut written);
@@ -283,6 +299,10 @@ mod tests {
         assert_eq!(reduced(append, vec![1, 2], vec![3, 4]), [1, 2, 3, 4]);
         assert_eq!(reduced(append, Vec::new(), vec![3, 4]), [3, 4]);
         assert_eq!(reduced(append, vec![1, 2], Vec::new()), [1, 2]);
+        assert_eq!(
+            *reduced(append, Arc::new(vec![1]), Arc::new(vec![2])),
+            [1, 2]
+        );
         assert_eq!(reduced(append, "ab".to_string(), "cd".to_string()), "abcd");
         assert_eq!(
             reduced(prepend, vec!['c', 'd'], vec!['a', 'b']),

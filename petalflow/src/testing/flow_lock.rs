@@ -6,9 +6,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
 
+use crate::flow::HasFlow;
 use crate::run::stored::Program;
 use crate::upgrade::{FlowLock, Locked, check_lock};
-use crate::{Durable, Flow, Launch, State};
+use crate::{Durable, Flow, State};
 
 /// Checks that stored threads of a flow can go on in this program: a test of one line, with a file that is committed.
 ///
@@ -51,9 +52,9 @@ use crate::{Durable, Flow, Launch, State};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
-/// The first argument is a flow: one that `flow!` made (`WriteEssay::default()`, where it has node values), a
-/// [`Graph`](crate::Graph), or a [`Launch`]. Several flows may share a file. A sub-flow is stored beside the flow around it,
-/// and locked by a line of its own.
+/// The first argument is a flow: one that `flow!` made, what its `new` makes (`WriteEssay::new()`, of a flow with node values;
+/// none of them need be given), or a [`Graph`](crate::Graph). Several flows may share a file. A sub-flow is stored beside the
+/// flow around it, and locked by a line of its own.
 ///
 /// # Panics
 ///
@@ -69,37 +70,16 @@ macro_rules! __assert_flow_lock {
     };
 }
 
-/// What can be locked: a flow, or the launch of one.
-#[doc(hidden)]
-pub trait Lockable {
-    type Flow: Flow<State: State<Storage = Durable>>;
-
-    fn flow(&self) -> &Self::Flow;
-}
-
-impl<F: Flow<State: State<Storage = Durable>>> Lockable for F {
-    type Flow = F;
-
-    fn flow(&self) -> &F {
-        self
-    }
-}
-
-impl<F: Flow<State: State<Storage = Durable>>> Lockable for Launch<F> {
-    type Flow = F;
-
-    fn flow(&self) -> &F {
-        self.flow_ref()
-    }
-}
-
 /// What the macro does.
 #[doc(hidden)]
 #[track_caller]
-pub fn check_flow_lock<L: Lockable>(flow: &L, path: &Path) {
+pub fn check_flow_lock<S>(flow: &impl HasFlow<Flow: Flow<State = S>>, path: &Path)
+where
+    S: State<Storage = Durable>,
+{
     let flow = flow.flow();
-    let program = Program::of::<<L::Flow as Flow>::State>(flow.stored_name(), &flow.wiring());
-    let state = <<L::Flow as Flow>::State as State>::NAME;
+    let program = Program::of::<S>(flow.stored_name(), &flow.wiring());
+    let state = S::NAME;
     let locked = Locked::new(state, program.version, program.outline);
     let write = std::env::var_os("PETALFLOW_LOCK").is_some_and(|value| value == "write");
     if let Err(problem) = check(&program.flow, locked, path, write) {

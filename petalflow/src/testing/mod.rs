@@ -44,7 +44,7 @@ pub use contract::StoreUnderTest;
 #[cfg(feature = "testing")]
 #[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub use crash::{Crashed, Crashes, Fault, Moment, Mortal, Script, Window, crashes};
-pub use flow_lock::{Lockable, check_flow_lock};
+pub use flow_lock::check_flow_lock;
 pub use reducer::check_reducer;
 
 #[doc(inline)]

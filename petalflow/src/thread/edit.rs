@@ -4,6 +4,26 @@ use crate::node::{Effects, Output};
 use crate::{BoxError, State};
 
 /// A change to a thread's state from outside: what a node could have returned, through the keys' reducers.
+///
+/// ```
+/// use petalflow::thread::Edit;
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// # thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// thread.update(Edit::new(ChatLines(vec!["by hand".into()]))).await?;
+/// let snapshot = thread.state().await?.expect("it has run");
+/// assert_eq!(snapshot.state.lines, ["hello", "1 so far", "by hand"]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Edit<S: State> {
     pub(crate) node: Option<String>,
     pub(crate) effects: Result<Effects<S>, BoxError>,

@@ -4,6 +4,26 @@ use crate::checkpoint::{CodecError, StoreError};
 use crate::interrupt::{AnswerError, Interrupt};
 
 /// Why a thread could not be read, changed or run on.
+///
+/// ```
+/// use petalflow::thread::ThreadError;
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// # thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// let error = thread.at(7).await.err().expect("there is none");
+/// assert!(matches!(error, ThreadError::UnknownCheckpoint { checkpoint: 7, .. }));
+/// assert_eq!(error.to_string(), "thread `ann` has no checkpoint 7");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThreadError {

@@ -1,21 +1,36 @@
 //! One thread.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use super::{
-    CheckpointInfo, Edit, HistoryQuery, Keep, Outcome, Paused, Snapshot, ThreadError, Threads,
+    CheckpointInfo, Edit, HistoryQuery, Keep, Outcome, Snapshot, ThreadError, ThreadRun, Threads,
 };
 use crate::checkpoint::{Address, Archive, Record};
-use crate::event::Events;
 use crate::interrupt::{AnswerError, Ask, Resume};
 use crate::run::stored::{self, Claimed, Command};
 use crate::run::{Begin, Start, StoredStart};
-use crate::{Flow, Namespace, Run, RunError, RunErrorKind, State};
+use crate::{Flow, Namespace, Run, RunError, State};
 
 /// One thread of a flow: what runs on it is remembered. Clones are handles to the same thread.
+///
+/// ```
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// let snapshot = thread.state().await?.expect("it has run");
+/// assert_eq!(snapshot.state.lines, ["hello", "1 so far"]);
+/// assert!(snapshot.is_finished());
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a thread does nothing before `run`"]
 pub struct Thread<F: Flow> {
     threads: Threads<F>,
@@ -72,6 +87,11 @@ impl<F: Flow> Thread<F> {
     /// # Errors
     ///
     /// When the thread waits for no such question, or for several: answer by id then, with [`resume`](Self::resume).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops the run at once, as with [`ThreadRun`]; until the answer has been written down the question
+    /// stays asked.
     pub async fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Outcome<F::State>, RunError> {
         let refused = |error| RunError::of_thread(error, self.threads.flow.name());
         let snapshot = self.state().await.map_err(refused)?;
@@ -121,6 +141,10 @@ impl<F: Flow> Thread<F> {
     /// # Errors
     ///
     /// When the store fails, or what it holds does not fit the program.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
     pub async fn state(&self) -> Result<Option<Snapshot<F::State>>, ThreadError> {
         self.snapshot(None).await
     }
@@ -130,6 +154,10 @@ impl<F: Flow> Thread<F> {
     /// # Errors
     ///
     /// When there is no such checkpoint, the store fails, or what it holds does not fit the program.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
     pub async fn at(&self, checkpoint: u64) -> Result<Snapshot<F::State>, ThreadError> {
         let snapshot = self.snapshot(Some(checkpoint)).await?;
         snapshot.ok_or_else(|| ThreadError::UnknownCheckpoint {
@@ -151,6 +179,10 @@ impl<F: Flow> Thread<F> {
     /// # Errors
     ///
     /// When the store fails, or what it holds cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
     pub async fn history(&self, query: HistoryQuery) -> Result<Vec<CheckpointInfo>, ThreadError> {
         /// How many are read at once.
         const PAGE: usize = 100;
@@ -185,6 +217,10 @@ impl<F: Flow> Thread<F> {
     /// When there is no such checkpoint, what a sub-flow knew then is not stored any more, the thread is busy, or the store
     /// fails. After a failure of the store, fork again before the thread is resumed: some of its sub-flows may have been
     /// taken back already.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future is like a failure of the store: fork again before the thread is resumed.
     pub async fn fork(&self, checkpoint: u64) -> Result<u64, ThreadError> {
         let archive = self.checked()?;
         let _claim = self.claim(&archive).await?;
@@ -196,7 +232,12 @@ impl<F: Flow> Thread<F> {
     ///
     /// # Errors
     ///
-    /// When there is no such checkpoint, what a sub-flow knew then is not stored any more, the other thread exists, one of the two is busy, or the store fails.
+    /// When there is no such checkpoint, what a sub-flow knew then is not stored any more, the other thread exists, one of the
+    /// two is busy, or the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread stays as it is.
     pub async fn fork_to(
         &self,
         checkpoint: u64,
@@ -215,12 +256,23 @@ impl<F: Flow> Thread<F> {
     ///
     /// # Errors
     ///
-    /// When the other thread exists, one of the two is busy, or the store fails.
+    /// When there is no such thread, the other one exists, one of the two is busy, or the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread stays as it is.
     pub async fn copy_to(&self, id: impl Into<Arc<str>>) -> Result<Self, ThreadError> {
         let other = Thread::new(self.threads.clone(), id.into());
         let (from, to) = (self.checked()?, other.checked()?);
+        if self.id == other.id {
+            // Claimed twice, it would wait for itself.
+            return Err(other.exists());
+        }
         let _claims = (self.claim(&from).await?, other.claim(&to).await?);
         other.must_be_new().await?;
+        if from.history("", None, 1).await?.is_empty() {
+            return Err(self.unknown());
+        }
         stored::copy(&from, &to).await?;
         Ok(other)
     }
@@ -229,10 +281,14 @@ impl<F: Flow> Thread<F> {
         if self.threads.store.namespaces(&self.id).await?.is_empty() {
             return Ok(());
         }
-        Err(ThreadError::Request(format!(
+        Err(self.exists())
+    }
+
+    fn exists(&self) -> ThreadError {
+        ThreadError::Request(format!(
             "there is a thread `{}` already; delete it first, or take another id",
             self.id
-        )))
+        ))
     }
 
     /// Changes the thread's state from outside, as one superstep, and says the number of the new checkpoint.
@@ -241,6 +297,10 @@ impl<F: Flow> Thread<F> {
     ///
     /// When the thread does not exist or is busy, a write is refused, an edit names an unknown node, or the store fails.
     /// Nothing is changed then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the thread as before the call or as after it.
     pub async fn update(&self, edit: Edit<F::State>) -> Result<u64, ThreadError> {
         let checkpoints = self.update_all(vec![vec![edit]]).await?;
         Ok(checkpoints.into_iter().next_back().unwrap_or_default())
@@ -251,7 +311,12 @@ impl<F: Flow> Thread<F> {
     ///
     /// # Errors
     ///
-    /// As [`update`](Self::update); when there is no superstep, or one without edits.
+    /// As [`update`](Self::update); when there is no superstep, or one without edits. What writes of an edit do to each other
+    /// is only seen when the superstep is reached: those before it are kept then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the thread as it was after one of the supersteps, or before the first.
     pub async fn update_all(
         &self,
         supersteps: Vec<Vec<Edit<F::State>>>,
@@ -266,6 +331,10 @@ impl<F: Flow> Thread<F> {
     /// # Errors
     ///
     /// When the thread is busy or the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves every checkpoint that is kept, and may leave some that are not.
     pub async fn prune(&self, keep: Keep) -> Result<(), ThreadError> {
         let archive = self.checked()?;
         let _claim = self.claim(&archive).await?;
@@ -277,6 +346,10 @@ impl<F: Flow> Thread<F> {
     /// # Errors
     ///
     /// When the thread is busy or the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the thread as before the call or as after it.
     pub async fn delete(&self) -> Result<(), ThreadError> {
         let archive = self.checked()?;
         let _claim = self.claim(&archive).await?;
@@ -318,88 +391,4 @@ pub(crate) fn check_id(id: &str) -> Result<(), ThreadError> {
         )));
     }
     Ok(())
-}
-
-/// A run on a thread: a future of its [`Outcome`], or a stream of [events](Self::events).
-///
-/// Nothing happens before it is polled.
-///
-/// # Cancel safety
-///
-/// Dropping it stops the run at once, as with [`Run`]; the thread can be resumed from its last checkpoint.
-#[must_use = "a run does nothing before it is awaited"]
-pub struct ThreadRun<F: Flow>(Run<F>);
-
-impl<F: Flow> std::fmt::Debug for ThreadRun<F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("ThreadRun").field(&self.0).finish()
-    }
-}
-
-impl<F: Flow> ThreadRun<F> {
-    /// The run as a stream of what happens in it. The stream drives the run: dropping it stops the run.
-    ///
-    /// # Panics
-    ///
-    /// If the run has been polled already.
-    pub fn events(self) -> Events<F> {
-        self.0.events()
-    }
-
-    /// Lets a new input drop what the thread waits for: questions, and what their siblings had finished. To be said before
-    /// the run is polled; it changes nothing where nothing waits, and nothing for [`Thread::resume`].
-    ///
-    /// ```
-    /// use petalflow::checkpoint::MemoryStore;
-    /// use petalflow::prelude::*;
-    ///
-    /// #[state]
-    /// struct Post {
-    ///     #[key(input)]
-    ///     text: String,
-    /// }
-    ///
-    /// #[node(Post)]
-    /// async fn publish(text: &str) {
-    ///     println!("{text}");
-    /// }
-    ///
-    /// flow!(Publish(Post) { publish; interrupt before publish; });
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> petalflow::Result<()> {
-    /// let thread = Publish::new().store(&MemoryStore::new()).thread("post");
-    /// let paused = thread.run("frist".to_string()).await?;
-    /// assert_eq!(paused.interrupts().len(), 1);
-    ///
-    /// assert!(thread.run("first".to_string()).await.is_err(), "somebody is looking at it");
-    /// let paused = thread.run("first".to_string()).discard_pending().await?;
-    /// assert_eq!(paused.state().text, "first");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn discard_pending(self) -> Self {
-        ThreadRun(self.0.discard_pending())
-    }
-}
-
-impl<F: Flow> Future for ThreadRun<F> {
-    type Output = Result<Outcome<F::State>, RunError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let result = std::task::ready!(Pin::new(&mut self.0).poll(cx));
-        Poll::Ready(match result {
-            Ok(state) => Ok(Outcome::Finished(state)),
-            Err(error) => match error.kind() {
-                RunErrorKind::Interrupted { interrupts } => {
-                    let interrupts = interrupts.clone();
-                    match error.into_state() {
-                        Some(state) => Ok(Outcome::Paused(Paused { state, interrupts })),
-                        None => unreachable!("a run that is interrupted has a state"),
-                    }
-                }
-                _ => Err(error),
-            },
-        })
-    }
 }

@@ -3,9 +3,30 @@
 use std::fmt;
 
 use crate::State;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, write_all};
 
 /// What a thread's run comes to: its end, or questions.
+///
+/// ```
+/// use petalflow::thread::Outcome;
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Post { #[key(input)] text: String }
+/// # #[node(Post)]
+/// # async fn publish(text: &str) { println!("{text}"); }
+/// # flow!(Publish(Post) { publish; interrupt before publish; });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let paused = thread.run("hello".to_string()).await?;
+/// match paused {
+///     Outcome::Finished(post) => println!("published: {}", post.text),
+///     Outcome::Paused(paused) => assert_eq!(paused.interrupts[0].node, "publish"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "the run may have stopped to ask something"]
 pub enum Outcome<S: State> {
@@ -16,6 +37,25 @@ pub enum Outcome<S: State> {
 }
 
 /// A run that waits for people. As an error, it says for what.
+///
+/// ```
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Post { #[key(input)] text: String }
+/// # #[node(Post)]
+/// # async fn publish(text: &str) { println!("{text}"); }
+/// # flow!(Publish(Post) { publish; interrupt before publish; });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let paused = thread.run("hello".to_string()).await?;
+/// let paused = paused.finished().err().expect("somebody is asked");
+/// assert_eq!(paused.state.text, "hello");
+/// assert_eq!(paused.to_string(), "the run has not ended: node `publish` waits for an approval before it runs");
+/// # Ok(())
+/// # }
+/// ```
 pub struct Paused<S: State> {
     /// The state at the last barrier.
     pub state: S,
@@ -64,11 +104,7 @@ impl<S: State> fmt::Debug for Paused<S> {
 impl<S: State> fmt::Display for Paused<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the run has not ended: ")?;
-        for (place, interrupt) in self.interrupts.iter().enumerate() {
-            let comma = if place > 0 { ", " } else { "" };
-            write!(f, "{comma}{interrupt}")?;
-        }
-        Ok(())
+        write_all(&self.interrupts, f)
     }
 }
 

@@ -6,6 +6,26 @@ use std::num::NonZeroU64;
 /// anything: the thread goes on from a checkpoint, the nodes after it run again, and what `once` recorded is not done again.
 /// So that its record is found by the same task, [`once`](crate::Context::once) first sees to it that the checkpoint which
 /// its superstep began from is durable, and so does a flow inside the flow before it writes its own.
+///
+/// ```
+/// use petalflow::thread::{Durability, HistoryQuery};
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// // One checkpoint at the end, where there would be one for the input and one per superstep.
+/// let threads = Talk::new().store(&MemoryStore::new()).durability(Durability::Exit);
+/// let thread = threads.thread("ann");
+/// thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// assert_eq!(thread.history(HistoryQuery::all()).await?.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Durability {
     /// Each superstep's checkpoint is durable before the next superstep begins. A crash costs the superstep that was under
@@ -22,6 +42,25 @@ pub enum Durability {
 }
 
 /// What to do with a run on a thread that another run is working on.
+///
+/// ```
+/// use petalflow::thread::OnBusy;
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let threads = Talk::new().store(&MemoryStore::new()).on_busy(OnBusy::Queue);
+/// let thread = threads.thread("ann");
+/// let (one, other) = tokio::join!(thread.run(vec!["hello".to_string()]), thread.run(vec!["hi".to_string()]));
+/// assert_eq!(one?.state().lines.len() + other?.state().lines.len(), 2 + 4);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnBusy {
     /// The run is refused with [`Busy`](super::ThreadError::Busy).

@@ -6,6 +6,26 @@ use crate::interrupt::Interrupt;
 use crate::{NodeError, State};
 
 /// A thread at one of its checkpoints.
+///
+/// ```
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Post { #[key(input)] text: String }
+/// # #[node(Post)]
+/// # async fn publish(text: &str) { println!("{text}"); }
+/// # flow!(Publish(Post) { publish; interrupt before publish; });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// let _ = thread.run("hello".to_string()).await?;
+/// let snapshot = thread.state().await?.expect("it has run");
+/// assert_eq!((snapshot.state.text.as_str(), snapshot.info.superstep), ("hello", 0));
+/// assert_eq!(snapshot.tasks[0].node, "publish");
+/// assert!(!snapshot.is_finished(), "somebody is asked");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Snapshot<S: State> {
@@ -20,6 +40,28 @@ pub struct Snapshot<S: State> {
 }
 
 /// What is known of a checkpoint without its state.
+///
+/// ```
+/// use petalflow::checkpoint::Cause;
+/// use petalflow::thread::HistoryQuery;
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// # thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// // Newest first.
+/// let history = thread.history(HistoryQuery::all()).await?;
+/// assert_eq!(history.iter().map(|info| info.cause).collect::<Vec<_>>(), [Cause::Superstep, Cause::Input]);
+/// assert_eq!((history[1].superstep, &history[1].next[..]), (0, &["reply".to_string()][..]));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckpointInfo {
@@ -44,6 +86,25 @@ pub struct CheckpointInfo {
 }
 
 /// A task that runs next.
+///
+/// ```
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Post { #[key(input)] text: String }
+/// # #[node(Post)]
+/// # async fn publish(text: &str) { println!("{text}"); }
+/// # flow!(Publish(Post) { publish; interrupt before publish; });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let _ = thread.run("hello".to_string()).await?;
+/// let snapshot = thread.state().await?.expect("it has run");
+/// let task = &snapshot.tasks[0];
+/// assert_eq!((task.node.as_str(), task.finished), ("publish", false));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskState {
@@ -87,6 +148,26 @@ impl CheckpointInfo {
 }
 
 /// Which checkpoints to list.
+///
+/// ```
+/// use petalflow::checkpoint::Cause;
+/// use petalflow::thread::HistoryQuery;
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// # thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// let begun = thread.history(HistoryQuery::all().cause(Cause::Input).limit(10)).await?;
+/// assert_eq!((begun.len(), begun[0].turn), (1, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HistoryQuery {
     pub(crate) before: Option<u64>,

@@ -8,6 +8,28 @@ use crate::checkpoint::{Protection, Store, ThreadInfo, ThreadQuery};
 use crate::run::Settings;
 
 /// A flow with a store: its threads. Made by [`Launch::store`](crate::Launch::store).
+///
+/// ```
+/// use petalflow::checkpoint::ThreadQuery;
+/// use petalflow::thread::Durability;
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let threads = Talk::new().store(&MemoryStore::new()).durability(Durability::Async);
+/// for person in ["ann", "bob"] {
+///     threads.thread(person).run(vec!["hello".to_string()]).await?.finished()?;
+/// }
+/// let known = threads.list(ThreadQuery::default()).await?;
+/// assert_eq!(known.iter().map(|thread| &*thread.id).collect::<Vec<_>>(), ["ann", "bob"]);
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a thread does nothing before `run`"]
 pub struct Threads<F: Flow> {
     pub(super) flow: Arc<F>,
@@ -91,6 +113,10 @@ impl<F: Flow> Threads<F> {
     /// # Errors
     ///
     /// When the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
     pub async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError> {
         Ok(self.store.threads(query).await?)
     }

@@ -53,7 +53,56 @@ pub(crate) fn read<T: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Re
     let tool = &spec.name;
     let mut arguments = object(tool, arguments)?;
     drop_nulls(&spec.parameters, &mut arguments);
-    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| misfit(tool, &error))
+    let mut arguments = Value::Object(arguments);
+    let second = has_floats(&arguments).then(|| arguments.clone());
+    let read = serde_path_to_error::deserialize(arguments.take());
+    let error = match read {
+        Ok(read) => return Ok(read),
+        Err(error) => misfit(tool, &error),
+    };
+    // To JSON Schema, and so to models, `3.0` is an integer.
+    let whole = second
+        .map(whole_numbers)
+        .map(serde_path_to_error::deserialize);
+    whole.and_then(Result::ok).ok_or(error)
+}
+
+/// Whether there are numbers in it that are whole and do not look so.
+fn has_floats(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.as_f64().and_then(whole).is_some() && number.is_f64(),
+        Value::Array(items) => items.iter().any(has_floats),
+        Value::Object(fields) => fields.values().any(has_floats),
+        _ => false,
+    }
+}
+
+/// The same with numbers that are whole written so.
+fn whole_numbers(value: Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => match number.as_f64().and_then(whole) {
+            Some(number) => number.into(),
+            None => Value::Number(number),
+        },
+        Value::Array(items) => items.into_iter().map(whole_numbers).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            fields
+                .map(|(name, value)| (name, whole_numbers(value)))
+                .collect()
+        }
+        other => other,
+    }
+}
+
+/// The integer that a number is, if all integers of its size are numbers.
+fn whole(number: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "it is whole, and not as large"
+    )]
+    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
 }
 
 /// The object that arguments are. None at all is an empty one, and text may be an object that was written as text.

@@ -1,10 +1,12 @@
 //! Questions to people.
 
+use std::time::Duration;
+
 use petalflow::checkpoint::MemoryStore;
-use petalflow::interrupt::{Answer, Ask};
+use petalflow::interrupt::{Answer, Ask, Expiry, Interrupt, InterruptKind};
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Outcome, ThreadError, Threads};
-use petalflow::{EventKind, NodeError};
+use petalflow::{EventKind, Flow, Launch, NodeError};
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Trace, both, list, twin};
@@ -473,4 +475,104 @@ async fn c73_a_question_without_a_store_says_what_to_do() {
         error.to_string().contains(".store(&store).thread(id)"),
         "{error}"
     );
+}
+
+#[derive(Serialize, Deserialize)]
+struct Bid;
+
+/// Real time: what expires is stored, and may be looked at by another process.
+const SOON: Duration = Duration::from_millis(20);
+
+impl Ask for Bid {
+    type Answer = String;
+    const NAME: &'static str = "bid";
+
+    fn expires(&self) -> Option<Expiry<String>> {
+        Some(Expiry {
+            after: SOON,
+            answer: "nothing".into(),
+        })
+    }
+}
+
+#[node(Texts)]
+async fn bids(cx: Context) -> petalflow::Result<TextsXs> {
+    let bid = cx.ask(Bid).await?;
+    Ok(TextsXs(vec![format!(
+        "{bid}, {}",
+        cx.ask(prompt("then")).await?
+    )]))
+}
+
+#[node(Texts)]
+async fn waits(cx: Context) -> petalflow::Result<TextsXs> {
+    Ok(TextsXs(vec![cx.ask(Bid).await?]))
+}
+
+flow!(BidOnce(Texts) { bids });
+
+twin!(Auction(Texts) { START -> bids & waits; } nodes: bids, waits);
+twin! {
+    AuctionInside(Texts) {
+        node inside: BidOnce { in: || Vec::new(), out: |texts: Texts| TextsXs(texts.xs) };
+        START -> inside & waits;
+    }
+    nodes: inside = |b| b.subflow("inside", BidOnce, |_: &Texts| Vec::new().into(), |texts: Texts| TextsXs(texts.xs)), waits
+}
+
+fn names(interrupts: &[Interrupt]) -> Vec<String> {
+    let name = |interrupt: &Interrupt| match &interrupt.kind {
+        InterruptKind::Ask { name, .. } => name.clone(),
+        kind => format!("{kind:?}"),
+    };
+    interrupts.iter().map(name).collect()
+}
+
+/// A question that nobody has answered in time answers itself when the thread is resumed, and what nodes did with that stands.
+async fn answers_itself<F: Flow<State = Texts>>(launch: Launch<F>) -> Texts {
+    let thread = launch.store(&MemoryStore::new()).thread("t");
+    let outcome = thread.run(list([])).await.unwrap();
+    assert_eq!(names(outcome.interrupts()), ["bid", "bid"]);
+    let bids = outcome.interrupts().to_vec();
+    tokio::time::sleep(SOON + Duration::from_millis(5)).await;
+    let outcome = thread.resume(()).await.unwrap();
+    assert_eq!(names(outcome.interrupts()), ["prompt"]);
+    let snapshot = thread.state().await.unwrap().unwrap();
+    assert_eq!(snapshot.interrupts, outcome.interrupts());
+    for bid in &bids {
+        let late = thread
+            .resume(bid.answer::<Bid>("much".into()).unwrap())
+            .await;
+        let error = late.unwrap_err();
+        assert!(error.to_string().contains("does not wait for"), "{error}");
+    }
+    let outcome = thread.answer::<Prompt>("so be it".into()).await.unwrap();
+    let texts = outcome.finished().unwrap();
+    assert_eq!(texts.xs, ["nothing, so be it", "nothing"]);
+    texts
+}
+
+#[tokio::test]
+async fn a_question_that_answered_itself_can_not_be_answered_any_more() {
+    both!(Auction, |launch| answers_itself(launch).await);
+    both!(AuctionInside, |launch| answers_itself(launch).await);
+}
+
+#[tokio::test]
+async fn an_answer_counts_until_the_thread_is_resumed_without_it() {
+    both!(Auction, |launch| {
+        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let outcome = thread.run(list([])).await.unwrap();
+        let [first, _] = outcome.interrupts() else {
+            panic!("{outcome:?}")
+        };
+        tokio::time::sleep(SOON + Duration::from_millis(5)).await;
+        let answer = first.answer::<Bid>("just in time".into()).unwrap();
+        let outcome = thread.resume(answer).await.unwrap();
+        assert_eq!(names(outcome.interrupts()), ["prompt"]);
+        let outcome = thread.answer::<Prompt>("done".into()).await.unwrap();
+        let texts = outcome.finished().unwrap();
+        assert_eq!(texts.xs, ["just in time, done", "nothing"]);
+        texts
+    });
 }

@@ -2,7 +2,7 @@
 
 use petalflow::checkpoint::{Address, Cause, MemoryStore, Store, StoredWrite, ThreadQuery};
 use petalflow::prelude::*;
-use petalflow::thread::{HistoryQuery, Keep, Thread, ThreadError};
+use petalflow::thread::{HistoryQuery, Keep, OnBusy, Thread, ThreadError};
 use petalflow::{Flow, TaskId};
 
 use crate::support::{Log, LogXs, appending, both, list, twin};
@@ -216,4 +216,18 @@ async fn c94_pruning_keeps_the_newest_of_each_flow_and_a_copy_has_all() {
         thread.run(list([])).await.unwrap().finished().unwrap();
         state.state
     });
+}
+
+#[tokio::test]
+async fn c94_a_copy_of_no_thread_or_onto_itself_is_refused() {
+    let store = MemoryStore::new();
+    let threads = Nest::new().store(&store).on_busy(OnBusy::Queue);
+    let thread = threads.thread("t");
+    let unknown = thread.copy_to("copy").await.unwrap_err();
+    assert!(matches!(unknown, ThreadError::Unknown { .. }), "{unknown}");
+    thread.run(list([])).await.unwrap().finished().unwrap();
+    // It does not wait for itself.
+    let itself = thread.copy_to("t").await.unwrap_err();
+    assert!(itself.to_string().contains("there is a thread `t` already"));
+    assert_eq!(threads.list(ThreadQuery::default()).await.unwrap().len(), 1);
 }

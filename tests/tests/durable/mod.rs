@@ -12,6 +12,7 @@ mod kept;
 mod killed;
 mod outage;
 mod pending;
+mod protected;
 mod streams;
 mod time_travel;
 mod turns;

@@ -246,3 +246,81 @@ async fn c99_a_functional_run_tells_each_step_and_then_the_whole() {
         told
     });
 }
+
+#[state]
+#[derive(Clone, Debug, PartialEq)]
+struct Chapter {
+    #[key(append)]
+    lines: Vec<String>,
+}
+
+#[node(Chapter)]
+async fn draft() -> ChapterLines {
+    ChapterLines(list(["draft"]))
+}
+
+#[node(Chapter)]
+async fn polish() -> ChapterLines {
+    ChapterLines(list(["polish"]))
+}
+
+/// A state that cannot be copied, between two that can.
+#[state]
+struct Section {
+    #[key(default)]
+    lines: usize,
+}
+
+flow!(WriteChapter(Chapter) { draft -> polish });
+flow! {
+    WriteSection(Section) {
+        node chapter: WriteChapter { in: || (), out: |chapter: Chapter| SectionLines(chapter.lines.len()) };
+        chapter;
+    }
+}
+
+twin! {
+    Book(Log) {
+        node section: WriteSection { in: || (), out: |section: Section| LogXs(vec![section.lines.to_string()]) };
+        a -> section;
+    }
+    nodes: a, section = |b| b.subflow("section", WriteSection, |_: &Log| ().into(), |section: Section| LogXs(vec![section.lines.to_string()]))
+}
+
+#[tokio::test]
+async fn c81_the_values_of_flows_inside_are_told_under_their_namespace() {
+    both!(Book, |launch| {
+        let lines = |event: Event<Log>| {
+            let told = match (&event.kind, event.nested::<Chapter>()) {
+                (EventKind::Values { state }, _) => state.xs.join(" "),
+                (_, Some(inner)) => match &inner.kind {
+                    EventKind::Values { state } => state.lines.join(" "),
+                    kind => kind.name().into(),
+                },
+                _ => panic!("{event:?}"),
+            };
+            std::future::ready(format!("{} `{}` {told}", event.superstep, event.namespace))
+        };
+        let expected = [
+            "0 `` i",
+            "1 `` i a",
+            "1 `section/chapter` draft",
+            "2 `section/chapter` draft polish",
+            "2 `` i a 2",
+        ];
+        let run = launch.clone().run(list(["i"])).events().values();
+        let unstored: Vec<_> = run.then(lines).collect().await;
+        assert_eq!(unstored, expected);
+        let thread = launch.clone().store(&MemoryStore::new()).thread("t");
+        let stored = thread.run(list(["i"])).events().values();
+        assert_eq!(stored.then(lines).collect::<Vec<_>>().await, expected);
+        // Who does not ask for states is told none, of the flows inside either.
+        let all: Vec<_> = launch.run(list(["i"])).events().collect().await;
+        let states = all.iter().filter(|event| match &event.kind {
+            EventKind::Nested(nested) => nested.name() == "values",
+            kind => kind.name() == "values",
+        });
+        assert_eq!(states.count(), 0);
+        unstored
+    });
+}

@@ -1,10 +1,10 @@
 //! Going back, going elsewhere, changing what is.
 
 use petalflow::checkpoint::MemoryStore;
-use petalflow::thread::{Edit, HistoryQuery, Keep};
+use petalflow::prelude::*;
+use petalflow::thread::{Edit, HistoryQuery, Keep, ThreadError};
 
 use crate::support::{Log, LogXs, Trace, appending, both, list, twin};
-use petalflow::prelude::*;
 
 appending! { a b c }
 
@@ -38,7 +38,10 @@ async fn c76_a_fork_of_the_last_checkpoint_has_nothing_to_do_and_one_of_an_older
         let log = other.resume(()).await.unwrap().finished().unwrap();
         assert_eq!(log.xs, ["i", "a", "b", "c"]);
         thread.prune(Keep::last(2)).await.unwrap();
-        assert!(thread.at(1).await.is_err());
+        assert!(matches!(
+            thread.at(1).await,
+            Err(ThreadError::UnknownCheckpoint { checkpoint: 1, .. })
+        ));
         assert_eq!(thread.state().await.unwrap().unwrap().state.xs.len(), 5);
         log
     });

@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 use petalflow::checkpoint::{Claim, PostgresOptions, PostgresStore, Store, StoreError};
 use petalflow::testing::{StoreUnderTest, store_contract};
 
-use super::other_process::{OtherProcess, given_server};
-use super::servers::{Postgres, fresh_name};
-use super::shared::{ESSAY, append, append_many, busy, checkpoint, contend, is_away, is_back};
+use super::servers::{Found, Postgres, fresh_name};
+use super::shared::{
+    ESSAY, ServerStore, append, busy, checkpoint, granted_within, is_away, is_back,
+    other_process_tests,
+};
 
 store_contract! {
     contract, async || {
@@ -21,9 +23,24 @@ store_contract! {
     }
 }
 
+impl ServerStore for PostgresStore {
+    const TESTS: &'static str = "stores::postgres";
+    const FREE_WITHIN: Duration = Duration::from_secs(5);
+
+    fn server() -> Found<&'static str> {
+        Postgres::shared().map(|server| server.url.as_str())
+    }
+
+    async fn open(url: &str, schema: &str) -> Result<Self, StoreError> {
+        let options = PostgresOptions::new(url).schema(schema).pool_size(4);
+        PostgresStore::connect_with(options).await
+    }
+}
+
+other_process_tests!(PostgresStore);
+
 async fn open(url: &str, schema: &str) -> Result<PostgresStore, StoreError> {
-    let options = PostgresOptions::new(url).schema(schema).pool_size(4);
-    PostgresStore::connect_with(options).await
+    <PostgresStore as ServerStore>::open(url, schema).await
 }
 
 /// The shared server, or none and a word about it.
@@ -130,65 +147,6 @@ async fn a_claim_ends_with_the_last_clone_of_its_store() {
     assert_eq!(other.claim("essay", "two").await.unwrap(), busy("one"));
     drop(clone);
     granted_within(&other, Duration::from_secs(5)).await;
-}
-
-async fn granted_within(store: &PostgresStore, longest: Duration) {
-    let begin = Instant::now();
-    while store.claim("essay", "two").await.unwrap() != Claim::Granted {
-        assert!(begin.elapsed() < longest, "still busy after {longest:?}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
-
-#[tokio::test]
-async fn a_killed_process_has_no_claims() {
-    let Some(server) = shared() else { return };
-    let schema = fresh_name("killed");
-    let store = open(&server.url, &schema).await.unwrap();
-    let mut process = OtherProcess::start(
-        "stores::postgres::other_process_claims",
-        &format!("{} {schema}", server.url),
-    );
-    process.wait_for("claimed");
-    assert_eq!(store.claim("essay", "two").await.unwrap(), busy("one"));
-    process.kill();
-    granted_within(&store, Duration::from_secs(5)).await;
-}
-
-/// Opens the store that the first process has named.
-async fn given_store() -> Option<PostgresStore> {
-    let server = given_server()?;
-    let (url, schema) = server.split_once(' ')?;
-    Some(open(url, schema).await.unwrap())
-}
-
-#[tokio::test]
-async fn other_process_claims() {
-    let Some(store) = given_store().await else {
-        return;
-    };
-    assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
-    println!("claimed");
-    std::future::pending::<()>().await;
-}
-
-#[tokio::test]
-async fn processes_that_contend_lose_nothing() {
-    let Some(server) = shared() else { return };
-    let schema = fresh_name("contend");
-    let store = open(&server.url, &schema).await.unwrap();
-    let process = OtherProcess::start(
-        "stores::postgres::other_process_appends",
-        &format!("{} {schema}", server.url),
-    );
-    contend(&store, process).await;
-}
-
-#[tokio::test]
-async fn other_process_appends() {
-    if let Some(store) = given_store().await {
-        append_many(&store).await;
-    }
 }
 
 #[tokio::test]

@@ -8,9 +8,10 @@ use petalflow::checkpoint::{
 };
 use petalflow::testing::{StoreUnderTest, store_contract};
 
-use super::other_process::{OtherProcess, given_server};
-use super::servers::{Redis, fresh_name};
-use super::shared::{ESSAY, append, append_many, busy, checkpoint, contend, is_away, is_back};
+use super::servers::{Found, Redis, fresh_name};
+use super::shared::{
+    ESSAY, ServerStore, append, busy, checkpoint, is_away, is_back, other_process_tests,
+};
 
 store_contract! {
     contract, async || {
@@ -27,9 +28,24 @@ store_contract! {
 /// How long claims last here.
 const LASTS: Duration = Duration::from_millis(1500);
 
+impl ServerStore for RedisStore {
+    const TESTS: &'static str = "stores::redis";
+    const FREE_WITHIN: Duration = LASTS.saturating_mul(2);
+
+    fn server() -> Found<&'static str> {
+        Redis::shared().map(|server| server.url.as_str())
+    }
+
+    async fn open(url: &str, prefix: &str) -> Result<Self, StoreError> {
+        let options = RedisOptions::new(url).prefix(prefix).claim_lasts(LASTS);
+        RedisStore::connect_with(options).await
+    }
+}
+
+other_process_tests!(RedisStore);
+
 async fn open(url: &str, prefix: &str) -> Result<RedisStore, StoreError> {
-    let options = RedisOptions::new(url).prefix(prefix).claim_lasts(LASTS);
-    RedisStore::connect_with(options).await
+    <RedisStore as ServerStore>::open(url, prefix).await
 }
 
 /// The shared server, or none and a word about it.
@@ -84,61 +100,6 @@ async fn connections_that_were_cut_are_made_anew() {
     for seq in 2..20 {
         command(&server.url, &["CLIENT", "KILL", "TYPE", "normal"]).await;
         append(&store, seq, Some(seq - 1)).await.unwrap();
-    }
-}
-
-#[tokio::test]
-async fn a_killed_process_has_no_claims_after_their_time() {
-    let Some(server) = shared() else { return };
-    let prefix = fresh_name("killed");
-    let store = open(&server.url, &prefix).await.unwrap();
-    let mut process = OtherProcess::start(
-        "stores::redis::other_process_claims",
-        &format!("{} {prefix}", server.url),
-    );
-    process.wait_for("claimed");
-    assert_eq!(store.claim("essay", "two").await.unwrap(), busy("one"));
-    process.kill();
-    let begin = Instant::now();
-    while store.claim("essay", "two").await.unwrap() != Claim::Granted {
-        assert!(begin.elapsed() < LASTS * 2, "still busy");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
-/// Opens the store that the first process has named.
-async fn given_store() -> Option<RedisStore> {
-    let server = given_server()?;
-    let (url, prefix) = server.split_once(' ')?;
-    Some(open(url, prefix).await.unwrap())
-}
-
-#[tokio::test]
-async fn other_process_claims() {
-    let Some(store) = given_store().await else {
-        return;
-    };
-    assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
-    println!("claimed");
-    std::future::pending::<()>().await;
-}
-
-#[tokio::test]
-async fn processes_that_contend_lose_nothing() {
-    let Some(server) = shared() else { return };
-    let prefix = fresh_name("contend");
-    let store = open(&server.url, &prefix).await.unwrap();
-    let process = OtherProcess::start(
-        "stores::redis::other_process_appends",
-        &format!("{} {prefix}", server.url),
-    );
-    contend(&store, process).await;
-}
-
-#[tokio::test]
-async fn other_process_appends() {
-    if let Some(store) = given_store().await {
-        append_many(&store).await;
     }
 }
 

@@ -1,12 +1,12 @@
 //! What the user sees: the type, its functions, and that it is a flow.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::Visibility;
-use syn::ext::IdentExt as _;
+use syn::spanned::Spanned as _;
 
 use super::{Cx, builder, docs, gates};
-use crate::types;
+use crate::paths::of_its_own;
 
 /// The flow's type.
 pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
@@ -23,29 +23,11 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
             #vis struct #name <> { #fields }
         };
     }
-    if is_like_a_key(cx) {
-        return apart(cx, &docs);
-    }
-    // From its first token to its last it is where the name stands: there rustc says that the name is taken. It still comes from
-    // a macro, so that no lint takes it for the user's.
-    let item = quote_spanned!(Span::call_site().located_at(name.span())=> struct #name;);
-    quote! {
-        #(#attrs)*
-        #docs
-        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
-        #vis #item
-    }
+    apart(cx, &docs)
 }
 
-/// Whether the state may have a type of this name: its keys' types, input and update are named state + something.
-fn is_like_a_key(cx: &Cx<'_>) -> bool {
-    let state = types::last_segment(cx.state).map(|segment| segment.ident.unraw().to_string());
-    let name = cx.name.unraw().to_string();
-    state.is_some_and(|state| name.starts_with(&state))
-}
-
-/// The flow's type in a module of its own, so that all but the import means this type where there is another of its name:
-/// then the import is the only mistake.
+/// The flow's type in a module of its own, which no other flow has, so that all but the import means this type where there is
+/// another of its name: then the import is the only mistake.
 fn apart(cx: &Cx<'_>, docs: &TokenStream) -> TokenStream {
     let Cx {
         attrs, vis, name, ..
@@ -53,13 +35,17 @@ fn apart(cx: &Cx<'_>, docs: &TokenStream) -> TokenStream {
     let (module, cfgs, reach) = (module(cx), cx.cfgs(), from_within(vis));
     let (of_docs, of_type): (Vec<_>, Vec<_>) =
         attrs.iter().partition(|attr| attr.path().is_ident("doc"));
-    // All of it stands where the name does: there rustc says that the name is taken.
+    // From its first token to its last it is where the name stands: there rustc says that the name is taken. The source is
+    // somewhere else, or rustc would show how to write `as` behind the name. All of it still comes from a macro, so that no
+    // lint takes it for the user's.
     let place = Span::call_site().located_at(name.span());
-    let (path, last) = (
-        Ident::new(&module.to_string(), place),
-        Ident::new_raw(&name.unraw().to_string(), place),
-    );
-    let import = quote_spanned!(place=> use #path::#last;);
+    let mut path = module.clone();
+    let mut source = Ident::clone(name);
+    let mut target = source.clone();
+    path.set_span(place);
+    source.set_span(Span::call_site().located_at(cx.state.span()));
+    target.set_span(place);
+    let import = quote_spanned!(place=> use #path::#source as #target;);
     quote! {
         #(#cfgs)*
         #[allow(non_snake_case)]
@@ -79,7 +65,7 @@ fn apart(cx: &Cx<'_>, docs: &TokenStream) -> TokenStream {
 }
 
 fn module(cx: &Cx<'_>) -> Ident {
-    format_ident!("__petalflow_{}", cx.name, span = Span::call_site())
+    of_its_own(cx.name)
 }
 
 /// The same visibility, said one module further in.
@@ -104,23 +90,18 @@ fn from_within(vis: &Visibility) -> TokenStream {
     }
 }
 
-/// What makes the flow's name mean its type in the code that follows.
+/// What makes [`Cx::own`] mean the flow's type in the code that follows.
 pub(super) fn own_name(cx: &Cx<'_>) -> TokenStream {
-    if cx.values().next().is_some() || !is_like_a_key(cx) {
+    if cx.values().next().is_some() {
         return TokenStream::new();
     }
-    let (module, name) = (module(cx), cx.name);
-    quote! {
-        #[allow(unused_imports)]
-        use #module::#name;
-    }
+    let (module, name, own) = (module(cx), cx.name, cx.own());
+    quote!(type #own = #module::#name;)
 }
 
 /// `run`, `new`, `topology`, `mermaid`, `dot`.
 pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
-    let Cx {
-        krate, name, state, ..
-    } = cx;
+    let (Cx { krate, state, .. }, name) = (cx, cx.own());
     let exists = quote!(where for<'__b> #state: __petalflow::StateFor<'__b>);
     let launch = if cx.values().next().is_some() {
         builder::code(cx)
@@ -173,9 +154,7 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
 
 /// The flow for the engine.
 pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
-    let Cx {
-        krate, name, state, ..
-    } = cx;
+    let (Cx { krate, state, .. }, name) = (cx, cx.own());
     let stored = cx.stored.map(|stored| {
         quote! {
             fn stored_name(&self) -> &str {

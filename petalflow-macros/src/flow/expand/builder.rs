@@ -175,6 +175,13 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 self.0.edit(#fill)
             }
         }
+        #[automatically_derived]
+        impl<#params> __petalflow::HasFlow for #builder<#all> where #exists {
+            type Flow = #name;
+            fn flow(&self) -> &#name {
+                __petalflow::HasFlow::flow(&self.0)
+            }
+        }
         #at_once
     }
 }

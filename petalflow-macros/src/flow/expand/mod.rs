@@ -14,7 +14,7 @@ mod subflow;
 mod tables;
 
 use petalflow_graph::{Analysis, Graph};
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, LitStr, Type, Visibility};
 
@@ -78,6 +78,15 @@ impl Cx<'_> {
             .iter()
             .filter(|attr| attr.path().is_ident("cfg"))
             .collect()
+    }
+
+    /// The flow's type, by a name that means it in its own code whatever else has its name.
+    fn own(&self) -> Ident {
+        if self.values().next().is_some() {
+            self.name.clone()
+        } else {
+            Ident::new("__Flow", Span::call_site().located_at(self.name.span()))
+        }
     }
 
     /// The node values: their places, names, types and default values.

@@ -9,10 +9,8 @@ use crate::flow::model::Kind;
 
 /// What names the nodes, and what their types say.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let Cx {
-        name, state, model, ..
-    } = cx;
-    let (span, alias) = (state.span(), alias(cx));
+    let Cx { state, model, .. } = cx;
+    let (span, alias, name) = (state.span(), alias(cx), cx.own());
     // Underlined as the user's state wherever it is named: one that is no state is one error, and has no type for what follows.
     let mut code = quote_spanned! {span=>
         type #alias = <#state as __petalflow::IsState>::State;
@@ -53,7 +51,7 @@ fn spec(cx: &Cx<'_>, place: usize) -> TokenStream {
 
 /// The state as written, by a name that may stand anywhere: what cannot be said of a type that is no state is not asked.
 pub(super) fn over(cx: &Cx<'_>) -> TokenStream {
-    let name = cx.name;
+    let name = cx.own();
     quote!(<#name as __Over>::State)
 }
 

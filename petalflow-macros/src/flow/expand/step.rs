@@ -39,7 +39,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let all = Ident::new("__All", Span::call_site());
     code.extend(dispatch(cx, &all, &arms, size, 0, &level, &quote!(())));
     let (head, result, exists) = (head(cx), future(), exists(cx));
-    let (function, name, state) = (format_ident!("upto{size}"), cx.name, cx.state);
+    let (function, name, state) = (format_ident!("upto{size}"), cx.own(), cx.state);
     code.extend(quote! {
         fn __step<'a>(#head) -> #result #exists {
             __petalflow::#function::<#all, #name, #state>(flow, node, step)
@@ -66,7 +66,7 @@ fn dispatch(
     level: &Level,
     end: &TokenStream,
 ) -> TokenStream {
-    let Cx { name, state, .. } = cx;
+    let (name, state) = (cx.own(), cx.state);
     let (of, exists) = (format_ident!("Upto{size}"), exists(cx));
     let (width, below, first) = (number(level.width), &level.below, number(first));
     let nobody = quote!(__petalflow::NoArm);
@@ -93,7 +93,7 @@ fn dispatch(
 }
 
 fn head(cx: &Cx<'_>) -> TokenStream {
-    let Cx { name, state, .. } = cx;
+    let (name, state) = (cx.own(), cx.state);
     let state = state.to_token_stream();
     quote!(flow: &'a #name, node: u32, step: &'a mut __petalflow::Step<'_, #state>)
 }
@@ -127,7 +127,7 @@ fn arm(cx: &Cx<'_>, place: usize, code: &mut TokenStream) -> TokenStream {
             quote!(#call(step))
         }
     };
-    let Cx { name, state, .. } = cx;
+    let (name, state) = (cx.own(), cx.state);
     let (arm, head, future, exists) = (chunk("__Arm", place), head(cx), future(), exists(cx));
     code.extend(quote! {
         #[allow(non_camel_case_types)]

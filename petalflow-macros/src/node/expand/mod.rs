@@ -3,7 +3,7 @@
 mod output;
 pub(crate) mod params;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{Attribute, Type, WhereClause};
 
@@ -20,20 +20,19 @@ pub(crate) fn function(
     node: &Node,
     runtime: &Runtime,
 ) -> TokenStream {
-    let NodeFn {
-        attrs, vis, sig, ..
-    } = function;
+    let NodeFn { attrs, sig, .. } = function;
     let ident = &sig.ident;
     let cfgs: Vec<_> = cfgs(attrs).collect();
     let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
     let doc = format!("The node `{}`, as flows name it.", name(ident));
+    let marker = marker(function);
     let item = quote! {
         #(#cfgs)*
         #(#docs)*
         #[doc = ""]
         #[doc = #doc]
-        #[allow(non_camel_case_types, dead_code, missing_debug_implementations, clippy::empty_structs_with_brackets)]
-        #vis struct #ident {}
+        #[allow(non_camel_case_types, dead_code, missing_debug_implementations, unreachable_pub, clippy::empty_structs_with_brackets)]
+        #marker
     };
     let Some(state) = &args.state else {
         let broken = broken(function, runtime);
@@ -85,6 +84,23 @@ pub(crate) fn function(
             #once
         };
     }
+}
+
+/// `struct write {}`, from its first token to its last where the function is: where the name is taken, rustc says so of the
+/// function, and says it once for both.
+fn marker(function: &NodeFn) -> TokenStream {
+    let NodeFn { vis, sig, body, .. } = function;
+    let first = sig.to_token_stream().into_iter().next();
+    let begin = first.map_or_else(Span::call_site, |token| token.span());
+    let end = match body.clone().into_iter().next() {
+        Some(TokenTree::Group(body)) => body.span_close(),
+        Some(token) => token.span(),
+        None => begin,
+    };
+    let mut braces = Group::new(Delimiter::Brace, TokenStream::new());
+    braces.set_span(end);
+    let (keyword, ident) = (quote_spanned!(begin=> struct), &sig.ident);
+    quote!(#vis #keyword #ident #braces)
 }
 
 /// A function of which nothing is known, because it was reported: a node over every state.

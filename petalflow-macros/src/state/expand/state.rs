@@ -74,6 +74,11 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
             #commit
             #validate
             #codec
+            fn copier() -> ::core::option::Option<fn(&Self) -> Self> {
+                #[allow(unused_imports)]
+                use #runtime::__private::NoCopy as _;
+                #runtime::__private::CopyProbe::<#ident>::COPY
+            }
         }
     }
 }

@@ -22,7 +22,7 @@ pub use petalflow_graph::{
 };
 
 pub use super::{IsState, KeyOf};
-pub use crate::flow::{Flow, Gate, Guard, Launch, NodeSpec, Step, Wiring, subflow};
+pub use crate::flow::{Flow, Gate, Guard, HasFlow, Launch, NodeSpec, Step, Wiring, subflow};
 pub use crate::middleware::RunMiddleware;
 pub use crate::node::{Effects, FnNode, Node, NodePolicy, Output, Requirements, Scope, Takes};
 pub use crate::node::{ItemProbe, NoItemCodec};

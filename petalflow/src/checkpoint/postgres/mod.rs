@@ -105,6 +105,10 @@ impl PostgresStore {
     /// # Errors
     ///
     /// Those of [`connect`](Self::connect).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`connect`](Self::connect).
     pub async fn connect_with(options: PostgresOptions) -> Result<Self, StoreError> {
         let connector = Connector::new(options.clone())?;
         let mut connection = connector.open(None).await?;

@@ -104,6 +104,10 @@ impl RedisStore {
     /// # Errors
     ///
     /// Those of [`connect`](Self::connect).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`connect`](Self::connect).
     pub async fn connect_with(options: RedisOptions) -> Result<Self, StoreError> {
         let link = Link::open(&options).await?;
         let mut script = scripts::LAYOUT.key(layout_key(&options.prefix));

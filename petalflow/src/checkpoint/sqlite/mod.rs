@@ -52,7 +52,8 @@ const LARGE: usize = 64 * 1024;
 ///
 /// A thread that is claimed becomes free when the process that has claimed it ends, in whatever way, and when the store it
 /// was claimed with is dropped. For that a store which claims keeps a file `….db-lock-…` beside the database; do not delete
-/// it while the process runs.
+/// it while the process runs. The database itself must stay where it is as well: once it was deleted, moved or replaced, each
+/// call is an error until the file is back or the store is opened again.
 ///
 /// ```
 /// use petalflow::checkpoint::{Address, SqliteStore, Store};
@@ -96,6 +97,10 @@ impl SqliteStore {
     ///
     /// [`NewerLayout`](StoreError::NewerLayout) if a newer petalflow has written it. [`Unavailable`](StoreError::Unavailable) if
     /// it cannot be opened or written just now. [`Other`](StoreError::Other) if it is no database, or one of another program.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the file as it was or as it should be; a new one may be left, ready to be used.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::options(path).open().await
     }
@@ -132,6 +137,7 @@ impl SqliteStore {
         let place = Place {
             path: Path::new(":memory:").into(),
             patience: Duration::ZERO,
+            file: Arc::default(),
         };
         let writer = Writer::in_memory(place.clone())?;
         Ok(SqliteStore(Arc::new(Inner {
@@ -151,6 +157,7 @@ impl SqliteStore {
         let place = Place {
             path: path.into(),
             patience: options.busy_timeout,
+            file: Arc::default(),
         };
         let (readers, gone) = Readers::new(place.clone(), options.read_connections);
         let at_once = options.synchronous == Synchronous::Normal;
@@ -180,13 +187,22 @@ impl SqliteStore {
         if self.0.readers.is_none() {
             return writer.here(thread, |connection| transaction::alone(connection, now));
         }
-        if self.0.at_once
-            && size <= LARGE
-            && let Some(result) = writer.at_once(thread, now)
-        {
+        let now = |connection: &Connection| transaction::alone(connection, now);
+        if let Some(result) = self.at_once(thread, size, now) {
             return result;
         }
         writer.outcome(writer.queue(thread, later())).await
+    }
+
+    /// Changes something here and now, if that is quick.
+    fn at_once<T>(
+        &self,
+        thread: Option<&str>,
+        size: usize,
+        now: impl FnOnce(&Connection) -> Result<T, Failure>,
+    ) -> Option<Result<T, StoreError>> {
+        let quick = self.0.at_once && self.0.readers.is_some() && size <= LARGE;
+        quick.then(|| self.0.writer.at_once(thread, now)).flatten()
     }
 
     /// Reads something.
@@ -235,9 +251,18 @@ impl Store for SqliteStore {
         settled: Range<u64>,
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
+            let (thread, size) = (Some(address.thread), checkpoint.bytes.len());
+            let alone = self.at_once(thread, size, |connection| {
+                change::append_alone(connection, address, checkpoint, after, &settled)
+            });
+            match alone {
+                Some(Ok(true)) => return Ok(()),
+                Some(Err(error)) => return Err(error),
+                Some(Ok(false)) | None => {}
+            }
             self.change(
-                Some(address.thread),
-                checkpoint.bytes.len(),
+                thread,
+                size,
                 |connection| change::append(connection, address, checkpoint, after, &settled),
                 || {
                     let (owned, checkpoint) = (Owned::from(address), checkpoint.clone());

@@ -93,6 +93,10 @@ impl SqliteOptions {
     /// # Errors
     ///
     /// See [`SqliteStore::open`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`SqliteStore::open`].
     pub async fn open(self) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_with(self).await
     }

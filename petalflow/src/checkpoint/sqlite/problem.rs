@@ -1,7 +1,7 @@
 //! What can go wrong with a database file, in words that name the file and the fix.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rusqlite::ErrorCode;
@@ -31,6 +31,10 @@ impl Failure {
                 Failure::Sql(rusqlite::Error::SqliteFailure(*error, words.clone()))
             }
             Failure::Sql(error) => Failure::Refused(Place::refused(error.to_string())),
+            Failure::Refused(StoreError::Unavailable(cause)) => {
+                let words = crate::error::chain(&**cause);
+                Failure::Refused(StoreError::Unavailable(words.into()))
+            }
             Failure::Refused(error) => Failure::Refused(Place::refused(error.to_string())),
         }
     }
@@ -52,9 +56,55 @@ impl Failure {
 pub(super) struct Place {
     pub(super) path: Arc<Path>,
     pub(super) patience: Duration,
+    /// Which file the path led to when the store was opened; unset for a database in memory.
+    pub(super) file: Arc<OnceLock<FileId>>,
+}
+
+/// Tells a file from any other that may come to stand at its path. A file that is open keeps its number to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileId {
+    #[cfg(unix)]
+    number: (u64, u64),
+}
+
+impl FileId {
+    pub(super) fn of(path: &Path) -> std::io::Result<Self> {
+        let file = std::fs::metadata(path)?;
+        #[cfg(unix)]
+        let number = {
+            use std::os::unix::fs::MetadataExt as _;
+            (file.dev(), file.ino())
+        };
+        // Elsewhere a file that is open can be neither removed nor replaced.
+        let _ = file;
+        Ok(FileId {
+            #[cfg(unix)]
+            number,
+        })
+    }
 }
 
 impl Place {
+    /// Refuses to go on with a file that is not at its path any more. SQLite would: what it then writes is gone when the last
+    /// connection closes.
+    pub(super) fn is_there(&self) -> Result<(), Failure> {
+        let Some(opened) = self.file.get() else {
+            return Ok(());
+        };
+        let cause = match FileId::of(&self.path) {
+            Ok(found) if found == *opened => return Ok(()),
+            Ok(_) => None,
+            Err(error) => Some(error),
+        };
+        Err(Failure::Refused(Place::unavailable(
+            format!(
+                "`{}` was deleted, moved or replaced while it was open: put the file back, or open the store again",
+                self.path.display()
+            ),
+            cause,
+        )))
+    }
+
     /// The error of an operation, for the thread that it was about, if it was about one.
     pub(super) fn explain(&self, failure: Failure, thread: Option<&str>) -> StoreError {
         let error = match failure {

@@ -116,6 +116,10 @@ impl Thread {
     fn work(self) {
         let mut connection = None;
         while let Some(read) = self.next() {
+            if let Err(failure) = self.shared.place.is_there() {
+                read(Err(failure));
+                continue;
+            }
             // One that could not be opened is tried again: the cause may be gone.
             if connection.is_none() {
                 match connect::reader(&self.shared.place) {

@@ -133,6 +133,7 @@ mod tests {
 
     fn place() -> Place {
         Place {
+            file: std::sync::Arc::default(),
             path: Path::new("essays.db").into(),
             patience: Duration::ZERO,
         }

@@ -14,7 +14,7 @@ use super::connect;
 use super::job::{Job, Task};
 use super::options::SqliteOptions;
 use super::presence::Presence;
-use super::problem::{Failure, Place};
+use super::problem::{Failure, FileId, Place};
 use super::transaction::{alone, together};
 use crate::checkpoint::StoreError;
 
@@ -122,7 +122,8 @@ impl Writer {
         result.await.unwrap_or_else(|_| Err(gone(&self.0.place)))
     }
 
-    /// Does a job here and now, unless others wait, another process is writing, or a transaction is syncing.
+    /// Does something here and now, unless others wait, another process is writing, or a transaction is syncing. Whatever it
+    /// writes it does in a transaction of its own.
     pub(super) fn at_once<T>(
         &self,
         thread: Option<&str>,
@@ -138,7 +139,7 @@ impl Writer {
         if !lock(&self.0.queue).jobs.is_empty() {
             return None;
         }
-        let result = alone(connection, work);
+        let result = self.0.place.is_there().and_then(|()| work(connection));
         if matches!(&result, Err(failure) if failure.is_busy()) {
             return None;
         }
@@ -185,12 +186,15 @@ fn open(options: &SqliteOptions, place: &Place) -> Result<Shared, Failure> {
     let connection = connect::writer(options, place)?;
     connection.busy_timeout(Duration::ZERO)?;
     // The file is there now, so the place where it really is can be found.
-    let database = std::fs::canonicalize(&place.path).map_err(|error| {
+    let gone = |error| {
         Failure::Refused(Place::unavailable(
             format!("`{}` has gone", place.path.display()),
             Some(error),
         ))
-    })?;
+    };
+    let database = std::fs::canonicalize(&place.path).map_err(gone)?;
+    let file = FileId::of(&place.path).map_err(gone)?;
+    place.file.get_or_init(|| file);
     let presence = Arc::new(Presence::new(database));
     Ok(Shared::new(place.clone(), connection, Some(presence)))
 }
@@ -210,6 +214,12 @@ impl Thread {
             let most = queue.jobs.len().min(MOST_TOGETHER);
             let jobs: Vec<_> = queue.jobs.drain(..most).collect();
             drop(queue);
+            if let Err(failure) = self.0.place.is_there() {
+                for job in jobs {
+                    job.failed(failure.copy(), &self.0.place);
+                }
+                continue;
+            }
             if !jobs.is_empty() {
                 patiently(connection, self.0.place.patience, || {
                     together(connection, &self.0.place, jobs);

@@ -1,5 +1,7 @@
 //! What a provider's failures mean.
 
+use std::str::Utf8Error;
+use std::string::FromUtf8Error;
 use std::time::{Duration, SystemTime};
 
 use genai::Error;
@@ -56,6 +58,11 @@ impl Failures {
                 Ok(error) => self.of(*error),
                 Err(error) => match error.downcast::<reqwest::Error>() {
                     Ok(error) => self.transport(&error),
+                    Err(error) if error.is::<FromUtf8Error>() || error.is::<Utf8Error>() => self
+                        .error(
+                            LlmErrorKind::Malformed,
+                            &format!("it sent what is not UTF-8: {error}"),
+                        ),
                     Err(error) => self.error(LlmErrorKind::Connection, &error.to_string()),
                 },
             },
@@ -121,12 +128,9 @@ impl Failures {
         self.error(kind, &format!("{status}{colon}{said}"))
     }
 
-    /// An answer without anything in it: an error that came with a good status, or something else altogether.
+    /// An answer without anything in it, or in no form that anybody knows.
     pub(super) fn empty(&self, body: Option<&Value>) -> LlmError {
         match body {
-            Some(body) if body.get("error").is_some_and(|error| !error.is_null()) => {
-                self.refusal(body)
-            }
             Some(body) => self.error(
                 LlmErrorKind::Malformed,
                 &format!("there is no answer in what it sent: {body}"),
@@ -139,13 +143,10 @@ impl Failures {
     }
 
     /// An error in place of an answer, or in the middle of one.
-    fn refusal(&self, body: &Value) -> LlmError {
-        let at = |path| body.pointer(path).and_then(Value::as_u64);
-        let status = at("/error/code")
-            .or_else(|| at("/code"))
-            .and_then(|code| u16::try_from(code).ok());
-        let kind = match status {
+    pub(super) fn refusal(&self, body: &Value) -> LlmError {
+        let kind = match code(body) {
             Some(429) => LlmErrorKind::RateLimited { retry_after: None },
+            Some(401 | 403) => LlmErrorKind::Auth,
             status => LlmErrorKind::Provider {
                 status,
                 retry_after: None,
@@ -164,9 +165,24 @@ impl Failures {
             LlmErrorKind::Connection
         };
         // The first message only names the address, which may have a key in it: the causes say what happened.
+        let host = error
+            .url()
+            .and_then(reqwest::Url::host_str)
+            .unwrap_or_default();
+        if let Some(problem) = crate::https::distrusted(error) {
+            // Asking again would not help.
+            return self.error(
+                LlmErrorKind::Request,
+                &format!(
+                    "the certificate of `{host}` is not trusted: {problem}; if it is right, trust its issuer with \
+                     `with_root_certificate` or the variable SSL_CERT_FILE"
+                ),
+            );
+        }
         let mut what = match kind {
             LlmErrorKind::Timeout => "it did not answer in time".to_string(),
             LlmErrorKind::Request => "the request cannot be sent".to_string(),
+            _ if error.is_connect() && !host.is_empty() => format!("no connection to `{host}`"),
             _ if error.is_connect() => "no connection".to_string(),
             _ => "the connection broke off".to_string(),
         };
@@ -177,6 +193,32 @@ impl Failures {
         }
         self.error(kind, &what)
     }
+}
+
+/// The status that an error would have, had it come in time: the number in it, or what its name stands for.
+fn code(body: &Value) -> Option<u16> {
+    let stated = ["/error/code", "/code", "/error/status_code"];
+    let number = stated
+        .iter()
+        .find_map(|path| u16::try_from(body.pointer(path)?.as_u64()?).ok());
+    let names = [
+        "/error/type",
+        "/error/code",
+        "/error/status",
+        "/code",
+        "/type",
+    ];
+    let mut names = names.iter().filter_map(|path| body.pointer(path)?.as_str());
+    number.or_else(|| {
+        names.find_map(|name| match name {
+            "rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED" => Some(429),
+            "authentication_error" | "permission_error" | "invalid_api_key" => Some(401),
+            "invalid_request_error" | "INVALID_ARGUMENT" => Some(400),
+            "api_error" | "server_error" | "internal_server_error" | "INTERNAL" => Some(500),
+            "overloaded_error" | "UNAVAILABLE" => Some(503),
+            _ => None,
+        })
+    })
 }
 
 /// The message in an error's body, as providers write it.

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use genai::Client;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 
 /// How long what may take.
 #[derive(Clone, Copy, Debug)]
@@ -24,15 +26,31 @@ impl Default for Timeouts {
 
 /// A client of its own for each model: connections belong to the runtime in which they were opened, so that a client which all share
 /// would hand them to runtimes in which nobody drives them.
-pub(super) fn client(timeouts: &Timeouts) -> Result<Client, String> {
+pub(super) fn client(timeouts: &Timeouts, trusted: &[String]) -> Result<Client, String> {
     let http = reqwest::Client::builder()
         .connect_timeout(timeouts.connect)
         .read_timeout(timeouts.idle)
         // A redirect would take the key and the conversation elsewhere.
         .redirect(reqwest::redirect::Policy::none())
-        .tls_backend_preconfigured(crate::https::tls()?)
+        .tls_backend_preconfigured(crate::https::tls(&certificates(trusted)?)?)
         .build()
         .map_err(|error| error.to_string())?;
     let client = Client::builder().with_reqwest(http).build();
     client.map_err(|error| error.to_string())
+}
+
+fn certificates(texts: &[String]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let mut all = Vec::new();
+    for text in texts {
+        let before = all.len();
+        for certificate in CertificateDer::pem_slice_iter(text.as_bytes()) {
+            let certificate = certificate
+                .map_err(|error| format!("a certificate to trust cannot be read: {error}"))?;
+            all.push(certificate);
+        }
+        if all.len() == before {
+            return Err("there is no certificate in what is to be trusted; give it as PEM".into());
+        }
+    }
+    Ok(all)
 }

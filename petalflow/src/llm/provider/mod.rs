@@ -1,11 +1,13 @@
 //! Models of real providers, over HTTP.
 
+mod contents;
 mod error;
-mod gemini;
 mod http;
+mod ids;
 mod reading;
 mod request;
 mod response;
+mod wire;
 
 use std::env;
 use std::fmt;
@@ -45,6 +47,7 @@ use error::Failures;
 pub struct ProviderModel {
     name: String,
     kind: AdapterKind,
+    capabilities: Capabilities,
     model: String,
     base_url: Option<String>,
     /// Whether the key in the environment is for somebody else.
@@ -52,9 +55,17 @@ pub struct ProviderModel {
     key: Option<String>,
     prices: Prices,
     timeouts: http::Timeouts,
+    /// Certificates that are trusted beside the machine's.
+    trusted: Vec<String>,
     /// Built with the first request; the text is why it could not be.
     client: OnceLock<Result<Client, String>>,
 }
+
+/// Servers that speak OpenAI's language and fail over messages with thoughts in them. Some others fail without.
+const STRICT: [&str; 3] = ["api.openai.com", "api.groq.com", "api.cerebras.ai"];
+
+/// Where Ollama speaks OpenAI's language, in which calls have ids and answers schemas. In its own they have not.
+const OLLAMA: &str = "http://localhost:11434/v1/";
 
 impl ProviderModel {
     /// The model of this name. Well-known names say whose they are (`gpt-..`, `claude-..`, `gemini-..`); others are told by a
@@ -83,7 +94,15 @@ impl ProviderModel {
                  `ProviderModel::openai_compatible`"
             )));
         };
-        Ok(Self::of(kind, kind.as_lower_str().to_string(), model))
+        let name = kind.as_lower_str().to_string();
+        if kind == AdapterKind::Ollama {
+            let mut this = Self::of(AdapterKind::OpenAI, name, model);
+            this.keyless = true;
+            // With a schema it never calls.
+            this.capabilities = Capabilities::default();
+            return Ok(this.with_base_url(OLLAMA));
+        }
+        Ok(Self::of(kind, name, model))
     }
 
     /// A model of any server that speaks OpenAI's language, such as vLLM, llama.cpp or a gateway. Its address ends where
@@ -106,15 +125,24 @@ impl ProviderModel {
     }
 
     fn of(kind: AdapterKind, name: String, model: String) -> Self {
+        let capabilities = match kind {
+            AdapterKind::OpenAI | AdapterKind::OpenAIResp | AdapterKind::Anthropic => {
+                Capabilities::default().with_schema_with_tools()
+            }
+            // Gemini refuses the two together, and of others nobody knows.
+            _ => Capabilities::default(),
+        };
         ProviderModel {
             name,
             kind,
+            capabilities,
             model,
             base_url: None,
             keyless: false,
             key: None,
             prices: Prices::new(),
             timeouts: http::Timeouts::default(),
+            trusted: Vec::new(),
             client: OnceLock::new(),
         }
     }
@@ -127,7 +155,7 @@ impl ProviderModel {
     }
 
     /// The same at another address, such as a proxy's or a test server's. It ends where the provider's own paths begin: for
-    /// Gemini in `/v1beta`.
+    /// Gemini in `/v1beta`, for Ollama in `/v1`.
     #[must_use]
     pub fn with_base_url(mut self, base_url: impl Into<String>) -> Self {
         let mut base_url = base_url.into();
@@ -168,8 +196,30 @@ impl ProviderModel {
         self
     }
 
+    /// The same, trusting servers whose certificate this one has signed, given as PEM. Those that the machine trusts are trusted in
+    /// any case; `SSL_CERT_FILE` and `SSL_CERT_DIR` say where they are.
+    ///
+    /// ```no_run
+    /// use petalflow::llm::ProviderModel;
+    ///
+    /// # fn main() -> std::io::Result<()> {
+    /// let ours = std::fs::read_to_string("/etc/ssl/company-root.pem")?;
+    /// let model = ProviderModel::openai_compatible("https://models.internal/v1", "qwen3").with_root_certificate(ours);
+    /// # let _ = model;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_root_certificate(mut self, pem: impl Into<String>) -> Self {
+        self.trusted.push(pem.into());
+        self.client = OnceLock::new();
+        self
+    }
+
     fn client(&self) -> Result<&Client, LlmError> {
-        let built = self.client.get_or_init(|| http::client(&self.timeouts));
+        let built = self
+            .client
+            .get_or_init(|| http::client(&self.timeouts, &self.trusted));
         built.as_ref().map_err(|message| {
             LlmError::request(format!("no HTTP client for `{}`: {message}", self.name))
         })
@@ -231,13 +281,7 @@ impl LlmClient for ProviderModel {
     }
 
     fn capabilities(&self) -> Capabilities {
-        match self.kind {
-            AdapterKind::OpenAI | AdapterKind::OpenAIResp | AdapterKind::Anthropic => {
-                Capabilities::default().with_schema_with_tools()
-            }
-            // Gemini refuses the two together, and of others nobody knows.
-            _ => Capabilities::default(),
-        }
+        self.capabilities
     }
 
     fn complete<'a>(
@@ -247,15 +291,28 @@ impl LlmClient for ProviderModel {
         Box::pin(async move {
             let (target, key) = self.target(request).await?;
             let failures = self.failures(key);
-            let chat = request::chat(self.kind, request);
-            let options = request::options(self.kind, request).with_capture_raw_body(true);
+            let asked = self.whom(request);
+            let chat = request::chat(asked, request);
+            let options = request::options(asked, request).with_capture_raw_body(true);
             let answer = self.client()?.exec_chat(target, chat, Some(&options));
             // The library may not have thought of everything that a server can say.
             let answer = AssertUnwindSafe(answer).catch_unwind().await;
-            let response = match answer.map_err(|_| failures.panicked())? {
-                Ok(answer) => response::of(answer).map_err(|body| failures.empty(body.as_ref()))?,
-                Err(error) => response::rescued(&error).ok_or_else(|| failures.of(error))?,
+            let answer = answer.map_err(|_| failures.panicked())?;
+            let body = match &answer {
+                Ok(answer) => answer.captured_raw_body.clone(),
+                Err(error) => response::body(error),
             };
+            let response = match (body.as_ref().and_then(wire::whole), answer) {
+                (Some(Ok(response)), _) => response,
+                (Some(Err(error)), _) => return Err(failures.refusal(&error)),
+                (None, Ok(answer)) => response::of(answer),
+                // What the library misses in it says little.
+                (None, Err(_)) if body.is_some() => return Err(failures.empty(body.as_ref())),
+                (None, Err(error)) => return Err(failures.of(error)),
+            };
+            if wire::is_empty(&response) {
+                return Err(failures.empty(body.as_ref()));
+            }
             response::named(response, &self.name, self.asked(request), &self.prices)
                 .checked(request)
         })
@@ -265,12 +322,11 @@ impl LlmClient for ProviderModel {
         Box::pin(async move {
             let (target, key) = self.target(request).await?;
             let failures = self.failures(key);
-            let chat = request::chat(self.kind, request);
+            let whom = self.whom(request);
+            let chat = request::chat(whom, request);
             let seen = reading::Seen::default();
-            let options = request::options(self.kind, request)
+            let options = request::options(whom, request)
                 .with_capture_usage(true)
-                // Only here do calls come that have no pieces.
-                .with_capture_tool_calls(self.kind == AdapterKind::OpenAIResp)
                 .with_raw_frame_sink_arc(seen.sink());
             let answer = self
                 .client()?
@@ -298,6 +354,23 @@ impl ProviderModel {
     fn asked<'a>(&'a self, request: &'a LlmRequest) -> &'a str {
         let asked = request.model.as_deref().unwrap_or(&self.model);
         asked.rsplit_once("::").map_or(asked, |(_, model)| model)
+    }
+
+    /// Who is asked, and what they take.
+    fn whom<'a>(&'a self, request: &'a LlmRequest) -> request::Asked<'a> {
+        let address = self.base_url.as_deref();
+        let refuses = match (self.kind, address) {
+            (AdapterKind::Groq, _) | (AdapterKind::OpenAI, None) => true,
+            (AdapterKind::OpenAI, Some(address)) => {
+                STRICT.iter().any(|host| address.contains(host))
+            }
+            _ => false,
+        };
+        request::Asked {
+            kind: self.kind,
+            model: self.asked(request),
+            takes_thoughts: !refuses,
+        }
     }
 }
 

@@ -1,38 +1,39 @@
 //! A provider's stream, piece by piece.
 
+use std::borrow::Cow;
+use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
 use futures_core::Stream;
 use futures_util::{FutureExt, StreamExt, stream};
+use genai::Error;
 use genai::adapter::AdapterKind;
 use genai::chat::{
-    self, ChatFrameSink, ChatStream, ChatStreamEvent, ContentPart, FrameCtx, RawFrameRef,
-    StopReason, StreamEnd,
+    self, ChatFrameSink, ChatStream, ChatStreamEvent, ContentPart, FrameCtx, RawFrameRef, StreamEnd,
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::super::{Delta, LlmError, LlmErrorKind, LlmResponse, Piece};
+use super::super::{Delta, LlmError, LlmErrorKind, LlmResponse, Piece, TokenUsage};
 use super::error::Failures;
-use super::{gemini, response};
+use super::response;
+use super::wire::{self, Wire};
 
-/// What the library does not hand on of the frames of a stream.
+/// What the frames of a stream say, which the library hands on only in part.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen(Arc<Mutex<Frames>>);
 
 #[derive(Debug, Default)]
 struct Frames {
     any: bool,
-    id: Option<String>,
-    model: Option<String>,
-    finish: Option<String>,
-    /// Gemini's word that it does not answer.
-    blocked: Option<LlmResponse>,
-    gemini: gemini::Chunks,
-    /// What Gemini's frames brought; none of another provider.
-    parts: Option<Vec<Delta>>,
-    /// What Gemini says beside them.
-    meta: Map<String, Value>,
+    wire: Wire,
+    /// What has come and is not handed on yet.
+    deltas: Vec<Delta>,
+    /// JSON that has only begun. The library takes an event apart where the two characters that end a line come one by one.
+    begun: String,
+    /// Whether the last frame was JSON, or a part of some.
+    sound: bool,
 }
 
 impl Seen {
@@ -50,35 +51,39 @@ impl ChatFrameSink for Seen {
         let mut frames = self.frames();
         // What is no event is a frame without data.
         frames.any |= !frame.data.is_empty();
-        // Of others than Gemini, only the first frames and the last are worth a second look.
-        let ends = frame.data.contains("\"finish_reason\":\"")
-            || frame.data.contains("\"finish_reason\": \"");
-        if frames.model.is_some() && frames.parts.is_none() && !ends {
-            return;
+        if !frame.data.is_empty() {
+            frames.read(frame.data);
         }
-        let Some(data) = frame.json() else { return };
-        let Frames {
-            id,
-            model,
-            finish,
-            blocked,
-            gemini,
-            parts,
-            meta,
-            ..
-        } = &mut *frames;
-        *blocked = blocked.take().or_else(|| response::blocked(&data));
-        if let Some(deltas) = gemini.read(&data) {
-            parts.get_or_insert_default().extend(deltas);
-            meta.extend(gemini::beside(&data));
-        }
-        *id = id.take().or_else(|| response::id_of(&data));
-        *model = model.take().or_else(|| response::model_of(&data));
-        let reason = data.pointer("/choices/0/finish_reason");
-        *finish = finish
-            .take()
-            .or_else(|| reason?.as_str().map(str::to_string));
     }
+}
+
+impl Frames {
+    fn read(&mut self, data: &str) {
+        let joined = if self.begun.is_empty() {
+            Cow::Borrowed(data)
+        } else {
+            Cow::Owned(format!(
+                "{}
+{data}",
+                std::mem::take(&mut self.begun)
+            ))
+        };
+        let frame = serde_json::from_str(&joined);
+        self.sound = frame.as_ref().err().is_none_or(serde_json::Error::is_eof);
+        match frame {
+            Ok(frame) => self.deltas.extend(self.wire.read(&frame)),
+            Err(_) if self.sound => self.begun = joined.into_owned(),
+            // The last event of some is a word.
+            Err(_) => {}
+        }
+    }
+}
+
+/// What comes next of a stream.
+enum Heard {
+    /// Frames of which the library makes nothing.
+    Frames,
+    Event(Option<Result<ChatStreamEvent, Error>>),
 }
 
 /// The pieces of an answer, with `end` putting the last touches to it.
@@ -97,26 +102,29 @@ pub(super) fn pieces(
         async move {
             let (mut events, mut reader) = state?;
             // The library may not have thought of everything that a server can say.
-            let event = AssertUnwindSafe(events.next()).catch_unwind().await;
-            let own = seen.parts();
-            let (deltas, last) = match event {
+            let heard = AssertUnwindSafe(next(&mut events, &seen))
+                .catch_unwind()
+                .await;
+            let own = seen.deltas();
+            let (deltas, last) = match heard {
                 Err(_) => (Vec::new(), Some(Err(failures.panicked()))),
-                Ok(Some(Ok(ChatStreamEvent::End(rest)))) if is_whole(kind, &rest) => {
+                Ok(Heard::Frames) => (Vec::new(), None),
+                Ok(Heard::Event(Some(Ok(ChatStreamEvent::End(rest))))) => {
+                    let whole = is_whole(kind, &rest);
                     let (deltas, rest) = reader.end(rest);
-                    (deltas, Some(Ok(end(seen.named(rest)))))
+                    let rest = whole.then_some(rest);
+                    (deltas, Some(seen.end(rest, &failures)))
                 }
-                Ok(Some(Ok(ChatStreamEvent::End(_))) | None) => {
-                    (Vec::new(), Some(seen.cut(&failures).map(|rest| end(rest))))
-                }
-                Ok(Some(Ok(event))) => (reader.read(event), None),
-                Ok(Some(Err(error))) => {
-                    let blocked = seen.frames().blocked.take();
-                    let blocked = blocked.map(|rest| end(seen.named(rest)));
-                    (Vec::new(), Some(blocked.ok_or_else(|| failures.of(error))))
+                Ok(Heard::Event(None)) => (Vec::new(), Some(seen.end(None, &failures))),
+                Ok(Heard::Event(Some(Ok(event)))) => (reader.read(event), None),
+                // What the library cannot read, the frames may say.
+                Ok(Heard::Event(Some(Err(error)))) if seen.is_read(&error) => (Vec::new(), None),
+                Ok(Heard::Event(Some(Err(error)))) => {
+                    (Vec::new(), Some(seen.broken(error, &failures)))
                 }
             };
             let state = last.is_none().then_some((events, reader));
-            let last = last.map(|last| last.map(|rest| Piece::End(Box::new(rest))));
+            let last = last.map(|last| last.map(|rest| Piece::End(Box::new(end(rest)))));
             let deltas = own.unwrap_or(deltas).into_iter();
             let pieces = deltas.map(|delta| Ok(Piece::Delta(delta))).chain(last);
             Some((stream::iter(pieces.collect::<Vec<_>>()), state))
@@ -125,44 +133,52 @@ pub(super) fn pieces(
     .flatten()
 }
 
-/// Whether an answer came to its end. Gemini says why it ended; without that, the connection was cut.
+/// The library's next event, or that frames have come of which it makes none.
+async fn next(events: &mut ChatStream, seen: &Seen) -> Heard {
+    poll_fn(|task| match events.poll_next_unpin(task) {
+        Poll::Ready(event) => Poll::Ready(Heard::Event(event)),
+        Poll::Pending if seen.frames().deltas.is_empty() => Poll::Pending,
+        Poll::Pending => Poll::Ready(Heard::Frames),
+    })
+    .await
+}
+
+/// Whether the library's end of an answer is one: of some it makes one when the connection closes.
 fn is_whole(kind: AdapterKind, rest: &StreamEnd) -> bool {
-    kind != AdapterKind::Gemini || rest.captured_stop_reason.is_some()
+    let makes_one = matches!(kind, AdapterKind::Gemini | AdapterKind::OllamaCloud);
+    !makes_one || rest.captured_stop_reason.is_some()
 }
 
 impl Seen {
-    /// What Gemini's frames brought since the last time, which stands for what the library makes of them.
-    fn parts(&self) -> Option<Vec<Delta>> {
-        self.frames().parts.as_mut().map(std::mem::take)
+    /// What the frames brought since the last time, which stands for what the library makes of them. None where they are of a family
+    /// that is not read here.
+    fn deltas(&self) -> Option<Vec<Delta>> {
+        let frames = &mut *self.frames();
+        frames
+            .wire
+            .is_known()
+            .then(|| std::mem::take(&mut frames.deltas))
     }
 
-    /// An answer with what the frames said about it.
-    fn named(&self, rest: LlmResponse) -> LlmResponse {
-        let mut frames = self.frames();
-        LlmResponse {
-            id: frames.id.take().unwrap_or_default(),
-            model: frames.model.take().unwrap_or_default(),
-            meta: std::mem::take(&mut frames.meta)
-                .into_iter()
-                .chain(rest.meta)
-                .collect(),
-            ..rest
+    /// How the answer ended, where the stream has: `rest` is the library's word for it.
+    fn end(&self, rest: Option<LlmResponse>, failures: &Failures) -> Result<LlmResponse, LlmError> {
+        let frames = &mut *self.frames();
+        let about = &mut frames.wire.about;
+        if let Some(error) = about.error.take() {
+            return Err(failures.refusal(&error));
         }
-    }
-
-    /// What it means that the stream is over without its last event.
-    fn cut(&self, failures: &Failures) -> Result<LlmResponse, LlmError> {
-        let (any, finish) = {
-            let mut frames = self.frames();
-            (frames.any, frames.finish.take())
-        };
-        match finish {
+        match rest {
             // Some servers end when the answer does, and leave out the last event.
-            Some(reason) => {
-                let reason = Some(StopReason::from(reason));
-                Ok(self.named(response::ended(reason, &chat::Usage::default())))
+            None if about.has_ended() => Ok(about.response()),
+            Some(rest) if !frames.wire.is_known() => Ok(rest),
+            Some(rest) => {
+                let mut response = frames.wire.about.response();
+                if response.usage == TokenUsage::default() {
+                    response.usage = rest.usage;
+                }
+                Ok(response)
             }
-            None if any => Err(failures.error(
+            None if frames.any => Err(failures.error(
                 LlmErrorKind::Connection,
                 "the connection closed before the answer was whole",
             )),
@@ -172,9 +188,40 @@ impl Seen {
             )),
         }
     }
+
+    /// Whether the library fails over a frame that is read here.
+    fn is_read(&self, error: &Error) -> bool {
+        if matches!(error, Error::StreamParse { .. }) {
+            let frames = self.frames();
+            return frames.sound && frames.wire.about.error.is_none();
+        }
+        let real = matches!(
+            error,
+            Error::WebStream { .. }
+                | Error::HttpError { .. }
+                | Error::ChatResponse { .. }
+                | Error::WebModelCall { .. }
+                | Error::WebAdapterCall { .. }
+        );
+        let frames = self.frames();
+        !real && frames.wire.is_known() && frames.wire.about.error.is_none()
+    }
+
+    /// What it means that the stream failed: nothing, if the answer had said that it ended.
+    fn broken(&self, error: Error, failures: &Failures) -> Result<LlmResponse, LlmError> {
+        let frames = &mut *self.frames();
+        let about = &mut frames.wire.about;
+        if let Some(said) = about.error.take() {
+            return Err(failures.refusal(&said));
+        }
+        if about.has_ended() {
+            return Ok(about.response());
+        }
+        Err(failures.of(error))
+    }
 }
 
-/// Makes pieces of events.
+/// Makes pieces of the library's events, for those families that are not read here.
 #[derive(Default)]
 struct Reader {
     calls: Vec<Begun>,
@@ -215,7 +262,11 @@ impl Reader {
                 _ => {}
             }
         }
-        (deltas, response::ended(rest.captured_stop_reason, &usage))
+        let rest = LlmResponse {
+            usage: response::used(&usage),
+            ..wire::ended(rest.captured_stop_reason)
+        };
+        (deltas, rest)
     }
 
     fn call(&mut self, call: chat::ToolCall) -> Vec<Delta> {

@@ -7,20 +7,38 @@ use serde_json::{Value, json};
 use super::super::{
     ChatMessage, Effort, LlmRequest, Media, MediaSource, Part, Role, Text, ToolChoice,
 };
+use super::contents::contents;
+use super::ids::Ids;
 use super::response::REDACTED;
 use crate::tool::{ToolCall, ToolResult};
 
+/// Who is asked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) kind: AdapterKind,
+    pub(super) model: &'a str,
+    /// Whether it takes back what was thought before. Some need it, some fail over it.
+    pub(super) takes_thoughts: bool,
+}
+
 /// What is said, in order: system, instructions, messages, input; and the tools.
-pub(super) fn chat(kind: AdapterKind, request: &LlmRequest) -> ChatRequest {
+pub(super) fn chat(asked: Asked<'_>, request: &LlmRequest) -> ChatRequest {
     let instructions = request.instructions.as_deref();
-    let input = request.input_text.as_deref();
-    let messages = request.messages.iter();
-    let messages = instructions
+    let mut messages: Vec<_> = instructions
         .map(chat::ChatMessage::system)
         .into_iter()
-        .chain(messages.filter_map(|said| message(kind, said)))
-        .chain(input.map(chat::ChatMessage::user));
-    let mut chat = ChatRequest::from_messages(messages.collect());
+        .collect();
+    let mut ids = Ids::default();
+    for said in request.messages.iter() {
+        // What else is said to Gemini stands in the options.
+        if asked.kind != AdapterKind::Gemini || said.role == Role::System {
+            message(asked, said, &mut ids, &mut messages);
+        }
+    }
+    let input = request.input_text.as_deref();
+    let input = input.filter(|_| asked.kind != AdapterKind::Gemini);
+    messages.extend(input.map(chat::ChatMessage::user));
+    let mut chat = ChatRequest::from_messages(messages);
     chat.system.clone_from(&request.system);
     if !request.tools.is_empty() {
         chat = chat.with_tools(request.tools.iter().map(|tool| {
@@ -33,9 +51,9 @@ pub(super) fn chat(kind: AdapterKind, request: &LlmRequest) -> ChatRequest {
 }
 
 /// Everything else that is asked for.
-pub(super) fn options(kind: AdapterKind, request: &LlmRequest) -> ChatOptions {
+pub(super) fn options(asked: Asked<'_>, request: &LlmRequest) -> ChatOptions {
     // Anthropic wants its signed thoughts back; Gemini thinks aloud only if it is asked to.
-    let thoughts = kind != AdapterKind::Gemini || request.effort.is_some();
+    let thoughts = asked.kind != AdapterKind::Gemini || request.effort.is_some();
     let mut options = ChatOptions::default().with_capture_reasoning_content(thoughts);
     options.temperature = request.temperature.map(plainly);
     options.top_p = request.top_p.map(plainly);
@@ -61,9 +79,12 @@ pub(super) fn options(kind: AdapterKind, request: &LlmRequest) -> ChatOptions {
         ToolChoice::Required => Some(chat::ToolChoice::Required),
         ToolChoice::Tool(name) => Some(chat::ToolChoice::tool(name)),
     };
-    if !request.extra.is_empty() {
-        options.extra_body = Some(Value::Object(request.extra.clone()));
+    let mut extra = request.extra.clone();
+    if asked.kind == AdapterKind::Gemini {
+        let contents = || contents(asked.model, request);
+        extra.entry("contents").or_insert_with(contents);
     }
+    options.extra_body = (!extra.is_empty()).then_some(Value::Object(extra));
     options
 }
 
@@ -73,21 +94,37 @@ fn plainly(number: f32) -> f64 {
 }
 
 /// A message, or nothing where the provider would see none of its parts.
-fn message(kind: AdapterKind, message: &ChatMessage) -> Option<chat::ChatMessage> {
-    let mut parts = Vec::with_capacity(message.parts.len());
-    for one in &message.parts {
-        part(kind, one, &mut parts);
-    }
+fn message(
+    asked: Asked<'_>,
+    message: &ChatMessage,
+    ids: &mut Ids,
+    messages: &mut Vec<chat::ChatMessage>,
+) {
     let role = match message.role {
         Role::System => chat::ChatRole::System,
         Role::User => chat::ChatRole::User,
         Role::Assistant => chat::ChatRole::Assistant,
         Role::Tool => chat::ChatRole::Tool,
     };
-    (!parts.is_empty()).then(|| chat::ChatMessage::new(role, parts))
+    if message.role == Role::Assistant {
+        ids.new_turn();
+    }
+    let mut parts = Vec::with_capacity(message.parts.len());
+    for one in &message.parts {
+        part(asked, message.role, one, ids, &mut parts);
+    }
+    // Of several results in a message, the library sends some providers the last.
+    let apart = message.role == Role::Tool && asked.kind == AdapterKind::OllamaCloud;
+    let pieces = if apart { 1 } else { parts.len().max(1) };
+    let mut parts = parts.into_iter().peekable();
+    while parts.peek().is_some() {
+        let piece: Vec<_> = parts.by_ref().take(pieces).collect();
+        messages.push(chat::ChatMessage::new(role.clone(), piece));
+    }
 }
 
-fn part(kind: AdapterKind, part: &Part, parts: &mut Vec<ContentPart>) {
+fn part(asked: Asked<'_>, role: Role, part: &Part, ids: &mut Ids, parts: &mut Vec<ContentPart>) {
+    let anthropic = asked.kind == AdapterKind::Anthropic;
     match part {
         Part::Text(Text { text, signature }) => {
             parts.extend(signature.clone().map(ContentPart::ThoughtSignature));
@@ -96,20 +133,41 @@ fn part(kind: AdapterKind, part: &Part, parts: &mut Vec<ContentPart>) {
         Part::Thought(Text { text, signature }) => {
             let hidden = signature.as_deref();
             if let Some(data) = hidden.and_then(|signature| signature.strip_prefix(REDACTED)) {
-                if kind == AdapterKind::Anthropic {
+                if anthropic {
                     let block = json!({"type": "redacted_thinking", "data": data});
                     parts.push(ContentPart::from_custom(block, None));
                 }
                 return;
             }
-            // For Gemini, a signature without its thought would sign whatever comes next.
-            if kind != AdapterKind::Gemini {
+            if asked.takes_thoughts {
                 parts.extend(signature.clone().map(ContentPart::ThoughtSignature));
+                parts.push(ContentPart::ReasoningContent(text.clone()));
             }
-            parts.push(ContentPart::ReasoningContent(text.clone()));
         }
-        Part::Call(call) => parts.push(ContentPart::ToolCall(called(call))),
-        Part::Result(result) => parts.push(ContentPart::ToolResponse(returned(result))),
+        Part::Call(call) => parts.push(ContentPart::ToolCall(called(call, ids.of_call(call)))),
+        Part::Result(result) => {
+            let id = ids.of_result(result);
+            parts.push(if anthropic && result.is_error {
+                let block = json!({
+                    "type": "tool_result",
+                    "tool_use_id": id,
+                    "content": written(result),
+                    "is_error": true,
+                });
+                ContentPart::from_custom(block, None)
+            } else {
+                let response = chat::ToolResponse::new(id, written(result));
+                ContentPart::ToolResponse(response.with_fn_name(&result.name))
+            });
+        }
+        // The library leaves out pictures that Anthropic has to fetch.
+        Part::Media(Media {
+            media_type,
+            source: MediaSource::Url(url),
+        }) if anthropic && role == Role::User && media_type.starts_with("image/") => {
+            let block = json!({"type": "image", "source": {"type": "url", "url": url}});
+            parts.push(ContentPart::from_custom(block, None));
+        }
         Part::Media(Media { media_type, source }) => {
             parts.push(ContentPart::Binary(match source {
                 MediaSource::Url(url) => chat::Binary::from_url(media_type, url, None),
@@ -133,27 +191,31 @@ fn part(kind: AdapterKind, part: &Part, parts: &mut Vec<ContentPart>) {
     }
 }
 
-fn called(call: &ToolCall) -> chat::ToolCall {
+fn called(call: &ToolCall, id: String) -> chat::ToolCall {
     chat::ToolCall {
-        call_id: call.id.clone(),
+        call_id: id,
         fn_name: call.name.clone(),
-        fn_arguments: match &call.arguments {
-            // Providers take objects only: the model sees what it wrote, and the result beside it says what was wrong.
-            Value::Object(arguments) => Value::Object(arguments.clone()),
-            Value::Null => Value::Object(serde_json::Map::new()),
-            written => json!({ "invalid": written }),
-        },
+        fn_arguments: object(&call.arguments),
         thought_signatures: call.signature.clone().map(|signature| vec![signature]),
     }
 }
 
-fn returned(result: &ToolResult) -> chat::ToolResponse {
-    let content = match (&result.content, result.is_error) {
+/// Arguments as an object, which is all that providers take: the model sees what it wrote, and the result beside it says what was
+/// wrong.
+pub(super) fn object(arguments: &Value) -> Value {
+    match arguments {
+        Value::Object(arguments) => Value::Object(arguments.clone()),
+        Value::Null => Value::Object(serde_json::Map::new()),
+        written => json!({ "invalid": written }),
+    }
+}
+
+/// A result as text. An error says that it is one, whatever a tool wrote.
+fn written(result: &ToolResult) -> String {
+    match (&result.content, result.is_error) {
         (Value::String(text), false) => text.clone(),
-        // An error says that it is one, whatever a tool wrote.
         (Value::Object(object), true) if object.contains_key("error") => result.content.to_string(),
         (content, true) => json!({ "error": content }).to_string(),
         (content, false) => content.to_string(),
-    };
-    chat::ToolResponse::new(&result.call_id, content).with_fn_name(&result.name)
+    }
 }

@@ -40,8 +40,8 @@ pub(crate) struct Desk {
 pub(crate) enum Call {
     /// The barrier that the superstep began from, in the store.
     Settle,
-    /// Its end, because the thread cannot be written to.
-    Break(String, BoxError),
+    /// Its end, because the thread cannot be written to: what is wrong, and why. Behind a pointer, as it is rare.
+    Break(Box<(String, BoxError)>),
 }
 
 #[derive(Default)]
@@ -110,7 +110,7 @@ impl Desk {
     /// Ends the run: the thread cannot be written to, which no node can mend or swallow.
     #[inline]
     pub(crate) async fn fail(&self, problem: String, source: BoxError) -> std::convert::Infallible {
-        self.lock().call(Call::Break(problem, source));
+        self.lock().call(Call::Break(Box::new((problem, source))));
         std::future::pending().await
     }
 
@@ -230,9 +230,16 @@ impl Desk {
             format!("give each question of one type its own `Ask::key`; this one is {key:?}")
         })?;
         let id = InterruptId::of(task, &name);
+        let expiry = question.expires();
         if let Some((asked, answer)) = self.answers.get(&id) {
             if asked != A::NAME {
                 return Err(format!("the answer to `{}` is one to `{asked}`", A::NAME).into());
+            }
+            if answer.is_empty() {
+                let own = expiry.map(|expiry| expiry.answer);
+                return own.ok_or_else(|| {
+                    format!("`{}` has expired, and `Ask::expires` does not say any more how it answers itself", A::NAME).into()
+                });
             }
             let answer = decode(answer)
                 .map_err(|error| format!("the answer to `{}` cannot be read: {error}", A::NAME))?;
@@ -240,12 +247,14 @@ impl Desk {
         }
         let asked_ms = self.known(id).map_or_else(now_ms, |known| known.asked_ms);
         let mut expires_ms = None;
-        if let Some(Expiry { after, answer }) = question.expires() {
-            let at = asked_ms.saturating_add(u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
-            if at <= now_ms() {
+        if let Some(Expiry { after, answer }) = expiry {
+            if after.is_zero() {
                 return Ok(answer);
             }
-            expires_ms = Some(at);
+            let after = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+            // Whether it has passed is decided, and written down, when the thread is resumed: else one run of the node might go on
+            // with the default, and the next with an answer that has come since.
+            expires_ms = Some(asked_ms.saturating_add(after));
         }
         let interrupt = Interrupt {
             id,

@@ -133,8 +133,16 @@ pub(crate) fn waiting(
             .iter()
             .any(|answer| answer.id == id.to_bytes())
     };
+    // A task that went on without the answer, because the question expired, does not wait for it.
+    let done = |task: TaskId| {
+        let mut left = writes.iter();
+        left.any(|write| write.task == task && write.name == "done")
+    };
     let mut waiting = Vec::new();
-    let asks = || writes.iter().filter(|write| write.name.starts_with("ask/"));
+    let asks = || {
+        let asks = writes.iter().filter(|write| write.name.starts_with("ask/"));
+        asks.filter(|write| !done(write.task))
+    };
     let mut askers = HashMap::new();
     if asks().next().is_some() {
         askers.extend(header.frontier.iter().map(|task| {

@@ -55,6 +55,8 @@ pub(crate) struct Journal<S: State> {
     /// Memory that one checkpoint after the other uses.
     pub(crate) entries: Entries,
     pub(crate) next: StoredCheckpoint,
+    /// What [`sizes`](Self::sizes) will be when it is in the store.
+    pub(crate) next_sizes: (u64, u64),
     /// How all checkpoints of this program begin.
     pub(crate) begin: Vec<u8>,
     /// Whether the last barrier is in the store, or on its way.
@@ -73,13 +75,6 @@ pub(crate) struct Journal<S: State> {
     pub(crate) was: Outline,
 }
 
-/// A checkpoint that was made, and is not yet in the store.
-pub(crate) struct Composed {
-    seq: u64,
-    base: u64,
-    sizes: (u64, u64),
-}
-
 /// The superstep of the flow above in which this flow runs.
 pub(crate) struct Above {
     pub(crate) desk: Arc<Desk>,
@@ -92,7 +87,6 @@ pub(crate) struct Barrier<'a> {
     pub(crate) planner: &'a Planner,
     pub(crate) frontier: &'a [Task],
     pub(crate) superstep: u64,
-    pub(crate) gates: Vec<String>,
 }
 
 impl<S: State> Journal<S> {
@@ -110,14 +104,13 @@ impl<S: State> Journal<S> {
     }
 
     /// Describes the barrier that was just reached.
-    pub(crate) fn describe(&mut self, barrier: Barrier<'_>) -> Result<(), ThreadError> {
+    pub(crate) fn describe(&mut self, barrier: &Barrier<'_>) -> Result<(), ThreadError> {
         let Barrier {
             wiring,
             planner,
             frontier,
             superstep,
-            gates,
-        } = barrier;
+        } = *barrier;
         let joins = planner.waiting().map(|join| {
             let name = &self.program.joins[join];
             let sides = planner.arrived(join).map(|side| name.sides[side].clone());
@@ -130,13 +123,12 @@ impl<S: State> Journal<S> {
         self.deferred
             .save(wiring, planner.deferred(), &mut self.header.deferred)?;
         self.header.superstep = superstep;
-        self.header.gates = gates;
         self.torn = false;
         Ok(())
     }
 
     /// A superstep was committed. Whether the durability asks for a checkpoint here.
-    pub(crate) fn advance(&mut self, barrier: Barrier<'_>) -> Result<bool, ThreadError> {
+    pub(crate) fn advance(&mut self, barrier: &Barrier<'_>) -> Result<bool, ThreadError> {
         let superstep = barrier.superstep;
         self.seq += 1;
         self.header.origin += 1;
@@ -154,17 +146,17 @@ impl<S: State> Journal<S> {
 
     /// Writes the last barrier as a checkpoint.
     pub(crate) async fn save(&mut self, state: &S, written: KeySet) -> Result<(), ThreadError> {
-        let checkpoint = self.compose(state, written)?;
+        self.compose(state, written)?;
         if self.must_wait() {
             self.wait().await?;
         }
-        self.append(&checkpoint).await?;
-        self.appended(&checkpoint);
+        self.append().await?;
+        self.appended();
         Ok(())
     }
 
-    /// Makes the last barrier's checkpoint, to be [appended](Self::append).
-    pub(crate) fn compose(&mut self, state: &S, written: KeySet) -> Result<Composed, ThreadError> {
+    /// Makes the last barrier's checkpoint the next one, to be [appended](Self::append).
+    pub(crate) fn compose(&mut self, state: &S, written: KeySet) -> Result<(), ThreadError> {
         let (whole, since) = self.sizes;
         let alone = self.parent.is_none()
             || self.parent != self.newest
@@ -178,7 +170,12 @@ impl<S: State> Journal<S> {
         }
         // The changes are taken. Until this is known to be in the store, what comes next must stand alone.
         self.parent = None;
-        self.header.outline = alone.then(|| self.program.outline.clone());
+        // Nearly always it is none before and after.
+        if alone {
+            self.header.outline = Some(self.program.outline.clone());
+        } else if self.header.outline.is_some() {
+            self.header.outline = None;
+        }
         let bytes = &mut self.next.bytes;
         bytes.clear();
         if self.begin.is_empty() {
@@ -190,15 +187,12 @@ impl<S: State> Journal<S> {
         self.next.seq = self.seq;
         self.next.base = if alone { self.seq } else { self.base };
         self.next.created_ms = now_ms();
-        Ok(Composed {
-            seq: self.seq,
-            base: self.next.base,
-            sizes: if alone {
-                (size, 0)
-            } else {
-                (whole, since + size)
-            },
-        })
+        self.next_sizes = if alone {
+            (size, 0)
+        } else {
+            (whole, since + size)
+        };
+        Ok(())
     }
 
     /// Whether something must be in the store before a checkpoint is appended.
@@ -217,7 +211,7 @@ impl<S: State> Journal<S> {
     }
 
     /// Appends the checkpoint that was made, or begins to, as the durability says.
-    pub(crate) fn append(&mut self, _: &Composed) -> StoreFuture<'_, ()> {
+    pub(crate) fn append(&mut self) -> StoreFuture<'_, ()> {
         let after = self.newest;
         let settled = self.unsettled..self.header.origin;
         if self.durability == Durability::Async {
@@ -236,13 +230,14 @@ impl<S: State> Journal<S> {
     }
 
     /// The checkpoint is in the store, or on its way.
-    pub(crate) fn appended(&mut self, checkpoint: &Composed) {
-        self.made = Some(checkpoint.seq);
-        self.base = checkpoint.base;
-        self.sizes = checkpoint.sizes;
-        self.newest = Some(checkpoint.seq);
-        self.parent = Some(checkpoint.seq);
-        self.header.parent = Some(checkpoint.seq);
+    pub(crate) fn appended(&mut self) {
+        let seq = Some(self.next.seq);
+        self.made = seq;
+        self.base = self.next.base;
+        self.sizes = self.next_sizes;
+        self.newest = seq;
+        self.parent = seq;
+        self.header.parent = seq;
         self.header.notes.clear();
         self.unsettled = self.header.origin;
         self.saved = true;

@@ -75,14 +75,14 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
         &mut self,
         watch: &mut Option<Box<Watch>>,
         shared: &Shared,
-        (state, written): (&F::State, KeySet),
+        (state, written): (&F::State, &KeySet),
         mut task: Pin<&mut (impl Future<Output = T> + Send)>,
     ) -> Result<T, Broken<F::State>> {
         loop {
             let heard = hear(watch, shared.desk.as_deref(), task.as_mut()).await;
             match heard.map_err(|stop| Broken::new(stop.into()))? {
                 Heard::Ended(ended) => return Ok(ended),
-                Heard::Called(call) => self.answer(call, watch, shared, state, written).await?,
+                Heard::Called(call) => self.answer(call, watch, shared, state, *written).await?,
             }
         }
     }
@@ -178,12 +178,12 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
         planner: &Planner,
         frontier: &[Task],
     ) -> Result<(), Broken<F::State>> {
-        let gates = if engine.wiring().gates.is_empty() {
-            Vec::new()
-        } else {
-            Book::gates(engine, ended.iter().map(|job| job.node()))?
-        };
-        let stops = !gates.is_empty();
+        let header = &mut self.journal.header;
+        header.gates.clear();
+        if !engine.scope.shared.wiring.gates.is_empty() {
+            header.gates = Book::gates(engine, ended.iter().map(|job| job.node()))?;
+        }
+        let stops = !header.gates.is_empty();
         let Engine {
             state,
             lane,
@@ -199,25 +199,27 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
             planner,
             frontier,
             superstep: scope.superstep,
-            gates,
         };
         let journal = &mut self.journal;
-        let due = journal.advance(barrier).map_err(Broken::of_thread)?;
+        let due = journal.advance(&barrier).map_err(Broken::of_thread)?;
         if due || frontier.is_empty() || stops {
             // In steps rather than as one future, which would be made and moved at every barrier.
-            let checkpoint = journal.compose(state, lane.written);
-            let checkpoint = checkpoint.map_err(Broken::of_thread)?;
+            journal
+                .compose(state, lane.written)
+                .map_err(Broken::of_thread)?;
             if journal.must_wait() {
                 watched(watch, journal.wait())
                     .await
                     .map_err(|stop| Broken::new(stop.into()))?
                     .map_err(Broken::of_thread)?;
             }
-            watched(watch, journal.append(&checkpoint))
+            let mut appended = journal.append();
+            watched(watch, &mut appended)
                 .await
                 .map_err(|stop| Broken::new(stop.into()))?
                 .map_err(|error| Broken::of_thread(error.into()))?;
-            journal.appended(&checkpoint);
+            drop(appended);
+            journal.appended();
         }
         self.tell(engine);
         if stops {
@@ -239,7 +241,7 @@ impl<S: State> Book<S> {
         written: KeySet,
     ) -> Result<(), Broken<S>> {
         match call {
-            Call::Break(problem, source) => Err(Broken::of_task(problem, source)),
+            Call::Break(why) => Err(Broken::of_task(why.0, why.1)),
             Call::Settle => {
                 watched(watch, self.journal.settle(state, written))
                     .await

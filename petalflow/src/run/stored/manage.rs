@@ -103,6 +103,7 @@ fn journal<S: State>(
         made: None,
         entries: Entries::default(),
         next: StoredCheckpoint::default(),
+        next_sizes: (0, 0),
         begin: Vec::new(),
         saved: false,
         torn: false,
@@ -242,13 +243,11 @@ pub(crate) async fn edit<F: Flow>(
                 state.commit(update, overwritten, &mut written);
             }
         }
-        let gates = std::mem::take(&mut journal.header.gates);
-        journal.describe(Barrier {
+        journal.describe(&Barrier {
             wiring: &wiring,
             planner: &planner,
             frontier: &frontier,
             superstep,
-            gates,
         })?;
         journal.save(&state, written).await?;
         checkpoints.push(journal.seq);

@@ -82,6 +82,7 @@ pub(crate) async fn open<F: Flow>(
             made: None,
             entries: Entries::default(),
             next: StoredCheckpoint::default(),
+            next_sizes: (0, 0),
             begin: Vec::new(),
             saved: true,
             torn: false,
@@ -257,7 +258,7 @@ impl<S: State> Opening<'_, S> {
             updates,
             goto,
         } = resume;
-        let changed =
+        let mut changed =
             !answers.is_empty() || !approvals.is_empty() || !updates.is_empty() || !goto.is_empty();
         // Whoever asks again after a crash hears the same.
         let mut rejected = (header.cause == Cause::Rejected && !changed)
@@ -280,6 +281,7 @@ impl<S: State> Opening<'_, S> {
         for answer in answers {
             self.answer(answer, &mut waiting)?;
         }
+        changed |= self.expire(&mut waiting);
         for update in updates {
             let update = update.map_err(|error| AnswerError::Value(error.to_string()))?;
             self.write(&mut state, &mut written, update)?;
@@ -387,13 +389,11 @@ impl<S: State> Opening<'_, S> {
     }
 
     fn describe(&mut self, frontier: &[Task], superstep: u64) -> Result<(), ThreadError> {
-        let gates = std::mem::take(&mut self.journal.header.gates);
-        self.journal.describe(Barrier {
+        self.journal.describe(&Barrier {
             wiring: self.wiring,
             planner: &self.planner,
             frontier,
             superstep,
-            gates,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::open::Opening;
 use crate::checkpoint::AnswerEntry;
+use crate::clock::now_ms;
 use crate::interrupt::{Answer, AnswerError, Approval, Interrupt, InterruptId, InterruptKind};
 use crate::thread::ThreadError;
 use crate::{State, TaskId};
@@ -41,6 +42,32 @@ impl<S: State> Opening<'_, S> {
             bytes: answer.bytes,
         });
         Ok(())
+    }
+
+    /// Records that questions have answered themselves, as an answer without bytes; says whether any has. From now on nobody
+    /// else can answer them. What a flow inside another asks, the outermost waits for as well: it says so for both.
+    pub(super) fn expire(&mut self, waiting: &mut Vec<(TaskId, Interrupt)>) -> bool {
+        if self.journal.above.is_some() {
+            return false;
+        }
+        let now = now_ms();
+        let header = &mut self.journal.header;
+        let before = header.answers.len();
+        waiting.retain(|(_, interrupt)| {
+            let InterruptKind::Ask { name, .. } = &interrupt.kind else {
+                return true;
+            };
+            let expired = interrupt.expires_ms.is_some_and(|at| at <= now);
+            if expired {
+                header.answers.push(AnswerEntry {
+                    id: interrupt.id.to_bytes(),
+                    name: name.clone(),
+                    bytes: Vec::new(),
+                });
+            }
+            !expired
+        });
+        header.answers.len() > before
     }
 
     /// Records a decision, and says of which interrupts it is one.

@@ -53,7 +53,7 @@ async fn places(
 }
 
 /// Values of all kinds, numbers to the last digit.
-pub async fn a_value_comes_back_as_it_was_put(memories: &Memories) -> Outcome {
+pub async fn g086_a_value_comes_back_as_it_was_put(memories: &Memories) -> Outcome {
     let users = users();
     let values = json!([
         null, true, 0, -1, i64::MIN, u64::MAX, 0.1, 1.0, -0.0, 5e-324, 1.797_693_134_862_315_7e308,
@@ -100,7 +100,7 @@ pub async fn a_value_takes_the_place_of_the_one_before(memories: &Memories) -> O
 }
 
 /// Only the entry that was named goes, and its namespace is none.
-pub async fn deleting_takes_one_entry(memories: &Memories) -> Outcome {
+pub async fn g086_deleting_takes_one_entry(memories: &Memories) -> Outcome {
     let store = &*memories.store;
     for key in ["a", "b", "a "] {
         store.put(&users(), key, json!(key), None).await?;

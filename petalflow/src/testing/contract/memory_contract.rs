@@ -34,10 +34,10 @@ macro_rules! __memory_contract {
             }
 
             $crate::__memory_contract! { @cases
-                a_value_comes_back_as_it_was_put,
+                g086_a_value_comes_back_as_it_was_put,
                 what_is_not_there_is_none,
                 a_value_takes_the_place_of_the_one_before,
-                deleting_takes_one_entry,
+                g086_deleting_takes_one_entry,
                 names_and_keys_are_any_text,
                 long_keys_and_values,
                 deep_values_come_back_or_are_refused,

@@ -1,12 +1,13 @@
 //! Calls that a person must confirm.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
 use petalflow::agent::{Agent, AgentEvent, CONFIRMATION, ConversationInput, Pending};
 use petalflow::checkpoint::MemoryStore;
 use petalflow::llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
 use petalflow::tool::{FuncTool, ToolCall};
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use super::kit::{call, called, events, failure, results, returns, said, scripted, tool, user};
 

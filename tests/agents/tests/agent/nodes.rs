@@ -1,5 +1,8 @@
 //! Agents inside other flows, and inside tools.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+
 use futures_util::StreamExt as _;
 use petalflow::EventKind;
 use petalflow::agent::{Agent, AgentNode, Conversation, Told};
@@ -8,8 +11,6 @@ use petalflow::llm::{LlmError, LlmErrorKind, LlmRequest, Reply, Role, ScriptedMo
 use petalflow::prelude::*;
 use petalflow::tool::{FuncTool, ToolSpec};
 use serde_json::json;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 use super::kit::{results, returns, scripted};
 

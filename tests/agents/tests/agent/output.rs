@@ -1,10 +1,11 @@
 //! Answers of a form that was asked for.
 
+use std::sync::Arc;
+
 use petalflow::agent::Agent;
 use petalflow::llm::{Capabilities, Reply, ScriptedModel};
 use serde::Deserialize;
 use serde_json::json;
-use std::sync::Arc;
 
 use super::kit::{events, results, returns, scripted, shape};
 

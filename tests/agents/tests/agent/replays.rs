@@ -1,10 +1,11 @@
 //! Recordings of real models, replayed through the real provider's code.
 
+use std::sync::Arc;
+
 use petalflow::agent::{Agent, Callbacks, Instead, ModelCall};
 use petalflow::llm::{LlmResponse, Part};
 use petalflow::tool::{FuncTool, ToolSpec};
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
 
 use super::kit::{all, events, results, returns, shape, tool};
 use crate::support::replay::Replay;

@@ -1,6 +1,7 @@
 //! MCP servers: ours at one end, ours or a broken one at the other.
 
 mod agents;
+mod asks;
 mod broken;
 mod calls;
 mod child;

@@ -45,7 +45,11 @@ async fn a_function_sees_the_request() {
         _ => Reply::text("enough"),
     });
     let ask = |n: usize| LlmRequest::new(vec![ChatMessage::user("hi"); n]);
-    assert!(model.complete(&ask(0)).await.is_err());
+    let error = model.complete(&ask(0)).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        LlmError::request("say something").to_string()
+    );
     let called = model.complete(&ask(1)).await.unwrap();
     assert_eq!(
         called.calls().next().unwrap().arguments,

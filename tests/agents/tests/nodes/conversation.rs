@@ -1,11 +1,11 @@
 //! `Llm` and `Tools` over a conversation in a state of one's own.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use petalflow::BoxError;
 use petalflow::checkpoint::MemoryStore;
-use petalflow::llm::{ChatMessage, Reply, Role, ScriptedModel, ToolCall};
+use petalflow::llm::{ChatMessage, LlmResponse, Part, Reply, Role, ScriptedModel, ToolCall};
 use petalflow::memory::{InMemory, Memory};
 use petalflow::nodes::{ConfirmCall, Llm, Model, Said, Tools};
 use petalflow::prelude::*;
@@ -128,7 +128,7 @@ async fn what_goes_wrong_is_told_to_the_model() {
         Reply::call("nothing", json!({}))
             .and_call("add", json!({ "a": "one", "b": 2 }))
             .and_call("add", json!({ "a": 1, "b": 2 }))
-            .and(petalflow::llm::Part::Call(wrong)),
+            .and(Part::Call(wrong)),
         "I see.".into(),
     ]);
     let launch = Converse::new().manage(Model::new(model)).manage(tools());
@@ -272,4 +272,66 @@ async fn a_call_that_had_ended_is_not_made_again() {
         (counted.load(Ordering::SeqCst), died.load(Ordering::SeqCst)),
         (1, 2)
     );
+}
+
+#[state]
+struct Shared {
+    #[key(input, append)]
+    messages: Arc<Vec<ChatMessage>>,
+}
+
+flow! {
+    /// Three calls of a model, and one of a tool, over one conversation.
+    Share(Shared) {
+        first -> act -> second -> third;
+        node first: Llm<SharedMessages>;
+        node act: Tools<SharedMessages>;
+        node second: Llm<SharedMessages>;
+        node third: Llm<SharedMessages>;
+    }
+}
+
+/// Says where in memory the conversation is that each request brings, and how long it is.
+#[tokio::test]
+async fn requests_share_the_conversation_however_long_it_is() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let model = ScriptedModel::from_fn(move |request| {
+        let place = Arc::as_ptr(&request.messages) as usize;
+        noted.lock().unwrap().push((place, request.messages.len()));
+        match request.messages.len() {
+            1_000 => LlmResponse {
+                message: Some(ChatMessage::new(
+                    Role::Assistant,
+                    vec![Part::Call(ToolCall {
+                        name: "add".into(),
+                        arguments: json!({"a": 1, "b": 2}),
+                        ..ToolCall::default()
+                    })],
+                )),
+                ..LlmResponse::default()
+            },
+            _ => LlmResponse::text_only("ok"),
+        }
+    });
+    let flow = Share::new()
+        .first(Llm::new(""))
+        .act(Tools::new(tools![add]))
+        .second(Llm::new(""))
+        .third(Llm::new(""));
+    let history: Vec<_> = (0..1_000)
+        .map(|n| ChatMessage::user(n.to_string()))
+        .collect();
+    let history = Arc::new(history);
+    let place = Arc::as_ptr(&history) as usize;
+    let shared = flow
+        .manage(Model::new(model.forgetful()))
+        .run(history)
+        .await
+        .unwrap();
+    assert_eq!(shared.messages.len(), 1_004);
+    // The history that was given is the one that all requests brought, and the one that grew.
+    let lengths = [1_000, 1_002, 1_003].map(|length| (place, length));
+    assert_eq!(*seen.lock().unwrap(), lengths);
+    assert_eq!(Arc::as_ptr(&shared.messages) as usize, place);
 }

@@ -1,11 +1,12 @@
 //! `Prompt` over a state of one's own.
 
+use std::sync::Arc;
+
 use petalflow::llm::{LlmError, LlmErrorKind, Reply, ScriptedModel};
 use petalflow::nodes::{Model, Prompt};
 use petalflow::prelude::*;
 use petalflow::tool::schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(crate = "petalflow::tool::schemars")]

@@ -1,5 +1,7 @@
 //! Spans of models and tools.
 
+use std::sync::Arc;
+
 use futures_util::StreamExt;
 use opentelemetry::trace::{SpanKind, Status};
 use opentelemetry::{Array, StringValue, Value};
@@ -10,7 +12,6 @@ use petalflow::llm::{
 use petalflow::observe::{Traced, agent_span, merged_span};
 use petalflow::tool::{Tool, ToolContext, ToolSpec};
 use serde_json::json;
-use std::sync::Arc;
 use tracing::Instrument;
 
 use super::{Double, Model, Seen, attribute, description, text};

@@ -2,13 +2,15 @@
 
 use opentelemetry::Value;
 use opentelemetry::trace::{SpanKind, Status};
+use petalflow::agent::{Agent, ConversationInput};
 use petalflow::checkpoint::MemoryStore;
 use petalflow::interrupt::Ask;
-use petalflow::llm::{LlmClient, LlmRequest, LlmResponse};
+use petalflow::llm::{LlmClient, LlmRequest, LlmResponse, Reply, ScriptedModel};
 use petalflow::observe::{Spans, Traced};
 use petalflow::prelude::*;
+use serde_json::json;
 
-use super::{Model, Seen, attribute, description, text};
+use super::{Double, Model, Seen, attribute, description, text};
 
 #[state]
 struct Essay {
@@ -57,9 +59,11 @@ async fn a_runs_spans_are_within_each_other() {
             "on the wire",
             "chat",
             "node write",
+            "superstep 1",
             "on the wire",
             "chat",
             "node judge",
+            "superstep 2",
             "invoke_workflow WriteEssay"
         ]
     );
@@ -71,8 +75,14 @@ async fn a_runs_spans_are_within_each_other() {
         .filter(|span| span.name == "chat")
         .collect();
     // `judge` is spawned, and its call is its child all the same.
-    for (node, chat) in ["node write", "node judge"].into_iter().zip(chats) {
-        assert_eq!(seen.around(node).unwrap(), run.name);
+    let nodes = ["node write", "node judge"];
+    for ((node, step), chat) in nodes
+        .into_iter()
+        .zip(["superstep 1", "superstep 2"])
+        .zip(chats)
+    {
+        assert_eq!(seen.around(node).unwrap(), step);
+        assert_eq!(seen.around(step).unwrap(), run.name);
         assert_eq!(chat.parent_span_id, seen.span(node).span_context.span_id());
         assert_eq!(chat.span_context.trace_id(), run.span_context.trace_id());
     }
@@ -90,6 +100,70 @@ async fn a_runs_spans_are_within_each_other() {
     assert_eq!(attribute(&node, "petalflow.attempt"), Some(Value::I64(1)));
     assert_eq!(attribute(&node, "petalflow.index"), None);
     assert_eq!(text(&node, "petalflow.task.id").unwrap().len(), 32);
+}
+
+#[tokio::test]
+async fn what_is_said_is_told_where_the_run_asks_for_it() {
+    for wanted in [false, true] {
+        let seen = Seen::watch();
+        let spans = Spans::new();
+        let spans = if wanted { spans.with_content() } else { spans };
+        let launch = WriteEssay::new().manage(model()).traced(spans);
+        launch.run(topic()).await.unwrap();
+        let all = seen.ended();
+        // One of the two is called by a node that is spawned.
+        let chats = all.iter().filter(|span| span.name == "chat");
+        let said: Vec<_> = chats
+            .map(|chat| {
+                (
+                    text(chat, "gen_ai.input.messages"),
+                    text(chat, "gen_ai.output.messages"),
+                )
+            })
+            .collect();
+        let message = |role: &str, words: &str| {
+            format!(r#"[{{"role":"{role}","parts":[{{"type":"text","content":"{words}"}}]}}]"#)
+        };
+        let sorted = |text: String| {
+            let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            value.to_string()
+        };
+        let told = |input: &str, output: &str| {
+            let input = wanted.then(|| sorted(message("user", input)));
+            (input, wanted.then(|| sorted(message("assistant", output))))
+        };
+        assert_eq!(said, [told("petals", "a draft"), told("judge", "a note")]);
+    }
+}
+
+#[tokio::test]
+async fn an_agents_spans_tell_it_too() {
+    let seen = Seen::watch();
+    let model = ScriptedModel::new([Reply::call("double", json!({"n": 2})), "4".into()]);
+    let agent = Agent::new(model).tool(Double::new());
+    let launch = agent.launch().traced(Spans::new().with_content());
+    launch.run(ConversationInput::from("2 * 2?")).await.unwrap();
+    let call = seen.span("execute_tool double");
+    assert_eq!(
+        text(&call, "gen_ai.tool.call.arguments").unwrap(),
+        r#"{"n":2}"#
+    );
+    assert_eq!(
+        text(&call, "gen_ai.tool.call.result").unwrap(),
+        r#"{"doubled":4}"#
+    );
+    let all = seen.ended();
+    let first = all.iter().find(|span| span.name == "chat").unwrap();
+    assert!(
+        text(first, "gen_ai.input.messages")
+            .unwrap()
+            .contains("2 * 2?")
+    );
+    assert!(
+        text(first, "gen_ai.tool.definitions")
+            .unwrap()
+            .contains("Doubles a number.")
+    );
 }
 
 #[tokio::test]

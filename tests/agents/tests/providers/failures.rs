@@ -71,7 +71,7 @@ async fn a_server_that_asks_to_wait_says_for_how_long() {
 }
 
 #[tokio::test]
-async fn a_server_that_fails_says_how() {
+async fn i015_a_server_that_fails_says_how() {
     let server = Server::always(answer(
         "500 Internal Server Error",
         "text/html",
@@ -154,7 +154,7 @@ async fn an_answer_that_is_no_json_is_an_error() {
         if asked.path.contains("stream") || asked.body["stream"] == true {
             vec![
                 events(),
-                chunk("event: message_start\ndata: {\"choices\": [{\"del\n\n"),
+                chunk("event: message_start\ndata: {\"choices\": [}\n\n"),
                 end(),
             ]
         } else {

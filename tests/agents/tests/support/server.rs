@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
 
 /// What a server does next.
 #[derive(Clone, Debug)]
@@ -34,6 +35,7 @@ pub(crate) struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
     listening: JoinHandle<()>,
+    scheme: &'static str,
 }
 
 #[derive(Default)]
@@ -48,6 +50,19 @@ impl Server {
     pub(crate) async fn start(
         answer: impl Fn(usize, &Asked) -> Vec<Step> + Send + Sync + 'static,
     ) -> Self {
+        Self::listen(None, answer).await
+    }
+
+    /// The same over TLS.
+    pub(crate) async fn encrypted(tls: TlsAcceptor, steps: Vec<Step>) -> Self {
+        Self::listen(Some(tls), move |_, _| steps.clone()).await
+    }
+
+    async fn listen(
+        tls: Option<TlsAcceptor>,
+        answer: impl Fn(usize, &Asked) -> Vec<Step> + Send + Sync + 'static,
+    ) -> Self {
+        let scheme = if tls.is_some() { "https" } else { "http" };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared::default());
@@ -57,9 +72,16 @@ impl Server {
             async move {
                 while let Ok((stream, _)) = listener.accept().await {
                     let (answer, shared) = (Arc::clone(&answer), Arc::clone(&shared));
+                    let tls = tls.clone();
                     tokio::spawn(async move {
                         // A client may go away at any time.
-                        let _ = serve(stream, &shared, &*answer).await;
+                        let _ = match tls {
+                            None => serve(stream, &shared, &*answer).await,
+                            Some(tls) => match tls.accept(stream).await {
+                                Ok(stream) => serve(stream, &shared, &*answer).await,
+                                Err(error) => Err(error),
+                            },
+                        };
                     });
                 }
             }
@@ -68,6 +90,7 @@ impl Server {
             address,
             shared,
             listening,
+            scheme,
         }
     }
 
@@ -78,7 +101,12 @@ impl Server {
 
     /// Its address, with this path.
     pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        format!("{}://{}{path}", self.scheme, self.address)
+    }
+
+    /// The same by name, which certificates go by.
+    pub(crate) fn named_url(&self, host: &str, path: &str) -> String {
+        format!("{}://{host}:{}{path}", self.scheme, self.address.port())
     }
 
     /// What it was asked so far.
@@ -155,7 +183,7 @@ pub(crate) fn end() -> Step {
 }
 
 async fn serve(
-    mut stream: TcpStream,
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
     shared: &Shared,
     answer: &(impl Fn(usize, &Asked) -> Vec<Step> + Sync),
 ) -> std::io::Result<()> {
@@ -181,7 +209,7 @@ async fn serve(
     stream.shutdown().await
 }
 
-async fn read(stream: &mut TcpStream) -> std::io::Result<Asked> {
+async fn read(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<Asked> {
     let mut wire = Vec::new();
     let mut buffer = vec![0; 64 * 1024];
     let head = loop {

@@ -222,3 +222,27 @@ proptest! {
         }
     }
 }
+
+/// Draws so many cards of so many each.
+#[tool]
+fn deal(counts: Vec<u32>, share: f64, rest: Value) -> Value {
+    json!({"counts": counts, "share": share, "rest": rest})
+}
+
+/// To JSON Schema `3.0` is an integer, and some models write all numbers so.
+#[tokio::test]
+async fn integers_may_be_written_with_a_point() {
+    let cx = ToolContext::new("1");
+    let arguments = json!({"counts": [3.0, 2], "share": 1.0, "rest": 4});
+    let dealt = deal {}.call(arguments, &cx).await.unwrap();
+    assert_eq!(dealt, json!({"counts": [3, 2], "share": 1.0, "rest": 4}));
+    // What fits as it is stays as it is.
+    let arguments = json!({"counts": [3], "share": 0.5, "rest": {"x": 4.0}});
+    let dealt = deal {}.call(arguments, &cx).await.unwrap();
+    assert_eq!(dealt["rest"].to_string(), r#"{"x":4.0}"#);
+    for wrong in [json!(3.5), json!(-1.0), json!(1e300), json!("3")] {
+        let arguments = json!({"counts": [wrong], "share": 1, "rest": 0});
+        let error = deal {}.call(arguments, &cx).await.unwrap_err();
+        assert!(error.to_string().contains("at `counts[0]`"), "{error}");
+    }
+}

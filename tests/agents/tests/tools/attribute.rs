@@ -1,14 +1,15 @@
 //! `#[tool]`: name, description, schema, arguments, results, and what comes from the run.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
 use petalflow::prelude::*;
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::tool::{Tool, ToolContext};
 use petalflow::{ManagedValues, Retry};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use super::call;
 

@@ -1,5 +1,9 @@
 //! i028: everything that can stand around a tool.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
 use petalflow::Retry;
 use petalflow::cache::MemoryCache;
 use petalflow::tool::layer::{
@@ -7,9 +11,6 @@ use petalflow::tool::layer::{
 };
 use petalflow::tool::{FuncTool, Tool, ToolContext};
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use tokio::time::Instant;
 
 use super::call;
@@ -94,7 +95,8 @@ async fn i028_circuit_breaker() {
     // One call tries; it fails, so the pause begins again.
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert_eq!(call(&tool, json!({})).await, Err("busy".into()));
-    assert!(call(&tool, json!({})).await.is_err());
+    let left_alone = call(&tool, json!({})).await.unwrap_err();
+    assert!(left_alone.contains("left alone for 10s"), "{left_alone}");
     assert_eq!(calls.load(Ordering::SeqCst), 3);
     tokio::time::sleep(Duration::from_secs(10)).await;
     for expected in [3, 4] {

@@ -1,12 +1,13 @@
 //! Schemas, and the dialects of providers: what each accepts is written down here, from their documentation.
 
+use std::collections::{BTreeMap, HashSet};
+
 use petalflow::tool::schema::{self, gemini, strict};
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::tool::{FuncTool, Tool};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashSet};
 
 use super::call;
 

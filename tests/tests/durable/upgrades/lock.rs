@@ -125,3 +125,43 @@ If there is none, accept the change with `PETALFLOW_LOCK=write cargo test`:
   + node gather"
     );
 }
+
+/// What a node is made with that nothing but a program can give.
+struct Voice(String);
+
+#[node(Essay)]
+impl Voice {
+    async fn voice(&self) -> EssayNotes {
+        EssayNotes(vec![self.0.clone()])
+    }
+}
+
+flow! {
+    Speak(Essay) {
+        node voice: Voice;
+        node echo: Voice = Voice("echo".into());
+        START -> voice -> echo;
+    }
+}
+
+const SPEAK: &str = "\
+flow Speak
+  state Essay version 0
+  key remarks: Vec<String> append
+  key topic: String replace required
+  edge START -> voice
+  edge echo -> END
+  edge voice -> echo
+  node echo
+  node voice
+";
+
+#[test]
+fn a_flow_whose_values_must_be_given_is_locked_without_them() {
+    let path = std::env::temp_dir().join(format!("petalflow-values-{}.lock", std::process::id()));
+    std::fs::write(&path, SPEAK).unwrap();
+    assert_flow_lock!(Speak::new(), &path);
+    assert_flow_lock!(Speak::new().voice(Voice("hm".into())), &path);
+    assert_flow_lock!(Speak::new().voice(Voice("hm".into())).launch(), &path);
+    std::fs::remove_file(&path).unwrap();
+}

@@ -5,6 +5,7 @@ mod damage;
 mod grouping;
 mod locks;
 mod opening;
+mod replaced;
 mod room;
 
 use std::path::Path;

@@ -1,0 +1,74 @@
+//! The edges of a graph by where they begin, and what can be told from them alone.
+
+use crate::graph::{Edge, Graph, Source, Target};
+use crate::sorted::SortedMap;
+
+/// The edges by where they begin.
+pub(crate) struct EdgesBySource<'a> {
+    pub(crate) start: Vec<&'a Edge>,
+    pub(crate) nodes: Vec<Vec<&'a Edge>>,
+    pub(crate) joins: Vec<Vec<&'a Edge>>,
+}
+
+impl<'a> EdgesBySource<'a> {
+    #[inline]
+    pub(crate) fn of(graph: &'a Graph) -> Self {
+        let mut edges = EdgesBySource {
+            start: Vec::new(),
+            nodes: vec![Vec::new(); graph.nodes.len()],
+            joins: vec![Vec::new(); graph.joins as usize],
+        };
+        for edge in &*graph.edges {
+            match edge.from {
+                Source::Start => edges.start.push(edge),
+                Source::Node(node) => edges.nodes[node as usize].push(edge),
+                Source::Join(join) => edges.joins[join as usize].push(edge),
+            }
+        }
+        edges
+    }
+
+    #[inline]
+    pub(crate) fn from(&self, source: Source) -> &[&'a Edge] {
+        match source {
+            Source::Start => &self.start,
+            Source::Node(node) => &self.nodes[node as usize],
+            Source::Join(join) => &self.joins[join as usize],
+        }
+    }
+}
+
+/// The routes among these edges: the edges of each name, in the order the names first appear.
+#[inline]
+pub(crate) fn routes<'a>(edges: &[&'a Edge]) -> Vec<(&'a str, Vec<&'a Edge>)> {
+    let mut routes: Vec<(&str, Vec<&Edge>)> = Vec::new();
+    let mut by_name = SortedMap::new();
+    for edge in edges {
+        if let Some(name) = edge.via.route() {
+            let at = *by_name.get_or(name, || {
+                routes.push((name, Vec::new()));
+                routes.len() - 1
+            });
+            routes[at].1.push(edge);
+        }
+    }
+    routes
+}
+
+/// Which nodes run once per item of a batch.
+#[inline]
+pub(crate) fn batches(graph: &Graph) -> Vec<bool> {
+    let mut batches = vec![false; graph.nodes.len()];
+    for edge in &*graph.edges {
+        if let (true, Target::Node(node)) = (edge.via.is_each(), edge.to) {
+            batches[node as usize] = true;
+        }
+    }
+    batches
+}
+
+/// Whether one of these edges fires only if its route is chosen: then their source chooses.
+#[inline]
+pub(crate) fn choose(edges: &[&Edge]) -> bool {
+    edges.iter().any(|edge| edge.via.route().is_some())
+}

@@ -1,0 +1,239 @@
+//! One test per rule, and per way in which one mistake could be told twice.
+
+mod cycles;
+mod joins;
+
+use super::check;
+use crate::graph::{Edge, Graph};
+use crate::problem::{Problem, Site};
+use crate::rule::Rule;
+use crate::testing::{catch, end, graph, join, node, plain, route, side, start};
+
+fn only(graph: &Graph) -> Problem {
+    let problems = check(graph);
+    assert_eq!(
+        problems.len(),
+        1,
+        "{:#?}",
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>()
+    );
+    problems[0].clone()
+}
+
+fn says(names: &str, edges: Vec<Edge>, rule: Rule, at: Site, text: &str) {
+    let problem = only(&graph(names, edges));
+    assert_eq!((problem.rule, problem.at), (rule, at), "{problem}");
+    assert_eq!(problem.to_string(), format!("{}: {text}", rule.code()));
+    assert!(!text.ends_with('.') && !text.contains('\n'));
+}
+
+fn accepted(names: &str, edges: Vec<Edge>) {
+    let problems = check(&graph(names, edges));
+    assert!(
+        problems.is_empty(),
+        "{:#?}",
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn g016_chains_routes_and_loops_are_accepted() {
+    accepted("a b", vec![start(0), plain(0, node(1)), plain(1, end())]);
+    accepted(
+        "a",
+        vec![
+            start(0),
+            route(0, "Again", node(0)),
+            route(0, "Done", end()),
+        ],
+    );
+    accepted(
+        "a b c",
+        vec![start(0), route(0, "B", node(1)), route(0, "C", node(2))],
+    );
+}
+
+#[test]
+fn c38a_g018_nothing_starts_the_flow() {
+    let edges = vec![plain(0, node(1)), plain(1, end())];
+    says(
+        "a b",
+        edges,
+        Rule::NoStart,
+        Site::Graph,
+        "nothing says where the flow starts: `a` has no edge into it; write `START -> a`",
+    );
+    let empty = "nothing starts the flow: it has no edges; add one, such as `START -> first`";
+    says("", vec![], Rule::NoStart, Site::Graph, empty);
+    says("a b", vec![], Rule::NoStart, Site::Graph, empty);
+}
+
+#[test]
+fn c38d_g017_p033_a_node_declared_twice() {
+    let text = "node `a` is declared twice; rename one of them, or remove it";
+    says(
+        "a b a",
+        vec![start(0), plain(0, node(1))],
+        Rule::DuplicateNode,
+        Site::Node(2),
+        text,
+    );
+    let problem = only(&graph("a b a", vec![start(0), plain(0, node(1))]));
+    assert_eq!(
+        problem.also,
+        [(Site::Node(0), "first declared here".to_owned())]
+    );
+}
+
+#[test]
+fn c40_an_edge_written_twice() {
+    let text = "the edge from `a` to `b` is written twice; an edge fires once per superstep, so remove one of them";
+    says(
+        "a b",
+        vec![start(0), plain(0, node(1)), plain(0, node(1))],
+        Rule::DuplicateEdge,
+        Site::Edge(2),
+        text,
+    );
+    let joins = vec![
+        start(0),
+        start(1),
+        plain(0, side(0)),
+        plain(1, side(0)),
+        join(0, node(2)),
+        plain(1, side(1)),
+        plain(0, side(1)),
+        join(1, node(2)),
+    ];
+    let text = "the edge from `b & a` to `c` is written twice; an edge fires once per superstep, so remove one of them";
+    says("a b c", joins, Rule::DuplicateEdge, Site::Edge(7), text);
+    accepted(
+        "a b",
+        vec![start(0), route(0, "B", node(1)), route(0, "C", node(1))],
+    );
+}
+
+#[test]
+fn pf008_a_declared_node_that_no_edge_uses() {
+    let text = "node `b` is declared, but no edge uses it; add an edge or remove the node";
+    says("a b", vec![start(0)], Rule::UnusedNode, Site::Node(1), text);
+}
+
+#[test]
+fn c39_g021_unreachable_node_is_refused() {
+    let text = "node `b` is unreachable: no edge leads to it; add an edge, such as `START -> b`, or remove the node";
+    says(
+        "a b",
+        vec![start(0), plain(1, node(0))],
+        Rule::UnreachableNode,
+        Site::Node(1),
+        text,
+    );
+}
+
+#[test]
+fn c39_what_follows_an_unreachable_node_is_silent() {
+    let text = "node `b` is unreachable: no edge leads to it; add an edge, such as `START -> b`, or remove the node";
+    // Neither the chain after it, nor its cycle without a way out, nor a join that waits for it.
+    let edges = vec![
+        start(0),
+        plain(1, node(2)),
+        plain(2, node(3)),
+        plain(3, node(2)),
+        plain(0, side(0)),
+        plain(3, side(0)),
+        join(0, node(4)),
+    ];
+    says(
+        "a b c d e",
+        edges,
+        Rule::UnreachableNode,
+        Site::Node(1),
+        text,
+    );
+}
+
+#[test]
+fn c39_a_cycle_that_nothing_enters_is_one_problem() {
+    let text = "node `b` is unreachable: it can only run after itself (`b -> c -> d -> b`); add an edge into the cycle, such as `START -> b`";
+    let edges = vec![
+        start(0),
+        plain(1, node(2)),
+        plain(2, node(3)),
+        plain(3, node(1)),
+        plain(3, node(4)),
+    ];
+    says(
+        "a b c d e",
+        edges,
+        Rule::UnreachableNode,
+        Site::Node(1),
+        text,
+    );
+}
+
+#[test]
+fn c39_a_join_that_waits_for_what_comes_after_it() {
+    let text = "node `b` is unreachable: the join `a & c` waits for `c`, which itself can only run after the join; take `c` out of the join, or lead another edge to it";
+    let edges = vec![
+        start(0),
+        plain(0, side(0)),
+        plain(2, side(0)),
+        join(0, node(1)),
+        plain(1, node(2)),
+    ];
+    says("a b c", edges, Rule::UnreachableNode, Site::Node(1), text);
+}
+
+#[test]
+fn pf014_a_node_with_a_route_has_nothing_else() {
+    let text = "node `a` chooses a route, but also has plain edges, which would fire whatever it chooses; give each route its edges, such as `a -> match { .. }`";
+    says(
+        "a b c",
+        vec![start(0), route(0, "B", node(1)), plain(0, node(2))],
+        Rule::PlainBesideRoute,
+        Site::Edge(2),
+        text,
+    );
+}
+
+#[test]
+fn pf026_a_catch_that_cannot_work() {
+    let text = "node `a` catches its own failure, so it would run again as if it had succeeded; use `with a { retry: .. }`, or another node";
+    says(
+        "a",
+        vec![start(0), catch(0, 0)],
+        Rule::Catch,
+        Site::Edge(1),
+        text,
+    );
+    let text = "the failure of node `a` is caught twice; keep one `catch`";
+    says(
+        "a b c",
+        vec![start(0), catch(0, 1), catch(0, 2)],
+        Rule::Catch,
+        Site::Edge(2),
+        text,
+    );
+    assert_eq!(
+        only(&graph("a b", vec![start(0), catch(0, 1), catch(0, 1)])).rule,
+        Rule::DuplicateEdge
+    );
+}
+
+#[test]
+fn g022_all_problems_are_told_and_each_has_its_code() {
+    let edges = vec![
+        start(0),
+        start(0),
+        plain(2, node(0)),
+        plain(0, node(3)),
+        plain(3, node(3)),
+    ];
+    let problems = check(&graph("a b c d", edges));
+    let codes: Vec<String> = problems
+        .iter()
+        .map(|problem| problem.to_string()[..5].to_owned())
+        .collect();
+    assert_eq!(codes, ["PF004", "PF008", "PF009", "PF010"]);
+}

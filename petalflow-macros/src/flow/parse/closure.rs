@@ -1,0 +1,49 @@
+//! Reading closures whose parameters are named like keys: `in` of a sub-flow, the guard of an `interrupt`.
+
+use syn::{ExprClosure, Pat, Type};
+
+use crate::flow::ast::Mistakes;
+use crate::node::model::{Param, Source};
+
+/// What the closure reads, by the rules for the parameters of a node; `what` is what the closure is, in words.
+pub(super) fn params(
+    what: &str,
+    closure: &ExprClosure,
+    state: &Type,
+    mistakes: &mut Mistakes,
+) -> Option<Vec<Param>> {
+    let mut params = Vec::new();
+    for pat in &closure.inputs {
+        let Pat::Type(typed) = pat else {
+            mistakes.errors.at(
+                pat,
+                format_args!(
+                    "a parameter needs its type: `{0}: &str` reads the key `{0}`",
+                    name_of(pat, "draft")
+                ),
+            );
+            return None;
+        };
+        let param = Param::build(typed, Some(state), &mut mistakes.errors)?;
+        if let Source::Run = param.source {
+            mistakes.errors.at(
+                &typed.ty,
+                format_args!(
+                    "{what} reads keys: a parameter is a reference, such as `draft: &str`"
+                ),
+            );
+            return None;
+        }
+        params.push(param);
+    }
+    Some(params)
+}
+
+/// The name of a parameter without a type.
+pub(super) fn name_of(pat: &Pat, otherwise: &str) -> String {
+    if let Pat::Ident(ident) = pat {
+        ident.ident.to_string()
+    } else {
+        otherwise.to_owned()
+    }
+}

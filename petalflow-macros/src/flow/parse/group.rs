@@ -1,0 +1,204 @@
+//! Reading nodes and how they stand together: `a & b`, `each (b | c)`, the arms of a `match`.
+
+use petalflow_graph::{Rule, words};
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::{Token, braced, parenthesized, token};
+
+use super::{kw, node_ref};
+use crate::flow::ast::{Arm, Group, Mistakes, RouteName};
+use crate::flow::readings;
+
+#[derive(Clone, Copy, PartialEq)]
+pub(in crate::flow) enum Operator {
+    And,
+    Or,
+}
+
+/// Where a group stands, which decides how what it mixes is written.
+#[derive(Clone, Copy, PartialEq)]
+pub(in crate::flow) enum Position {
+    Source,
+    Target,
+    Arm,
+}
+
+/// Nodes joined by `&` or by `|`.
+pub(super) fn group(
+    input: ParseStream,
+    position: Position,
+    mistakes: &mut Mistakes,
+) -> syn::Result<Group> {
+    let mut operands = vec![operand(input, position, mistakes)?];
+    let mut operators = Vec::new();
+    while let Some(operator) = operator(input)? {
+        operators.push(operator);
+        operands.push(operand(input, position, mistakes)?);
+    }
+    let mixed = operators.contains(&Operator::And) && operators.contains(&Operator::Or);
+    if !mixed {
+        return Ok(together(operands, operators.first().copied()));
+    }
+    let text = readings::of(&operands, &operators, position);
+    // The names stay known, and what else a reading would break is not said.
+    let nodes = operands.iter().flat_map(Group::nodes).cloned();
+    let whole = Group::And(nodes.map(Group::Node).collect());
+    let text = words::coded(Rule::MixedOperators, &text);
+    mistakes.lose(syn::Error::new_spanned(&whole, text));
+    Ok(whole)
+}
+
+fn operator(input: ParseStream) -> syn::Result<Option<Operator>> {
+    if input.peek(Token![&&]) {
+        return Err(input.error("`&&` is not used here: write `&` for both"));
+    }
+    if input.peek(Token![||]) {
+        return Err(input.error("`||` is not used here: write `|` for one of them"));
+    }
+    if input.peek(Token![&]) {
+        input.parse::<Token![&]>()?;
+        return Ok(Some(Operator::And));
+    }
+    if input.peek(Token![|]) {
+        input.parse::<Token![|]>()?;
+        return Ok(Some(Operator::Or));
+    }
+    Ok(None)
+}
+
+fn operand(input: ParseStream, position: Position, mistakes: &mut Mistakes) -> syn::Result<Group> {
+    if input.peek(kw::each)
+        && (input.peek2(Ident::peek_any) || input.peek2(token::Paren) || input.peek2(Token![::]))
+    {
+        input.parse::<kw::each>()?;
+        return Ok(Group::Each(Box::new(operand(input, position, mistakes)?)));
+    }
+    if input.peek(token::Paren) {
+        let content;
+        parenthesized!(content in input);
+        let group = group(&content, position, mistakes)?;
+        if !content.is_empty() {
+            return Err(content.error("expected `&`, `|` or `)`"));
+        }
+        return Ok(group);
+    }
+    let node = node_ref(input)?;
+    if input.peek(token::Brace) {
+        return Err(input.error(format_args!(
+            "a node is named alone: options stand in `with {0} {{ .. }}`, and a node value is declared, `node name: {0} = value;`",
+            node.key()
+        )));
+    }
+    Ok(Group::Node(node))
+}
+
+/// One group of several; nested groups of the same kind are one.
+fn together(mut operands: Vec<Group>, operator: Option<Operator>) -> Group {
+    let Some(operator) = operator else {
+        return operands.remove(0);
+    };
+    let flat = operands
+        .into_iter()
+        .flat_map(|operand| match (operand, operator) {
+            (Group::And(groups), Operator::And) | (Group::Or(groups), Operator::Or) => groups,
+            (operand, _) => vec![operand],
+        });
+    match operator {
+        Operator::And => Group::And(flat.collect()),
+        Operator::Or => Group::Or(flat.collect()),
+    }
+}
+
+/// The arms in their braces. An arm that cannot be read is reported and skipped.
+pub(super) fn arms(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Vec<Arm>> {
+    let content;
+    braced!(content in input);
+    let mut arms = Vec::new();
+    while !content.is_empty() {
+        match arm(&content, mistakes) {
+            Ok(arm) => arms.push(arm),
+            Err(error) => {
+                mistakes.lose(error);
+                skip_to_comma(&content);
+            }
+        }
+        if content.is_empty() {
+            break;
+        }
+        if !content.peek(Token![,]) {
+            let message = if content.peek(Token![->]) {
+                "an arm names its target: write what follows the target as a statement of its own"
+            } else {
+                "expected `,` between two arms"
+            };
+            mistakes.lose(content.error(message));
+            skip_to_comma(&content);
+        }
+        content.parse::<Option<Token![,]>>()?;
+    }
+    Ok(arms)
+}
+
+fn arm(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Arm> {
+    let mut routes = vec![route_name(input)?];
+    while input.parse::<Option<Token![|]>>()?.is_some() {
+        routes.push(route_name(input)?);
+    }
+    if input.peek(Token![->]) {
+        return Err(input.error("an arm is written `=>`"));
+    }
+    if !input.peek(Token![=>]) {
+        return Err(input.error(format_args!(
+            "expected where the route leads: `{} => ..`",
+            routes[0].name()
+        )));
+    }
+    input.parse::<Token![=>]>()?;
+    if input.peek(Token![match]) {
+        return Err(
+            input.error("an arm leads to nodes; a choice belongs to the node that makes it")
+        );
+    }
+    Ok(Arm {
+        routes,
+        target: group(input, Position::Arm, mistakes)?,
+    })
+}
+
+fn route_name(input: ParseStream) -> syn::Result<RouteName> {
+    if input.peek(Token![_]) {
+        return Err(input.error(
+            "every route is named, so that a new one is not overlooked: `_` is not a route",
+        ));
+    }
+    if !input.peek(Ident::peek_any) {
+        return Err(input.error("expected a route: the name of a variant, `true` or `false`"));
+    }
+    let name = input.call(Ident::parse_any)?;
+    if input.peek(Token![::]) {
+        let mut path = vec![name];
+        while input.parse::<Option<Token![::]>>()?.is_some() {
+            path.push(input.call(Ident::parse_any)?);
+        }
+        let variant = &path[path.len() - 1];
+        let tokens: TokenStream = path.iter().map(ToTokens::to_token_stream).collect();
+        return Err(syn::Error::new_spanned(
+            tokens,
+            format_args!("a route is named by its variant alone: write `{variant}`"),
+        ));
+    }
+    if input.peek(token::Paren) || input.peek(token::Brace) {
+        return Err(input.error(format_args!(
+            "what a route carries goes to the `#[item]` of its target: write `{name} => ..`"
+        )));
+    }
+    Ok(RouteName(name))
+}
+
+pub(super) fn skip_to_comma(input: ParseStream) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        let _ = input.parse::<TokenTree>();
+    }
+}

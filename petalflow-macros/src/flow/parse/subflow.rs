@@ -1,0 +1,202 @@
+//! Reading a sub-flow: `{ in: |draft: &str| .., out: |r: Review| .. }`.
+
+use petalflow_graph::{Rule, similar, words};
+use proc_macro2::Ident;
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::spanned::Spanned as _;
+use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Token, Type, braced};
+
+use super::closure::{name_of, params};
+use super::group::skip_to_comma;
+use crate::flow::ast::{Mistakes, Subflow};
+
+const OPTIONS: [&str; 3] = ["in", "out", "keep"];
+
+/// What stands after the name of an option.
+enum Value {
+    Closure(ExprClosure),
+    /// `keep: thread`.
+    Thread,
+    /// The option is unknown.
+    Unknown,
+}
+
+/// The options that were read.
+#[derive(Default)]
+struct Options {
+    input: Option<ExprClosure>,
+    output: Option<ExprClosure>,
+    keep: bool,
+    /// One of them could not be read, which was reported.
+    broken: bool,
+}
+
+/// The options of a sub-flow; none if one of the two closures is missing, which is then reported.
+pub(super) fn subflow(
+    input: ParseStream,
+    name: &Ident,
+    ty: Type,
+    state: &Type,
+    mistakes: &mut Mistakes,
+) -> syn::Result<Option<Subflow>> {
+    let content;
+    let braces = braced!(content in input);
+    let mut options = Options::default();
+    while !content.is_empty() {
+        match option(&content) {
+            Ok((option, value)) => accept(&option, value, &mut options, mistakes),
+            Err(error) => {
+                mistakes.errors.push(error);
+                options.broken = true;
+                skip_to_comma(&content);
+            }
+        }
+        if content.is_empty() {
+            break;
+        }
+        if let Err(error) = content.parse::<Token![,]>() {
+            mistakes.errors.push(error);
+            options.broken = true;
+            skip_to_comma(&content);
+        }
+    }
+    let missing = match &options {
+        Options { input: None, .. } => {
+            Some("`in: |draft: &str| ReviewInput { .. }`, which makes its input")
+        }
+        Options { output: None, .. } => {
+            Some("`out: |r: Review| EssayNotes(r.notes)`, which says what it writes")
+        }
+        _ => None,
+    };
+    if let Some(missing) = missing
+        && !options.broken
+    {
+        mistakes.errors.push(syn::Error::new(
+            braces.span.join(),
+            format_args!("sub-flow `{name}` needs {missing}"),
+        ));
+    }
+    let keep = options.keep;
+    let (Some(input), Some(output)) = (options.input, options.output) else {
+        return Ok(None);
+    };
+    let (params, end) = (
+        params("`in`", &input, state, mistakes),
+        end(&output, mistakes),
+    );
+    Ok(params.zip(end).map(|(params, end)| Subflow {
+        ty,
+        params,
+        input: body(input),
+        end,
+        output: body(output),
+        keep,
+    }))
+}
+
+fn accept(option: &Ident, value: Value, options: &mut Options, mistakes: &mut Mistakes) {
+    let written = option.unraw().to_string();
+    let repeated = match value {
+        Value::Closure(closure) => {
+            let place = if written == "in" {
+                &mut options.input
+            } else {
+                &mut options.output
+            };
+            let repeated = place.is_some();
+            place.get_or_insert(closure);
+            repeated
+        }
+        Value::Thread => std::mem::replace(&mut options.keep, true),
+        Value::Unknown => {
+            let text =
+                words::unknown_option(&written, similar(&written, OPTIONS.into_iter()), &OPTIONS);
+            mistakes.errors.rule(Rule::Option, option, text);
+            options.broken = true;
+            false
+        }
+    };
+    if repeated {
+        mistakes
+            .errors
+            .rule(Rule::Option, option, words::repeated_option(&written));
+    }
+}
+
+fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
+    let name = Ident::parse_any(input)?;
+    if name == "keep" {
+        return keep(input).map(|()| (name, Value::Thread));
+    }
+    if !input.peek(Token![:]) {
+        return Err(input.error(format_args!("expected a closure: `{name}: |..| ..`")));
+    }
+    input.parse::<Token![:]>()?;
+    let known = OPTIONS.iter().any(|known| name == known);
+    match input.parse::<Expr>()? {
+        Expr::Closure(closure) if known => match &closure.asyncness {
+            Some(asynchronous) => {
+                let text = format_args!(
+                    "`{name}` is not async: await in a node before or after the sub-flow"
+                );
+                Err(syn::Error::new(asynchronous.span(), text))
+            }
+            None => Ok((name, Value::Closure(closure))),
+        },
+        other if known => Err(syn::Error::new_spanned(
+            other,
+            format_args!("`{name}` is a closure, written here: `{name}: |..| ..`"),
+        )),
+        _ => Ok((name, Value::Unknown)),
+    }
+}
+
+/// What follows `keep`: there is one thing that it can say.
+fn keep(input: ParseStream) -> syn::Result<()> {
+    let wrong = words::coded(Rule::Option, &words::keep_takes_thread());
+    if !input.peek(Token![:]) {
+        return Err(input.error(wrong));
+    }
+    input.parse::<Token![:]>()?;
+    let value: Expr = input.parse()?;
+    match &value {
+        Expr::Path(path) if path.path.is_ident("thread") => Ok(()),
+        value => Err(syn::Error::new_spanned(value, wrong)),
+    }
+}
+
+/// The final state, which `out` takes.
+fn end(closure: &ExprClosure, mistakes: &mut Mistakes) -> Option<PatType> {
+    match closure.inputs.iter().collect::<Vec<_>>()[..] {
+        [Pat::Type(typed)] => Some(typed.clone()),
+        [pat] => {
+            mistakes.errors.at(
+                pat,
+                format_args!(
+                    "a parameter needs its type: `{}: Review`, the state of the sub-flow",
+                    name_of(pat, "r")
+                ),
+            );
+            None
+        }
+        _ => {
+            let (begin, end) = (closure.inputs_begin.span, closure.inputs_end.span);
+            let span = begin.join(end).unwrap_or(begin);
+            mistakes.errors.push(syn::Error::new(span, "`out` takes the final state of the sub-flow, and nothing else: `out: |r: Review| ..`"));
+            None
+        }
+    }
+}
+
+/// What a closure does, with the type it says it returns.
+fn body(closure: ExprClosure) -> Expr {
+    match closure.output {
+        ReturnType::Default => *closure.body,
+        ReturnType::Type(_, ty) => {
+            let body = closure.body;
+            syn::parse_quote_spanned!(ty.span()=> { let it: #ty = #body; it })
+        }
+    }
+}

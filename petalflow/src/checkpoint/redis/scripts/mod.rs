@@ -1,0 +1,30 @@
+//! The scripts. Each call of the store is one of them: the server runs a script without anything in between, and keeps either
+//! all that it has changed or nothing.
+//!
+//! A script is sent by its hash, and as a whole only when the server does not know it yet.
+
+use std::sync::LazyLock;
+
+use redis::Script;
+
+macro_rules! scripts {
+    ($($name:ident = $file:literal;)*) => {
+        $(pub(super) static $name: LazyLock<Script> =
+            LazyLock::new(|| Script::new(include_str!($file)));)*
+    };
+}
+
+scripts! {
+    APPEND = "append.lua";
+    WRITE = "write.lua";
+    READ = "read.lua";
+    WRITES = "writes.lua";
+    HISTORY = "history.lua";
+    THREADS = "threads.lua";
+    NAMESPACES = "namespaces.lua";
+    PRUNE = "prune.lua";
+    DELETE = "delete.lua";
+    CLAIM = "claim.lua";
+    RELEASE = "release.lua";
+    LAYOUT = "layout.lua";
+}

@@ -1,0 +1,75 @@
+//! What answers took, in each family's words.
+
+use serde_json::Value;
+
+use super::TokenUsage;
+
+/// A count. One below 0 is nonsense, and so is text.
+fn count(usage: &Value, path: &str) -> Option<u64> {
+    usage.pointer(path)?.as_u64()
+}
+
+fn first(usage: &Value, paths: &[&str]) -> u64 {
+    let mut counts = paths.iter().filter_map(|path| count(usage, path));
+    counts.next().unwrap_or(0)
+}
+
+/// OpenAI's, of either kind, and of those who speak like it.
+pub(super) fn openai(usage: &Value) -> TokenUsage {
+    let input = first(usage, &["/prompt_tokens", "/input_tokens"]);
+    let output = first(usage, &["/completion_tokens", "/output_tokens"]);
+    TokenUsage {
+        input,
+        output,
+        total: count(usage, "/total_tokens").unwrap_or(input.saturating_add(output)),
+        cached: first(
+            usage,
+            &[
+                "/prompt_tokens_details/cached_tokens",
+                "/input_tokens_details/cached_tokens",
+                "/prompt_cache_hit_tokens",
+            ],
+        ),
+        reasoning: first(
+            usage,
+            &[
+                "/completion_tokens_details/reasoning_tokens",
+                "/output_tokens_details/reasoning_tokens",
+            ],
+        ),
+        cost: 0.0,
+    }
+}
+
+/// Anthropic's: what it read from its cache, and wrote there, is no part of its input. Counts that are left out stay as they were.
+pub(super) fn anthropic(usage: &Value, so_far: &mut TokenUsage) {
+    let cached = count(usage, "/cache_read_input_tokens");
+    if let Some(fresh) = count(usage, "/input_tokens") {
+        let written = count(usage, "/cache_creation_input_tokens").unwrap_or(0);
+        so_far.cached = cached.unwrap_or(0);
+        so_far.input = fresh.saturating_add(written).saturating_add(so_far.cached);
+    }
+    if let Some(output) = count(usage, "/output_tokens") {
+        so_far.output = output;
+    }
+    if let Some(thought) = count(usage, "/output_tokens_details/thinking_tokens") {
+        so_far.reasoning = thought;
+    }
+    so_far.total = so_far.input.saturating_add(so_far.output);
+}
+
+/// Gemini's: what it thought, and what its own tools read, is counted apart.
+pub(super) fn gemini(usage: &Value) -> TokenUsage {
+    let read = |field: &str| count(usage, field).unwrap_or(0);
+    let reasoning = read("/thoughtsTokenCount");
+    let input = read("/promptTokenCount").saturating_add(read("/toolUsePromptTokenCount"));
+    let output = read("/candidatesTokenCount").saturating_add(reasoning);
+    TokenUsage {
+        input,
+        output,
+        total: count(usage, "/totalTokenCount").unwrap_or(input.saturating_add(output)),
+        cached: read("/cachedContentTokenCount"),
+        reasoning,
+        cost: 0.0,
+    }
+}

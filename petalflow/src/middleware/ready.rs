@@ -1,0 +1,145 @@
+//! Middleware that is there already: of a function, for some nodes, against panics.
+
+use super::{BoxFuture, Middleware, Next, NodeCall};
+use crate::run::caught;
+use crate::{BoxError, State};
+
+/// Middleware of a function.
+///
+/// ```
+/// use petalflow::middleware::from_fn;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// # flow!(Write(Essay) { write });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let log = from_fn(|call, next| {
+///     println!("{} begins", call.node());
+///     next.run(call)
+/// });
+/// Write::new().middleware(log).run(()).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn from_fn<S, F>(function: F) -> impl Middleware<S>
+where
+    S: State,
+    F: for<'a> Fn(NodeCall<'a, S>, Next<'a, S>) -> BoxFuture<'a, Result<(), BoxError>>
+        + Send
+        + Sync
+        + 'static,
+{
+    FromFn(function)
+}
+
+struct FromFn<F>(F);
+
+impl<S, F> Middleware<S> for FromFn<F>
+where
+    S: State,
+    F: for<'a> Fn(NodeCall<'a, S>, Next<'a, S>) -> BoxFuture<'a, Result<(), BoxError>>
+        + Send
+        + Sync
+        + 'static,
+{
+    fn around<'a>(
+        &'a self,
+        call: NodeCall<'a, S>,
+        next: Next<'a, S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        (self.0)(call, next)
+    }
+}
+
+/// Middleware that applies only to some nodes.
+///
+/// ```
+/// use petalflow::middleware::{from_fn, only};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// # flow!(Write(Essay) { write });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let refuse = from_fn(|_, _| Box::pin(async { Err("not today".into()) }));
+/// Write::new().middleware(only(|node| node == "publish", refuse)).run(()).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn only<S: State>(
+    which: impl Fn(&str) -> bool + Send + Sync + 'static,
+    middleware: impl Middleware<S>,
+) -> impl Middleware<S> {
+    Only { which, middleware }
+}
+
+struct Only<P, M> {
+    which: P,
+    middleware: M,
+}
+
+impl<S: State, P: Fn(&str) -> bool + Send + Sync + 'static, M: Middleware<S>> Middleware<S>
+    for Only<P, M>
+{
+    fn around<'a>(
+        &'a self,
+        call: NodeCall<'a, S>,
+        next: Next<'a, S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        if (self.which)(call.node()) {
+            self.middleware.around(call, next)
+        } else {
+            next.run(call)
+        }
+    }
+}
+
+/// Middleware that turns a node's panic into an error, so that retries apply to it, and calls `hook` with the node's name
+/// and the panic's message first.
+///
+/// Without it a panic fails the node as well, but is not tried again.
+///
+/// ```
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { panic!("no paper") }
+/// # flow!(Write(Essay) { write });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let recover = petalflow::middleware::recover(|node, message| eprintln!("{node}: {message}"));
+/// let error = Write::new().middleware(recover).run(()).await.err().unwrap();
+/// assert!(error.to_string().contains("no paper"));
+/// # }
+/// ```
+pub fn recover<S: State>(hook: impl Fn(&str, &str) + Send + Sync + 'static) -> impl Middleware<S> {
+    Recover(hook)
+}
+
+struct Recover<H>(H);
+
+impl<S: State, H: Fn(&str, &str) + Send + Sync + 'static> Middleware<S> for Recover<H> {
+    fn around<'a>(
+        &'a self,
+        call: NodeCall<'a, S>,
+        next: Next<'a, S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        Box::pin(async move {
+            let scope = call.scope;
+            let failure = match caught(async { next.run(call).await }).await {
+                Ok(()) => return Ok(()),
+                Err(failure) => failure,
+            };
+            if failure.kind() == crate::FailureKind::Panic {
+                (self.0)(scope.node(), &failure.source().to_string());
+            }
+            Err(failure.into_source())
+        })
+    }
+}

@@ -1,0 +1,392 @@
+//! The superstep loop.
+
+use std::sync::{Arc, OnceLock};
+
+use super::survive::survive;
+use crate::error::Barrier;
+use crate::event::{Event, EventKind, Listener};
+use crate::flow::{Hop, Wiring};
+use crate::middleware::BoxFuture;
+use crate::node::{Chosen, Effects, Scope};
+use crate::run::alone::alone;
+use crate::run::broken::{Broken, Cause};
+use crate::run::fork::{Crew, JobEnd, run_job};
+use crate::run::guard::{Watch, breathe};
+use crate::run::lane::{Lane, LaneEnd, lane};
+use crate::run::ledger::{Ledger, Nothing};
+use crate::run::stored::Desk;
+use crate::run::{CancelToken, Extras, Settings, Shared};
+use crate::superstep::{NoEdge, Planner, Task, commit_one};
+use crate::{Flow, KeySet, RunError, RunErrorKind, WriteError};
+
+/// A run of many supersteps without a wait lets other tasks run after this many.
+const BREATH: u64 = 128;
+
+/// What is left of a run.
+type Rest<'r, F> = BoxFuture<'r, Result<(), Broken<<F as Flow>::State>>>;
+
+/// A run between two supersteps.
+pub(crate) struct Engine<F: Flow> {
+    pub(in crate::run) flow: Arc<F>,
+    pub(in crate::run) extras: Option<Arc<Extras<F::State>>>,
+    pub(in crate::run) watch: Option<Box<Watch>>,
+    /// The last task of the fast path; its superstep is the run's.
+    pub(in crate::run) scope: Scope,
+    /// At home, except during a fork.
+    pub(in crate::run) state: Option<F::State>,
+    pub(in crate::run) lane: Lane,
+    /// What the last task of the fast path did.
+    pub(in crate::run) effects: Effects<F::State>,
+}
+impl<F: Flow> Engine<F> {
+    pub(in crate::run) fn new(
+        flow: Arc<F>,
+        settings: Settings<F::State>,
+        wiring: Arc<Wiring>,
+        state: F::State,
+        written: KeySet,
+    ) -> Self {
+        let Settings {
+            limit,
+            cancel,
+            managed,
+            namespace,
+            thread,
+            extras,
+        } = settings;
+        let timeouts = extras.as_ref().map_or((None, None), |extras| {
+            (extras.timeout, extras.superstep_timeout)
+        });
+        let listener = extras
+            .as_ref()
+            .and_then(|extras| extras.sink.clone())
+            .map(|sink| sink as Arc<dyn Listener>);
+        let thread = thread.map_or_else(OnceLock::new, OnceLock::from);
+        let watch = Watch::new(cancel.as_ref(), timeouts.0, timeouts.1);
+        let shared = Shared {
+            wiring,
+            managed,
+            cancel,
+            listener,
+            namespace,
+            limit,
+            thread,
+            desk: None,
+        };
+        Engine {
+            watch,
+            scope: Scope::new(Arc::new(shared)),
+            state: Some(state),
+            effects: Effects::default(),
+            flow,
+            extras,
+            lane: Lane::new(written),
+        }
+    }
+
+    /// Goes on after a superstep of a stored run. To be called before anything runs.
+    pub(in crate::run) fn begin_at(&mut self, superstep: u64, desk: Arc<Desk>) {
+        self.scope.superstep = superstep;
+        if let Some(shared) = Arc::get_mut(&mut self.scope.shared) {
+            shared.desk = Some(desk);
+        }
+    }
+
+    /// What the run comes to.
+    pub(in crate::run) fn end(
+        &mut self,
+        result: Result<(), Broken<F::State>>,
+    ) -> Result<F::State, RunError> {
+        let state = self
+            .state
+            .take()
+            .expect("the state is at home when a run ends");
+        match result {
+            Ok(()) => Ok(state),
+            Err(broken) => {
+                let Cause {
+                    kind,
+                    source,
+                    pending,
+                    ..
+                } = broken.into_cause();
+                let barrier = Barrier { state, pending };
+                let superstep = self.scope.superstep;
+                let name = self.flow.name();
+                Err(RunError::new(kind, name, superstep, source, barrier))
+            }
+        }
+    }
+
+    /// Where the fast path begins, if it can.
+    pub(super) fn entry(&self) -> Option<u32> {
+        if self.is_bare() {
+            self.wiring().lone(&self.wiring().entry)
+        } else {
+            None
+        }
+    }
+
+    /// What is left to run where the fast path was left.
+    pub(super) fn after(&mut self, end: LaneEnd) -> Result<Option<Rest<'_, F>>, Broken<F::State>> {
+        let (node, job) = self.settle(end)?;
+        // Most runs on the fast path end on it.
+        if matches!(job, JobEnd::Done) && self.ends(node) {
+            return Ok(None);
+        }
+        let mut planner = Planner::new(self.wiring());
+        let mut frontier = Vec::new();
+        self.plan(&mut planner, node, &job, &mut frontier)?;
+        Ok(Some(self.general(Nothing, planner, frontier)))
+    }
+
+    /// All of a run whose first superstep needs what a chain or a loop does without.
+    pub(super) fn all(&mut self) -> Rest<'_, F> {
+        let mut planner = Planner::new(self.wiring());
+        let mut frontier = Vec::new();
+        planner.start(self.wiring(), &mut frontier);
+        self.general(Nothing, planner, frontier)
+    }
+
+    /// Runs on with all that a chain or a loop does without; boxed, so that those do not carry it.
+    pub(in crate::run) fn general<'r, L: Ledger<F> + 'r>(
+        &'r mut self,
+        mut ledger: L,
+        mut planner: Planner,
+        mut frontier: Vec<Task>,
+    ) -> Rest<'r, F> {
+        Box::pin(async move {
+            let wiring = Arc::clone(&self.scope.shared.wiring);
+            let bare = self.is_bare();
+            let mut crew = Crew::new(self, run_job::<F, L>);
+            while !frontier.is_empty() {
+                let lone = if bare { lone(&wiring, &frontier) } else { None };
+                if L::STORED
+                    && let Some(node) = lone
+                    && ledger.simply_runs(self)
+                {
+                    self.go_on(Some(node), &[]).await?;
+                    self.scope.superstep += 1;
+                    alone(self, &mut planner, &mut frontier, &mut ledger, node).await?;
+                } else if !L::STORED
+                    && let Some(mut node) = lone
+                {
+                    frontier.clear();
+                    let end = loop {
+                        self.go_on(Some(node), &[]).await?;
+                        match lane(self, node).await {
+                            LaneEnd::Before(next) => node = next,
+                            end => break end,
+                        }
+                    };
+                    let (node, job) = self.settle(end)?;
+                    self.plan(&mut planner, node, &job, &mut frontier)?;
+                } else {
+                    self.go_on(None, &frontier).await?;
+                    self.scope.superstep += 1;
+                    self.tell(|| EventKind::SuperstepStarted {
+                        nodes: frontier
+                            .iter()
+                            .map(|task| wiring.name(task.node).into())
+                            .collect(),
+                    });
+                    crew.superstep(self, &mut planner, &mut frontier, &mut ledger)
+                        .await?;
+                }
+            }
+            let waiting: Vec<String> = planner
+                .waiting()
+                .flat_map(|join| join_targets(&wiring, join))
+                .collect();
+            if waiting.is_empty() {
+                Ok(())
+            } else {
+                Err(Broken::new(RunErrorKind::StrandedJoin { waiting }))
+            }
+        })
+    }
+
+    /// What became of the last node of the fast path.
+    fn settle(&mut self, end: LaneEnd) -> Result<(u32, JobEnd), Broken<F::State>> {
+        match end {
+            LaneEnd::Before(node) | LaneEnd::After(node) => Ok((node, JobEnd::Done)),
+            LaneEnd::Failed(node, failure) => {
+                let job = survive(
+                    self.extras.as_deref(),
+                    &self.scope.shared.wiring,
+                    &self.scope,
+                    failure,
+                    &mut self.effects,
+                )?;
+                // Only the record of a failure that the run survives: it is the one write of this superstep.
+                let state = self
+                    .state
+                    .as_mut()
+                    .expect("the state is at home between forks");
+                match commit_one(state, &mut self.lane.written, &mut self.effects.update) {
+                    Ok(()) => Ok((node, job)),
+                    Err(error) => Err(self.refused(node, error)),
+                }
+            }
+            LaneEnd::Stopped(stop) => Err(Broken::new(stop.into())),
+            LaneEnd::Refused(node, error) => Err(self.refused(node, error)),
+        }
+    }
+
+    /// Plans what follows a node of the fast path.
+    fn plan(
+        &mut self,
+        planner: &mut Planner,
+        node: u32,
+        job: &JobEnd,
+        frontier: &mut Vec<Task>,
+    ) -> Result<(), Broken<F::State>> {
+        let planned = planner.advance(
+            self.wiring(),
+            std::iter::once((node, job.outcome(&self.effects))),
+            frontier,
+        );
+        self.effects.clear();
+        planned.map_err(|missing| Broken::new(self.no_edge(&missing)))
+    }
+
+    /// Whether all that follows the node is END.
+    fn ends(&self, node: u32) -> bool {
+        let ways = &self.wiring().ways[node as usize];
+        let hops = match self.effects.chosen() {
+            Chosen::Edges => &ways.plain,
+            Chosen::One(route) => match ways.routes.get(route as usize) {
+                Some(hops) if !hops.is_empty() => hops,
+                _ => return false,
+            },
+            Chosen::Many => return false,
+        };
+        hops.iter().all(|hop| *hop == Hop::End)
+    }
+
+    pub(in crate::run) fn wiring(&self) -> &Wiring {
+        &self.scope.shared.wiring
+    }
+
+    pub(in crate::run) fn max_concurrency(&self) -> usize {
+        self.extras
+            .as_ref()
+            .map_or(usize::MAX, |extras| extras.max_concurrency)
+    }
+
+    /// Whether nothing surrounds the nodes of this run, so that the fast path may be taken.
+    fn is_bare(&self) -> bool {
+        let bare = |extras: &Arc<Extras<F::State>>| {
+            extras.middleware.is_empty()
+                && extras.sink.is_none()
+                && extras.superstep_timeout.is_none()
+        };
+        self.extras.as_ref().is_none_or(bare)
+    }
+
+    /// Where the fast path stops to look around.
+    pub(in crate::run) fn pause(&self) -> u64 {
+        self.scope
+            .shared
+            .limit
+            .min((self.scope.superstep / BREATH + 1) * BREATH)
+    }
+
+    /// Between two supersteps: what may stop the run here, and a breath now and then.
+    pub(super) async fn go_on(
+        &mut self,
+        single: Option<u32>,
+        frontier: &[Task],
+    ) -> Result<(), Broken<F::State>> {
+        let (superstep, limit) = (self.scope.superstep, self.scope.shared.limit);
+        if let Some(stop) = self
+            .watch
+            .as_mut()
+            .and_then(|watch| watch.begin_superstep())
+        {
+            return Err(Broken::new(stop.into()));
+        }
+        let next = || {
+            single
+                .into_iter()
+                .chain(frontier.iter().map(|task| task.node))
+                .map(|node| self.wiring().name(node).to_string())
+                .collect()
+        };
+        if superstep > 0
+            && self
+                .scope
+                .shared
+                .cancel
+                .as_ref()
+                .is_some_and(CancelToken::is_draining)
+        {
+            return Err(Broken::new(RunErrorKind::Drained { next: next() }));
+        }
+        if superstep >= limit {
+            return Err(Broken::new(RunErrorKind::Limit {
+                limit,
+                next: next(),
+            }));
+        }
+        if superstep > 0 && superstep.is_multiple_of(BREATH) {
+            breathe(&mut self.watch)
+                .await
+                .map_err(|stop| Broken::new(stop.into()))?;
+        }
+        Ok(())
+    }
+
+    pub(in crate::run) fn tell(&self, kind: impl FnOnce() -> EventKind<F::State>) {
+        if let Some(sink) = self.extras.as_ref().and_then(|extras| extras.sink.as_ref()) {
+            sink.send(Event {
+                namespace: self.scope.shared.namespace.clone(),
+                superstep: self.scope.superstep,
+                task: None,
+                kind: kind(),
+            });
+        }
+    }
+
+    /// Tells the state, if somebody wants it.
+    pub(in crate::run) fn tell_values(&self) {
+        let copy = self.extras.as_ref().and_then(|extras| extras.values);
+        if let (Some(copy), Some(state)) = (copy, &self.state) {
+            self.tell(|| EventKind::Values { state: copy(state) });
+        }
+    }
+
+    pub(in crate::run) fn no_edge(&self, missing: &NoEdge) -> RunErrorKind {
+        let route = self.wiring().routes[missing.node as usize]
+            .get(missing.route as usize)
+            .copied()
+            .unwrap_or_default();
+        RunErrorKind::NoEdge {
+            node: self.wiring().name(missing.node).into(),
+            route: route.into(),
+        }
+    }
+
+    fn refused(&self, node: u32, error: WriteError) -> Broken<F::State> {
+        Broken::refused(vec![self.wiring().name(node).to_string()], error)
+    }
+}
+/// The node that alone runs next, if the fast path can take it.
+fn lone(wiring: &Wiring, frontier: &[Task]) -> Option<u32> {
+    match frontier {
+        [
+            Task {
+                node,
+                delivery: None,
+                ..
+            },
+        ] if wiring.ways[*node as usize].quick => Some(*node),
+        _ => None,
+    }
+}
+fn join_targets(wiring: &Wiring, join: usize) -> impl Iterator<Item = String> {
+    wiring.joins[join].out.iter().map(|hop| match hop {
+        Hop::Node(node) | Hop::Each(node) => wiring.name(*node).to_string(),
+        Hop::Join { .. } | Hop::End => "END".to_string(),
+    })
+}

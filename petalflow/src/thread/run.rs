@@ -1,0 +1,103 @@
+//! One run of a thread.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::Outcome;
+use crate::event::Events;
+use crate::{Flow, Run, RunError};
+
+/// A run on a thread: a future of its [`Outcome`], or a stream of [events](Self::events).
+///
+/// Nothing happens before it is polled.
+///
+/// # Cancel safety
+///
+/// Dropping it stops the run at once, as with [`Run`]; the thread can be resumed from its last checkpoint.
+///
+/// ```
+/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// let run = thread.run(vec!["hello".to_string()]);
+/// assert!(thread.state().await?.is_none(), "nothing has happened yet");
+/// let chat = run.await?.finished()?;
+/// assert_eq!(chat.lines.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a run does nothing before it is awaited"]
+pub struct ThreadRun<F: Flow>(pub(super) Run<F>);
+
+impl<F: Flow> std::fmt::Debug for ThreadRun<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ThreadRun").field(&self.0).finish()
+    }
+}
+
+impl<F: Flow> ThreadRun<F> {
+    /// The run as a stream of what happens in it. The stream drives the run: dropping it stops the run.
+    ///
+    /// # Panics
+    ///
+    /// If the run has been polled already.
+    pub fn events(self) -> Events<F> {
+        self.0.events()
+    }
+
+    /// Lets a new input drop what the thread waits for: questions, and what their siblings had finished. To be said before
+    /// the run is polled; it changes nothing where nothing waits, and nothing for [`Thread::resume`](crate::thread::Thread::resume).
+    ///
+    /// ```
+    /// use petalflow::checkpoint::MemoryStore;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Post {
+    ///     #[key(input)]
+    ///     text: String,
+    /// }
+    ///
+    /// #[node(Post)]
+    /// async fn publish(text: &str) {
+    ///     println!("{text}");
+    /// }
+    ///
+    /// flow!(Publish(Post) { publish; interrupt before publish; });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+    /// let paused = thread.run("frist".to_string()).await?;
+    /// assert_eq!(paused.interrupts().len(), 1);
+    ///
+    /// assert!(thread.run("first".to_string()).await.is_err(), "somebody is looking at it");
+    /// let paused = thread.run("first".to_string()).discard_pending().await?;
+    /// assert_eq!(paused.state().text, "first");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn discard_pending(self) -> Self {
+        ThreadRun(self.0.discard_pending())
+    }
+}
+
+impl<F: Flow> Future for ThreadRun<F> {
+    type Output = Result<Outcome<F::State>, RunError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let result = std::task::ready!(Pin::new(&mut self.0).poll(cx));
+        Poll::Ready(match result {
+            Ok(state) => Ok(Outcome::Finished(state)),
+            Err(error) => error.paused().map(Outcome::Paused),
+        })
+    }
+}

@@ -1,9 +1,0 @@
-//! Models of real providers, asked over a real wire.
-
-mod anthropic;
-mod cancel;
-mod failures;
-mod gemini;
-mod openai;
-mod recorded;
-mod responses;
