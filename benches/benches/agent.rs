@@ -12,6 +12,7 @@ use petalflow::llm::{
 };
 use petalflow::middleware::BoxFuture;
 use petalflow::tool::{FuncTool, ToolCall, ToolSpec};
+use petalflow_benches::table::{head, row};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use petalflow::checkpoint::{Address, SqliteStore, Store, StoredCheckpoint, Synchronous};
 use petalflow_benches::chat::Talk;
 use petalflow_benches::counter::Count;
+use petalflow_benches::table::wanted;
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};

@@ -194,34 +194,6 @@ impl<K, V> IntoIterator for SortedMap<K, V> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn they_are_as_those_of_the_standard_library(entries: Vec<(u8, u16)>, asked: u8) {
-            let keys = || entries.iter().map(|(key, _)| *key);
-            let (set, tree): (SortedSet<u8>, BTreeSet<u8>) = (keys().collect(), keys().collect());
-            prop_assert!(set.iter().eq(&tree));
-            prop_assert_eq!(set.contains(&asked), tree.contains(&asked));
-            let (mut again, mut set) = (tree.clone(), set);
-            prop_assert_eq!(set.insert(asked), again.insert(asked));
-            let mut map: SortedMap<u8, u16> = entries.iter().copied().collect();
-            let mut tree: BTreeMap<u8, u16> = entries.iter().copied().collect();
-            prop_assert!(map.iter().eq(&tree));
-            prop_assert_eq!(map.get(&asked), tree.get(&asked));
-            prop_assert_eq!(*map.get_or(asked, || 7), *tree.entry(asked).or_insert(7));
-            prop_assert_eq!(map.insert(asked, 8), tree.insert(asked, 8));
-            prop_assert!(map.into_values().eq(tree.into_values()));
-        }
-    }
-}
-
 /// Adds an element to a sorted set.
 #[inline]
 pub(crate) fn insert(set: &mut Vec<u32>, element: u32) {
@@ -251,4 +223,32 @@ pub(crate) fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
 pub(crate) fn subset(a: &[u32], b: &[u32]) -> bool {
     let mut rest = b.iter();
     a.iter().all(|x| rest.any(|y| x == y))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn they_are_as_those_of_the_standard_library(entries: Vec<(u8, u16)>, asked: u8) {
+            let keys = || entries.iter().map(|(key, _)| *key);
+            let (set, tree): (SortedSet<u8>, BTreeSet<u8>) = (keys().collect(), keys().collect());
+            prop_assert!(set.iter().eq(&tree));
+            prop_assert_eq!(set.contains(&asked), tree.contains(&asked));
+            let (mut again, mut set) = (tree.clone(), set);
+            prop_assert_eq!(set.insert(asked), again.insert(asked));
+            let mut map: SortedMap<u8, u16> = entries.iter().copied().collect();
+            let mut tree: BTreeMap<u8, u16> = entries.iter().copied().collect();
+            prop_assert!(map.iter().eq(&tree));
+            prop_assert_eq!(map.get(&asked), tree.get(&asked));
+            prop_assert_eq!(*map.get_or(asked, || 7), *tree.entry(asked).or_insert(7));
+            prop_assert_eq!(map.insert(asked, 8), tree.insert(asked, 8));
+            prop_assert!(map.into_values().eq(tree.into_values()));
+        }
+    }
 }

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use petalflow::checkpoint::{SqliteStore, ThreadQuery};
 use petalflow::interrupt::{Approval, Ask, InterruptKind};
 use petalflow::prelude::*;
-use petalflow::thread::{HistoryQuery, Outcome, Threads};
+use petalflow::thread::{HistoryQuery, OnBusy, Outcome, Threads};
 use petalflow::{Context, RunErrorKind};
 use serde::{Deserialize, Serialize};
 
@@ -117,7 +117,8 @@ flow! {
 
 async fn threads(file: &Path) -> petalflow::Result<Threads<PayRefund>> {
     let store = SqliteStore::open(file).await?;
-    Ok(PayRefund::new().store(&store))
+    // Two clerks may decide at the same time: who comes second waits.
+    Ok(PayRefund::new().store(&store).on_busy(OnBusy::Queue))
 }
 
 /// Says where the refund stands.

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use self::flow::{Flow, flow};
 use self::simulator::Simulator;
 use crate::edges::batches;
-use crate::graph::{Graph, Target, Via};
+use crate::graph::{Edge, Graph, Target, Via};
 use crate::rules::check_with;
 use crate::together::by_pairs;
 use crate::{Analysis, Routes, Rule, Tables, explore, stuck, verdicts_of};
@@ -64,7 +64,7 @@ proptest! {
             let (pairs, ran) = by_pairs(&graph, routes, &several_of(&graph, routes));
             prop_assert!(seen.ran.iter().all(|&node| ran[node as usize]));
             prop_assert!(seen.pairs.is_subset(&different(&pairs)), "{:?} {:?}", seen.pairs, different(&pairs));
-            let simple = graph.joins == 0 && !graph.nodes.iter().any(|node| node.deferred) && !graph.edges.iter().any(|edge| edge.sends_list());
+            let simple = graph.joins == 0 && !graph.nodes.iter().any(|node| node.deferred) && !graph.edges.iter().any(Edge::sends_list);
             if simple && (routes == Routes::AsDeclared || several.is_empty()) {
                 prop_assert_eq!(different(&pairs), seen.pairs.clone());
             }

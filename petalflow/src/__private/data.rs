@@ -3,9 +3,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{DeserializeOwned, DeserializeSeed, Error, Visitor};
+use serde_core::de::{DeserializeOwned, DeserializeSeed, Error, Visitor};
 
-pub use serde::de::{Deserialize, Deserializer, MapAccess};
+pub use serde_core::de::{Deserialize, Deserializer, MapAccess};
 
 /// The keys read so far, each in a place of its own.
 pub trait Slots<'de> {
@@ -114,7 +114,7 @@ impl<'de, E: Error> Deserializer<'de> for Missing<E> {
         visitor.visit_none()
     }
 
-    serde::forward_to_deserialize_any! {
+    serde_core::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
         newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
     }

@@ -18,7 +18,7 @@ pub mod tool;
 #[cfg(feature = "tool")]
 pub use petalflow_macros::tools_impl;
 pub use petalflow_macros::{StateAfterCfg, flow_impl};
-pub use serde::Serialize;
+pub use serde_core::Serialize;
 
 pub use crate::checkpoint::CodecError;
 pub use crate::node::{ItemProbe, Itself as Function, NoItemCodec};

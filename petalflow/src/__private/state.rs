@@ -129,6 +129,7 @@ pub fn fold_from_first<T>(
 }
 
 /// `Debug` for the newtype of a key.
+#[inline]
 pub fn debug_newtype(
     f: &mut fmt::Formatter<'_>,
     name: &str,
@@ -138,6 +139,7 @@ pub fn debug_newtype(
 }
 
 /// `Debug` for a struct of these fields.
+#[inline]
 pub fn debug_struct(
     f: &mut fmt::Formatter<'_>,
     name: &str,
@@ -151,6 +153,7 @@ pub fn debug_struct(
 }
 
 /// `Debug` for an update: the keys that were written.
+#[inline]
 pub fn debug_update(
     f: &mut fmt::Formatter<'_>,
     name: &str,

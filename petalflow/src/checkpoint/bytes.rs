@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
-use serde::ser::{Serialize, Serializer};
+use serde_core::de::{Deserialize, Deserializer, Error, Visitor};
+use serde_core::ser::{Serialize, Serializer};
 
 /// Bytes that are written as such.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,33 +1,50 @@
 //! Values as bytes: MessagePack, with structs as maps, so that what is stored describes itself.
 
-use serde::{Serialize, de::DeserializeOwned};
+use std::error::Error;
+use std::fmt;
+
+use serde_core::{Serialize, de::DeserializeOwned};
+
+use super::decode::Decoder;
+use super::encode::Encoder;
 
 /// How deeply values may be nested. What is nested deeper is refused when it is written, so that all that is stored can be
 /// read again.
 pub(crate) const DEPTH: usize = 256;
 
 /// Why bytes and values do not fit.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum CodecError {
     /// The value's own serialization failed.
-    #[error("the value cannot be stored: {0}")]
     Encode(String),
     /// The bytes are not such a value.
-    #[error("{0}")]
     Decode(String),
     /// The bytes go on behind the value.
-    #[error("{0} bytes follow the value")]
     Trailing(usize),
     /// The value is nested too deeply.
-    #[error("the value is nested more than {DEPTH} levels deep")]
     Depth,
     /// A key has neither a value nor a default.
-    #[error("no value of the key `{0}` is stored, and it has no default")]
     Missing(&'static str),
     /// Something is stored for which this program has no name.
-    #[error("{0}")]
     Unknown(String),
 }
+
+impl fmt::Display for CodecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CodecError::Encode(problem) => write!(f, "the value cannot be stored: {problem}"),
+            CodecError::Decode(problem) | CodecError::Unknown(problem) => f.write_str(problem),
+            CodecError::Trailing(bytes) => write!(f, "{bytes} bytes follow the value"),
+            CodecError::Depth => write!(f, "the value is nested more than {DEPTH} levels deep"),
+            CodecError::Missing(key) => write!(
+                f,
+                "no value of the key `{key}` is stored, and it has no default"
+            ),
+        }
+    }
+}
+
+impl Error for CodecError {}
 
 /// Appends a value.
 pub(crate) fn encode<T: Serialize + ?Sized>(
@@ -35,10 +52,7 @@ pub(crate) fn encode<T: Serialize + ?Sized>(
     out: &mut Vec<u8>,
 ) -> Result<(), CodecError> {
     let start = out.len();
-    let mut serializer = rmp_serde::Serializer::new(&mut *out).with_struct_map();
-    value
-        .serialize(&mut serializer)
-        .map_err(|error| CodecError::Encode(error.to_string()))?;
+    value.serialize(Encoder { out: &mut *out })?;
     // A value needs a byte per level, so a short one cannot be too deep.
     if out.len() - start > DEPTH && super::depth::exceeds(&out[start..], DEPTH) {
         out.truncate(start);
@@ -49,26 +63,23 @@ pub(crate) fn encode<T: Serialize + ?Sized>(
 
 /// Reads a value that takes up all of the bytes.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
-    let mut rest = bytes;
-    let value = {
-        let mut deserializer = rmp_serde::Deserializer::new(&mut rest);
-        // One more than is written: a level is counted before it is known to be empty.
-        deserializer.set_max_depth(DEPTH + 1);
-        T::deserialize(&mut deserializer).map_err(|error| CodecError::Decode(error.to_string()))?
-    };
-    if rest.is_empty() {
-        Ok(value)
-    } else {
-        Err(CodecError::Trailing(rest.len()))
+    let mut decoder = Decoder::new(bytes);
+    let value = T::deserialize(&mut decoder)?;
+    match decoder.left() {
+        0 => Ok(value),
+        more => Err(CodecError::Trailing(more)),
     }
 }
+
+#[cfg(test)]
+mod peer;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) {
+    fn round_trip<T: Serialize + DeserializeOwned + PartialEq + fmt::Debug>(value: &T) {
         let mut bytes = Vec::new();
         encode(value, &mut bytes).unwrap();
         assert_eq!(&decode::<T>(&bytes).unwrap(), value);
@@ -112,6 +123,29 @@ mod tests {
         );
         let error = encode(&nested(DEPTH + 2), &mut Vec::new()).unwrap_err();
         assert!(matches!(error, CodecError::Depth));
+    }
+
+    #[test]
+    fn variants_count_as_levels() {
+        #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        enum Nest {
+            In(Box<Nest>),
+            End,
+        }
+
+        let nested =
+            |levels: usize| (0..levels).fold(Nest::End, |nest, _| Nest::In(Box::new(nest)));
+        round_trip(&nested(DEPTH));
+        let deep = [0x81, 0xa2, b'I', b'n'].repeat(1_000_000);
+        assert!(matches!(decode::<Nest>(&deep), Err(CodecError::Depth)));
+        let error = encode(&nested(DEPTH + 1), &mut Vec::new()).unwrap_err();
+        assert!(matches!(error, CodecError::Depth));
+    }
+
+    #[test]
+    fn what_holds_an_empty_list_at_the_last_level_is_read_again() {
+        let nested = (0..DEPTH).fold(serde_json::json!([]), |inner, _| serde_json::json!([inner]));
+        round_trip(&nested);
     }
 
     #[test]

@@ -10,7 +10,9 @@
 mod archive;
 mod bytes;
 mod codec;
+mod decode;
 mod depth;
+mod encode;
 #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod explained;
 #[cfg(any(test, fuzzing))]

@@ -11,11 +11,20 @@ pub(crate) fn array(len: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// How many pairs of a key and a value follow as one; there are fewer than 16.
+/// How many pairs of a key and a value follow as one.
 #[inline]
-pub(crate) fn small_map(len: u8, out: &mut Vec<u8>) {
-    debug_assert!(len < 16);
-    out.push(0x80 | len);
+pub(crate) fn map(len: usize, out: &mut Vec<u8>) {
+    if len < 16 {
+        out.push(0x80 | small(len));
+    } else {
+        long(len, [None, Some(0xde), Some(0xdf)], out);
+    }
+}
+
+/// No value.
+#[inline]
+pub(crate) fn nothing(out: &mut Vec<u8>) {
+    out.push(0xc0);
 }
 
 /// A yes or a no.
@@ -36,6 +45,26 @@ pub(crate) fn number(number: u64, out: &mut Vec<u8>) {
         0x1_0000..0x1_0000_0000 => out.extend_from_slice(&[0xce, e, f, g, h]),
         _ => {
             out.push(0xcf);
+            out.extend_from_slice(&high);
+            out.extend_from_slice(&[e, f, g, h]);
+        }
+    }
+}
+
+/// A number that may be negative, as short as it can be.
+#[inline]
+pub(crate) fn signed(signed: i64, out: &mut Vec<u8>) {
+    let Err(_) = u64::try_from(signed).map(|unsigned| number(unsigned, out)) else {
+        return;
+    };
+    let [high @ .., e, f, g, h] = signed.to_be_bytes();
+    match signed {
+        -0x20.. => out.push(h),
+        -0x80.. => out.extend_from_slice(&[0xd0, h]),
+        -0x8000.. => out.extend_from_slice(&[0xd1, g, h]),
+        -0x8000_0000.. => out.extend_from_slice(&[0xd2, e, f, g, h]),
+        _ => {
+            out.push(0xd3);
             out.extend_from_slice(&high);
             out.extend_from_slice(&[e, f, g, h]);
         }
@@ -80,7 +109,7 @@ fn long(len: usize, [one, two, four]: [Option<u8>; 3], out: &mut Vec<u8>) {
 pub(crate) fn option<T>(value: Option<T>, out: &mut Vec<u8>, pack: impl FnOnce(T, &mut Vec<u8>)) {
     match value {
         Some(value) => pack(value, out),
-        None => out.push(0xc0),
+        None => nothing(out),
     }
 }
 
@@ -107,7 +136,7 @@ mod tests {
     use super::*;
     use crate::checkpoint::{Bytes, encode};
 
-    fn same<T: serde::Serialize>(value: &T, packed: impl FnOnce(&mut Vec<u8>)) {
+    fn same<T: serde_core::Serialize>(value: &T, packed: impl FnOnce(&mut Vec<u8>)) {
         let (mut by_serde, mut by_hand) = (Vec::new(), Vec::new());
         encode(value, &mut by_serde).unwrap();
         packed(&mut by_hand);

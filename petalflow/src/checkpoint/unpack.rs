@@ -8,10 +8,11 @@ use super::{CodecError, depth};
 
 /// What is left of the bytes of a record. It believes no length: whatever is not there is an error.
 pub(crate) struct Unpack<'a> {
-    rest: &'a [u8],
+    pub(super) rest: &'a [u8],
 }
 
 /// Reads a record that takes up all of the bytes.
+#[inline]
 pub(crate) fn unpack<'a, T>(
     bytes: &'a [u8],
     read: impl FnOnce(&mut Unpack<'a>) -> Result<T, CodecError>,
@@ -31,18 +32,19 @@ impl<'a> Unpack<'a> {
     /// A list of exactly so many values, which follow.
     #[inline]
     pub(crate) fn tuple(&mut self, of: usize) -> Result<(), CodecError> {
-        match self.array()? {
+        match self.items()? {
             len if len == of => Ok(()),
             len => Err(wrong(&format!("a list of {of}"), &format!("one of {len}"))),
         }
     }
 
     /// Values of one kind.
+    #[inline]
     pub(crate) fn list<T>(
         &mut self,
         mut read: impl FnMut(&mut Self) -> Result<T, CodecError>,
     ) -> Result<Vec<T>, CodecError> {
-        let len = self.array()?;
+        let len = self.items()?;
         let mut values = Vec::with_capacity(len.min(TRUSTED));
         for _ in 0..len {
             values.push(read(self)?);
@@ -72,6 +74,7 @@ impl<'a> Unpack<'a> {
     }
 
     /// A value that may be missing.
+    #[inline]
     pub(crate) fn option<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, CodecError>,
@@ -84,6 +87,7 @@ impl<'a> Unpack<'a> {
     }
 
     /// A number that fits its type.
+    #[inline]
     pub(crate) fn number<T: TryFrom<u64>>(&mut self) -> Result<T, CodecError> {
         let number = self.unsigned()?;
         T::try_from(number).map_err(|_| wrong("a smaller number", &number.to_string()))
@@ -141,7 +145,7 @@ impl<'a> Unpack<'a> {
     }
 
     #[inline]
-    fn array(&mut self) -> Result<usize, CodecError> {
+    fn items(&mut self) -> Result<usize, CodecError> {
         match self.marker("a list")? {
             small @ 0x90..=0x9f => Ok(usize::from(small & 0x0f)),
             0xdc => self.length(2),
@@ -165,7 +169,7 @@ impl<'a> Unpack<'a> {
     }
 
     #[inline]
-    fn length(&mut self, width: usize) -> Result<usize, CodecError> {
+    pub(super) fn length(&mut self, width: usize) -> Result<usize, CodecError> {
         let length = self.digits(width)?;
         usize::try_from(length).map_err(|_| cut("a value"))
     }
@@ -176,15 +180,33 @@ impl<'a> Unpack<'a> {
         Ok(digits.fold(0, |sum, digit| sum << 8 | u64::from(*digit)))
     }
 
+    /// So many bytes.
     #[inline]
-    fn marker(&mut self, expected: &str) -> Result<u8, CodecError> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
+        let (taken, rest) = self
+            .rest
+            .split_first_chunk()
+            .ok_or_else(|| cut("a value"))?;
+        self.rest = rest;
+        Ok(*taken)
+    }
+
+    /// As many bytes as the number of this width says, which comes first.
+    #[inline]
+    pub(super) fn sized(&mut self, width: usize) -> Result<&'a [u8], CodecError> {
+        let len = self.length(width)?;
+        self.take(len)
+    }
+
+    #[inline]
+    pub(super) fn marker(&mut self, expected: &str) -> Result<u8, CodecError> {
         let (marker, rest) = self.rest.split_first().ok_or_else(|| cut(expected))?;
         self.rest = rest;
         Ok(*marker)
     }
 
     #[inline]
-    fn take(&mut self, len: usize) -> Result<&'a [u8], CodecError> {
+    pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8], CodecError> {
         let (taken, rest) = self
             .rest
             .split_at_checked(len)
@@ -226,7 +248,7 @@ mod tests {
     use super::*;
     use crate::checkpoint::{Bytes, encode, pack};
 
-    fn packed<T: serde::Serialize + ?Sized>(value: &T) -> Vec<u8> {
+    fn packed<T: serde_core::Serialize + ?Sized>(value: &T) -> Vec<u8> {
         let mut bytes = Vec::new();
         encode(value, &mut bytes).unwrap();
         bytes

@@ -1,5 +1,8 @@
 //! How a node failed.
 
+use std::error::Error;
+use std::fmt;
+
 use crate::Namespace;
 
 /// How a node failed for good: what a `catch` edge delivers, and what `continue_on_error` records.
@@ -30,8 +33,7 @@ use crate::Namespace;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("node `{node}` failed in superstep {superstep}: {message}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeError {
     /// The name of the node.
@@ -49,6 +51,24 @@ pub struct NodeError {
     /// The error and its sources, in words.
     pub message: String,
 }
+
+impl fmt::Display for NodeError {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NodeError {
+            node,
+            superstep,
+            message,
+            ..
+        } = self;
+        write!(
+            f,
+            "node `{node}` failed in superstep {superstep}: {message}"
+        )
+    }
+}
+
+impl Error for NodeError {}
 
 /// A list that failures of nodes can be recorded in: a `Vec` of [`NodeError`], or of anything that is made `From` one.
 ///

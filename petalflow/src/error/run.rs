@@ -98,6 +98,7 @@ impl RunError {
     }
 
     /// A managed value could not be made.
+    #[inline]
     pub(crate) fn of_managed(name: &'static str, error: BoxError, flow: &str) -> Self {
         RunError(Box::new(Inner {
             kind: RunErrorKind::Rehydrate {

@@ -118,9 +118,10 @@ impl Error for RunError {
 }
 
 fn quoted<T: AsRef<str>>(names: &[T]) -> String {
-    names
-        .iter()
-        .map(|name| format!("`{}`", name.as_ref()))
-        .collect::<Vec<_>>()
-        .join(", ")
+    let mut text = String::new();
+    for name in names {
+        let comma = if text.is_empty() { "" } else { ", " };
+        text.extend([comma, "`", name.as_ref(), "`"]);
+    }
+    text
 }

@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_core::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{FailureKind, NodeError};
 use crate::checkpoint::{CodecError, Unpack, pack};
@@ -84,7 +84,7 @@ impl NodeError {
     #[inline]
     pub(crate) fn pack(&self, out: &mut Vec<u8>) {
         let field = |name: &str, out: &mut Vec<u8>| pack::text(name, out);
-        pack::small_map(7, out);
+        pack::map(7, out);
         field("node", out);
         pack::text(&self.node, out);
         field("namespace", out);

@@ -228,6 +228,7 @@ impl Wiring {
     }
 
     /// The place of the node that is stored under a name.
+    #[inline]
     pub(crate) fn place_of(&self, stored: &str) -> Option<u32> {
         let nodes = 0..petalflow_graph::index(self.ways.len());
         nodes
@@ -236,6 +237,7 @@ impl Wiring {
     }
 
     /// What this program calls the node of a stored name: the same, if it has no such node.
+    #[inline]
     pub(crate) fn known_as<'a>(&'a self, stored: &'a str) -> &'a str {
         self.place_of(stored)
             .map_or(stored, |place| self.name(place))
@@ -247,6 +249,7 @@ impl Wiring {
     }
 
     /// The place of the node of a name.
+    #[inline]
     pub(crate) fn named(&self, name: &str) -> Option<u32> {
         let mut nodes = 0..petalflow_graph::index(self.ways.len());
         nodes.find(|place| self.name(*place) == name)

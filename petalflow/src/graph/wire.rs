@@ -94,6 +94,7 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
 }
 
 /// What constant evaluation, and this builder, must know of a key.
+#[inline]
 pub(crate) const fn key_facts(key: &KeyMeta) -> KeyFacts<'static> {
     KeyFacts {
         exclusive: key.has(Trait::Exclusive),

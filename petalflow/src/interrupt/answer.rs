@@ -63,7 +63,7 @@ impl Answer {
         id: InterruptId,
         answer: &serde_json::Value,
     ) -> Result<Self, AnswerError> {
-        use serde::Deserialize as _;
+        use serde_core::Deserialize as _;
         let answer = A::Answer::deserialize(answer)
             .map_err(|error| AnswerError::Value(format!("no answer to `{}`: {error}", A::NAME)))?;
         Answer::new::<A>(id, &answer)

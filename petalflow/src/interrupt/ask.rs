@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde_core::{Serialize, de::DeserializeOwned};
 
 /// A question that a node can ask a person: [`Context::ask`](crate::Context::ask).
 ///

@@ -36,12 +36,14 @@ use crate::run::CancelToken;
 pub struct Context(pub(super) Scope);
 
 impl From<Context> for Scope {
+    #[inline]
     fn from(cx: Context) -> Self {
         cx.0
     }
 }
 
 impl From<&Context> for Scope {
+    #[inline]
     fn from(cx: &Context) -> Self {
         cx.0.clone()
     }
@@ -49,6 +51,7 @@ impl From<&Context> for Scope {
 
 impl Context {
     /// The name of the node in its graph.
+    #[inline]
     pub fn node(&self) -> &str {
         self.0.node()
     }
@@ -120,6 +123,7 @@ impl Context {
     }
 
     /// The name of this task, the same in every attempt.
+    #[inline]
     pub fn task_id(&self) -> TaskId {
         self.0.task_id()
     }
@@ -184,6 +188,7 @@ impl Context {
     /// assert_eq!(*error.kind(), RunErrorKind::Cancelled);
     /// # }
     /// ```
+    #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.0
             .shared
@@ -228,7 +233,7 @@ impl Context {
     /// assert_eq!(shown, ["50", "100"]);
     /// # }
     /// ```
-    pub fn emit<T: serde::Serialize>(&self, value: &T) -> Result<(), serde_json::Error> {
+    pub fn emit<T: serde_core::Serialize>(&self, value: &T) -> Result<(), serde_json::Error> {
         self.heartbeat();
         if let Some(listener) = &self.0.shared.listener {
             listener.custom(&self.0, serde_json::to_value(value)?);
@@ -284,7 +289,7 @@ impl Context {
         effect: impl Future<Output = Result<T, E>>,
     ) -> Result<T, BoxError>
     where
-        T: serde::Serialize + serde::de::DeserializeOwned,
+        T: serde_core::Serialize + serde_core::de::DeserializeOwned,
         E: Into<BoxError>,
     {
         match &self.0.shared.desk {
@@ -323,6 +328,7 @@ impl Context {
     /// # Ok(())
     /// # }
     /// ```
+    #[inline]
     pub fn heartbeat(&self) {
         if let Some(pulse) = &self.0.pulse {
             pulse.beat();

@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId, type_name};
 use std::sync::Arc;
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde_core::{Serialize, de::DeserializeOwned};
 
 use super::{Chooses, Effects, Output, TypeName};
 use crate::checkpoint::{CodecError, decode, encode};

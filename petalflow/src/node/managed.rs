@@ -119,6 +119,7 @@ impl ManagedValues {
         self.absent().any(|(_, known, _)| known == name)
     }
 
+    #[inline]
     fn absent(&self) -> impl Iterator<Item = (TypeId, &'static str, &Arc<Make>)> {
         self.slots.iter().filter_map(|(id, slot)| match slot {
             Slot::Absent(name, make) => Some((*id, *name, make)),

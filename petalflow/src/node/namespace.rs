@@ -21,6 +21,7 @@ impl Namespace {
 
     /// The namespace of a sub-flow in this one.
     #[must_use]
+    #[inline]
     pub fn child(&self, node: &str, index: Option<usize>) -> Self {
         use fmt::Write as _;
         let mut path = self.as_str().to_string();

@@ -212,11 +212,13 @@ impl Retry {
     }
 
     /// Whether it is for this error: always, without [`only`](Self::only) and [`on`](Self::on).
+    #[inline]
     pub fn covers(&self, error: &BoxError) -> bool {
         self.only.is_none_or(|only| only(error))
     }
 
     /// The waits between the attempts.
+    #[inline]
     pub fn waits(&self) -> impl Iterator<Item = Duration> + Send + use<> {
         let backoff = backon::ExponentialBuilder::new()
             .with_min_delay(self.first)
@@ -338,6 +340,7 @@ impl From<Policy> for NodePolicy {
 
 impl NodePolicy {
     /// Retries alone.
+    #[inline]
     pub(crate) fn retrying(retry: Vec<Retry>) -> Self {
         NodePolicy {
             retry: Cow::Owned(retry),
@@ -346,6 +349,7 @@ impl NodePolicy {
     }
 
     /// This policy where it says something, else the other.
+    #[inline]
     pub(crate) fn or(self, other: Self) -> Self {
         NodePolicy {
             retry: if self.retry.is_empty() {

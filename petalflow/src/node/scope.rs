@@ -105,6 +105,7 @@ impl Scope {
     }
 
     /// The handle that nodes take as `cx: Context`.
+    #[inline]
     pub fn context(&self) -> Context {
         Context(self.clone())
     }
@@ -152,6 +153,7 @@ impl Scope {
 
 impl Scope {
     /// The node's name in storage.
+    #[inline]
     pub(crate) fn stored_name(&self) -> &str {
         self.shared.wiring.stored_name(self.node)
     }

@@ -53,6 +53,7 @@ impl TaskId {
     }
 
     /// The id of a task: a hash of all that tells it from the others.
+    #[inline]
     pub(crate) fn of(parts: &[&[u8]]) -> Self {
         // SipHash with fixed keys: a published function, because the id must not change between builds. Parts are
         // length-prefixed so that ("ab", "c") and ("a", "bc") differ.
@@ -78,6 +79,7 @@ impl fmt::Debug for TaskId {
 }
 
 /// The id of a task: where it stands, the frontier it is part of, and what tells it from the frontier's other tasks.
+#[inline]
 pub(crate) fn task_id(
     thread: &str,
     namespace: &str,

@@ -121,6 +121,7 @@ impl<S: State> Place<S> for PlaceOf<S> {
 }
 
 /// Length-prefixed, so that no two lists of parts give one key.
+#[inline]
 fn part(key: &mut Vec<u8>, bytes: &[u8]) {
     key.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
     key.extend_from_slice(bytes);

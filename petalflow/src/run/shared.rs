@@ -36,6 +36,7 @@ impl fmt::Debug for Shared {
 impl Shared {
     /// The thread's name. A run without one gets a name of its own when it is first asked for, so that the task ids of two
     /// runs differ.
+    #[inline]
     pub(crate) fn thread(&self) -> &Arc<str> {
         self.thread.get_or_init(|| {
             format!(
@@ -48,6 +49,7 @@ impl Shared {
     }
 
     /// The id of a task of this run.
+    #[inline]
     pub(crate) fn task_id(&self, superstep: u64, node: u32, send: Option<u32>) -> TaskId {
         let origin = self.desk.as_ref().map_or_else(
             || superstep.saturating_sub(1),

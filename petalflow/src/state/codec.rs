@@ -5,7 +5,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::checkpoint::{CodecError, decode, encode};
 use crate::upgrade::Migrate;
@@ -49,6 +49,7 @@ pub struct Values<'a>(Vec<Option<&'a [u8]>>);
 
 impl<'a> Values<'a> {
     /// No values, of this many keys.
+    #[inline]
     pub(crate) fn new(keys: usize) -> Self {
         Values(vec![None; keys])
     }

@@ -1,6 +1,6 @@
 //! Which values may live in a state or travel along an edge.
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde_core::{Serialize, de::DeserializeOwned};
 
 /// The [`Storage`](super::State::Storage) of a state whose runs can be stored: its values implement serde's traits.
 ///

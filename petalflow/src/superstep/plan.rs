@@ -85,6 +85,7 @@ impl Planner {
     }
 
     /// Goes on where another planner stopped.
+    #[inline]
     pub(crate) fn restore(&mut self, deferred: Vec<Task>, arrived: &[(u32, u32)]) {
         self.round += 1;
         self.deferred = deferred;

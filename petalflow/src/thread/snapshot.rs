@@ -127,6 +127,7 @@ impl<S: State> Snapshot<S> {
 
 impl CheckpointInfo {
     /// With the nodes as the program calls them that reads it.
+    #[inline]
     pub(crate) fn of(stored: &StoredCheckpoint, record: &Record, wiring: &Wiring) -> Self {
         let header = &record.header;
         CheckpointInfo {

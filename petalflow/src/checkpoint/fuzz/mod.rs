@@ -9,8 +9,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde_core::Serialize;
+use serde_core::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{CodecError, KeyEntry, Record, decode, depth, encode};

@@ -46,6 +46,7 @@ struct Lines {
 }
 
 impl Lines {
+    #[inline]
     fn get(&self, namespace: &str) -> Option<&Line> {
         match namespace {
             "" => Some(&self.root),
@@ -53,6 +54,7 @@ impl Lines {
         }
     }
 
+    #[inline]
     fn get_mut(&mut self, namespace: &str) -> Option<&mut Line> {
         match namespace {
             "" => Some(&mut self.root),
@@ -61,6 +63,7 @@ impl Lines {
     }
 
     /// All of them, by namespace.
+    #[inline]
     fn all(&self) -> impl Iterator<Item = (&str, &Line)> {
         let nested = self.nested.iter();
         std::iter::once(("", &self.root)).chain(nested.map(|(name, line)| (&**name, line)))

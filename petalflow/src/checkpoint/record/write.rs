@@ -44,6 +44,7 @@ impl Header {
     }
 
     /// What most checkpoints have nothing of.
+    #[inline]
     fn encode_rest(&self, out: &mut Vec<u8>) {
         let none = self.deferred.is_empty()
             && self.joins.is_empty()

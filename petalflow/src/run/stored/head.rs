@@ -80,6 +80,7 @@ pub(crate) async fn read<S: State>(
 }
 
 /// A checkpoint and what it builds on, each read by itself; they must all be there.
+#[inline]
 pub(super) fn records(
     archive: &Archive,
     chain: &[StoredCheckpoint],
@@ -110,6 +111,7 @@ pub(super) fn records(
     Ok(records)
 }
 
+#[inline]
 fn damaged(archive: &Archive, problem: String) -> ThreadError {
     ThreadError::Store(StoreError::Damaged {
         thread: archive.thread.to_string(),

@@ -145,6 +145,7 @@ impl<S: State> Journal<S> {
     }
 
     /// Writes the last barrier as a checkpoint.
+    #[inline]
     pub(crate) async fn save(&mut self, state: &S, written: KeySet) -> Result<(), ThreadError> {
         self.compose(state, written)?;
         if self.must_wait() {
@@ -388,6 +389,7 @@ pub(crate) struct Entered(Vec<u32>);
 impl Entered {
     /// The tasks as entries, over those of the barrier before: often they are the same, which a number tells faster than a
     /// name.
+    #[inline]
     fn save(
         &mut self,
         wiring: &Wiring,

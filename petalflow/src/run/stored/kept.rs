@@ -176,6 +176,7 @@ impl Past {
     }
 
     /// The newest checkpoint of a flow that belongs to the past. The tasks of all that do belong to it, too.
+    #[inline]
     fn newest(&mut self, thread: &str, namespace: &str, history: &[(u64, Header)]) -> Option<u64> {
         let mut newest = None;
         for (seq, header) in history {
@@ -194,6 +195,7 @@ impl Past {
 
     /// Whether a flow of which nothing belongs to the past had not run by then. Otherwise what it knew is not stored any
     /// more, which is an error if it is one that goes on with what it knows.
+    #[inline]
     fn surely_not(
         &self,
         archive: &Archive,
@@ -229,6 +231,7 @@ fn tasks_of(thread: &str, namespace: &str, header: &Header) -> impl Iterator<Ite
 }
 
 /// The owner of what was taken back with a fork: as if it were a task, of a node without a name.
+#[inline]
 fn fork_of(thread: &str, checkpoint: u64) -> [u8; 16] {
     task_id(thread, "", checkpoint, "", None).to_bytes()
 }
@@ -249,6 +252,7 @@ async fn headers(archive: &Archive, namespace: &str) -> Result<Vec<(u64, Header)
     }
 }
 
+#[inline]
 fn decode(archive: &Archive, checkpoint: &StoredCheckpoint) -> Result<Record, ThreadError> {
     Record::decode(&checkpoint.bytes).map_err(ThreadError::value(format!(
         "checkpoint {} of thread `{}`",
@@ -256,6 +260,7 @@ fn decode(archive: &Archive, checkpoint: &StoredCheckpoint) -> Result<Record, Th
     )))
 }
 
+#[inline]
 fn encode(record: &Record) -> Vec<u8> {
     let mut bytes = record.header.begin();
     let keys = record.keys.iter().map(|key| KeyEntry {

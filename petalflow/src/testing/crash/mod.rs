@@ -143,7 +143,7 @@ impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
     }
 
     /// How people answer questions of one type, all of them at once.
-    pub fn answer<A: Ask + serde::de::DeserializeOwned>(
+    pub fn answer<A: Ask + serde_core::de::DeserializeOwned>(
         self,
         answer: impl Fn(A) -> A::Answer + 'static,
     ) -> Self {

@@ -1,8 +1,11 @@
 //! Why a step of a migration is impossible.
 
+use std::error::Error;
+use std::fmt;
+
 use crate::checkpoint::CodecError;
 
-/// Why a step of a [`Migration`] is impossible. Nothing is changed by such a step.
+/// Why a step of a [`Migration`](super::Migration) is impossible. Nothing is changed by such a step.
 ///
 /// ```
 /// use petalflow::checkpoint::Migration;
@@ -13,13 +16,26 @@ use crate::checkpoint::CodecError;
 ///     Ok(thread.put("count", &words.len())?)
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} `{name}`: {problem}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MigrationError {
     what: &'static str,
     name: String,
     problem: String,
 }
+
+impl fmt::Display for MigrationError {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MigrationError {
+            what,
+            name,
+            problem,
+        } = self;
+        write!(f, "{what} `{name}`: {problem}")
+    }
+}
+
+impl Error for MigrationError {}
 
 impl MigrationError {
     /// What is wrong with a key.

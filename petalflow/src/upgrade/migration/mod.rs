@@ -5,7 +5,7 @@ mod log;
 
 use std::fmt;
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde_core::{Serialize, de::DeserializeOwned};
 
 use super::Named;
 use crate::BoxError;
