@@ -38,6 +38,7 @@ impl<'a> At<'a> {
             agent: self.agent().name.to_string(),
             branch: self.conversation.branch.clone(),
             plans: Plans(self.agent().planner.clone()),
+            runs_code: self.agent().code_executor.is_some(),
             task: task.map(|task| (task.id.clone(), delegation::request(task))),
         }
     }

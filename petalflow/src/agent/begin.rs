@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::conversation::{PendingCall, Speaker};
 use super::roster::Roster;
+use super::single_turn::Waiting;
 use super::{
     AgentError, AgentEvent, CREDENTIAL, Conversation, Mode, credential, people, single_turn,
 };
@@ -48,8 +49,12 @@ pub(super) fn begin(
         .any(|result| result.name == CREDENTIAL);
     let without = gives.then(|| scrubbed(message.clone()));
     let waiting = conversation.waiting.as_deref().unwrap_or_default();
-    let (message, answers) = single_turn::divided(waiting, message);
     let mut speakers = speakers(roster, conversation);
+    let listens = |waiting: &Waiting| {
+        let asked = caller(events, &waiting.call.id);
+        asked.is_some_and(|asked| speakers.last().is_some_and(|last| last.made(asked)))
+    };
+    let (message, answers) = single_turn::divided(waiting, message, listens);
     let asked = answers.first().map(|(waiting, _)| &*waiting.call.id);
     if let Some(caller) = message
         .tool_results()
@@ -73,7 +78,7 @@ pub(super) fn begin(
     }
     for (waiting, answer) in answers {
         let asked = caller(&conversation.events, &waiting.call.id);
-        if asked.is_none_or(|asked| asked.author != agent || asked.scope != scope) {
+        if !asked.is_some_and(|asked| last.is_some_and(|last| last.made(asked))) {
             return Err(AgentError::Confirmation(format!(
                 "what agent `{}` waits for is not for agent `{agent}`, which has the conversation: answer it by itself, and while \
                  whoever asked it is at work",
@@ -155,6 +160,14 @@ fn speakers(roster: &Roster, conversation: &Conversation) -> Vec<Speaker> {
         speakers.clone()
     } else {
         vec![speaker(roster, Roster::ROOT)]
+    }
+}
+
+impl Speaker {
+    /// Whether an event is its own.
+    fn made(&self, event: &AgentEvent) -> bool {
+        let scope = self.task.as_ref().map(|task| &*task.id);
+        event.author == self.agent && event.scope.as_deref() == scope
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Reader {
     pub(super) task: Option<(String, String)>,
     /// Which of its thoughts it is told again.
     pub(super) plans: Plans,
+    /// Whether code that it wrote was run by the program. It reads of it in words: providers take only what they ran themselves.
+    pub(super) runs_code: bool,
 }
 
 /// Why a history makes no sense.
@@ -48,23 +50,24 @@ impl Reader {
         }
     }
 
-    /// What the user said, or the reader itself: without what is between the agent and people, with its plans in words, and what
-    /// its code printed told by the user. No provider takes that otherwise.
+    /// What the user said, or the reader itself: without what is between the agent and people, with its plans and its code in
+    /// words, and what that printed told by the user.
     fn own(&self, message: &ChatMessage) -> Option<ChatMessage> {
         let ours = |part: &Part| match part {
             Part::Call(call) => !is_to_people(&call.name),
             Part::Result(result) => !is_to_people(&result.name),
             _ => true,
         };
-        let printed = matches!(&message.parts[..], [Part::CodeResult { .. }]);
-        let as_it_is = |part: &Part| ours(part) && !self.plans.has(part);
-        if !printed && message.parts.iter().all(as_it_is) {
+        let printed = self.runs_code && matches!(&message.parts[..], [Part::CodeResult { .. }]);
+        let code = |part: &Part| part.code_in_words().filter(|_| self.runs_code);
+        let as_it_is = |part: &Part| ours(part) && !self.plans.has(part) && code(part).is_none();
+        if message.parts.iter().all(as_it_is) {
             return Some(message.clone());
         }
         let parts = message.parts.iter().filter(|part| ours(part));
         let parts = parts.map(|part| match part {
             Part::Thought(plan) if self.plans.has(part) => Part::Text(plan.clone()),
-            part => part.clone(),
+            part => code(part).map_or_else(|| part.clone(), Part::text),
         });
         let parts: Vec<Part> = parts.collect();
         (!parts.is_empty()).then(|| ChatMessage {

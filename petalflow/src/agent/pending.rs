@@ -29,7 +29,7 @@ use crate::tool::{CredentialRequest, ToolCall};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Pending {
-    /// A person must decide about a call: [`ConversationInput::confirm`].
+    /// A person must decide about a call: [`ConversationInput::confirm`](super::ConversationInput::confirm).
     Confirmation {
         /// What to answer to.
         id: String,
@@ -38,14 +38,14 @@ pub enum Pending {
         /// What the person is told.
         hint: String,
     },
-    /// A call needs a credential: [`ConversationInput::credential`].
+    /// A call needs a credential: [`ConversationInput::credential`](super::ConversationInput::credential).
     Credential {
         /// What to answer to.
         id: String,
         /// Which, and how to get it.
         request: CredentialRequest,
     },
-    /// The result of a call comes later: [`ConversationInput::result`].
+    /// The result of a call comes later: [`ConversationInput::result`](super::ConversationInput::result).
     Result {
         /// The call.
         call: ToolCall,

@@ -105,7 +105,9 @@ fn waits(talk: &Conversation) -> bool {
         let mut pending = talk.pending().into_iter();
         pending.any(|pending| last.long_running.iter().any(|id| id == pending.id()))
     });
-    asks || talk.waiting.iter().flatten().next().is_some()
+    // An agent that works on a task has asked the user something.
+    let works = talk.speakers.last().is_some_and(|last| last.task.is_some());
+    asks || works || talk.waiting.iter().flatten().next().is_some()
 }
 
 fn answered(talk: &Conversation, agent: &super::Definition) -> Result<Value, BoxError> {
@@ -120,10 +122,12 @@ fn answered(talk: &Conversation, agent: &super::Definition) -> Result<Value, Box
     Ok(json!({ "result": answer }))
 }
 
-/// What people say to agents that wait, each with its own part of it, and what is left for the one that speaks.
+/// What people say to agents that wait, each with its own part of it, and what is left for the one that speaks. Words are for an
+/// agent that works on a task, if it listens.
 pub(super) fn divided(
     waiting: &[Waiting],
     message: ChatMessage,
+    listens: impl Fn(&Waiting) -> bool,
 ) -> (ChatMessage, Vec<(&Waiting, ChatMessage)>) {
     let mut rest = ChatMessage {
         parts: Vec::new(),
@@ -131,10 +135,10 @@ pub(super) fn divided(
     };
     let mut answers: Vec<(&Waiting, ChatMessage)> = Vec::new();
     for part in message.parts {
-        let whose = match &part {
-            Part::Result(result) => waiting.iter().find(|waiting| waiting.made(&result.call_id)),
-            _ => None,
-        };
+        let whose = waiting.iter().find(|waiting| match &part {
+            Part::Result(result) => waiting.made(&result.call_id),
+            _ => waiting.works() && listens(waiting),
+        });
         let Some(whose) = whose else {
             rest.parts.push(part);
             continue;
@@ -151,6 +155,12 @@ pub(super) fn divided(
 }
 
 impl Waiting {
+    /// Whether an agent in it works on a task, and has asked the user something in words.
+    fn works(&self) -> bool {
+        let mut within = self.within.iter().flatten();
+        self.speakers.last().is_some_and(|last| last.task.is_some()) || within.any(Waiting::works)
+    }
+
     /// Whether a call is one of its conversation.
     fn made(&self, id: &str) -> bool {
         let messages = self.events.iter().flat_map(|event| &event.message);

@@ -56,7 +56,7 @@ pub enum What {
     Event(AgentEvent),
     /// What a tool says about how far it has come.
     Custom(Value),
-    /// The attempt has failed and there will be another: its pieces are void.
+    /// The attempt has failed and there will be another: its pieces are void, and so are events that it told.
     Retry {
         /// Why.
         error: crate::NodeError,

@@ -218,6 +218,19 @@ impl Part {
     pub fn text(text: impl Into<Text>) -> Self {
         Part::Text(text.into())
     }
+
+    /// Code, or what it printed, in the words in which models are told to write it; none of other parts.
+    #[cfg(any(feature = "agent", feature = "genai"))]
+    pub(crate) fn code_in_words(&self) -> Option<String> {
+        match self {
+            Part::Code { code, .. } => Some(format!("```tool_code\n{code}\n```")),
+            Part::CodeResult { outcome, output } => Some(match &**outcome {
+                "OUTCOME_OK" => format!("```tool_output\n{output}\n```"),
+                other => format!("```tool_output\n{other}: {output}\n```"),
+            }),
+            _ => None,
+        }
+    }
 }
 
 impl ChatMessage {

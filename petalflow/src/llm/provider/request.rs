@@ -176,17 +176,9 @@ fn part(asked: Asked<'_>, role: Role, part: &Part, ids: &mut Ids, parts: &mut Ve
                 }
             }));
         }
-        // Providers take code back only in words: those in which models are told to write it.
-        Part::Code { code, .. } => {
-            parts.push(ContentPart::Text(format!("```tool_code\n{code}\n```")));
-        }
-        Part::CodeResult { outcome, output } => {
-            let outcome = match &**outcome {
-                "OUTCOME_OK" => String::new(),
-                other => format!("{other}: "),
-            };
-            let words = format!("```tool_output\n{outcome}{output}\n```");
-            parts.push(ContentPart::Text(words));
+        // Other providers take code back only in words.
+        Part::Code { .. } | Part::CodeResult { .. } => {
+            parts.extend(part.code_in_words().map(ContentPart::Text));
         }
     }
 }

@@ -65,13 +65,12 @@ async fn a009_code_runs_and_the_model_reads_what_it_printed() {
     );
     let asked = asked(&model);
     assert_eq!(
-        asked[1],
-        "assistant: Let me see.\n & Code { language: \"shout\", code: \"hey\" }"
-    );
-    assert!(
-        asked[2].starts_with("user: CodeResult"),
-        "no provider takes it from the model: {}",
-        asked[2]
+        asked[1..],
+        [
+            "assistant: Let me see.\n & ```tool_code\nhey\n```",
+            "user: ```tool_output\nHEY\n```"
+        ],
+        "no provider takes from the model what it did not run"
     );
     let system = model.requests()[0].system.clone().unwrap();
     assert!(
@@ -96,9 +95,9 @@ async fn a009_code_that_fails_can_be_put_right_but_not_for_ever() {
     let (_, talk) = events(&agent.code_executor(loud.clone()), "go").await;
     assert_eq!((loud.ran.load(SeqCst), talk.answer()), (3, "done".into()));
     let told = asked(&model);
-    assert!(
-        told[2].contains("OUTCOME_FAILED") && told[2].contains("it failed"),
-        "{told:?}"
+    assert_eq!(
+        told[2],
+        "user: ```tool_output\nOUTCOME_FAILED: it failed\n```"
     );
 
     let (agent, _) = scripted([

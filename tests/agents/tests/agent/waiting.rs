@@ -193,6 +193,49 @@ async fn results_that_come_later_reach_the_one_that_was_asked() {
 }
 
 #[tokio::test]
+async fn words_go_to_whoever_works_on_a_task_below_one_that_was_asked() {
+    let (worker, inner) = scripted([
+        "Which disk?".into(),
+        Reply::from(call("w", "wipe", json!({"disk": "b"}))),
+        Reply::from(call("f", "finish_task", json!({"result": "b is clean"}))),
+    ]);
+    let (tool, ran) = wipe();
+    let worker = worker.name("worker").mode(Mode::Task).tool(tool);
+    let (middle, _) = scripted([
+        Reply::from(call("t", "worker", json!({"request": "clean up"}))),
+        "Done.".into(),
+    ]);
+    let middle = middle.name("middle").mode(Mode::SingleTurn).agent(worker);
+    let (agent, outer) = scripted([
+        Reply::from(call("1", "middle", json!({"request": "clean up"}))),
+        "It is clean.".into(),
+    ]);
+    let root = agent.name("root").agent(middle);
+    let talk = root.run("clean up").await.unwrap();
+    assert_eq!(talk.events.last().unwrap().text(), "Which disk?");
+    assert!(talk.pending().is_empty(), "it is a question in words");
+    let talk = root.run(talk.say("the second")).await.unwrap();
+    assert_eq!(asked(&inner).last().unwrap(), "user: the second");
+    let yes = ConversationInput::default().confirm(talk.pending()[0].id(), true);
+    let talk = root.run(talk.say(yes)).await.unwrap();
+    assert_eq!(
+        (ran.load(SeqCst), talk.answer()),
+        (1, "It is clean.".into())
+    );
+    assert_eq!(
+        outer.requests().len(),
+        2,
+        "the one above waited all the time"
+    );
+    let told = asked(&outer);
+    assert!(
+        told.iter()
+            .any(|told| told.contains(r#"middle = {"result":"Done."}"#)),
+        "{told:?}"
+    );
+}
+
+#[tokio::test]
 async fn who_asked_and_has_ended_its_task_is_not_answered_any_more() {
     let finish = Reply::from(call("f", "finish_task", json!({"result": "never mind"})));
     let (worker, _) = scripted([ask("1", "a"), finish]);

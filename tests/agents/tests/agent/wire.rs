@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
-use petalflow::agent::{Agent, AgentEvent, Conversation, ConversationInput, Mode};
+use petalflow::agent::{
+    Agent, AgentEvent, CodeExecutor, CodeOutput, Conversation, ConversationInput, Mode,
+};
 use petalflow::llm::{ChatMessage, LlmResponse, Part, ProviderModel};
+use petalflow::middleware::BoxFuture;
 use petalflow::tool::schemars::{self, JsonSchema};
+use petalflow::{BoxError, Context};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -420,11 +424,52 @@ async fn a007_code_that_the_provider_ran() {
     // Its result is not the last word.
     let (events, talk, server) = both(vec![vec![last(ran)], says("It is 4.")], Agent::new).await;
     assert_eq!((events.len(), talk.answer()), (2, "It is 4.".into()));
-    let told = server.asked()[1].body["contents"][1].to_string();
+    // Gemini takes back what it ran itself.
+    let told = &server.asked()[1].body["contents"][1];
+    assert_eq!(told["role"], "model");
+    assert_eq!(told["parts"][2]["codeExecutionResult"]["output"], "4\n");
+}
+
+/// Runs nothing: it knows what comes out.
+struct Knows;
+
+impl CodeExecutor for Knows {
+    fn execute<'a>(
+        &'a self,
+        code: &'a str,
+        _: &'a Context,
+    ) -> BoxFuture<'a, Result<CodeOutput, BoxError>> {
+        assert_eq!(code, "print(2+2)");
+        Box::pin(async { Ok(CodeOutput::printed("4")) })
+    }
+}
+
+#[tokio::test]
+async fn a009_code_that_the_program_ran_is_told_in_words() {
+    let code = says("So:\n```tool_code\nprint(2+2)\n```");
+    let native = last(json!([
+        { "executableCode": { "language": "PYTHON", "code": "print(2+2)" } },
+    ]));
+    let answers = vec![code, vec![native], says("It is 4.")];
+    let (events, talk, server) =
+        both(answers, |model| Agent::new(model).code_executor(Knows)).await;
+    assert_eq!((events.len(), talk.answer()), (5, "It is 4.".into()));
+    let contents = &server.asked()[2].body["contents"];
     assert!(
-        told.contains("```tool_code\\nprint(2+2)\\n```") && told.contains("```tool_output\\n4"),
-        "{told}"
+        !contents.to_string().contains("executableCode"),
+        "{contents}"
     );
+    let said: Vec<(&Value, &Value)> = contents
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|turn| (&turn["role"], &turn["parts"][0]["text"]))
+        .collect();
+    let (model, user) = (json!("model"), json!("user"));
+    let printed = json!("```tool_output\n4\n```");
+    assert_eq!(said[2], (&user, &printed));
+    assert_eq!(said[3], (&model, &json!("```tool_code\nprint(2+2)\n```")));
+    assert_eq!(said[4], (&user, &printed));
 }
 
 #[tokio::test]

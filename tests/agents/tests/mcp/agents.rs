@@ -55,17 +55,12 @@ impl Recorded {
     }
 }
 
-/// Of each turn of a conversation who says what. The library underneath sends a result as JSON text in a field of its own.
+/// Of each turn of a conversation who says what.
 fn turns(body: &Value) -> Vec<Value> {
     let contents = body["contents"].as_array().unwrap();
     let turns = contents.iter().map(|turn| {
         let parts = turn["parts"].as_array().unwrap().iter().map(|part| {
             let mut part = part.clone();
-            let wrapped = part.pointer("/functionResponse/response/content");
-            if let Some(text) = wrapped.and_then(Value::as_str) {
-                let response: Value = serde_json::from_str(text).unwrap();
-                part["functionResponse"]["response"] = response;
-            }
             for kind in ["functionCall", "functionResponse"] {
                 if let Some(part) = part.get_mut(kind).and_then(Value::as_object_mut) {
                     part.remove("id");

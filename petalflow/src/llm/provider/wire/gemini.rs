@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::super::{Media, MediaSource};
+use super::super::super::{Media, MediaSource, Text};
 use super::{About, Delta, Part, counts};
 
 /// Reads the chunks of one answer.
@@ -12,6 +12,8 @@ pub(super) struct Chunks {
     calls: usize,
     /// The call whose arguments are still coming.
     open: Option<usize>,
+    /// Whether the last part was a call.
+    called: bool,
 }
 
 impl Chunks {
@@ -34,8 +36,20 @@ impl Chunks {
             .and_then(Value::as_array);
         let mut deltas = Vec::new();
         for part in parts.into_iter().flatten() {
+            let signature = text(part, "thoughtSignature");
+            // A signature of no words, behind a call, does not sign the call.
+            if self.called
+                && signature.is_some()
+                && text(part, "text").is_some_and(|words| words.is_empty())
+            {
+                let text = String::new();
+                deltas.push(Delta::Part(Part::Text(Text { text, signature })));
+                self.called = false;
+                continue;
+            }
             self.part(part, &mut deltas);
-            deltas.extend(text(part, "thoughtSignature").map(Delta::Signature));
+            deltas.extend(signature.map(Delta::Signature));
+            self.called = part.get("functionCall").is_some();
         }
         deltas
     }
@@ -171,6 +185,30 @@ mod tests {
                 {"call": {"id": "7", "name": "b", "arguments": {}, "signature": "s2"}},
                 {"code": {"language": "PYTHON", "code": "1"}},
             ])
+        );
+    }
+
+    #[test]
+    fn a064_a_signature_behind_calls_is_not_the_last_calls() {
+        let response = joined(&[
+            json!([{"functionCall": {"name": "a"}, "thoughtSignature": "s1"}, {"functionCall": {"name": "b"}}]),
+            json!([{"text": "", "thoughtSignature": "s2"}]),
+        ]);
+        assert_eq!(
+            serde_json::to_value(response.message.unwrap().parts).unwrap(),
+            json!([
+                {"call": {"id": "", "name": "a", "arguments": {}, "signature": "s1"}},
+                {"call": {"id": "", "name": "b", "arguments": {}}},
+                {"text": {"text": "", "signature": "s2"}},
+            ])
+        );
+        let response = joined(&[
+            json!([{"text": "so"}]),
+            json!([{"text": "", "thoughtSignature": "s"}]),
+        ]);
+        assert_eq!(
+            serde_json::to_value(response.message.unwrap().parts).unwrap(),
+            json!([{"text": {"text": "so", "signature": "s"}}])
         );
     }
 
