@@ -8,34 +8,6 @@ use super::number::{loaded, span, stored};
 use super::problem::Failure;
 use crate::checkpoint::{Address, StoreError, StoredCheckpoint, StoredWrite};
 
-/// Appends by one statement, which is a transaction of its own and takes half the time of one that is made of several. Only
-/// where nothing else is to be done: false if the newest number is another, or there are writes to forget.
-pub(super) fn append_alone(
-    connection: &Connection,
-    address: Address<'_>,
-    checkpoint: &StoredCheckpoint,
-    after: Option<u64>,
-    settled: &Range<u64>,
-) -> Result<bool, Failure> {
-    let insert = "INSERT INTO checkpoints (thread, namespace, seq, base, created_ms, bytes) SELECT ?1, ?2, ?3, ?4, ?5, ?6
-        WHERE (SELECT seq FROM checkpoints WHERE thread = ?1 AND namespace = ?2 ORDER BY seq DESC LIMIT 1) IS ?7
-        AND NOT EXISTS (SELECT 1 FROM writes WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?8 AND ?9)";
-    // Nothing lies between one and zero.
-    let (first, last) = span(settled).unwrap_or((1, 0));
-    let rows = connection.prepare_cached(insert)?.execute(params![
-        address.thread,
-        address.namespace,
-        stored(checkpoint.seq)?,
-        stored(checkpoint.base)?,
-        stored(checkpoint.created_ms)?,
-        checkpoint.bytes,
-        after.map(stored).transpose()?,
-        first,
-        last,
-    ])?;
-    Ok(rows == 1)
-}
-
 pub(super) fn append(
     connection: &Connection,
     address: Address<'_>,

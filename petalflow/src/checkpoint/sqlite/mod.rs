@@ -187,22 +187,13 @@ impl SqliteStore {
         if self.0.readers.is_none() {
             return writer.here(thread, |connection| transaction::alone(connection, now));
         }
-        let now = |connection: &Connection| transaction::alone(connection, now);
-        if let Some(result) = self.at_once(thread, size, now) {
+        if self.0.at_once
+            && size <= LARGE
+            && let Some(result) = writer.at_once(thread, now)
+        {
             return result;
         }
         writer.outcome(writer.queue(thread, later())).await
-    }
-
-    /// Changes something here and now, if that is quick.
-    fn at_once<T>(
-        &self,
-        thread: Option<&str>,
-        size: usize,
-        now: impl FnOnce(&Connection) -> Result<T, Failure>,
-    ) -> Option<Result<T, StoreError>> {
-        let quick = self.0.at_once && self.0.readers.is_some() && size <= LARGE;
-        quick.then(|| self.0.writer.at_once(thread, now)).flatten()
     }
 
     /// Reads something.
@@ -251,18 +242,9 @@ impl Store for SqliteStore {
         settled: Range<u64>,
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let (thread, size) = (Some(address.thread), checkpoint.bytes.len());
-            let alone = self.at_once(thread, size, |connection| {
-                change::append_alone(connection, address, checkpoint, after, &settled)
-            });
-            match alone {
-                Some(Ok(true)) => return Ok(()),
-                Some(Err(error)) => return Err(error),
-                Some(Ok(false)) | None => {}
-            }
             self.change(
-                thread,
-                size,
+                Some(address.thread),
+                checkpoint.bytes.len(),
                 |connection| change::append(connection, address, checkpoint, after, &settled),
                 || {
                     let (owned, checkpoint) = (Owned::from(address), checkpoint.clone());

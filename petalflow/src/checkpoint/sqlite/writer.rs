@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
@@ -24,6 +25,9 @@ const MOST_TOGETHER: usize = 512;
 /// The log is moved into the database when it has grown by this many pages.
 const LOG_PAGES: i32 = 1_000;
 
+/// Whether it has is looked at after so many changes: a change is small, and to look takes a while beside it.
+const LOOK_EVERY: u32 = 8;
+
 /// Takes jobs, and does those that came while a transaction was syncing in the next one.
 ///
 /// A handle; the thread ends when it is dropped and the jobs are done.
@@ -36,6 +40,8 @@ struct Shared {
     /// None when the thread has ended. Between transactions it waits for nobody: `busy_timeout` is zero.
     connection: Mutex<Option<Connection>>,
     presence: Option<Arc<Presence>>,
+    /// How many changes were made without the thread.
+    changes: AtomicU32,
 }
 
 #[derive(Default)]
@@ -122,8 +128,7 @@ impl Writer {
         result.await.unwrap_or_else(|_| Err(gone(&self.0.place)))
     }
 
-    /// Does something here and now, unless others wait, another process is writing, or a transaction is syncing. Whatever it
-    /// writes it does in a transaction of its own.
+    /// Does a job here and now, unless others wait, another process is writing, or a transaction is syncing.
     pub(super) fn at_once<T>(
         &self,
         thread: Option<&str>,
@@ -139,11 +144,13 @@ impl Writer {
         if !lock(&self.0.queue).jobs.is_empty() {
             return None;
         }
-        let result = self.0.place.is_there().and_then(|()| work(connection));
+        let there = self.0.place.is_there();
+        let result = there.and_then(|()| alone(connection, work));
         if matches!(&result, Err(failure) if failure.is_busy()) {
             return None;
         }
-        if log_is_long(connection) {
+        let changes = self.0.changes.fetch_add(1, Ordering::Relaxed);
+        if changes.is_multiple_of(LOOK_EVERY) && log_is_long(connection) {
             self.0.wake.notify_one();
         }
         Some(result.map_err(|failure| self.0.place.explain(failure, thread)))
@@ -178,6 +185,7 @@ impl Shared {
             wake: Condvar::new(),
             connection: Mutex::new(Some(connection)),
             presence,
+            changes: AtomicU32::new(0),
         }
     }
 }
