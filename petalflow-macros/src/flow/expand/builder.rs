@@ -176,7 +176,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             }
         }
         #[automatically_derived]
-        impl<#params> __petalflow::HasFlow for #builder<#all> where #exists {
+        impl<#params> __petalflow::HasFlow for #builder<#all> #exists {
             type Flow = #name;
             fn flow(&self) -> &#name {
                 __petalflow::HasFlow::flow(&self.0)
