@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use petalflow::checkpoint::{SqliteStore, Store};
+use petalflow::checkpoint::{SqliteStore, Store, ThreadQuery};
 use tempfile::TempDir;
 
 use super::{BOTH, Synchronous, append, newest, unavailable};
@@ -24,7 +24,7 @@ async fn begun(path: &Path, synchronous: Synchronous) -> SqliteStore {
 async fn refuses(store: &SqliteStore, path: &Path) {
     unavailable(append(store, THREAD, 2, 100).await, path, SAYS);
     unavailable(append(store, THREAD, 2, 100_000).await, path, SAYS);
-    unavailable(store.threads(Default::default()).await, path, SAYS);
+    unavailable(store.threads(ThreadQuery::default()).await, path, SAYS);
     unavailable(store.claim(THREAD, "me").await, path, SAYS);
 }
 
