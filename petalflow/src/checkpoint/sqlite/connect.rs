@@ -106,3 +106,29 @@ fn write_ahead(connection: &Connection, place: &Place) -> Result<(), Failure> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_statement_is_prepared_once_whatever_range_it_is_given() {
+        let place = Place {
+            path: std::path::Path::new(":memory:").into(),
+            patience: Duration::ZERO,
+            file: std::sync::Arc::default(),
+        };
+        let Ok(connection) = memory(&place) else {
+            panic!("memory is there")
+        };
+        let forget =
+            "DELETE FROM writes WHERE thread = ?1 AND namespace = '' AND seq BETWEEN ?2 AND ?3";
+        let mut forget = connection.prepare(forget).expect("it is SQL");
+        for seq in 0..5 {
+            forget.execute(("t", seq, seq + 9)).expect("it runs");
+        }
+        assert_eq!(forget.get_status(StatementStatus::RePrepare), 0);
+    }
+}
