@@ -73,8 +73,8 @@ pub(super) fn memory(place: &Place) -> Result<Connection, Failure> {
     Ok(connection)
 }
 
-/// Prepares each statement once. SQLite would prepare one that compares with a range anew for each range, in case another plan
-/// suits it better, which takes longer than the statement itself; here all plans follow from the keys.
+/// Prepares each statement once. SQLite would prepare some queries, the one for the newest number among them, anew for other
+/// values, in case another plan suits those better, which takes longer than the query itself; here all plans follow from the keys.
 fn prepare_once(connection: &Connection) -> Result<(), Failure> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
@@ -104,5 +104,31 @@ fn write_ahead(connection: &Connection, place: &Place) -> Result<(), Failure> {
             }
             Err(failure) => return Err(failure),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_statement_is_prepared_once_whatever_values_it_is_given() {
+        let place = Place {
+            path: std::path::Path::new(":memory:").into(),
+            patience: Duration::ZERO,
+            file: std::sync::Arc::default(),
+        };
+        let Ok(connection) = memory(&place) else {
+            panic!("memory is there")
+        };
+        let newest = "SELECT seq FROM checkpoints WHERE thread = ?1 AND namespace = ?2 ORDER BY seq DESC LIMIT 1";
+        let cached = || connection.prepare_cached(newest).expect("it is SQL");
+        for _ in 0..5 {
+            let exists = cached().exists(("t", "")).expect("it runs");
+            assert!(!exists);
+        }
+        assert_eq!(cached().get_status(StatementStatus::RePrepare), 0);
     }
 }
