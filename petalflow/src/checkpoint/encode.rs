@@ -52,6 +52,16 @@ impl<'o> Encoder<'o> {
     }
 }
 
+/// Numbers that are written as the widest of their kind.
+macro_rules! widened {
+    ($($narrow:ident($number:ty) as $wide:ident;)*) => {$(
+        #[inline]
+        fn $narrow(self, value: $number) -> Result<(), CodecError> {
+            self.$wide(value.into())
+        }
+    )*};
+}
+
 impl<'o> Serializer for Encoder<'o> {
     type Ok = ();
     type Error = CodecError;
@@ -74,19 +84,13 @@ impl<'o> Serializer for Encoder<'o> {
         Ok(())
     }
 
-    #[inline]
-    fn serialize_i8(self, value: i8) -> Result<(), CodecError> {
-        self.serialize_i64(value.into())
-    }
-
-    #[inline]
-    fn serialize_i16(self, value: i16) -> Result<(), CodecError> {
-        self.serialize_i64(value.into())
-    }
-
-    #[inline]
-    fn serialize_i32(self, value: i32) -> Result<(), CodecError> {
-        self.serialize_i64(value.into())
+    widened! {
+        serialize_i8(i8) as serialize_i64;
+        serialize_i16(i16) as serialize_i64;
+        serialize_i32(i32) as serialize_i64;
+        serialize_u8(u8) as serialize_u64;
+        serialize_u16(u16) as serialize_u64;
+        serialize_u32(u32) as serialize_u64;
     }
 
     #[inline]
@@ -98,21 +102,6 @@ impl<'o> Serializer for Encoder<'o> {
     #[inline]
     fn serialize_i128(self, value: i128) -> Result<(), CodecError> {
         self.serialize_bytes(&value.to_be_bytes())
-    }
-
-    #[inline]
-    fn serialize_u8(self, value: u8) -> Result<(), CodecError> {
-        self.serialize_u64(value.into())
-    }
-
-    #[inline]
-    fn serialize_u16(self, value: u16) -> Result<(), CodecError> {
-        self.serialize_u64(value.into())
-    }
-
-    #[inline]
-    fn serialize_u32(self, value: u32) -> Result<(), CodecError> {
-        self.serialize_u64(value.into())
     }
 
     #[inline]
@@ -262,93 +251,36 @@ pub(super) struct Parts<'o> {
     out: &'o mut Vec<u8>,
 }
 
-impl Parts<'_> {
-    fn part<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CodecError> {
-        value.serialize(Encoder { out: self.out })
-    }
+/// Serde has a trait for each kind of them, which differ in whether the parts have names.
+macro_rules! parts {
+    ($($kind:ident: $part:ident($($name:ident)?);)*) => {$(
+        impl ser::$kind for Parts<'_> {
+            type Ok = ();
+            type Error = CodecError;
 
-    fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), CodecError> {
-        pack::text(name, self.out);
-        self.part(value)
-    }
+            fn $part<T: Serialize + ?Sized>(
+                &mut self,
+                $($name: &'static str,)?
+                value: &T,
+            ) -> Result<(), CodecError> {
+                $(pack::text($name, self.out);)?
+                value.serialize(Encoder { out: self.out })
+            }
+
+            #[inline]
+            fn end(self) -> Result<(), CodecError> {
+                Ok(())
+            }
+        }
+    )*};
 }
 
-impl ser::SerializeTuple for Parts<'_> {
-    type Ok = ();
-    type Error = CodecError;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CodecError> {
-        self.part(value)
-    }
-
-    #[inline]
-    fn end(self) -> Result<(), CodecError> {
-        Ok(())
-    }
-}
-
-impl ser::SerializeTupleStruct for Parts<'_> {
-    type Ok = ();
-    type Error = CodecError;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CodecError> {
-        self.part(value)
-    }
-
-    #[inline]
-    fn end(self) -> Result<(), CodecError> {
-        Ok(())
-    }
-}
-
-impl ser::SerializeTupleVariant for Parts<'_> {
-    type Ok = ();
-    type Error = CodecError;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CodecError> {
-        self.part(value)
-    }
-
-    #[inline]
-    fn end(self) -> Result<(), CodecError> {
-        Ok(())
-    }
-}
-
-impl ser::SerializeStruct for Parts<'_> {
-    type Ok = ();
-    type Error = CodecError;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<(), CodecError> {
-        self.field(name, value)
-    }
-
-    #[inline]
-    fn end(self) -> Result<(), CodecError> {
-        Ok(())
-    }
-}
-
-impl ser::SerializeStructVariant for Parts<'_> {
-    type Ok = ();
-    type Error = CodecError;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<(), CodecError> {
-        self.field(name, value)
-    }
-
-    #[inline]
-    fn end(self) -> Result<(), CodecError> {
-        Ok(())
-    }
+parts! {
+    SerializeTuple: serialize_element();
+    SerializeTupleStruct: serialize_field();
+    SerializeTupleVariant: serialize_field();
+    SerializeStruct: serialize_field(name);
+    SerializeStructVariant: serialize_field(name);
 }
 
 /// The values of a list, or the keys and values of a map.
