@@ -7,11 +7,12 @@ use tokio::task::JoinHandle;
 
 use super::changes::{Changes, Entries};
 use super::desk::Desk;
+use super::entered::Entered;
 use super::program::Program;
-use super::task::{save, save_finished};
+use super::task::save_finished;
 use crate::checkpoint::{
     Archive, Cause, Header, Note, Outline, StoreError, StoreFuture, StoredCheckpoint, StoredWrite,
-    TaskEntry, encode,
+    encode,
 };
 use crate::clock::now_ms;
 use crate::flow::Wiring;
@@ -90,6 +91,57 @@ pub(crate) struct Barrier<'a> {
 }
 
 impl<S: State> Journal<S> {
+    /// A journal behind the newest checkpoint in the store, if there is one; what it writes stands alone, until it
+    /// [follows](Self::follow) that one.
+    pub(crate) fn new(
+        archive: Archive,
+        namespace: String,
+        codec: StateCodec<S>,
+        program: Program,
+        durability: Durability,
+        newest: Option<u64>,
+    ) -> Self {
+        Journal {
+            archive,
+            namespace,
+            codec,
+            header: header(&program),
+            program,
+            durability,
+            newest,
+            parent: None,
+            base: 0,
+            sizes: (0, 0),
+            seq: newest.map_or(0, |newest| newest + 1),
+            unsettled: 0,
+            frontier: Entered::default(),
+            deferred: Entered::default(),
+            changes: Changes::default(),
+            made: None,
+            entries: Entries::default(),
+            next: StoredCheckpoint::default(),
+            next_sizes: (0, 0),
+            begin: Vec::new(),
+            saved: true,
+            torn: false,
+            durable: Arc::default(),
+            above: None,
+            in_flight: None,
+            jotted: 0,
+            was: Outline::default(),
+        }
+    }
+
+    /// The next checkpoint follows this one, which is the newest.
+    pub(crate) fn follow(&mut self, seq: u64, base: u64, sizes: (u64, u64), header: &Header) {
+        self.seq = seq;
+        self.parent = self.program.wrote(header).then_some(seq);
+        self.header.parent = Some(seq);
+        self.base = base;
+        self.sizes = sizes;
+        self.unsettled = header.origin;
+    }
+
     /// Takes in the writes of a superstep, before they are applied.
     pub(crate) fn absorb<'a>(
         &mut self,
@@ -382,44 +434,6 @@ impl<S: State> Drop for Journal<S> {
     }
 }
 
-/// Which nodes stand in a list of entries.
-#[derive(Default)]
-pub(crate) struct Entered(Vec<u32>);
-
-impl Entered {
-    /// The tasks as entries, over those of the barrier before: often they are the same, which a number tells faster than a
-    /// name.
-    #[inline]
-    fn save(
-        &mut self,
-        wiring: &Wiring,
-        tasks: &[Task],
-        entries: &mut Vec<TaskEntry>,
-    ) -> Result<(), ThreadError> {
-        entries.truncate(tasks.len());
-        self.0.truncate(tasks.len());
-        for (place, task) in tasks.iter().enumerate() {
-            match (entries.get_mut(place), self.0.get_mut(place)) {
-                (Some(entry), Some(node)) if task.delivery.is_none() && *node == task.node => {
-                    entry.send = task.send;
-                    entry.item = None;
-                }
-                (Some(entry), Some(node)) => {
-                    *entry = save(wiring, task)?;
-                    *node = task.node;
-                }
-                // What was read from a store is not known by number.
-                _ => {
-                    entries.truncate(place);
-                    entries.push(save(wiring, task)?);
-                    self.0.push(task.node);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Under which name a question is stored.
 #[inline]
 pub(crate) fn ask_name(id: InterruptId) -> String {
@@ -428,7 +442,7 @@ pub(crate) fn ask_name(id: InterruptId) -> String {
 
 /// The flow's name is shared by all of its checkpoints.
 #[inline]
-pub(crate) fn header(program: &Program) -> Header {
+fn header(program: &Program) -> Header {
     Header {
         flow: Arc::clone(&program.flow),
         graph: program.graph,

@@ -1,19 +1,18 @@
 //! What is done to a thread without running it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use super::changes::{Changes, Entries};
 use super::goes_on::{goes_on, node_of};
 use super::head::{Head, read, waiting};
-use super::journal::{Barrier, Entered, Journal, header};
+use super::journal::{Barrier, Journal};
 use super::kept::take_back;
-use super::program::Program;
-use crate::checkpoint::{Archive, Cause, Outline, Record, StoredCheckpoint, unpack};
+use super::program::{Program, codec_of};
+use crate::checkpoint::{Archive, Cause, Record, StoredCheckpoint, unpack};
 use crate::clock::now_ms;
 use crate::flow::Wiring;
 use crate::interrupt::AnswerError;
 use crate::node::{Effects, task_id};
+use crate::state::StateCodec;
 use crate::superstep::{Outcome, Planner, apply, prepare};
 use crate::thread::{CheckpointInfo, Durability, Edit, Keep, Snapshot, TaskState, ThreadError};
 use crate::{Flow, NodeError, State};
@@ -71,48 +70,22 @@ pub(crate) async fn snapshot<F: Flow>(
     }))
 }
 
-fn codec_of<S: State>() -> Result<crate::state::StateCodec<S>, ThreadError> {
-    S::codec()
-        .ok_or_else(|| ThreadError::Request(format!("the state `{}` cannot be stored", S::NAME)))
-}
-
-/// A journal that goes on behind a checkpoint.
+/// A journal of changes to a thread, all of them in the store when they are made.
 fn journal<S: State>(
     archive: &Archive,
     program: Program,
-    codec: crate::state::StateCodec<S>,
+    codec: StateCodec<S>,
     newest: Option<u64>,
 ) -> Journal<S> {
-    let header = header(&program);
-    Journal {
-        archive: archive.clone(),
-        namespace: String::new(),
+    let archive = archive.clone();
+    Journal::new(
+        archive,
+        String::new(),
         codec,
         program,
-        durability: Durability::Sync,
+        Durability::Sync,
         newest,
-        parent: None,
-        base: 0,
-        sizes: (0, 0),
-        seq: newest.map_or(0, |newest| newest + 1),
-        unsettled: 0,
-        header,
-        frontier: Entered::default(),
-        deferred: Entered::default(),
-        changes: Changes::default(),
-        made: None,
-        entries: Entries::default(),
-        next: StoredCheckpoint::default(),
-        next_sizes: (0, 0),
-        begin: Vec::new(),
-        saved: false,
-        torn: false,
-        durable: Arc::default(),
-        above: None,
-        in_flight: None,
-        jotted: 0,
-        was: Outline::default(),
-    }
+    )
 }
 
 /// Goes back to a checkpoint, or begins another thread with it. Says the new checkpoint's number.
@@ -185,12 +158,7 @@ pub(crate) async fn edit<F: Flow>(
     let mut journal = journal(archive, program, codec, Some(seq));
     journal.was = outline;
     let was = record.header;
-    journal.parent = journal.program.wrote(&was).then_some(seq);
-    journal.header.parent = Some(seq);
-    journal.base = base;
-    journal.sizes = sizes;
-    journal.seq = seq;
-    journal.unsettled = was.origin;
+    journal.follow(seq, base, sizes, &was);
     journal.header.cause = Cause::Update;
     journal.header.origin = was.origin;
     journal.header.turn = was.turn;

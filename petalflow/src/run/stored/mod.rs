@@ -8,6 +8,7 @@ mod book;
 mod changes;
 mod claim;
 mod desk;
+mod entered;
 mod goes_on;
 mod head;
 mod journal;
@@ -17,6 +18,7 @@ mod manage;
 mod open;
 mod program;
 mod replay;
+mod resume;
 mod said;
 mod task;
 

@@ -3,19 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::changes::{Changes, Entries};
 use super::desk::{Answers, Desk};
-use super::goes_on::{goes_on, node_of};
 use super::head::{Head, read, waiting};
-use super::journal::{Barrier, Entered, Journal, header};
-use super::program::Program;
+use super::journal::{Barrier, Journal};
+use super::program::{Program, codec_of};
 use super::said::only;
 use super::task::{Finished, load_finished};
 use super::{Command, Nested, StoredStart};
-use crate::checkpoint::{AnswerEntry, Cause, Header, Note, StoredCheckpoint, StoredWrite};
+use crate::checkpoint::{AnswerEntry, Cause, Note, StoredWrite};
 use crate::clock::now_ms;
 use crate::flow::Wiring;
-use crate::interrupt::{AnswerError, Decision, Interrupt, InterruptId, InterruptKind, Resume};
+use crate::interrupt::{Interrupt, InterruptId, Resume};
 use crate::node::task_id;
 use crate::state::Trait;
 use crate::superstep::{Planner, Task};
@@ -54,47 +52,18 @@ pub(crate) async fn open<F: Flow>(
         discard,
         ..
     } = start;
-    let codec = F::State::codec().ok_or_else(|| {
-        ThreadError::Request(format!("the state `{}` cannot be stored", F::State::NAME))
-    })?;
+    let codec = codec_of::<F::State>()?;
     let program = Program::of::<F::State>(flow.stored_name(), wiring);
     let head = read(&archive, namespace.as_str(), None, &codec, &program).await?;
-    let header = header(&program);
+    let (place, newest) = (namespace.to_string(), head.as_ref().map(|head| head.seq));
+    let mut journal = Journal::new(archive, place, codec, program, durability, newest);
+    if let Some(head) = &head {
+        journal.was = head.outline.clone();
+    }
     let mut opening = Opening {
         wiring,
         planner: Planner::new(wiring),
-        journal: Journal {
-            archive,
-            namespace: namespace.to_string(),
-            codec,
-            program,
-            durability,
-            newest: head.as_ref().map(|head| head.seq),
-            parent: None,
-            base: 0,
-            sizes: (0, 0),
-            seq: 0,
-            unsettled: 0,
-            header,
-            frontier: Entered::default(),
-            deferred: Entered::default(),
-            changes: Changes::default(),
-            made: None,
-            entries: Entries::default(),
-            next: StoredCheckpoint::default(),
-            next_sizes: (0, 0),
-            begin: Vec::new(),
-            saved: true,
-            torn: false,
-            durable: Arc::default(),
-            above: None,
-            in_flight: None,
-            jotted: 0,
-            was: head
-                .as_ref()
-                .map(|head| head.outline.clone())
-                .unwrap_or_default(),
-        },
+        journal,
         namespace,
     };
     let owner = nested.as_ref().map(|nested| nested.owner.to_bytes());
@@ -116,39 +85,7 @@ pub(crate) async fn open<F: Flow>(
                 }
                 opening.turn(head, input).await
             }
-            Some(Nested {
-                answers,
-                keep,
-                above,
-                ..
-            }) => {
-                opening.journal.above = Some(above);
-                let own = head.record.header.owner == owner;
-                let mut head = head;
-                if own {
-                    // What people have decided here, too, is kept by the outermost flow.
-                    let decided = answers.iter().map(|(id, (name, bytes))| AnswerEntry {
-                        id: id.to_bytes(),
-                        name: name.clone(),
-                        bytes: bytes.clone(),
-                    });
-                    head.record.header.answers.extend(decided);
-                }
-                let mut opened = if own {
-                    opening.resume(head, Resume::new()).await?
-                } else if keep && head.record.header.turn > 0 {
-                    opening.turn(head, input).await?
-                } else {
-                    opening.journal.seq = head.seq;
-                    opening.journal.unsettled = head.record.header.origin;
-                    opening.begin(input).await?
-                };
-                // What people say is recorded by the outermost flow.
-                let said = |interrupt: &Interrupt| answers.contains_key(&interrupt.id);
-                opened.waiting.retain(|interrupt| !said(interrupt));
-                opened.desk.answers = answers;
-                Ok(opened)
-            }
+            Some(nested) => opening.within(head, input, nested).await,
         },
         (Command::Resume(resume), Some(head)) => opening.resume(head, *resume).await,
         (Command::Resume(_), None) => Err(ThreadError::Unknown {
@@ -170,6 +107,43 @@ impl<S: State> Opening<'_, S> {
         let (state, written) = S::start(input);
         self.journal.header.turn = 1;
         self.start(state, written).await
+    }
+
+    /// A flow within a thread that has run before: it goes on where the task that it runs for is the same; else it begins a turn,
+    /// or afresh where it keeps nothing.
+    async fn within(
+        mut self,
+        mut head: Head<S>,
+        input: S::Input,
+        nested: Nested,
+    ) -> Result<Opened<S>, ThreadError> {
+        let Nested {
+            owner,
+            answers,
+            keep,
+            above,
+        } = nested;
+        self.journal.above = Some(above);
+        let mut opened = if head.record.header.owner == Some(owner.to_bytes()) {
+            // What people have decided here, too, is kept by the outermost flow.
+            let decided = answers.iter().map(|(id, (name, bytes))| AnswerEntry {
+                id: id.to_bytes(),
+                name: name.clone(),
+                bytes: bytes.clone(),
+            });
+            head.record.header.answers.extend(decided);
+            self.resume(head, Resume::new()).await?
+        } else if keep && head.record.header.turn > 0 {
+            self.turn(head, input).await?
+        } else {
+            self.journal.unsettled = head.record.header.origin;
+            self.begin(input).await?
+        };
+        // What people say is recorded by the outermost flow.
+        let said = |interrupt: &Interrupt| answers.contains_key(&interrupt.id);
+        opened.waiting.retain(|interrupt| !said(interrupt));
+        opened.desk.answers = answers;
+        Ok(opened)
     }
 
     /// A question that somebody may be thinking about is not dropped unsaid.
@@ -204,7 +178,8 @@ impl<S: State> Opening<'_, S> {
             record,
             ..
         } = head;
-        self.follow(head.seq, head.base, head.sizes, &record.header);
+        self.journal
+            .follow(head.seq, head.base, head.sizes, &record.header);
         self.journal.header.turn = record.header.turn + 1;
         let turn = const { KeyMeta::set(S::KEYS, Trait::Turn) }.union(S::EPHEMERAL);
         let assigned = const { KeyMeta::set(S::KEYS, Trait::Assigned) };
@@ -226,151 +201,7 @@ impl<S: State> Opening<'_, S> {
         self.opened(state, written, frontier, 0, &[])
     }
 
-    /// Goes on where the thread stopped.
-    async fn resume(mut self, head: Head<S>, resume: Resume<S>) -> Result<Opened<S>, ThreadError> {
-        let Head {
-            mut state,
-            mut written,
-            record,
-            writes,
-            ..
-        } = head;
-        self.follow(head.seq, head.base, head.sizes, &record.header);
-        let archive = self.journal.archive.clone();
-        let waits = waiting(
-            &archive,
-            self.namespace.as_str(),
-            self.wiring,
-            &record,
-            &writes,
-        )?;
-        let origin = record.header.origin;
-        let header = record.header;
-        let superstep = header.superstep;
-        self.journal.header.turn = header.turn;
-        self.journal.header.origin = origin;
-        self.journal.header.owner = header.owner;
-        self.journal.header.gates.clone_from(&header.gates);
-        self.journal.header.answers.clone_from(&header.answers);
-        let Resume {
-            answers,
-            approvals,
-            updates,
-            goto,
-        } = resume;
-        let mut changed =
-            !answers.is_empty() || !approvals.is_empty() || !updates.is_empty() || !goto.is_empty();
-        // Whoever asks again after a crash hears the same.
-        let mut rejected = (header.cause == Cause::Rejected && !changed)
-            .then(|| {
-                header
-                    .notes
-                    .iter()
-                    .rfind(|note| note.decision == "rejected")
-                    .cloned()
-            })
-            .flatten();
-        // Where a person says where to go on, it need not be known where the run would have.
-        let mut frontier = Vec::new();
-        if goto.is_empty() {
-            let waits = goes_on(self.wiring, &self.journal, header)?;
-            frontier = waits.frontier;
-            self.planner.restore(waits.deferred, &waits.arrived);
-        }
-        let mut waiting = waits;
-        for answer in answers {
-            self.answer(answer, &mut waiting)?;
-        }
-        changed |= self.expire(&mut waiting);
-        for update in updates {
-            let update = update.map_err(|error| AnswerError::Value(error.to_string()))?;
-            self.write(&mut state, &mut written, update)?;
-        }
-        for (id, approval) in approvals {
-            let decided = self.decide(id, &approval, &mut waiting)?;
-            let note = |node: String| Note {
-                node,
-                decision: approval.decision.word().into(),
-                by: approval.by.clone(),
-                reason: approval.reason.clone(),
-                at_ms: now_ms(),
-            };
-            for interrupt in &decided {
-                self.journal.note(note(interrupt.node.clone()));
-            }
-            match approval.decision {
-                Decision::Approve => {}
-                Decision::Skip => {
-                    for interrupt in &decided {
-                        self.can_skip(interrupt)?;
-                    }
-                }
-                Decision::Edit(edit) => {
-                    for interrupt in &decided {
-                        self.can_edit(interrupt)?;
-                    }
-                    let update = edit.map_err(|error| AnswerError::Value(error.to_string()))?;
-                    self.write(&mut state, &mut written, update)?;
-                }
-                Decision::Reject => {
-                    rejected = decided
-                        .first()
-                        .map(|interrupt| note(interrupt.node.clone()));
-                }
-            }
-        }
-        if rejected.is_some() {
-            frontier.clear();
-            self.planner = Planner::new(self.wiring);
-            self.journal.header.gates.clear();
-            waiting.clear();
-        }
-        if !goto.is_empty() {
-            self.planner = Planner::new(self.wiring);
-            frontier = self.go_to(&goto)?;
-            self.journal.header.gates.clear();
-            self.journal.header.answers.clear();
-            self.journal.header.origin = head.seq + 1;
-            waiting.clear();
-        }
-        if changed {
-            self.journal.seq = head.seq + 1;
-            self.journal.header.cause = if rejected.is_some() {
-                Cause::Rejected
-            } else {
-                Cause::Update
-            };
-            if rejected.is_some() {
-                self.journal.header.origin = self.journal.seq;
-            }
-            self.mark(&state, written, &frontier, superstep).await?;
-        } else {
-            self.describe(&frontier, superstep)?;
-        }
-        let gates: Vec<Interrupt> = waiting
-            .into_iter()
-            .map(|(_, interrupt)| interrupt)
-            .filter(|interrupt| interrupt.kind == InterruptKind::After)
-            .collect();
-        let mut opened = self.opened(state, written, frontier, superstep, &writes)?;
-        opened.waiting = gates;
-        opened.rejected = rejected;
-        Ok(opened)
-    }
-
-    /// The next checkpoint follows this one, which is the newest.
-    fn follow(&mut self, seq: u64, base: u64, sizes: (u64, u64), header: &Header) {
-        let journal = &mut self.journal;
-        let origin = header.origin;
-        journal.seq = seq;
-        journal.parent = journal.program.wrote(header).then_some(seq);
-        journal.header.parent = Some(seq);
-        journal.base = base;
-        journal.sizes = sizes;
-        journal.unsettled = origin;
-    }
-
-    fn write(
+    pub(super) fn write(
         &mut self,
         state: &mut S,
         written: &mut KeySet,
@@ -388,7 +219,11 @@ impl<S: State> Opening<'_, S> {
         Ok(())
     }
 
-    fn describe(&mut self, frontier: &[Task], superstep: u64) -> Result<(), ThreadError> {
+    pub(super) fn describe(
+        &mut self,
+        frontier: &[Task],
+        superstep: u64,
+    ) -> Result<(), ThreadError> {
         self.journal.describe(&Barrier {
             wiring: self.wiring,
             planner: &self.planner,
@@ -398,7 +233,7 @@ impl<S: State> Opening<'_, S> {
     }
 
     /// Writes a checkpoint, unless the run keeps all of them for its end.
-    async fn mark(
+    pub(super) async fn mark(
         &mut self,
         state: &S,
         written: KeySet,
@@ -419,25 +254,7 @@ impl<S: State> Opening<'_, S> {
         self.journal.land().await
     }
 
-    fn go_to(&self, nodes: &[String]) -> Result<Vec<Task>, ThreadError> {
-        let mut places = Vec::new();
-        for name in nodes {
-            places.push(node_of(self.wiring, name)?);
-        }
-        places.sort_unstable();
-        places.dedup();
-        for place in &places {
-            if self.wiring.takes[*place as usize] {
-                return Err(ThreadError::Request(format!(
-                    "the run cannot go on at node `{}`, because it takes an item that only an edge can deliver",
-                    self.wiring.name(*place)
-                )));
-            }
-        }
-        Ok(places.into_iter().map(Task::plain).collect())
-    }
-
-    fn opened(
+    pub(super) fn opened(
         self,
         state: S,
         written: KeySet,

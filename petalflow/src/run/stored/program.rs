@@ -7,7 +7,8 @@ use petalflow_graph::{Edge, Graph, Source, Target, Via};
 use crate::State;
 use crate::checkpoint::{Header, Outline};
 use crate::flow::Wiring;
-use crate::state::Trait;
+use crate::state::{StateCodec, Trait};
+use crate::thread::ThreadError;
 use crate::upgrade::{KeyLine, Migrate, NodeLine, quoted};
 
 /// What of a program its checkpoints depend on: hashes for a quick comparison, and the lines behind them.
@@ -28,6 +29,12 @@ pub(crate) struct Program {
 pub(crate) struct JoinName {
     pub(crate) name: String,
     pub(crate) sides: Vec<String>,
+}
+
+/// How the state is stored.
+pub(super) fn codec_of<S: State>() -> Result<StateCodec<S>, ThreadError> {
+    S::codec()
+        .ok_or_else(|| ThreadError::Request(format!("the state `{}` cannot be stored", S::NAME)))
 }
 
 impl Program {

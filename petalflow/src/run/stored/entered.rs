@@ -1,0 +1,45 @@
+//! The tasks of a frontier as entries of a checkpoint.
+
+use super::task::save;
+use crate::checkpoint::TaskEntry;
+use crate::flow::Wiring;
+use crate::superstep::Task;
+use crate::thread::ThreadError;
+
+/// Which nodes stand in a list of entries.
+#[derive(Default)]
+pub(crate) struct Entered(Vec<u32>);
+
+impl Entered {
+    /// The tasks as entries, over those of the barrier before: often they are the same, which a number tells faster than a
+    /// name.
+    #[inline]
+    pub(super) fn save(
+        &mut self,
+        wiring: &Wiring,
+        tasks: &[Task],
+        entries: &mut Vec<TaskEntry>,
+    ) -> Result<(), ThreadError> {
+        entries.truncate(tasks.len());
+        self.0.truncate(tasks.len());
+        for (place, task) in tasks.iter().enumerate() {
+            match (entries.get_mut(place), self.0.get_mut(place)) {
+                (Some(entry), Some(node)) if task.delivery.is_none() && *node == task.node => {
+                    entry.send = task.send;
+                    entry.item = None;
+                }
+                (Some(entry), Some(node)) => {
+                    *entry = save(wiring, task)?;
+                    *node = task.node;
+                }
+                // What was read from a store is not known by number.
+                _ => {
+                    entries.truncate(place);
+                    entries.push(save(wiring, task)?);
+                    self.0.push(task.node);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! Going on where a thread stopped, with what people say to it.
+
+use super::goes_on::{goes_on, node_of};
+use super::head::{Head, waiting};
+use super::open::{Opened, Opening};
+use crate::checkpoint::{Cause, Header, Note};
+use crate::clock::now_ms;
+use crate::interrupt::{
+    AnswerError, Approval, Decision, Interrupt, InterruptId, InterruptKind, Resume,
+};
+use crate::superstep::{Planner, Task};
+use crate::thread::ThreadError;
+use crate::{KeySet, State, TaskId};
+
+impl<S: State> Opening<'_, S> {
+    /// Goes on where the thread stopped.
+    pub(super) async fn resume(
+        mut self,
+        head: Head<S>,
+        resume: Resume<S>,
+    ) -> Result<Opened<S>, ThreadError> {
+        let Head {
+            mut state,
+            mut written,
+            record,
+            writes,
+            seq,
+            base,
+            sizes,
+            ..
+        } = head;
+        let archive = &self.journal.archive;
+        let place = self.namespace.as_str();
+        let mut waiting = waiting(archive, place, self.wiring, &record, &writes)?;
+        let header = record.header;
+        let superstep = header.superstep;
+        self.journal.follow(seq, base, sizes, &header);
+        self.journal.header.turn = header.turn;
+        self.journal.header.origin = header.origin;
+        self.journal.header.owner = header.owner;
+        self.journal.header.gates.clone_from(&header.gates);
+        self.journal.header.answers.clone_from(&header.answers);
+        let Resume {
+            answers,
+            approvals,
+            updates,
+            goto,
+        } = resume;
+        let mut changed =
+            !answers.is_empty() || !approvals.is_empty() || !updates.is_empty() || !goto.is_empty();
+        // Whoever asks again after a crash hears the same.
+        let mut rejected = if changed { None } else { rejection(&header) };
+        // Where a person says where to go on, it need not be known where the run would have.
+        let mut frontier = Vec::new();
+        if goto.is_empty() {
+            let waits = goes_on(self.wiring, &self.journal, header)?;
+            frontier = waits.frontier;
+            self.planner.restore(waits.deferred, &waits.arrived);
+        }
+        for answer in answers {
+            self.answer(answer, &mut waiting)?;
+        }
+        changed |= self.expire(&mut waiting);
+        for update in updates {
+            let update = update.map_err(|error| AnswerError::Value(error.to_string()))?;
+            self.write(&mut state, &mut written, update)?;
+        }
+        for (id, approval) in approvals {
+            let state = (&mut state, &mut written);
+            rejected = self
+                .approve(id, approval, state, &mut waiting)?
+                .or(rejected);
+        }
+        if rejected.is_some() {
+            frontier.clear();
+            self.planner = Planner::new(self.wiring);
+            self.journal.header.gates.clear();
+            waiting.clear();
+        }
+        if !goto.is_empty() {
+            self.planner = Planner::new(self.wiring);
+            frontier = self.go_to(&goto)?;
+            self.journal.header.gates.clear();
+            self.journal.header.answers.clear();
+            self.journal.header.origin = seq + 1;
+            waiting.clear();
+        }
+        if changed {
+            self.journal.seq = seq + 1;
+            self.journal.header.cause = Cause::Update;
+            if rejected.is_some() {
+                self.journal.header.cause = Cause::Rejected;
+                self.journal.header.origin = self.journal.seq;
+            }
+            self.mark(&state, written, &frontier, superstep).await?;
+        } else {
+            self.describe(&frontier, superstep)?;
+        }
+        let mut opened = self.opened(state, written, frontier, superstep, &writes)?;
+        let waiting = waiting.into_iter().map(|(_, interrupt)| interrupt);
+        opened.waiting = waiting
+            .filter(|interrupt| interrupt.kind == InterruptKind::After)
+            .collect();
+        opened.rejected = rejected;
+        Ok(opened)
+    }
+
+    /// Takes a decision, which is noted in the history. If it ends the run, the note that says so.
+    fn approve(
+        &mut self,
+        id: Option<InterruptId>,
+        approval: Approval<S>,
+        (state, written): (&mut S, &mut KeySet),
+        waiting: &mut Vec<(TaskId, Interrupt)>,
+    ) -> Result<Option<Note>, ThreadError> {
+        let decided = self.decide(id, &approval, waiting)?;
+        let note = |interrupt: &Interrupt| Note {
+            node: interrupt.node.clone(),
+            decision: approval.decision.word().into(),
+            by: approval.by.clone(),
+            reason: approval.reason.clone(),
+            at_ms: now_ms(),
+        };
+        for interrupt in &decided {
+            self.journal.note(note(interrupt));
+        }
+        let rejected = decided.first().map(note);
+        match approval.decision {
+            Decision::Approve => {}
+            Decision::Skip => {
+                for interrupt in &decided {
+                    self.can_skip(interrupt)?;
+                }
+            }
+            Decision::Edit(edit) => {
+                for interrupt in &decided {
+                    self.can_edit(interrupt)?;
+                }
+                let update = edit.map_err(|error| AnswerError::Value(error.to_string()))?;
+                self.write(state, written, update)?;
+            }
+            Decision::Reject => return Ok(rejected),
+        }
+        Ok(None)
+    }
+
+    /// The frontier of these nodes.
+    fn go_to(&self, nodes: &[String]) -> Result<Vec<Task>, ThreadError> {
+        let mut places = Vec::new();
+        for name in nodes {
+            places.push(node_of(self.wiring, name)?);
+        }
+        places.sort_unstable();
+        places.dedup();
+        for place in &places {
+            if self.wiring.takes[*place as usize] {
+                return Err(ThreadError::Request(format!(
+                    "the run cannot go on at node `{}`, because it takes an item that only an edge can deliver",
+                    self.wiring.name(*place)
+                )));
+            }
+        }
+        Ok(places.into_iter().map(Task::plain).collect())
+    }
+}
+
+/// The note of the rejection that ended the run here, if one has.
+fn rejection(header: &Header) -> Option<Note> {
+    let mut notes = header.notes.iter();
+    let rejected = notes.rfind(|note| note.decision == "rejected");
+    rejected
+        .filter(|_| header.cause == Cause::Rejected)
+        .cloned()
+}
