@@ -64,6 +64,9 @@ pub enum Durability {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnBusy {
     /// The run is refused with [`Busy`](super::ThreadError::Busy).
+    ///
+    /// A run gives its thread back in the background when it ends. Whoever comes through another store at that very moment, or
+    /// from another process, may still find it busy: use [`Queue`](Self::Queue) where one run follows another at once.
     #[default]
     Refuse,
     /// The run waits until the other has ended. Who waits longest is not always first.
