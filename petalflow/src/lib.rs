@@ -61,6 +61,9 @@
 //! * [`Launch`]: limits, timeouts, managed values, middleware, cancellation
 //! * [`Run`] and [`Events`]: awaiting a run, or watching it
 //! * [`graph`]: the same graphs built at run time
+//! * [`thread`] and [`checkpoint`]: runs that a store remembers; [`interrupt`]: questions to people, and approvals
+//! * behind features, of which the README has a table: `agent` and `prebuilt`, `tool`, `llm`, `memory`, `mcp`, `envelope`,
+//!   `observe`
 //! * [`testing`]: helpers for your tests
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

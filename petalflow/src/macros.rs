@@ -73,13 +73,16 @@
 /// Nodes are paths: `START -> nodes::write`. `START` may be left out where one node has no edge into it, `END` where a node
 /// has no edge out of it. Parentheses group: `a -> (b | c)`.
 ///
+/// A node that several paths reach runs each time that one does. Where `catch dig -> recover; recover -> gather` is longer
+/// than `plan -> each dig -> gather`, `gather` would run twice; `defer gather` lets it run once, after all of them.
+///
 /// # What it makes
 ///
 /// A type of the flow's name, which implements [`Flow`](crate::Flow), with
 ///
 /// * `WriteEssay::run(input)`, a [`Run`](crate::Run) to await;
 /// * `WriteEssay::new()`, a [`Launch`](crate::Launch) with limits, managed values, middleware (or, for a flow with node values,
-///   a builder `WriteEssayBuilder` that has a method for each of them besides);
+///   a builder `WriteEssayBuilder` that has a method for each of them besides, and `launch()` for the launch itself);
 /// * `WriteEssay::topology()`, `::mermaid()`, `::dot()`.
 ///
 /// Attributes and doc comments stand before the name, among them `#[flow(id = "…")]`, the flow's name in stored threads, and the diagram of the graph follows them in the documentation.

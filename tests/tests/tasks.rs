@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::thread::ThreadId;
 use std::time::Duration;
 
+use petalflow::checkpoint::MemoryStore;
 use petalflow::prelude::*;
 use petalflow::{FailureKind, Policy, RunErrorKind, TaskId};
 
@@ -312,6 +313,42 @@ async fn a_node_value_may_be_supplied_or_overridden() {
             .one,
         "ONE?"
     );
+}
+
+#[tokio::test]
+async fn a_flow_with_node_values_is_kept_in_a_store_like_any_other() {
+    let store = MemoryStore::new();
+    let thread = Supplied::new()
+        .loud(Shout::new("?"))
+        .store(&store)
+        .thread("given");
+    assert_eq!(thread.run(texts()).await.unwrap().state().one, "ONE?");
+    // A value that has a default need not be given.
+    let thread = Shouts::new().limit(9).store(&store).thread("default");
+    assert_eq!(thread.run(texts()).await.unwrap().state().two, "TWO!!");
+    let graph = Graph::<Texts>::builder("graph").node_as("loud", Shout::<TextsOne>::new("."));
+    let thread = graph.build().unwrap().store(&store).thread("graph");
+    assert_eq!(thread.run(texts()).await.unwrap().state().one, "ONE.");
+}
+
+/// A state that no store can keep: the builder of its flow has nothing to do with stores.
+#[state(volatile)]
+struct Passing {
+    #[key(input)]
+    text: String,
+}
+
+flow! {
+    Pass(Passing) {
+        node loud: Shout<PassingText> = Shout::new("!");
+        START -> loud;
+    }
+}
+
+#[tokio::test]
+async fn a_flow_with_node_values_may_have_a_state_that_cannot_be_stored() {
+    let passed = Pass::new().run("by".to_string()).await.unwrap();
+    assert_eq!(passed.text, "BY!");
 }
 
 #[tokio::test]

@@ -54,10 +54,11 @@ fn options_are_known(model: &Model, mistakes: &mut Mistakes) {
 }
 
 /// The methods of the builder: a node value cannot have the name of one, because its setter is a method too.
-const BUILDER_METHODS: [&str; 17] = [
+const BUILDER_METHODS: [&str; 18] = [
     "new",
     "run",
     "launch",
+    "store",
     "graph",
     "limit",
     "max_concurrency",

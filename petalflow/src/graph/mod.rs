@@ -44,8 +44,11 @@ pub use builder::GraphBuilder;
 pub use error::GraphErrors;
 pub use petalflow_graph::{Metrics, NodeInfo, Problem, Role, Rule, Site, Topology, When};
 
+use crate::checkpoint::Store;
 use crate::flow::{Step, Wiring};
 use crate::node::Requirements;
+use crate::state::Durable;
+use crate::thread::Threads;
 use crate::{BoxError, Flow, Launch, Run, State};
 use gate::BoxGuard;
 use node::DynNode;
@@ -152,6 +155,30 @@ impl<S: State> Graph<S> {
     /// ```
     pub fn launch(&self) -> Launch<Self> {
         Launch::new(self.clone())
+    }
+
+    /// Keeps its runs in a store: each is a thread. The same as `launch().store(..)`.
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::MemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let graph = Graph::<Essay>::builder("essay").node(write {}).edge(START, "write").build()?;
+    /// let thread = graph.store(&MemoryStore::new()).thread("petals");
+    /// assert_eq!(thread.run(()).await?.finished()?.draft, "…");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn store(&self, store: &(impl Store + Clone)) -> Threads<Self>
+    where
+        S: State<Storage = Durable>,
+    {
+        self.launch().store(store)
     }
 
     /// The graph in numbers.

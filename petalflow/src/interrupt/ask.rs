@@ -33,7 +33,7 @@ use serde_core::{Serialize, de::DeserializeOwned};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a question that a node can ask",
     label = "not a question",
-    note = "derive it, and name the type of the answer: `#[derive(Ask)] #[ask(answer = bool)]`"
+    note = "derive it, and name the type of the answer: `#[derive(petalflow::interrupt::Ask)] #[ask(answer = bool)]`"
 )]
 pub trait Ask: Serialize + Send + Sync + 'static {
     /// What a person answers.

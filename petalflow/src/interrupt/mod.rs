@@ -1,4 +1,55 @@
 //! Questions to people: what a run waits for, and what they answer.
+//!
+//! A node asks with [`Context::ask`](crate::Context::ask) a type that derives [`Ask`](trait@Ask), and
+//! [`Thread::answer`](crate::thread::Thread::answer) answers. `interrupt before publish` in a flow waits for an [`Approval`],
+//! which is what the thread is resumed with:
+//!
+//! ```
+//! use petalflow::checkpoint::MemoryStore;
+//! use petalflow::interrupt::{Approval, Ask};
+//! use petalflow::prelude::*;
+//!
+//! #[derive(serde::Serialize, Ask)]
+//! #[ask(answer = bool)]
+//! struct MayPost {
+//!     text: String,
+//! }
+//!
+//! #[state]
+//! struct Post {
+//!     #[key(input)]
+//!     text: String,
+//! }
+//!
+//! #[node(Post)]
+//! async fn review(text: &str, cx: Context) -> petalflow::Result<()> {
+//!     let yes = cx.ask(MayPost { text: text.into() }).await?;
+//!     if yes { Ok(()) } else { Err("declined".into()) }
+//! }
+//!
+//! #[node(Post)]
+//! async fn publish(text: &str) {
+//!     println!("{text}");
+//! }
+//!
+//! flow! {
+//!     Publish(Post) {
+//!         START -> review -> publish;
+//!         interrupt before publish;
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+//! let asked = thread.run("hello".to_string()).await?;
+//! assert_eq!(asked.interrupts()[0].node, "review");
+//! let asked = thread.answer::<MayPost>(true).await?;
+//! assert_eq!(asked.interrupts()[0].node, "publish");
+//! thread.resume(Approval::approve().by("Ann")).await?.finished()?;
+//! # Ok(())
+//! # }
+//! ```
 
 // `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs ask people.
 

@@ -52,7 +52,7 @@ pub(super) async fn call(
             Ok(ServerResult::CreateTaskResult(_)) => {
                 return Err(malformed("a task, which is not supported"));
             }
-            Ok(_) => return Err(malformed("of another kind")),
+            Ok(_) => return Err(malformed("fields are missing, or of another type")),
             Err(ServiceError::Timeout { timeout }) => {
                 return Err(ToolError::Timeout(known_as.to_string(), timeout));
             }

@@ -341,7 +341,7 @@ impl Shared {
             ServiceError::UnexpectedResponse => McpError::Malformed {
                 server,
                 what,
-                problem: "of another kind",
+                problem: "fields are missing, or of another type",
             },
             ServiceError::Timeout { timeout } => self.late(&what, timeout),
             other => {

@@ -170,7 +170,16 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 self.0.edit(#fill).run(input)
             }
 
-            /// The launch with all node values in it: to be kept in a store, or for several runs.
+            /// Makes the runs of the flow threads that a store remembers: `Launch::store` with all node values.
+            pub fn store<S>(self, store: &S) -> #krate::thread::Threads<#name>
+            where
+                #name: __petalflow::KeptBy<S>,
+                #(#bounds)*
+            {
+                __petalflow::KeptBy::threads(self.0.edit(#fill), store)
+            }
+
+            /// The launch with all node values in it, for several runs.
             pub fn launch(self) -> #krate::Launch<#name> where #(#bounds)* {
                 self.0.edit(#fill)
             }

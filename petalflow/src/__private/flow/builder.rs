@@ -1,5 +1,10 @@
 //! The methods of a launch, for the builder of a flow with node values.
 
+use crate::checkpoint::Store;
+use crate::flow::{Flow, Launch};
+use crate::state::{Durable, State};
+use crate::thread::Threads;
+
 /// Writes the methods of [`Launch`](crate::Launch) for a builder whose first field is a launch.
 #[doc(hidden)]
 #[macro_export]
@@ -112,6 +117,18 @@ pub use crate::__forward_launch as forward_launch;
     note = "give it with `.{Value}(..)` before this"
 )]
 pub trait Given<Value> {}
+
+/// Says of a flow that a store can keep its threads. It names the store, because rustc refuses a bound without any parameter
+/// where the bound does not hold: in a flow over a state that cannot be stored.
+pub trait KeptBy<S>: Flow {
+    fn threads(launch: Launch<Self>, store: &S) -> Threads<Self>;
+}
+
+impl<S: Store + Clone, F: Flow<State: State<Storage = Durable>>> KeptBy<S> for F {
+    fn threads(launch: Launch<F>, store: &S) -> Threads<F> {
+        launch.store(store)
+    }
+}
 
 /// Says of a flow that nothing must be given. No flow implements it: one that could has a `run` without it.
 #[diagnostic::on_unimplemented(

@@ -28,7 +28,7 @@ pub use crate::node::{Effects, FnNode, Node, NodePolicy, Output, Requirements, S
 pub use crate::node::{ItemProbe, NoItemCodec};
 pub use crate::{BoxError, Key, KeySet, State};
 
-pub use builder::{Given, RunsAtOnce, forward_launch};
+pub use builder::{Given, KeptBy, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
 pub use dispatch::{
     Arm, FunctionArm, NoArm, RangeArm, Upto4, Upto8, Upto16, Upto32, upto4, upto8, upto16, upto32,

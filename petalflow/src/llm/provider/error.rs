@@ -88,6 +88,14 @@ impl Failures {
         }
     }
 
+    /// An address that is none: without this, whoever sends the request speaks of the path instead.
+    pub(super) fn no_address(&self) -> LlmError {
+        self.error(
+            LlmErrorKind::Request,
+            "its address does not begin with `http://` or `https://`; write it in full, such as `http://localhost:8000/v1`",
+        )
+    }
+
     fn web(&self, error: webc::Error) -> LlmError {
         match error {
             webc::Error::ResponseFailedStatus {
@@ -182,7 +190,12 @@ impl Failures {
         let mut what = match kind {
             LlmErrorKind::Timeout => "it did not answer in time".to_string(),
             LlmErrorKind::Request => "the request cannot be sent".to_string(),
-            _ if error.is_connect() && !host.is_empty() => format!("no connection to `{host}`"),
+            _ if error.is_connect() && !host.is_empty() => {
+                match error.url().and_then(reqwest::Url::port) {
+                    Some(port) => format!("no connection to `{host}:{port}`"),
+                    None => format!("no connection to `{host}`"),
+                }
+            }
             _ if error.is_connect() => "no connection".to_string(),
             _ => "the connection broke off".to_string(),
         };

@@ -278,6 +278,10 @@ impl ProviderModel {
         let resolved = self.client()?.resolve_service_target(iden).await;
         let mut target = resolved.map_err(|error| self.failures(None).of(error))?;
         if let Some(url) = &self.base_url {
+            // The address may have a key in it, so it is not named.
+            if !url.starts_with("http://") && !url.starts_with("https://") {
+                return Err(self.failures(None).no_address());
+            }
             target.endpoint = Endpoint::from_owned(url.as_str());
         }
         let variable = match &target.auth {

@@ -87,7 +87,7 @@ async fn an_answer_of_the_wrong_shape_is_a_clear_error_and_the_next_call_goes_on
         let error = call(&server, "act", json!({})).await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "MCP server `by hand` answered `act` with something else than its result: of another kind"
+            "MCP server `by hand` answered `act` with something else than its result: fields are missing, or of another type"
         );
     }
     let error = call(&server, "act", json!({})).await.unwrap_err();

@@ -495,3 +495,18 @@ fn a_name_that_does_not_say_whose_model_it_is_is_an_error() {
             .starts_with("model `qwen3` does not say whose it is; write `ollama::qwen3`")
     );
 }
+
+#[tokio::test]
+async fn an_address_without_a_scheme_is_an_error_that_says_how_to_write_it() {
+    for address in ["127.0.0.1:8000/v1", "localhost", ""] {
+        let model = ProviderModel::openai_compatible(address, "tiny").with_key(KEY);
+        for error in errors(&model).await {
+            assert_eq!(error.kind, LlmErrorKind::Request);
+            assert_eq!(
+                error.to_string(),
+                "provider `openai-compatible` failed: its address does not begin with `http://` or `https://`; write it in \
+                 full, such as `http://localhost:8000/v1`"
+            );
+        }
+    }
+}
