@@ -9,9 +9,9 @@ use super::{Cx, Value, api, list};
 use crate::flow::check::is_method;
 
 /// The fields of the flow's type. It stands in a module of its own, where the names of the user's types mean nothing: what it
-/// holds is said outside, by `Holds`.
+/// holds is said outside, by `__Holds`.
 pub(super) fn fields() -> TokenStream {
-    quote!(pub(super) values: <Self as Holds>::Values)
+    quote!(pub(super) values: <Self as __Holds>::Values)
 }
 
 /// The builder's type: it says of each value that must be given whether it was. It stands beside the flow's, in a module of
@@ -27,24 +27,24 @@ pub(super) fn item(cx: &Cx<'_>, reach: &TokenStream) -> TokenStream {
     );
     quote! {
         #[doc(hidden)]
-        pub(super) trait Holds {
+        pub(super) trait __Holds {
             type Values;
         }
         // With a lifetime, so that a bound that does not hold is no error: what is wrong is said elsewhere.
         #[doc(hidden)]
-        pub(super) trait Launches<'a> {
+        pub(super) trait __Launches<'a> {
             type Launch;
         }
         pub(super) mod builder {
-            use super::{#name, Launches};
+            use super::{#name, __Launches};
             #[doc = #doc]
             #[must_use = "nothing runs before `run`"]
             #[allow(unreachable_pub, private_bounds, clippy::redundant_pub_crate)]
             #reach struct #builder<#params>(
-                pub(in super::super) <#name as Launches<'static>>::Launch,
+                pub(in super::super) <#name as __Launches<'static>>::Launch,
             )
             where
-                for<'a> #name: Launches<'a>;
+                for<'a> #name: __Launches<'a>;
         }
     }
 }
@@ -53,9 +53,11 @@ fn builder(cx: &Cx<'_>) -> Ident {
     format_ident!("{}Builder", cx.name)
 }
 
-/// The builder's type, by a name that means it in the flow's own code whatever else has its name.
-fn own_builder() -> Ident {
-    Ident::new("__Builder", Span::call_site())
+/// The flow's type, then the builder's, by paths that mean them in the flow's own code whatever else has their names, and of
+/// which rustdoc shows the last word.
+fn paths(cx: &Cx<'_>) -> (TokenStream, TokenStream) {
+    let (module, name, builder) = (api::module(cx), cx.name, builder(cx));
+    (quote!(#module::#name), quote!(#module::builder::#builder))
 }
 
 impl Value<'_> {
@@ -80,9 +82,8 @@ impl Value<'_> {
 
 /// `new`, the setters, the methods of a launch, `run`.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let (Cx { krate, state, .. }, name) = (cx, cx.own());
-    let (module, public) = (api::module(cx), builder(cx));
-    let builder = own_builder();
+    let Cx { krate, state, .. } = cx;
+    let (module, (name, builder)) = (api::module(cx), paths(cx));
     let values: Vec<Value<'_>> = cx.values().collect();
     let required: Vec<&Value<'_>> = values.iter().filter(|value| value.is_required()).collect();
     let exists = cx.exists();
@@ -103,7 +104,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let setters = values
         .iter()
         .filter(|value| !is_method(value.name))
-        .map(|value| setter(value, &required));
+        .map(|value| setter(cx, value, &required));
     let names: Vec<Ident> = required
         .iter()
         .map(|value| Ident::new_raw(&value.name.unraw().to_string(), Span::call_site()))
@@ -144,19 +145,18 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         not_at_once(cx)
     };
     let types = values.iter().map(|value| value.ty);
-    let (text, text_of_builder) = (cx.name.to_string(), public.to_string());
+    let (text, text_of_builder) = (cx.name.to_string(), self::builder(cx).to_string());
     quote! {
         // `<>`: else rustc would say of an unknown type that this might lack a parameter, and say it apart from the rest.
         struct __Values <> {
             #(#fields: ::core::option::Option<::std::sync::Arc<#types>>,)*
         }
-        impl #module::Holds for #name {
+        impl #module::__Holds for #name {
             type Values = __Values;
         }
-        impl #module::Launches<'_> for #name #exists {
+        impl #module::__Launches<'_> for #name #exists {
             type Launch = #krate::Launch<#name>;
         }
-        use #module::builder::#public as #builder;
         // Named like the values, because errors name what is missing by these.
         #[allow(non_camel_case_types)]
         mod __values {
@@ -268,9 +268,9 @@ fn not_at_once(cx: &Cx<'_>) -> TokenStream {
     }
 }
 
-fn setter(value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
+fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
     let Value { name, ty, .. } = value;
-    let builder = own_builder();
+    let (_, builder) = paths(cx);
     let result = if value.is_required() {
         let bits = with_bit(value, required);
         quote!(#builder<#bits>)
