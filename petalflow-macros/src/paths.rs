@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::Path;
 use syn::ext::IdentExt as _;
+use syn::{Lifetime, Path, Type};
 
 /// The path of the `petalflow` crate: `::petalflow`, or what `crate = path` says.
 pub(crate) struct Runtime {
@@ -78,6 +78,56 @@ pub(crate) fn no_generics(after: &Ident) -> TokenStream {
         after.span()
     };
     quote_spanned!(span=> <>)
+}
+
+/// A type with `'static` where its references leave their lifetimes out, if any does. Of such a field rustc says that the
+/// lifetime is missing; where the type stands as another item's, leaving it out is another mistake. Functions, in whose types
+/// lifetimes may be left out, stay as they are.
+pub(crate) fn with_lifetimes(ty: &Type) -> Option<TokenStream> {
+    let (tokens, mut missing) = (ty.to_token_stream(), false);
+    if has_parameters(tokens.clone()) {
+        return None;
+    }
+    let named = named(tokens, &mut missing);
+    missing.then_some(named)
+}
+
+/// Whether something is `f(..)`, as in `fn(&str)` and `dyn Fn(&str)`.
+fn has_parameters(tokens: TokenStream) -> bool {
+    let mut after_word = false;
+    tokens.into_iter().any(|token| {
+        let found = match &token {
+            TokenTree::Group(group) => {
+                (after_word && group.delimiter() == Delimiter::Parenthesis)
+                    || has_parameters(group.stream())
+            }
+            _ => false,
+        };
+        after_word = matches!(token, TokenTree::Ident(_));
+        found
+    })
+}
+
+fn named(tokens: TokenStream, missing: &mut bool) -> TokenStream {
+    let mut named_tokens = TokenStream::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(mut token) = tokens.next() {
+        if let TokenTree::Group(group) = &token {
+            let mut inner = Group::new(group.delimiter(), named(group.stream(), missing));
+            inner.set_span(group.span());
+            token = inner.into();
+        }
+        let opens = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '&');
+        let span = token.span();
+        named_tokens.extend([token]);
+        let has_lifetime =
+            matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == '\'');
+        if opens && !has_lifetime {
+            *missing = true;
+            Lifetime::new("'static", span).to_tokens(&mut named_tokens);
+        }
+    }
+    named_tokens
 }
 
 /// A name that nothing else has, also where two things of the user's have one name: then each is what its own code means, and

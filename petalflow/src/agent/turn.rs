@@ -16,6 +16,7 @@ use super::definition::Definition;
 use super::gather;
 use super::roster::Roster;
 use super::{AgentError, begin, call, code};
+use crate::flow::HasFlow as _;
 use crate::{BoxError, Context, Route, flow, node};
 
 /// What a turn begins with: the model, or the tools that people have decided about.
@@ -254,12 +255,12 @@ flow! {
 
 impl Turn {
     pub(super) fn of(agent: &Arc<Definition>) -> Self {
-        Turn {
-            begin: Some(Arc::new(Begin(Arc::clone(agent)))),
-            ask: Some(Arc::new(Ask(Arc::clone(agent)))),
-            call: Some(Arc::new(Call(Arc::clone(agent)))),
-            execute: Some(Arc::new(Execute(Arc::clone(agent)))),
-            gather: Some(Arc::new(Gather(Arc::clone(agent)))),
-        }
+        let turn = Turn::new()
+            .begin(Begin(Arc::clone(agent)))
+            .ask(Ask(Arc::clone(agent)))
+            .call(Call(Arc::clone(agent)))
+            .execute(Execute(Arc::clone(agent)))
+            .gather(Gather(Arc::clone(agent)));
+        turn.flow().clone()
     }
 }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::run::Inner;
-use super::{RunError, RunErrorKind};
+use super::{RunError, RunErrorKind, chain};
 use crate::interrupt::write_all;
 
 impl fmt::Display for RunError {
@@ -90,8 +90,12 @@ impl fmt::Display for RunError {
     }
 }
 
+/// What a `main` that returns the error prints: the words, and the cause where they do not have it. The parts with `{:#?}`.
 impl fmt::Debug for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !f.alternate() {
+            return f.write_str(&chain(self));
+        }
         let Inner {
             kind,
             flow,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Namespace, Scope, TaskId};
 use crate::BoxError;
 use crate::interrupt::Ask;
+use crate::middleware::BoxFuture;
 use crate::run::CancelToken;
 
 /// The run, as a node sees it: `cx: Context` by value.
@@ -256,16 +257,19 @@ impl Context {
     /// # Cancel safety
     ///
     /// The question stays asked when the future is dropped, and the node waits for the answer unless it ends first.
-    pub async fn ask<A: Ask>(&self, question: A) -> Result<A::Answer, BoxError> {
-        let Some(desk) = &self.0.shared.desk else {
-            return Err(format!(
-                "node `{}` asks `{}`, but the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
-                self.node(),
-                A::NAME
-            )
-            .into());
-        };
-        desk.ask(&self.0, question).await
+    pub fn ask<A: Ask>(&self, question: A) -> BoxFuture<'_, Result<A::Answer, BoxError>> {
+        // Boxed, so that what is no question is one error: in a future that names the question's type, `.await` says it again.
+        Box::pin(async move {
+            let Some(desk) = &self.0.shared.desk else {
+                return Err(format!(
+                    "node `{}` asks `{}`, but the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
+                    self.node(),
+                    A::NAME
+                )
+                .into());
+            };
+            desk.ask(&self.0, question).await
+        })
     }
 
     /// Does something that must not be done again: its result is recorded durably before this returns, in every

@@ -2,39 +2,38 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::Visibility;
 use syn::spanned::Spanned as _;
+use syn::{Visibility, parse_quote};
 
 use super::{Cx, builder, docs, gates};
 use crate::paths::of_its_own;
 
-/// The flow's type.
+/// The flow's type, in a module of its own, which no other flow has, so that all but the import means this type where there is
+/// another of its name: then the import is the only mistake.
 pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     let Cx {
         attrs, vis, name, ..
     } = cx;
     let docs = docs::code(cx);
-    if cx.values().next().is_some() {
-        let fields = builder::fields(cx);
-        // `<>`: else rustc would say of an unknown type that the flow might lack a parameter, and say it apart from the rest.
-        return quote! {
-            #(#attrs)*
-            #docs
-            #vis struct #name <> { #fields }
-        };
-    }
-    apart(cx, &docs)
-}
-
-/// The flow's type in a module of its own, which no other flow has, so that all but the import means this type where there is
-/// another of its name: then the import is the only mistake.
-fn apart(cx: &Cx<'_>, docs: &TokenStream) -> TokenStream {
-    let Cx {
-        attrs, vis, name, ..
-    } = cx;
     let (module, cfgs, reach) = (module(cx), cx.cfgs(), from_within(vis));
     let (of_docs, of_type): (Vec<_>, Vec<_>) =
         attrs.iter().partition(|attr| attr.path().is_ident("doc"));
+    let (inner, builder) = if cx.has_values() {
+        let fields = builder::fields();
+        let builder = builder::item(cx, &from_within(&parse_quote!(#reach)));
+        let import = quote! {
+            #(#cfgs)*
+            #[allow(unused_imports)]
+            #vis use #module::builder::*;
+        };
+        (quote!(#reach struct #name { #fields } #builder), import)
+    } else {
+        let derived = quote! {
+            #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
+            #reach struct #name;
+        };
+        (derived, TokenStream::new())
+    };
     // From its first token to its last it is where the name stands: there rustc says that the name is taken. The source is
     // somewhere else, or rustc would show how to write `as` behind the name. All of it still comes from a macro, so that no
     // lint takes it for the user's.
@@ -51,9 +50,8 @@ fn apart(cx: &Cx<'_>, docs: &TokenStream) -> TokenStream {
         #[allow(non_snake_case)]
         mod #module {
             #(#of_type)*
-            #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
             #[allow(unreachable_pub, missing_docs, clippy::redundant_pub_crate)]
-            #reach struct #name;
+            #inner
         }
         #(#cfgs)*
         #(#of_docs)*
@@ -61,10 +59,12 @@ fn apart(cx: &Cx<'_>, docs: &TokenStream) -> TokenStream {
         #[doc(inline)]
         #[allow(unused_imports)]
         #vis #import
+        #builder
     }
 }
 
-fn module(cx: &Cx<'_>) -> Ident {
+/// The name of the module.
+pub(super) fn module(cx: &Cx<'_>) -> Ident {
     of_its_own(cx.name)
 }
 
@@ -92,9 +92,6 @@ fn from_within(vis: &Visibility) -> TokenStream {
 
 /// What makes [`Cx::own`] mean the flow's type in the code that follows.
 pub(super) fn own_name(cx: &Cx<'_>) -> TokenStream {
-    if cx.values().next().is_some() {
-        return TokenStream::new();
-    }
     let (module, name, own) = (module(cx), cx.name, cx.own());
     quote!(type #own = #module::#name;)
 }
@@ -103,7 +100,7 @@ pub(super) fn own_name(cx: &Cx<'_>) -> TokenStream {
 pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
     let (Cx { krate, state, .. }, name) = (cx, cx.own());
     let exists = cx.exists();
-    let launch = if cx.values().next().is_some() {
+    let launch = if cx.has_values() {
         builder::code(cx)
     } else {
         quote! {

@@ -5,26 +5,19 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
-use super::{Cx, Value, list};
+use super::{Cx, Value, api, list};
 use crate::flow::check::is_method;
 
-/// The fields of the flow's type: one per value, empty until it is given.
-pub(super) fn fields(cx: &Cx<'_>) -> TokenStream {
-    list(cx.values().map(|value| {
-        let Value { name, ty, .. } = value;
-        quote!(#name: ::core::option::Option<::std::sync::Arc<#ty>>)
-    }))
+/// The fields of the flow's type. It stands in a module of its own, where the names of the user's types mean nothing: what it
+/// holds is said outside, by `__Holds`.
+pub(super) fn fields() -> TokenStream {
+    quote!(pub(super) values: <Self as __Holds>::Values)
 }
 
-/// The builder's type: it says of each value that must be given whether it was.
-pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
-    let Cx {
-        krate, vis, name, ..
-    } = cx;
-    if cx.values().next().is_none() {
-        return TokenStream::new();
-    }
-    let (builder, cfgs, exists) = (builder(cx), cx.cfgs(), cx.exists());
+/// The builder's type: it says of each value that must be given whether it was. It stands beside the flow's, in a module of
+/// which all is imported: where there are two builders of one name, that is said of the flows alone.
+pub(super) fn item(cx: &Cx<'_>, reach: &TokenStream) -> TokenStream {
+    let (name, builder) = (cx.name, builder(cx));
     let params = list(cx.values().filter(Value::is_required).map(|value| {
         let given = value.given();
         quote!(const #given: bool)
@@ -33,16 +26,38 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         "What to say about a run of [`{name}`] before it begins: its node values, limits, managed values, middleware."
     );
     quote! {
-        #(#cfgs)*
-        #[doc = #doc]
-        #[derive(::core::clone::Clone, ::core::fmt::Debug)]
-        #[must_use = "nothing runs before `run`"]
-        #vis struct #builder<#params>(#krate::Launch<#name>) #exists;
+        #[doc(hidden)]
+        pub(super) trait __Holds {
+            type Values;
+        }
+        // With a lifetime, so that a bound that does not hold is no error: what is wrong is said elsewhere.
+        #[doc(hidden)]
+        pub(super) trait __Launches<'a> {
+            type Launch;
+        }
+        pub(super) mod builder {
+            use super::{#name, __Launches};
+            #[doc = #doc]
+            #[must_use = "nothing runs before `run`"]
+            #[allow(unreachable_pub, private_bounds, clippy::redundant_pub_crate)]
+            #reach struct #builder<#params>(
+                pub(in super::super) <#name as __Launches<'static>>::Launch,
+            )
+            where
+                for<'a> #name: __Launches<'a>;
+        }
     }
 }
 
 fn builder(cx: &Cx<'_>) -> Ident {
     format_ident!("{}Builder", cx.name)
+}
+
+/// The flow's type, then the builder's, by paths that mean them in the flow's own code whatever else has their names, and of
+/// which rustdoc shows the last word.
+fn paths(cx: &Cx<'_>) -> (TokenStream, TokenStream) {
+    let (module, name, builder) = (api::module(cx), cx.name, builder(cx));
+    (quote!(#module::#name), quote!(#module::builder::#builder))
 }
 
 impl Value<'_> {
@@ -67,10 +82,8 @@ impl Value<'_> {
 
 /// `new`, the setters, the methods of a launch, `run`.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let Cx {
-        krate, name, state, ..
-    } = cx;
-    let builder = builder(cx);
+    let Cx { krate, state, .. } = cx;
+    let (module, (name, builder)) = (api::module(cx), paths(cx));
     let values: Vec<Value<'_>> = cx.values().collect();
     let required: Vec<&Value<'_>> = values.iter().filter(|value| value.is_required()).collect();
     let exists = cx.exists();
@@ -119,8 +132,8 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         .map(|value| {
             let (field, make) = (value.name, value.make());
             quote! {
-                if flow.#field.is_none() {
-                    flow.#field = ::core::option::Option::Some(::std::sync::Arc::new(#make()));
+                if flow.values.#field.is_none() {
+                    flow.values.#field = ::core::option::Option::Some(::std::sync::Arc::new(#make()));
                 }
             }
         });
@@ -131,8 +144,19 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     } else {
         not_at_once(cx)
     };
-    let text = name.to_string();
+    let types = values.iter().map(|value| value.ty);
+    let (text, text_of_builder) = (cx.name.to_string(), self::builder(cx).to_string());
     quote! {
+        // `<>`: else rustc would say of an unknown type that this might lack a parameter, and say it apart from the rest.
+        struct __Values <> {
+            #(#fields: ::core::option::Option<::std::sync::Arc<#types>>,)*
+        }
+        impl #module::__Holds for #name {
+            type Values = __Values;
+        }
+        impl #module::__Launches<'_> for #name #exists {
+            type Launch = #krate::Launch<#name>;
+        }
         // Named like the values, because errors name what is missing by these.
         #[allow(non_camel_case_types)]
         mod __values {
@@ -143,7 +167,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         #[automatically_derived]
         impl ::core::clone::Clone for #name {
             fn clone(&self) -> Self {
-                Self { #(#fields: ::core::clone::Clone::clone(&self.#fields),)* }
+                Self { values: __Values { #(#fields: ::core::clone::Clone::clone(&self.values.#fields),)* } }
             }
         }
         #[automatically_derived]
@@ -152,11 +176,23 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 f.debug_struct(#text).finish_non_exhaustive()
             }
         }
+        #[automatically_derived]
+        impl<#params> ::core::clone::Clone for #builder<#all> #exists {
+            fn clone(&self) -> Self {
+                #builder(::core::clone::Clone::clone(&self.0))
+            }
+        }
+        #[automatically_derived]
+        impl<#params> ::core::fmt::Debug for #builder<#all> #exists {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_tuple(#text_of_builder).field(&self.0).finish()
+            }
+        }
         #[allow(private_interfaces, private_bounds)]
         impl #name #exists {
             /// A launch of the flow, to give its node values, set limits, lend managed values, add middleware.
             pub fn new() -> #builder<#none> {
-                #builder(#krate::Launch::new(Self { #(#fields: ::core::option::Option::None,)* }))
+                #builder(#krate::Launch::new(Self { values: __Values { #(#fields: ::core::option::Option::None,)* } }))
             }
         }
         #[allow(private_interfaces, private_bounds)]
@@ -197,9 +233,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 
 /// A flow of which nothing must be given runs by itself, and can be a node of another.
 fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
-    let Cx {
-        krate, name, state, ..
-    } = cx;
+    let (Cx { krate, state, .. }, name) = (cx, cx.own());
     let fields = values.iter().map(|value| {
         let (field, make) = (value.name, value.make());
         quote!(#field: ::core::option::Option::Some(::std::sync::Arc::new(#make())))
@@ -209,7 +243,7 @@ fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
         #[automatically_derived]
         impl ::core::default::Default for #name {
             fn default() -> Self {
-                Self { #(#fields),* }
+                Self { values: __Values { #(#fields),* } }
             }
         }
         #[automatically_derived]
@@ -230,7 +264,7 @@ fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
 
 /// A flow of which something must be given: `run` on its type exists only to say so.
 fn not_at_once(cx: &Cx<'_>) -> TokenStream {
-    let Cx { krate, name, .. } = cx;
+    let (krate, name) = (cx.krate, cx.own());
     let exists = cx.exists();
     quote! {
         #[allow(private_interfaces, private_bounds)]
@@ -245,7 +279,7 @@ fn not_at_once(cx: &Cx<'_>) -> TokenStream {
 
 fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
     let Value { name, ty, .. } = value;
-    let builder = builder(cx);
+    let (_, builder) = paths(cx);
     let result = if value.is_required() {
         let bits = with_bit(value, required);
         quote!(#builder<#bits>)
@@ -266,7 +300,7 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
     quote! {
         #[doc = #doc]
         pub fn #name(self, #name: #ty) -> #result {
-            #builder(self.0.edit(|flow| flow.#name = ::core::option::Option::Some(::std::sync::Arc::new(#name))))
+            #builder(self.0.edit(|flow| flow.values.#name = ::core::option::Option::Some(::std::sync::Arc::new(#name))))
         }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let Cx { krate, .. } = cx;
     let item = api::item(cx);
     let cfgs = cx.cfgs();
-    let (builder, inherent, flow) = (builder::item(cx), api::inherent(cx), api::flow(cx));
+    let (inherent, flow) = (api::inherent(cx), api::flow(cx));
     let (nodes, tables, step) = (nodes::code(cx), tables::code(cx), step::code(cx));
     let (guards, own_name) = (gates::code(cx), api::own_name(cx));
     let (reports, items) = if cx.lost {
@@ -53,7 +53,6 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     };
     quote! {
         #item
-        #builder
         #(#cfgs)*
         #[allow(long_running_const_eval, unused_qualifications)]
         const _: () = {
@@ -82,11 +81,11 @@ impl Cx<'_> {
 
     /// The flow's type, by a name that means it in its own code whatever else has its name.
     fn own(&self) -> Ident {
-        if self.values().next().is_some() {
-            self.name.clone()
-        } else {
-            Ident::new("__Flow", Span::call_site().located_at(self.name.span()))
-        }
+        Ident::new("__Flow", Span::call_site().located_at(self.name.span()))
+    }
+
+    fn has_values(&self) -> bool {
+        self.values().next().is_some()
     }
 
     /// Holds where the state is one and node values can be shared between threads: else that is the mistake, and said elsewhere.

@@ -115,7 +115,7 @@ fn arm(cx: &Cx<'_>, place: usize, code: &mut TokenStream) -> TokenStream {
             let ty = &value.ty;
             let (call, span) = (node_over(cx, place, ty, "ValueOver", "call"), ty.span());
             let (flow, step) = (found_at("flow", span), found_at("step", span));
-            quote_spanned!(span=> async move { #call(__petalflow::given(&#flow.#name), #step).await })
+            quote_spanned!(span=> async move { #call(__petalflow::given(&#flow.values.#name), #step).await })
         }
         Kind::Subflow(_) => {
             let call = chunk("__call", place);

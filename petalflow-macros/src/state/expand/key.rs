@@ -5,7 +5,7 @@ use quote::{ToTokens as _, quote};
 
 use super::super::model::{BuiltIn, Initial, Key, Reducer, State};
 use super::{Cx, marks};
-use crate::paths::{local, local_at, no_generics};
+use crate::paths::{local, local_at, no_generics, with_lifetimes};
 
 /// Everything that is emitted for one key in the state's `const` block.
 pub(super) fn impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
@@ -56,6 +56,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     } = key;
     let runtime = cx.runtime;
     let held = cx.ty(key);
+    let written = with_lifetimes(ty).unwrap_or_else(|| ty.to_token_stream());
     let shared = cx.shared();
     let kept = kept(cx, key);
     let exclusive = key.exclusive();
@@ -95,7 +96,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             }
         }
         impl #generics #runtime::__private::Holds for #newtype {
-            type Value = #ty;
+            type Value = #written;
         }
         #[automatically_derived]
         impl #runtime::Key for #newtype where #shared, for<'__a> #held: #runtime::__private::KeptFor<'__a> {
@@ -136,8 +137,11 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     }
 }
 
-/// Says at the field's type whether the state can keep it.
+/// Says at the field's type whether the state can keep it. Where rustc says that a lifetime is missing, that is enough.
 fn kept(cx: &Cx, key: &Key) -> TokenStream {
+    if with_lifetimes(&key.ty).is_some() {
+        return TokenStream::new();
+    }
     let (runtime, ty) = (cx.runtime, cx.ty(key));
     let storage = if cx.state.volatile {
         quote!(Held)

@@ -1,0 +1,21 @@
+//! A state owns its values: a reference in it is one error, wherever in the type it stands.
+use petalflow::prelude::*;
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: &str,
+    pages: Vec<(u32, &[u8])>,
+    draft: String,
+}
+
+#[node(Essay)]
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(topic.to_string())
+}
+
+flow!(Write(Essay) { write });
+
+fn main() {
+    let _ = Write::run("petals");
+}
