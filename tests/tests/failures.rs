@@ -26,6 +26,20 @@ pub(crate) async fn bad() -> Result<LogXs, NoWater> {
 
 twin! { Fail(Log) { a -> bad -> b; } nodes: a, bad, b }
 
+/// What `main` prints of an error that it returns.
+#[tokio::test]
+async fn an_error_that_main_returns_is_printed_in_words() {
+    let (words, parts) = both!(Fail, |launch| {
+        let error = failed(launch.run(vec![]).await);
+        (format!("{error:?}"), format!("{error:#?}"))
+    });
+    assert_eq!(
+        words,
+        "node `bad` failed in superstep 2: no water: the well is dry"
+    );
+    assert!(parts.starts_with("RunError {\n    kind: Node("), "{parts}");
+}
+
 #[tokio::test]
 async fn g033_p059_a_node_error_stops_the_run_and_keeps_its_source() {
     let (kind, text, superstep, node, xs) = both!(Fail, |launch| {

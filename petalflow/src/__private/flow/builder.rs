@@ -119,9 +119,12 @@ pub use crate::__forward_launch as forward_launch;
 pub trait Given<Value> {}
 
 /// Says of a flow that a store can keep its threads. It names the store, because rustc refuses a bound without any parameter
-/// where the bound does not hold: in a flow over a state that cannot be stored.
-pub trait KeptBy<S>: Flow {
-    fn threads(launch: Launch<Self>, store: &S) -> Threads<Self>;
+/// where the bound does not hold: in a flow over a state that cannot be stored. That it is a flow is not said in the header, as that
+/// bound would have no parameter.
+pub trait KeptBy<S>: Sized {
+    fn threads(launch: Launch<Self>, store: &S) -> Threads<Self>
+    where
+        Self: Flow;
 }
 
 impl<S: Store + Clone, F: Flow<State: State<Storage = Durable>>> KeptBy<S> for F {

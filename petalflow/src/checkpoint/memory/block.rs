@@ -24,6 +24,7 @@ struct Kept {
 }
 
 impl Block {
+    #[inline]
     pub(super) fn of(checkpoint: &StoredCheckpoint) -> Self {
         let mut block = Block {
             kept: Vec::new(),
@@ -34,6 +35,7 @@ impl Block {
     }
 
     /// One that follows: made as large as this one has become, so that it need not grow.
+    #[inline]
     pub(super) fn next(&self, checkpoint: &StoredCheckpoint) -> Self {
         let mut block = Block {
             kept: Vec::with_capacity(self.kept.len()),
@@ -59,6 +61,7 @@ impl Block {
         });
     }
 
+    #[inline]
     pub(super) fn oldest(&self) -> u64 {
         self.kept.first().map_or(u64::MAX, |oldest| oldest.seq)
     }
@@ -69,12 +72,14 @@ impl Block {
     }
 
     /// Where these numbers stand; nowhere if the first is behind the last.
+    #[inline]
     pub(super) fn places(&self, from: u64, to: u64) -> Range<usize> {
         let begin = self.kept.partition_point(|kept| kept.seq < from);
         let end = self.kept.partition_point(|kept| kept.seq <= to);
         begin..end.max(begin)
     }
 
+    #[inline]
     pub(super) fn checkpoint(&self, place: usize) -> StoredCheckpoint {
         let kept = &self.kept[place];
         StoredCheckpoint {
@@ -86,6 +91,7 @@ impl Block {
     }
 
     /// How many bytes those at these places hold, and when the newest of them was made.
+    #[inline]
     pub(super) fn size(&self, places: Range<usize>) -> (u64, Option<u64>) {
         let bytes = self.begin(places.end) - self.begin(places.start);
         let made = self.kept[places].iter().map(|kept| kept.created_ms);
@@ -93,6 +99,7 @@ impl Block {
     }
 
     /// Where the bytes of the checkpoint at a place begin, or would.
+    #[inline]
     fn begin(&self, place: usize) -> usize {
         let before = place.checked_sub(1);
         before.map_or(0, |before| self.kept[before].end)

@@ -45,6 +45,7 @@ impl Line {
         }
     }
 
+    #[inline]
     pub(super) fn write(&mut self, seq: u64, writes: &[StoredWrite]) {
         self.writes.extend(writes.iter().map(|write| {
             let key = (seq, write.task, write.name.clone());
@@ -53,6 +54,7 @@ impl Line {
     }
 
     /// The checkpoint of this number, or the newest, with all that is needed to read it.
+    #[inline]
     pub(super) fn read(&self, seq: Option<u64>) -> Option<Stored> {
         let seq = seq.or_else(|| self.newest())?;
         let base = self.checkpoints(seq..=seq).next()?.base;
@@ -64,6 +66,7 @@ impl Line {
     }
 
     /// The checkpoints with these numbers, in their order.
+    #[inline]
     pub(super) fn checkpoints(
         &self,
         seqs: RangeInclusive<u64>,
@@ -73,6 +76,7 @@ impl Line {
     }
 
     /// What tasks have left beside these numbers.
+    #[inline]
     pub(super) fn writes(&self, seqs: Range<u64>) -> impl Iterator<Item = (u64, StoredWrite)> {
         let seqs = (seqs.start < seqs.end).then(|| first(seqs.start)..first(seqs.end));
         let writes = seqs.into_iter().flat_map(|seqs| self.writes.range(seqs));
@@ -87,6 +91,7 @@ impl Line {
     }
 
     /// Forgets all below a number.
+    #[inline]
     pub(super) fn prune(&mut self, seq: u64) {
         let gone = self.blocks.partition_point(|block| block.newest() < seq);
         self.blocks.drain(..gone);
@@ -100,6 +105,7 @@ impl Line {
     }
 
     /// How many checkpoints there are, how many bytes they hold, and when the newest was made.
+    #[inline]
     pub(super) fn sizes(&self) -> (u64, u64, Option<u64>) {
         let pieces = self.pieces(0..=u64::MAX);
         pieces.fold((0, 0, None), |(count, bytes, made), (block, places)| {
@@ -109,6 +115,7 @@ impl Line {
     }
 
     /// Where these numbers stand.
+    #[inline]
     fn pieces(
         &self,
         seqs: RangeInclusive<u64>,
