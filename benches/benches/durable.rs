@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use petalflow::checkpoint::{MemoryStore, Store, ThreadQuery};
+use petalflow::checkpoint::{InMemoryStore, Store, ThreadQuery};
 use petalflow::thread::{HistoryQuery, Thread};
 use petalflow_benches::table::{head, row};
 use petalflow_benches::{chat, counter};
@@ -25,7 +25,7 @@ fn main() {
     bytes(&runtime);
 }
 
-fn count(store: &MemoryStore) -> Thread<counter::Count> {
+fn count(store: &InMemoryStore) -> Thread<counter::Count> {
     counter::Count::new()
         .limit(u64::MAX)
         .store(store)
@@ -46,7 +46,7 @@ fn supersteps(runtime: &Runtime) {
         begun.elapsed()
     });
     let stored = shortest(30, SUPERSTEPS, || {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let run = count(&store).run(0_u64);
         let begun = Instant::now();
         let _ = black_box(runtime.block_on(run).expect("it counts"));
@@ -70,7 +70,7 @@ fn supersteps(runtime: &Runtime) {
 }
 
 fn resume(runtime: &Runtime) {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let thread = count(&store);
     let _ = runtime.block_on(thread.run(0_u64)).expect("it counts");
     let took = shortest(10, 1, || {
@@ -86,7 +86,7 @@ fn resume(runtime: &Runtime) {
 }
 
 fn bytes(runtime: &Runtime) {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let thread = chat::Talk::new().limit(10_000).store(&store).thread("t");
     let _ = runtime.block_on(thread.run(1_000_usize)).expect("it ends");
     let threads = runtime.block_on(store.threads(ThreadQuery::default()));

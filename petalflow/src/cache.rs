@@ -69,7 +69,7 @@ pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// use std::sync::Mutex;
 /// use std::time::Duration;
 ///
-/// /// Keeps everything for ever.
+/// /// CanStore everything for ever.
 /// #[derive(Default)]
 /// struct Archive(Mutex<HashMap<Vec<u8>, Vec<u8>>>);
 ///

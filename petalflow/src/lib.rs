@@ -124,15 +124,15 @@ pub mod prelude;
 #[doc(hidden)]
 pub mod __private;
 
-pub use error::{BoxError, FailureKind, Failures, NodeError, Result, RunError, RunErrorKind};
-pub use event::{Event, EventKind, Events, EventsOf, NestedEvent, TaskInfo};
+pub use error::{BoxError, FailureKind, FailureLog, NodeError, Result, RunError, RunErrorKind};
+pub use event::{Event, EventKind, Events, FilteredEvents, NestedEvent, TaskInfo};
 pub use flow::{Flow, Launch};
 pub use graph::Graph;
 pub use middleware::{Middleware, Next, NodeCall};
 pub use node::{
-    Chooses, Chosen, Context, Delivery, Each, Effects, Extract, FnNode, ItemCodec, Managed,
-    ManagedValues, Namespace, Node, Output, Policy, Provider, Rehydration, Requirements, Retry,
-    Route, Scope, Takes, TaskId, Written,
+    AcceptsItem, Context, Delivery, Each, Effects, Extract, FnNode, ItemCodec, Managed,
+    ManagedProvider, ManagedValues, Namespace, Node, Output, Policy, Requirements, RestoreContext,
+    Retry, Route, RouteChoice, Routing, Scope, TaskId, WriteOutput,
 };
 pub use petalflow_graph::Topology;
 #[cfg(feature = "tool")]
@@ -150,7 +150,7 @@ pub use __private::{
 pub use node::Fails;
 pub use run::{CancelToken, Run};
 pub use state::{
-    Durable, Keeps, Key, KeyMeta, KeySet, Message, Overwrite, Remove, State, Trait, Update,
+    CanStore, Durable, Key, KeyFlag, KeyMeta, KeySet, Message, Overwrite, Remove, State, Update,
     Volatile, Write, WriteError, Writes, reduce,
 };
 #[cfg(feature = "tool")]

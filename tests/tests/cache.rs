@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use petalflow::EventKind;
 use petalflow::cache::MemoryCache;
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 
 use crate::support::{Log, LogXs, Trace, both, list, twin};
@@ -98,7 +98,7 @@ async fn a_hit_on_a_thread_is_as_good_as_a_run() {
     both!(Read, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone()).cache(&MemoryCache::new());
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         for _ in 0..2 {
             thread
                 .run(page("a", "ann"))

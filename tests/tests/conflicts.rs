@@ -105,9 +105,9 @@ fn c09_g014_one_result_that_writes_a_plain_key_twice_is_refused() {
 struct Unsaid;
 
 impl Output<Plain> for Unsaid {
-    const MAY: KeySet = KeySet::NONE;
-    const MUST: KeySet = KeySet::NONE;
-    type Then = ();
+    const MAY_WRITE: KeySet = KeySet::NONE;
+    const MUST_WRITE: KeySet = KeySet::NONE;
+    type Routing = ();
 
     fn apply(self, effects: &mut petalflow::Effects<Plain>) -> petalflow::Result<()> {
         PlainV(3).apply(effects)

@@ -121,7 +121,7 @@ async fn continue_on_error_does_not_strand_a_join_in_silence() {
     assert_eq!(
         (kind, xs),
         (
-            RunErrorKind::StrandedJoin {
+            RunErrorKind::IncompleteJoin {
                 waiting: list(["join"])
             },
             list(["side"])

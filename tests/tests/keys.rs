@@ -1,7 +1,7 @@
 //! What the options of a key mean while a flow runs.
 
 use petalflow::prelude::*;
-use petalflow::{KeyMeta, Trait, Update as _};
+use petalflow::{KeyFlag, KeyMeta, Update as _};
 
 use crate::support::{both, twin};
 
@@ -54,25 +54,25 @@ fn what_is_known_of_the_keys() {
         ),
         ("replace", "sum", "min")
     );
-    let having = |property: Trait| {
+    let having = |property: KeyFlag| {
         Keys::KEYS
             .iter()
             .filter(|key| key.has(property))
             .map(|key| key.name)
             .collect::<Vec<_>>()
     };
-    assert_eq!(having(Trait::Input), ["given", "number"]);
-    assert_eq!(having(Trait::Turn), ["rounds"]);
-    assert_eq!(having(Trait::Ephemeral), ["flash"]);
-    assert_eq!(having(Trait::Untracked), ["scratch"]);
-    assert_eq!(having(Trait::SkipZero), ["kept"]);
+    assert_eq!(having(KeyFlag::Input), ["given", "number"]);
+    assert_eq!(having(KeyFlag::Turn), ["rounds"]);
+    assert_eq!(having(KeyFlag::Ephemeral), ["flash"]);
+    assert_eq!(having(KeyFlag::Untracked), ["scratch"]);
+    assert_eq!(having(KeyFlag::SkipZero), ["kept"]);
     assert!(
-        !key("plain").has(Trait::Assigned)
-            && key("named").has(Trait::Assigned)
-            && key("given").has(Trait::Assigned)
+        !key("plain").has(KeyFlag::Assigned)
+            && key("named").has(KeyFlag::Assigned)
+            && key("given").has(KeyFlag::Assigned)
     );
     assert_eq!(
-        KeyMeta::set(Keys::KEYS, Trait::Input)
+        KeyMeta::set(Keys::KEYS, KeyFlag::Input)
             .iter()
             .collect::<Vec<_>>(),
         [0, 1]

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use petalflow::checkpoint::{Address, MemoryStore, Store as _};
+use petalflow::checkpoint::{Address, InMemoryStore, Store as _};
 use petalflow::prelude::*;
-use petalflow::{BoxError, Extract, Provider, Requirements, RunErrorKind, Scope};
+use petalflow::{BoxError, Extract, ManagedProvider, Requirements, RunErrorKind, Scope};
 
 use crate::support::{Log, LogXs, Trace, both, failed, kind, twin};
 
@@ -230,13 +230,17 @@ fn counter() -> impl Fn() -> Ticket + Send + Sync + 'static {
 #[tokio::test]
 async fn g073_a_value_may_be_computed_for_each_use_or_each_run() {
     both!(Tickets, |launch| {
-        let each_use = launch.clone().manage_with(Provider::each_use(counter()));
+        let each_use = launch
+            .clone()
+            .manage_with(ManagedProvider::each_use(counter()));
         assert_eq!(
             each_use.clone().run(vec![]).await.unwrap().xs,
             ["1", "2", "3"]
         );
         assert_eq!(each_use.run(vec![]).await.unwrap().xs, ["4", "5", "6"]);
-        let each_run = launch.clone().manage_with(Provider::each_run(counter()));
+        let each_run = launch
+            .clone()
+            .manage_with(ManagedProvider::each_run(counter()));
         assert_eq!(
             each_run.clone().run(vec![]).await.unwrap().xs,
             ["1", "1", "1"]
@@ -244,7 +248,7 @@ async fn g073_a_value_may_be_computed_for_each_use_or_each_run() {
         assert_eq!(each_run.run(vec![]).await.unwrap().xs, ["2", "2", "2"]);
         // A value that is given takes its place.
         let given = launch
-            .manage_with(Provider::each_use(counter()))
+            .manage_with(ManagedProvider::each_use(counter()))
             .manage(Ticket(9));
         assert_eq!(given.run(vec![]).await.unwrap().xs, ["9", "9", "9"]);
     });
@@ -254,7 +258,7 @@ async fn g073_a_value_may_be_computed_for_each_use_or_each_run() {
 async fn g073_a_value_may_last_a_while_and_be_invalidated() {
     both!(Tickets, |launch| {
         let hour = std::time::Duration::from_hours(1);
-        let provider = Provider::lasting(hour, counter());
+        let provider = ManagedProvider::lasting(hour, counter());
         let launch = launch.manage_with(provider.clone());
         let first = async || launch.clone().run(vec![]).await.unwrap().xs[0].clone();
         assert_eq!((first().await, first().await), ("1".into(), "1".into()));
@@ -279,7 +283,7 @@ twin! { Tells(Log) { first -> tells; } nodes: first, tells }
 async fn g074_checkpoints_never_hold_managed_values() {
     // agentmesh keeps their names; here the nodes of the flow say what they need, so that nothing need be kept.
     both!(Tells, |launch| {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let launch = launch
             .manage(Trace::default())
             .manage(Secret("open sesame"));
@@ -300,16 +304,18 @@ async fn g075_what_a_thread_lacks_is_made_when_its_run_begins_or_goes_on() {
     both!(Tells, |launch| {
         let made = Arc::new(AtomicU32::new(0));
         let count = Arc::clone(&made);
-        let launch = launch.manage(Trace::default()).rehydrate(move |cx| {
-            let count = Arc::clone(&count);
-            async move {
-                tokio::task::yield_now().await;
-                assert!(cx.managed::<Trace>().is_some() && cx.thread() == "t");
-                count.fetch_add(1, Ordering::SeqCst);
-                Ok::<_, BoxError>(Secret("made"))
-            }
-        });
-        let store = MemoryStore::new();
+        let launch = launch
+            .manage(Trace::default())
+            .manage_for_thread(move |cx| {
+                let count = Arc::clone(&count);
+                async move {
+                    tokio::task::yield_now().await;
+                    assert!(cx.managed::<Trace>().is_some() && cx.thread() == "t");
+                    count.fetch_add(1, Ordering::SeqCst);
+                    Ok::<_, BoxError>(Secret("made"))
+                }
+            });
+        let store = InMemoryStore::new();
         let thread = launch.clone().store(&store).thread("t");
         let log = thread.run(vec![]).await.unwrap().finished().unwrap();
         assert_eq!(log.xs, ["first", "4 letters"]);
@@ -337,8 +343,8 @@ async fn g075_what_cannot_be_made_is_named_with_the_cause_and_nothing_runs() {
         let trace = Trace::default();
         let launch = launch
             .manage(trace.clone())
-            .rehydrate(async |_| Err::<Secret, BoxError>("the vault is shut".into()));
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+            .manage_for_thread(async |_| Err::<Secret, BoxError>("the vault is shut".into()));
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let error = thread.run(vec![]).await.unwrap_err();
         assert!(
             matches!(error.kind(), RunErrorKind::Rehydrate { name, problem } if name.ends_with("Secret") && problem == "the vault is shut"),
@@ -361,9 +367,9 @@ async fn g075_what_cannot_be_made_is_named_with_the_cause_and_nothing_runs() {
 #[tokio::test]
 async fn g075_all_that_is_missing_at_a_resume_is_named_at_once() {
     both!(Needs, |launch| {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let made = launch.clone().manage(Trace::default());
-        let made = made.rehydrate(async |_| Ok::<_, BoxError>(Pool::default()));
+        let made = made.manage_for_thread(async |_| Ok::<_, BoxError>(Pool::default()));
         let error = made
             .store(&store)
             .thread("t")

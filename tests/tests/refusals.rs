@@ -502,11 +502,8 @@ fn ids_and_kept_states() {
             .edge("a", "b")
     };
     let built = base().id("a", "old_a").build().unwrap();
-    let wiring = built.wiring();
-    assert_eq!(
-        (wiring.stored_name(0), wiring.stored_name(1)),
-        ("old_a", "b")
-    );
+    let plan = built.plan();
+    assert_eq!((plan.stored_name(0), plan.stored_name(1)), ("old_a", "b"));
     assert!(base().id("a", "b").id("b", "a").build().is_ok());
     assert_eq!(
         refusal(base().id("a", "b")),
@@ -538,11 +535,8 @@ flow! { Inside(Log) { b } }
 
 #[tokio::test]
 async fn a_flow_may_say_under_which_name_a_node_is_stored() {
-    let wiring = Renamed.wiring();
-    assert_eq!(
-        (wiring.stored_name(0), wiring.stored_name(1)),
-        ("sub", "old_a")
-    );
+    let plan = Renamed.plan();
+    assert_eq!((plan.stored_name(0), plan.stored_name(1)), ("sub", "old_a"));
     assert_eq!(Renamed::run(vec![]).await.unwrap().xs, ["a"]);
 }
 

@@ -215,9 +215,9 @@ struct Total {
 struct WriteThenFail(bool);
 
 impl Output<Total> for WriteThenFail {
-    const MAY: KeySet = KeySet::of(0).union(KeySet::of(1));
-    const MUST: KeySet = Self::MAY;
-    type Then = ();
+    const MAY_WRITE: KeySet = KeySet::of(0).union(KeySet::of(1));
+    const MUST_WRITE: KeySet = Self::MAY_WRITE;
+    type Routing = ();
 
     fn apply(self, effects: &mut Effects<Total>) -> petalflow::Result<()> {
         (TotalN(3), TotalXs(vec![3])).apply(effects)?;

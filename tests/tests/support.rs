@@ -41,7 +41,7 @@ macro_rules! twin {
 
         impl $name {
             fn built() -> petalflow::Graph<$state> {
-                crate::support::rebuild(stringify!($name), petalflow::Flow::wiring(&Self::default()).graph(), &[$((stringify!($node), twin!(@ $node $($add)?))),*])
+                crate::support::rebuild(stringify!($name), petalflow::Flow::plan(&Self::default()).graph(), &[$((stringify!($node), twin!(@ $node $($add)?))),*])
             }
         }
     };

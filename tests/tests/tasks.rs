@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::thread::ThreadId;
 use std::time::Duration;
 
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 use petalflow::{FailureKind, Policy, RunErrorKind, TaskId};
 
@@ -317,7 +317,7 @@ async fn a_node_value_may_be_supplied_or_overridden() {
 
 #[tokio::test]
 async fn a_flow_with_node_values_is_kept_in_a_store_like_any_other() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let thread = Supplied::new()
         .loud(Shout::new("?"))
         .store(&store)

@@ -3,7 +3,7 @@
 //! A thread remembers all its checkpoints. One of them becomes the newest again, the state is changed by hand, and the run
 //! takes another way; what happened before stays in the history.
 
-use petalflow::checkpoint::{Cause, MemoryStore};
+use petalflow::checkpoint::{Cause, InMemoryStore};
 use petalflow::prelude::*;
 use petalflow::thread::{Edit, HistoryQuery, Thread};
 
@@ -73,7 +73,7 @@ async fn change_of_mind(thread: &Thread<Cook>) -> petalflow::Result<(Recipe, Rec
 
 #[tokio::main]
 async fn main() -> petalflow::Result<()> {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let thread = Cook::new().store(&store).thread("bread");
     let (plain, risen) = change_of_mind(&thread).await?;
     println!("first:      {}", plain.steps.join("; "));
@@ -108,7 +108,7 @@ mod tests {
 
     #[tokio::test]
     async fn both_ways_are_remembered() {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let thread = Cook::new().store(&store).thread("bread");
         let (plain, risen) = change_of_mind(&thread).await.unwrap();
         assert_eq!(plain.steps[1], "bake it");

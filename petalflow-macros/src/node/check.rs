@@ -226,7 +226,7 @@ fn members(output: &Returned, errors: &mut Errors, usable: &mut bool) {
         Returned::Unit(_) => {}
         Returned::One(ty) => match ty {
             Type::ImplTrait(_) => {
-                errors.at(ty, "a node says what it writes, so it cannot return `impl Trait`: name the keys, such as `(EssayDraft, EssayNotes)`");
+                errors.at(ty, "a node says what it writes, so it cannot return `impl KeyFlag`: name the keys, such as `(EssayDraft, EssayNotes)`");
                 *usable = false;
             }
             Type::Infer(_) => *usable = false,

@@ -222,7 +222,7 @@ impl Param {
         };
         match ty {
             Type::ImplTrait(_) => {
-                let message = "a node cannot take `impl Trait`, because it has to say what it takes: name a type";
+                let message = "a node cannot take `impl KeyFlag`, because it has to say what it takes: name a type";
                 errors.at(ty, message);
                 None
             }
@@ -237,7 +237,7 @@ impl Param {
                     return item.and_then(|_| param(Source::Item(reference.elem.clone())));
                 }
                 if let Type::ImplTrait(_) = types::ungroup(&reference.elem) {
-                    let message = "a node cannot take `impl Trait`, because it has to say what it takes: name a type";
+                    let message = "a node cannot take `impl KeyFlag`, because it has to say what it takes: name a type";
                     errors.at(&reference.elem, message);
                     return None;
                 }

@@ -85,7 +85,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         }
     });
     let keeps = if payloads_kept {
-        quote!(where #(__S::Storage: #runtime::Keeps<#types>,)*)
+        quote!(where #(__S::Storage: #runtime::CanStore<#types>,)*)
     } else {
         quote!(#where_clause)
     };
@@ -93,7 +93,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #[automatically_derived]
-            impl #impl_generics #runtime::Chooses for #ident #type_generics #where_clause {
+            impl #impl_generics #runtime::Routing for #ident #type_generics #where_clause {
                 const NAMES: &'static [&'static str] = &[#(#names),*];
                 const PAYLOADS: &'static [bool] = &[#(#payloads),*];
                 const ROUTES: bool = true;
@@ -111,9 +111,9 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             }
             #[automatically_derived]
             impl #impl_with_state #runtime::Output<__S> for #ident #type_generics #keeps {
-                const MAY: #runtime::KeySet = #runtime::KeySet::NONE;
-                const MUST: #runtime::KeySet = #runtime::KeySet::NONE;
-                type Then = Self;
+                const MAY_WRITE: #runtime::KeySet = #runtime::KeySet::NONE;
+                const MUST_WRITE: #runtime::KeySet = #runtime::KeySet::NONE;
+                type Routing = Self;
                 #[inline]
                 fn apply(self, #effects: &mut #runtime::Effects<__S>) -> ::core::result::Result<(), #runtime::BoxError>
                 where

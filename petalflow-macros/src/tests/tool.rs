@@ -186,7 +186,7 @@ fn what_is_no_plain_function_is_refused() {
             quote!(
                 fn f(a: impl Into<u8>) {}
             ),
-            "cannot take `impl Trait`",
+            "cannot take `impl KeyFlag`",
         ),
         (
             quote!(

@@ -131,7 +131,7 @@ impl Param {
             return None;
         }
         if let Type::ImplTrait(_) = ty {
-            errors.at(ty, "a tool cannot take `impl Trait`, because its schema has to say what it takes: name a type");
+            errors.at(ty, "a tool cannot take `impl KeyFlag`, because its schema has to say what it takes: name a type");
             return None;
         }
         let cfgs = attributes(input, &["cfg"]);

@@ -77,9 +77,9 @@ impl<S: State, K: Key<State = S>> KeyOf<S> for K {
 pub enum Broken {}
 
 impl<S: State> Output<S> for Broken {
-    const MAY: KeySet = KeySet::NONE;
-    const MUST: KeySet = KeySet::ALL;
-    type Then = ();
+    const MAY_WRITE: KeySet = KeySet::NONE;
+    const MUST_WRITE: KeySet = KeySet::ALL;
+    type Routing = ();
 
     fn apply(self, _: &mut Effects<S>) -> Result<(), BoxError> {
         match self {}
@@ -109,7 +109,7 @@ impl<T> Optional for Option<T> {
 /// Refuses a node that writes one key twice in one result.
 #[track_caller]
 pub const fn written_once<S: State, N: Node<S>>() {
-    let twice = <N::Output as Output<S>>::TWICE.intersection(S::EXCLUSIVE);
+    let twice = <N::Output as Output<S>>::WRITES_TWICE.intersection(S::EXCLUSIVE);
     if let Some(key) = twice.first() {
         let text = words::written_twice(N::NAME, S::KEYS[key].name);
         panic!("{}", words::coded(Rule::WrittenTwice, &text).as_str());

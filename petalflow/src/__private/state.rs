@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::reduce;
-use crate::state::{Durable, Keeps};
+use crate::state::{CanStore, Durable};
 use crate::{BoxError, KeySet, Write, WriteError, Writes};
 
 /// Which keys an update holds writes of.
@@ -209,7 +209,7 @@ pub trait Stored {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Clone + Send + Sync + 'static> Stored for T where Durable: Keeps<T> {}
+impl<T: Clone + Send + Sync + 'static> Stored for T where Durable: CanStore<T> {}
 
 /// A type that a state can keep whose runs are never stored.
 #[diagnostic::on_unimplemented(

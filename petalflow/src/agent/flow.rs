@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::turn::Turn;
 use super::{Conversation, Definition};
-use crate::__private::flow::{Step, Wiring};
+use crate::__private::flow::{ExecutionPlan, Step};
 use crate::{BoxError, Flow, Requirements};
 
 /// An agent as a flow: each call of a model, and each call of a tool, is a step of it. Made by [`Agent::launch`](super::Agent::launch).
@@ -22,7 +22,7 @@ use crate::{BoxError, Flow, Requirements};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let store = petalflow::checkpoint::MemoryStore::new();
+/// # let store = petalflow::checkpoint::InMemoryStore::new();
 /// let agent = Agent::new(ScriptedModel::new(["hello", "hello again"]));
 /// let desk = Desk { conversations: agent.store(&store) };
 /// let ann = desk.conversations.thread("ann");
@@ -35,17 +35,17 @@ use crate::{BoxError, Flow, Requirements};
 pub struct AgentFlow {
     turn: Turn,
     /// With the retries of the agent.
-    wiring: Arc<Wiring>,
+    plan: Arc<ExecutionPlan>,
 }
 
 impl AgentFlow {
     pub(super) fn of(agent: &Arc<Definition>) -> Self {
         let turn = Turn::of(agent);
-        let mut wiring = turn.wiring();
+        let mut plan = turn.plan();
         if !agent.retry.is_empty() {
-            wiring = Arc::new(wiring.retrying("ask", agent.retry.clone()));
+            plan = Arc::new(plan.retrying("ask", agent.retry.clone()));
         }
-        AgentFlow { turn, wiring }
+        AgentFlow { turn, plan }
     }
 }
 
@@ -60,8 +60,8 @@ impl Flow for AgentFlow {
         self.turn.stored_name()
     }
 
-    fn wiring(&self) -> Arc<Wiring> {
-        Arc::clone(&self.wiring)
+    fn plan(&self) -> Arc<ExecutionPlan> {
+        Arc::clone(&self.plan)
     }
 
     fn require(&self, requirements: &mut Requirements<'_>) {

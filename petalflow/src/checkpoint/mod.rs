@@ -41,7 +41,7 @@ pub(crate) use codec::{decode, encode};
 
 pub use crate::upgrade::{Migration, MigrationError};
 pub(crate) use archive::Archive;
-pub use memory::MemoryStore;
+pub use memory::InMemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresOptions, PostgresStore};
 #[cfg(feature = "encrypt")]
@@ -54,7 +54,7 @@ pub use protection::{KeyError, SecretKey};
 pub(crate) use record::{
     AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
 };
-pub use record::{Cause, Note};
+pub use record::{Cause, DecisionRecord};
 #[cfg(feature = "redis")]
 pub use redis::{RedisOptions, RedisStore};
 #[cfg(feature = "sqlite")]

@@ -46,10 +46,10 @@ impl<'a> Address<'a> {
 /// A checkpoint as a store sees it.
 ///
 /// ```
-/// use petalflow::checkpoint::{Address, MemoryStore, Store, StoredCheckpoint};
+/// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let store = MemoryStore::new();
+/// let store = InMemoryStore::new();
 /// let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
 /// store.append(Address::root("ann"), &first, None, 0..0).await?;
 /// // It needs the one before.
@@ -77,11 +77,11 @@ pub struct StoredCheckpoint {
 /// Something a task has left while its superstep is not finished: its result, a question, an answer, a recorded side effect.
 ///
 /// ```
-/// use petalflow::checkpoint::{Address, MemoryStore, Store, StoredCheckpoint, StoredWrite};
+/// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, StoredWrite};
 /// use petalflow::TaskId;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let store = MemoryStore::new();
+/// # let store = InMemoryStore::new();
 /// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
 /// # store.append(Address::root("ann"), &first, None, 0..0).await?;
 /// let write = StoredWrite { task: TaskId::from_bytes([1; 16]), name: "result".into(), bytes: vec![9] };
@@ -103,10 +103,10 @@ pub struct StoredWrite {
 /// A checkpoint with all that is needed to read it.
 ///
 /// ```
-/// use petalflow::checkpoint::{Address, MemoryStore, Store, Stored, StoredCheckpoint};
+/// use petalflow::checkpoint::{Address, InMemoryStore, Store, Stored, StoredCheckpoint};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let store = MemoryStore::new();
+/// # let store = InMemoryStore::new();
 /// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
 /// # store.append(Address::root("ann"), &first, None, 0..0).await?;
 /// let stored = store.read(Address::root("ann"), Some(1)).await?;
@@ -126,10 +126,10 @@ pub struct Stored {
 /// Whether a claim was granted.
 ///
 /// ```
-/// use petalflow::checkpoint::{Claim, MemoryStore, Store};
+/// use petalflow::checkpoint::{Claim, InMemoryStore, Store};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let store = MemoryStore::new();
+/// let store = InMemoryStore::new();
 /// assert_eq!(store.claim("ann", "one").await?, Claim::Granted);
 /// assert_eq!(store.claim("ann", "two").await?, Claim::Busy { owner: "one".into() });
 /// store.release("ann", "one");
@@ -151,10 +151,10 @@ pub enum Claim {
 /// What is known of a thread without reading it.
 ///
 /// ```
-/// use petalflow::checkpoint::{Address, MemoryStore, Store, StoredCheckpoint, ThreadQuery};
+/// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, ThreadQuery};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let store = MemoryStore::new();
+/// # let store = InMemoryStore::new();
 /// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
 /// # store.append(Address::root("ann"), &first, None, 0..0).await?;
 /// let threads = store.threads(ThreadQuery::default()).await?;
@@ -177,10 +177,10 @@ pub struct ThreadInfo {
 /// Which threads to list.
 ///
 /// ```
-/// use petalflow::checkpoint::{Address, MemoryStore, Store, StoredCheckpoint, ThreadQuery};
+/// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, ThreadQuery};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let store = MemoryStore::new();
+/// # let store = InMemoryStore::new();
 /// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
 /// # store.append(Address::root("ann"), &first, None, 0..0).await?;
 /// let page = ThreadQuery { prefix: "a", after: None, limit: Some(100) };
@@ -201,7 +201,7 @@ pub struct ThreadQuery<'a> {
     pub limit: Option<usize>,
 }
 
-/// Keeps checkpoints. Petalflow brings [`MemoryStore`](super::MemoryStore) and, as features, SQLite, PostgreSQL and Redis;
+/// Keeps checkpoints. Petalflow brings [`InMemoryStore`](super::InMemoryStore) and, as features, SQLite, PostgreSQL and Redis;
 /// implement it for another, and hold it to the same contract with `petalflow::testing::store_contract!` (feature `testing`).
 ///
 /// # The contract
@@ -290,10 +290,10 @@ pub trait Store: Send + Sync + 'static {
 /// Why a store could not do what it was asked.
 ///
 /// ```
-/// use petalflow::checkpoint::{Address, MemoryStore, Store, StoreError, StoredCheckpoint};
+/// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoreError, StoredCheckpoint};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let store = MemoryStore::new();
+/// # let store = InMemoryStore::new();
 /// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
 /// # store.append(Address::root("ann"), &first, None, 0..0).await?;
 /// // Somebody else has written since.

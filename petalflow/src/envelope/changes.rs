@@ -7,7 +7,7 @@ use super::{
     NodeFailure,
 };
 use crate::llm::ChatMessage;
-use crate::{BoxError, Effects, Key, KeySet, Output, Written};
+use crate::{BoxError, Effects, Key, KeySet, Output, WriteOutput};
 
 /// What a node that finds out while it runs what it writes does to an envelope: variables that are set, and what is added.
 ///
@@ -99,9 +99,9 @@ const KEYS: KeySet = KeySet::of(EnvelopeVars::INDEX)
     .union(KeySet::of(EnvelopeErrors::INDEX));
 
 impl Output<Envelope> for Changes {
-    const MAY: KeySet = KEYS;
-    const MUST: KeySet = KeySet::NONE;
-    type Then = ();
+    const MAY_WRITE: KeySet = KEYS;
+    const MUST_WRITE: KeySet = KeySet::NONE;
+    type Routing = ();
 
     fn apply(self, effects: &mut Effects<Envelope>) -> Result<(), BoxError> {
         let Changes {
@@ -120,4 +120,4 @@ impl Output<Envelope> for Changes {
     }
 }
 
-impl Written<Envelope> for Changes {}
+impl WriteOutput<Envelope> for Changes {}

@@ -68,7 +68,7 @@ pub enum RunErrorKind {
         of: &'static str,
     },
     /// The run ended while joins still held arrivals. Only `continue_on_error` can bring a checked graph here.
-    StrandedJoin {
+    IncompleteJoin {
         /// The nodes that the joins lead to.
         waiting: Vec<String>,
     },

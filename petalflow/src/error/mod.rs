@@ -9,7 +9,7 @@ mod stored;
 use std::error::Error;
 
 pub use kind::RunErrorKind;
-pub use node::{FailureKind, Failures, NodeError};
+pub use node::{FailureKind, FailureLog, NodeError};
 pub(crate) use run::Barrier;
 pub use run::RunError;
 

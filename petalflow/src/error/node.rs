@@ -110,12 +110,12 @@ impl Error for NodeError {}
     label = "not a list of failures",
     note = "make the key a `Vec<NodeError>`, or a `Vec` of something that implements `From<NodeError>`"
 )]
-pub trait Failures {
+pub trait FailureLog {
     /// The list of this one failure.
     fn of(error: NodeError) -> Self;
 }
 
-impl<E: From<NodeError>> Failures for Vec<E> {
+impl<E: From<NodeError>> FailureLog for Vec<E> {
     fn of(error: NodeError) -> Self {
         vec![error.into()]
     }

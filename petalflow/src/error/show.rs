@@ -56,7 +56,7 @@ impl fmt::Display for RunError {
                 f,
                 "`{flow}` took too long in superstep {superstep}: the {of} timeout was hit"
             ),
-            RunErrorKind::StrandedJoin { waiting } => {
+            RunErrorKind::IncompleteJoin { waiting } => {
                 write!(
                     f,
                     "`{flow}` ended while the joins before {} still waited for a side that failed",

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use mode::EventsOf;
+pub use mode::FilteredEvents;
 use mode::Modes;
 pub(crate) use sink::{Listener, Sink};
 pub use stream::Events;

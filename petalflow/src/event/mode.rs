@@ -73,18 +73,18 @@ impl<S: State> EventKind<S> {
 /// # }
 /// ```
 #[must_use = "the stream drives the run: nothing happens before it is polled"]
-pub struct EventsOf<F: Flow> {
+pub struct FilteredEvents<F: Flow> {
     events: Events<F>,
     modes: Modes,
 }
 
-impl<F: Flow> EventsOf<F> {
+impl<F: Flow> FilteredEvents<F> {
     pub(super) fn new(events: Events<F>, modes: Modes) -> Self {
-        EventsOf { events, modes }
+        FilteredEvents { events, modes }
     }
 }
 
-impl<F: Flow> std::fmt::Debug for EventsOf<F> {
+impl<F: Flow> std::fmt::Debug for FilteredEvents<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EventsOf")
             .field("events", &self.events)
@@ -93,7 +93,7 @@ impl<F: Flow> std::fmt::Debug for EventsOf<F> {
     }
 }
 
-impl<F: Flow> Stream for EventsOf<F> {
+impl<F: Flow> Stream for FilteredEvents<F> {
     type Item = Event<F::State>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

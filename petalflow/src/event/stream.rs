@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 
-use super::mode::{EventsOf, Modes};
+use super::mode::{FilteredEvents, Modes};
 use super::{Event, EventKind, Sink};
 use crate::thread::Paused;
 use crate::{Flow, Namespace, Run};
@@ -131,8 +131,8 @@ impl<F: Flow> Events<F> {
     /// assert!(matches!(&updates[0].kind, EventKind::NodeFinished { update, .. } if update.draft().only().unwrap() == "…"));
     /// # }
     /// ```
-    pub fn updates(self) -> EventsOf<F> {
-        EventsOf::new(self, Modes::UPDATES)
+    pub fn updates(self) -> FilteredEvents<F> {
+        FilteredEvents::new(self, Modes::UPDATES)
     }
 
     /// Only the state as it grows: [`Values`](EventKind::Values) and [`Interrupted`](EventKind::Interrupted), of the flow and
@@ -173,27 +173,27 @@ impl<F: Flow> Events<F> {
     /// assert_eq!(counts, [6, 7]);
     /// # }
     /// ```
-    pub fn values(self) -> EventsOf<F>
+    pub fn values(self) -> FilteredEvents<F>
     where
         F::State: Clone,
     {
-        EventsOf::new(self.with_values(), Modes::VALUES)
+        FilteredEvents::new(self.with_values(), Modes::VALUES)
     }
 
     /// Only what nodes sent of their own: [`Custom`](EventKind::Custom).
-    pub fn custom(self) -> EventsOf<F> {
-        EventsOf::new(self, Modes::CUSTOM)
+    pub fn custom(self) -> FilteredEvents<F> {
+        FilteredEvents::new(self, Modes::CUSTOM)
     }
 
     /// Only how tasks begin and end: [`NodeStarted`](EventKind::NodeStarted), [`NodeFinished`](EventKind::NodeFinished),
     /// [`Retry`](EventKind::Retry) and [`NodeFailed`](EventKind::NodeFailed).
-    pub fn tasks(self) -> EventsOf<F> {
-        EventsOf::new(self, Modes::TASKS)
+    pub fn tasks(self) -> FilteredEvents<F> {
+        FilteredEvents::new(self, Modes::TASKS)
     }
 
     /// Only a thread's checkpoints as they are made: [`Checkpoint`](EventKind::Checkpoint).
-    pub fn checkpoints(self) -> EventsOf<F> {
-        EventsOf::new(self, Modes::CHECKPOINTS)
+    pub fn checkpoints(self) -> FilteredEvents<F> {
+        FilteredEvents::new(self, Modes::CHECKPOINTS)
     }
 }
 

@@ -11,7 +11,9 @@ use crate::middleware::{Middleware, RunMiddleware};
 use crate::run::{Begin, CancelToken, Run, Settings, Start, find_cached};
 use crate::state::{Durable, Key, Update as _};
 use crate::thread::Threads;
-use crate::{BoxError, Failures, ManagedValues, Provider, Rehydration, State, WriteError};
+use crate::{
+    BoxError, FailureLog, ManagedProvider, ManagedValues, RestoreContext, State, WriteError,
+};
 
 /// A flow with what its runs shall have: limits, managed values, middleware. Clone it to launch several alike.
 ///
@@ -226,7 +228,7 @@ impl<F: Flow> Launch<F> {
     /// # use petalflow::prelude::*;
     /// # #[state]
     /// # struct Log { #[key(append)] lines: Vec<String> }
-    /// use petalflow::Provider;
+    /// use petalflow::ManagedProvider;
     /// use std::time::Instant;
     ///
     /// #[node(Log)]
@@ -238,12 +240,12 @@ impl<F: Flow> Launch<F> {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
-    /// let log = Look::new().manage_with(Provider::each_use(Instant::now)).run(()).await?;
+    /// let log = Look::new().manage_with(ManagedProvider::each_use(Instant::now)).run(()).await?;
     /// assert_eq!(log.lines.len(), 1);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn manage_with<T: Send + Sync + 'static>(mut self, provider: Provider<T>) -> Self {
+    pub fn manage_with<T: Send + Sync + 'static>(mut self, provider: ManagedProvider<T>) -> Self {
         self.managed_mut().provide(provider);
         self
     }
@@ -255,7 +257,7 @@ impl<F: Flow> Launch<F> {
     ///
     /// ```
     /// use petalflow::BoxError;
-    /// use petalflow::checkpoint::MemoryStore;
+    /// use petalflow::checkpoint::InMemoryStore;
     /// use petalflow::prelude::*;
     ///
     /// struct Client(String);
@@ -274,22 +276,22 @@ impl<F: Flow> Launch<F> {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
-    /// let launch = CallOnce::new().rehydrate(async |cx| Ok::<_, BoxError>(Client(cx.thread().to_string())));
-    /// let outcome = launch.store(&MemoryStore::new()).thread("ann").run(()).await?;
+    /// let launch = CallOnce::new().manage_for_thread(async |cx| Ok::<_, BoxError>(Client(cx.thread().to_string())));
+    /// let outcome = launch.store(&InMemoryStore::new()).thread("ann").run(()).await?;
     /// assert_eq!(outcome.finished()?.reply, "from ann");
     /// # Ok(())
     /// # }
     /// ```
-    pub fn rehydrate<T, R, E>(
+    pub fn manage_for_thread<T, R, E>(
         mut self,
-        make: impl Fn(Rehydration) -> R + Send + Sync + 'static,
+        make: impl Fn(RestoreContext) -> R + Send + Sync + 'static,
     ) -> Self
     where
         T: Send + Sync + 'static,
         R: Future<Output = Result<T, E>> + Send + 'static,
         E: Into<BoxError>,
     {
-        self.managed_mut().rehydrate(make);
+        self.managed_mut().manage_for_thread(make);
         self
     }
 
@@ -354,7 +356,7 @@ impl<F: Flow> Launch<F> {
     pub fn continue_on_error<K>(mut self) -> Self
     where
         K: Key<State = F::State>,
-        K::Value: Failures,
+        K::Value: FailureLog,
     {
         self.settings.extras_mut().record = Some(|error, update| {
             update.clear();
@@ -368,7 +370,7 @@ impl<F: Flow> Launch<F> {
     /// Keeps the runs in a store: they are then runs on threads.
     ///
     /// ```
-    /// use petalflow::checkpoint::MemoryStore;
+    /// use petalflow::checkpoint::InMemoryStore;
     /// use petalflow::prelude::*;
     ///
     /// #[state]
@@ -386,7 +388,7 @@ impl<F: Flow> Launch<F> {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
-    /// let thread = Add::new().store(&MemoryStore::new()).thread("one");
+    /// let thread = Add::new().store(&InMemoryStore::new()).thread("one");
     /// thread.run(()).await?.finished()?;
     /// let count = thread.run(()).await?.finished()?;
     /// assert_eq!(count.n, 2);
@@ -421,6 +423,6 @@ impl<F: Flow> Launch<F> {
     /// assert_eq!(Greet::new().graph().nodes()[0].name, "greet");
     /// ```
     pub fn graph(&self) -> petalflow_graph::Graph {
-        self.flow.wiring().graph().clone()
+        self.flow.plan().graph().clone()
     }
 }

@@ -1,22 +1,22 @@
 //! Flows: a checked graph together with its nodes, and how to launch one.
 
+mod execution_plan;
 mod guard;
 mod launch;
 mod step;
 mod subflow;
-mod wiring;
 
 use std::future::Future;
 use std::sync::Arc;
 
+pub(crate) use execution_plan::Hop;
+pub use execution_plan::{ExecutionPlan, Gate, NodeSpec};
 pub use guard::Guard;
 pub use launch::Launch;
 pub use step::Step;
 #[cfg(feature = "agent")]
 pub(crate) use subflow::nested;
 pub use subflow::subflow;
-pub(crate) use wiring::Hop;
-pub use wiring::{Gate, NodeSpec, Wiring};
 
 use crate::node::Requirements;
 use crate::{BoxError, State};
@@ -80,13 +80,13 @@ pub trait Flow: Send + Sync + Sized + 'static {
 
     /// Its graph, wired for the engine.
     #[doc(hidden)]
-    fn wiring(&self) -> Arc<Wiring>;
+    fn plan(&self) -> Arc<ExecutionPlan>;
 
     /// Collects what its nodes need from the run.
     #[doc(hidden)]
     fn require(&self, requirements: &mut Requirements<'_>);
 
-    /// Whether the guard of an `interrupt` stops the run; `gate` is its place in [`Wiring::gates`].
+    /// Whether the guard of an `interrupt` stops the run; `gate` is its place in [`ExecutionPlan::gates`].
     ///
     /// # Errors
     ///

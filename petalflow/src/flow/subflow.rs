@@ -10,7 +10,7 @@ use crate::event::Sink;
 use crate::node::{Effects, Output, Scope};
 use crate::run::stored::{Above, Command, Desk, Nested, engage};
 use crate::run::{Begin, CancelToken, Extras, Settings, Start, StoredStart, drive, find_cached};
-use crate::thread::{Keep, OnBusy};
+use crate::thread::{OnBusy, Retention};
 use crate::{BoxError, Namespace, RunErrorKind, State};
 
 /// Runs a flow inside one superstep of another: all its supersteps, under the namespace of its node, with a limit of its
@@ -129,7 +129,7 @@ fn stored<C: Flow>(
         durability: desk.durability,
         on_busy: OnBusy::Refuse,
         command: Command::Input(input),
-        keep: Keep::ALL,
+        keep: Retention::ALL,
         discard: true,
         nested: Some(Nested {
             owner: scope.task_id(),

@@ -45,7 +45,7 @@ pub use error::GraphErrors;
 pub use petalflow_graph::{Metrics, NodeInfo, Problem, Role, Rule, Site, Topology, When};
 
 use crate::checkpoint::Store;
-use crate::flow::{Step, Wiring};
+use crate::flow::{ExecutionPlan, Step};
 use crate::node::Requirements;
 use crate::state::Durable;
 use crate::thread::Threads;
@@ -106,7 +106,7 @@ pub struct Graph<S: State>(Arc<Inner<S>>);
 
 struct Inner<S: State> {
     name: String,
-    wiring: Arc<Wiring>,
+    plan: Arc<ExecutionPlan>,
     nodes: Vec<Box<dyn DynNode<S>>>,
     /// By the place of the interrupt; none where it has no guard.
     guards: Vec<Option<BoxGuard<S>>>,
@@ -122,7 +122,7 @@ impl<S: State> std::fmt::Debug for Graph<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Graph")
             .field("name", &self.0.name)
-            .field("graph", self.0.wiring.graph())
+            .field("graph", self.0.plan.graph())
             .finish()
     }
 }
@@ -160,7 +160,7 @@ impl<S: State> Graph<S> {
     /// Keeps its runs in a store: each is a thread. The same as `launch().store(..)`.
     ///
     /// ```
-    /// # use petalflow::checkpoint::MemoryStore;
+    /// # use petalflow::checkpoint::InMemoryStore;
     /// # use petalflow::prelude::*;
     /// # #[state]
     /// # struct Essay { draft: String }
@@ -169,7 +169,7 @@ impl<S: State> Graph<S> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
     /// let graph = Graph::<Essay>::builder("essay").node(write {}).edge(START, "write").build()?;
-    /// let thread = graph.store(&MemoryStore::new()).thread("petals");
+    /// let thread = graph.store(&InMemoryStore::new()).thread("petals");
     /// assert_eq!(thread.run(()).await?.finished()?.draft, "…");
     /// # Ok(())
     /// # }
@@ -193,7 +193,7 @@ impl<S: State> Graph<S> {
     /// assert_eq!(graph.topology().edges[0], ("START".to_string(), "write".to_string()));
     /// ```
     pub fn topology(&self) -> Topology {
-        petalflow_graph::topology(self.0.wiring.graph())
+        petalflow_graph::topology(self.0.plan.graph())
     }
 
     /// The graph as a Mermaid diagram.
@@ -208,7 +208,7 @@ impl<S: State> Graph<S> {
     /// assert!(graph.mermaid().contains("START --> write"));
     /// ```
     pub fn mermaid(&self) -> String {
-        petalflow_graph::mermaid(self.0.wiring.graph())
+        petalflow_graph::mermaid(self.0.plan.graph())
     }
 
     /// The graph in Graphviz's DOT language.
@@ -223,7 +223,7 @@ impl<S: State> Graph<S> {
     /// assert!(graph.dot().starts_with("digraph"));
     /// ```
     pub fn dot(&self) -> String {
-        petalflow_graph::dot(self.0.wiring.graph())
+        petalflow_graph::dot(self.0.plan.graph())
     }
 }
 
@@ -234,8 +234,8 @@ impl<S: State> Flow for Graph<S> {
         &self.0.name
     }
 
-    fn wiring(&self) -> Arc<Wiring> {
-        Arc::clone(&self.0.wiring)
+    fn plan(&self) -> Arc<ExecutionPlan> {
+        Arc::clone(&self.0.plan)
     }
 
     fn require(&self, requirements: &mut Requirements<'_>) {

@@ -8,7 +8,7 @@ use petalflow_graph::{KeySet, NodeFacts};
 use crate::flow::{NodeSpec, subflow};
 use crate::middleware::BoxFuture;
 use crate::node::{
-    Carried, Chooses, Context, Effects, ItemCodec, Node, NodePolicy, Output, Policy, Requirements,
+    Carried, Context, Effects, ItemCodec, Node, NodePolicy, Output, Policy, Requirements, Routing,
     Scope, TypeName,
 };
 use crate::{BoxError, Flow, State};
@@ -61,16 +61,16 @@ impl Traits {
         Traits {
             reads: KeySet::NONE,
             reads_all: true,
-            may: O::MAY,
-            must: O::MUST,
-            twice: O::TWICE.intersection(S::EXCLUSIVE),
-            routes: O::Then::NAMES,
-            payloads: O::Then::PAYLOADS,
-            has_route: O::Then::ROUTES,
-            many: O::Then::MANY,
-            sends: O::Then::SENDS,
-            items: O::Then::items(),
-            carried: O::Then::carried,
+            may: O::MAY_WRITE,
+            must: O::MUST_WRITE,
+            twice: O::WRITES_TWICE.intersection(S::EXCLUSIVE),
+            routes: O::Routing::NAMES,
+            payloads: O::Routing::PAYLOADS,
+            has_route: O::Routing::ROUTES,
+            many: O::Routing::MANY,
+            sends: O::Routing::SENDS,
+            items: O::Routing::items(),
+            carried: O::Routing::carried,
             takes: false,
             item: (TypeId::of::<()>(), "()"),
             policy: Policy::NONE,
@@ -121,10 +121,10 @@ impl<S: State> Entry<S> {
         let traits = Traits {
             reads: N::READS,
             reads_all: N::READS_ALL,
-            takes: N::TAKES,
+            takes: N::TAKES_ITEM,
             item: (TypeId::of::<N::Item>(), type_name::<N::Item>()),
             policy: N::POLICY,
-            codec: N::ITEM,
+            codec: N::ITEM_CODEC,
             ..Traits::of_output::<S, N::Output>()
         };
         Entry {

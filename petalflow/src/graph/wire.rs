@@ -12,9 +12,9 @@ use super::items::items_match;
 use super::resolve::resolve;
 use super::rules::{interrupts_once, routes_match, subflows_keep, writes_once};
 use super::{Graph, GraphErrors, Inner};
-use crate::flow::{Gate, Wiring};
+use crate::flow::{ExecutionPlan, Gate};
 use crate::node::NodePolicy;
-use crate::{KeyMeta, State, Trait};
+use crate::{KeyFlag, KeyMeta, State};
 
 pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
     let mut problems = Vec::new();
@@ -84,10 +84,10 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
             (Gate { node, after }, gate.guard)
         })
         .unzip();
-    let wiring = Arc::new(Wiring::new(&graph, &specs).with_gates(gates));
+    let plan = Arc::new(ExecutionPlan::new(&graph, &specs).with_gates(gates));
     Ok(Graph(Arc::new(Inner {
         name: builder.name,
-        wiring,
+        plan,
         nodes,
         guards,
     })))
@@ -97,11 +97,11 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
 #[inline]
 pub(crate) const fn key_facts(key: &KeyMeta) -> KeyFacts<'static> {
     KeyFacts {
-        exclusive: key.has(Trait::Exclusive),
-        assigned: key.has(Trait::Assigned),
+        exclusive: key.has(KeyFlag::Exclusive),
+        assigned: key.has(KeyFlag::Assigned),
         // An ephemeral key that starts with a value falls back to it, so it always has one.
-        ephemeral: key.has(Trait::Ephemeral) && !key.has(Trait::Assigned),
-        output: key.has(Trait::Output),
+        ephemeral: key.has(KeyFlag::Ephemeral) && !key.has(KeyFlag::Assigned),
+        output: key.has(KeyFlag::Output),
         ..KeyFacts::new(key.name)
     }
 }

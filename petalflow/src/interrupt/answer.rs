@@ -9,7 +9,7 @@ use crate::checkpoint::encode;
 ///
 /// ```
 /// use petalflow::interrupt::Answer;
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::interrupt::Ask;
 /// # use petalflow::prelude::*;
 /// # #[derive(serde::Serialize, serde::Deserialize, Ask)]
@@ -22,7 +22,7 @@ use crate::checkpoint::encode;
 /// # flow!(PayRefund(Refund) { pay });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let thread = PayRefund::new().store(&MemoryStore::new()).thread("refund");
+/// let thread = PayRefund::new().store(&InMemoryStore::new()).thread("refund");
 /// let paused = thread.run(()).await?;
 /// let id = paused.interrupts()[0].id;
 /// let refund = thread.resume(Answer::new::<MayPay>(id, &true)?).await?.finished()?;

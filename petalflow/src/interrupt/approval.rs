@@ -8,7 +8,7 @@ use crate::{BoxError, State};
 /// ```
 /// use petalflow::interrupt::Approval;
 /// use petalflow::thread::HistoryQuery;
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Post { #[key(input)] text: String }
@@ -17,7 +17,7 @@ use crate::{BoxError, State};
 /// # flow!(Publish(Post) { publish; interrupt before publish; });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let paused = thread.run("hello".to_string()).await?;
 /// # let _ = paused;
 /// let approval = Approval::edit(PostText("Hello".into())).by("Ann").because("a capital");

@@ -10,7 +10,7 @@ use crate::checkpoint::CodecError;
 ///
 /// ```
 /// use petalflow::interrupt::{Answer, AnswerError};
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::interrupt::Ask;
 /// # use petalflow::prelude::*;
 /// # #[derive(serde::Serialize, serde::Deserialize, Ask)]
@@ -23,7 +23,7 @@ use crate::checkpoint::CodecError;
 /// # flow!(PayRefund(Refund) { pay });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = PayRefund::new().store(&MemoryStore::new()).thread("refund");
+/// # let thread = PayRefund::new().store(&InMemoryStore::new()).thread("refund");
 /// # let paused = thread.run(()).await?;
 /// let id = paused.interrupts()[0].id;
 /// let error = Answer::from_json::<MayPay>(id, &"perhaps".into()).unwrap_err();

@@ -9,7 +9,7 @@ use crate::TaskId;
 ///
 /// ```
 /// use petalflow::interrupt::{Approval, InterruptId, Resume};
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Post { #[key(input)] text: String }
@@ -18,7 +18,7 @@ use crate::TaskId;
 /// # flow!(Publish(Post) { publish; interrupt before publish; });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let paused = thread.run("hello".to_string()).await?;
 /// // Kept in a link in a mail, say.
 /// let kept = paused.interrupts()[0].id.to_bytes();

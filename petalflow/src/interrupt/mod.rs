@@ -5,7 +5,7 @@
 //! which is what the thread is resumed with:
 //!
 //! ```
-//! use petalflow::checkpoint::MemoryStore;
+//! use petalflow::checkpoint::InMemoryStore;
 //! use petalflow::interrupt::{Approval, Ask};
 //! use petalflow::prelude::*;
 //!
@@ -41,7 +41,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> petalflow::Result<()> {
-//! let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+//! let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 //! let asked = thread.run("hello".to_string()).await?;
 //! assert_eq!(asked.interrupts()[0].node, "review");
 //! let asked = thread.answer::<MayPost>(true).await?;

@@ -12,7 +12,7 @@ use crate::checkpoint::{Bytes, CodecError, Unpack, decode, unpack};
 ///
 /// ```
 /// use petalflow::interrupt::InterruptKind;
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Post { #[key(input)] text: String }
@@ -21,7 +21,7 @@ use crate::checkpoint::{Bytes, CodecError, Unpack, decode, unpack};
 /// # flow!(Publish(Post) { publish; interrupt before publish; });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let paused = thread.run("hello".to_string()).await?;
 /// let interrupt = &paused.interrupts()[0];
 /// assert_eq!((interrupt.node.as_str(), &interrupt.kind), ("publish", &InterruptKind::Before));
@@ -54,7 +54,7 @@ pub struct Interrupt {
 ///
 /// ```
 /// use petalflow::interrupt::InterruptKind;
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::interrupt::Ask;
 /// # use petalflow::prelude::*;
 /// # #[derive(serde::Serialize, serde::Deserialize, Ask)]
@@ -67,7 +67,7 @@ pub struct Interrupt {
 /// # flow!(PayRefund(Refund) { pay });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = PayRefund::new().store(&MemoryStore::new()).thread("refund");
+/// # let thread = PayRefund::new().store(&InMemoryStore::new()).thread("refund");
 /// # let paused = thread.run(()).await?;
 /// match &paused.interrupts()[0].kind {
 ///     InterruptKind::Ask { name, question } => {

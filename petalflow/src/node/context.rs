@@ -328,7 +328,7 @@ impl Context {
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> petalflow::Result<()> {
-    /// Poll::run(()).await?; // Takes 400 ms, but is never silent for 200.
+    /// Poll::run(()).await?; // AcceptsItem 400 ms, but is never silent for 200.
     /// # Ok(())
     /// # }
     /// ```

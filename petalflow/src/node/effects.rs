@@ -6,7 +6,7 @@ use crate::{State, Update};
 /// Where a node chose to go.
 ///
 /// ```
-/// use petalflow::{Chosen, Effects, Output, prelude::*};
+/// use petalflow::{RouteChoice, Effects, Output, prelude::*};
 /// # #[state]
 /// # struct Essay { draft: String }
 ///
@@ -14,17 +14,17 @@ use crate::{State, Update};
 /// enum Verdict { Revise, Publish }
 ///
 /// let mut effects = Effects::<Essay>::default();
-/// assert_eq!(effects.chosen(), Chosen::Edges);
+/// assert_eq!(effects.chosen(), RouteChoice::Edges);
 /// Verdict::Publish.apply(&mut effects).unwrap();
-/// assert_eq!(effects.chosen(), Chosen::One(1));
+/// assert_eq!(effects.chosen(), RouteChoice::One(1));
 /// # let _ = Verdict::Revise;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Chosen {
+pub enum RouteChoice {
     /// Along its edges.
     #[default]
     Edges,
-    /// Along one route, by its index in [`Chooses::NAMES`](super::Chooses::NAMES).
+    /// Along one route, by its index in [`Routing::NAMES`](super::Routing::NAMES).
     One(u32),
     /// Along several routes, each once, or along none.
     Many,
@@ -49,7 +49,7 @@ pub enum Chosen {
 pub struct Effects<S: State> {
     /// The writes.
     pub update: S::Update,
-    chosen: Chosen,
+    chosen: RouteChoice,
     // Boxed, because few nodes send, and every run in flight holds one of these.
     sent: Option<Box<Sent>>,
 }
@@ -65,7 +65,7 @@ impl<S: State> Default for Effects<S> {
     fn default() -> Self {
         Effects {
             update: S::Update::default(),
-            chosen: Chosen::Edges,
+            chosen: RouteChoice::Edges,
             sent: None,
         }
     }
@@ -84,7 +84,7 @@ impl<S: State> std::fmt::Debug for Effects<S> {
 impl<S: State> Effects<S> {
     /// Where the node chose to go.
     #[inline]
-    pub fn chosen(&self) -> Chosen {
+    pub fn chosen(&self) -> RouteChoice {
         self.chosen
     }
 
@@ -99,10 +99,10 @@ impl<S: State> Effects<S> {
         self.sent.as_ref().map_or(&[], |sent| &sent.deliveries)
     }
 
-    /// Takes one route, by its index in [`Chooses::NAMES`](super::Chooses::NAMES).
+    /// Takes one route, by its index in [`Routing::NAMES`](super::Routing::NAMES).
     #[inline]
     pub fn choose(&mut self, route: u32) {
-        self.chosen = Chosen::One(route);
+        self.chosen = RouteChoice::One(route);
     }
 
     /// Takes one more of several routes; false if it is taken already.
@@ -118,7 +118,7 @@ impl<S: State> Effects<S> {
 
     /// Takes none of several routes, unless one is taken already.
     pub fn choose_none(&mut self) {
-        self.chosen = Chosen::Many;
+        self.chosen = RouteChoice::Many;
     }
 
     /// Sends something along a route, or with `None` to the targets of `each`.
@@ -132,7 +132,7 @@ impl<S: State> Effects<S> {
     /// Forgets the choice and the deliveries.
     #[inline]
     pub(crate) fn forget_choice(&mut self) {
-        self.chosen = Chosen::Edges;
+        self.chosen = RouteChoice::Edges;
         if let Some(sent) = &mut self.sent {
             sent.routes.clear();
             sent.deliveries.clear();

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use super::{Chooses, Effects, Output, TypeName};
+use super::{Effects, Output, Routing, TypeName};
 use crate::checkpoint::{CodecError, decode, encode};
-use crate::state::Keeps;
+use crate::state::CanStore;
 use crate::{BoxError, KeySet, State};
 
 /// Items for the target of `each`: one run of it per item, all in the next superstep.
@@ -49,7 +49,7 @@ impl<T> FromIterator<T> for Each<T> {
     }
 }
 
-impl<T: 'static> Chooses for Each<T> {
+impl<T: 'static> Routing for Each<T> {
     const SENDS: bool = true;
 
     fn items() -> Option<TypeName> {
@@ -57,10 +57,10 @@ impl<T: 'static> Chooses for Each<T> {
     }
 }
 
-impl<S: State<Storage: Keeps<T>>, T: Send + Sync + 'static> Output<S> for Each<T> {
-    const MAY: KeySet = KeySet::NONE;
-    const MUST: KeySet = KeySet::NONE;
-    type Then = Each<T>;
+impl<S: State<Storage: CanStore<T>>, T: Send + Sync + 'static> Output<S> for Each<T> {
+    const MAY_WRITE: KeySet = KeySet::NONE;
+    const MUST_WRITE: KeySet = KeySet::NONE;
+    type Routing = Each<T>;
 
     fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError> {
         effects.send(None, Delivery::list(self.0));
@@ -71,7 +71,7 @@ impl<S: State<Storage: Keeps<T>>, T: Send + Sync + 'static> Output<S> for Each<T
 /// Says that a node's `#[item]` is a `T`. Written by [`#[node]`](macro@crate::node).
 ///
 /// ```
-/// use petalflow::Takes;
+/// use petalflow::AcceptsItem;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Log { #[key(append)] lines: Vec<String> }
@@ -81,7 +81,7 @@ impl<S: State<Storage: Keeps<T>>, T: Send + Sync + 'static> Output<S> for Each<T
 /// }
 ///
 /// /// A crawler that can be given any node which visits pages.
-/// fn crawl<N: petalflow::FnNode<Log> + Takes<u32>>() -> Graph<Log> {
+/// fn crawl<N: petalflow::FnNode<Log> + AcceptsItem<u32>>() -> Graph<Log> {
 ///     let builder = Graph::builder("crawl").node_fn("list", |_: &Log, _| async { Each(vec![1_u32, 2]) });
 ///     builder.node(N::NODE).each("list", N::NAME).build().unwrap()
 /// }
@@ -97,7 +97,7 @@ impl<S: State<Storage: Keeps<T>>, T: Send + Sync + 'static> Output<S> for Each<T
     label = "its `#[item]` is of another type",
     note = "the `#[item]` parameter of the target must be a reference to what the edge delivers"
 )]
-pub trait Takes<T> {
+pub trait AcceptsItem<T> {
     /// Only there to be called where the two must fit.
     #[doc(hidden)]
     fn fits(_: crate::__private::flow::Sent<Self, T>)
@@ -183,7 +183,7 @@ impl Delivery {
 /// How what an edge delivers to a node is stored: said by the node that takes it, because it alone knows the type.
 ///
 /// [`#[node]`](macro@crate::node) writes it; a node written by hand that takes an item says
-/// `const ITEM: Option<ItemCodec> = Some(ItemCodec::of::<Item>())`.
+/// `const ITEM_CODEC: Option<ItemCodec> = Some(ItemCodec::of::<Item>())`.
 #[derive(Clone, Copy)]
 pub struct ItemCodec {
     pub(crate) save: fn(&Delivery, Option<usize>, &mut Vec<u8>) -> Result<(), CodecError>,

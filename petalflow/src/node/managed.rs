@@ -6,13 +6,13 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use super::provider::{Provide, Provider};
+use super::managed_provider::{ManagedProvider, Provide};
 use crate::BoxError;
 use crate::middleware::BoxFuture;
 
 type Shared = Arc<dyn Any + Send + Sync>;
 
-type Make = dyn Fn(Rehydration) -> BoxFuture<'static, Result<Shared, BoxError>> + Send + Sync;
+type Make = dyn Fn(RestoreContext) -> BoxFuture<'static, Result<Shared, BoxError>> + Send + Sync;
 
 /// The managed values of a run, by type.
 ///
@@ -55,16 +55,16 @@ impl ManagedValues {
     }
 
     /// Adds a value that is computed when it is taken.
-    pub(crate) fn provide<T: Send + Sync + 'static>(&mut self, provider: Provider<T>) {
+    pub(crate) fn provide<T: Send + Sync + 'static>(&mut self, provider: ManagedProvider<T>) {
         self.per_run |= provider.is_per_run();
         let slot = Slot::Provided(provider.into_slot());
         self.slots.insert(TypeId::of::<T>(), slot);
     }
 
     /// Says how to make a value that a thread's run lacks; a value that is there stays.
-    pub(crate) fn rehydrate<T, R, E>(
+    pub(crate) fn manage_for_thread<T, R, E>(
         &mut self,
-        make: impl Fn(Rehydration) -> R + Send + Sync + 'static,
+        make: impl Fn(RestoreContext) -> R + Send + Sync + 'static,
     ) where
         T: Send + Sync + 'static,
         R: Future<Output = Result<T, E>> + Send + 'static,
@@ -143,7 +143,7 @@ impl ManagedValues {
         absent.sort_unstable_by_key(|(_, name, _)| *name);
         let mut values = Self::clone(this);
         for (id, name, make) in absent {
-            let cx = Rehydration {
+            let cx = RestoreContext {
                 thread: Arc::clone(thread),
                 values: Arc::clone(this),
             };
@@ -154,11 +154,11 @@ impl ManagedValues {
     }
 }
 
-/// For what a managed value is made: see [`Launch::rehydrate`](crate::Launch::rehydrate).
+/// For what a managed value is made: see [`Launch::manage_for_thread`](crate::Launch::manage_for_thread).
 ///
 /// ```
-/// use petalflow::{BoxError, Rehydration};
-/// # use petalflow::checkpoint::MemoryStore;
+/// use petalflow::{BoxError, RestoreContext};
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Log { #[key(append)] lines: Vec<String> }
@@ -174,21 +174,21 @@ impl ManagedValues {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let launch = Greet::new().rehydrate(|of: Rehydration| async move {
+/// let launch = Greet::new().manage_for_thread(|of: RestoreContext| async move {
 ///     Ok::<_, BoxError>(Session { person: of.thread().to_string() })
 /// });
-/// let thread = launch.store(&MemoryStore::new()).thread("ann");
+/// let thread = launch.store(&InMemoryStore::new()).thread("ann");
 /// assert_eq!(thread.run(()).await?.finished()?.lines, ["hello ann"]);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Rehydration {
+pub struct RestoreContext {
     thread: Arc<str>,
     values: Arc<ManagedValues>,
 }
 
-impl Rehydration {
+impl RestoreContext {
     /// The id of the thread.
     pub fn thread(&self) -> &str {
         &self.thread

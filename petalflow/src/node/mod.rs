@@ -5,10 +5,10 @@ mod effects;
 mod extract;
 mod item;
 mod managed;
+mod managed_provider;
 mod namespace;
 mod output;
 mod policy;
-mod provider;
 mod route;
 mod scope;
 mod task_id;
@@ -16,14 +16,14 @@ mod task_id;
 use std::future::Future;
 
 pub use context::Context;
-pub use effects::{Chosen, Effects};
+pub use effects::{Effects, RouteChoice};
 pub use extract::{Extract, Managed, Requirements};
-pub use item::{Delivery, Each, ItemCodec, ItemProbe, NoItemCodec, Takes};
-pub use managed::{ManagedValues, Rehydration};
+pub use item::{AcceptsItem, Delivery, Each, ItemCodec, ItemProbe, NoItemCodec};
+pub use managed::{ManagedValues, RestoreContext};
+pub use managed_provider::ManagedProvider;
 pub use namespace::Namespace;
-pub use output::{Chooses, Fails, Output, Written};
+pub use output::{Fails, Output, Routing, WriteOutput};
 pub use policy::{NodePolicy, Policy, Retry};
-pub use provider::Provider;
 pub(crate) use route::TypeName;
 pub use route::{Carried, Carries, Route};
 pub use scope::Scope;
@@ -74,11 +74,11 @@ pub trait Node<S>: Send + Sync + 'static {
     /// taken to read the whole state.
     const READS_ALL: bool = Self::READS.is_empty();
     /// Whether it has an `#[item]` parameter.
-    const TAKES: bool = false;
+    const TAKES_ITEM: bool = false;
     /// Its own retries and timeouts; the flow's `with` wins over them.
     const POLICY: Policy = Policy::NONE;
     /// How its item is stored, where it takes one that can be.
-    const ITEM: Option<ItemCodec> = None;
+    const ITEM_CODEC: Option<ItemCodec> = None;
 
     /// Adds what it needs from the run, so that all that is missing is named before the first node runs.
     fn require(requirements: &mut Requirements<'_>) {

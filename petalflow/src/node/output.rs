@@ -22,9 +22,9 @@ use crate::{BoxError, KeySet, State};
 /// struct Note(&'static str);
 ///
 /// impl Output<Essay> for Note {
-///     const MAY: KeySet = <EssayNotes as Output<Essay>>::MAY;
-///     const MUST: KeySet = <EssayNotes as Output<Essay>>::MUST;
-///     type Then = ();
+///     const MAY_WRITE: KeySet = <EssayNotes as Output<Essay>>::MAY_WRITE;
+///     const MUST_WRITE: KeySet = <EssayNotes as Output<Essay>>::MUST_WRITE;
+///     type Routing = ();
 ///     fn apply(self, effects: &mut Effects<Essay>) -> Result<(), BoxError> {
 ///         EssayNotes(vec![self.0.into()]).apply(effects)
 ///     }
@@ -50,13 +50,13 @@ use crate::{BoxError, KeySet, State};
 )]
 pub trait Output<S>: Sized {
     /// The keys it may write: two such nodes in one superstep can conflict.
-    const MAY: KeySet;
+    const MAY_WRITE: KeySet;
     /// The keys it always writes: later nodes may read them.
-    const MUST: KeySet;
+    const MUST_WRITE: KeySet;
     /// The keys that one such value writes twice.
-    const TWICE: KeySet = KeySet::NONE;
+    const WRITES_TWICE: KeySet = KeySet::NONE;
     /// Where it leads: `()` where the edges alone decide, a route, an `Each`.
-    type Then: Chooses;
+    type Routing: Routing;
 
     /// Puts the writes and the choice where the engine finds them.
     ///
@@ -71,7 +71,7 @@ pub trait Output<S>: Sized {
 /// An [`Output`] that only writes: what may stand before the last place of a tuple.
 ///
 /// ```
-/// use petalflow::{BoxError, Effects, KeySet, Output, Written};
+/// use petalflow::{BoxError, Effects, KeySet, Output, WriteOutput};
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String, #[key(append)] notes: Vec<String> }
@@ -80,15 +80,15 @@ pub trait Output<S>: Sized {
 /// struct Note(&'static str);
 ///
 /// impl Output<Essay> for Note {
-///     const MAY: KeySet = <EssayNotes as Output<Essay>>::MAY;
-///     const MUST: KeySet = <EssayNotes as Output<Essay>>::MUST;
-///     type Then = ();
+///     const MAY_WRITE: KeySet = <EssayNotes as Output<Essay>>::MAY_WRITE;
+///     const MUST_WRITE: KeySet = <EssayNotes as Output<Essay>>::MUST_WRITE;
+///     type Routing = ();
 ///     fn apply(self, effects: &mut Effects<Essay>) -> Result<(), BoxError> {
 ///         EssayNotes(vec![self.0.into()]).apply(effects)
 ///     }
 /// }
 ///
-/// impl Written<Essay> for Note {}
+/// impl WriteOutput<Essay> for Note {}
 ///
 /// #[node(Essay)]
 /// async fn write() -> (Note, EssayDraft) {
@@ -108,22 +108,22 @@ pub trait Output<S>: Sized {
     label = "not a key of `{S}`",
     note = "only typed keys may come before the last place of a tuple; a route or an `Each` comes last"
 )]
-pub trait Written<S>: Output<S> {}
+pub trait WriteOutput<S>: Output<S> {}
 
 /// The compile-time side of a choice: which routes there are.
 ///
 /// ```
-/// use petalflow::{Chooses, Each, Route};
+/// use petalflow::{Routing, Each, Route};
 ///
 /// #[derive(petalflow::Route)]
 /// enum Plan { Write, Dig(Vec<String>) }
 ///
 /// assert_eq!(Plan::NAMES, ["Write", "Dig"]);
 /// assert_eq!(Plan::PAYLOADS, [false, true]);
-/// assert!(<Vec<Plan> as Chooses>::MANY && <Each<String> as Chooses>::SENDS);
+/// assert!(<Vec<Plan> as Routing>::MANY && <Each<String> as Routing>::SENDS);
 /// # let _ = (Plan::Write.index(), Plan::Dig(vec![]).index());
 /// ```
-pub trait Chooses {
+pub trait Routing {
     /// The names of the routes; none where the edges alone decide.
     const NAMES: &'static [&'static str] = &[];
     /// For each route whether it carries a payload.
@@ -149,12 +149,12 @@ pub trait Chooses {
     }
 }
 
-impl Chooses for () {}
+impl Routing for () {}
 
 impl<S> Output<S> for () {
-    const MAY: KeySet = KeySet::NONE;
-    const MUST: KeySet = KeySet::NONE;
-    type Then = ();
+    const MAY_WRITE: KeySet = KeySet::NONE;
+    const MUST_WRITE: KeySet = KeySet::NONE;
+    type Routing = ();
 
     #[inline]
     fn apply(self, _: &mut Effects<S>) -> Result<(), BoxError>
@@ -165,13 +165,13 @@ impl<S> Output<S> for () {
     }
 }
 
-impl<S> Written<S> for () {}
+impl<S> WriteOutput<S> for () {}
 
-impl<S, T: Written<S>> Output<S> for Option<T> {
-    const MAY: KeySet = T::MAY;
-    const MUST: KeySet = KeySet::NONE;
-    const TWICE: KeySet = T::TWICE;
-    type Then = ();
+impl<S, T: WriteOutput<S>> Output<S> for Option<T> {
+    const MAY_WRITE: KeySet = T::MAY_WRITE;
+    const MUST_WRITE: KeySet = KeySet::NONE;
+    const WRITES_TWICE: KeySet = T::WRITES_TWICE;
+    type Routing = ();
 
     #[inline]
     fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>
@@ -182,13 +182,13 @@ impl<S, T: Written<S>> Output<S> for Option<T> {
     }
 }
 
-impl<S, T: Written<S>> Written<S> for Option<T> {}
+impl<S, T: WriteOutput<S>> WriteOutput<S> for Option<T> {}
 
 impl<S, T: Output<S>, E: Fails> Output<S> for Result<T, E> {
-    const MAY: KeySet = T::MAY;
-    const MUST: KeySet = T::MUST;
-    const TWICE: KeySet = T::TWICE;
-    type Then = T::Then;
+    const MAY_WRITE: KeySet = T::MAY_WRITE;
+    const MUST_WRITE: KeySet = T::MUST_WRITE;
+    const WRITES_TWICE: KeySet = T::WRITES_TWICE;
+    type Routing = T::Routing;
 
     #[inline]
     fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>
@@ -211,7 +211,7 @@ pub trait Fails: Into<BoxError> {}
 impl<E: Into<BoxError>> Fails for E {}
 
 /// Any number of routes, each taken once; none ends the path.
-impl<R: Route> Chooses for Vec<R> {
+impl<R: Route> Routing for Vec<R> {
     const NAMES: &'static [&'static str] = R::NAMES;
     const PAYLOADS: &'static [bool] = R::PAYLOADS;
     const MANY: bool = true;
@@ -224,9 +224,9 @@ impl<R: Route> Chooses for Vec<R> {
 
 #[diagnostic::do_not_recommend]
 impl<S, R: Route + Output<S>> Output<S> for Vec<R> {
-    const MAY: KeySet = KeySet::NONE;
-    const MUST: KeySet = KeySet::NONE;
-    type Then = Self;
+    const MAY_WRITE: KeySet = KeySet::NONE;
+    const MUST_WRITE: KeySet = KeySet::NONE;
+    type Routing = Self;
 
     fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>
     where
@@ -246,16 +246,16 @@ impl<S, R: Route + Output<S>> Output<S> for Vec<R> {
 }
 
 /// `match { true => a, false => b }`.
-impl Chooses for bool {
+impl Routing for bool {
     const NAMES: &'static [&'static str] = &["false", "true"];
     const PAYLOADS: &'static [bool] = &[false, false];
     const ROUTES: bool = true;
 }
 
 impl<S> Output<S> for bool {
-    const MAY: KeySet = KeySet::NONE;
-    const MUST: KeySet = KeySet::NONE;
-    type Then = bool;
+    const MAY_WRITE: KeySet = KeySet::NONE;
+    const MUST_WRITE: KeySet = KeySet::NONE;
+    type Routing = bool;
 
     #[inline]
     fn apply(self, effects: &mut Effects<S>) -> Result<(), BoxError>
@@ -269,21 +269,21 @@ impl<S> Output<S> for bool {
 
 macro_rules! tuple {
     ($($key:ident)*; $last:ident) => {
-        impl<S, $($key: Written<S>,)* $last: Output<S>> Output<S> for ($($key,)* $last,) {
-            const MAY: KeySet = KeySet::NONE $(.union($key::MAY))* .union($last::MAY);
-            const MUST: KeySet = KeySet::NONE $(.union($key::MUST))* .union($last::MUST);
-            const TWICE: KeySet = {
+        impl<S, $($key: WriteOutput<S>,)* $last: Output<S>> Output<S> for ($($key,)* $last,) {
+            const MAY_WRITE: KeySet = KeySet::NONE $(.union($key::MAY_WRITE))* .union($last::MAY_WRITE);
+            const MUST_WRITE: KeySet = KeySet::NONE $(.union($key::MUST_WRITE))* .union($last::MUST_WRITE);
+            const WRITES_TWICE: KeySet = {
                 #[allow(unused_mut)]
                 let mut seen = KeySet::NONE;
                 #[allow(unused_mut)]
                 let mut twice = KeySet::NONE;
                 $(
-                    twice = twice.union($key::TWICE).union(seen.intersection($key::MAY));
-                    seen = seen.union($key::MAY);
+                    twice = twice.union($key::WRITES_TWICE).union(seen.intersection($key::MAY_WRITE));
+                    seen = seen.union($key::MAY_WRITE);
                 )*
-                twice.union($last::TWICE).union(seen.intersection($last::MAY))
+                twice.union($last::WRITES_TWICE).union(seen.intersection($last::MAY_WRITE))
             };
-            type Then = $last::Then;
+            type Routing = $last::Routing;
 
             #[inline]
             #[allow(non_snake_case)]
@@ -295,7 +295,7 @@ macro_rules! tuple {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<S, $($key: Written<S>,)* $last: Written<S>> Written<S> for ($($key,)* $last,) {}
+        impl<S, $($key: WriteOutput<S>,)* $last: WriteOutput<S>> WriteOutput<S> for ($($key,)* $last,) {}
     };
 }
 

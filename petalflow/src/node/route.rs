@@ -2,7 +2,7 @@
 
 use std::any::{TypeId, type_name};
 
-use super::{Chooses, Delivery};
+use super::{Delivery, Routing};
 
 /// A choice among named ways on. Derive it for an enum; each variant is a route and may carry one value, which is
 /// delivered to the target as its `#[item]`.
@@ -16,7 +16,7 @@ use super::{Chooses, Delivery};
 ///     Publish,
 /// }
 ///
-/// assert_eq!(<Verdict as petalflow::Chooses>::NAMES, ["Revise", "Publish"]);
+/// assert_eq!(<Verdict as petalflow::Routing>::NAMES, ["Revise", "Publish"]);
 /// assert_eq!(Verdict::Publish.index(), 1);
 /// ```
 #[diagnostic::on_unimplemented(
@@ -24,8 +24,8 @@ use super::{Chooses, Delivery};
     label = "not a route",
     note = "derive it: `#[derive(Route)] enum {Self} {{ .. }}`"
 )]
-pub trait Route: Chooses + Sized {
-    /// Its index in [`NAMES`](Chooses::NAMES).
+pub trait Route: Routing + Sized {
+    /// Its index in [`NAMES`](Routing::NAMES).
     fn index(&self) -> u32;
 
     /// What it carries to the target.

@@ -91,7 +91,7 @@ impl Scope {
 
     /// The name of the node in its graph.
     pub fn node(&self) -> &str {
-        self.shared.wiring.name(self.node)
+        self.shared.plan.name(self.node)
     }
 
     /// The index among what was sent to the node, where it is the target of `each`.
@@ -137,9 +137,9 @@ impl Scope {
             edges: vec![].into(),
             joins: 0,
         };
-        let wiring = crate::flow::Wiring::new(&graph, &[crate::flow::NodeSpec::default()]);
+        let plan = crate::flow::ExecutionPlan::new(&graph, &[crate::flow::NodeSpec::default()]);
         Self::new(Arc::new(Shared {
-            wiring: Arc::new(wiring),
+            plan: Arc::new(plan),
             managed: Some(managed),
             cancel: None,
             listener: None,
@@ -155,7 +155,7 @@ impl Scope {
     /// The node's name in storage.
     #[inline]
     pub(crate) fn stored_name(&self) -> &str {
-        self.shared.wiring.stored_name(self.node)
+        self.shared.plan.stored_name(self.node)
     }
 
     pub(crate) fn task_id(&self) -> TaskId {

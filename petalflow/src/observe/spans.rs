@@ -131,7 +131,7 @@ fn ended(span: &Span, error: &RunError) {
         RunErrorKind::MissingManaged(_) | RunErrorKind::Rehydrate { .. } => {
             ("failed", Some("managed"))
         }
-        RunErrorKind::StrandedJoin { .. } | RunErrorKind::NoEdge { .. } => {
+        RunErrorKind::IncompleteJoin { .. } | RunErrorKind::NoEdge { .. } => {
             ("failed", Some("graph"))
         }
     };

@@ -52,7 +52,7 @@ pub(super) async fn alone<F: Flow, L: Ledger<F>>(
         Ok(Ok(())) => Ok(()),
         Ok(Err(failure)) => survive(
             engine.extras.as_deref(),
-            &engine.scope.shared.wiring,
+            &engine.scope.shared.plan,
             &engine.scope,
             failure,
             &mut engine.effects,
@@ -93,9 +93,9 @@ pub(super) async fn alone<F: Flow, L: Ledger<F>>(
         }
     };
     // Whatever can be refused is, before the state moves on: it would be stored with the tasks that led to it.
-    let wiring = &scope.shared.wiring;
+    let plan = &scope.shared.plan;
     let next = if matches!(end, JobEnd::Done) {
-        follow(wiring, node, effects)
+        follow(plan, node, effects)
     } else {
         None
     };
@@ -104,7 +104,7 @@ pub(super) async fn alone<F: Flow, L: Ledger<F>>(
         frontier.push(Task::plain(next));
     } else {
         let outcome = std::iter::once((node, end.outcome(effects)));
-        if let Err(missing) = planner.advance(wiring, outcome, frontier) {
+        if let Err(missing) = planner.advance(plan, outcome, frontier) {
             return Err(Broken::new(engine.no_edge(&missing)));
         }
     }

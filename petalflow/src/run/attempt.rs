@@ -47,7 +47,7 @@ pub(crate) async fn attempts<F: Flow>(
             Err(failure) => failure,
         };
         // A panic is a defect, not a passing fault: it is not tried again.
-        let policy = &scope.shared.wiring.policies[scope.node as usize];
+        let policy = &scope.shared.plan.policies[scope.node as usize];
         let wait = if failure.kind() == FailureKind::Panic {
             None
         } else {
@@ -78,7 +78,7 @@ async fn attempt<F: Flow>(
     state: &F::State,
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
-    let policy = &scope.shared.wiring.policies[scope.node as usize];
+    let policy = &scope.shared.plan.policies[scope.node as usize];
     let (timeout, idle) = (policy.timeout, policy.idle);
     scope.pulse = idle.map(|_| Pulse::new().into());
     let pulse = scope.pulse.clone();

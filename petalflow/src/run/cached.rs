@@ -37,14 +37,14 @@ struct PlaceOf<S: State> {
 /// The place of a task. `None` where its node is not cached, the run has no cache, or something that the node depends on
 /// cannot be stored.
 pub(crate) fn find<S: State>(flow: &str, scope: &Scope, state: &S) -> Option<Box<dyn Place<S>>> {
-    let wiring = &scope.shared.wiring;
-    let lasts = wiring.policies[scope.node as usize].cache?;
+    let plan = &scope.shared.plan;
+    let lasts = plan.policies[scope.node as usize].cache?;
     let cache = scope.managed().and_then(ManagedValues::get::<CacheOfRun>)?;
     let codec = S::codec()?;
     let mut key = Vec::new();
     part(&mut key, flow.as_bytes());
-    part(&mut key, wiring.stored_name(scope.node).as_bytes());
-    let reads = wiring.reads[scope.node as usize];
+    part(&mut key, plan.stored_name(scope.node).as_bytes());
+    let reads = plan.reads[scope.node as usize];
     if !reads
         .unwrap_or(KeySet::ALL)
         .intersection(untracked::<S>())
@@ -61,9 +61,9 @@ pub(crate) fn find<S: State>(flow: &str, scope: &Scope, state: &S) -> Option<Box
         part(&mut key, &bytes);
     }
     if let Some(delivery) = &scope.delivery
-        && wiring.takes[scope.node as usize]
+        && plan.takes[scope.node as usize]
     {
-        let item = wiring.items[scope.node as usize]?;
+        let item = plan.items[scope.node as usize]?;
         bytes.clear();
         (item.save)(
             delivery,
@@ -76,7 +76,7 @@ pub(crate) fn find<S: State>(flow: &str, scope: &Scope, state: &S) -> Option<Box
     Some(Box::new(PlaceOf {
         cache: Arc::clone(&cache.0),
         codec,
-        program: Program::of::<S>(flow, wiring),
+        program: Program::of::<S>(flow, plan),
         key,
         lasts,
     }))
@@ -89,8 +89,8 @@ impl<S: State> Place<S> for PlaceOf<S> {
                 return false;
             };
             // What an earlier program left may not fit any more: then the node runs.
-            let (wiring, known) = (&scope.shared.wiring, (&self.program, &self.program.outline));
-            match load_finished(&self.codec, known, wiring, scope.node, &bytes) {
+            let (plan, known) = (&scope.shared.plan, (&self.program, &self.program.outline));
+            match load_finished(&self.codec, known, plan, scope.node, &bytes) {
                 Ok(Some(finished)) => {
                     *effects = finished.effects;
                     true
@@ -103,12 +103,12 @@ impl<S: State> Place<S> for PlaceOf<S> {
     fn keep<'a>(&'a self, scope: &'a Scope, effects: &'a Effects<S>) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let lost = effects.update.written().intersection(untracked::<S>());
-            let wiring = &scope.shared.wiring;
+            let plan = &scope.shared.plan;
             if lost.is_empty()
                 && let Ok(bytes) = save_finished(
                     &self.codec,
                     &self.program,
-                    wiring,
+                    plan,
                     scope.node,
                     effects,
                     &JobEnd::Done,

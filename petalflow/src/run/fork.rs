@@ -109,7 +109,7 @@ where
         let overwritten = self.prepare(engine)?;
         if L::STORED {
             // Whatever can be refused is, before the state moves on: it would be stored with the tasks that led to it.
-            self.plan(engine, planner, frontier)?;
+            self.advance(engine, planner, frontier)?;
             let updates = self.ended.iter().map(|job| &job.effects.update);
             ledger.absorb(updates, overwritten)?;
             self.commit(engine, overwritten);
@@ -118,7 +118,7 @@ where
                 .await?;
         } else {
             self.commit(engine, overwritten);
-            self.plan(engine, planner, frontier)?;
+            self.advance(engine, planner, frontier)?;
         }
         engine.tell(|| crate::EventKind::SuperstepFinished);
         engine.tell_values();
@@ -181,7 +181,7 @@ where
                 Ok(()) => JobEnd::Done,
                 Err(failure) => survive(
                     engine.extras.as_deref(),
-                    engine.wiring(),
+                    engine.plan(),
                     &job.scope,
                     failure,
                     &mut job.effects,
@@ -215,7 +215,7 @@ where
     }
 
     /// Plans the next frontier.
-    fn plan(
+    fn advance(
         &self,
         engine: &Engine<F>,
         planner: &mut Planner,
@@ -225,7 +225,7 @@ where
             .ended
             .iter()
             .map(|job| (job.scope.node, job.end.outcome(&job.effects)));
-        let planned = planner.advance(engine.wiring(), outcomes, frontier);
+        let planned = planner.advance(engine.plan(), outcomes, frontier);
         planned.map_err(|missing| Broken::new(engine.no_edge(&missing)))
     }
 
@@ -279,7 +279,7 @@ pub(super) async fn run_job<F: Flow, L: Ledger<F>>(
     let busy = extras
         .as_ref()
         .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
-    let result = if busy || !scope.shared.wiring.policies[scope.node as usize].is_none() {
+    let result = if busy || !scope.shared.plan.policies[scope.node as usize].is_none() {
         let extras = extras.clone().unwrap_or_default();
         let shared = Arc::clone(&scope.shared);
         let attempts: BoxFuture<'_, _> =

@@ -8,8 +8,8 @@ use std::task::Poll;
 use super::CancelToken;
 use super::drive::Engine;
 use super::guard::{Failure, Stop, poll_caught, poll_watch};
-use crate::flow::{Step, Wiring};
-use crate::node::{Chosen, Effects, Scope};
+use crate::flow::{ExecutionPlan, Step};
+use crate::node::{Effects, RouteChoice, Scope};
 use crate::superstep::commit_one;
 use crate::{Flow, KeySet, State, Update as _, WriteError};
 
@@ -53,7 +53,7 @@ impl Lane {
         if self.pauses(scope) {
             return None;
         }
-        let next = follow(&scope.shared.wiring, scope.node, effects)?;
+        let next = follow(&scope.shared.plan, scope.node, effects)?;
         // So that a panic of a reducer is not taken for one of the node.
         let pause = std::mem::replace(&mut self.pause, 0);
         let result = self.commit(state, effects);
@@ -154,7 +154,7 @@ pub(super) fn lane<F: Flow>(
             if let Err(error) = lane.commit(state, effects) {
                 return LaneEnd::Refused(node, error);
             }
-            match follow(&scope.shared.wiring, node, effects) {
+            match follow(&scope.shared.plan, node, effects) {
                 Some(next) => node = next,
                 None => return LaneEnd::After(node),
             }
@@ -165,7 +165,7 @@ pub(super) fn lane<F: Flow>(
 /// The quick node that alone follows, if that is so; the choice is then forgotten.
 #[inline]
 pub(super) fn follow<S: State>(
-    wiring: &Wiring,
+    plan: &ExecutionPlan,
     node: u32,
     effects: &mut Effects<S>,
 ) -> Option<u32> {
@@ -173,12 +173,12 @@ pub(super) fn follow<S: State>(
         return None;
     }
     match effects.chosen() {
-        Chosen::Edges => Some(wiring.straight[node as usize]).filter(|next| *next != u32::MAX),
-        Chosen::One(route) => {
-            let next = wiring.lone(wiring.ways[node as usize].routes.get(route as usize)?)?;
+        RouteChoice::Edges => Some(plan.straight[node as usize]).filter(|next| *next != u32::MAX),
+        RouteChoice::One(route) => {
+            let next = plan.lone(plan.ways[node as usize].routes.get(route as usize)?)?;
             effects.forget_choice();
             Some(next)
         }
-        Chosen::Many => None,
+        RouteChoice::Many => None,
     }
 }

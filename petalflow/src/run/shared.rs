@@ -7,13 +7,13 @@ use std::sync::{Arc, OnceLock};
 use super::CancelToken;
 use super::stored::Desk;
 use crate::event::Listener;
-use crate::flow::Wiring;
+use crate::flow::ExecutionPlan;
 use crate::node::task_id;
 use crate::{ManagedValues, Namespace, TaskId};
 
 /// What all tasks of a run share.
 pub(crate) struct Shared {
-    pub(crate) wiring: Arc<Wiring>,
+    pub(crate) plan: Arc<ExecutionPlan>,
     pub(crate) managed: Option<Arc<ManagedValues>>,
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) listener: Option<Arc<dyn Listener>>,
@@ -59,7 +59,7 @@ impl Shared {
             self.thread(),
             self.namespace.as_str(),
             origin,
-            self.wiring.stored_name(node),
+            self.plan.stored_name(node),
             send,
         )
     }

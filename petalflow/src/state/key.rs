@@ -1,7 +1,7 @@
 //! Typed keys: what a node returns to write one.
 
 use super::{KeySet, State};
-use crate::node::{Chooses, Effects, Output, Written};
+use crate::node::{Effects, Output, Routing, WriteOutput};
 
 /// A typed state key: the newtype that [`#[state]`](macro@crate::state) makes for a field, named state + key.
 ///
@@ -21,7 +21,7 @@ use crate::node::{Chooses, Effects, Output, Written};
 /// }
 /// assert_eq!(name_of::<EssayTopic>(), "topic");
 /// ```
-pub trait Key: Written<Self::State> + Send + 'static {
+pub trait Key: WriteOutput<Self::State> + Send + 'static {
     /// The state that has the key.
     type State: State;
     /// The type of the key's value.
@@ -81,9 +81,9 @@ pub trait Key: Written<Self::State> + Send + 'static {
 pub struct Overwrite<K>(pub K);
 
 impl<S: State, K: Key<State = S>> Output<S> for Overwrite<K> {
-    const MAY: KeySet = KeySet::of(K::INDEX);
-    const MUST: KeySet = KeySet::of(K::INDEX);
-    type Then = ();
+    const MAY_WRITE: KeySet = KeySet::of(K::INDEX);
+    const MUST_WRITE: KeySet = KeySet::of(K::INDEX);
+    type Routing = ();
 
     #[inline]
     fn apply(self, effects: &mut Effects<S>) -> crate::Result<()> {
@@ -91,9 +91,9 @@ impl<S: State, K: Key<State = S>> Output<S> for Overwrite<K> {
     }
 }
 
-impl<S: State, K: Key<State = S>> Written<S> for Overwrite<K> {}
+impl<S: State, K: Key<State = S>> WriteOutput<S> for Overwrite<K> {}
 
 const _: () = {
     // `()` chooses nothing; keys rely on it.
-    assert!(<() as Chooses>::NAMES.is_empty());
+    assert!(<() as Routing>::NAMES.is_empty());
 };

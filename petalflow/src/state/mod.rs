@@ -15,7 +15,7 @@ pub use copies::{CopyProbe, NoCopy};
 pub use key::{Key, Overwrite};
 pub use messages::{Message, Remove};
 pub use petalflow_graph::KeySet;
-pub use storage::{Durable, Keeps, Volatile};
+pub use storage::{CanStore, Durable, Volatile};
 pub use update::{Update, WriteError};
 pub use write::{Write, Writes};
 
@@ -52,9 +52,9 @@ pub trait State: Sized + Send + Sync + 'static {
     /// The keys in declaration order.
     const KEYS: &'static [KeyMeta];
     /// The keys whose value is gone after one superstep.
-    const EPHEMERAL: KeySet = KeyMeta::set(Self::KEYS, Trait::Ephemeral);
+    const EPHEMERAL: KeySet = KeyMeta::set(Self::KEYS, KeyFlag::Ephemeral);
     /// The keys of which a superstep takes one write at most.
-    const EXCLUSIVE: KeySet = KeyMeta::set(Self::KEYS, Trait::Exclusive);
+    const EXCLUSIVE: KeySet = KeyMeta::set(Self::KEYS, KeyFlag::Exclusive);
 
     /// The state before the first superstep, and which keys have a value then. Input folds like any write, except that a
     /// `replace` key takes it as it is and so needs no `Default`.
@@ -99,7 +99,7 @@ pub trait State: Sized + Send + Sync + 'static {
 /// What is known of one key while the program compiles.
 ///
 /// ```
-/// use petalflow::{KeyMeta, Trait, prelude::*};
+/// use petalflow::{KeyMeta, KeyFlag, prelude::*};
 ///
 /// #[state]
 /// struct Essay {
@@ -110,7 +110,7 @@ pub trait State: Sized + Send + Sync + 'static {
 /// }
 ///
 /// let [topic, notes] = Essay::KEYS else { unreachable!() };
-/// assert!(topic.has(Trait::Input) && topic.has(Trait::Exclusive));
+/// assert!(topic.has(KeyFlag::Input) && topic.has(KeyFlag::Exclusive));
 /// assert_eq!((notes.name, notes.id, notes.reducer), ("notes", "remarks", "append"));
 /// assert!(KeyMeta::named(Essay::KEYS, &["notes"]).contains(1));
 /// ```
@@ -133,7 +133,7 @@ pub struct KeyMeta {
 /// A yes-or-no property of a key.
 ///
 /// ```
-/// use petalflow::{KeyMeta, Trait, prelude::*};
+/// use petalflow::{KeyMeta, KeyFlag, prelude::*};
 ///
 /// #[state]
 /// struct Essay {
@@ -143,12 +143,12 @@ pub struct KeyMeta {
 ///     scratch: String,
 /// }
 ///
-/// assert!(KeyMeta::set(Essay::KEYS, Trait::Turn).contains(0));
-/// assert!(Essay::KEYS[1].has(Trait::Untracked));
+/// assert!(KeyMeta::set(Essay::KEYS, KeyFlag::Turn).contains(0));
+/// assert!(Essay::KEYS[1].has(KeyFlag::Untracked));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
-pub enum Trait {
+pub enum KeyFlag {
     /// Two writers in one superstep would lose a value (`replace`).
     Exclusive = 1,
     /// Has a value before any node has run: `input`, `default`, or a reducer that folds from the default.
@@ -170,7 +170,7 @@ pub enum Trait {
 }
 
 impl KeyMeta {
-    /// A key of this name and reducer without any [`Trait`].
+    /// A key of this name and reducer without any [`KeyFlag`].
     #[inline]
     pub const fn new(name: &'static str, reducer: &'static str) -> Self {
         KeyMeta {
@@ -186,7 +186,7 @@ impl KeyMeta {
     /// The same key with one more trait.
     #[must_use]
     #[inline]
-    pub const fn with(mut self, property: Trait) -> Self {
+    pub const fn with(mut self, property: KeyFlag) -> Self {
         self.traits |= property as u16;
         self
     }
@@ -210,18 +210,18 @@ impl KeyMeta {
     /// Whether its writes are stored rather than its value: what they fold to is as good as known, and small beside it.
     pub(crate) fn is_delta(&self) -> bool {
         // What is gone after one superstep does not add up.
-        by_writes(self.reducer) && !self.has(Trait::Ephemeral)
+        by_writes(self.reducer) && !self.has(KeyFlag::Ephemeral)
     }
 
     /// Whether the key has the property.
     #[inline]
-    pub const fn has(&self, property: Trait) -> bool {
+    pub const fn has(&self, property: KeyFlag) -> bool {
         self.traits & property as u16 != 0
     }
 
     /// All keys that have the property.
     #[inline]
-    pub const fn set(keys: &[KeyMeta], property: Trait) -> KeySet {
+    pub const fn set(keys: &[KeyMeta], property: KeyFlag) -> KeySet {
         let mut set = KeySet::NONE;
         let mut key = 0;
         while key < keys.len() {

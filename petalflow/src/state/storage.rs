@@ -55,9 +55,9 @@ pub enum Volatile {}
 /// Says that a state of this storage can hold a `T`, as a key's value or as what an edge delivers.
 ///
 /// ```
-/// use petalflow::{Durable, Keeps, Volatile};
+/// use petalflow::{Durable, CanStore, Volatile};
 ///
-/// fn kept<S: Keeps<T>, T>(_: &T) -> bool {
+/// fn kept<S: CanStore<T>, T>(_: &T) -> bool {
 ///     true
 /// }
 ///
@@ -72,10 +72,10 @@ pub enum Volatile {}
     label = "needs `Clone`, `Serialize` and `Deserialize`",
     note = "derive `Clone, serde::Serialize, serde::Deserialize` for it, or mark the state `#[state(volatile)]`"
 )]
-pub trait Keeps<T> {}
+pub trait CanStore<T> {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Clone + Serialize + DeserializeOwned + Send + Sync + 'static> Keeps<T> for Durable {}
+impl<T: Clone + Serialize + DeserializeOwned + Send + Sync + 'static> CanStore<T> for Durable {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Clone + Send + Sync + 'static> Keeps<T> for Volatile {}
+impl<T: Clone + Send + Sync + 'static> CanStore<T> for Volatile {}

@@ -1,6 +1,6 @@
 //! What is active, and what waits.
 
-use crate::flow::Wiring;
+use crate::flow::ExecutionPlan;
 use crate::node::Delivery;
 
 /// One run of one node in one superstep.
@@ -41,13 +41,13 @@ struct Join {
 }
 
 impl Joins {
-    pub(crate) fn new(wiring: &Wiring) -> Self {
+    pub(crate) fn new(plan: &ExecutionPlan) -> Self {
         let join = |sides: u32| Join {
             arrived: vec![false; sides as usize],
             missing: sides,
             fired: 0,
         };
-        Joins(wiring.joins.iter().map(|ways| join(ways.sides)).collect())
+        Joins(plan.joins.iter().map(|ways| join(ways.sides)).collect())
     }
 
     /// Marks a side as arrived; true when it was the last, and then the join is empty again. Whatever else arrives in that

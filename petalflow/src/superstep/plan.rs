@@ -4,15 +4,15 @@ use petalflow_graph::index;
 
 use super::{Joins, Task};
 use crate::State;
-use crate::flow::{Hop, Wiring};
-use crate::node::{Chosen, Delivery, Effects};
+use crate::flow::{ExecutionPlan, Hop};
+use crate::node::{Delivery, Effects, RouteChoice};
 
 /// How a task ended, as far as the next superstep is concerned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outcome<'a> {
     /// It ran; its choice and what it sends.
     Done {
-        chosen: Chosen,
+        chosen: RouteChoice,
         routes: &'a [u32],
         sends: &'a [(Option<u32>, Delivery)],
     },
@@ -57,12 +57,12 @@ pub(crate) struct Planner {
 }
 
 impl Planner {
-    pub(crate) fn new(wiring: &Wiring) -> Self {
+    pub(crate) fn new(plan: &ExecutionPlan) -> Self {
         Planner {
-            activated: vec![0; wiring.ways.len()],
-            skipped: vec![0; wiring.ways.len()],
+            activated: vec![0; plan.ways.len()],
+            skipped: vec![0; plan.ways.len()],
             round: 0,
-            joins: Joins::new(wiring),
+            joins: Joins::new(plan),
             deferred: Vec::new(),
             next: Vec::new(),
             empty: Vec::new(),
@@ -96,42 +96,47 @@ impl Planner {
     }
 
     /// The frontier of the first superstep.
-    pub(crate) fn start(&mut self, wiring: &Wiring, frontier: &mut Vec<Task>) {
+    pub(crate) fn start(&mut self, plan: &ExecutionPlan, frontier: &mut Vec<Task>) {
         self.round += 1;
-        for hop in &wiring.entry {
-            self.take(wiring, *hop, None);
+        for hop in &plan.entry {
+            self.take(plan, *hop, None);
         }
-        self.finish(wiring, frontier);
+        self.finish(plan, frontier);
     }
 
     /// The frontier after these outcomes, which come in the order of their tasks: by the node's place, then send index.
     pub(crate) fn advance<'a>(
         &mut self,
-        wiring: &Wiring,
+        plan: &ExecutionPlan,
         outcomes: impl Iterator<Item = (u32, Outcome<'a>)>,
         frontier: &mut Vec<Task>,
     ) -> Result<(), NoEdge> {
         self.round += 1;
         for (node, outcome) in outcomes {
-            self.follow(wiring, node, outcome)?;
+            self.follow(plan, node, outcome)?;
         }
-        self.finish(wiring, frontier);
+        self.finish(plan, frontier);
         Ok(())
     }
 
-    fn follow(&mut self, wiring: &Wiring, node: u32, outcome: Outcome<'_>) -> Result<(), NoEdge> {
-        let ways = &wiring.ways[node as usize];
+    fn follow(
+        &mut self,
+        plan: &ExecutionPlan,
+        node: u32,
+        outcome: Outcome<'_>,
+    ) -> Result<(), NoEdge> {
+        let ways = &plan.ways[node as usize];
         match outcome {
             // Most tasks send nothing and leave by their edges.
             Outcome::Done {
-                chosen: Chosen::Edges,
+                chosen: RouteChoice::Edges,
                 sends: [],
                 ..
             }
             | Outcome::Ignored => ways
                 .plain
                 .iter()
-                .for_each(|hop| self.take(wiring, *hop, None)),
+                .for_each(|hop| self.take(plan, *hop, None)),
             Outcome::Done {
                 chosen,
                 routes,
@@ -150,31 +155,31 @@ impl Planner {
                         .filter(|hops| !hops.is_empty())
                         .ok_or(NoEdge { node, route })?;
                     hops.iter()
-                        .for_each(|hop| planner.take(wiring, *hop, sent(Some(route))));
+                        .for_each(|hop| planner.take(plan, *hop, sent(Some(route))));
                     Ok(())
                 };
                 match chosen {
-                    Chosen::Edges => ways
+                    RouteChoice::Edges => ways
                         .plain
                         .iter()
-                        .for_each(|hop| self.take(wiring, *hop, sent(None))),
-                    Chosen::One(route) => take_route(self, route)?,
-                    Chosen::Many => routes
+                        .for_each(|hop| self.take(plan, *hop, sent(None))),
+                    RouteChoice::One(route) => take_route(self, route)?,
+                    RouteChoice::Many => routes
                         .iter()
                         .try_for_each(|route| take_route(self, *route))?,
                 }
             }
-            Outcome::Caught { to, failure } => self.take(wiring, Hop::Node(to), Some(failure)),
+            Outcome::Caught { to, failure } => self.take(plan, Hop::Node(to), Some(failure)),
         }
         Ok(())
     }
 
     /// Takes one edge.
     #[inline]
-    fn take(&mut self, wiring: &Wiring, hop: Hop, delivery: Option<&Delivery>) {
+    fn take(&mut self, plan: &ExecutionPlan, hop: Hop, delivery: Option<&Delivery>) {
         match (hop, delivery) {
             (Hop::End, _) => {}
-            (Hop::Node(node), Some(delivery)) if wiring.takes[node as usize] => {
+            (Hop::Node(node), Some(delivery)) if plan.takes[node as usize] => {
                 self.send(node, None, delivery);
             }
             (Hop::Node(node), _) => {
@@ -189,7 +194,7 @@ impl Planner {
             (Hop::Each(node), _) => self.empty.push(node),
             (Hop::Join { join, side }, _) => {
                 if self.joins.arrive(join, side, self.round) {
-                    self.leave(wiring, join);
+                    self.leave(plan, join);
                 }
             }
         }
@@ -197,9 +202,9 @@ impl Planner {
 
     /// All sides of a join have arrived.
     #[inline(never)]
-    fn leave(&mut self, wiring: &Wiring, join: u32) {
-        let hops = &wiring.joins[join as usize].out;
-        hops.iter().for_each(|hop| self.take(wiring, *hop, None));
+    fn leave(&mut self, plan: &ExecutionPlan, join: u32) {
+        let hops = &plan.joins[join as usize].out;
+        hops.iter().for_each(|hop| self.take(plan, *hop, None));
     }
 
     fn send(&mut self, node: u32, item: Option<u32>, delivery: &Delivery) {
@@ -213,7 +218,7 @@ impl Planner {
     }
 
     /// Completes the round: batches without items, deferred nodes, order.
-    fn finish(&mut self, wiring: &Wiring, frontier: &mut Vec<Task>) {
+    fn finish(&mut self, plan: &ExecutionPlan, frontier: &mut Vec<Task>) {
         // A batch without items is done at once, so the edges out of its target fire; those may be empty batches again.
         while let Some(node) = self.empty.pop() {
             let place = node as usize;
@@ -221,15 +226,15 @@ impl Planner {
             let waits = self.deferred.iter().any(|task| task.node == node);
             if !waits && self.activated[place] != self.round && self.skipped[place] != self.round {
                 self.skipped[place] = self.round;
-                wiring.ways[place]
+                plan.ways[place]
                     .plain
                     .iter()
-                    .for_each(|hop| self.take(wiring, *hop, None));
+                    .for_each(|hop| self.take(plan, *hop, None));
             }
         }
         // What was deferred by an older program waits all the same.
-        if wiring.defers || !self.deferred.is_empty() {
-            let deferred = |task: &Task| wiring.ways[task.node as usize].deferred;
+        if plan.defers || !self.deferred.is_empty() {
+            let deferred = |task: &Task| plan.ways[task.node as usize].deferred;
             for task in self.next.extract_if(.., |task| deferred(task)) {
                 if task.send.is_some()
                     || !self

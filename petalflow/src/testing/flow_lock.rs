@@ -78,7 +78,7 @@ where
     S: State<Storage = Durable>,
 {
     let flow = flow.flow();
-    let program = Program::of::<S>(flow.stored_name(), &flow.wiring());
+    let program = Program::of::<S>(flow.stored_name(), &flow.plan());
     let state = S::NAME;
     let locked = Locked::new(state, program.version, program.outline);
     let write = std::env::var_os("PETALFLOW_LOCK").is_some_and(|value| value == "write");

@@ -7,7 +7,7 @@ use crate::{BoxError, State};
 ///
 /// ```
 /// use petalflow::thread::Edit;
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Chat { #[key(input, append)] lines: Vec<String> }
@@ -16,7 +16,7 @@ use crate::{BoxError, State};
 /// # flow!(Talk(Chat) { reply });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
 /// # thread.run(vec!["hello".to_string()]).await?.finished()?;
 /// thread.update(Edit::new(ChatLines(vec!["by hand".into()]))).await?;
 /// let snapshot = thread.state().await?.expect("it has run");

@@ -11,7 +11,7 @@ use crate::interrupt::{AnswerError, Interrupt, open};
 ///
 /// ```
 /// use petalflow::thread::ThreadError;
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Chat { #[key(input, append)] lines: Vec<String> }
@@ -20,7 +20,7 @@ use crate::interrupt::{AnswerError, Interrupt, open};
 /// # flow!(Talk(Chat) { reply });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
 /// # thread.run(vec!["hello".to_string()]).await?.finished()?;
 /// let error = thread.at(7).await.err().expect("there is none");
 /// assert!(matches!(error, ThreadError::UnknownCheckpoint { checkpoint: 7, .. }));

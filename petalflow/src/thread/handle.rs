@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    CheckpointInfo, Edit, HistoryQuery, Keep, Outcome, Snapshot, ThreadError, ThreadRun, Threads,
+    CheckpointInfo, Edit, HistoryQuery, Outcome, Retention, Snapshot, ThreadError, ThreadRun,
+    Threads,
 };
 use crate::checkpoint::{Address, Archive, Record};
 use crate::interrupt::{AnswerError, Ask, Resume};
@@ -14,7 +15,7 @@ use crate::{Flow, Namespace, Run, RunError, State};
 /// One thread of a flow: what runs on it is remembered. Clones are handles to the same thread.
 ///
 /// ```
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Chat { #[key(input, append)] lines: Vec<String> }
@@ -23,7 +24,7 @@ use crate::{Flow, Namespace, Run, RunError, State};
 /// # flow!(Talk(Chat) { reply });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
 /// thread.run(vec!["hello".to_string()]).await?.finished()?;
 /// let snapshot = thread.state().await?.expect("it has run");
 /// assert_eq!(snapshot.state.lines, ["hello", "1 so far"]);
@@ -187,7 +188,7 @@ impl<F: Flow> Thread<F> {
         /// How many are read at once.
         const PAGE: usize = 100;
         let archive = self.checked()?;
-        let wiring = self.threads.flow.wiring();
+        let plan = self.threads.flow.plan();
         let limit = query.limit.unwrap_or(usize::MAX);
         let mut infos = Vec::new();
         let mut before = query.before;
@@ -199,7 +200,7 @@ impl<F: Flow> Thread<F> {
                 let record = Record::decode(&checkpoint.bytes).map_err(ThreadError::value(
                     format!("checkpoint {} of thread `{}`", checkpoint.seq, self.id),
                 ))?;
-                let info = CheckpointInfo::of(checkpoint, &record, &wiring);
+                let info = CheckpointInfo::of(checkpoint, &record, &plan);
                 if query.covers(&info) && infos.len() < limit {
                     infos.push(info);
                 }
@@ -335,7 +336,7 @@ impl<F: Flow> Thread<F> {
     /// # Cancel safety
     ///
     /// Dropping the future leaves every checkpoint that is kept, and may leave some that are not.
-    pub async fn prune(&self, keep: Keep) -> Result<(), ThreadError> {
+    pub async fn prune(&self, keep: Retention) -> Result<(), ThreadError> {
         let archive = self.checked()?;
         let _claim = self.claim(&archive).await?;
         stored::prune(&archive, keep).await

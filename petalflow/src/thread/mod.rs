@@ -9,7 +9,7 @@
 //! returned is never applied twice and never in part. What a crash can cost beyond that is said at [`Durability`].
 //!
 //! ```
-//! use petalflow::checkpoint::MemoryStore;
+//! use petalflow::checkpoint::InMemoryStore;
 //! use petalflow::prelude::*;
 //!
 //! #[state]
@@ -27,7 +27,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> petalflow::Result<()> {
-//! let store = MemoryStore::new();
+//! let store = InMemoryStore::new();
 //! let thread = Talk::new().store(&store).thread("ann");
 //! thread.run(vec!["hello".to_string()]).await?.finished()?;
 //! let chat = thread.run(vec!["again".to_string()]).await?.finished()?;
@@ -39,8 +39,8 @@
 mod edit;
 mod error;
 mod handle;
-mod keep;
 mod outcome;
+mod retention;
 mod run;
 mod settings;
 mod snapshot;
@@ -50,8 +50,8 @@ pub use edit::Edit;
 pub use error::ThreadError;
 pub use handle::Thread;
 pub(crate) use handle::check_id;
-pub use keep::Keep;
 pub use outcome::{Outcome, Paused};
+pub use retention::Retention;
 pub use run::ThreadRun;
 pub use settings::{Durability, OnBusy};
 pub use snapshot::{CheckpointInfo, HistoryQuery, Snapshot, TaskState};

@@ -9,7 +9,7 @@ use crate::interrupt::{Interrupt, write_all};
 ///
 /// ```
 /// use petalflow::thread::Outcome;
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Post { #[key(input)] text: String }
@@ -18,7 +18,7 @@ use crate::interrupt::{Interrupt, write_all};
 /// # flow!(Publish(Post) { publish; interrupt before publish; });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let paused = thread.run("hello".to_string()).await?;
 /// match paused {
 ///     Outcome::Finished(post) => println!("published: {}", post.text),
@@ -39,7 +39,7 @@ pub enum Outcome<S: State> {
 /// A run that waits for people. As an error, it says for what.
 ///
 /// ```
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Post { #[key(input)] text: String }
@@ -48,7 +48,7 @@ pub enum Outcome<S: State> {
 /// # flow!(Publish(Post) { publish; interrupt before publish; });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let paused = thread.run("hello".to_string()).await?;
 /// let paused = paused.finished().err().expect("somebody is asked");
 /// assert_eq!(paused.state.text, "hello");

@@ -17,7 +17,7 @@ use crate::{Flow, Run, RunError};
 /// Dropping it stops the run at once, as with [`Run`]; the thread can be resumed from its last checkpoint.
 ///
 /// ```
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Chat { #[key(input, append)] lines: Vec<String> }
@@ -26,7 +26,7 @@ use crate::{Flow, Run, RunError};
 /// # flow!(Talk(Chat) { reply });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
 /// let run = thread.run(vec!["hello".to_string()]);
 /// assert!(thread.state().await?.is_none(), "nothing has happened yet");
 /// let chat = run.await?.finished()?;
@@ -57,7 +57,7 @@ impl<F: Flow> ThreadRun<F> {
     /// the run is polled; it changes nothing where nothing waits, and nothing for [`Thread::resume`](crate::thread::Thread::resume).
     ///
     /// ```
-    /// use petalflow::checkpoint::MemoryStore;
+    /// use petalflow::checkpoint::InMemoryStore;
     /// use petalflow::prelude::*;
     ///
     /// #[state]
@@ -75,7 +75,7 @@ impl<F: Flow> ThreadRun<F> {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
-    /// let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+    /// let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
     /// let paused = thread.run("frist".to_string()).await?;
     /// assert_eq!(paused.interrupts().len(), 1);
     ///

@@ -9,7 +9,7 @@ use std::num::NonZeroU64;
 ///
 /// ```
 /// use petalflow::thread::{Durability, HistoryQuery};
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Chat { #[key(input, append)] lines: Vec<String> }
@@ -19,7 +19,7 @@ use std::num::NonZeroU64;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// // One checkpoint at the end, where there would be one for the input and one per superstep.
-/// let threads = Talk::new().store(&MemoryStore::new()).durability(Durability::Exit);
+/// let threads = Talk::new().store(&InMemoryStore::new()).durability(Durability::Exit);
 /// let thread = threads.thread("ann");
 /// thread.run(vec!["hello".to_string()]).await?.finished()?;
 /// assert_eq!(thread.history(HistoryQuery::all()).await?.len(), 1);
@@ -45,7 +45,7 @@ pub enum Durability {
 ///
 /// ```
 /// use petalflow::thread::OnBusy;
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Chat { #[key(input, append)] lines: Vec<String> }
@@ -54,7 +54,7 @@ pub enum Durability {
 /// # flow!(Talk(Chat) { reply });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let threads = Talk::new().store(&MemoryStore::new()).on_busy(OnBusy::Queue);
+/// let threads = Talk::new().store(&InMemoryStore::new()).on_busy(OnBusy::Queue);
 /// let thread = threads.thread("ann");
 /// let (one, other) = tokio::join!(thread.run(vec!["hello".to_string()]), thread.run(vec!["hi".to_string()]));
 /// assert_eq!(one?.state().lines.len() + other?.state().lines.len(), 2 + 4);

@@ -1,14 +1,14 @@
 //! What a checkpoint shows.
 
-use crate::checkpoint::{Cause, Note, Record, StoredCheckpoint};
-use crate::flow::Wiring;
+use crate::checkpoint::{Cause, DecisionRecord, Record, StoredCheckpoint};
+use crate::flow::ExecutionPlan;
 use crate::interrupt::Interrupt;
 use crate::{NodeError, State};
 
 /// A thread at one of its checkpoints.
 ///
 /// ```
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Post { #[key(input)] text: String }
@@ -17,7 +17,7 @@ use crate::{NodeError, State};
 /// # flow!(Publish(Post) { publish; interrupt before publish; });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// let _ = thread.run("hello".to_string()).await?;
 /// let snapshot = thread.state().await?.expect("it has run");
 /// assert_eq!((snapshot.state.text.as_str(), snapshot.info.superstep), ("hello", 0));
@@ -44,7 +44,7 @@ pub struct Snapshot<S: State> {
 /// ```
 /// use petalflow::checkpoint::Cause;
 /// use petalflow::thread::HistoryQuery;
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Chat { #[key(input, append)] lines: Vec<String> }
@@ -53,7 +53,7 @@ pub struct Snapshot<S: State> {
 /// # flow!(Talk(Chat) { reply });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
 /// # thread.run(vec!["hello".to_string()]).await?.finished()?;
 /// // Newest first.
 /// let history = thread.history(HistoryQuery::all()).await?;
@@ -78,7 +78,7 @@ pub struct CheckpointInfo {
     /// The nodes that run next, one per task; none when the run has ended.
     pub next: Vec<String>,
     /// What people decided since the checkpoint before.
-    pub notes: Vec<Note>,
+    pub notes: Vec<DecisionRecord>,
     /// When it was made, in milliseconds since 1970 (UTC).
     pub created_ms: u64,
     /// How many bytes it takes in the store.
@@ -88,7 +88,7 @@ pub struct CheckpointInfo {
 /// A task that runs next.
 ///
 /// ```
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Post { #[key(input)] text: String }
@@ -97,7 +97,7 @@ pub struct CheckpointInfo {
 /// # flow!(Publish(Post) { publish; interrupt before publish; });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let _ = thread.run("hello".to_string()).await?;
 /// let snapshot = thread.state().await?.expect("it has run");
 /// let task = &snapshot.tasks[0];
@@ -128,7 +128,7 @@ impl<S: State> Snapshot<S> {
 impl CheckpointInfo {
     /// With the nodes as the program calls them that reads it.
     #[inline]
-    pub(crate) fn of(stored: &StoredCheckpoint, record: &Record, wiring: &Wiring) -> Self {
+    pub(crate) fn of(stored: &StoredCheckpoint, record: &Record, plan: &ExecutionPlan) -> Self {
         let header = &record.header;
         CheckpointInfo {
             checkpoint: stored.seq,
@@ -139,7 +139,7 @@ impl CheckpointInfo {
             next: header
                 .frontier
                 .iter()
-                .map(|task| wiring.known_as(&task.node).into())
+                .map(|task| plan.known_as(&task.node).into())
                 .collect(),
             notes: header.notes.clone(),
             created_ms: stored.created_ms,
@@ -153,7 +153,7 @@ impl CheckpointInfo {
 /// ```
 /// use petalflow::checkpoint::Cause;
 /// use petalflow::thread::HistoryQuery;
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Chat { #[key(input, append)] lines: Vec<String> }
@@ -162,7 +162,7 @@ impl CheckpointInfo {
 /// # flow!(Talk(Chat) { reply });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
 /// # thread.run(vec!["hello".to_string()]).await?.finished()?;
 /// let begun = thread.history(HistoryQuery::all().cause(Cause::Input).limit(10)).await?;
 /// assert_eq!((begun.len(), begun[0].turn), (1, 1));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Durability, Keep, OnBusy, Thread, ThreadError};
+use super::{Durability, OnBusy, Retention, Thread, ThreadError};
 use crate::Flow;
 use crate::checkpoint::{Protection, Store, ThreadInfo, ThreadQuery};
 use crate::run::Settings;
@@ -12,7 +12,7 @@ use crate::run::Settings;
 /// ```
 /// use petalflow::checkpoint::ThreadQuery;
 /// use petalflow::thread::Durability;
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Chat { #[key(input, append)] lines: Vec<String> }
@@ -21,7 +21,7 @@ use crate::run::Settings;
 /// # flow!(Talk(Chat) { reply });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let threads = Talk::new().store(&MemoryStore::new()).durability(Durability::Async);
+/// let threads = Talk::new().store(&InMemoryStore::new()).durability(Durability::Async);
 /// for person in ["ann", "bob"] {
 ///     threads.thread(person).run(vec!["hello".to_string()]).await?.finished()?;
 /// }
@@ -38,7 +38,7 @@ pub struct Threads<F: Flow> {
     pub(super) protection: Option<Arc<dyn Protection>>,
     pub(super) durability: Durability,
     pub(super) on_busy: OnBusy,
-    pub(super) keep: Keep,
+    pub(super) keep: Retention,
 }
 
 impl<F: Flow> Clone for Threads<F> {
@@ -75,7 +75,7 @@ impl<F: Flow> Threads<F> {
             protection: None,
             durability: Durability::default(),
             on_busy: OnBusy::default(),
-            keep: Keep::ALL,
+            keep: Retention::ALL,
         }
     }
 
@@ -98,7 +98,7 @@ impl<F: Flow> Threads<F> {
     }
 
     /// How much of a thread's past is kept when one of its runs has ended; all of it unless set.
-    pub fn keep(mut self, keep: Keep) -> Self {
+    pub fn keep(mut self, keep: Retention) -> Self {
         self.keep = keep;
         self
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use petalflow::EventKind;
 use petalflow::agent::Agent;
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::llm::{ChatMessage, LlmError, LlmErrorKind, Reply, ScriptedModel};
 use petalflow::nodes::Model;
 use petalflow::prebuilt::{
@@ -100,7 +100,7 @@ async fn react_goes_on_where_a_crash_left_it() {
         down.into(),
         "5.".into(),
     ]));
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let launch = ThinkAndAct::new()
         .manage(Model::new(Arc::clone(&model)))
         .manage(tools![count]);

@@ -1,6 +1,6 @@
 //! Where a run stops for people: `interrupt before`, `interrupt after`.
 
-use petalflow::checkpoint::{Cause, MemoryStore};
+use petalflow::checkpoint::{Cause, InMemoryStore};
 use petalflow::interrupt::{Approval, InterruptKind, Resume};
 use petalflow::prelude::*;
 use petalflow::thread::{HistoryQuery, Outcome, Thread};
@@ -51,7 +51,7 @@ async fn end<F: Flow>(thread: &Thread<F>, with: impl Into<Resume<F::State>>) -> 
 async fn c71_g065_g067_after_a_node_its_writes_are_kept_and_it_is_not_run_again() {
     // agentmesh runs the node again when the run is resumed.
     both!(After, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list(["0"])).await.unwrap();
         assert_eq!(waits(&outcome), [("a".into(), InterruptKind::After)]);
         assert_eq!(outcome.state().xs, ["0", "a"]);
@@ -68,7 +68,7 @@ async fn c71_g065_g067_after_a_node_its_writes_are_kept_and_it_is_not_run_again(
 #[tokio::test]
 async fn c71_g064_g066_before_a_node_it_has_not_run_and_an_approval_runs_it() {
     both!(Before, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list(["abc"])).await.unwrap();
         assert_eq!(waits(&outcome), [("node1".into(), InterruptKind::Before)]);
         assert_eq!(outcome.state().xs, ["abc"]);
@@ -89,7 +89,7 @@ async fn c71_g064_g066_before_a_node_it_has_not_run_and_an_approval_runs_it() {
 async fn c71_going_elsewhere_at_a_stop_is_going_there_instead() {
     // In LangGraph the node that waits runs as well: "abc|node-1|node-2|node-2".
     both!(Before, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list(["abc"])).await.unwrap();
         let log = end(&thread, Resume::new().goto("node2")).await;
         assert_eq!(log.xs, ["abc", "node2"]);
@@ -101,7 +101,7 @@ async fn c71_going_elsewhere_at_a_stop_is_going_there_instead() {
 async fn g068_a_rejection_stops_and_says_who_and_why() {
     // agentmesh looks only whether there is an approval, so a rejected one proceeds.
     both!(BeforeLast, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let reject = Approval::reject().by("ann").because("not like this");
         let error = thread.resume(reject).await.unwrap_err();
@@ -136,7 +136,7 @@ async fn g068_a_rejection_stops_and_says_who_and_why() {
 #[tokio::test]
 async fn g068_an_edit_is_applied_before_the_run_goes_on() {
     both!(BeforeLast, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let edit = Approval::edit(LogXs(list(["edited"]))).by("ann");
         let log = end(&thread, edit).await;
@@ -149,7 +149,7 @@ async fn g068_an_edit_is_applied_before_the_run_goes_on() {
 #[tokio::test]
 async fn an_edit_after_a_node_folds_into_what_it_wrote() {
     both!(After, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let edit = Approval::edit(Overwrite(LogXs(list(["mine"]))));
         let log = end(&thread, edit).await;
@@ -161,7 +161,7 @@ async fn an_edit_after_a_node_folds_into_what_it_wrote() {
 #[tokio::test]
 async fn a_skipped_node_does_not_run_and_its_edges_fire() {
     both!(Before, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let log = end(&thread, Approval::skip().by("bob")).await;
         assert_eq!(log.xs, ["node2"]);
@@ -187,7 +187,7 @@ twin!(Choice(Log) { chooses -> a | b; interrupt before chooses; } nodes: chooses
 #[tokio::test]
 async fn a_node_that_chooses_cannot_be_skipped() {
     both!(Choice, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let error = thread.resume(Approval::skip()).await.unwrap_err();
         assert!(error.to_string().contains("use `Resume::goto`"), "{error}");
@@ -232,7 +232,7 @@ twin! {
 #[tokio::test]
 async fn g069_a_guard_decides_whether_the_run_stops_and_its_error_fails_the_run() {
     both!(Guarded, |launch| {
-        let threads = launch.store(&MemoryStore::new());
+        let threads = launch.store(&InMemoryStore::new());
         let short = threads
             .thread("short")
             .run("short".to_string())
@@ -271,7 +271,7 @@ async fn g069_a_guard_decides_whether_the_run_stops_and_its_error_fails_the_run(
 #[tokio::test]
 async fn g070_a_value_and_an_approval_in_one_call() {
     both!(Guarded, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run("long enough".to_string()).await.unwrap();
         let resume = Resume::new()
             .update(PostText("much too long".into()))
@@ -296,7 +296,7 @@ twin! {
 async fn g071_an_approval_is_for_once() {
     // agentmesh keeps approvals in the state, so the same interrupt never fires again in that run.
     both!(Loop, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let mut outcome = thread.run(list([])).await.unwrap();
         let mut ids = Vec::new();
         for _ in 0..3 {
@@ -321,7 +321,7 @@ twin! {
 async fn g072_two_that_stop_in_one_superstep_are_both_asked_and_both_kept() {
     // agentmesh keeps the last of them.
     both!(Two, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list([])).await.unwrap();
         assert_eq!(
             waits(&outcome),
@@ -359,7 +359,7 @@ async fn g072_two_that_stop_in_one_superstep_are_both_asked_and_both_kept() {
 #[tokio::test]
 async fn a_decision_on_what_does_not_wait_is_refused_and_changes_nothing() {
     both!(BeforeLast, |launch| {
-        let threads = launch.store(&MemoryStore::new());
+        let threads = launch.store(&InMemoryStore::new());
         let other = threads
             .thread("other")
             .run(list([]))
@@ -414,7 +414,7 @@ twin! {
 #[tokio::test]
 async fn a_flow_inside_another_stops_and_is_approved_from_outside() {
     both!(Nest, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list([])).await.unwrap();
         let interrupt = &outcome.interrupts()[0];
         assert_eq!((&*interrupt.namespace, &*interrupt.node), ("inner", "b"));
@@ -445,7 +445,7 @@ twin! {
 #[tokio::test]
 async fn a_node_that_chooses_cannot_be_skipped_inside_another_flow_either() {
     both!(NestChoice, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let error = thread.resume(Approval::skip()).await.unwrap_err();
         assert!(

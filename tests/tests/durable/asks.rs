@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::{Answer, Ask, Expiry, Interrupt, InterruptKind};
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Outcome, ThreadError, Threads};
@@ -48,7 +48,7 @@ twin!(Twice(Texts) { twice } nodes: twice);
 #[tokio::test]
 async fn c62_a_node_runs_again_from_its_top_and_answers_are_found_by_name() {
     both!(Twice, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let Outcome::Paused(paused) = thread.run(list(["DE"])).await.unwrap() else {
             panic!("asked nothing")
         };
@@ -89,7 +89,7 @@ twin!(Many(Texts) { spread -> each one } nodes: spread, one);
 #[tokio::test]
 async fn c67_c68_several_questions_are_answered_by_id_and_keep_their_order() {
     both!(Many, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list(["a", "b", "c", "d", "e"])).await.unwrap();
         let interrupts = outcome.interrupts().to_vec();
         assert_eq!(interrupts.len(), 5);
@@ -157,7 +157,7 @@ flow!(Nest(Outer) {
 
 #[tokio::test]
 async fn a_flow_inside_another_is_parked_alone_and_goes_on_inside() {
-    let threads: Threads<Nest> = Nest::new().store(&MemoryStore::new());
+    let threads: Threads<Nest> = Nest::new().store(&InMemoryStore::new());
     let thread = threads.thread("t");
     let outcome = thread.run(()).await.unwrap();
     let [interrupt] = outcome.interrupts() else {
@@ -197,7 +197,7 @@ twin!(AskTwice(StepLog) { asks_twice } nodes: asks_twice);
 #[tokio::test]
 async fn c64_nothing_is_written_before_the_node_returns() {
     both!(AskTwice, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let mut outcome = thread.run(()).await.unwrap();
         for _ in 0..2 {
             assert_eq!(outcome.interrupts().len(), 1);
@@ -223,7 +223,7 @@ async fn a_question_waits_whatever_the_durability() {
         both!(Replay, |launch| {
             let trace = Trace::default();
             let launch = launch.manage(trace.clone());
-            let store = MemoryStore::new();
+            let store = InMemoryStore::new();
             for turn in 1..=3 {
                 // A launch of its own each time, as in a process of its own.
                 let thread = || {
@@ -273,7 +273,7 @@ async fn c66_a_new_input_while_somebody_is_asked_is_refused_unless_that_is_meant
         let trace = Trace::default();
         let thread = launch
             .manage(trace.clone())
-            .store(&MemoryStore::new())
+            .store(&InMemoryStore::new())
             .thread("t");
         let outcome = thread.run(list(["0"])).await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1);
@@ -318,7 +318,7 @@ async fn c59_a_question_is_no_failure_that_could_be_caught() {
     both!(Guarded, |launch| {
         let thread = launch
             .manage(Trace::default())
-            .store(&MemoryStore::new())
+            .store(&InMemoryStore::new())
             .thread("t");
         let outcome = thread.run(list([])).await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1);
@@ -352,7 +352,7 @@ async fn c68_questions_inside_five_flows_are_answered_by_id_and_keep_their_order
     let trace = Trace::default();
     let thread = AskMany::new()
         .manage(trace.clone())
-        .store(&MemoryStore::new())
+        .store(&InMemoryStore::new())
         .thread("t");
     let outcome = thread.run(()).await.unwrap();
     let interrupts = outcome.interrupts();
@@ -401,7 +401,7 @@ async fn c74_going_back_before_a_question_asks_it_again() {
         let trace = Trace::default();
         let thread = launch
             .manage(trace.clone())
-            .store(&MemoryStore::new())
+            .store(&InMemoryStore::new())
             .thread("t");
         let first = thread.run(list([])).await.unwrap().interrupts()[0].id;
         thread
@@ -442,7 +442,7 @@ async fn c74_going_back_before_a_question_asks_it_again() {
 async fn c62_the_same_by_id_and_as_events() {
     use futures_util::StreamExt as _;
     both!(Twice, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let mut asked = thread
             .run(list(["DE"]))
             .await
@@ -530,7 +530,7 @@ fn names(interrupts: &[Interrupt]) -> Vec<String> {
 
 /// A question that nobody has answered in time answers itself when the thread is resumed, and what nodes did with that stands.
 async fn answers_itself<F: Flow<State = Texts>>(launch: Launch<F>) -> Texts {
-    let thread = launch.store(&MemoryStore::new()).thread("t");
+    let thread = launch.store(&InMemoryStore::new()).thread("t");
     let outcome = thread.run(list([])).await.unwrap();
     assert_eq!(names(outcome.interrupts()), ["bid", "bid"]);
     let bids = outcome.interrupts().to_vec();
@@ -561,7 +561,7 @@ async fn a_question_that_answered_itself_can_not_be_answered_any_more() {
 #[tokio::test]
 async fn an_answer_counts_until_the_thread_is_resumed_without_it() {
     both!(Auction, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list([])).await.unwrap();
         let [first, _] = outcome.interrupts() else {
             panic!("{outcome:?}")

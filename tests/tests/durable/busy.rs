@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petalflow::RunErrorKind;
-use petalflow::checkpoint::{Claim, MemoryStore, Store};
+use petalflow::checkpoint::{Claim, InMemoryStore, Store};
 use petalflow::prelude::*;
 use petalflow::thread::{OnBusy, ThreadError};
 use tokio::sync::{Notify, Semaphore};
@@ -39,7 +39,7 @@ twin!(Passing(Log) { passes } nodes: passes);
 async fn a_busy_thread_is_refused_unless_told_otherwise() {
     both!(Passing, |launch| {
         let door = Door::shut();
-        let threads = launch.manage(door.clone()).store(&MemoryStore::new());
+        let threads = launch.manage(door.clone()).store(&InMemoryStore::new());
         let first = tokio::spawn(threads.thread("t").run(list(["1"])));
         door.reached.notified().await;
         let error = threads.thread("t").run(list(["2"])).await.unwrap_err();
@@ -63,7 +63,7 @@ async fn a_busy_thread_is_refused_unless_told_otherwise() {
 async fn a_run_may_wait_for_the_one_before() {
     both!(Passing, |launch| {
         let door = Door::shut();
-        let threads = launch.manage(door.clone()).store(&MemoryStore::new());
+        let threads = launch.manage(door.clone()).store(&InMemoryStore::new());
         let threads = threads.on_busy(OnBusy::Queue);
         let first = tokio::spawn(threads.thread("t").run(list(["1"])));
         door.reached.notified().await;
@@ -80,7 +80,7 @@ async fn a_run_may_wait_for_the_one_before() {
 async fn a_run_may_cancel_the_one_before() {
     both!(Passing, |launch| {
         let door = Door::shut();
-        let threads = launch.manage(door.clone()).store(&MemoryStore::new());
+        let threads = launch.manage(door.clone()).store(&InMemoryStore::new());
         let threads = threads.on_busy(OnBusy::Cancel);
         let first = tokio::spawn(threads.thread("t").run(list(["1"])));
         door.reached.notified().await;
@@ -97,7 +97,7 @@ async fn a_run_may_cancel_the_one_before() {
 #[tokio::test]
 async fn a_run_of_another_process_cannot_be_cancelled() {
     both!(Passing, |launch| {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let door = Door::shut();
         door.open.add_permits(1);
         let threads = launch.manage(door).store(&store).on_busy(OnBusy::Cancel);

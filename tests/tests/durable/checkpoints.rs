@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use petalflow::checkpoint::{Address, Cause, MemoryStore, Store as _};
+use petalflow::checkpoint::{Address, Cause, InMemoryStore, Store as _};
 use petalflow::interrupt::Resume;
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Edit, HistoryQuery, ThreadError};
@@ -39,7 +39,7 @@ twin!(Half(Total) { START -> fifty & fails_once; } nodes: fifty, fails_once);
 #[tokio::test]
 async fn c95_g056_g058_what_finished_in_a_broken_superstep_is_pending_until_a_resume_commits_it() {
     both!(Half, |launch| {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let tries = Arc::new(AtomicUsize::new(0));
         let thread = launch.manage_shared(tries).store(&store).thread("t");
         thread.run(1).await.unwrap_err();
@@ -84,7 +84,7 @@ twin!(Five(Log) { a -> b -> c -> d -> e } nodes: a, b, c, d, e);
 #[tokio::test]
 async fn g057_an_interval_saves_every_so_many_supersteps_and_the_end() {
     both!(Five, |launch| {
-        let threads = launch.store(&MemoryStore::new());
+        let threads = launch.store(&InMemoryStore::new());
         let thread = threads
             .durability(Durability::Interval(2.try_into().unwrap()))
             .thread("t");
@@ -108,7 +108,7 @@ async fn g059_a_resume_goes_on_where_the_run_stopped() {
     both!(Broken, |launch| {
         let thread = launch
             .manage(AtomicUsize::new(0))
-            .store(&MemoryStore::new())
+            .store(&InMemoryStore::new())
             .thread("t");
         thread.run(0).await.unwrap_err();
         let total = thread.resume(()).await.unwrap().finished().unwrap();
@@ -122,7 +122,7 @@ async fn g060_updates_at_a_resume_go_through_the_reducers() {
     both!(Broken, |launch| {
         let thread = launch
             .manage(AtomicUsize::new(0))
-            .store(&MemoryStore::new())
+            .store(&InMemoryStore::new())
             .thread("t");
         thread.run(0).await.unwrap_err();
         let update = Resume::new().update(TotalTotal(7)).update(TotalTotal(1));
@@ -135,7 +135,7 @@ async fn g060_updates_at_a_resume_go_through_the_reducers() {
 #[tokio::test]
 async fn g061_what_a_thread_knows_is_not_overwritten_by_nothing() {
     both!(Five, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread.run(list(["x"])).await.unwrap().finished().unwrap();
         let log = thread.resume(()).await.unwrap().finished().unwrap();
         assert_eq!(log.xs, ["x", "a", "b", "c", "d", "e"]);
@@ -185,7 +185,7 @@ mod after {
 
 #[tokio::test]
 async fn g062_a_key_that_the_program_does_not_know_is_refused_with_its_name() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let thread = before::Program::new().store(&store).thread("t");
     assert_eq!(
         thread
@@ -246,7 +246,7 @@ async fn what_lasts_one_superstep_outlives_edits_and_resumes_before_it() {
     both!(Hints, |launch| {
         let thread = launch
             .manage(AtomicUsize::new(0))
-            .store(&MemoryStore::new())
+            .store(&InMemoryStore::new())
             .thread("t");
         thread.run(()).await.unwrap_err();
         thread
@@ -271,7 +271,7 @@ async fn what_lasts_one_superstep_outlives_edits_and_resumes_before_it() {
 
 #[tokio::test]
 async fn a_checkpoint_that_is_missing_in_the_middle_is_noticed() {
-    let (store, robbed) = (MemoryStore::new(), MemoryStore::new());
+    let (store, robbed) = (InMemoryStore::new(), InMemoryStore::new());
     Five::new()
         .store(&store)
         .thread("t")

@@ -1,8 +1,8 @@
 //! What a thread promises of its store. (What a store promises has a suite of its own.)
 
-use petalflow::checkpoint::{Address, Cause, MemoryStore, Store, StoredWrite, ThreadQuery};
+use petalflow::checkpoint::{Address, Cause, InMemoryStore, Store, StoredWrite, ThreadQuery};
 use petalflow::prelude::*;
-use petalflow::thread::{HistoryQuery, Keep, OnBusy, Thread, ThreadError};
+use petalflow::thread::{HistoryQuery, OnBusy, Retention, Thread, ThreadError};
 use petalflow::{Flow, TaskId};
 
 use crate::support::{Log, LogXs, appending, both, list, twin};
@@ -27,7 +27,7 @@ async fn numbers<F: Flow>(thread: &Thread<F>) -> Vec<u64> {
 #[tokio::test]
 async fn c88_a_checkpoint_can_be_read_by_its_number() {
     both!(Chain, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread.run(list(["i"])).await.unwrap().finished().unwrap();
         for (number, xs, next, cause) in [
             (0, list(["i"]), vec!["a"], Cause::Input),
@@ -74,7 +74,7 @@ twin!(Increments(Two) { writes_b -> writes_a } nodes: writes_b, writes_a);
 #[tokio::test]
 async fn c89_a_checkpoint_holds_what_changed_and_reads_as_a_whole() {
     both!(Increments, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread
             .run("v1".to_string())
             .await
@@ -100,7 +100,7 @@ async fn c89_a_checkpoint_holds_what_changed_and_reads_as_a_whole() {
 
 #[tokio::test]
 async fn c90_a_write_of_a_task_is_kept_once_and_until_it_is_settled() {
-    let (store, task) = (MemoryStore::new(), TaskId::from_bytes([1; 16]));
+    let (store, task) = (InMemoryStore::new(), TaskId::from_bytes([1; 16]));
     let write = |task, name: &str, byte| StoredWrite {
         task,
         name: name.into(),
@@ -139,7 +139,7 @@ async fn c90_a_write_of_a_task_is_kept_once_and_until_it_is_settled() {
 #[tokio::test]
 async fn c92_an_unknown_thread_is_none_and_without_a_number_it_is_the_newest() {
     both!(Chain, |launch| {
-        let threads = launch.store(&MemoryStore::new());
+        let threads = launch.store(&InMemoryStore::new());
         let thread = threads.thread("t");
         assert!(thread.state().await.unwrap().is_none());
         let error = thread.resume(()).await.unwrap_err();
@@ -162,7 +162,7 @@ async fn c92_an_unknown_thread_is_none_and_without_a_number_it_is_the_newest() {
 #[tokio::test]
 async fn c93_a_thread_is_deleted_with_all_that_is_inside_and_no_other() {
     both!(Nest, |launch| {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let threads = launch.store(&store);
         for id in ["one", "two"] {
             threads
@@ -188,7 +188,7 @@ async fn c93_a_thread_is_deleted_with_all_that_is_inside_and_no_other() {
 #[tokio::test]
 async fn c94_pruning_keeps_the_newest_of_each_flow_and_a_copy_has_all() {
     both!(Nest, |launch| {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let thread = launch.store(&store).thread("t");
         for _ in 0..12 {
             thread.run(list([])).await.unwrap().finished().unwrap();
@@ -208,7 +208,7 @@ async fn c94_pruning_keeps_the_newest_of_each_flow_and_a_copy_has_all() {
         );
         let state = thread.state().await.unwrap().unwrap();
         assert_eq!(copy.state().await.unwrap().unwrap().state, state.state);
-        thread.prune(Keep::last(1)).await.unwrap();
+        thread.prune(Retention::last(1)).await.unwrap();
         assert_eq!(numbers(&copy).await.len(), 36, "the copy is another thread");
         // What is needed to read the newest stays with it.
         let again = thread.state().await.unwrap().unwrap();
@@ -220,7 +220,7 @@ async fn c94_pruning_keeps_the_newest_of_each_flow_and_a_copy_has_all() {
 
 #[tokio::test]
 async fn c94_a_copy_of_no_thread_or_onto_itself_is_refused() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let threads = Nest::new().store(&store).on_busy(OnBusy::Queue);
     let thread = threads.thread("t");
     let unknown = thread.copy_to("copy").await.unwrap_err();

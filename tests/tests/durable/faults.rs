@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use petalflow::checkpoint::{
-    Address, Claim, MemoryStore, Store, StoreError, StoreFuture, Stored, StoredCheckpoint,
+    Address, Claim, InMemoryStore, Store, StoreError, StoreFuture, Stored, StoredCheckpoint,
     StoredWrite, ThreadInfo, ThreadQuery,
 };
 use petalflow::prelude::*;
@@ -34,7 +34,7 @@ const HISTORY: u8 = 5;
 /// A store of which one method fails.
 #[derive(Clone, Default)]
 struct Faulty {
-    store: MemoryStore,
+    store: InMemoryStore,
     method: Arc<AtomicU8>,
     good: Arc<AtomicUsize>,
 }

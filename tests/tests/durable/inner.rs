@@ -1,7 +1,7 @@
 //! Flows inside flows, on threads.
 
 use futures_util::StreamExt as _;
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery};
@@ -93,7 +93,7 @@ fn line(event: &Event<Outer>) -> String {
 async fn c81_a_flow_that_is_kept_knows_what_it_knew_and_streams_under_its_namespace() {
     for (durability, checkpoints) in [(Durability::Sync, 3), (Durability::Exit, 3)] {
         both!(Kept, |launch| {
-            let store = MemoryStore::new();
+            let store = InMemoryStore::new();
             let thread = launch.store(&store).durability(durability).thread("t");
             let updates = thread.run(String::new()).events().updates();
             let lines: Vec<_> = updates.map(|event| line(&event)).collect().await;
@@ -120,7 +120,7 @@ async fn c81_a_flow_that_is_kept_knows_what_it_knew_and_streams_under_its_namesp
 #[tokio::test]
 async fn c84_a_flow_that_is_not_kept_starts_afresh_each_time() {
     both!(Fresh, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         for _ in 0..2 {
             let outer = thread.run(String::new()).await.unwrap().finished().unwrap();
             assert_eq!(outer.my_key, " got here and there got here and there");
@@ -131,7 +131,7 @@ async fn c84_a_flow_that_is_not_kept_starts_afresh_each_time() {
 #[tokio::test]
 async fn c84_a_flow_that_is_kept_is_kept_over_turns_and_per_thread() {
     both!(Kept, |launch| {
-        let threads = launch.store(&MemoryStore::new());
+        let threads = launch.store(&InMemoryStore::new());
         let one = threads
             .thread("one")
             .run(String::new())
@@ -191,7 +191,7 @@ twin! {
 #[tokio::test]
 async fn c84_two_nodes_of_one_flow_keep_two_states() {
     both!(Namespaces, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread.run(list([])).await.unwrap().finished().unwrap();
         let log = thread.run(list([])).await.unwrap().finished().unwrap();
         assert_eq!(
@@ -232,7 +232,7 @@ async fn c84_a_resume_inside_a_flow_that_is_not_kept_goes_on_inside() {
         let trace = Trace::default();
         let thread = launch
             .manage(trace.clone())
-            .store(&MemoryStore::new())
+            .store(&InMemoryStore::new())
             .thread("t");
         assert_eq!(thread.run(list([])).await.unwrap().interrupts().len(), 1);
         let log = thread
@@ -262,7 +262,7 @@ async fn c84_a_resume_inside_a_flow_that_is_not_kept_goes_on_inside() {
 #[tokio::test]
 async fn c86_a_managed_value_that_is_missing_at_a_resume_is_named_before_anything_runs() {
     both!(Asking, |launch| {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let thread = launch
             .clone()
             .manage(Trace::default())
@@ -328,7 +328,7 @@ twin! {
 async fn c83_where_the_parent_goes_is_for_the_out_mapping_to_say() {
     // In LangGraph a node inside sends the parent elsewhere, and what the flow inside had written is lost.
     both!(Onwards, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let log = thread
             .run(list(["init_state"]))
             .await

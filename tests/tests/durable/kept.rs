@@ -1,9 +1,9 @@
 //! What flows that are kept know after a thread went back, or elsewhere.
 
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
-use petalflow::thread::{Durability, HistoryQuery, Keep, Thread};
+use petalflow::thread::{Durability, HistoryQuery, Retention, Thread};
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Log, LogXs, both, twin};
@@ -113,11 +113,11 @@ async fn back_and_forth<F: Flow<State = Log>>(thread: &Thread<F>) {
 async fn a_fork_takes_back_what_a_kept_flow_knew() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         both!(ToThree, |launch| {
-            let threads = launch.store(&MemoryStore::new()).durability(durability);
+            let threads = launch.store(&InMemoryStore::new()).durability(durability);
             back_and_forth(&threads.thread("t")).await;
         });
         both!(Deep, |launch| {
-            let threads = launch.store(&MemoryStore::new()).durability(durability);
+            let threads = launch.store(&InMemoryStore::new()).durability(durability);
             back_and_forth(&threads.thread("t")).await;
         });
     }
@@ -126,7 +126,7 @@ async fn a_fork_takes_back_what_a_kept_flow_knew() {
 #[tokio::test]
 async fn another_thread_begins_with_what_a_kept_flow_knew() {
     both!(Deep, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         run(&thread).await;
         for lines in 0..3 {
             let from = checkpoint(&thread, lines).await;
@@ -184,16 +184,16 @@ twin! {
 #[tokio::test]
 async fn a_fork_to_what_is_not_stored_any_more_is_refused() {
     both!(GrowThrice, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         assert_eq!(run(&thread).await, ["1", "2", "3"]);
         let second = checkpoint(&thread, 2).await;
-        thread.prune(Keep::last(2)).await.unwrap();
+        thread.prune(Retention::last(2)).await.unwrap();
         let before = thread.history(HistoryQuery::all()).await.unwrap();
         let error = thread.fork(second).await.unwrap_err().to_string();
         assert_eq!(
             error,
             "what the sub-flow `large` knew at checkpoint 2 of thread `t` is not stored any more: fork from a newer checkpoint, \
-             and let `Keep` keep more of threads that are forked"
+             and let `Retention` keep more of threads that are forked"
         );
         let elsewhere = thread.fork_to(second, "other").await.unwrap_err();
         assert_eq!(elsewhere.to_string(), error);
@@ -230,7 +230,7 @@ twin! {
 #[tokio::test]
 async fn what_a_kept_flow_was_about_is_done_once_after_a_fork_and_in_a_copy() {
     both!(Asking, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
         thread.answer::<Go>(7).await.unwrap().finished().unwrap();
         assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);

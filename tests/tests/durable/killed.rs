@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use petalflow::checkpoint::{MemoryStore, SqliteStore, Store};
+use petalflow::checkpoint::{InMemoryStore, SqliteStore, Store};
 #[cfg(unix)]
 use petalflow::checkpoint::{PostgresOptions, PostgresStore, RedisOptions, RedisStore};
 use petalflow::prelude::*;
@@ -220,7 +220,7 @@ async fn check(store: &(impl Store + Clone), number: usize, log: &Path) {
     let thread = threads(store, number, log.into()).thread(name.clone());
     let stored = thread.state().await.unwrap().unwrap();
     assert!(stored.is_finished());
-    let unbroken = threads(&MemoryStore::new(), 0, log.with_extension("unbroken")).thread(name);
+    let unbroken = threads(&InMemoryStore::new(), 0, log.with_extension("unbroken")).thread(name);
     let unbroken = unbroken.run(ORDERS).await.unwrap().finished().unwrap();
     assert_eq!(stored.state, unbroken, "thread {number}");
     // An effect is repeated only if its process died before the record was made: so never once `once` has returned.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery};
 use petalflow::{CancelToken, NodeError, Retry, RunErrorKind};
@@ -46,7 +46,7 @@ twin!(Fork(Sum) { START -> one & two; } nodes: one, two);
 async fn c46_successful_siblings_are_not_run_again() {
     both!(Fork, |launch| {
         let calls = Arc::new(Calls::default());
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let thread = launch
             .manage_shared(Arc::clone(&calls))
             .store(&store)
@@ -95,7 +95,7 @@ async fn c46_the_same_when_checkpoints_are_written_at_the_end() {
         let calls = Arc::new(Calls::default());
         let launch = launch.manage_shared(Arc::clone(&calls));
         let threads = launch
-            .store(&MemoryStore::new())
+            .store(&InMemoryStore::new())
             .durability(Durability::Exit);
         let thread = threads.thread("t");
         thread.run(1).await.unwrap_err();
@@ -148,7 +148,7 @@ twin!(Adding(Totals) { add } nodes: add);
 #[tokio::test]
 async fn c48_on_a_thread_a_failed_superstep_applies_nothing() {
     both!(Adding, |launch| {
-        let threads = launch.manage(Flaky::default()).store(&MemoryStore::new());
+        let threads = launch.manage(Flaky::default()).store(&InMemoryStore::new());
         let (one, two) = (threads.thread("1"), threads.thread("2"));
         assert_eq!(one.run(2).await.unwrap().state().output, 2);
         let totals = one.run(3).await.unwrap().finished().unwrap();
@@ -196,7 +196,7 @@ twin!(Recover(Steps) { START -> node1 -> node2; } nodes: node1, node2);
 #[tokio::test]
 async fn c49_new_input_after_a_failure_starts_afresh_from_the_same_state() {
     both!(Recover, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let input = |steps: &[&str], attempt| StepsInput {
             steps: steps.iter().map(|step| (*step).to_string()).collect(),
             attempt,
@@ -237,7 +237,7 @@ twin!(StopLast(Steps) { START -> node2 -> stop; } nodes: stop, node2);
 async fn c61_a_drained_thread_goes_on_where_it_stopped() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         both!(Stop, |launch| {
-            let store = MemoryStore::new();
+            let store = InMemoryStore::new();
             let token = CancelToken::new();
             let input = StepsInput {
                 steps: vec![],
@@ -271,7 +271,7 @@ async fn c61_a_drain_in_the_last_superstep_of_a_thread_changes_nothing() {
     both!(StopLast, |launch| {
         let token = CancelToken::new();
         let launch = launch.cancel_with(&token).manage(token.clone());
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let input = StepsInput {
             steps: vec![],
             attempt: 0,
@@ -304,7 +304,7 @@ async fn what_is_done_once_is_not_done_again_in_any_durability() {
             let calls = Arc::new(Calls::default());
             let threads = launch
                 .manage_shared(Arc::clone(&calls))
-                .store(&MemoryStore::new());
+                .store(&InMemoryStore::new());
             let thread = threads.durability(durability).thread("t");
             thread.run(0).await.unwrap_err();
             calls.mended.store(1, Ordering::SeqCst);
@@ -346,7 +346,7 @@ async fn c59_what_was_caught_survives_a_checkpoint_and_a_resume() {
     both!(Falls, |launch| {
         let thread = launch
             .manage(AtomicUsize::new(0))
-            .store(&MemoryStore::new())
+            .store(&InMemoryStore::new())
             .thread("t");
         thread.run(list([])).await.unwrap_err();
         let snapshot = thread.state().await.unwrap().unwrap();

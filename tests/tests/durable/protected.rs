@@ -1,7 +1,7 @@
 //! Threads whose checkpoints are signed or encrypted, end to end: whatever a run writes is, and nothing else is read.
 
 use petalflow::checkpoint::{
-    Address, Encryption, MemoryStore, Protection, SecretKey, Signing, Store as _, StoreError,
+    Address, Encryption, InMemoryStore, Protection, SecretKey, Signing, Store as _, StoreError,
 };
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
@@ -43,13 +43,13 @@ fn key(byte: u8) -> SecretKey {
     SecretKey::from_bytes([byte; 32])
 }
 
-fn thread(store: &MemoryStore, protection: impl Protection) -> Thread<Write> {
+fn thread(store: &InMemoryStore, protection: impl Protection) -> Thread<Write> {
     Write::new().store(store).protect(protection).thread("t")
 }
 
 /// A thread that waits for an answer, with all that is stored of it.
-async fn waiting(protection: impl Protection) -> (MemoryStore, Vec<Vec<u8>>) {
-    let store = MemoryStore::new();
+async fn waiting(protection: impl Protection) -> (InMemoryStore, Vec<Vec<u8>>) {
+    let store = InMemoryStore::new();
     let paused = thread(&store, protection).run(SECRET.to_string()).await;
     assert_eq!(paused.unwrap().interrupts().len(), 1);
     let address = Address::root("t");
@@ -111,7 +111,7 @@ async fn what_is_not_sealed_in_this_way_is_not_read() {
         "{problem}"
     );
 
-    let plain = MemoryStore::new();
+    let plain = InMemoryStore::new();
     let paused = Write::new().store(&plain).thread("t");
     let _ = paused.run(SECRET.to_string()).await.unwrap();
     distrust(thread(&plain, Encryption::new(key(1))).state().await);

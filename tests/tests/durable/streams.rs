@@ -1,7 +1,7 @@
 //! Some of a run's events: what the field calls stream modes.
 
 use futures_util::StreamExt as _;
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
 use petalflow::{Event, EventKind};
@@ -65,7 +65,7 @@ fn line(event: &Event<Talk>) -> String {
 #[tokio::test]
 async fn c72_questions_in_updates_and_values() {
     both!(Talking, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let lines = |event: Event<Talk>| {
             std::future::ready(Some(line(&event)).filter(|line| !line.is_empty()))
         };
@@ -139,7 +139,7 @@ async fn each_mode_is_some_of_the_one_stream() {
             events().checkpoints().next().await.is_none(),
             "there is no thread"
         );
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let made: Vec<_> = thread.run(list([])).events().checkpoints().collect().await;
         let made: Vec<_> = made
             .iter()
@@ -222,7 +222,7 @@ twin!(Functional(Job) { graph } nodes: graph);
 #[tokio::test]
 async fn c99_a_functional_run_tells_each_step_and_then_the_whole() {
     both!(Functional, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         let events = thread.run("0".to_string()).events();
         let told = events.filter_map(|event| {
             std::future::ready(match event.kind {
@@ -311,7 +311,7 @@ async fn c81_the_values_of_flows_inside_are_told_under_their_namespace() {
         let run = launch.clone().run(list(["i"])).events().values();
         let unstored: Vec<_> = run.then(lines).collect().await;
         assert_eq!(unstored, expected);
-        let thread = launch.clone().store(&MemoryStore::new()).thread("t");
+        let thread = launch.clone().store(&InMemoryStore::new()).thread("t");
         let stored = thread.run(list(["i"])).events().values();
         assert_eq!(stored.then(lines).collect::<Vec<_>>().await, expected);
         // Who does not ask for states is told none, of the flows inside either.

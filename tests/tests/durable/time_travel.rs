@@ -1,8 +1,8 @@
 //! Going back, going elsewhere, changing what is.
 
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
-use petalflow::thread::{Edit, HistoryQuery, Keep, ThreadError};
+use petalflow::thread::{Edit, HistoryQuery, Retention, ThreadError};
 
 use crate::support::{Log, LogXs, Trace, appending, both, list, twin};
 
@@ -13,7 +13,7 @@ twin!(Chain(Log) { a -> b -> c } nodes: a, b, c);
 #[tokio::test]
 async fn c76_a_fork_of_the_last_checkpoint_has_nothing_to_do_and_one_of_an_older_runs_on() {
     both!(Chain, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread.run(list(["i"])).await.unwrap().finished().unwrap();
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         let numbers: Vec<u64> = history.iter().map(|info| info.checkpoint).collect();
@@ -37,7 +37,7 @@ async fn c76_a_fork_of_the_last_checkpoint_has_nothing_to_do_and_one_of_an_older
         let other = thread.fork_to(1, "other").await.unwrap();
         let log = other.resume(()).await.unwrap().finished().unwrap();
         assert_eq!(log.xs, ["i", "a", "b", "c"]);
-        thread.prune(Keep::last(2)).await.unwrap();
+        thread.prune(Retention::last(2)).await.unwrap();
         assert!(matches!(
             thread.at(1).await,
             Err(ThreadError::UnknownCheckpoint { checkpoint: 1, .. })
@@ -50,7 +50,7 @@ async fn c76_a_fork_of_the_last_checkpoint_has_nothing_to_do_and_one_of_an_older
 #[tokio::test]
 async fn c78_bulk_updates() {
     both!(Chain, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread.run(list([])).await.unwrap().finished().unwrap();
         let edit = |text| Edit::new(LogXs(list([text])));
         let numbers = thread
@@ -94,7 +94,7 @@ async fn c76_going_on_from_the_last_checkpoint_runs_nothing() {
         let trace = Trace::default();
         let thread = launch
             .manage(trace.clone())
-            .store(&MemoryStore::new())
+            .store(&InMemoryStore::new())
             .thread("t");
         thread.run(list([])).await.unwrap().finished().unwrap();
         let last = thread.state().await.unwrap().unwrap().info.checkpoint;
@@ -129,7 +129,7 @@ twin!(Edited(Pair) { x -> y } nodes: x, y);
 #[tokio::test]
 async fn c78_two_supersteps_in_one_call_are_two_checkpoints() {
     both!(Edited, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread.run(()).await.unwrap().finished().unwrap();
         let edits = vec![
             vec![Edit::new(PairFoo("updated".into())).by("x")],
@@ -157,7 +157,7 @@ async fn c78_two_supersteps_in_one_call_are_two_checkpoints() {
 async fn c79_g059_a_finished_thread_goes_on_as_a_whole_or_not_at_all() {
     // agentmesh runs finished nodes again when a run is resumed with an update, from the entry.
     both!(Chain, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread.run(list(["hi"])).await.unwrap().finished().unwrap();
         let update = || petalflow::interrupt::Resume::new().update(LogXs(list(["new message"])));
         let log = thread.resume(update()).await.unwrap().finished().unwrap();
@@ -188,7 +188,7 @@ async fn c79_g059_a_finished_thread_goes_on_as_a_whole_or_not_at_all() {
 #[tokio::test]
 async fn an_unknown_place_to_go_on_is_an_error_and_changes_nothing() {
     both!(Chain, |launch| {
-        let thread = launch.store(&MemoryStore::new()).thread("t");
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread.run(list([])).await.unwrap().finished().unwrap();
         let goto = petalflow::interrupt::Resume::new()
             .update(LogXs(list(["x"])))

@@ -1,6 +1,6 @@
 //! A thread over several turns.
 
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery};
 
@@ -46,7 +46,7 @@ async fn keys_of_a_turn_restart_and_untracked_keys_are_not_stored() {
         Durability::Exit,
         Durability::Interval(2.try_into().unwrap()),
     ] {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         for turn in 1..=60u64 {
             // A launch of its own, as in a process of its own.
             let thread = Talk::new().store(&store).durability(durability).thread("t");
@@ -92,7 +92,7 @@ flow!(Scribble(Scratch) { scribbles });
 
 #[tokio::test]
 async fn a_new_turn_stores_nothing_of_keys_that_are_not_stored() {
-    let thread = Scribble::new().store(&MemoryStore::new()).thread("t");
+    let thread = Scribble::new().store(&InMemoryStore::new()).thread("t");
     for turns in 1..=3 {
         let run = thread.run(()).await.unwrap().finished().unwrap();
         assert_eq!((run.log.len(), run.per_turn), (turns, 1));
@@ -118,7 +118,7 @@ flow!(TalkBack(Chat) { echo; node echo: Echo; });
 #[tokio::test]
 async fn a_flow_with_a_node_value_runs_on_threads_too() {
     let launch = TalkBack::new().echo(Echo("echo")).launch();
-    let thread = launch.store(&MemoryStore::new()).thread("t");
+    let thread = launch.store(&InMemoryStore::new()).thread("t");
     thread
         .run(vec!["hi".to_string()])
         .await
@@ -138,7 +138,7 @@ async fn a_flow_with_a_node_value_runs_on_threads_too() {
 async fn c96_history_by_durability() {
     let count_of = async |durability| {
         let thread = Talk::new()
-            .store(&MemoryStore::new())
+            .store(&InMemoryStore::new())
             .durability(durability)
             .thread("t");
         thread

@@ -79,7 +79,7 @@ async fn a_subflow_runs_once_per_item() {
 #[tokio::test]
 async fn a_subflow_may_fail_and_may_choose_a_route() {
     flow! {
-        Chosen(Essay) {
+        RouteChoice(Essay) {
             node review: ReviewEssay {
                 in: |topic: &str| topic.to_string(),
                 out: |r: Review| -> petalflow::Result<(EssayNotes, Verdict)> {
@@ -92,15 +92,17 @@ async fn a_subflow_may_fail_and_may_choose_a_route() {
             review -> match { Again => again, Done => END };
         }
     }
-    let essay = Chosen::run("roses".to_string())
+    let essay = RouteChoice::run("roses".to_string())
         .await
         .expect("the flow runs");
     assert_eq!(essay.notes, ["read roses", "again 2"]);
-    let essay = Chosen::run("tulips".to_string())
+    let essay = RouteChoice::run("tulips".to_string())
         .await
         .expect("the flow runs");
     assert_eq!(essay.notes, ["read tulips"]);
-    let error = Chosen::run(String::new()).await.expect_err("`out` fails");
+    let error = RouteChoice::run(String::new())
+        .await
+        .expect_err("`out` fails");
     assert!(error.to_string().contains("review"), "{error}");
 }
 

@@ -152,9 +152,9 @@ pub(super) struct Wrote<const VARIETY: usize, T> {
 }
 
 impl<const VARIETY: usize, T: Output<Walk>> Output<Walk> for Wrote<VARIETY, T> {
-    const MAY: KeySet = VARIETIES[VARIETY].1.union(KeySet::of(WalkLog::INDEX));
-    const MUST: KeySet = Self::MAY;
-    type Then = T::Then;
+    const MAY_WRITE: KeySet = VARIETIES[VARIETY].1.union(KeySet::of(WalkLog::INDEX));
+    const MUST_WRITE: KeySet = Self::MAY_WRITE;
+    type Routing = T::Routing;
 
     fn apply(self, effects: &mut Effects<Walk>) -> Result<(), BoxError> {
         let writes = VARIETIES[VARIETY].1;
@@ -235,8 +235,8 @@ macro_rules! walker {
             type Item = $ty;
             const NAME: &'static str = "walker";
             const READS: KeySet = VARIETIES[VARIETY].0;
-            const TAKES: bool = $takes;
-            const ITEM: Option<ItemCodec> = Some(ItemCodec::of::<$ty>());
+            const TAKES_ITEM: bool = $takes;
+            const ITEM_CODEC: Option<ItemCodec> = Some(ItemCodec::of::<$ty>());
 
             async fn run(&self, state: &Walk, scope: &Scope) -> Self::Output {
                 if $takes {

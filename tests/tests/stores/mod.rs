@@ -16,12 +16,12 @@ mod shared;
 
 pub(crate) mod sqlite;
 
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::testing::{StoreUnderTest, store_contract};
 
 store_contract! {
     memory, async || {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         Ok(StoreUnderTest::new(store.clone()).with_other(store))
     }
 }

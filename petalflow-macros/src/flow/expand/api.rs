@@ -171,8 +171,8 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
 
             #stored
 
-            fn wiring(&self) -> ::std::sync::Arc<__petalflow::Wiring> {
-                static WIRING: ::std::sync::OnceLock<::std::sync::Arc<__petalflow::Wiring>> = ::std::sync::OnceLock::new();
+            fn plan(&self) -> ::std::sync::Arc<__petalflow::ExecutionPlan> {
+                static WIRING: ::std::sync::OnceLock<::std::sync::Arc<__petalflow::ExecutionPlan>> = ::std::sync::OnceLock::new();
                 ::core::clone::Clone::clone(WIRING.get_or_init(|| __DRAWING.wire()))
             }
 

@@ -64,7 +64,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         if matches!(edge.via, Via::RouteEach(_)) {
             sent = quote_spanned!(span=> <_ as __petalflow::ItemsOf>::items(#sent));
         }
-        questions.extend(quote_spanned!(span=> <_ as __petalflow::Takes<_>>::fits(#sent);));
+        questions.extend(quote_spanned!(span=> <_ as __petalflow::AcceptsItem<_>>::fits(#sent);));
     }
     if questions.is_empty() {
         return questions;
@@ -128,7 +128,7 @@ fn taker(cx: &Cx<'_>, model: &Model, place: usize) -> TokenStream {
     let item = subflow::item(subflow);
     let takes = item
         .as_ref()
-        .map(|item| quote!(impl __petalflow::Takes<#item> for #taker {}));
+        .map(|item| quote!(impl __petalflow::AcceptsItem<#item> for #taker {}));
     let item = item.unwrap_or_else(|| quote!(()));
     quote! {
         #[allow(non_camel_case_types)]

@@ -219,8 +219,8 @@ impl Cx<'_> {
         let item = self.item().map_or_else(|| quote!(()), |item| quote!(#item));
         let takes = self.item().map(|item| {
             quote!(
-                const TAKES: bool = true;
-                const ITEM: ::core::option::Option<#runtime::ItemCodec> = {
+                const TAKES_ITEM: bool = true;
+                const ITEM_CODEC: ::core::option::Option<#runtime::ItemCodec> = {
                     #[allow(unused_imports)]
                     use #runtime::__private::NoItemCodec as _;
                     #runtime::__private::ItemProbe::<#item>::CODEC
@@ -299,7 +299,7 @@ impl Cx<'_> {
         }
         quote! {
             #[automatically_derived]
-            impl #generics #runtime::Takes<<Self as #runtime::Node<#state>>::Item> for #ty #where_clause {}
+            impl #generics #runtime::AcceptsItem<<Self as #runtime::Node<#state>>::Item> for #ty #where_clause {}
         }
     }
 

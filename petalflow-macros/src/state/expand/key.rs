@@ -123,16 +123,16 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         }
         #[automatically_derived]
         impl #runtime::Output<#ident> for #newtype where #shared {
-            const MAY: #runtime::KeySet = #runtime::KeySet::of(#index);
-            const MUST: #runtime::KeySet = #runtime::KeySet::#must;
-            type Then = ();
+            const MAY_WRITE: #runtime::KeySet = #runtime::KeySet::of(#index);
+            const MUST_WRITE: #runtime::KeySet = #runtime::KeySet::#must;
+            type Routing = ();
             #[inline]
             fn apply(self, #effects: &mut #runtime::Effects<#ident>) -> ::core::result::Result<(), #runtime::BoxError> {
                 #apply
             }
         }
         #[automatically_derived]
-        impl #runtime::Written<#ident> for #newtype where #shared {}
+        impl #runtime::WriteOutput<#ident> for #newtype where #shared {}
         #kept
     }
 }

@@ -121,7 +121,7 @@ fn start(cx: &Cx, input: &Ident) -> TokenStream {
         #[allow(unused_mut)]
         let mut #state = #ident { #(#fields,)* };
         #(#folds)*
-        (#state, const { #runtime::KeyMeta::set(<#ident as #runtime::State>::KEYS, #runtime::Trait::Assigned) })
+        (#state, const { #runtime::KeyMeta::set(<#ident as #runtime::State>::KEYS, #runtime::KeyFlag::Assigned) })
     }
 }
 
@@ -219,7 +219,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
     ];
     let traits = traits.into_iter().filter(|(has, _)| *has).map(|(_, name)| {
         let name = Ident::new(name, proc_macro2::Span::call_site());
-        quote!(.with(#runtime::Trait::#name))
+        quote!(.with(#runtime::KeyFlag::#name))
     });
     let id = key.id.as_ref().map(|id| quote!(.stored_as(#id)));
     let ty = (!cx.state.volatile).then(|| {

@@ -58,15 +58,15 @@ macro_rules! __forward_launch {
         /// Lends a value that is computed when a node takes it; see [`Launch::manage_with`]($crate::Launch::manage_with).
         pub fn manage_with<T: ::core::marker::Send + ::core::marker::Sync + 'static>(
             self,
-            provider: $crate::Provider<T>,
+            provider: $crate::ManagedProvider<T>,
         ) -> Self {
             Self(self.0.manage_with(provider))
         }
 
-        /// Says how to make a managed value for a thread's run; see [`Launch::rehydrate`]($crate::Launch::rehydrate).
-        pub fn rehydrate<T, R, E>(
+        /// Says how to make a managed value for a thread's run; see [`Launch::manage_for_thread`]($crate::Launch::manage_for_thread).
+        pub fn manage_for_thread<T, R, E>(
             self,
-            make: impl ::core::ops::Fn($crate::Rehydration) -> R
+            make: impl ::core::ops::Fn($crate::RestoreContext) -> R
             + ::core::marker::Send
             + ::core::marker::Sync
             + 'static,
@@ -78,7 +78,7 @@ macro_rules! __forward_launch {
                 + 'static,
             E: ::core::convert::Into<$crate::BoxError>,
         {
-            Self(self.0.rehydrate(make))
+            Self(self.0.manage_for_thread(make))
         }
 
         /// Keeps results of nodes; see [`Launch::cache`]($crate::Launch::cache).
@@ -100,7 +100,7 @@ macro_rules! __forward_launch {
         }
 
         /// Keeps the run going when a node fails; see [`Launch::continue_on_error`]($crate::Launch::continue_on_error).
-        pub fn continue_on_error<K: $crate::Key<State = $state, Value: $crate::Failures>>(
+        pub fn continue_on_error<K: $crate::Key<State = $state, Value: $crate::FailureLog>>(
             self,
         ) -> Self {
             Self(self.0.continue_on_error::<K>())

@@ -6,14 +6,14 @@
 use std::marker::PhantomData;
 
 use self::kinds::Kind;
-use crate::node::{Carries, Each, Node, Output, Takes};
+use crate::node::{AcceptsItem, Carries, Each, Node, Output};
 use crate::{NodeError, State};
 
 /// Asks what an edge of the kind `K` delivers from `A` to `B`.
 #[derive(Debug)]
 pub struct Probe<S, A, B, K>(PhantomData<(S, A, B, K)>);
 
-/// What `B` is sent. Whether that fits is asked as `<_ as Takes<_>>::fits(sent)`: of a bound on a trait itself rustc does not say
+/// What `B` is sent. Whether that fits is asked as `<_ as AcceptsItem<_>>::fits(sent)`: of a bound on a trait itself rustc does not say
 /// where in this crate it stands.
 #[derive(Debug)]
 pub struct Sent<B, T>(PhantomData<(B, T)>);
@@ -26,7 +26,7 @@ pub struct SentItems<B, L>(PhantomData<(B, L)>);
 #[derive(Debug)]
 pub enum Anything {}
 
-impl<T> Takes<T> for Anything {}
+impl<T> AcceptsItem<T> for Anything {}
 
 /// The sender is a node.
 #[derive(Debug)]
@@ -85,15 +85,15 @@ pub mod kinds {
 
 /// Who sends.
 pub trait Sender<S> {
-    type Then;
+    type Routing;
 }
 
 impl<S: State, N: Node<S>> Sender<S> for FromNode<N> {
-    type Then = <N::Output as Output<S>>::Then;
+    type Routing = <N::Output as Output<S>>::Routing;
 }
 
 impl<S: State, O: Output<S>> Sender<S> for FromOut<O> {
-    type Then = O::Then;
+    type Routing = O::Routing;
 }
 
 /// Who is sent to, and what it takes: `()` for nothing.
@@ -141,7 +141,7 @@ pub trait DeliversSomething {
     fn sent(&self) -> Self::Sent;
 }
 
-impl<S, A: Sender<S, Then = Each<T>>, B: Receiver<S>, T> DeliversSomething
+impl<S, A: Sender<S, Routing = Each<T>>, B: Receiver<S>, T> DeliversSomething
     for &Probe<S, A, B, kinds::Each>
 {
     type Sent = Sent<B, T>;
@@ -153,9 +153,9 @@ impl<S, A: Sender<S, Then = Each<T>>, B: Receiver<S>, T> DeliversSomething
 impl<S, A: Sender<S>, B: Receiver<S>, const NAME: u64> DeliversSomething
     for &Probe<S, A, B, kinds::Route<NAME>>
 where
-    A::Then: Carries<NAME>,
+    A::Routing: Carries<NAME>,
 {
-    type Sent = Sent<B, <A::Then as Carries<NAME>>::Payload>;
+    type Sent = Sent<B, <A::Routing as Carries<NAME>>::Payload>;
     fn sent(&self) -> Self::Sent {
         Sent(PhantomData)
     }
@@ -164,9 +164,9 @@ where
 impl<S, A: Sender<S>, B: Receiver<S>, const NAME: u64> DeliversSomething
     for &Probe<S, A, B, kinds::RouteEach<NAME>>
 where
-    A::Then: Carries<NAME>,
+    A::Routing: Carries<NAME>,
 {
-    type Sent = SentItems<B, <A::Then as Carries<NAME>>::Payload>;
+    type Sent = SentItems<B, <A::Routing as Carries<NAME>>::Payload>;
     fn sent(&self) -> Self::Sent {
         SentItems(PhantomData)
     }

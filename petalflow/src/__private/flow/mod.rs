@@ -13,8 +13,8 @@ use std::sync::{Arc, OnceLock};
 
 use petalflow_graph::{Edge, Graph, MAX_KEYS, Source, Target, Via, When, kind};
 
-use crate::node::{Chooses, ItemCodec, Policy};
-use crate::state::{KeyMeta, Trait};
+use crate::node::{ItemCodec, Policy, Routing};
+use crate::state::{KeyFlag, KeyMeta};
 
 pub use petalflow_graph::{
     AnyRef, FrontiersRef, KeyFacts, NodeFacts, PairsRef, PathsRef, Tables, Verdict, dot, mermaid,
@@ -22,9 +22,11 @@ pub use petalflow_graph::{
 };
 
 pub use super::{IsState, KeyOf};
-pub use crate::flow::{Flow, Gate, Guard, HasFlow, Launch, NodeSpec, Step, Wiring, subflow};
+pub use crate::flow::{ExecutionPlan, Flow, Gate, Guard, HasFlow, Launch, NodeSpec, Step, subflow};
 pub use crate::middleware::RunMiddleware;
-pub use crate::node::{Effects, FnNode, Node, NodePolicy, Output, Requirements, Scope, Takes};
+pub use crate::node::{
+    AcceptsItem, Effects, FnNode, Node, NodePolicy, Output, Requirements, Scope,
+};
 pub use crate::node::{ItemProbe, NoItemCodec};
 pub use crate::{BoxError, Key, KeySet, State};
 
@@ -66,15 +68,15 @@ macro_rules! spec {
             facts: NodeFacts {
                 name: "",
                 reads: $reads,
-                may_write: <$output as Output<$state>>::MAY,
-                must_write: <$output as Output<$state>>::MUST,
-                routes: <<$output as Output<$state>>::Then as Chooses>::NAMES,
-                many: <<$output as Output<$state>>::Then as Chooses>::MANY,
-                has_route: <<$output as Output<$state>>::Then as Chooses>::ROUTES,
+                may_write: <$output as Output<$state>>::MAY_WRITE,
+                must_write: <$output as Output<$state>>::MUST_WRITE,
+                routes: <<$output as Output<$state>>::Routing as Routing>::NAMES,
+                many: <<$output as Output<$state>>::Routing as Routing>::MANY,
+                has_route: <<$output as Output<$state>>::Routing as Routing>::ROUTES,
                 takes_item: $takes,
             },
-            payloads: <<$output as Output<$state>>::Then as Chooses>::PAYLOADS,
-            sends: <<$output as Output<$state>>::Then as Chooses>::SENDS,
+            payloads: <<$output as Output<$state>>::Routing as Routing>::PAYLOADS,
+            sends: <<$output as Output<$state>>::Routing as Routing>::SENDS,
             policy: $policy,
             item: $item,
             reads_all: $all,
@@ -160,12 +162,12 @@ const fn facts_of_keys(keys: &'static [KeyMeta]) -> [KeyFacts<'static>; MAX_KEYS
         let key = &keys[i];
         // An ephemeral key with a default falls back to it, so that it always has a value; an input does not come again.
         let ephemeral =
-            key.has(Trait::Ephemeral) && (!key.has(Trait::Assigned) || key.has(Trait::Input));
+            key.has(KeyFlag::Ephemeral) && (!key.has(KeyFlag::Assigned) || key.has(KeyFlag::Input));
         facts[i] = KeyFacts {
-            exclusive: key.has(Trait::Exclusive),
-            assigned: key.has(Trait::Assigned),
+            exclusive: key.has(KeyFlag::Exclusive),
+            assigned: key.has(KeyFlag::Assigned),
             ephemeral,
-            output: key.has(Trait::Output),
+            output: key.has(KeyFlag::Output),
             ..KeyFacts::new(key.name)
         };
         i += 1;
@@ -254,7 +256,7 @@ impl Drawing {
     }
 
     /// The graph wired for the engine.
-    pub fn wire(&self) -> Arc<Wiring> {
+    pub fn wire(&self) -> Arc<ExecutionPlan> {
         let mut specs: Vec<NodeSpec> = self
             .specs
             .iter()
@@ -272,7 +274,7 @@ impl Drawing {
         }
         let gate = |&(node, after, _): &GateRow| Gate { node, after };
         let gates = self.gates.iter().map(gate).collect();
-        Arc::new(Wiring::new(&self.graph(), &specs).with_gates(gates))
+        Arc::new(ExecutionPlan::new(&self.graph(), &specs).with_gates(gates))
     }
 
     /// Collects what the nodes need from the run.
@@ -299,7 +301,7 @@ pub trait NodeOver<S> {
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: FnNode<S>> NodeOver<S> for N {
-    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES, policy: N::POLICY, item: N::ITEM, require: N::require);
+    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC, require: N::require);
     type Arm = FunctionArm<N>;
 }
 
@@ -324,7 +326,7 @@ pub trait ValueOver<S> {
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: Node<S>> ValueOver<S> for N {
-    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES, policy: N::POLICY, item: N::ITEM, require: N::require);
+    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC, require: N::require);
 
     #[inline]
     fn call<'a>(

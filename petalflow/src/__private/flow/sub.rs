@@ -4,7 +4,7 @@ use petalflow_graph::{NodeFacts, Rule, words};
 
 use super::{Spec, spec};
 use crate::flow::Flow;
-use crate::node::{Chooses, ItemCodec, Output, Policy, Requirements};
+use crate::node::{ItemCodec, Output, Policy, Requirements, Routing};
 use crate::{KeyMeta, KeySet, State};
 
 /// A flow that can stand as a node: one that `flow!` made and of which nothing must be given.
@@ -38,7 +38,7 @@ pub fn require_subflow<F: Flow>(fresh: fn() -> F, requirements: &mut Requirement
 /// Refuses an `out` that writes one key twice.
 #[track_caller]
 pub const fn once<S: State, A, O: Output<S>, F: Fn(A) -> O>(name: &str, _: &F) {
-    let twice: KeySet = O::TWICE.intersection(S::EXCLUSIVE);
+    let twice: KeySet = O::WRITES_TWICE.intersection(S::EXCLUSIVE);
     if let Some(key) = twice.first() {
         panic!(
             "{}",

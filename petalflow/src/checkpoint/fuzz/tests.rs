@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::{Cause, Header, KeyKind, Note, Outline, TaskEntry};
+use super::super::{Cause, DecisionRecord, Header, KeyKind, Outline, TaskEntry};
 use super::mutation::mutated;
 use super::*;
 
@@ -60,7 +60,7 @@ fn records() -> Vec<Vec<u8>> {
         joins: vec![("a & b -> c".into(), vec!["a".into(), "b".into()])],
         gates: vec!["draft".into()],
         answers: Vec::new(),
-        notes: vec![Note {
+        notes: vec![DecisionRecord {
             node: "publish".into(),
             decision: "rejected".into(),
             by: Some("Ann".into()),

@@ -20,17 +20,17 @@ use super::{
 /// Keeps checkpoints in memory: they survive a failed or cancelled run, not the process. Clones share what they hold.
 ///
 /// ```
-/// use petalflow::checkpoint::{Address, MemoryStore, Store};
+/// use petalflow::checkpoint::{Address, InMemoryStore, Store};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let store = MemoryStore::new();
+/// let store = InMemoryStore::new();
 /// assert_eq!(store.read(Address::root("essay-42"), None).await?, None);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Default)]
-pub struct MemoryStore(Arc<Mutex<Threads>>);
+pub struct InMemoryStore(Arc<Mutex<Threads>>);
 
 #[derive(Default)]
 struct Threads {
@@ -70,7 +70,7 @@ impl Lines {
     }
 }
 
-impl fmt::Debug for MemoryStore {
+impl fmt::Debug for InMemoryStore {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryStore")
@@ -79,7 +79,7 @@ impl fmt::Debug for MemoryStore {
     }
 }
 
-impl MemoryStore {
+impl InMemoryStore {
     /// A store that holds nothing.
     #[inline]
     pub fn new() -> Self {
@@ -135,7 +135,7 @@ impl Future for Done {
     }
 }
 
-impl Store for MemoryStore {
+impl Store for InMemoryStore {
     #[inline]
     fn append<'a>(
         &'a self,

@@ -14,7 +14,7 @@ const VERSION: u8 = 1;
 /// ```
 /// use petalflow::checkpoint::Cause;
 /// use petalflow::thread::HistoryQuery;
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Chat { #[key(input, append)] lines: Vec<String> }
@@ -23,7 +23,7 @@ const VERSION: u8 = 1;
 /// # flow!(Talk(Chat) { reply });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = Talk::new().store(&MemoryStore::new()).thread("ann");
+/// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
 /// # thread.run(vec!["hello".to_string()]).await?.finished()?;
 /// let begun = thread.history(HistoryQuery::all().cause(Cause::Input).limit(10)).await?;
 /// assert_eq!((begun.len(), begun[0].turn), (1, 1));
@@ -119,7 +119,7 @@ pub(crate) struct TaskEntry {
 /// ```
 /// use petalflow::interrupt::Approval;
 /// use petalflow::thread::HistoryQuery;
-/// # use petalflow::checkpoint::MemoryStore;
+/// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Post { #[key(input)] text: String }
@@ -128,7 +128,7 @@ pub(crate) struct TaskEntry {
 /// # flow!(Publish(Post) { publish; interrupt before publish; });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// # let thread = Publish::new().store(&MemoryStore::new()).thread("post");
+/// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let paused = thread.run("hello".to_string()).await?;
 /// # let _ = paused;
 /// let approval = Approval::edit(PostText("Hello".into())).by("Ann").because("a capital");
@@ -140,7 +140,7 @@ pub(crate) struct TaskEntry {
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct DecisionRecord {
     /// The node it was about, by the name that it had then; empty for the run as a whole.
     pub node: String,
     /// What was decided: `approved`, `rejected`, `edited`, `skipped`, `updated`.
@@ -193,7 +193,7 @@ pub(crate) struct Header {
     pub(crate) gates: Vec<String>,
     /// What people have answered in this superstep: by question, its name and the answer.
     pub(crate) answers: Vec<AnswerEntry>,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) notes: Vec<DecisionRecord>,
     pub(crate) outline: Option<Outline>,
 }
 

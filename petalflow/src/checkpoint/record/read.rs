@@ -1,7 +1,8 @@
 //! From the bytes of a checkpoint to what it holds.
 
 use super::{
-    AnswerEntry, Cause, Header, KeyKind, Note, Outline, OwnedKey, Record, TaskEntry, VERSION,
+    AnswerEntry, Cause, DecisionRecord, Header, KeyKind, Outline, OwnedKey, Record, TaskEntry,
+    VERSION,
 };
 use crate::checkpoint::{CodecError, Unpack, unpack};
 
@@ -60,7 +61,7 @@ impl Header {
             })?,
             gates: from.list(Unpack::text)?,
             answers: from.list(AnswerEntry::decode)?,
-            notes: from.list(Note::decode)?,
+            notes: from.list(DecisionRecord::decode)?,
             outline: from.option(|from| {
                 from.tuple(2)?;
                 let (graph, schema) = (from.list(Unpack::text)?, from.list(Unpack::text)?);
@@ -128,11 +129,11 @@ impl AnswerEntry {
     }
 }
 
-impl Note {
+impl DecisionRecord {
     #[inline]
     fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         from.tuple(5)?;
-        Ok(Note {
+        Ok(DecisionRecord {
             node: from.text()?,
             decision: from.text()?,
             by: from.option(Unpack::text)?,

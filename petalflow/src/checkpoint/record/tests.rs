@@ -25,7 +25,7 @@ fn header() -> Header {
             name: "review".into(),
             bytes: vec![4],
         }],
-        notes: vec![Note {
+        notes: vec![DecisionRecord {
             node: "publish".into(),
             decision: "approved".into(),
             by: Some("Ann".into()),

@@ -1,6 +1,6 @@
 //! From what a checkpoint holds to its bytes.
 
-use super::{AnswerEntry, Header, KeyEntry, Note, TaskEntry, VERSION};
+use super::{AnswerEntry, DecisionRecord, Header, KeyEntry, TaskEntry, VERSION};
 use crate::checkpoint::pack;
 
 impl Header {
@@ -65,7 +65,7 @@ impl Header {
         });
         texts(&self.gates, out);
         pack::list(self.answers.iter(), out, AnswerEntry::encode);
-        pack::list(self.notes.iter(), out, Note::encode);
+        pack::list(self.notes.iter(), out, DecisionRecord::encode);
         pack::option(self.outline.as_ref(), out, |outline, out| {
             pack::array(2, out);
             texts(&outline.graph, out);
@@ -99,10 +99,10 @@ impl AnswerEntry {
     }
 }
 
-impl Note {
+impl DecisionRecord {
     #[inline]
     fn encode(&self, out: &mut Vec<u8>) {
-        let Note {
+        let DecisionRecord {
             node,
             decision,
             by,

@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use super::survive::survive;
 use crate::error::Barrier;
 use crate::event::{Event, EventKind, Listener};
-use crate::flow::{Hop, Wiring};
+use crate::flow::{ExecutionPlan, Hop};
 use crate::middleware::BoxFuture;
-use crate::node::{Chosen, Effects, Scope};
+use crate::node::{Effects, RouteChoice, Scope};
 use crate::run::alone::alone;
 use crate::run::broken::{Broken, Cause};
 use crate::run::fork::{Crew, JobEnd, run_job};
@@ -42,7 +42,7 @@ impl<F: Flow> Engine<F> {
     pub(in crate::run) fn new(
         flow: Arc<F>,
         settings: Settings<F::State>,
-        wiring: Arc<Wiring>,
+        plan: Arc<ExecutionPlan>,
         state: F::State,
         written: KeySet,
     ) -> Self {
@@ -64,7 +64,7 @@ impl<F: Flow> Engine<F> {
         let thread = thread.map_or_else(OnceLock::new, OnceLock::from);
         let watch = Watch::new(cancel.as_ref(), timeouts.0, timeouts.1);
         let shared = Shared {
-            wiring,
+            plan,
             managed,
             cancel,
             listener,
@@ -121,7 +121,7 @@ impl<F: Flow> Engine<F> {
     /// Where the fast path begins, if it can.
     pub(super) fn entry(&self) -> Option<u32> {
         if self.is_bare() {
-            self.wiring().lone(&self.wiring().entry)
+            self.plan().lone(&self.plan().entry)
         } else {
             None
         }
@@ -134,17 +134,17 @@ impl<F: Flow> Engine<F> {
         if matches!(job, JobEnd::Done) && self.ends(node) {
             return Ok(None);
         }
-        let mut planner = Planner::new(self.wiring());
+        let mut planner = Planner::new(self.plan());
         let mut frontier = Vec::new();
-        self.plan(&mut planner, node, &job, &mut frontier)?;
+        self.advance(&mut planner, node, &job, &mut frontier)?;
         Ok(Some(self.general(Nothing, planner, frontier)))
     }
 
     /// All of a run whose first superstep needs what a chain or a loop does without.
     pub(super) fn all(&mut self) -> Rest<'_, F> {
-        let mut planner = Planner::new(self.wiring());
+        let mut planner = Planner::new(self.plan());
         let mut frontier = Vec::new();
-        planner.start(self.wiring(), &mut frontier);
+        planner.start(self.plan(), &mut frontier);
         self.general(Nothing, planner, frontier)
     }
 
@@ -156,11 +156,11 @@ impl<F: Flow> Engine<F> {
         mut frontier: Vec<Task>,
     ) -> Rest<'r, F> {
         Box::pin(async move {
-            let wiring = Arc::clone(&self.scope.shared.wiring);
+            let plan = Arc::clone(&self.scope.shared.plan);
             let bare = self.is_bare();
             let mut crew = Crew::new(self, run_job::<F, L>);
             while !frontier.is_empty() {
-                let lone = if bare { lone(&wiring, &frontier) } else { None };
+                let lone = if bare { lone(&plan, &frontier) } else { None };
                 if L::STORED
                     && let Some(node) = lone
                     && ledger.simply_runs(self)
@@ -180,14 +180,14 @@ impl<F: Flow> Engine<F> {
                         }
                     };
                     let (node, job) = self.settle(end)?;
-                    self.plan(&mut planner, node, &job, &mut frontier)?;
+                    self.advance(&mut planner, node, &job, &mut frontier)?;
                 } else {
                     self.go_on(None, &frontier).await?;
                     self.scope.superstep += 1;
                     self.tell(|| EventKind::SuperstepStarted {
                         nodes: frontier
                             .iter()
-                            .map(|task| wiring.name(task.node).into())
+                            .map(|task| plan.name(task.node).into())
                             .collect(),
                     });
                     crew.superstep(self, &mut planner, &mut frontier, &mut ledger)
@@ -196,12 +196,12 @@ impl<F: Flow> Engine<F> {
             }
             let waiting: Vec<String> = planner
                 .waiting()
-                .flat_map(|join| join_targets(&wiring, join))
+                .flat_map(|join| join_targets(&plan, join))
                 .collect();
             if waiting.is_empty() {
                 Ok(())
             } else {
-                Err(Broken::new(RunErrorKind::StrandedJoin { waiting }))
+                Err(Broken::new(RunErrorKind::IncompleteJoin { waiting }))
             }
         })
     }
@@ -213,7 +213,7 @@ impl<F: Flow> Engine<F> {
             LaneEnd::Failed(node, failure) => {
                 let job = survive(
                     self.extras.as_deref(),
-                    &self.scope.shared.wiring,
+                    &self.scope.shared.plan,
                     &self.scope,
                     failure,
                     &mut self.effects,
@@ -234,7 +234,7 @@ impl<F: Flow> Engine<F> {
     }
 
     /// Plans what follows a node of the fast path.
-    fn plan(
+    fn advance(
         &mut self,
         planner: &mut Planner,
         node: u32,
@@ -242,7 +242,7 @@ impl<F: Flow> Engine<F> {
         frontier: &mut Vec<Task>,
     ) -> Result<(), Broken<F::State>> {
         let planned = planner.advance(
-            self.wiring(),
+            self.plan(),
             std::iter::once((node, job.outcome(&self.effects))),
             frontier,
         );
@@ -252,20 +252,20 @@ impl<F: Flow> Engine<F> {
 
     /// Whether all that follows the node is END.
     fn ends(&self, node: u32) -> bool {
-        let ways = &self.wiring().ways[node as usize];
+        let ways = &self.plan().ways[node as usize];
         let hops = match self.effects.chosen() {
-            Chosen::Edges => &ways.plain,
-            Chosen::One(route) => match ways.routes.get(route as usize) {
+            RouteChoice::Edges => &ways.plain,
+            RouteChoice::One(route) => match ways.routes.get(route as usize) {
                 Some(hops) if !hops.is_empty() => hops,
                 _ => return false,
             },
-            Chosen::Many => return false,
+            RouteChoice::Many => return false,
         };
         hops.iter().all(|hop| *hop == Hop::End)
     }
 
-    pub(in crate::run) fn wiring(&self) -> &Wiring {
-        &self.scope.shared.wiring
+    pub(in crate::run) fn plan(&self) -> &ExecutionPlan {
+        &self.scope.shared.plan
     }
 
     pub(in crate::run) fn max_concurrency(&self) -> usize {
@@ -310,7 +310,7 @@ impl<F: Flow> Engine<F> {
             single
                 .into_iter()
                 .chain(frontier.iter().map(|task| task.node))
-                .map(|node| self.wiring().name(node).to_string())
+                .map(|node| self.plan().name(node).to_string())
                 .collect()
         };
         if superstep > 0
@@ -357,22 +357,22 @@ impl<F: Flow> Engine<F> {
     }
 
     pub(in crate::run) fn no_edge(&self, missing: &NoEdge) -> RunErrorKind {
-        let route = self.wiring().routes[missing.node as usize]
+        let route = self.plan().routes[missing.node as usize]
             .get(missing.route as usize)
             .copied()
             .unwrap_or_default();
         RunErrorKind::NoEdge {
-            node: self.wiring().name(missing.node).into(),
+            node: self.plan().name(missing.node).into(),
             route: route.into(),
         }
     }
 
     fn refused(&self, node: u32, error: WriteError) -> Broken<F::State> {
-        Broken::refused(vec![self.wiring().name(node).to_string()], error)
+        Broken::refused(vec![self.plan().name(node).to_string()], error)
     }
 }
 /// The node that alone runs next, if the fast path can take it.
-fn lone(wiring: &Wiring, frontier: &[Task]) -> Option<u32> {
+fn lone(plan: &ExecutionPlan, frontier: &[Task]) -> Option<u32> {
     match frontier {
         [
             Task {
@@ -380,13 +380,13 @@ fn lone(wiring: &Wiring, frontier: &[Task]) -> Option<u32> {
                 delivery: None,
                 ..
             },
-        ] if wiring.ways[*node as usize].quick => Some(*node),
+        ] if plan.ways[*node as usize].quick => Some(*node),
         _ => None,
     }
 }
-fn join_targets(wiring: &Wiring, join: usize) -> impl Iterator<Item = String> {
-    wiring.joins[join].out.iter().map(|hop| match hop {
-        Hop::Node(node) | Hop::Each(node) => wiring.name(*node).to_string(),
+fn join_targets(plan: &ExecutionPlan, join: usize) -> impl Iterator<Item = String> {
+    plan.joins[join].out.iter().map(|hop| match hop {
+        Hop::Node(node) | Hop::Each(node) => plan.name(*node).to_string(),
         Hop::Join { .. } | Hop::End => "END".to_string(),
     })
 }

@@ -9,11 +9,11 @@ use super::lane::{LaneEnd, lane};
 use super::stored::Command;
 use super::{Begin, Settings, Start};
 use crate::event::EventKind;
-use crate::flow::Wiring;
+use crate::flow::ExecutionPlan;
 use crate::middleware::{About, BoxFuture, RunNext};
 use crate::node::Requirements;
 use crate::thread::ThreadError;
-use crate::{Flow, KeyMeta, RunError, RunErrorKind, State, Trait};
+use crate::{Flow, KeyFlag, KeyMeta, RunError, RunErrorKind, State};
 
 pub(super) use engine::Engine;
 pub(super) use survive::survive;
@@ -80,8 +80,8 @@ fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunEr
         mut settings,
         begin,
     } = start;
-    let wiring = flow.wiring();
-    let mut missing = missing(&*flow, &settings, &wiring);
+    let plan = flow.plan();
+    let mut missing = missing(&*flow, &settings, &plan);
     if let Some(managed) = &settings.managed {
         if matches!(begin, Begin::Stored(..)) {
             missing.retain(|name| !managed.makes(name));
@@ -99,11 +99,11 @@ fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunEr
         Begin::Input(input) => input,
         Begin::Stored(stored, engage) => return engage(flow, settings, stored),
     };
-    if !wiring.gates.is_empty() {
+    if !plan.gates.is_empty() {
         return Box::pin(std::future::ready(Err(unstored_gates(&*flow))));
     }
     let (state, written) = F::State::start(input);
-    let mut engine = Engine::new(flow, settings, wiring, state, written);
+    let mut engine = Engine::new(flow, settings, plan, state, written);
     Box::pin(async move {
         engine.tell(|| EventKind::RunStarted);
         if has_input::<F::State>() {
@@ -131,14 +131,18 @@ fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunEr
 }
 
 /// What the nodes need from the run and it does not have.
-fn missing<F: Flow>(flow: &F, settings: &Settings<F::State>, wiring: &Wiring) -> Vec<&'static str> {
+fn missing<F: Flow>(
+    flow: &F,
+    settings: &Settings<F::State>,
+    plan: &ExecutionPlan,
+) -> Vec<&'static str> {
     let missing = |managed| {
         let mut requirements = Requirements::new(managed);
         flow.require(&mut requirements);
         requirements.into_missing()
     };
     // What nodes need does not change: where it was nothing once, there is nothing to ask each of them in every run.
-    if *wiring.needs.get_or_init(|| !missing(None).is_empty()) {
+    if *plan.needs.get_or_init(|| !missing(None).is_empty()) {
         missing(settings.managed.as_deref())
     } else {
         Vec::new()
@@ -155,5 +159,5 @@ fn unstored_gates<F: Flow>(flow: &F) -> RunError {
 }
 /// Whether a run is given anything; the state of one that is not holds nothing before its first superstep.
 pub(super) fn has_input<S: State>() -> bool {
-    !const { KeyMeta::set(S::KEYS, Trait::Input) }.is_empty()
+    !const { KeyMeta::set(S::KEYS, KeyFlag::Input) }.is_empty()
 }

@@ -1,6 +1,6 @@
 //! What becomes of a failed task.
 
-use crate::flow::Wiring;
+use crate::flow::ExecutionPlan;
 use crate::node::{Delivery, Effects, Scope};
 use crate::run::broken::Broken;
 use crate::run::fork::JobEnd;
@@ -11,7 +11,7 @@ use crate::{NodeError, RunErrorKind, State};
 /// What becomes of a failed task: its `catch` edge, a record, or the end of the run.
 pub(in crate::run) fn survive<S: State>(
     extras: Option<&Extras<S>>,
-    wiring: &Wiring,
+    plan: &ExecutionPlan,
     scope: &Scope,
     failure: Failure,
     effects: &mut Effects<S>,
@@ -27,7 +27,7 @@ pub(in crate::run) fn survive<S: State>(
     {
         return Err(Broken::new(RunErrorKind::Cancelled));
     }
-    if let Some(to) = wiring.ways[scope.node as usize].catch {
+    if let Some(to) = plan.ways[scope.node as usize].catch {
         return Ok(JobEnd::Caught {
             to,
             failure: Delivery::one(error),

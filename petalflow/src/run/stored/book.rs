@@ -6,7 +6,7 @@ use super::head::gate;
 use super::journal::Journal;
 use super::task::Finished;
 use crate::event::EventKind;
-use crate::flow::Wiring;
+use crate::flow::ExecutionPlan;
 use crate::interrupt::{Interrupt, InterruptId};
 use crate::run::broken::Broken;
 use crate::run::drive::Engine;
@@ -40,20 +40,20 @@ impl<S: State> Book<S> {
         engine: &Engine<F>,
         frontier: &[Task],
     ) -> Result<Vec<Fate<S>>, Broken<S>> {
-        let wiring = engine.wiring();
+        let plan = engine.plan();
         // Most supersteps of most runs.
-        if self.finished.is_empty() && wiring.gates.is_empty() {
+        if self.finished.is_empty() && plan.gates.is_empty() {
             return Ok(Vec::new());
         }
         let mut fates = Vec::new();
         for task in frontier {
-            let name = wiring.stored_name(task.node);
+            let name = plan.stored_name(task.node);
             let id = self.task_id(name, task.send);
             let mut fate = match self.finished.remove(&id) {
                 Some(finished) => Fate::Finished(Box::new(finished)),
                 None => Fate::Run,
             };
-            for (place, _) in before(wiring, task.node) {
+            for (place, _) in before(plan, task.node) {
                 if matches!(fate, Fate::Finished(_)) {
                     break;
                 }
@@ -65,15 +65,15 @@ impl<S: State> Book<S> {
                     name,
                     false,
                 );
-                interrupt.node = wiring.name(task.node).into();
-                interrupt.chooses = wiring.chooses(task.node);
+                interrupt.node = plan.name(task.node).into();
+                interrupt.chooses = plan.chooses(task.node);
                 match said(engine, interrupt.id) {
                     Some("skipped") => {
                         fate = Fate::Finished(Box::new(Finished::skipped()));
                     }
                     Some(_) => {}
                     None => {
-                        if guard(engine, place, wiring.name(task.node), false)? {
+                        if guard(engine, place, plan.name(task.node), false)? {
                             fate = Fate::Waits;
                             if !self
                                 .asked
@@ -100,14 +100,14 @@ impl<S: State> Book<S> {
         engine: &Engine<F>,
         ended: impl Iterator<Item = u32> + Clone,
     ) -> Result<Vec<String>, Broken<S>> {
-        let wiring = engine.wiring();
+        let plan = engine.plan();
         let mut gates = Vec::new();
-        for (place, gate) in wiring.gates.iter().enumerate() {
-            let name = wiring.stored_name(gate.node);
+        for (place, gate) in plan.gates.iter().enumerate() {
+            let name = plan.stored_name(gate.node);
             if gate.after
                 && ended.clone().any(|node| node == gate.node)
                 && !gates.iter().any(|known| known == name)
-                && guard(engine, place, wiring.name(gate.node), true)?
+                && guard(engine, place, plan.name(gate.node), true)?
             {
                 gates.push(name.to_string());
             }
@@ -174,8 +174,8 @@ fn said<F: Flow>(engine: &Engine<F>, id: InterruptId) -> Option<&str> {
     desk.answers.get(&id).map(|(name, _)| &**name)
 }
 
-fn before(wiring: &Wiring, node: u32) -> impl Iterator<Item = (usize, &crate::flow::Gate)> {
-    let gates = wiring.gates.iter().enumerate();
+fn before(plan: &ExecutionPlan, node: u32) -> impl Iterator<Item = (usize, &crate::flow::Gate)> {
+    let gates = plan.gates.iter().enumerate();
     gates.filter(move |(_, gate)| gate.node == node && !gate.after)
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::checkpoint::{KeyEntry, KeyKind};
-use crate::state::{StateCodec, Trait, Update as _};
+use crate::state::{KeyFlag, StateCodec, Update as _};
 use crate::thread::ThreadError;
 use crate::{KeyMeta, KeySet, State};
 
@@ -141,7 +141,7 @@ impl Entries {
 
 /// The keys that are never stored.
 pub(crate) fn untracked<S: State>() -> KeySet {
-    const { KeyMeta::set(S::KEYS, Trait::Untracked) }
+    const { KeyMeta::set(S::KEYS, KeyFlag::Untracked) }
 }
 
 /// The keys of a set, by index.

@@ -2,7 +2,7 @@
 
 use super::task::save;
 use crate::checkpoint::TaskEntry;
-use crate::flow::Wiring;
+use crate::flow::ExecutionPlan;
 use crate::superstep::Task;
 use crate::thread::ThreadError;
 
@@ -16,7 +16,7 @@ impl Entered {
     #[inline]
     pub(super) fn save(
         &mut self,
-        wiring: &Wiring,
+        plan: &ExecutionPlan,
         tasks: &[Task],
         entries: &mut Vec<TaskEntry>,
     ) -> Result<(), ThreadError> {
@@ -29,13 +29,13 @@ impl Entered {
                     entry.item = None;
                 }
                 (Some(entry), Some(node)) => {
-                    *entry = save(wiring, task)?;
+                    *entry = save(plan, task)?;
                     *node = task.node;
                 }
                 // What was read from a store is not known by number.
                 _ => {
                     entries.truncate(place);
-                    entries.push(save(wiring, task)?);
+                    entries.push(save(plan, task)?);
                     self.0.push(task.node);
                 }
             }

@@ -4,7 +4,7 @@ use super::journal::Journal;
 use super::task::load;
 use crate::State;
 use crate::checkpoint::{Header, Outline, TaskEntry};
-use crate::flow::Wiring;
+use crate::flow::ExecutionPlan;
 use crate::superstep::Task;
 use crate::thread::ThreadError;
 use crate::upgrade::{Change, Held, InUse, NodeLine, changes, difference};
@@ -19,14 +19,14 @@ pub(crate) struct GoesOn {
 
 /// Where a thread goes on, if this program has the nodes and joins for it.
 pub(crate) fn goes_on<S: State>(
-    wiring: &Wiring,
+    plan: &ExecutionPlan,
     journal: &Journal<S>,
     header: Header,
 ) -> Result<GoesOn, ThreadError> {
     fits(journal, &header)?;
     Ok(GoesOn {
-        frontier: tasks(wiring, journal, header.frontier)?,
-        deferred: tasks(wiring, journal, header.deferred)?,
+        frontier: tasks(plan, journal, header.frontier)?,
+        deferred: tasks(plan, journal, header.deferred)?,
         arrived: arrived(journal, header.joins)?,
     })
 }
@@ -55,17 +55,17 @@ fn fits<S: State>(journal: &Journal<S>, header: &Header) -> Result<(), ThreadErr
 
 /// The tasks that were stored, by the names of their nodes.
 fn tasks<S: State>(
-    wiring: &Wiring,
+    plan: &ExecutionPlan,
     journal: &Journal<S>,
     entries: Vec<TaskEntry>,
 ) -> Result<Vec<Task>, ThreadError> {
     let mut tasks = Vec::with_capacity(entries.len());
     for entry in entries {
         let name = entry.node.clone();
-        let Some(node) = wiring.place_of(&name) else {
+        let Some(node) = plan.place_of(&name) else {
             return Err(changed(journal, &Change::NodeRemoved { node: name }));
         };
-        tasks.push(load(wiring, node, entry, |problem| {
+        tasks.push(load(plan, node, entry, |problem| {
             let was = item_type(&journal.was, &name);
             let problem = format!(
                 "the item of node `{name}` cannot be read: {problem}; convert it in a migration, `migration.map_item(\"{name}\", |old: {was}| ..)`; `Resume::goto` says where else to go on"
@@ -130,9 +130,9 @@ fn refused<S: State>(journal: &Journal<S>, problem: String) -> ThreadError {
 
 /// The place of a node that a user named.
 #[inline]
-pub(crate) fn node_of(wiring: &Wiring, name: &str) -> Result<u32, ThreadError> {
-    wiring.named(name).ok_or_else(|| {
-        let nodes: Vec<&str> = wiring
+pub(crate) fn node_of(plan: &ExecutionPlan, name: &str) -> Result<u32, ThreadError> {
+    plan.named(name).ok_or_else(|| {
+        let nodes: Vec<&str> = plan
             .graph()
             .nodes()
             .iter()

@@ -8,7 +8,7 @@ use crate::checkpoint::{
     Archive, Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite,
 };
 use crate::clock::now_ms;
-use crate::flow::Wiring;
+use crate::flow::ExecutionPlan;
 use crate::interrupt::{Interrupt, InterruptId, InterruptKind};
 use crate::node::task_id;
 use crate::state::StateCodec;
@@ -124,7 +124,7 @@ fn damaged(archive: &Archive, problem: String) -> ThreadError {
 pub(crate) fn waiting(
     archive: &Archive,
     namespace: &str,
-    wiring: &Wiring,
+    plan: &ExecutionPlan,
     record: &Record,
     writes: &[StoredWrite],
 ) -> Result<Vec<(TaskId, Interrupt)>, ThreadError> {
@@ -164,7 +164,7 @@ pub(crate) fn waiting(
         // A question of a flow inside another stays as it is: its nodes are not this program's to name.
         let asker = askers.get(&write.task);
         if let Some(node) = asker.filter(|_| interrupt.namespace == namespace) {
-            interrupt.node = wiring.known_as(node).into();
+            interrupt.node = plan.known_as(node).into();
         }
         if !answered(interrupt.id) {
             waiting.push((write.task, interrupt));
@@ -172,7 +172,7 @@ pub(crate) fn waiting(
     }
     for node in &header.gates {
         let (task, mut interrupt) = gate(archive, namespace, header.origin, node, true);
-        interrupt.node = wiring.known_as(node).into();
+        interrupt.node = plan.known_as(node).into();
         if !answered(interrupt.id) {
             waiting.push((task, interrupt));
         }

@@ -11,11 +11,11 @@ use super::entered::Entered;
 use super::program::Program;
 use super::task::save_finished;
 use crate::checkpoint::{
-    Archive, Cause, Header, Note, Outline, StoreError, StoreFuture, StoredCheckpoint, StoredWrite,
-    encode,
+    Archive, Cause, DecisionRecord, Header, Outline, StoreError, StoreFuture, StoredCheckpoint,
+    StoredWrite, encode,
 };
 use crate::clock::now_ms;
-use crate::flow::Wiring;
+use crate::flow::ExecutionPlan;
 use crate::interrupt::{Interrupt, InterruptId};
 use crate::node::Effects;
 use crate::run::fork::JobEnd;
@@ -84,7 +84,7 @@ pub(crate) struct Above {
 
 /// A barrier, as the journal needs to know it.
 pub(crate) struct Barrier<'a> {
-    pub(crate) wiring: &'a Wiring,
+    pub(crate) plan: &'a ExecutionPlan,
     pub(crate) planner: &'a Planner,
     pub(crate) frontier: &'a [Task],
     pub(crate) superstep: u64,
@@ -158,7 +158,7 @@ impl<S: State> Journal<S> {
     /// Describes the barrier that was just reached.
     pub(crate) fn describe(&mut self, barrier: &Barrier<'_>) -> Result<(), ThreadError> {
         let Barrier {
-            wiring,
+            plan,
             planner,
             frontier,
             superstep,
@@ -171,9 +171,9 @@ impl<S: State> Journal<S> {
         self.header.joins.clear();
         self.header.joins.extend(joins);
         self.frontier
-            .save(wiring, frontier, &mut self.header.frontier)?;
+            .save(plan, frontier, &mut self.header.frontier)?;
         self.deferred
-            .save(wiring, planner.deferred(), &mut self.header.deferred)?;
+            .save(plan, planner.deferred(), &mut self.header.deferred)?;
         self.header.superstep = superstep;
         self.torn = false;
         Ok(())
@@ -333,7 +333,7 @@ impl<S: State> Journal<S> {
     /// beside a barrier that a crash would lose: the tasks that ran after it would be others.
     pub(crate) fn jot<'a>(
         &mut self,
-        wiring: &Wiring,
+        plan: &ExecutionPlan,
         finished: impl ExactSizeIterator<Item = (TaskId, u32, &'a Effects<S>, &'a JobEnd)>,
     ) -> Result<(), ThreadError>
     where
@@ -347,7 +347,7 @@ impl<S: State> Journal<S> {
         if busy || count == self.jotted || !self.saved {
             return Ok(());
         }
-        let writes = self.finished(wiring, finished)?;
+        let writes = self.finished(plan, finished)?;
         self.jotted = count;
         let (archive, namespace, origin) = (
             self.archive.clone(),
@@ -369,7 +369,7 @@ impl<S: State> Journal<S> {
     /// The superstep ends without a commit: writes what its tasks have left, durably. The barrier is in the store.
     pub(crate) async fn keep<'a>(
         &mut self,
-        wiring: &Wiring,
+        plan: &ExecutionPlan,
         finished: impl ExactSizeIterator<Item = (TaskId, u32, &'a Effects<S>, &'a JobEnd)>,
         failed: Option<(TaskId, &NodeError)>,
         asked: &[(TaskId, Interrupt)],
@@ -377,7 +377,7 @@ impl<S: State> Journal<S> {
     where
         S: 'a,
     {
-        let mut writes = self.finished(wiring, finished)?;
+        let mut writes = self.finished(plan, finished)?;
         let mut bytes_of = |name: String, task, value: &dyn Fn(&mut Vec<u8>) -> Result<(), _>| {
             let mut bytes = Vec::new();
             value(&mut bytes).map_err(ThreadError::value(name.clone()))?;
@@ -401,7 +401,7 @@ impl<S: State> Journal<S> {
 
     fn finished<'a>(
         &self,
-        wiring: &Wiring,
+        plan: &ExecutionPlan,
         finished: impl Iterator<Item = (TaskId, u32, &'a Effects<S>, &'a JobEnd)>,
     ) -> Result<Vec<StoredWrite>, ThreadError>
     where
@@ -413,14 +413,14 @@ impl<S: State> Journal<S> {
                 Ok(StoredWrite {
                     task,
                     name: "done".into(),
-                    bytes: save_finished(&self.codec, &self.program, wiring, node, effects, end)?,
+                    bytes: save_finished(&self.codec, &self.program, plan, node, effects, end)?,
                 })
             })
             .collect()
     }
 
     /// Adds a decision to the next checkpoint's notes.
-    pub(crate) fn note(&mut self, note: Note) {
+    pub(crate) fn note(&mut self, note: DecisionRecord) {
         self.header.notes.push(note);
     }
 }

@@ -214,7 +214,7 @@ impl Past {
         if in_doubt && goes_on {
             return Err(ThreadError::Request(format!(
                 "what the sub-flow `{namespace}` knew at checkpoint {} of thread `{}` is not stored any more: fork from a newer \
-                 checkpoint, and let `Keep` keep more of threads that are forked",
+                 checkpoint, and let `Retention` keep more of threads that are forked",
                 self.checkpoint, archive.thread
             )));
         }

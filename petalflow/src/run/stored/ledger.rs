@@ -28,7 +28,7 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
     const STORED: bool = true;
 
     fn simply_runs(&self, engine: &Engine<F>) -> bool {
-        self.finished.is_empty() && engine.wiring().gates.is_empty()
+        self.finished.is_empty() && engine.plan().gates.is_empty()
     }
 
     fn fates(
@@ -103,7 +103,7 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
             .expect("the state is in the frame during a fork");
         loop {
             self.journal
-                .jot(&scope.shared.wiring, ended.iter().map(|job| job.finished()))
+                .jot(&scope.shared.plan, ended.iter().map(|job| job.finished()))
                 .map_err(Broken::of_thread)?;
             let ended = std::pin::pin!(slab.next());
             let heard = hear(watch, scope.shared.desk.as_deref(), ended).await;
@@ -146,7 +146,7 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
             let ended = ended.iter().map(|job| job.finished());
             kept = self
                 .journal
-                .keep(engine.wiring(), ended, failed, &asked)
+                .keep(engine.plan(), ended, failed, &asked)
                 .await;
         }
         // A failure is the cause; that it could not be written down comes second.
@@ -180,7 +180,7 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
     ) -> Result<(), Broken<F::State>> {
         let header = &mut self.journal.header;
         header.gates.clear();
-        if !engine.scope.shared.wiring.gates.is_empty() {
+        if !engine.scope.shared.plan.gates.is_empty() {
             header.gates = Book::gates(engine, ended.iter().map(|job| job.node()))?;
         }
         let stops = !header.gates.is_empty();
@@ -195,7 +195,7 @@ impl<F: Flow> Ledger<F> for &mut Book<F::State> {
             unreachable!("the state is at home between forks")
         };
         let barrier = Barrier {
-            wiring: &scope.shared.wiring,
+            plan: &scope.shared.plan,
             planner,
             frontier,
             superstep: scope.superstep,

@@ -9,12 +9,14 @@ use super::kept::take_back;
 use super::program::{Program, codec_of};
 use crate::checkpoint::{Archive, Cause, Record, StoredCheckpoint, unpack};
 use crate::clock::now_ms;
-use crate::flow::Wiring;
+use crate::flow::ExecutionPlan;
 use crate::interrupt::AnswerError;
 use crate::node::{Effects, task_id};
 use crate::state::StateCodec;
 use crate::superstep::{Outcome, Planner, apply, prepare};
-use crate::thread::{CheckpointInfo, Durability, Edit, Keep, Snapshot, TaskState, ThreadError};
+use crate::thread::{
+    CheckpointInfo, Durability, Edit, Retention, Snapshot, TaskState, ThreadError,
+};
 use crate::{Flow, NodeError, State};
 
 /// A thread at a checkpoint.
@@ -23,13 +25,13 @@ pub(crate) async fn snapshot<F: Flow>(
     archive: &Archive,
     checkpoint: Option<u64>,
 ) -> Result<Option<Snapshot<F::State>>, ThreadError> {
-    let wiring = flow.wiring();
-    let program = Program::of::<F::State>(flow.stored_name(), &wiring);
+    let plan = flow.plan();
+    let program = Program::of::<F::State>(flow.stored_name(), &plan);
     let codec = codec_of::<F::State>()?;
     let Some(head) = read(archive, "", checkpoint, &codec, &program).await? else {
         return Ok(None);
     };
-    let waits = waiting(archive, "", &wiring, &head.record, &head.writes)?;
+    let waits = waiting(archive, "", &plan, &head.record, &head.writes)?;
     let header = &head.record.header;
     let mut states = Vec::new();
     for task in &header.frontier {
@@ -44,7 +46,7 @@ pub(crate) async fn snapshot<F: Flow>(
         });
         let finished = left("done").is_some();
         states.push(TaskState {
-            node: wiring.known_as(&task.node).into(),
+            node: plan.known_as(&task.node).into(),
             index: task.send.map(|send| send as usize),
             finished,
             error: error.transpose()?.filter(|_| !finished),
@@ -56,7 +58,7 @@ pub(crate) async fn snapshot<F: Flow>(
         created_ms: head.created_ms,
         bytes: Vec::new(),
     };
-    let mut info = CheckpointInfo::of(&stored, &head.record, &wiring);
+    let mut info = CheckpointInfo::of(&stored, &head.record, &plan);
     info.bytes = if head.base == head.seq {
         head.sizes.0
     } else {
@@ -95,8 +97,8 @@ pub(crate) async fn fork<F: Flow>(
     checkpoint: u64,
     to: &Archive,
 ) -> Result<u64, ThreadError> {
-    let wiring = flow.wiring();
-    let program = Program::of::<F::State>(flow.stored_name(), &wiring);
+    let plan = flow.plan();
+    let program = Program::of::<F::State>(flow.stored_name(), &plan);
     let codec = codec_of::<F::State>()?;
     let head = read(from, "", Some(checkpoint), &codec, &program).await?;
     let Some(head) = head else {
@@ -136,8 +138,8 @@ pub(crate) async fn edit<F: Flow>(
     if supersteps.is_empty() {
         return Err(ThreadError::Request("no supersteps to update with".into()));
     }
-    let wiring = flow.wiring();
-    let program = Program::of::<F::State>(flow.stored_name(), &wiring);
+    let plan = flow.plan();
+    let program = Program::of::<F::State>(flow.stored_name(), &plan);
     let codec = codec_of::<F::State>()?;
     let head = read(archive, "", None, &codec, &program).await?;
     let Some(head) = head else {
@@ -165,14 +167,14 @@ pub(crate) async fn edit<F: Flow>(
     journal.header.gates.clone_from(&was.gates);
     journal.header.answers.clone_from(&was.answers);
     let mut superstep = was.superstep;
-    let mut planner = Planner::new(&wiring);
-    let waits = goes_on(&wiring, &journal, was)?;
+    let mut planner = Planner::new(&plan);
+    let waits = goes_on(&plan, &journal, was)?;
     let mut frontier = waits.frontier;
     planner.restore(waits.deferred, &waits.arrived);
     // All of it is looked at before any of it is written.
     let mut checked = Vec::new();
     for edits in supersteps {
-        checked.push(check(&wiring, edits)?);
+        checked.push(check(&plan, edits)?);
     }
     let mut checkpoints = Vec::new();
     for mut edits in checked {
@@ -190,11 +192,11 @@ pub(crate) async fn edit<F: Flow>(
         if stepped {
             // The frontier is another one now.
             planner
-                .advance(&wiring, outcomes.into_iter(), &mut frontier)
+                .advance(&plan, outcomes.into_iter(), &mut frontier)
                 .map_err(|missing| {
                     ThreadError::Request(format!(
                         "the route that the edit takes from node `{}` has no edge",
-                        wiring.name(missing.node)
+                        plan.name(missing.node)
                     ))
                 })?;
             superstep += 1;
@@ -212,7 +214,7 @@ pub(crate) async fn edit<F: Flow>(
             }
         }
         journal.describe(&Barrier {
-            wiring: &wiring,
+            plan: &plan,
             planner: &planner,
             frontier: &frontier,
             superstep,
@@ -226,7 +228,7 @@ pub(crate) async fn edit<F: Flow>(
 type Checked<S> = Vec<(Option<u32>, Effects<S>)>;
 
 /// The edits of one superstep, in the order in which they fold.
-fn check<S: State>(wiring: &Wiring, edits: Vec<Edit<S>>) -> Result<Checked<S>, ThreadError> {
+fn check<S: State>(plan: &ExecutionPlan, edits: Vec<Edit<S>>) -> Result<Checked<S>, ThreadError> {
     if edits.is_empty() {
         return Err(ThreadError::Request(
             "no updates in one of the supersteps".into(),
@@ -235,7 +237,7 @@ fn check<S: State>(wiring: &Wiring, edits: Vec<Edit<S>>) -> Result<Checked<S>, T
     let several = edits.len() > 1;
     let mut checked = Vec::new();
     for Edit { node, effects } in edits {
-        let node = node.map(|node| node_of(wiring, &node)).transpose()?;
+        let node = node.map(|node| node_of(plan, &node)).transpose()?;
         if several && node.is_none() {
             return Err(ThreadError::Request(
                 "several updates of one superstep must each say by which node they are: `Edit::by`"
@@ -243,7 +245,7 @@ fn check<S: State>(wiring: &Wiring, edits: Vec<Edit<S>>) -> Result<Checked<S>, T
             ));
         }
         let effects = effects.map_err(|error| AnswerError::Value(error.to_string()))?;
-        if node.is_none() && effects.chosen() != crate::node::Chosen::Edges {
+        if node.is_none() && effects.chosen() != crate::node::RouteChoice::Edges {
             return Err(ThreadError::Request(
                 "an update with a route must say by which node it is: `Edit::by`".into(),
             ));
@@ -256,8 +258,8 @@ fn check<S: State>(wiring: &Wiring, edits: Vec<Edit<S>>) -> Result<Checked<S>, T
 
 /// Forgets what need not be kept.
 #[inline]
-pub(crate) async fn prune(archive: &Archive, keep: Keep) -> Result<(), ThreadError> {
-    if keep == Keep::ALL {
+pub(crate) async fn prune(archive: &Archive, keep: Retention) -> Result<(), ThreadError> {
+    if keep == Retention::ALL {
         return Ok(());
     }
     let now = now_ms();

@@ -46,7 +46,7 @@ use crate::interrupt::Resume;
 use crate::middleware::BoxFuture;
 use crate::superstep::{Planner, Task};
 use crate::thread::check_id;
-use crate::thread::{Durability, Keep, OnBusy, ThreadError};
+use crate::thread::{Durability, OnBusy, Retention, ThreadError};
 use crate::{Flow, ManagedValues, Namespace, RunError, RunErrorKind, State, TaskId};
 
 /// What is asked of a thread.
@@ -78,7 +78,7 @@ pub(crate) struct StoredStart<S: State> {
     pub(crate) on_busy: OnBusy,
     pub(crate) command: Command<S>,
     /// How much of the past is kept when the run has ended.
-    pub(crate) keep: Keep,
+    pub(crate) keep: Retention,
     /// Whether a new input may drop what the thread waits for.
     pub(crate) discard: bool,
     /// For a flow inside another.
@@ -133,10 +133,10 @@ async fn run<F: Flow>(
     mut settings: Settings<F::State>,
     start: StoredStart<F::State>,
 ) -> Result<F::State, RunError> {
-    let wiring = flow.wiring();
+    let plan = flow.plan();
     settings.thread = Some(Arc::clone(&start.archive.thread));
     settings.namespace = start.namespace.clone();
-    let opened = open(&*flow, &wiring, start).await;
+    let opened = open(&*flow, &plan, start).await;
     let opened = opened.map_err(|error| RunError::of_thread(error, flow.name()))?;
     let Opened {
         state,
@@ -152,7 +152,7 @@ async fn run<F: Flow>(
     } = opened;
     // Each call may make as many supersteps as the limit says.
     settings.limit = settings.limit.saturating_add(superstep);
-    let mut engine = Engine::new(flow, settings, wiring, state, written);
+    let mut engine = Engine::new(flow, settings, plan, state, written);
     engine.begin_at(superstep, Arc::new(desk));
     let mut book = Book {
         journal,

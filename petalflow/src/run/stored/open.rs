@@ -10,12 +10,12 @@ use super::program::{Program, codec_of};
 use super::said::only;
 use super::task::{Finished, load_finished};
 use super::{Command, Nested, StoredStart};
-use crate::checkpoint::{AnswerEntry, Cause, Note, StoredWrite};
+use crate::checkpoint::{AnswerEntry, Cause, DecisionRecord, StoredWrite};
 use crate::clock::now_ms;
-use crate::flow::Wiring;
+use crate::flow::ExecutionPlan;
 use crate::interrupt::{Interrupt, InterruptId, Resume};
 use crate::node::task_id;
-use crate::state::Trait;
+use crate::state::KeyFlag;
 use crate::superstep::{Planner, Task};
 use crate::thread::ThreadError;
 use crate::{Flow, KeyMeta, KeySet, Namespace, State, TaskId};
@@ -34,13 +34,13 @@ pub(crate) struct Opened<S: State> {
     /// What must be answered before anything runs.
     pub(crate) waiting: Vec<Interrupt>,
     /// A person has ended the run here.
-    pub(crate) rejected: Option<Note>,
+    pub(crate) rejected: Option<DecisionRecord>,
 }
 
 /// Opens a thread, or a flow within one, and does to it what was asked for.
 pub(crate) async fn open<F: Flow>(
     flow: &F,
-    wiring: &Wiring,
+    plan: &ExecutionPlan,
     start: StoredStart<F::State>,
 ) -> Result<Opened<F::State>, ThreadError> {
     let StoredStart {
@@ -53,7 +53,7 @@ pub(crate) async fn open<F: Flow>(
         ..
     } = start;
     let codec = codec_of::<F::State>()?;
-    let program = Program::of::<F::State>(flow.stored_name(), wiring);
+    let program = Program::of::<F::State>(flow.stored_name(), plan);
     let head = read(&archive, namespace.as_str(), None, &codec, &program).await?;
     let (place, newest) = (namespace.to_string(), head.as_ref().map(|head| head.seq));
     let mut journal = Journal::new(archive, place, codec, program, durability, newest);
@@ -61,8 +61,8 @@ pub(crate) async fn open<F: Flow>(
         journal.was = head.outline.clone();
     }
     let mut opening = Opening {
-        wiring,
-        planner: Planner::new(wiring),
+        plan,
+        planner: Planner::new(plan),
         journal,
         namespace,
     };
@@ -95,7 +95,7 @@ pub(crate) async fn open<F: Flow>(
 }
 
 pub(super) struct Opening<'a, S: State> {
-    pub(super) wiring: &'a Wiring,
+    pub(super) plan: &'a ExecutionPlan,
     pub(super) planner: Planner,
     pub(super) journal: Journal<S>,
     pub(super) namespace: Namespace,
@@ -152,7 +152,7 @@ impl<S: State> Opening<'_, S> {
         let waits = waiting(
             archive,
             self.namespace.as_str(),
-            self.wiring,
+            self.plan,
             &head.record,
             &head.writes,
         )?;
@@ -181,8 +181,8 @@ impl<S: State> Opening<'_, S> {
         self.journal
             .follow(head.seq, head.base, head.sizes, &record.header);
         self.journal.header.turn = record.header.turn + 1;
-        let turn = const { KeyMeta::set(S::KEYS, Trait::Turn) }.union(S::EPHEMERAL);
-        let assigned = const { KeyMeta::set(S::KEYS, Trait::Assigned) };
+        let turn = const { KeyMeta::set(S::KEYS, KeyFlag::Turn) }.union(S::EPHEMERAL);
+        let assigned = const { KeyMeta::set(S::KEYS, KeyFlag::Assigned) };
         state.reset(turn);
         written = written.minus(turn).union(assigned);
         self.journal.changes.touch::<S>(turn);
@@ -193,7 +193,7 @@ impl<S: State> Opening<'_, S> {
     /// Plans the first superstep of a turn.
     async fn start(mut self, state: S, written: KeySet) -> Result<Opened<S>, ThreadError> {
         let mut frontier = Vec::new();
-        self.planner.start(self.wiring, &mut frontier);
+        self.planner.start(self.plan, &mut frontier);
         self.journal.seq = self.journal.newest.map_or(0, |newest| newest + 1);
         self.journal.header.origin = self.journal.seq;
         self.journal.header.cause = Cause::Input;
@@ -225,7 +225,7 @@ impl<S: State> Opening<'_, S> {
         superstep: u64,
     ) -> Result<(), ThreadError> {
         self.journal.describe(&Barrier {
-            wiring: self.wiring,
+            plan: self.plan,
             planner: &self.planner,
             frontier,
             superstep,
@@ -263,7 +263,7 @@ impl<S: State> Opening<'_, S> {
         writes: &[StoredWrite],
     ) -> Result<Opened<S>, ThreadError> {
         let Opening {
-            wiring,
+            plan,
             planner,
             journal,
             namespace,
@@ -295,7 +295,7 @@ impl<S: State> Opening<'_, S> {
                 &journal.archive.thread,
                 &journal.namespace,
                 journal.header.origin,
-                wiring.stored_name(task.node),
+                plan.stored_name(task.node),
                 task.send,
             );
             let done = writes
@@ -305,13 +305,13 @@ impl<S: State> Opening<'_, S> {
                 && let Some(done) = load_finished(
                     &journal.codec,
                     (&journal.program, &journal.was),
-                    wiring,
+                    plan,
                     task.node,
                     &write.bytes,
                 )
                 .map_err(ThreadError::value(format!(
                     "what node `{}` left",
-                    wiring.name(task.node)
+                    plan.name(task.node)
                 )))?
             {
                 finished.insert(id, done);

@@ -6,8 +6,8 @@ use petalflow_graph::{Edge, Graph, Source, Target, Via};
 
 use crate::State;
 use crate::checkpoint::{Header, Outline};
-use crate::flow::Wiring;
-use crate::state::{StateCodec, Trait};
+use crate::flow::ExecutionPlan;
+use crate::state::{KeyFlag, StateCodec};
 use crate::thread::ThreadError;
 use crate::upgrade::{KeyLine, Migrate, NodeLine, quoted};
 
@@ -38,12 +38,12 @@ pub(super) fn codec_of<S: State>() -> Result<StateCodec<S>, ThreadError> {
 }
 
 impl Program {
-    pub(crate) fn of<S: State>(flow: &str, wiring: &Wiring) -> Self {
-        let joins = joins(wiring);
+    pub(crate) fn of<S: State>(flow: &str, plan: &ExecutionPlan) -> Self {
+        let joins = joins(plan);
         let version = S::codec().and_then(|codec| codec.version);
         // The order in which a program names things is not stored.
         let mut outline = Outline {
-            graph: graph(wiring, &joins),
+            graph: graph(plan, &joins),
             schema: schema::<S>(),
         };
         outline.graph.sort_unstable();
@@ -104,24 +104,24 @@ fn hash(lines: &[String]) -> u64 {
 }
 
 fn schema<S: State>() -> Vec<String> {
-    let stored = S::KEYS.iter().filter(|key| !key.has(Trait::Untracked));
+    let stored = S::KEYS.iter().filter(|key| !key.has(KeyFlag::Untracked));
     let line = |key: &crate::KeyMeta| KeyLine {
         id: key.id.into(),
         ty: key.ty.into(),
         reducer: key.reducer.into(),
-        ephemeral: key.has(Trait::Ephemeral),
-        required: key.has(Trait::Required),
+        ephemeral: key.has(KeyFlag::Ephemeral),
+        required: key.has(KeyFlag::Required),
     };
     stored.map(|key| line(key).to_string()).collect()
 }
 
 #[inline]
-fn graph(wiring: &Wiring, joins: &[JoinName]) -> Vec<String> {
-    let graph = wiring.graph();
+fn graph(plan: &ExecutionPlan, joins: &[JoinName]) -> Vec<String> {
+    let graph = plan.graph();
     let nodes = graph.nodes().iter().enumerate().map(|(place, node)| {
-        let item = wiring.items.get(place).copied().flatten();
+        let item = plan.items.get(place).copied().flatten();
         let line = NodeLine {
-            name: wiring.stored_name(petalflow_graph::index(place)).into(),
+            name: plan.stored_name(petalflow_graph::index(place)).into(),
             takes: item.map(|item| unqualified((item.ty)()).into()),
             deferred: node.deferred,
         };
@@ -132,28 +132,28 @@ fn graph(wiring: &Wiring, joins: &[JoinName]) -> Vec<String> {
         !matches!(edge.to, Target::Join(_)) && !matches!(edge.from, Source::Join(_))
     });
     let edges = edges.map(|edge| {
-        let to = target(wiring, edge.to);
-        format!("edge {} -> {to}", source(wiring, joins, edge))
+        let to = target(plan, edge.to);
+        format!("edge {} -> {to}", source(plan, joins, edge))
     });
     let joins = joins.iter().map(|join| format!("join {}", join.name));
     nodes.chain(edges).chain(joins).collect()
 }
 
 #[inline]
-fn joins(wiring: &Wiring) -> Vec<JoinName> {
-    let graph: &Graph = wiring.graph();
+fn joins(plan: &ExecutionPlan) -> Vec<JoinName> {
+    let graph: &Graph = plan.graph();
     let mut joins: Vec<JoinName> = Vec::new();
     for join in 0..graph.joins {
         let sides = graph
             .edges()
             .iter()
             .filter(|edge| edge.to == Target::Join(join));
-        let sides: Vec<String> = sides.map(|edge| source(wiring, &joins, edge)).collect();
+        let sides: Vec<String> = sides.map(|edge| source(plan, &joins, edge)).collect();
         let targets = graph
             .edges()
             .iter()
             .filter(|edge| edge.from == Source::Join(join));
-        let mut targets: Vec<String> = targets.map(|edge| target(wiring, edge.to)).collect();
+        let mut targets: Vec<String> = targets.map(|edge| target(plan, edge.to)).collect();
         // The order in which a program names the sides is not stored.
         let mut sorted = sides.clone();
         sorted.sort_unstable();
@@ -168,10 +168,10 @@ fn joins(wiring: &Wiring) -> Vec<JoinName> {
 
 /// Where an edge begins, and what makes it fire.
 #[inline]
-fn source(wiring: &Wiring, joins: &[JoinName], edge: &Edge) -> String {
+fn source(plan: &ExecutionPlan, joins: &[JoinName], edge: &Edge) -> String {
     let from = match edge.from {
         Source::Start => "START".into(),
-        Source::Node(node) => quoted(wiring.stored_name(node)).into_owned(),
+        Source::Node(node) => quoted(plan.stored_name(node)).into_owned(),
         // Joins of joins come after those that they wait for.
         Source::Join(join) => joins
             .get(join as usize)
@@ -187,10 +187,10 @@ fn source(wiring: &Wiring, joins: &[JoinName], edge: &Edge) -> String {
 }
 
 #[inline]
-fn target(wiring: &Wiring, target: Target) -> String {
+fn target(plan: &ExecutionPlan, target: Target) -> String {
     match target {
         Target::End => "END".into(),
-        Target::Node(node) => quoted(wiring.stored_name(node)).into_owned(),
+        Target::Node(node) => quoted(plan.stored_name(node)).into_owned(),
         Target::Join(_) => "join".into(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::program::Program;
 use crate::checkpoint::{CodecError, KeyKind, Record};
-use crate::state::{StateCodec, Trait, Values};
+use crate::state::{KeyFlag, StateCodec, Values};
 use crate::thread::ThreadError;
 use crate::upgrade::{Change, Held, InUse, KeyLine, Log, Migration, Named, changes, difference};
 use crate::{KeyMeta, KeySet, State};
@@ -154,13 +154,13 @@ fn fits<S: State>(logs: &Named<Log>, program: &Program) -> Result<(), String> {
 /// The index of the key that is stored under a name.
 fn place<S: State>(id: &str) -> Option<usize> {
     let mut keys = S::KEYS.iter();
-    keys.position(|key| key.id == id && !key.has(Trait::Untracked))
+    keys.position(|key| key.id == id && !key.has(KeyFlag::Untracked))
 }
 
 /// The state of what is stored; if it cannot be read, why.
 fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet), String> {
     let mut values = Values::new(S::KEYS.len());
-    let mut written = const { KeyMeta::set(S::KEYS, Trait::Assigned) };
+    let mut written = const { KeyMeta::set(S::KEYS, KeyFlag::Assigned) };
     let known = || {
         logs.iter()
             .filter_map(|(id, log)| Some((place::<S>(id)?, log)))

@@ -3,7 +3,7 @@
 use super::goes_on::{goes_on, node_of};
 use super::head::{Head, waiting};
 use super::open::{Opened, Opening};
-use crate::checkpoint::{Cause, Header, Note};
+use crate::checkpoint::{Cause, DecisionRecord, Header};
 use crate::clock::now_ms;
 use crate::interrupt::{
     AnswerError, Approval, Decision, Interrupt, InterruptId, InterruptKind, Resume,
@@ -31,7 +31,7 @@ impl<S: State> Opening<'_, S> {
         } = head;
         let archive = &self.journal.archive;
         let place = self.namespace.as_str();
-        let mut waiting = waiting(archive, place, self.wiring, &record, &writes)?;
+        let mut waiting = waiting(archive, place, self.plan, &record, &writes)?;
         let header = record.header;
         let superstep = header.superstep;
         self.journal.follow(seq, base, sizes, &header);
@@ -53,7 +53,7 @@ impl<S: State> Opening<'_, S> {
         // Where a person says where to go on, it need not be known where the run would have.
         let mut frontier = Vec::new();
         if goto.is_empty() {
-            let waits = goes_on(self.wiring, &self.journal, header)?;
+            let waits = goes_on(self.plan, &self.journal, header)?;
             frontier = waits.frontier;
             self.planner.restore(waits.deferred, &waits.arrived);
         }
@@ -73,12 +73,12 @@ impl<S: State> Opening<'_, S> {
         }
         if rejected.is_some() {
             frontier.clear();
-            self.planner = Planner::new(self.wiring);
+            self.planner = Planner::new(self.plan);
             self.journal.header.gates.clear();
             waiting.clear();
         }
         if !goto.is_empty() {
-            self.planner = Planner::new(self.wiring);
+            self.planner = Planner::new(self.plan);
             frontier = self.go_to(&goto)?;
             self.journal.header.gates.clear();
             self.journal.header.answers.clear();
@@ -112,9 +112,9 @@ impl<S: State> Opening<'_, S> {
         approval: Approval<S>,
         (state, written): (&mut S, &mut KeySet),
         waiting: &mut Vec<(TaskId, Interrupt)>,
-    ) -> Result<Option<Note>, ThreadError> {
+    ) -> Result<Option<DecisionRecord>, ThreadError> {
         let decided = self.decide(id, &approval, waiting)?;
-        let note = |interrupt: &Interrupt| Note {
+        let note = |interrupt: &Interrupt| DecisionRecord {
             node: interrupt.node.clone(),
             decision: approval.decision.word().into(),
             by: approval.by.clone(),
@@ -148,15 +148,15 @@ impl<S: State> Opening<'_, S> {
     fn go_to(&self, nodes: &[String]) -> Result<Vec<Task>, ThreadError> {
         let mut places = Vec::new();
         for name in nodes {
-            places.push(node_of(self.wiring, name)?);
+            places.push(node_of(self.plan, name)?);
         }
         places.sort_unstable();
         places.dedup();
         for place in &places {
-            if self.wiring.takes[*place as usize] {
+            if self.plan.takes[*place as usize] {
                 return Err(ThreadError::Request(format!(
                     "the run cannot go on at node `{}`, because it takes an item that only an edge can deliver",
-                    self.wiring.name(*place)
+                    self.plan.name(*place)
                 )));
             }
         }
@@ -165,7 +165,7 @@ impl<S: State> Opening<'_, S> {
 }
 
 /// The note of the rejection that ended the run here, if one has.
-fn rejection(header: &Header) -> Option<Note> {
+fn rejection(header: &Header) -> Option<DecisionRecord> {
     let mut notes = header.notes.iter();
     let rejected = notes.rfind(|note| note.decision == "rejected");
     rejected

@@ -111,9 +111,9 @@ impl<S: State> Opening<'_, S> {
             node, namespace, ..
         } = interrupt;
         let inside = namespace != self.namespace.as_str();
-        let node_here = self.wiring.named(node).filter(|_| !inside);
+        let node_here = self.plan.named(node).filter(|_| !inside);
         // The program may have changed since it was asked; of one inside, only what it said then is known.
-        let chooses = node_here.map_or(interrupt.chooses, |node| self.wiring.chooses(node));
+        let chooses = node_here.map_or(interrupt.chooses, |node| self.plan.chooses(node));
         if !chooses || interrupt.kind != InterruptKind::Before {
             return Ok(());
         }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::checkpoint::{CodecError, Outline, TaskEntry, Unpack, pack, unpack};
-use crate::flow::{Hop, Wiring};
-use crate::node::{Chosen, Delivery, Effects, ItemCodec};
+use crate::flow::{ExecutionPlan, Hop};
+use crate::node::{Delivery, Effects, ItemCodec, RouteChoice};
 use crate::run::fork::JobEnd;
 use crate::state::{StateCodec, Update as _};
 use crate::superstep::Task;
@@ -32,17 +32,17 @@ impl<S: State> Finished<S> {
 
 /// A task of the frontier.
 #[inline]
-pub(crate) fn save(wiring: &Wiring, task: &Task) -> Result<TaskEntry, ThreadError> {
-    let node = wiring.name(task.node);
+pub(crate) fn save(plan: &ExecutionPlan, task: &Task) -> Result<TaskEntry, ThreadError> {
+    let node = plan.name(task.node);
     let item = task.delivery.as_ref().map(|delivery| {
         let mut bytes = Vec::new();
-        let codec = codec(wiring, task.node)?;
+        let codec = codec(plan, task.node)?;
         (codec.save)(delivery, task.item.map(|item| item as usize), &mut bytes)
             .map_err(ThreadError::value(format!("the item of node `{node}`")))?;
         Ok::<_, ThreadError>(bytes)
     });
     Ok(TaskEntry {
-        node: wiring.stored_name(task.node).into(),
+        node: plan.stored_name(task.node).into(),
         send: task.send,
         item: item.transpose()?,
     })
@@ -53,14 +53,14 @@ pub(crate) fn save(wiring: &Wiring, task: &Task) -> Result<TaskEntry, ThreadErro
 /// An item that the node does not take any more is dropped.
 #[inline]
 pub(crate) fn load(
-    wiring: &Wiring,
+    plan: &ExecutionPlan,
     node: u32,
     entry: TaskEntry,
     unreadable: impl FnOnce(CodecError) -> ThreadError,
 ) -> Result<Task, ThreadError> {
-    let item = entry.item.filter(|_| wiring.takes[node as usize]);
+    let item = entry.item.filter(|_| plan.takes[node as usize]);
     let delivery = item.map(|bytes| {
-        let codec = codec(wiring, node)?;
+        let codec = codec(plan, node)?;
         (codec.load)(&bytes).map_err(unreadable)
     });
     Ok(Task {
@@ -72,11 +72,11 @@ pub(crate) fn load(
 }
 
 #[inline]
-fn codec(wiring: &Wiring, node: u32) -> Result<ItemCodec, ThreadError> {
-    wiring.items[node as usize].ok_or_else(|| {
+fn codec(plan: &ExecutionPlan, node: u32) -> Result<ItemCodec, ThreadError> {
+    plan.items[node as usize].ok_or_else(|| {
         ThreadError::Request(format!(
-            "node `{}` takes an item that cannot be stored: its type needs `Serialize` and `Deserialize`, and a node written by hand sets `Node::ITEM`",
-            wiring.name(node)
+            "node `{}` takes an item that cannot be stored: its type needs `Serialize` and `Deserialize`, and a node written by hand sets `Node::ITEM_CODEC`",
+            plan.name(node)
         ))
     })
 }
@@ -159,7 +159,7 @@ impl<'a> Layout<'a> {
 pub(crate) fn save_finished<S: State>(
     codec: &StateCodec<S>,
     program: &Program,
-    wiring: &Wiring,
+    plan: &ExecutionPlan,
     node: u32,
     effects: &Effects<S>,
     end: &JobEnd,
@@ -170,23 +170,23 @@ pub(crate) fn save_finished<S: State>(
         (codec.save_writes)(&effects.update, key, &mut bytes).map_err(of_key::<S>(key))?;
         keys.push((S::KEYS[key].id, bytes.into()));
     }
-    let names = wiring.routes[node as usize];
+    let names = plan.routes[node as usize];
     let name = |route: u32| names.get(route as usize).copied().unwrap_or_default();
     let (chosen, routes) = match effects.chosen() {
-        Chosen::Edges => (0, Vec::new()),
-        Chosen::One(route) => (1, vec![name(route)]),
-        Chosen::Many => (
+        RouteChoice::Edges => (0, Vec::new()),
+        RouteChoice::One(route) => (1, vec![name(route)]),
+        RouteChoice::Many => (
             2,
             effects.routes().iter().map(|route| name(*route)).collect(),
         ),
     };
     let mut sends = Vec::new();
     for (route, delivery) in effects.deliveries() {
-        let Some((list, target)) = taker(wiring, node, *route) else {
+        let Some((list, target)) = taker(plan, node, *route) else {
             continue;
         };
         let mut bytes = Vec::new();
-        let item = self::codec(wiring, target)?;
+        let item = self::codec(plan, target)?;
         let saved = if list {
             (item.save_list)(delivery, &mut bytes)
         } else {
@@ -194,8 +194,8 @@ pub(crate) fn save_finished<S: State>(
         };
         saved.map_err(ThreadError::value(format!(
             "what node `{}` sends to `{}`",
-            wiring.name(node),
-            wiring.name(target)
+            plan.name(node),
+            plan.name(target)
         )))?;
         sends.push(Sent {
             route: route.map(name),
@@ -227,7 +227,7 @@ pub(crate) fn save_finished<S: State>(
 pub(crate) fn load_finished<S: State>(
     codec: &StateCodec<S>,
     (program, was): (&Program, &Outline),
-    wiring: &Wiring,
+    plan: &ExecutionPlan,
     node: u32,
     bytes: &[u8],
 ) -> Result<Option<Finished<S>>, CodecError> {
@@ -253,7 +253,7 @@ pub(crate) fn load_finished<S: State>(
             return Ok(None);
         }
     }
-    let names = wiring.routes[node as usize];
+    let names = plan.routes[node as usize];
     let index = |route: &str| {
         let place = names.iter().position(|name| *name == route)?;
         u32::try_from(place).ok()
@@ -283,8 +283,8 @@ pub(crate) fn load_finished<S: State>(
                 None => return Ok(None),
             },
         };
-        let taker = taker(wiring, node, route);
-        let Some(item) = taker.and_then(|(_, target)| wiring.items[target as usize]) else {
+        let taker = taker(plan, node, route);
+        let Some(item) = taker.and_then(|(_, target)| plan.items[target as usize]) else {
             return Ok(None);
         };
         let delivery = if *list {
@@ -297,10 +297,10 @@ pub(crate) fn load_finished<S: State>(
         };
         effects.send(route, delivery);
     }
-    if kind == 0 && !leads_on(wiring, node, &effects) {
+    if kind == 0 && !leads_on(plan, node, &effects) {
         return Ok(None);
     }
-    let end = match (kind, failure, wiring.ways[node as usize].catch) {
+    let end = match (kind, failure, plan.ways[node as usize].catch) {
         (0, ..) => JobEnd::Done,
         (1, Some(failure), Some(to)) => JobEnd::Caught {
             to,
@@ -313,22 +313,22 @@ pub(crate) fn load_finished<S: State>(
 }
 
 /// Whether a task that left this has said all that the node's ways on need to know: it may have run when they were others.
-fn leads_on<S: State>(wiring: &Wiring, node: u32, effects: &Effects<S>) -> bool {
+fn leads_on<S: State>(plan: &ExecutionPlan, node: u32, effects: &Effects<S>) -> bool {
     let sent = |route: Option<u32>| {
         let sent = effects.deliveries().iter().any(|(by, _)| *by == route);
-        sent || taker(wiring, node, route).is_none()
+        sent || taker(plan, node, route).is_none()
     };
     match effects.chosen() {
-        Chosen::Edges => wiring.routes[node as usize].is_empty() && sent(None),
-        Chosen::One(route) => sent(Some(route)),
-        Chosen::Many => effects.routes().iter().all(|route| sent(Some(*route))),
+        RouteChoice::Edges => plan.routes[node as usize].is_empty() && sent(None),
+        RouteChoice::One(route) => sent(Some(route)),
+        RouteChoice::Many => effects.routes().iter().all(|route| sent(Some(*route))),
     }
 }
 
 /// Who takes what a node sends along a route, and whether item by item: its type says how to store it.
 #[inline]
-fn taker(wiring: &Wiring, node: u32, route: Option<u32>) -> Option<(bool, u32)> {
-    let ways = &wiring.ways[node as usize];
+fn taker(plan: &ExecutionPlan, node: u32, route: Option<u32>) -> Option<(bool, u32)> {
+    let ways = &plan.ways[node as usize];
     let hops = match route {
         None => &ways.plain,
         Some(route) => ways.routes.get(route as usize)?,
@@ -339,7 +339,7 @@ fn taker(wiring: &Wiring, node: u32, route: Option<u32>) -> Option<(bool, u32)> 
     });
     each.or_else(|| {
         hops.iter().find_map(|hop| match hop {
-            Hop::Node(node) if wiring.takes[*node as usize] => Some((false, *node)),
+            Hop::Node(node) if plan.takes[*node as usize] => Some((false, *node)),
             _ => None,
         })
     })

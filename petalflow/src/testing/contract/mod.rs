@@ -4,11 +4,11 @@
 //! one of them can also be run by itself, in a debugger or a loop:
 //!
 //! ```
-//! use petalflow::checkpoint::MemoryStore;
+//! use petalflow::checkpoint::InMemoryStore;
 //! use petalflow::testing::{StoreUnderTest, contract};
 //!
 //! contract::run(
-//!     async || Ok(StoreUnderTest::new(MemoryStore::new())),
+//!     async || Ok(StoreUnderTest::new(InMemoryStore::new())),
 //!     contract::reads::c92_an_unknown_thread_has_no_checkpoint,
 //! );
 //! ```

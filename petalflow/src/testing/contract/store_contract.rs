@@ -7,12 +7,12 @@
 /// this is all that a test file needs:
 ///
 /// ```
-/// use petalflow::checkpoint::MemoryStore;
+/// use petalflow::checkpoint::InMemoryStore;
 /// use petalflow::testing::StoreUnderTest;
 ///
 /// petalflow::testing::store_contract! {
 ///     memory, async || {
-///         let store = MemoryStore::new();
+///         let store = InMemoryStore::new();
 ///         Ok(StoreUnderTest::new(store.clone()).with_other(store))
 ///     }
 /// }

@@ -16,10 +16,10 @@ pub type Outcome = Result<(), BoxError>;
 /// A fresh, empty store for one test of [`store_contract!`](crate::testing::store_contract).
 ///
 /// ```
-/// use petalflow::checkpoint::MemoryStore;
+/// use petalflow::checkpoint::InMemoryStore;
 /// use petalflow::testing::StoreUnderTest;
 ///
-/// let store = MemoryStore::new();
+/// let store = InMemoryStore::new();
 /// let _shared = StoreUnderTest::new(store.clone()).with_other(store);
 /// let _absent = StoreUnderTest::skipped("no server: set `SOME_URL`");
 /// ```

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::checkpoint::{Address, Cause, Claim, Store, decode};
 use crate::middleware::{BoxFuture, Middleware, Next, NodeCall};
-use crate::state::Trait;
+use crate::state::KeyFlag;
 use crate::thread::CheckpointInfo;
 use crate::{BoxError, State, TaskId};
 
@@ -21,7 +21,7 @@ pub(super) fn keys<S: State>(state: &S) -> Result<Keys, String> {
     let tracked = S::KEYS
         .iter()
         .enumerate()
-        .filter(|(_, key)| !key.has(Trait::Untracked));
+        .filter(|(_, key)| !key.has(KeyFlag::Untracked));
     tracked
         .map(|(number, key)| {
             let mut bytes = Vec::new();

@@ -9,7 +9,7 @@ mod script;
 
 use std::sync::Arc;
 
-use crate::checkpoint::{MemoryStore, Store};
+use crate::checkpoint::{InMemoryStore, Store};
 use crate::interrupt::{Ask, Interrupt, Resume};
 use crate::middleware::BoxFuture;
 use crate::thread::Durability;
@@ -82,7 +82,7 @@ where
         turns: Vec::new(),
         answers: Box::new(|_| Resume::new()),
         stores: Box::new(|| {
-            let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+            let store: Arc<dyn Store> = Arc::new(InMemoryStore::new());
             Box::pin(std::future::ready(store))
         }),
         before: Box::new(|| {}),
@@ -156,7 +156,7 @@ impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
         })
     }
 
-    /// Where the threads are kept: in a new [`MemoryStore`] for each trial, unless this says otherwise.
+    /// Where the threads are kept: in a new [`InMemoryStore`] for each trial, unless this says otherwise.
     pub fn stores<St: Store, M: Future<Output = St> + Send + 'static>(
         mut self,
         make: impl Fn() -> M + 'static,

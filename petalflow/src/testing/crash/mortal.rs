@@ -15,12 +15,12 @@ use crate::checkpoint::{
 /// What stands behind it outlives that.
 ///
 /// ```
-/// use petalflow::checkpoint::{Address, MemoryStore, Store};
+/// use petalflow::checkpoint::{Address, InMemoryStore, Store};
 /// use petalflow::testing::{Fault, Mortal, Window};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let store = MemoryStore::new();
+/// let store = InMemoryStore::new();
 /// let mortal = Mortal::new(&store);
 /// mortal.strike(Fault { window: Window::OutageBefore, nth: 2 });
 /// mortal.write(Address::root("t"), 0, &[]).await?;

@@ -205,7 +205,7 @@ async fn a009_code_that_has_run_is_not_run_again_when_the_model_fails() {
     let (agent, _) = scripted([code("hey").into(), down.into(), Reply::from("done")]);
     let loud = Loud::default();
     let agent = agent.code_executor(loud.clone());
-    let store = petalflow::checkpoint::MemoryStore::new();
+    let store = petalflow::checkpoint::InMemoryStore::new();
     let thread = agent.store(&store).thread("t");
     thread.run("go").await.unwrap_err();
     let talk = thread.resume(()).await.unwrap().finished().unwrap();

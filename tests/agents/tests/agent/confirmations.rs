@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use petalflow::agent::{Agent, AgentEvent, CONFIRMATION, ConversationInput, Pending};
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
 use petalflow::tool::{FuncTool, ToolCall};
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ async fn a049_nothing_is_asked_about_calls_that_the_model_did_not_make() {
 
 #[tokio::test]
 async fn a050_what_is_confirmed_runs_and_what_is_refused_says_so_also_after_a_restart() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let script = || {
         Reply::from(call("1", "wipe", json!({"disk": "a"}))).and(Part::Call(call(
             "2",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use petalflow::agent::{AgentEvent, CREDENTIAL, ConversationInput, Pending};
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::llm::{ChatMessage, Part, Reply, Role};
 use petalflow::tool::{Confirmation, CredentialRequest, FuncTool, ToolResult};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn token() -> Value {
 
 #[tokio::test]
 async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_given() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let (tool, ran) = calendar();
     let (agent, model) = scripted([busy("1", "Monday")]);
     let agent = agent.tool(tool.clone());

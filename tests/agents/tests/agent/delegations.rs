@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petalflow::agent::{Agent, AgentEvent, Mode};
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::llm::{Part, Reply, ScriptedModel};
 use serde::Deserialize;
 use serde_json::json;
@@ -88,7 +88,7 @@ async fn a069_an_agent_works_on_a_task_until_it_says_that_it_is_done() {
 
 #[tokio::test]
 async fn a_task_may_take_several_turns_and_outlives_the_process() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let (first, _) = fetcher(["Which apples?".into()]);
     let (agent, _) = scripted([give("1")]);
     let root = agent.name("root").agent(first);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use petalflow::agent::{Agent, ConversationInput};
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
 use petalflow::testing::crashes;
 use petalflow::tool::{FuncTool, ToolSpec};
@@ -21,7 +21,7 @@ fn counting(name: &str, count: &Arc<AtomicUsize>) -> FuncTool {
 
 #[tokio::test(start_paused = true)]
 async fn a_finished_call_is_not_made_again_when_the_process_dies_during_another() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let (fast, slow) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let hangs = Arc::new(AtomicBool::new(true));
     let agent = |replies: Vec<Reply>| {
@@ -78,7 +78,7 @@ async fn a_finished_call_is_not_made_again_when_the_process_dies_during_another(
 
 #[tokio::test]
 async fn a_model_that_failed_is_asked_again_without_calling_the_tools_again() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let count = Arc::new(AtomicUsize::new(0));
     let failed = petalflow::llm::LlmError::new(petalflow::llm::LlmErrorKind::Connection, "cut");
     let (agent, _) = scripted([Reply::call("t", json!({})), failed.into(), "done".into()]);
@@ -123,7 +123,7 @@ async fn a_turn_crashed_anywhere_comes_to_the_same() {
 
 #[tokio::test]
 async fn a_conversation_goes_on_in_another_process_with_all_that_was_said() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     steady_agent()
         .store(&store)
         .thread("t")

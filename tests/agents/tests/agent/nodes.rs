@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use futures_util::StreamExt as _;
 use petalflow::EventKind;
 use petalflow::agent::{Agent, AgentNode, Conversation, Told};
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::llm::{LlmError, LlmErrorKind, LlmRequest, Reply, Role, ScriptedModel};
 use petalflow::prelude::*;
 use petalflow::tool::{FuncTool, ToolSpec};
@@ -152,7 +152,7 @@ async fn the_turn_of_an_agent_within_a_node_goes_on_where_it_stopped() {
         }
     });
     let agent = Agent::new(model).tool(counting);
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let thread = AskOne::new().manage(agent).store(&store).thread("p");
     thread.run("why".to_string()).await.unwrap_err();
     down.store(false, SeqCst);
@@ -180,7 +180,7 @@ async fn an_agent_may_be_a_tool_of_another() {
     let (agent, _) = scripted([reply, again, "done".into()]);
     let agent = agent.tool(expert).tool(returns("other", json!(1)));
     let talk = agent
-        .store(&MemoryStore::new())
+        .store(&InMemoryStore::new())
         .thread("t")
         .run("go")
         .await
@@ -204,7 +204,7 @@ async fn what_agents_within_agents_say_has_ids_of_its_own_with_and_without_a_sto
         ]);
         let agent = agent.agent(once.clone());
         let talk = if stored {
-            let thread = agent.store(&MemoryStore::new()).thread("t");
+            let thread = agent.store(&InMemoryStore::new()).thread("t");
             thread.run("go").await.unwrap().finished().unwrap()
         } else {
             agent.run("go").await.unwrap()

@@ -1,7 +1,7 @@
 //! Calls whose results come later.
 
 use petalflow::agent::{ConversationInput, Pending};
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::llm::Reply;
 use petalflow::tool::FuncTool;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ async fn a_parked_run_goes_on_with_the_result_as_the_next_input() {
         "It is built.".into(),
     ]);
     let agent = agent.tool(returns("build", Value::Null).long_running());
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let thread = agent.store(&store).thread("house");
     let parked = thread
         .run("build a house")

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petalflow::agent::{Agent, Mode};
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::llm::{LlmRequest, Reply, ScriptedModel};
 use serde_json::{Value, json};
 
@@ -172,7 +172,7 @@ async fn a055_wrong_arguments_of_a_transfer_are_told_to_the_model() {
 
 #[tokio::test]
 async fn the_next_turn_goes_to_whoever_has_the_conversation_unless_there_is_no_way_back() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let tree = |writer: Agent, model: &Arc<ScriptedModel>| {
         Agent::named("root").agent(writer).model(Arc::clone(model))
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use petalflow::agent::{Agent, ConversationInput, Mode, Pending};
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::llm::{ChatMessage, Part, Reply, ScriptedModel};
 use petalflow::testing::crashes;
 use petalflow::tool::FuncTool;
@@ -50,7 +50,7 @@ fn cleaner(tool: FuncTool) -> (Agent, Arc<ScriptedModel>) {
 
 #[tokio::test]
 async fn an_agent_that_is_asked_once_waits_for_a_confirmation_and_outlives_the_process() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let (tool, ran) = wipe();
     let (agent, outer) = scripted([ask("1", "a")]);
     let root = agent.name("root").agent(cleaner(tool.clone()).0);

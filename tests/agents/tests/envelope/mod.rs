@@ -295,7 +295,7 @@ async fn p029_errors_go_by_the_run_not_by_the_node() {
 
 #[tokio::test]
 async fn an_envelope_survives_on_a_thread() {
-    let store = petalflow::checkpoint::MemoryStore::new();
+    let store = petalflow::checkpoint::InMemoryStore::new();
     let thread = Branches::new().launch().store(&store).thread("t");
     let input = Envelope::new()
         .with_input(json!({ "deep": [1.5] }))

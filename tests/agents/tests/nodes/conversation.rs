@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use petalflow::BoxError;
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::llm::{ChatMessage, LlmResponse, Part, Reply, Role, ScriptedModel, ToolCall};
 use petalflow::memory::{InMemory, Memory};
 use petalflow::nodes::{ConfirmCall, Llm, Model, Said, Tools};
@@ -182,7 +182,7 @@ async fn a_person_confirms_before_anything_is_called() {
             Reply::call("delete", json!({})).and_call("add", json!({ "a": 1, "b": 1 })),
             "Done.".into(),
         ]);
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let threads = Converse::new()
             .manage(Model::new(model))
             .manage(tools())
@@ -251,7 +251,7 @@ async fn a_call_that_had_ended_is_not_made_again() {
     });
     let calls = Reply::call("die", json!({})).and_call("count", json!({}));
     let model = ScriptedModel::new([calls, "Done.".into()]);
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let launch = Converse::new()
         .manage(Model::new(model))
         .manage(ToolSet::new().with(count).with(die));

@@ -3,7 +3,7 @@
 use opentelemetry::Value;
 use opentelemetry::trace::{SpanKind, Status};
 use petalflow::agent::{Agent, ConversationInput};
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::Ask;
 use petalflow::llm::{LlmClient, LlmRequest, LlmResponse, Reply, ScriptedModel};
 use petalflow::observe::{Spans, Traced};
@@ -257,7 +257,9 @@ flow!(Chat(Talk) { ask });
 #[tokio::test]
 async fn a_thread_is_a_conversation_and_a_question_no_failure() {
     let seen = Seen::watch();
-    let threads = Chat::new().traced(Spans::new()).store(&MemoryStore::new());
+    let threads = Chat::new()
+        .traced(Spans::new())
+        .store(&InMemoryStore::new());
     let thread = threads.thread("ann");
     let outcome = thread.run(()).await.unwrap();
     assert_eq!(outcome.interrupts().len(), 1);

@@ -2,10 +2,10 @@
 
 use std::num::NonZeroU64;
 
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 use petalflow::testing::{Fault, Mortal, Window};
-use petalflow::thread::{Durability, Keep};
+use petalflow::thread::{Durability, Retention};
 use petalflow::{BoxError, RunErrorKind};
 
 use crate::support::{Log, LogXs, appending, list};
@@ -19,7 +19,7 @@ flow!(Chain(Log) { a -> b -> c });
 async fn a_checkpoint_after_one_that_failed_stands_alone() {
     for durability in [Durability::Sync, Durability::Async] {
         for nth in 2..6 {
-            let inner = MemoryStore::new();
+            let inner = InMemoryStore::new();
             let store = Mortal::new(&inner);
             store.strike(Fault {
                 window: Window::HiccupBefore,
@@ -47,7 +47,7 @@ async fn a_checkpoint_after_one_that_failed_stands_alone() {
 /// A claim that was granted to a run which was dropped meanwhile was held by nobody.
 #[tokio::test]
 async fn a_run_that_is_dropped_while_it_claims_holds_nothing() {
-    let inner = MemoryStore::new();
+    let inner = InMemoryStore::new();
     let store = Mortal::new(&inner);
     let run = Chain::new().store(&store).thread("t").run(list([]));
     let mut run = Box::pin(run);
@@ -80,14 +80,14 @@ async fn pruning_keeps_what_unfinished_tasks_have_left() {
     }
     flow!(Once(Log) { a -> once });
 
-    let thread = Once::new().store(&MemoryStore::new()).thread("t");
+    let thread = Once::new().store(&InMemoryStore::new()).thread("t");
     thread.run(list([])).await.unwrap_err();
     // The frontier keeps its name; the checkpoints go on.
     for text in ["x", "y"] {
         let edit = petalflow::thread::Edit::new(LogXs(list([text])));
         thread.update(edit).await.unwrap();
     }
-    thread.prune(Keep::last(1)).await.unwrap();
+    thread.prune(Retention::last(1)).await.unwrap();
     assert_eq!(DONE.fetch_add(9, Ordering::SeqCst), 1);
     let log = thread.resume(()).await.unwrap().finished().unwrap();
     assert_eq!(log.xs, ["a", "x", "y", "once"]);
@@ -96,7 +96,7 @@ async fn pruning_keeps_what_unfinished_tasks_have_left() {
 
 #[tokio::test]
 async fn an_interval_longer_than_the_run_loses_nothing_at_its_end() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let interval = Durability::Interval(NonZeroU64::new(1_000).unwrap());
     let thread = Chain::new().store(&store).durability(interval).thread("t");
     thread.run(list(["i"])).await.unwrap().finished().unwrap();

@@ -198,9 +198,9 @@ async fn questions_of_flows_within_flows() {
 
 #[tokio::test]
 async fn a_turn_after_a_question_that_nobody_answered() {
-    use petalflow::checkpoint::MemoryStore;
+    use petalflow::checkpoint::InMemoryStore;
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let thread = Items::new()
             .store(&store)
             .durability(durability)

@@ -165,10 +165,10 @@ struct Overwrites {
 }
 
 impl petalflow::Output<All> for Overwrites {
-    const MAY: petalflow::KeySet =
+    const MAY_WRITE: petalflow::KeySet =
         petalflow::KeySet::of(AllList::INDEX).union(petalflow::KeySet::of(AllSum::INDEX));
-    const MUST: petalflow::KeySet = petalflow::KeySet::NONE;
-    type Then = ();
+    const MUST_WRITE: petalflow::KeySet = petalflow::KeySet::NONE;
+    type Routing = ();
 
     fn apply(self, effects: &mut petalflow::Effects<All>) -> Result<(), petalflow::BoxError> {
         if self.round % 9 == 8 {
@@ -207,7 +207,7 @@ async fn a_long_history_with_snapshots_in_between() {
         Durability::Interval(7.try_into().unwrap()),
     ] {
         let launch = || Rounds::new().limit(10_000);
-        let store = petalflow::checkpoint::MemoryStore::new();
+        let store = petalflow::checkpoint::InMemoryStore::new();
         let thread = launch().store(&store).durability(durability).thread("t");
         let all = thread.run(400_u64).await.unwrap().finished().unwrap();
         let unstored = launch().run(400_u64).await.unwrap();

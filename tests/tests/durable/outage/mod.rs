@@ -7,7 +7,7 @@ mod servers;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use petalflow::RunError;
-use petalflow::checkpoint::{MemoryStore, Store};
+use petalflow::checkpoint::{InMemoryStore, Store};
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Outcome, Thread};
 
@@ -133,6 +133,6 @@ fn same_end(unbroken: &Relay, is: &Relay) {
 }
 
 async fn unbroken(size: (u64, usize)) -> Relay {
-    let thread = race(&MemoryStore::new(), Durability::Sync, Outage::none(), "t");
+    let thread = race(&InMemoryStore::new(), Durability::Sync, Outage::none(), "t");
     on(&thread, size).await.unwrap()
 }

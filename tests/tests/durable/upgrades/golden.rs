@@ -3,7 +3,7 @@
 //!
 //! When the format is changed on purpose, what is read must not change: keep the old bytes, add the new ones.
 
-use petalflow::checkpoint::{Address, MemoryStore, Store as _, StoredCheckpoint, StoredWrite};
+use petalflow::checkpoint::{Address, InMemoryStore, Store as _, StoredCheckpoint, StoredWrite};
 use petalflow::prelude::*;
 
 use crate::durable::upgrades::stop;
@@ -114,7 +114,7 @@ const ADDRESS: Address<'_> = Address {
 
 #[tokio::test]
 async fn what_is_stored_is_stored_as_ever() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let thread = WriteEssay::new().store(&store).thread("golden");
     let input = EssayInput {
         topic: "petals".into(),
@@ -142,7 +142,7 @@ async fn what_is_stored_is_stored_as_ever() {
 
 #[tokio::test]
 async fn what_was_stored_can_be_read() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     for (seq, golden) in [(0, FIRST), (1, SECOND)] {
         let checkpoint = StoredCheckpoint {
             seq,
@@ -193,7 +193,7 @@ async fn what_was_stored_can_be_read() {
 }
 
 async fn task_of_the_first_dig() -> petalflow::TaskId {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let thread = WriteEssay::new().store(&store).thread("golden");
     let input = EssayInput {
         topic: "petals".into(),

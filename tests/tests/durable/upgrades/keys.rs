@@ -180,7 +180,7 @@ mod removed {
 
     #[tokio::test]
     async fn a_removed_key_that_holds_nothing_passes() {
-        let store = petalflow::checkpoint::MemoryStore::new();
+        let store = petalflow::checkpoint::InMemoryStore::new();
         let first = v1::Write::new().store(&store).thread("t");
         first.run("nothing".to_string()).await.unwrap_err();
         let thread = v2::Write::new().store(&store).thread("t");

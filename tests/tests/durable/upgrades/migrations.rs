@@ -1,6 +1,6 @@
 //! Migrations.
 
-use petalflow::checkpoint::MemoryStore;
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::Resume;
 use petalflow::thread::Edit;
 
@@ -152,7 +152,7 @@ async fn values_writes_and_items_are_migrated_and_pending_tasks_run_again() {
 
 #[tokio::test]
 async fn each_write_of_a_growing_key_is_migrated() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let first = v1::Write::new().store(&store).thread("t");
     first.run("400".to_string()).await.unwrap_err();
     let thread = v3::Write::new().store(&store).thread("t");
@@ -176,7 +176,7 @@ async fn each_write_of_a_growing_key_is_migrated() {
 
 #[tokio::test]
 async fn a_newer_thread_is_refused() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let thread = v2::Write::new().store(&store).thread("t");
     thread.run(1).await.unwrap().finished().unwrap();
     let old = v3::Write::new().store(&store).thread("t");
@@ -193,7 +193,7 @@ async fn a_newer_thread_is_refused() {
 
 #[tokio::test]
 async fn a_thread_stays_as_it_is_when_its_migration_fails() {
-    let store = MemoryStore::new();
+    let store = InMemoryStore::new();
     let old = v1::Write::new().store(&store).thread("t");
     old.run("many".to_string()).await.unwrap_err();
     let thread = v2::Write::new().store(&store).thread("t");
@@ -209,7 +209,7 @@ async fn a_thread_stays_as_it_is_when_its_migration_fails() {
 
 /// A flow inside another, whose state is migrated while it waits for a person.
 mod inside {
-    use petalflow::checkpoint::{MemoryStore, Migration};
+    use petalflow::checkpoint::{InMemoryStore, Migration};
     use petalflow::interrupt::Ask;
     use petalflow::prelude::*;
     use petalflow::thread::Outcome;
@@ -284,7 +284,7 @@ mod inside {
 
     #[tokio::test]
     async fn a_flow_inside_is_migrated_by_its_own_version() {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let thread = v1::Write::new().store(&store).thread("t");
         let outcome = thread.run(()).await.unwrap();
         assert!(matches!(outcome, Outcome::Paused(_)), "{outcome:?}");

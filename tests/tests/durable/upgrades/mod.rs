@@ -29,7 +29,7 @@ pub(crate) fn refusal(error: impl Display) -> (String, Vec<String>) {
 /// Stores a thread with v1, which stops in the middle, and gives v2's.
 macro_rules! reopened {
     ($input:expr) => {{
-        let store = petalflow::checkpoint::MemoryStore::new();
+        let store = petalflow::checkpoint::InMemoryStore::new();
         let error = v1::Write::new().store(&store).thread("t").run($input).await;
         assert!(error.unwrap_err().to_string().contains("stopped"));
         v2::Write::new().store(&store).thread("t")

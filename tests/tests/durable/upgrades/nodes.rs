@@ -275,7 +275,7 @@ mod item_needed {
 
 mod flow_renamed {
     use super::*;
-    use petalflow::checkpoint::MemoryStore;
+    use petalflow::checkpoint::InMemoryStore;
     use petalflow::prelude::*;
 
     #[state]
@@ -297,7 +297,7 @@ mod flow_renamed {
 
     #[tokio::test]
     async fn a_renamed_flow_keeps_its_threads_with_an_id() {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let thread = Write::new().store(&store).thread("t");
         thread
             .run("petals".to_string())
@@ -373,7 +373,7 @@ mod renamed {
 }
 
 mod asker_renamed {
-    use petalflow::checkpoint::MemoryStore;
+    use petalflow::checkpoint::InMemoryStore;
     use petalflow::interrupt::Ask;
     use petalflow::prelude::*;
     use serde::{Deserialize, Serialize};
@@ -409,7 +409,7 @@ mod asker_renamed {
 
     #[tokio::test]
     async fn a_question_is_by_the_node_as_it_is_called_now() {
-        let store = MemoryStore::new();
+        let store = InMemoryStore::new();
         let thread = v1::Write::new().store(&store).thread("t");
         let asked = thread.run(String::new()).await.unwrap();
         assert_eq!(asked.interrupts()[0].node, "ask_ann");

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use petalflow::prelude::*;
-use petalflow::{Key, KeyMeta, KeySet, State, Trait, Update};
+use petalflow::{Key, KeyFlag, KeyMeta, KeySet, State, Update};
 use serde::{Deserialize, Serialize};
 
 /// A type with nothing but what a key needs.
@@ -94,7 +94,7 @@ fn input_is_taken_and_the_rest_starts_at_its_default() {
     for (index, key) in Wide::KEYS.iter().enumerate() {
         assert_eq!(
             written.contains(index),
-            key.has(Trait::Assigned),
+            key.has(KeyFlag::Assigned),
             "{}",
             key.name
         );
@@ -105,7 +105,7 @@ fn input_is_taken_and_the_rest_starts_at_its_default() {
 fn what_is_known_of_the_keys_follows_the_options() {
     let assigned: Vec<_> = Wide::KEYS
         .iter()
-        .filter(|key| key.has(Trait::Assigned))
+        .filter(|key| key.has(KeyFlag::Assigned))
         .map(|key| key.name)
         .collect();
     assert_eq!(
@@ -116,7 +116,7 @@ fn what_is_known_of_the_keys_follows_the_options() {
     );
     let exclusive: Vec<_> = Wide::KEYS
         .iter()
-        .filter(|key| key.has(Trait::Exclusive))
+        .filter(|key| key.has(KeyFlag::Exclusive))
         .map(|key| key.name)
         .collect();
     assert_eq!(
@@ -135,9 +135,9 @@ fn what_is_known_of_the_keys_follows_the_options() {
         ("reduce", "min", "replace")
     );
     assert!(
-        meta("hint").has(Trait::Ephemeral)
-            && meta("type").has(Trait::Untracked)
-            && meta("type").has(Trait::Output)
+        meta("hint").has(KeyFlag::Ephemeral)
+            && meta("type").has(KeyFlag::Untracked)
+            && meta("type").has(KeyFlag::Output)
     );
     assert_eq!(WideWords::NAME, "input");
     assert_eq!(WideType::INDEX, 12);
@@ -200,7 +200,7 @@ fn keys_go_back_to_their_default_and_a_key_without_one_stays() {
     let (mut state, _) = wide();
     state.title = "petals".into();
     state.plain = 3;
-    state.reset(KeyMeta::set(Wide::KEYS, Trait::Turn));
+    state.reset(KeyMeta::set(Wide::KEYS, KeyFlag::Turn));
     assert_eq!((&*state.title, state.plain), ("untitled", 3));
     state.reset(KeySet::ALL);
     assert_eq!((state.plain, state.seven), (0, 7));

@@ -115,12 +115,12 @@ fn the_return_type_says_what_is_written() {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        keys(<Of<title> as Output<Essay>>::MUST),
+        keys(<Of<title> as Output<Essay>>::MUST_WRITE),
         ["subtitle", "type"]
     );
-    assert_eq!(keys(<Of<look> as Output<Essay>>::MAY), ["notes"]);
-    assert_eq!(keys(<Of<look> as Output<Essay>>::MUST), [""; 0]);
-    assert_eq!(keys(<Of<nothing> as Output<Essay>>::MAY), [""; 0]);
+    assert_eq!(keys(<Of<look> as Output<Essay>>::MAY_WRITE), ["notes"]);
+    assert_eq!(keys(<Of<look> as Output<Essay>>::MUST_WRITE), [""; 0]);
+    assert_eq!(keys(<Of<nothing> as Output<Essay>>::MAY_WRITE), [""; 0]);
 }
 
 #[test]
@@ -145,11 +145,11 @@ fn options_are_the_policy_of_the_node() {
 
 #[test]
 fn an_item_is_owned_in_the_type_of_the_node() {
-    fn takes<T, N: petalflow::Takes<T> + Node<Essay, Item = T>>() -> bool {
-        N::TAKES
+    fn takes<T, N: petalflow::AcceptsItem<T> + Node<Essay, Item = T>>() -> bool {
+        N::TAKES_ITEM
     }
     fn takes_any<N: Node<Essay>>() -> bool {
-        N::TAKES
+        N::TAKES_ITEM
     }
     assert!(takes::<String, research>());
     assert!(!takes_any::<write>());

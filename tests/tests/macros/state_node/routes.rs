@@ -1,7 +1,7 @@
 //! Routes.
 
 use petalflow::prelude::*;
-use petalflow::{Chooses, Chosen, Effects, Output};
+use petalflow::{Effects, Output, RouteChoice, Routing};
 
 #[state]
 struct Essay {
@@ -37,7 +37,7 @@ fn variants_are_routes_by_name() {
 
 #[test]
 fn a_payload_is_delivered_and_a_list_as_a_list() {
-    assert_eq!(effects(Plan::Write).chosen(), Chosen::One(0));
+    assert_eq!(effects(Plan::Write).chosen(), RouteChoice::One(0));
     assert!(effects(Plan::Write).deliveries().is_empty());
     let one = effects(Plan::One(Topic("petals".into())));
     assert_eq!(one.deliveries()[0].0, Some(1));

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::{Protection, key};
 use crate::TaskId;
 use crate::checkpoint::{
-    Address, Archive, Encryption, MemoryStore, Signing, Store, StoreError, StoredCheckpoint,
+    Address, Archive, Encryption, InMemoryStore, Signing, Store, StoreError, StoredCheckpoint,
     StoredWrite,
 };
 
 const INSIDE: &str = "review/dig[3]";
 
-fn archive(store: &MemoryStore, protection: impl Protection, thread: &str) -> Archive {
+fn archive(store: &InMemoryStore, protection: impl Protection, thread: &str) -> Archive {
     Archive {
         store: Arc::new(store.clone()),
         protection: Some(Arc::new(protection)),
@@ -45,8 +45,8 @@ fn place() -> Address<'static> {
 }
 
 /// A thread with two checkpoints and three writes beside the second, both in its own flow and in a sub-flow.
-async fn filled(protection: impl Protection) -> (MemoryStore, Archive) {
-    let store = MemoryStore::new();
+async fn filled(protection: impl Protection) -> (InMemoryStore, Archive) {
+    let store = InMemoryStore::new();
     let archive = archive(&store, protection, "essay");
     for namespace in ["", INSIDE] {
         archive
@@ -65,7 +65,7 @@ async fn filled(protection: impl Protection) -> (MemoryStore, Archive) {
 
 /// Puts other checkpoints and writes in the place of those at an address.
 async fn replace(
-    store: &MemoryStore,
+    store: &InMemoryStore,
     address: Address<'_>,
     checkpoints: &[StoredCheckpoint],
     writes: &[(u64, StoredWrite)],
@@ -89,7 +89,7 @@ async fn replace(
 
 /// Changes what stands in the store behind the archive's back.
 async fn tamper(
-    store: &MemoryStore,
+    store: &InMemoryStore,
     change: impl FnOnce(&mut Vec<StoredCheckpoint>, &mut Vec<(u64, StoredWrite)>),
 ) {
     let mut checkpoints = store.history(place(), None, usize::MAX).await.unwrap();

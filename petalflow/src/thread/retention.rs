@@ -6,22 +6,22 @@ use std::time::Duration;
 /// kept; what is left out does not limit.
 ///
 /// ```
-/// use petalflow::thread::Keep;
+/// use petalflow::thread::Retention;
 /// use std::time::Duration;
 ///
-/// let keep = Keep::last(100).younger_than(Duration::from_secs(30 * 24 * 60 * 60));
+/// let keep = Retention::last(100).younger_than(Duration::from_secs(30 * 24 * 60 * 60));
 /// # let _ = keep;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Keep {
+pub struct Retention {
     pub(crate) last: Option<usize>,
     pub(crate) age: Option<Duration>,
     pub(crate) bytes: Option<u64>,
 }
 
-impl Keep {
+impl Retention {
     /// Everything.
-    pub const ALL: Self = Keep {
+    pub const ALL: Self = Retention {
         last: None,
         age: None,
         bytes: None,
@@ -31,9 +31,9 @@ impl Keep {
     #[must_use]
     #[inline]
     pub fn last(checkpoints: usize) -> Self {
-        Keep {
+        Retention {
             last: Some(checkpoints),
-            ..Keep::ALL
+            ..Retention::ALL
         }
     }
 

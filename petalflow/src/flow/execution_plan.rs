@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use petalflow_graph::{Graph, Source, Target, Via};
 
-use crate::node::{Chooses, ItemCodec, Node, NodePolicy, Output, Policy};
+use crate::node::{ItemCodec, Node, NodePolicy, Output, Policy, Routing};
 use crate::{KeySet, State};
 
 /// What the engine must know of a node beyond the graph.
@@ -26,10 +26,10 @@ impl NodeSpec {
     /// What the node's type says, under the flow's own policy.
     pub fn of<S: State, N: Node<S>>(policy: Policy) -> Self {
         NodeSpec {
-            routes: <N::Output as Output<S>>::Then::NAMES,
-            takes: N::TAKES,
+            routes: <N::Output as Output<S>>::Routing::NAMES,
+            takes: N::TAKES_ITEM,
             policy: policy.or(N::POLICY).into(),
-            item: N::ITEM,
+            item: N::ITEM_CODEC,
             reads: (!N::READS_ALL).then_some(N::READS),
         }
     }
@@ -81,7 +81,7 @@ pub struct Gate {
 
 /// A graph wired for the engine.
 #[derive(Clone, Debug)]
-pub struct Wiring {
+pub struct ExecutionPlan {
     pub(crate) graph: Graph,
     pub(crate) entry: Vec<Hop>,
     pub(crate) ways: Vec<Ways>,
@@ -101,13 +101,13 @@ pub struct Wiring {
     pub(crate) needs: OnceLock<bool>,
 }
 
-impl Wiring {
+impl ExecutionPlan {
     /// Wires a graph; `specs` holds what is known of each node, by place.
     ///
     /// The graph is taken as checked: an edge for a route that the node does not have is left out.
     pub fn new(graph: &Graph, specs: &[NodeSpec]) -> Self {
         let nodes = graph.nodes();
-        let mut wiring = Wiring {
+        let mut plan = ExecutionPlan {
             graph: graph.clone(),
             entry: Vec::new(),
             ways: nodes
@@ -128,7 +128,7 @@ impl Wiring {
             routes: specs.iter().map(|spec| spec.routes).collect(),
             needs: OnceLock::new(),
         };
-        for (ways, spec) in wiring.ways.iter_mut().zip(specs) {
+        for (ways, spec) in plan.ways.iter_mut().zip(specs) {
             ways.routes.resize_with(spec.routes.len(), Vec::new);
             ways.quick = !ways.deferred && spec.policy.is_none();
         }
@@ -138,7 +138,7 @@ impl Wiring {
                 Target::Node(node) if edge.via.is_each() => Hop::Each(node),
                 Target::Node(node) => Hop::Node(node),
                 Target::Join(join) => {
-                    let sides = &mut wiring.joins[join as usize].sides;
+                    let sides = &mut plan.joins[join as usize].sides;
                     *sides += 1;
                     Hop::Join {
                         join,
@@ -147,10 +147,10 @@ impl Wiring {
                 }
             };
             match (edge.from, &edge.via) {
-                (Source::Start, _) => wiring.entry.push(hop),
-                (Source::Join(join), _) => wiring.joins[join as usize].out.push(hop),
+                (Source::Start, _) => plan.entry.push(hop),
+                (Source::Join(join), _) => plan.joins[join as usize].out.push(hop),
                 (Source::Node(node), Via::Plain | Via::Each) => {
-                    wiring.ways[node as usize].plain.push(hop);
+                    plan.ways[node as usize].plain.push(hop);
                 }
                 (Source::Node(node), Via::Route(name) | Via::RouteEach(name)) => {
                     if let Some(route) = specs[node as usize]
@@ -158,22 +158,22 @@ impl Wiring {
                         .iter()
                         .position(|route| route == name)
                     {
-                        wiring.ways[node as usize].routes[route].push(hop);
+                        plan.ways[node as usize].routes[route].push(hop);
                     }
                 }
                 (Source::Node(node), Via::Catch) => {
                     if let Hop::Node(target) = hop {
-                        wiring.ways[node as usize].catch = Some(target);
+                        plan.ways[node as usize].catch = Some(target);
                     }
                 }
             }
         }
-        wiring.straight = wiring
+        plan.straight = plan
             .ways
             .iter()
-            .map(|ways| wiring.lone(&ways.plain).unwrap_or(u32::MAX))
+            .map(|ways| plan.lone(&ways.plain).unwrap_or(u32::MAX))
             .collect();
-        wiring
+        plan
     }
 
     /// The same with the flow's interrupts.
@@ -192,17 +192,17 @@ impl Wiring {
     /// The same with these retries of a node in place of its own.
     #[cfg(feature = "agent")]
     pub(crate) fn retrying(&self, node: &str, retry: Vec<crate::Retry>) -> Self {
-        let mut wiring = self.clone();
-        if let Some(place) = wiring.named(node) {
-            wiring.policies[place as usize] = NodePolicy::retrying(retry);
+        let mut plan = self.clone();
+        if let Some(place) = plan.named(node) {
+            plan.policies[place as usize] = NodePolicy::retrying(retry);
             // What is tried again is no longer quick, and nothing leads straight to it.
-            wiring.ways[place as usize].quick = false;
-            let straight = wiring.straight.iter_mut();
+            plan.ways[place as usize].quick = false;
+            let straight = plan.straight.iter_mut();
             straight
                 .filter(|to| **to == place)
                 .for_each(|to| *to = u32::MAX);
         }
-        wiring
+        plan
     }
 
     /// The quick node that these hops alone lead to, if that is so.

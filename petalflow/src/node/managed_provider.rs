@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// [`manage_with`](crate::Launch::manage_with). Clones are handles to the same.
 ///
 /// ```
-/// use petalflow::Provider;
+/// use petalflow::ManagedProvider;
 /// use petalflow::prelude::*;
 /// use std::time::Duration;
 ///
@@ -38,7 +38,7 @@ use tokio::time::Instant;
 ///     # let number = n.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1;
 ///     Token(format!("token {number}"))
 /// };
-/// let token = Provider::lasting(Duration::from_secs(3600), fetch);
+/// let token = ManagedProvider::lasting(Duration::from_secs(3600), fetch);
 /// let launch = CallTwice::new().manage_with(token.clone());
 /// assert_eq!(launch.clone().run(()).await?.used, ["token 1", "token 1"]);
 /// token.invalidate();
@@ -46,7 +46,7 @@ use tokio::time::Instant;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Provider<T>(Arc<Inner<T>>);
+pub struct ManagedProvider<T>(Arc<Inner<T>>);
 
 struct Inner<T> {
     make: Box<dyn Fn() -> T + Send + Sync>,
@@ -63,13 +63,13 @@ enum Stands {
     For(Duration),
 }
 
-impl<T> Clone for Provider<T> {
+impl<T> Clone for ManagedProvider<T> {
     fn clone(&self) -> Self {
-        Provider(Arc::clone(&self.0))
+        ManagedProvider(Arc::clone(&self.0))
     }
 }
 
-impl<T> fmt::Debug for Provider<T> {
+impl<T> fmt::Debug for ManagedProvider<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Provider")
             .field("stands", &self.0.stands)
@@ -77,7 +77,7 @@ impl<T> fmt::Debug for Provider<T> {
     }
 }
 
-impl<T: Send + Sync + 'static> Provider<T> {
+impl<T: Send + Sync + 'static> ManagedProvider<T> {
     /// Computes a value whenever a node takes it.
     pub fn each_use(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Self::new(Stands::Use, make)
@@ -94,7 +94,7 @@ impl<T: Send + Sync + 'static> Provider<T> {
     }
 
     fn new(stands: Stands, make: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        Provider(Arc::new(Inner {
+        ManagedProvider(Arc::new(Inner {
             make: Box::new(make),
             stands,
             generation: AtomicU64::new(0),
@@ -128,7 +128,7 @@ pub(super) trait Provide: Send + Sync {
 
 /// A provider with what it computed last.
 struct Provided<T> {
-    provider: Provider<T>,
+    provider: ManagedProvider<T>,
     known: Mutex<Option<Known<T>>>,
 }
 
