@@ -6,11 +6,9 @@ use std::pin::pin;
 use super::broken::Broken;
 use super::drive::{Engine, survive};
 use super::fork::{Job, JobEnd};
-use super::guard::poll_once;
-use super::lane::follow;
 use super::ledger::Ledger;
-use crate::Flow;
-use crate::flow::Step;
+use crate::flow::{Flow, Step, follow};
+use crate::future::poll_once;
 use crate::superstep::{Planner, Task, apply, prepare};
 
 /// Runs a node that nothing surrounds as a superstep of its own, commits it, plans the next frontier and writes the barrier

@@ -1,12 +1,12 @@
 //! One task with all that surrounds it: middleware, timeouts, retries, events.
 
-use super::guard::{Failure, caught};
-use super::{Extras, Pulse};
+use super::Extras;
+use crate::error::{BoxError, Failure, FailureKind, NodeError};
 use crate::event::EventKind;
-use crate::flow::Step;
-use crate::middleware::{BoxFuture, Innermost, Next, NodeCall};
-use crate::node::{Effects, Scope};
-use crate::{BoxError, FailureKind, Flow, NodeError};
+use crate::flow::{Flow, Step};
+use crate::future::{BoxFuture, caught};
+use crate::middleware::{Innermost, Next, NodeCall};
+use crate::node::{Effects, Heartbeat, Scope};
 
 /// Runs a task to its end: attempt after attempt, each with fresh writes.
 pub(crate) async fn attempts<F: Flow>(
@@ -80,7 +80,7 @@ async fn attempt<F: Flow>(
 ) -> Result<(), Failure> {
     let policy = &scope.shared.plan.policies[scope.node as usize];
     let (timeout, idle) = (policy.timeout, policy.idle);
-    scope.pulse = idle.map(|_| Pulse::new().into());
+    scope.pulse = idle.map(|_| Heartbeat::new().into());
     let pulse = scope.pulse.clone();
     let run = layered(flow, extras, scope, state, effects);
     let idle = async {
@@ -171,7 +171,11 @@ impl<F: Flow> Innermost<F::State> for Node<'_, F> {
     }
 }
 
-fn tell<S: crate::State>(extras: &Extras<S>, scope: &Scope, kind: impl FnOnce() -> EventKind<S>) {
+fn tell<S: crate::state::State>(
+    extras: &Extras<S>,
+    scope: &Scope,
+    kind: impl FnOnce() -> EventKind<S>,
+) {
     if let Some(sink) = &extras.sink {
         sink.send(scope.event(kind()));
     }

@@ -9,10 +9,9 @@ use std::time::Duration;
 use super::fork::JobEnd;
 use super::stored::{Program, load_finished, save_finished, untracked};
 use crate::cache::{Cache, CacheOfRun};
-use crate::middleware::BoxFuture;
-use crate::node::{Effects, Scope};
-use crate::state::{StateCodec, Update as _};
-use crate::{KeySet, ManagedValues, State};
+use crate::future::BoxFuture;
+use crate::node::{Effects, ManagedValues, Scope};
+use crate::state::{KeySet, State, StateCodec, Update as _};
 
 /// Finds the place of a task of a flow: [`find`].
 pub(crate) type Find<S> = fn(&str, &Scope, &S) -> Option<Box<dyn Place<S>>>;

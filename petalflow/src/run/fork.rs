@@ -8,15 +8,17 @@ use super::Extras;
 use super::attempt::attempts;
 use super::broken::Broken;
 use super::drive::{Engine, survive};
-use super::guard::{Failure, poll_once};
 use super::ledger::Ledger;
 use super::slab::Slab;
 use super::stored::Fate;
-use crate::flow::Step;
-use crate::middleware::BoxFuture;
-use crate::node::{Delivery, Effects, Scope};
+use crate::delivery::Delivery;
+use crate::error::Failure;
+use crate::flow::{Flow, Step};
+use crate::future::{BoxFuture, poll_once};
+use crate::ids::TaskId;
+use crate::node::{Effects, Scope};
+use crate::state::{KeySet, State, Update as _, WriteError};
 use crate::superstep::{Outcome, Planner, Task, apply, prepare};
-use crate::{Flow, KeySet, State, TaskId, Update as _, WriteError};
 
 /// A task in flight, with the memory that it and its successors use.
 pub(super) struct Job<S: State> {

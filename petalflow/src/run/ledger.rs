@@ -3,15 +3,17 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use super::Shared;
 use super::broken::Broken;
 use super::drive::Engine;
 use super::fork::{Ended, Frame, Job, JobEnd};
-use super::guard::{Failure, Watch, watched};
+use super::guard::{Watch, watched};
 use super::slab::Slab;
 use super::stored::Fate;
+use crate::error::Failure;
+use crate::flow::Flow;
+use crate::node::Shared;
+use crate::state::KeySet;
 use crate::superstep::{Planner, Task};
-use crate::{Flow, KeySet};
 
 /// What a run writes down of its supersteps, at each point where a stored one does.
 ///
@@ -71,7 +73,7 @@ pub(super) trait Ledger<F: Flow>: Send {
     /// Takes in the writes of a superstep, before they are applied.
     fn absorb<'a>(
         &mut self,
-        updates: impl Iterator<Item = &'a <F::State as crate::State>::Update>,
+        updates: impl Iterator<Item = &'a <F::State as crate::state::State>::Update>,
         overwritten: KeySet,
     ) -> Result<(), Broken<F::State>>
     where
@@ -151,7 +153,7 @@ impl<F: Flow> Ledger<F> for Nothing {
 
     fn absorb<'a>(
         &mut self,
-        _: impl Iterator<Item = &'a <F::State as crate::State>::Update>,
+        _: impl Iterator<Item = &'a <F::State as crate::state::State>::Update>,
         _: KeySet,
     ) -> Result<(), Broken<F::State>>
     where

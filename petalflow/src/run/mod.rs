@@ -4,15 +4,14 @@ mod alone;
 mod attempt;
 mod broken;
 mod cached;
-mod cancel;
 mod drive;
+mod events;
+mod filtered_events;
 mod fork;
 mod guard;
 mod lane;
 mod ledger;
-mod pulse;
 mod settings;
-mod shared;
 mod slab;
 pub(crate) mod stored;
 
@@ -21,19 +20,19 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+pub use crate::cancel::CancelToken;
 pub(crate) use cached::find as find_cached;
-pub use cancel::CancelToken;
 pub(crate) use drive::drive;
-pub(crate) use guard::caught;
-pub(crate) use lane::Lane;
-pub(crate) use pulse::Pulse;
+pub use events::Events;
+pub use filtered_events::FilteredEvents;
 pub(crate) use settings::{Extras, Settings};
-pub(crate) use shared::Shared;
 pub(crate) use stored::StoredStart;
 
-use crate::event::{Events, Sink};
-use crate::middleware::BoxFuture;
-use crate::{Flow, RunError, State};
+use crate::event::Sink;
+use crate::flow::Flow;
+use crate::future::BoxFuture;
+use crate::outcome::RunError;
+use crate::state::State;
 
 /// A run of a flow: a future of the final state, or a stream of [events](Self::events).
 ///

@@ -3,21 +3,23 @@
 use std::sync::{Arc, OnceLock};
 
 use super::survive::survive;
-use crate::error::Barrier;
+use crate::cancel::CancelToken;
 use crate::event::{Event, EventKind, Listener};
-use crate::flow::{ExecutionPlan, Hop};
-use crate::middleware::BoxFuture;
-use crate::node::{Effects, RouteChoice, Scope};
+use crate::flow::{Flow, Lane};
+use crate::future::BoxFuture;
+use crate::node::{Effects, RouteChoice, Scope, Shared};
+use crate::outcome::{Barrier, RunError, RunErrorKind};
+use crate::plan::{ExecutionPlan, Hop};
 use crate::run::alone::alone;
 use crate::run::broken::{Broken, Cause};
 use crate::run::fork::{Crew, JobEnd, run_job};
 use crate::run::guard::{Watch, breathe};
-use crate::run::lane::{Lane, LaneEnd, lane};
+use crate::run::lane::{LaneEnd, lane};
 use crate::run::ledger::{Ledger, Nothing};
-use crate::run::stored::Desk;
-use crate::run::{CancelToken, Extras, Settings, Shared};
+use crate::run::{Extras, Settings};
+use crate::state::{KeySet, WriteError};
 use crate::superstep::{NoEdge, Planner, Task, commit_one};
-use crate::{Flow, KeySet, RunError, RunErrorKind, WriteError};
+use crate::task_services::Desk;
 
 /// A run of many supersteps without a wait lets other tasks run after this many.
 const BREATH: u64 = 128;

@@ -9,11 +9,13 @@ use super::lane::{LaneEnd, lane};
 use super::stored::Command;
 use super::{Begin, Settings, Start};
 use crate::event::EventKind;
-use crate::flow::ExecutionPlan;
-use crate::middleware::{About, BoxFuture, RunNext};
+use crate::flow::Flow;
+use crate::future::BoxFuture;
+use crate::middleware::{About, RunNext};
 use crate::node::Requirements;
-use crate::thread::ThreadError;
-use crate::{Flow, KeyFlag, KeyMeta, RunError, RunErrorKind, State};
+use crate::outcome::{RunError, RunErrorKind, ThreadError};
+use crate::plan::ExecutionPlan;
+use crate::state::{KeyFlag, KeyMeta, State};
 
 pub(super) use engine::Engine;
 pub(super) use survive::survive;

@@ -1,12 +1,15 @@
 //! What becomes of a failed task.
 
-use crate::flow::ExecutionPlan;
-use crate::node::{Delivery, Effects, Scope};
+use crate::cancel::CancelToken;
+use crate::delivery::Delivery;
+use crate::error::{Failure, NodeError};
+use crate::node::{Effects, Scope};
+use crate::outcome::RunErrorKind;
+use crate::plan::ExecutionPlan;
+use crate::run::Extras;
 use crate::run::broken::Broken;
 use crate::run::fork::JobEnd;
-use crate::run::guard::Failure;
-use crate::run::{CancelToken, Extras};
-use crate::{NodeError, RunErrorKind, State};
+use crate::state::State;
 
 /// What becomes of a failed task: its `catch` edge, a record, or the end of the run.
 pub(in crate::run) fn survive<S: State>(

@@ -5,14 +5,17 @@ use std::collections::HashMap;
 use super::head::gate;
 use super::journal::Journal;
 use super::task::Finished;
+use crate::error::NodeError;
 use crate::event::EventKind;
-use crate::flow::ExecutionPlan;
-use crate::interrupt::{Interrupt, InterruptId};
+use crate::flow::Flow;
+use crate::ids::TaskId;
+use crate::outcome::{RunErrorKind, ThreadError};
+use crate::plan::ExecutionPlan;
+use crate::question::{Interrupt, InterruptId};
 use crate::run::broken::Broken;
 use crate::run::drive::Engine;
+use crate::state::{KeySet, State};
 use crate::superstep::Task;
-use crate::thread::ThreadError;
-use crate::{Flow, KeySet, NodeError, RunErrorKind, State, TaskId};
 
 /// What the engine carries along when its run is stored.
 pub(crate) struct Book<S: State> {
@@ -133,7 +136,7 @@ impl<S: State> Book<S> {
 
     fn task_id(&self, node: &str, send: Option<u32>) -> TaskId {
         let journal = &self.journal;
-        crate::node::task_id(
+        crate::ids::task_id(
             &journal.archive.thread,
             &journal.namespace,
             journal.header.origin,
@@ -174,7 +177,7 @@ fn said<F: Flow>(engine: &Engine<F>, id: InterruptId) -> Option<&str> {
     desk.answers.get(&id).map(|(name, _)| &**name)
 }
 
-fn before(plan: &ExecutionPlan, node: u32) -> impl Iterator<Item = (usize, &crate::flow::Gate)> {
+fn before(plan: &ExecutionPlan, node: u32) -> impl Iterator<Item = (usize, &crate::plan::Gate)> {
     let gates = plan.gates.iter().enumerate();
     gates.filter(move |(_, gate)| gate.node == node && !gate.after)
 }

@@ -6,23 +6,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinHandle;
 
 use super::changes::{Changes, Entries};
-use super::desk::Desk;
 use super::entered::Entered;
 use super::program::Program;
 use super::task::save_finished;
 use crate::checkpoint::{
-    Archive, Cause, DecisionRecord, Header, Outline, StoreError, StoreFuture, StoredCheckpoint,
-    StoredWrite, encode,
+    Archive, Cause, DecisionRecord, Durability, Header, Outline, StoreError, StoreFuture,
+    StoredCheckpoint, StoredWrite,
 };
 use crate::clock::now_ms;
-use crate::flow::ExecutionPlan;
-use crate::interrupt::{Interrupt, InterruptId};
+use crate::codec::encode;
+use crate::error::NodeError;
+use crate::ids::TaskId;
 use crate::node::Effects;
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::question::{Interrupt, InterruptId};
 use crate::run::fork::JobEnd;
-use crate::state::StateCodec;
+use crate::state::{KeySet, State, StateCodec};
 use crate::superstep::{Planner, Task};
-use crate::thread::{Durability, ThreadError};
-use crate::{KeySet, NodeError, State, TaskId};
+use crate::task_services::Desk;
 
 /// Checkpoints with less than this many bytes since the last that stands alone are not worth another.
 const SMALL: u64 = 32 * 1024;

@@ -6,17 +6,20 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::book::{Book, Fate};
-use super::desk::{Call, Desk};
 use super::journal::Barrier;
-use crate::run::Shared;
+use crate::error::Failure;
+use crate::flow::Flow;
+use crate::node::Shared;
+use crate::outcome::RunErrorKind;
 use crate::run::broken::Broken;
 use crate::run::drive::Engine;
 use crate::run::fork::{Ended, Frame, Job, JobEnd};
-use crate::run::guard::{Failure, Stop, Watch, poll_watch, watched};
+use crate::run::guard::{Stop, Watch, poll_watch, watched};
 use crate::run::ledger::Ledger;
 use crate::run::slab::Slab;
+use crate::state::{KeySet, State};
 use crate::superstep::{Planner, Task};
-use crate::{Flow, KeySet, RunErrorKind, State};
+use crate::task_services::{Call, Desk};
 
 /// What the driver hears from its tasks.
 enum Heard<T> {

@@ -7,7 +7,6 @@
 mod book;
 mod changes;
 mod claim;
-mod desk;
 mod entered;
 mod goes_on;
 mod head;
@@ -27,7 +26,6 @@ use std::sync::Arc;
 pub(crate) use book::{Book, Fate};
 pub(crate) use changes::untracked;
 pub(crate) use claim::Claimed;
-pub(crate) use desk::{Answers, Desk};
 pub(crate) use journal::Above;
 pub(crate) use kept::copy;
 pub(crate) use manage::{edit, fork, prune, snapshot};
@@ -40,14 +38,17 @@ use open::{Opened, open};
 use super::Settings;
 use super::broken::Broken;
 use super::drive::{Engine, has_input};
-use crate::checkpoint::Archive;
+use crate::checkpoint::{Archive, Durability, OnBusy, Retention};
 use crate::event::EventKind;
+use crate::flow::Flow;
+use crate::future::BoxFuture;
+use crate::ids::{Namespace, TaskId};
 use crate::interrupt::Resume;
-use crate::middleware::BoxFuture;
+use crate::node::ManagedValues;
+use crate::outcome::{RunError, RunErrorKind, ThreadError, check_id};
+use crate::state::State;
 use crate::superstep::{Planner, Task};
-use crate::thread::check_id;
-use crate::thread::{Durability, OnBusy, Retention, ThreadError};
-use crate::{Flow, ManagedValues, Namespace, RunError, RunErrorKind, State, TaskId};
+use crate::task_services::Answers;
 
 /// What is asked of a thread.
 pub(crate) enum Command<S: State> {

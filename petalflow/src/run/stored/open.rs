@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::desk::{Answers, Desk};
 use super::head::{Head, read, waiting};
 use super::journal::{Barrier, Journal};
 use super::program::{Program, codec_of};
@@ -12,13 +11,15 @@ use super::task::{Finished, load_finished};
 use super::{Command, Nested, StoredStart};
 use crate::checkpoint::{AnswerEntry, Cause, DecisionRecord, StoredWrite};
 use crate::clock::now_ms;
-use crate::flow::ExecutionPlan;
-use crate::interrupt::{Interrupt, InterruptId, Resume};
-use crate::node::task_id;
-use crate::state::KeyFlag;
+use crate::flow::Flow;
+use crate::ids::{Namespace, TaskId, task_id};
+use crate::interrupt::Resume;
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::question::{Interrupt, InterruptId};
+use crate::state::{KeyFlag, KeyMeta, KeySet, State};
 use crate::superstep::{Planner, Task};
-use crate::thread::ThreadError;
-use crate::{Flow, KeyMeta, KeySet, Namespace, State, TaskId};
+use crate::task_services::{Answers, Desk};
 
 /// A run that is ready to go on.
 pub(crate) struct Opened<S: State> {
@@ -207,7 +208,7 @@ impl<S: State> Opening<'_, S> {
         written: &mut KeySet,
         mut update: S::Update,
     ) -> Result<(), ThreadError> {
-        use crate::Update as _;
+        use crate::state::Update as _;
         let checked = state.validate(&mut std::iter::once(&update));
         checked.map_err(|error| {
             ThreadError::Request(format!("the update cannot be applied: {error}"))
@@ -244,7 +245,7 @@ impl<S: State> Opening<'_, S> {
         self.journal.saved = false;
         // What a person said must not be lost, whatever the durability.
         let input = self.journal.header.cause == Cause::Input;
-        if input && self.journal.durability == crate::thread::Durability::Exit {
+        if input && self.journal.durability == crate::checkpoint::Durability::Exit {
             return Ok(());
         }
         self.journal.save(state, written).await?;

@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
-use crate::checkpoint::{CodecError, Outline, TaskEntry, Unpack, pack, unpack};
-use crate::flow::{ExecutionPlan, Hop};
-use crate::node::{Delivery, Effects, ItemCodec, RouteChoice};
+use crate::checkpoint::{Outline, TaskEntry};
+use crate::codec::{CodecError, Unpack, pack, unpack};
+use crate::delivery::{Delivery, ItemCodec};
+use crate::error::NodeError;
+use crate::node::{Effects, RouteChoice};
+use crate::outcome::ThreadError;
+use crate::plan::{ExecutionPlan, Hop};
 use crate::run::fork::JobEnd;
-use crate::state::{StateCodec, Update as _};
+use crate::state::{State, StateCodec, Update as _};
 use crate::superstep::Task;
-use crate::thread::ThreadError;
-use crate::{NodeError, State};
 
 use super::changes::{each, of_key, untracked};
 use super::program::Program;
