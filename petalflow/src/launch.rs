@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cache::{Cache, CacheOfRun};
-use crate::cancel::CancelToken;
+use crate::cancel_token::CancelToken;
 use crate::checkpoint::Store;
+use crate::durable::find_cached;
 use crate::error::{BoxError, FailureLog};
+use crate::exec::{Begin, Settings, Start};
 use crate::flow::{Flow, HasFlow};
 use crate::middleware::{Middleware, RunMiddleware};
 use crate::node::{Key, ManagedProvider, ManagedValues, RestoreContext};
-use crate::run::{Begin, Run, Settings, Start, find_cached};
+use crate::run::Run;
 use crate::state::{Durable, State, Update as _, WriteError};
 use crate::thread::Threads;
 

@@ -77,16 +77,18 @@ mod macros;
 #[cfg_attr(docsrs, doc(cfg(feature = "agent")))]
 pub mod agent;
 pub mod cache;
-mod cancel;
+mod cancel_token;
 pub mod checkpoint;
 mod clock;
 mod codec;
 mod delivery;
+mod durable;
 #[cfg(feature = "envelope")]
 #[cfg_attr(docsrs, doc(cfg(feature = "envelope")))]
 pub mod envelope;
 pub mod error;
 pub mod event;
+mod exec;
 pub mod flow;
 mod future;
 pub mod graph;
@@ -138,7 +140,6 @@ pub mod prelude;
 #[doc(hidden)]
 pub mod __private;
 
-pub use cancel::CancelToken;
 pub use delivery::{Delivery, ItemCodec};
 pub use error::{BoxError, FailureKind, FailureLog, NodeError, Result};
 pub use event::{Event, EventKind, NestedEvent, TaskInfo};
@@ -166,6 +167,7 @@ pub use __private::{
     IsState, KeyOf, NeedsDefault, Optional, Stored,
     flow::{ItemsOf, NodeOver, ValueOver},
 };
+pub use cancel_token::CancelToken;
 #[doc(hidden)]
 pub use node::Fails;
 pub use run::{Events, FilteredEvents, Run};

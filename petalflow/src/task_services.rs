@@ -31,8 +31,8 @@ pub(crate) struct TaskRef<'a> {
 /// What people have answered on a thread: by question, the question's name and the answer.
 pub(crate) type Answers = HashMap<InterruptId, (String, Vec<u8>)>;
 
-/// The desk of one flow of a stored run.
-pub(crate) struct Desk {
+/// The services of one flow of a stored run.
+pub(crate) struct TaskServices {
     pub(crate) archive: Archive,
     pub(crate) durability: Durability,
     namespace: Namespace,
@@ -47,7 +47,7 @@ pub(crate) struct Desk {
 }
 
 /// What tasks want of the run.
-pub(crate) enum Call {
+pub(crate) enum DriverRequest {
     /// The barrier that the superstep began from, in the store.
     Settle,
     /// Its end, because the thread cannot be written to: what is wrong, and why. Behind a pointer, as it is rare.
@@ -64,14 +64,14 @@ struct Inner {
     used: HashSet<(TaskId, u32, String)>,
     open: HashMap<TaskId, Vec<Interrupt>>,
     wakers: HashMap<TaskId, Waker>,
-    call: Option<Call>,
+    call: Option<DriverRequest>,
     /// Who hears the call.
     driver: Option<Waker>,
     /// Who waits for the barrier.
     settling: Vec<Waker>,
 }
 
-impl Desk {
+impl TaskServices {
     #[inline]
     pub(crate) fn new(
         archive: Archive,
@@ -81,7 +81,7 @@ impl Desk {
         answers: Arc<Answers>,
         durable: Arc<AtomicU64>,
     ) -> Self {
-        Desk {
+        TaskServices {
             archive,
             durability,
             namespace,
@@ -104,7 +104,7 @@ impl Desk {
             }
             let mut inner = self.lock();
             inner.settling.push(cx.waker().clone());
-            inner.call(Call::Settle);
+            inner.call(DriverRequest::Settle);
             Poll::Pending
         })
         .await;
@@ -120,13 +120,14 @@ impl Desk {
     /// Ends the run: the thread cannot be written to, which no node can mend or swallow.
     #[inline]
     pub(crate) async fn fail(&self, problem: String, source: BoxError) -> std::convert::Infallible {
-        self.lock().call(Call::Break(Box::new((problem, source))));
+        self.lock()
+            .call(DriverRequest::Break(Box::new((problem, source))));
         std::future::pending().await
     }
 
     /// What tasks want of the run.
     #[inline]
-    pub(crate) fn poll_called(&self, cx: &mut Context<'_>) -> Poll<Call> {
+    pub(crate) fn poll_called(&self, cx: &mut Context<'_>) -> Poll<DriverRequest> {
         let mut inner = self.lock();
         if let Some(call) = inner.call.take() {
             return Poll::Ready(call);
@@ -363,9 +364,9 @@ impl Desk {
 
 impl Inner {
     #[inline]
-    fn call(&mut self, call: Call) {
+    fn call(&mut self, call: DriverRequest) {
         // Once the run is to end, nothing else matters.
-        if !matches!(self.call, Some(Call::Break(..))) {
+        if !matches!(self.call, Some(DriverRequest::Break(..))) {
             self.call = Some(call);
         }
         if let Some(driver) = self.driver.take() {

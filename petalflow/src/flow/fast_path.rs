@@ -1,6 +1,6 @@
 //! The barrier of the fast path, which the dispatch itself can pass.
 
-use crate::cancel::CancelToken;
+use crate::cancel_token::CancelToken;
 use crate::node::{Effects, RouteChoice, Scope};
 use crate::plan::ExecutionPlan;
 use crate::state::{KeySet, State, Update as _, WriteError};
@@ -8,16 +8,16 @@ use crate::superstep::commit_one;
 
 /// What the fast path needs at its barriers.
 #[derive(Debug)]
-pub(crate) struct Lane {
+pub(crate) struct FastPath {
     /// The keys that have been written.
     pub(crate) written: KeySet,
     /// How many supersteps may be made before the driver looks around; 0 while writes are being folded.
     pub(crate) pause: u64,
 }
 
-impl Lane {
+impl FastPath {
     pub(crate) fn new(written: KeySet) -> Self {
-        Lane { written, pause: 0 }
+        FastPath { written, pause: 0 }
     }
 
     /// Goes through the barrier to the quick node that alone follows. `None`, and nothing has happened, where it does not,
@@ -78,9 +78,10 @@ pub(crate) fn follow<S: State>(
         return None;
     }
     match effects.chosen() {
-        RouteChoice::Edges => Some(plan.straight[node as usize]).filter(|next| *next != u32::MAX),
+        RouteChoice::Edges => Some(plan.chain_next[node as usize]).filter(|next| *next != u32::MAX),
         RouteChoice::One(route) => {
-            let next = plan.lone(plan.ways[node as usize].routes.get(route as usize)?)?;
+            let next =
+                plan.only_fast_target(plan.out_edges[node as usize].routes.get(route as usize)?)?;
             effects.forget_choice();
             Some(next)
         }

@@ -6,7 +6,7 @@ mod step;
 use std::future::Future;
 use std::sync::Arc;
 
-pub(crate) use fast_path::{Lane, follow};
+pub(crate) use fast_path::{FastPath, follow};
 pub use step::Step;
 
 use crate::error::BoxError;

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use super::Scope;
-use crate::cancel::CancelToken;
+use crate::cancel_token::CancelToken;
 use crate::error::BoxError;
 use crate::future::BoxFuture;
 use crate::ids::{Namespace, TaskId};
@@ -263,7 +263,7 @@ impl Context {
     pub fn ask<A: Ask>(&self, question: A) -> BoxFuture<'_, Result<A::Answer, BoxError>> {
         // Boxed, so that what is no question is one error: in a future that names the question's type, `.await` says it again.
         Box::pin(async move {
-            let Some(desk) = &self.0.shared.desk else {
+            let Some(services) = &self.0.shared.services else {
                 return Err(format!(
                     "node `{}` asks `{}`, but the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
                     self.node(),
@@ -271,7 +271,7 @@ impl Context {
                 )
                 .into());
             };
-            desk.ask(&self.0.task_ref(), question).await
+            services.ask(&self.0.task_ref(), question).await
         })
     }
 
@@ -299,9 +299,9 @@ impl Context {
         T: serde_core::Serialize + serde_core::de::DeserializeOwned,
         E: Into<BoxError>,
     {
-        match &self.0.shared.desk {
+        match &self.0.shared.services {
             None => effect.await.map_err(Into::into),
-            Some(desk) => desk.once(&self.0.task_ref(), name, effect).await,
+            Some(services) => services.once(&self.0.task_ref(), name, effect).await,
         }
     }
 
@@ -337,8 +337,8 @@ impl Context {
     /// ```
     #[inline]
     pub fn heartbeat(&self) {
-        if let Some(pulse) = &self.0.pulse {
-            pulse.beat();
+        if let Some(activity) = &self.0.activity {
+            activity.beat();
         }
     }
 }

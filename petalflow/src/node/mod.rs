@@ -3,15 +3,15 @@
 mod context;
 mod effects;
 mod extract;
-mod heartbeat;
 mod item;
 mod key;
+mod last_activity;
 mod managed;
 mod managed_provider;
 mod output;
 mod route;
+mod run_shared;
 mod scope;
-mod shared;
 
 use std::future::Future;
 
@@ -21,15 +21,15 @@ pub use crate::policy::{Policy, Retry};
 pub use context::Context;
 pub use effects::{Effects, RouteChoice};
 pub use extract::{Extract, Managed, Requirements};
-pub(crate) use heartbeat::Heartbeat;
 pub use item::{AcceptsItem, Each, Sent};
 pub use key::{Key, Overwrite};
+pub(crate) use last_activity::LastActivity;
 pub use managed::{ManagedValues, RestoreContext};
 pub use managed_provider::ManagedProvider;
 pub use output::{Fails, Output, Routing, WriteOutput};
 pub use route::{Carried, Carries, Route};
+pub(crate) use run_shared::RunShared;
 pub use scope::Scope;
-pub(crate) use shared::Shared;
 
 use crate::state::KeySet;
 

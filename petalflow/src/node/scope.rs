@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use super::{Context, Heartbeat, ManagedValues, Shared};
+use super::{Context, LastActivity, ManagedValues, RunShared};
 use crate::delivery::Delivery;
 use crate::error::BoxError;
 use crate::event::{Event, EventKind, TaskInfo};
@@ -43,7 +43,7 @@ use crate::task_services::TaskRef;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Scope {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<RunShared>,
     pub(crate) superstep: u64,
     pub(crate) node: u32,
     pub(crate) attempt: u32,
@@ -53,7 +53,7 @@ pub struct Scope {
     pub(crate) item: Place,
     pub(crate) delivery: Option<Delivery>,
     // Only where the attempt has an idle timeout.
-    pub(crate) pulse: Option<Arc<Heartbeat>>,
+    pub(crate) activity: Option<Arc<LastActivity>>,
 }
 
 /// A place in a list, or none, in four bytes: every run in flight holds two of these.
@@ -75,7 +75,7 @@ impl From<Option<u32>> for Place {
 
 impl Scope {
     /// A scope of no task yet.
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<RunShared>) -> Self {
         Scope {
             shared,
             superstep: 0,
@@ -84,7 +84,7 @@ impl Scope {
             send: Place::default(),
             item: Place::default(),
             delivery: None,
-            pulse: None,
+            activity: None,
         }
     }
 
@@ -142,7 +142,7 @@ impl Scope {
             joins: 0,
         };
         let plan = crate::plan::ExecutionPlan::new(&graph, &[crate::plan::NodeSpec::default()]);
-        Self::new(Arc::new(Shared {
+        Self::new(Arc::new(RunShared {
             plan: Arc::new(plan),
             managed: Some(managed),
             cancel: None,
@@ -150,7 +150,7 @@ impl Scope {
             namespace: super::Namespace::ROOT,
             limit: 1,
             thread: std::sync::OnceLock::new(),
-            desk: None,
+            services: None,
         }))
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Durability, OnBusy, Retention, Thread, ThreadError};
 use crate::checkpoint::{Protection, Store, ThreadInfo, ThreadQuery};
+use crate::exec::Settings;
 use crate::flow::Flow;
-use crate::run::Settings;
 
 /// A flow with a store: its threads. Made by [`Launch::store`](crate::Launch::store).
 ///

@@ -1,0 +1,114 @@
+//! One await of the run: panics caught, cancellation and deadlines heard.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use crate::cancel_token::CancelToken;
+use crate::future::BoxFuture;
+
+/// Why the run stops although no node failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Cancelled,
+    RunTimeout,
+    SuperstepTimeout,
+}
+
+/// What may stop a run while it waits. A run that nothing can stop has none of this.
+#[derive(Default)]
+pub(crate) struct Watch {
+    cancel: Option<(CancelToken, BoxFuture<'static, ()>)>,
+    run: Option<Pin<Box<Sleep>>>,
+    superstep: Option<(Duration, Pin<Box<Sleep>>)>,
+}
+
+impl Watch {
+    /// `None` where nothing is to be watched.
+    pub(crate) fn new(
+        cancel: Option<&CancelToken>,
+        run: Option<Duration>,
+        superstep: Option<Duration>,
+    ) -> Option<Box<Self>> {
+        if cancel.is_none() && run.is_none() && superstep.is_none() {
+            return None;
+        }
+        let sleep = |after: Duration| Box::pin(sleep_until(Instant::now() + after));
+        Some(Box::new(Watch {
+            cancel: cancel.map(|token| {
+                let cancelled = token.clone();
+                (
+                    token.clone(),
+                    Box::pin(async move { cancelled.cancelled().await }) as BoxFuture<'static, ()>,
+                )
+            }),
+            run: run.map(sleep),
+            superstep: superstep.map(|after| (after, sleep(after))),
+        }))
+    }
+
+    /// Starts the superstep's clock; says whether the run has been cancelled.
+    pub(crate) fn begin_superstep(&mut self) -> Option<Stop> {
+        if let Some((after, sleep)) = &mut self.superstep {
+            sleep.as_mut().reset(Instant::now() + *after);
+        }
+        self.cancel
+            .as_ref()
+            .filter(|(token, _)| token.is_cancelled())
+            .map(|_| Stop::Cancelled)
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Stop> {
+        if let Some((_, cancelled)) = &mut self.cancel
+            && cancelled.as_mut().poll(cx).is_ready()
+        {
+            return Poll::Ready(Stop::Cancelled);
+        }
+        if let Some(run) = &mut self.run
+            && run.as_mut().poll(cx).is_ready()
+        {
+            return Poll::Ready(Stop::RunTimeout);
+        }
+        if let Some((_, superstep)) = &mut self.superstep
+            && superstep.as_mut().poll(cx).is_ready()
+        {
+            return Poll::Ready(Stop::SuperstepTimeout);
+        }
+        Poll::Pending
+    }
+}
+
+/// Awaits a future until something stops the run.
+pub(crate) async fn watched<T>(
+    watch: &mut Option<Box<Watch>>,
+    future: impl Future<Output = T>,
+) -> Result<T, Stop> {
+    let mut future = pin!(future);
+    poll_fn(|cx| match future.as_mut().poll(cx) {
+        Poll::Ready(output) => Poll::Ready(Ok(output)),
+        Poll::Pending => poll_watch(watch, cx).map(Err),
+    })
+    .await
+}
+
+/// Whether something stops the run.
+#[inline]
+pub(crate) fn poll_watch(watch: &mut Option<Box<Watch>>, cx: &mut Context<'_>) -> Poll<Stop> {
+    watch.as_mut().map_or(Poll::Pending, |watch| watch.poll(cx))
+}
+
+/// Lets other tasks run, and hears what stops the run.
+pub(crate) async fn yield_now(watch: &mut Option<Box<Watch>>) -> Result<(), Stop> {
+    // Asked first: a run whose nodes never wait hears of its deadline only here.
+    if let Some(watch) = watch {
+        let stop = poll_fn(|cx| Poll::Ready(watch.poll(cx))).await;
+        if let Poll::Ready(stop) = stop {
+            return Err(stop);
+        }
+    }
+    tokio::task::yield_now().await;
+    Ok(())
+}
