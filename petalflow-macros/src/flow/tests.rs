@@ -45,7 +45,7 @@ fn edges(graph: &str) -> Vec<String> {
 }
 
 fn all_edges(model: &Model) -> Vec<String> {
-    let name = |node: u32| model.nodes[node as usize].name.clone();
+    let name = |node: NodeIdx| model.nodes[node.index()].name.clone();
     let edges = model.edges.iter().map(|edge| {
         let from = match edge.from {
             Source::Start => "START".into(),
@@ -395,7 +395,7 @@ fn interrupts_are_known_by_their_place() {
         .iter()
         .map(|gate| {
             let params = gate.guard.as_ref().map(|guard| guard.params.len());
-            (&*model.nodes[gate.node as usize].name, gate.side(), params)
+            (&*model.nodes[gate.node.index()].name, gate.side(), params)
         })
         .collect::<Vec<_>>();
     assert_eq!(
