@@ -42,7 +42,9 @@ impl Frontiers {
         };
         for &state in &order {
             let nodes = &walk.states[state].frontier;
-            frontiers.nodes.extend(nodes.iter().map(|node| node.as_u32()));
+            frontiers
+                .nodes
+                .extend(nodes.iter().map(|node| node.as_u32()));
             frontiers.offsets.push(to_u32(frontiers.nodes.len()));
         }
         let mut ways: Vec<_> = walk

@@ -6,7 +6,8 @@
 ///
 /// If it does not fit in 32 bits.
 #[inline]
-pub(crate) const fn to_u32(len: usize) -> u32 {
+#[must_use]
+pub const fn to_u32(len: usize) -> u32 {
     NodeIdx::from_usize(len).0
 }
 

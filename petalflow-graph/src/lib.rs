@@ -47,6 +47,8 @@ pub use facts::{KeyFacts, NodeFacts};
 pub use frontiers::{Frontiers, FrontiersRef};
 pub use graph::{Edge, Graph, Node, Source, Target, Via, When};
 pub use idx::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
+#[doc(hidden)]
+pub use idx::{to_u32, to_u32 as index};
 pub use judge::{judge, verdicts, verdicts_of};
 pub use keys::{KeySet, MAX_KEYS};
 pub use pairs::{PairTable, Pairs, PairsRef};

@@ -110,8 +110,9 @@ enum Shape {
 
 #[inline]
 fn shape(graph: &Graph, place: usize) -> Shape {
-    let routed =
-        |edge: &Edge| edge.from == Source::Node(NodeIdx::from_usize(place)) && edge.via.route().is_some();
+    let routed = |edge: &Edge| {
+        edge.from == Source::Node(NodeIdx::from_usize(place)) && edge.via.route().is_some()
+    };
     if graph.nodes[place].subflow {
         Shape::Subflow
     } else if graph.edges.iter().any(routed) {

@@ -16,7 +16,12 @@ use crate::words::{self, coded};
 /// With the wording of the first rule that is broken.
 #[track_caller]
 #[inline]
-pub const fn report(node: NodeIdx, keys: &[KeyFacts<'_>], nodes: &[NodeFacts<'_>], verdict: &Verdict) {
+pub const fn report(
+    node: NodeIdx,
+    keys: &[KeyFacts<'_>],
+    nodes: &[NodeFacts<'_>],
+    verdict: &Verdict,
+) {
     if let Some((rule, text)) = verdict.text(node, keys, nodes) {
         panic_with(rule, &text);
     }

@@ -15,7 +15,8 @@ pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (
     let follow = Follow::of(graph, all_routes, several);
     let mut pairs = Pairs::none(graph.nodes.len());
     let mut reached = vec![false; graph.nodes.len()];
-    let (mut singles, mut doubles): (Vec<NodeIdx>, Vec<(NodeIdx, NodeIdx)>) = (Vec::new(), Vec::new());
+    let (mut singles, mut doubles): (Vec<NodeIdx>, Vec<(NodeIdx, NodeIdx)>) =
+        (Vec::new(), Vec::new());
     let add = |pairs: &mut Pairs, doubles: &mut Vec<(NodeIdx, NodeIdx)>, a: NodeIdx, b: NodeIdx| {
         // A deferred node runs beside deferred nodes only; those are paired below.
         let apart = graph.nodes[a.index()].deferred || graph.nodes[b.index()].deferred;
@@ -115,7 +116,13 @@ impl Follow {
         Follow {
             start: next(Source::Start, false, false),
             nodes: (0..graph.nodes.len())
-                .map(|place| next(Source::Node(NodeIdx::from_usize(place)), together(place), several[place]))
+                .map(|place| {
+                    next(
+                        Source::Node(NodeIdx::from_usize(place)),
+                        together(place),
+                        several[place],
+                    )
+                })
                 .collect(),
         }
     }

@@ -9,13 +9,13 @@ use crate::picture::edges;
 ///
 /// ```
 /// use petalflow_graph::topology;
-/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via};
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via};
 /// # let graph = Graph {
 /// #     nodes: vec![Node::named("write"), Node::named("publish")].into(),
 /// #     edges: vec![
-/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
-/// #         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
-/// #         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(NodeIdx::new(0)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(0)), via: Via::Plain, to: Target::Node(NodeIdx::new(1)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(1)), via: Via::Plain, to: Target::End },
 /// #     ]
 /// #     .into(),
 /// #     joins: 0,
@@ -42,13 +42,13 @@ pub struct Topology {
 ///
 /// ```
 /// use petalflow_graph::topology;
-/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via};
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via};
 /// # let graph = Graph {
 /// #     nodes: vec![Node::named("write"), Node::named("publish")].into(),
 /// #     edges: vec![
-/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
-/// #         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
-/// #         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(NodeIdx::new(0)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(0)), via: Via::Plain, to: Target::Node(NodeIdx::new(1)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(1)), via: Via::Plain, to: Target::End },
 /// #     ]
 /// #     .into(),
 /// #     joins: 0,
@@ -76,13 +76,13 @@ pub struct NodeInfo {
 ///
 /// ```
 /// use petalflow_graph::{Role, topology};
-/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via};
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via};
 /// # let graph = Graph {
 /// #     nodes: vec![Node::named("write"), Node::named("publish")].into(),
 /// #     edges: vec![
-/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
-/// #         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
-/// #         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(NodeIdx::new(0)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(0)), via: Via::Plain, to: Target::Node(NodeIdx::new(1)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(1)), via: Via::Plain, to: Target::End },
 /// #     ]
 /// #     .into(),
 /// #     joins: 0,
@@ -104,13 +104,13 @@ pub enum Role {
 ///
 /// ```
 /// use petalflow_graph::topology;
-/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via};
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via};
 /// # let graph = Graph {
 /// #     nodes: vec![Node::named("write"), Node::named("publish")].into(),
 /// #     edges: vec![
-/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
-/// #         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
-/// #         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(NodeIdx::new(0)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(0)), via: Via::Plain, to: Target::Node(NodeIdx::new(1)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(1)), via: Via::Plain, to: Target::End },
 /// #     ]
 /// #     .into(),
 /// #     joins: 0,
@@ -142,10 +142,10 @@ pub struct Metrics {
 /// The figures of a graph.
 ///
 /// ```
-/// # use petalflow_graph::{Edge, Graph, Node, Role, Source, Target, Via, topology};
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Role, Source, Target, Via, topology};
 /// let graph = Graph {
 ///     nodes: vec![Node::named("write")].into(),
-///     edges: vec![Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) }].into(),
+///     edges: vec![Edge { from: Source::Start, via: Via::Plain, to: Target::Node(NodeIdx::new(0)) }].into(),
 ///     joins: 0,
 /// };
 /// let topology = topology(&graph);

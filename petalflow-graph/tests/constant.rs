@@ -1,8 +1,8 @@
 //! The analyses as a macro uses them: tables written down as constants, judged by constant evaluation.
 
 use petalflow_graph::{
-    Analysis, AnyRef, Conflict, Edge, FrontiersRef, Graph, KeyFacts, KeySet, Node, NodeFacts, NodeIdx,
-    PairsRef, PathsRef, Source, Tables, Target, Unmet, Verdict, Via, report, report_arm,
+    Analysis, AnyRef, Conflict, Edge, FrontiersRef, Graph, KeyFacts, KeySet, Node, NodeFacts,
+    NodeIdx, PairsRef, PathsRef, Source, Tables, Target, Unmet, Verdict, Via, report, report_arm,
     report_routes, verdicts, verdicts_of,
 };
 
@@ -88,8 +88,17 @@ fn a_constant_holds_the_verdicts() {
             after: Some(n(0))
         })
     );
-    assert_eq!(VERDICTS[2].conflict, Some(Conflict { key: 2, other: n(1) }));
-    let text = VERDICTS[2].problem(n(2), &KEYS, &NODES).unwrap().to_string();
+    assert_eq!(
+        VERDICTS[2].conflict,
+        Some(Conflict {
+            key: 2,
+            other: n(1)
+        })
+    );
+    let text = VERDICTS[2]
+        .problem(n(2), &KEYS, &NODES)
+        .unwrap()
+        .to_string();
     assert_eq!(
         text,
         "PF017: node `audit` reads `score`, but after `write` it can run before anything has surely written it: `rank` writes it only later, on another path, or not in every case; write it on every path before, or give it a default"

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use petalflow_graph::{
-    Analysis, Edge, Graph, Node, Routes, Source, Target, Via, check_with, explore, JoinIdx, NodeIdx,
+    Analysis, Edge, Graph, JoinIdx, Node, NodeIdx, Routes, Source, Target, Via, check_with, explore,
 };
 
 fn graph(nodes: usize, edges: Vec<Edge>) -> Graph {
@@ -105,7 +105,10 @@ fn a_fork_of_sixteen_nodes_that_choose() {
     let analysis = analyse("fork of 16 loops", &graph(17, edges));
     assert!(
         !analysis.declared.exact
-            && analysis.declared.pairs.contains(NodeIdx::new(0), NodeIdx::new(16))
+            && analysis
+                .declared
+                .pairs
+                .contains(NodeIdx::new(0), NodeIdx::new(16))
             && analysis.declared.stuck.is_empty()
     );
     let mut edges = Vec::new();

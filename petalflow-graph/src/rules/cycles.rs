@@ -66,7 +66,11 @@ fn always(cx: &Cx<'_>, cycle: &[usize]) -> Problem {
     let text = format!(
         "the cycle `{shown}` has no way out: all its edges fire whenever their nodes have run, so the run cannot end; let a node of it choose a route"
     );
-    Problem::new(Rule::EndlessCycle, Site::Node(NodeIdx::from_usize(cycle[0])), text)
+    Problem::new(
+        Rule::EndlessCycle,
+        Site::Node(NodeIdx::from_usize(cycle[0])),
+        text,
+    )
 }
 
 /// For each reachable node from which END cannot be reached the nodes that it leads to, also over joins; nothing for others.
@@ -124,7 +128,12 @@ fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> Sorted
 /// Whether a run of the node can end its path without an edge to END: it has no edge, picks no route, or sends an empty list
 /// after which nothing follows.
 #[inline]
-fn may_set_off_nothing(graph: &Graph, edges: &EdgesBySource<'_>, node: NodeIdx, picks: Picks) -> bool {
+fn may_set_off_nothing(
+    graph: &Graph,
+    edges: &EdgesBySource<'_>,
+    node: NodeIdx,
+    picks: Picks,
+) -> bool {
     let many = picks == Picks::Any || graph.nodes[node.index()].many;
     let out = &edges.nodes[node.index()];
     let picks_none = many && choose(out);

@@ -90,7 +90,8 @@ pub(super) fn nodes_are_reachable(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
         Source::Join(join) => nodes + join.index(),
         Source::Start => unreachable!("START is reached"),
     };
-    let sources: Vec<Source> = cx.graph
+    let sources: Vec<Source> = cx
+        .graph
         .node_indices()
         .map(Source::Node)
         .chain(JoinIdx::all(cx.graph.joins as usize).map(Source::Join))
@@ -164,10 +165,7 @@ fn unreachable(
             "node `{name}` is unreachable: no edge leads to it; add an edge, such as `START -> {name}`, or remove the node"
         )
     } else {
-        let cycle = cycles::show(
-            cx,
-            &cycles::cycle_through(root, waits, first.index(), true),
-        );
+        let cycle = cycles::show(cx, &cycles::cycle_through(root, waits, first.index(), true));
         format!(
             "node `{name}` is unreachable: it can only run after itself (`{cycle}`); add an edge into the cycle, such as `START -> {name}`"
         )

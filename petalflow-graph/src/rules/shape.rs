@@ -18,7 +18,8 @@ pub(super) fn flow_starts(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
         } else {
             let sources = sources(cx.graph);
             let first = sources.first().copied().unwrap_or_else(|| {
-                let mentioned = NodeIdx::all(cx.graph.nodes.len()).find(|&node| !is_unused(cx, node));
+                let mentioned =
+                    NodeIdx::all(cx.graph.nodes.len()).find(|&node| !is_unused(cx, node));
                 mentioned.map_or("first", |node| cx.name(node))
             });
             words::no_start(&sources, first)

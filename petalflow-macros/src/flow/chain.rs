@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use petalflow_graph::{Rule, JoinIdx, NodeIdx, SortedSet, Source, Target, Via, words};
+use petalflow_graph::{JoinIdx, NodeIdx, Rule, SortedSet, Source, Target, Via, words};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
@@ -306,7 +306,12 @@ impl Cx<'_> {
     }
 
     /// Reports a second `match` for a node if none of its routes is new: that is one mistake.
-    fn has_arms(&mut self, node: NodeIdx, named: &[(&ast::Arm, Vec<Head>)], from: &Tail<'_>) -> bool {
+    fn has_arms(
+        &mut self,
+        node: NodeIdx,
+        named: &[(&ast::Arm, Vec<Head>)],
+        from: &Tail<'_>,
+    ) -> bool {
         let arms = &self.model.arms;
         let first = |name: &str| {
             arms.iter()

@@ -1,7 +1,7 @@
 //! What the statements mean: nodes by place, edges, joins.
 
 use petalflow_graph::{
-    Graph, Rule, SortedMap, SortedSet, Source, Target, Via, When, NodeIdx, similar, words,
+    Graph, NodeIdx, Rule, SortedMap, SortedSet, Source, Target, Via, When, similar, words,
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;

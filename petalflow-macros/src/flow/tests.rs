@@ -1,6 +1,6 @@
 //! Parsing, meaning and rules, from tokens.
 
-use petalflow_graph::{Analysis, Source, Target, Via, When};
+use petalflow_graph::{Analysis, NodeIdx, Source, Target, Via, When};
 use proc_macro2::TokenStream;
 
 use super::ast::{FlowAst, Mistakes};
@@ -50,11 +50,11 @@ fn all_edges(model: &Model) -> Vec<String> {
         let from = match edge.from {
             Source::Start => "START".into(),
             Source::Node(node) => name(node),
-            Source::Join(join) => format!("&{join}"),
+            Source::Join(join) => format!("&{}", join.index()),
         };
         let to = match edge.to {
             Target::Node(node) => name(node),
-            Target::Join(join) => format!("&{join}"),
+            Target::Join(join) => format!("&{}", join.index()),
             Target::End => "END".into(),
         };
         match &edge.via {

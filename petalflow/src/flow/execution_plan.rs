@@ -135,35 +135,35 @@ impl ExecutionPlan {
         for edge in graph.edges() {
             let hop = match edge.to {
                 Target::End => Hop::End,
-                Target::Node(node) if edge.via.is_each() => Hop::Each(node),
-                Target::Node(node) => Hop::Node(node),
+                Target::Node(node) if edge.via.is_each() => Hop::Each(node.as_u32()),
+                Target::Node(node) => Hop::Node(node.as_u32()),
                 Target::Join(join) => {
-                    let sides = &mut plan.joins[join as usize].sides;
+                    let sides = &mut plan.joins[join.index()].sides;
                     *sides += 1;
                     Hop::Join {
-                        join,
+                        join: join.as_u32(),
                         side: *sides - 1,
                     }
                 }
             };
             match (edge.from, &edge.via) {
                 (Source::Start, _) => plan.entry.push(hop),
-                (Source::Join(join), _) => plan.joins[join as usize].out.push(hop),
+                (Source::Join(join), _) => plan.joins[join.index()].out.push(hop),
                 (Source::Node(node), Via::Plain | Via::Each) => {
-                    plan.ways[node as usize].plain.push(hop);
+                    plan.ways[node.index()].plain.push(hop);
                 }
                 (Source::Node(node), Via::Route(name) | Via::RouteEach(name)) => {
-                    if let Some(route) = specs[node as usize]
+                    if let Some(route) = specs[node.index()]
                         .routes
                         .iter()
                         .position(|route| route == name)
                     {
-                        plan.ways[node as usize].routes[route].push(hop);
+                        plan.ways[node.index()].routes[route].push(hop);
                     }
                 }
                 (Source::Node(node), Via::Catch) => {
                     if let Hop::Node(target) = hop {
-                        plan.ways[node as usize].catch = Some(target);
+                        plan.ways[node.index()].catch = Some(target);
                     }
                 }
             }

@@ -2,9 +2,9 @@
 
 use super::{accepted, check, only, says};
 use crate::graph::{Edge, Graph};
+use crate::idx::NodeIdx;
 use crate::problem::Site;
 use crate::rule::Rule;
-use crate::idx::NodeIdx;
 use crate::testing::{catch, each, end, graph, join, node, plain, route, side, start};
 use crate::{Analysis, NodeFacts, verdicts_of};
 
@@ -301,7 +301,10 @@ fn pf010_a_cycle_within_a_cycle_that_can_be_left_after_all() {
 fn pf010_lists() {
     // With items or without, `a` follows; unless an item of `b` fails and nothing else comes of it.
     let edges = |more: Vec<Edge>| [vec![start(0), each(0, 1), plain(1, node(0))], more].concat();
-    assert_eq!(endless_at(&graph("a b", edges(vec![]))), [Site::Node(NodeIdx::new(0))]);
+    assert_eq!(
+        endless_at(&graph("a b", edges(vec![]))),
+        [Site::Node(NodeIdx::new(0))]
+    );
     accepted("a b recover", edges(vec![catch(1, 2)]));
     // No item, no choice.
     accepted(

@@ -5,9 +5,9 @@ mod joins;
 
 use super::check;
 use crate::graph::{Edge, Graph};
+use crate::idx::NodeIdx;
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
-use crate::idx::NodeIdx;
 use crate::testing::{catch, end, graph, join, node, plain, route, side, start};
 
 fn only(graph: &Graph) -> Problem {
@@ -82,7 +82,10 @@ fn c38d_g017_p033_a_node_declared_twice() {
     let problem = only(&graph("a b a", vec![start(0), plain(0, node(1))]));
     assert_eq!(
         problem.also,
-        [(Site::Node(NodeIdx::new(0)), "first declared here".to_owned())]
+        [(
+            Site::Node(NodeIdx::new(0)),
+            "first declared here".to_owned()
+        )]
     );
 }
 
@@ -117,7 +120,13 @@ fn c40_an_edge_written_twice() {
 #[test]
 fn pf008_a_declared_node_that_no_edge_uses() {
     let text = "node `b` is declared, but no edge uses it; add an edge or remove the node";
-    says("a b", vec![start(0)], Rule::UnusedNode, Site::Node(NodeIdx::new(1)), text);
+    says(
+        "a b",
+        vec![start(0)],
+        Rule::UnusedNode,
+        Site::Node(NodeIdx::new(1)),
+        text,
+    );
 }
 
 #[test]
@@ -183,7 +192,13 @@ fn c39_a_join_that_waits_for_what_comes_after_it() {
         join(0, node(1)),
         plain(1, node(2)),
     ];
-    says("a b c", edges, Rule::UnreachableNode, Site::Node(NodeIdx::new(1)), text);
+    says(
+        "a b c",
+        edges,
+        Rule::UnreachableNode,
+        Site::Node(NodeIdx::new(1)),
+        text,
+    );
 }
 
 #[test]
