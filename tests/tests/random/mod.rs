@@ -108,9 +108,7 @@ fn an_accepted_graph_keeps_what_the_analyses_promise() {
         }
         for (a, b) in together(&ran) {
             prop_assert!(
-                exploration
-                    .pairs
-                    .contains(NodeIdx::new(a), NodeIdx::new(b)),
+                exploration.pairs.contains(NodeIdx::new(a), NodeIdx::new(b)),
                 "n{a} and n{b} ran together\n{}",
                 shown()
             );
