@@ -131,11 +131,6 @@ impl<S: State> std::fmt::Debug for Graph<S> {
 }
 
 impl<S: State> Graph<S> {
-    /// Begins a graph of this name.
-    pub fn builder(name: impl Into<String>) -> GraphBuilder<S> {
-        GraphBuilder::new(name.into())
-    }
-
     /// Runs it with the default settings.
     pub fn run(&self, input: impl Into<S::Input>) -> Run<Self> {
         self.launch().run(input)

@@ -125,3 +125,22 @@ pub(crate) fn open(waiting: &[Interrupt]) -> String {
     };
     waiting.iter().map(one).collect::<Vec<_>>().join(", ")
 }
+
+/// The id from its text, as a web page would send it back.
+impl std::str::FromStr for InterruptId {
+    type Err = AnswerError;
+
+    #[inline]
+    fn from_str(text: &str) -> Result<Self, AnswerError> {
+        let digits = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let id = digits
+            .then(|| u128::from_str_radix(text, 16).ok())
+            .flatten();
+        id.map(|id| InterruptId::from_bytes(id.to_be_bytes()))
+            .ok_or_else(|| {
+                AnswerError::Value(format!(
+                    "`{text}` is not the id of an interrupt: it has 32 hexadecimal digits"
+                ))
+            })
+    }
+}

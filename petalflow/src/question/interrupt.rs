@@ -5,7 +5,7 @@ use std::fmt;
 use serde_core::de::{Deserialize, Deserializer};
 use serde_core::ser::{Serialize, Serializer};
 
-use super::{Answer, AnswerError, Ask, InterruptId};
+use super::{Ask, InterruptId};
 use crate::codec::{Bytes, CodecError, Unpack, decode, unpack};
 
 /// Something a run waits for.
@@ -127,18 +127,6 @@ impl Interrupt {
             }
             _ => None,
         }
-    }
-
-    /// The answer to a question of the type `A`.
-    ///
-    /// # Errors
-    ///
-    /// If this is no such question, or the answer cannot be stored.
-    pub fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Answer, AnswerError> {
-        if !self.asks::<A>() {
-            return Err(AnswerError::other_question(self, A::NAME));
-        }
-        Answer::new::<A>(self.id, &answer)
     }
 
     /// The interrupt of these bytes, which serde wrote.

@@ -43,6 +43,13 @@ pub struct Thread<F: Flow> {
     id: Arc<str>,
 }
 
+impl<F: Flow> Threads<F> {
+    /// The thread of this id, which need not exist yet.
+    pub fn thread(&self, id: impl Into<Arc<str>>) -> Thread<F> {
+        Thread::new(self.clone(), id.into())
+    }
+}
+
 impl<F: Flow> Clone for Thread<F> {
     fn clone(&self) -> Self {
         Thread {

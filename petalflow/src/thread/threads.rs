@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Durability, OnBusy, Retention, Thread, ThreadError};
+use super::{Durability, OnBusy, Retention, ThreadError};
 use crate::checkpoint::{Protection, Store, ThreadInfo, ThreadQuery};
 use crate::exec::Settings;
 use crate::flow::Flow;
@@ -101,11 +101,6 @@ impl<F: Flow> Threads<F> {
     pub fn keep(mut self, keep: Retention) -> Self {
         self.keep = keep;
         self
-    }
-
-    /// The thread of this id, which need not exist yet.
-    pub fn thread(&self, id: impl Into<Arc<str>>) -> Thread<F> {
-        Thread::new(self.clone(), id.into())
     }
 
     /// The threads in the store, in the order of their ids' bytes. They are those of all flows that share the store.

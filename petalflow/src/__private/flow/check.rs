@@ -5,7 +5,6 @@ use petalflow_graph::{
     same, words,
 };
 
-use super::gates::is_guards;
 use super::{EdgeRow, Spec};
 
 /// All that one pass found out.
@@ -212,4 +211,16 @@ pub const fn arm(checked: &Checked, place: u32, arm: &str, edge: u32) {
 #[inline]
 const fn item_mismatch(text: &Text) -> ! {
     panic!("{}", words::coded(Rule::ItemMismatch, text).as_str())
+}
+
+/// Whether what a node is blamed for is that the guard of its interrupt reads a key: that is said at the guard.
+#[inline]
+pub(super) const fn is_guards(checked: &Checked, place: u32) -> bool {
+    match checked.verdicts[place as usize].unmet {
+        Some(unmet) => !checked.specs[place as usize]
+            .facts
+            .reads
+            .contains(unmet.key as usize),
+        None => false,
+    }
 }

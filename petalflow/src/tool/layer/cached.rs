@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::ToolLayer;
 use crate::cache::{Cache, MemoryCache};
 use crate::future::BoxFuture;
-use crate::tool::{Tool, ToolContext, ToolError};
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 /// Keeps results for calls with the same arguments, in a [`Cache`].
 ///

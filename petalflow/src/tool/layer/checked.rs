@@ -4,9 +4,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::ToolLayer;
 use crate::future::BoxFuture;
-use crate::tool::{Tool, ToolContext, ToolError};
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 type Check = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
 

@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use super::ToolLayer;
 use crate::future::BoxFuture;
 use crate::policy::Retry;
-use crate::tool::{Tool, ToolContext, ToolError, attempts};
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 
 /// Tries a failing tool again. Of several policies the first that covers the error decides, as on a node; arguments that do
 /// not fit are never tried again.

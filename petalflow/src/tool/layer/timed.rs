@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::ToolLayer;
 use crate::future::BoxFuture;
-use crate::tool::{Tool, ToolContext, ToolError, attempts};
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 
 /// Gives each call only so much time.
 ///
