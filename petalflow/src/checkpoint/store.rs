@@ -1,7 +1,5 @@
 //! The trait behind which checkpoints are kept.
 
-use std::error::Error;
-use std::fmt;
 use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
@@ -303,10 +301,15 @@ pub trait Store: Send + Sync + 'static {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// Someone else wrote to the same place.
+    #[error(
+        "thread `{thread}` was written to by another run: expected checkpoint {} to be the newest, found {}",
+        number(*expected),
+        number(*found)
+    )]
     Conflict {
         /// The thread.
         thread: String,
@@ -316,8 +319,10 @@ pub enum StoreError {
         found: Option<u64>,
     },
     /// The store cannot be reached or cannot write just now; nothing is known to be wrong with what it holds.
-    Unavailable(BoxError),
+    #[error("the store is not available")]
+    Unavailable(#[source] BoxError),
     /// What the store holds cannot be read.
+    #[error("what is stored of thread `{thread}` is damaged: {problem}")]
     Damaged {
         /// The thread.
         thread: String,
@@ -325,6 +330,9 @@ pub enum StoreError {
         problem: String,
     },
     /// The store was laid out by a newer version of this library.
+    #[error(
+        "the store has layout {found}, this program knows up to {known}: update petalflow, or use another store"
+    )]
     NewerLayout {
         /// The layout in the store.
         found: u32,
@@ -332,51 +340,11 @@ pub enum StoreError {
         known: u32,
     },
     /// What is stored is not protected as it should be.
+    #[error("what is stored cannot be trusted: {0}")]
     Protection(String),
     /// Something else.
-    Other(BoxError),
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StoreError::Conflict {
-                thread,
-                expected,
-                found,
-            } => {
-                let (expected, found) = (number(*expected), number(*found));
-                write!(
-                    f,
-                    "thread `{thread}` was written to by another run: expected checkpoint {expected} to be the newest, found {found}"
-                )
-            }
-            StoreError::Unavailable(_) => f.write_str("the store is not available"),
-            StoreError::Damaged { thread, problem } => {
-                write!(
-                    f,
-                    "what is stored of thread `{thread}` is damaged: {problem}"
-                )
-            }
-            StoreError::NewerLayout { found, known } => write!(
-                f,
-                "the store has layout {found}, this program knows up to {known}: update petalflow, or use another store"
-            ),
-            StoreError::Protection(problem) => {
-                write!(f, "what is stored cannot be trusted: {problem}")
-            }
-            StoreError::Other(_) => f.write_str("the store failed"),
-        }
-    }
-}
-
-impl Error for StoreError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            StoreError::Unavailable(source) | StoreError::Other(source) => Some(&**source),
-            _ => None,
-        }
-    }
+    #[error("the store failed")]
+    Other(#[source] BoxError),
 }
 
 fn number(seq: Option<u64>) -> String {

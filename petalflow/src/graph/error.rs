@@ -1,7 +1,5 @@
 //! Everything that is wrong with a graph, at once.
 
-use std::fmt;
-
 use petalflow_graph::Problem;
 
 /// Why [`build`](super::GraphBuilder::build) refused a graph: every mistake in it, with the codes and the words of `flow!`.
@@ -18,7 +16,8 @@ use petalflow_graph::Problem;
 /// assert_eq!(errors.problems().len(), 2);
 /// assert_eq!(errors.problems()[0].rule.code(), "PF002");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("graph `{graph}` cannot be built:{}", lines(problems))]
 pub struct GraphErrors {
     pub(super) graph: String,
     pub(super) problems: Vec<Problem>,
@@ -32,14 +31,9 @@ impl GraphErrors {
     }
 }
 
-impl fmt::Display for GraphErrors {
-    #[inline]
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "graph `{}` cannot be built:", self.graph)?;
-        self.problems
-            .iter()
-            .try_for_each(|problem| write!(f, "\n  {problem}"))
-    }
+/// Each mistake on a line of its own.
+#[inline]
+fn lines(problems: &[Problem]) -> String {
+    let line = |problem: &Problem| format!("\n  {problem}");
+    problems.iter().map(line).collect()
 }
-
-impl std::error::Error for GraphErrors {}

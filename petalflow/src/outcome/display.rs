@@ -6,7 +6,7 @@ use std::fmt;
 use super::run_error::Inner;
 use super::{RunError, RunErrorKind};
 use crate::error::chain;
-use crate::question::write_all;
+use crate::question::listed;
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -65,8 +65,8 @@ impl fmt::Display for RunError {
                 )
             }
             RunErrorKind::Interrupted { interrupts } => {
-                write!(f, "`{flow}` waits in superstep {superstep}: ")?;
-                write_all(interrupts, f)
+                let interrupts = listed(interrupts);
+                write!(f, "`{flow}` waits in superstep {superstep}: {interrupts}")
             }
             RunErrorKind::Rejected { node, by, reason } => {
                 write!(f, "`{flow}` was rejected at node `{node}`")?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::question::{Interrupt, write_all};
+use crate::question::{Interrupt, listed};
 use crate::state::State;
 
 /// What a thread's run comes to: its end, or questions.
@@ -56,6 +56,8 @@ pub enum Outcome<S: State> {
 /// # Ok(())
 /// # }
 /// ```
+#[derive(thiserror::Error)]
+#[error("the run has not ended: {}", listed(interrupts))]
 pub struct Paused<S: State> {
     /// The state at the last barrier.
     pub state: S,
@@ -100,12 +102,3 @@ impl<S: State> fmt::Debug for Paused<S> {
             .finish_non_exhaustive()
     }
 }
-
-impl<S: State> fmt::Display for Paused<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the run has not ended: ")?;
-        write_all(&self.interrupts, f)
-    }
-}
-
-impl<S: State> std::error::Error for Paused<S> {}

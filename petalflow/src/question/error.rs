@@ -1,8 +1,5 @@
 //! Why an answer is not taken.
 
-use std::error::Error;
-use std::fmt;
-
 use super::{Interrupt, InterruptId};
 use crate::codec::CodecError;
 
@@ -31,10 +28,14 @@ use crate::codec::CodecError;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
     /// The thread does not wait for it.
+    #[error(
+        "the thread does not wait for an answer to {id}; it waits for {}",
+        open(waiting)
+    )]
     Unknown {
         /// What was answered.
         id: InterruptId,
@@ -42,6 +43,7 @@ pub enum AnswerError {
         waiting: Vec<Interrupt>,
     },
     /// The answer is to another question.
+    #[error("{id} asks for `{expected}`, and the answer is one to `{found}`")]
     OtherQuestion {
         /// What was answered.
         id: InterruptId,
@@ -51,45 +53,15 @@ pub enum AnswerError {
         found: String,
     },
     /// Several questions could be meant.
+    #[error("the answer could be to any of {}; say which by its id", open(waiting))]
     Ambiguous {
         /// What the thread waits for.
         waiting: Vec<Interrupt>,
     },
     /// The answer or the edit does not fit.
+    #[error("{0}")]
     Value(String),
 }
-
-impl fmt::Display for AnswerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AnswerError::Unknown { id, waiting } => {
-                let waiting = open(waiting);
-                write!(
-                    f,
-                    "the thread does not wait for an answer to {id}; it waits for {waiting}"
-                )
-            }
-            AnswerError::OtherQuestion {
-                id,
-                expected,
-                found,
-            } => write!(
-                f,
-                "{id} asks for `{expected}`, and the answer is one to `{found}`"
-            ),
-            AnswerError::Ambiguous { waiting } => {
-                let waiting = open(waiting);
-                write!(
-                    f,
-                    "the answer could be to any of {waiting}; say which by its id"
-                )
-            }
-            AnswerError::Value(problem) => f.write_str(problem),
-        }
-    }
-}
-
-impl Error for AnswerError {}
 
 impl AnswerError {
     #[inline]

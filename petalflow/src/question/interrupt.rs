@@ -176,13 +176,10 @@ impl fmt::Display for Interrupt {
     }
 }
 
-/// Writes several, with commas between them.
-pub(crate) fn write_all(interrupts: &[Interrupt], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for (place, interrupt) in interrupts.iter().enumerate() {
-        let comma = if place > 0 { ", " } else { "" };
-        write!(f, "{comma}{interrupt}")?;
-    }
-    Ok(())
+/// Several interrupts as one text.
+pub(crate) fn listed(interrupts: &[Interrupt]) -> String {
+    let texts: Vec<String> = interrupts.iter().map(ToString::to_string).collect();
+    texts.join(", ")
 }
 
 impl Serialize for Interrupt {
