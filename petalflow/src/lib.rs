@@ -64,7 +64,6 @@
 //! * [`thread`] and [`checkpoint`]: runs that a store remembers; [`interrupt`]: questions to people, and approvals
 //! * behind features, of which the README has a table: `agent` and `prebuilt`, `tool`, `llm`, `memory`, `mcp`, `envelope`,
 //!   `observe`
-//! * [`testing`]: helpers for your tests
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -82,7 +81,7 @@ mod clock;
 #[cfg(feature = "envelope")]
 #[cfg_attr(docsrs, doc(cfg(feature = "envelope")))]
 pub mod envelope;
-mod error;
+pub mod error;
 mod event;
 mod flow;
 pub mod graph;
@@ -112,6 +111,8 @@ pub mod prebuilt;
 mod run;
 mod state;
 mod superstep;
+#[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;
 pub mod thread;
 #[cfg(feature = "tool")]

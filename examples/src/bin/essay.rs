@@ -91,7 +91,7 @@ mod tests {
     // Threads of the version before can go on in this one.
     #[test]
     fn stored_threads_go_on() {
-        petalflow::testing::assert_flow_lock!(WriteEssay, "flow.lock");
+        petalflow_testing::assert_flow_lock!(WriteEssay, "flow.lock");
     }
 
     #[tokio::test]

@@ -82,6 +82,6 @@ mod tests {
 
     #[test]
     fn stored_threads_go_on() {
-        petalflow::testing::assert_flow_lock!(Research, "flow.lock");
+        petalflow_testing::assert_flow_lock!(Research, "flow.lock");
     }
 }

@@ -90,7 +90,7 @@ mod tests {
     // The flow inside is stored beside the one around it.
     #[test]
     fn stored_threads_go_on() {
-        petalflow::testing::assert_flow_lock!(CheckText, "flow.lock");
-        petalflow::testing::assert_flow_lock!(WriteArticle, "flow.lock");
+        petalflow_testing::assert_flow_lock!(CheckText, "flow.lock");
+        petalflow_testing::assert_flow_lock!(WriteArticle, "flow.lock");
     }
 }

@@ -13,23 +13,15 @@ mod codec;
 mod decode;
 mod depth;
 mod encode;
-#[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
-mod explained;
+mod encoded_key;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
 mod memory;
 pub(crate) mod pack;
-#[cfg(feature = "postgres")]
-mod postgres;
+mod pending_releases;
 mod protection;
 mod record;
-#[cfg(feature = "redis")]
-mod redis;
-#[cfg(any(feature = "postgres", feature = "redis"))]
-mod release;
-#[cfg(any(feature = "postgres", feature = "redis"))]
-mod server;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 mod store;
@@ -41,9 +33,9 @@ pub(crate) use codec::{decode, encode};
 
 pub use crate::upgrade::{Migration, MigrationError};
 pub(crate) use archive::Archive;
+pub use encoded_key::{EncodedKey, encode_keys};
 pub use memory::InMemoryStore;
-#[cfg(feature = "postgres")]
-pub use postgres::{PostgresOptions, PostgresStore};
+pub use pending_releases::{PendingReleases, ReleaseTurn};
 #[cfg(feature = "encrypt")]
 pub use protection::Encryption;
 pub use protection::Protection;
@@ -55,8 +47,6 @@ pub(crate) use record::{
     AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
 };
 pub use record::{Cause, DecisionRecord};
-#[cfg(feature = "redis")]
-pub use redis::{RedisOptions, RedisStore};
 #[cfg(feature = "sqlite")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
 pub use sqlite::{SqliteOptions, SqliteStore, Synchronous};

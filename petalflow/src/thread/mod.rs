@@ -38,6 +38,7 @@
 
 mod edit;
 mod error;
+mod flow_lock;
 mod handle;
 mod outcome;
 mod retention;
@@ -48,6 +49,7 @@ mod threads;
 
 pub use edit::Edit;
 pub use error::ThreadError;
+pub use flow_lock::{FlowLock, FlowLockError};
 pub use handle::Thread;
 pub(crate) use handle::check_id;
 pub use outcome::{Outcome, Paused};

@@ -16,7 +16,8 @@ mod reads;
 
 pub(crate) use changes::{Change, Held, InUse, changes, difference};
 pub(crate) use line::{KeyLine, NodeLine, quoted};
-pub(crate) use lock::{FlowLock, Locked, check_lock};
+pub use lock::FlowLock;
+pub(crate) use lock::{Locked, check_lock};
 pub(crate) use migration::{Log, Migrate};
 pub use migration::{Migration, MigrationError};
 pub(crate) use named::Named;
