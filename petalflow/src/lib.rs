@@ -76,13 +76,16 @@ mod macros;
 #[cfg_attr(docsrs, doc(cfg(feature = "agent")))]
 pub mod agent;
 pub mod cache;
+mod cancel_token;
 pub mod checkpoint;
 mod clock;
+mod durable;
 #[cfg(feature = "envelope")]
 #[cfg_attr(docsrs, doc(cfg(feature = "envelope")))]
 pub mod envelope;
 pub mod error;
 mod event;
+mod exec;
 mod flow;
 pub mod graph;
 #[cfg(any(feature = "genai", feature = "mcp-http"))]
@@ -147,9 +150,10 @@ pub use __private::{
     IsState, KeyOf, NeedsDefault, Optional, Stored,
     flow::{ItemsOf, NodeOver, ValueOver},
 };
+pub use cancel_token::CancelToken;
 #[doc(hidden)]
 pub use node::Fails;
-pub use run::{CancelToken, Run};
+pub use run::Run;
 pub use state::{
     CanStore, Durable, Key, KeyFlag, KeyMeta, KeySet, Message, Overwrite, Remove, State, Update,
     Volatile, Write, WriteError, Writes, reduce,

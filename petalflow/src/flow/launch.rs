@@ -7,12 +7,14 @@ use std::time::Duration;
 use super::{Flow, HasFlow};
 use crate::cache::{Cache, CacheOfRun};
 use crate::checkpoint::Store;
+use crate::durable::find_cached;
+use crate::exec::{Begin, Settings, Start};
 use crate::middleware::{Middleware, RunMiddleware};
-use crate::run::{Begin, CancelToken, Run, Settings, Start, find_cached};
 use crate::state::{Durable, Key, Update as _};
 use crate::thread::Threads;
 use crate::{
-    BoxError, FailureLog, ManagedProvider, ManagedValues, RestoreContext, State, WriteError,
+    BoxError, CancelToken, FailureLog, ManagedProvider, ManagedValues, RestoreContext, Run, State,
+    WriteError,
 };
 
 /// A flow with what its runs shall have: limits, managed values, middleware. Clone it to launch several alike.
@@ -85,7 +87,7 @@ impl<F: Flow> Launch<F> {
         }
     }
 
-    /// Changes the flow: what the builder of a flow with node values does.
+    /// DirtyKeys the flow: what the builder of a flow with node values does.
     #[doc(hidden)]
     pub fn edit(mut self, edit: impl FnOnce(&mut F)) -> Self
     where
@@ -263,16 +265,16 @@ impl<F: Flow> Launch<F> {
     /// struct Client(String);
     ///
     /// #[state]
-    /// struct Call {
+    /// struct DriverRequest {
     ///     reply: String,
     /// }
     ///
-    /// #[node(Call)]
+    /// #[node(DriverRequest)]
     /// async fn call(client: Managed<Client>) -> CallReply {
     ///     CallReply(format!("from {}", client.0))
     /// }
     ///
-    /// flow!(CallOnce(Call) { call });
+    /// flow!(CallOnce(DriverRequest) { call });
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
@@ -334,17 +336,17 @@ impl<F: Flow> Launch<F> {
     /// use petalflow::NodeError;
     ///
     /// #[state]
-    /// struct Job {
+    /// struct TaskRun {
     ///     #[key(append)]
     ///     failures: Vec<NodeError>,
     /// }
     ///
-    /// #[node(Job)]
+    /// #[node(TaskRun)]
     /// async fn fail() -> petalflow::Result<()> {
     ///     Err("no luck".into())
     /// }
     ///
-    /// flow!(Try(Job) { fail });
+    /// flow!(Try(TaskRun) { fail });
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {

@@ -9,7 +9,7 @@ mod subflow;
 use std::future::Future;
 use std::sync::Arc;
 
-pub(crate) use execution_plan::Hop;
+pub(crate) use execution_plan::EdgeTarget;
 pub use execution_plan::{ExecutionPlan, Gate, NodeSpec};
 pub use guard::Guard;
 pub use launch::Launch;

@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use super::McpServer;
 use crate::BoxError;
+use crate::exec::caught;
 use crate::middleware::BoxFuture;
-use crate::run::caught;
 
 /// A question of an MCP server to the people who use this program ("elicitation", in the words of the protocol).
 ///

@@ -5,8 +5,8 @@ use std::fmt;
 
 pub use crate::upgrade::FlowLock;
 
+use crate::durable::Fingerprint;
 use crate::flow::HasFlow;
-use crate::run::stored::Program;
 use crate::upgrade::{Locked, check_lock};
 use crate::{Durable, Flow, State};
 
@@ -47,7 +47,7 @@ impl FlowLock {
 }
 
 fn locked<F: Flow>(flow: &F) -> (String, Locked) {
-    let program = Program::of::<F::State>(flow.stored_name(), &flow.plan());
+    let program = Fingerprint::of::<F::State>(flow.stored_name(), &flow.plan());
     let locked = Locked::new(F::State::NAME, program.version, program.outline);
     (program.flow.to_string(), locked)
 }
