@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use super::{CodecError, decode};
-use crate::State;
-use crate::state::KeyFlag;
+use crate::codec::{CodecError, decode};
+use crate::state::{KeyFlag, State};
 
 /// The value of one key of a state, encoded as checkpoints store it. See [`encode_keys`].
 #[derive(Clone, Debug)]
@@ -36,7 +35,7 @@ pub struct EncodedKey {
 ///
 /// # Errors
 ///
-/// The state is [`Volatile`](crate::Volatile), or the serialization of a value fails; the error names the key.
+/// The state is [`Volatile`](crate::state::Volatile), or the serialization of a value fails; the error names the key.
 pub fn encode_keys<S: State>(state: &S) -> Result<Vec<EncodedKey>, CodecError> {
     let codec = S::codec()
         .ok_or_else(|| CodecError::Encode(format!("the state `{}` is volatile", S::NAME)))?;

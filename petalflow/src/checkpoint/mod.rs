@@ -8,33 +8,26 @@
 // neither records nor the memory store.
 
 mod archive;
-mod bytes;
-mod codec;
-mod decode;
-mod depth;
-mod encode;
 mod encoded_key;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
 mod memory;
-pub(crate) mod pack;
+mod outline_line;
 mod pending_releases;
 mod protection;
 mod record;
+mod retention;
+mod settings;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 mod store;
-mod unpack;
 
-pub(crate) use bytes::Bytes;
-pub use codec::CodecError;
-pub(crate) use codec::{decode, encode};
-
-pub use crate::upgrade::{Migration, MigrationError};
+pub use crate::codec::CodecError;
 pub(crate) use archive::Archive;
 pub use encoded_key::{EncodedKey, encode_keys};
 pub use memory::InMemoryStore;
+pub(crate) use outline_line::{KeyLine, NodeLine, quoted};
 pub use pending_releases::{PendingReleases, ReleaseTurn};
 #[cfg(feature = "encrypt")]
 pub use protection::Encryption;
@@ -47,6 +40,8 @@ pub(crate) use record::{
     AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
 };
 pub use record::{Cause, DecisionRecord};
+pub use retention::Retention;
+pub use settings::{Durability, OnBusy};
 #[cfg(feature = "sqlite")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
 pub use sqlite::{SqliteOptions, SqliteStore, Synchronous};
@@ -54,4 +49,3 @@ pub use store::{
     Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
     ThreadInfo, ThreadQuery,
 };
-pub(crate) use unpack::{Unpack, unpack};

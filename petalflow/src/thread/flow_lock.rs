@@ -6,9 +6,9 @@ use std::fmt;
 pub use crate::upgrade::FlowLock;
 
 use crate::durable::Fingerprint;
-use crate::flow::HasFlow;
+use crate::flow::{Flow, HasFlow};
+use crate::state::{Durable, State};
 use crate::upgrade::{Locked, check_lock};
-use crate::{Durable, Flow, State};
 
 /// A flow differs from its [`FlowLock`]. The text shows what differs, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::changes::{Held, changes, difference};
-use super::named::Named;
 use crate::checkpoint::Outline;
+use crate::migration::Named;
 
 /// What the file begins with.
 const HEAD: &str = "\

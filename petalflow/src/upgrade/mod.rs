@@ -8,16 +8,9 @@
 //! of this.
 
 mod changes;
-mod line;
 mod lock;
-mod migration;
-mod named;
 mod reads;
 
 pub(crate) use changes::{Change, Held, InUse, changes, difference};
-pub(crate) use line::{KeyLine, NodeLine, quoted};
 pub use lock::FlowLock;
 pub(crate) use lock::{Locked, check_lock};
-pub(crate) use migration::{Log, Migrate};
-pub use migration::{Migration, MigrationError};
-pub(crate) use named::Named;

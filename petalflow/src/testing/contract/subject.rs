@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::BoxError;
+use crate::error::BoxError;
 use crate::memory::Backend;
 
 /// What a case returns: an error if the store failed where the contract asks it to work.
