@@ -11,14 +11,14 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-use petalflow_graph::{Edge, Graph, MAX_KEYS, Source, Target, Via, When, kind};
+use petalflow_graph::{Edge, Graph, JoinIdx, MAX_KEYS, Source, Target, Via, When, kind};
 
 use crate::node::{ItemCodec, Policy, Routing};
 use crate::state::{KeyFlag, KeyMeta};
 
 pub use petalflow_graph::{
-    AnyRef, FrontiersRef, KeyFacts, NodeFacts, PairsRef, PathsRef, Tables, Verdict, dot, mermaid,
-    topology, verdicts,
+    AnyRef, FrontiersRef, KeyFacts, NodeFacts, NodeIdx, PairsRef, PathsRef, Tables, Verdict, dot,
+    mermaid, topology, verdicts,
 };
 
 pub use super::{IsState, KeyOf};
@@ -236,13 +236,13 @@ impl Drawing {
         let nodes = petalflow_graph::index(self.specs.len());
         let start = nodes + petalflow_graph::index(self.joins.len());
         let from = match from {
-            node if node < nodes => Source::Node(node),
-            join if join < start => Source::Join(join - nodes),
+            node if node < nodes => Source::Node(NodeIdx::new(node)),
+            join if join < start => Source::Join(JoinIdx::new(join - nodes)),
             _ => Source::Start,
         };
         let to = match to {
-            node if node < nodes => Target::Node(node),
-            join if join < start => Target::Join(join - nodes),
+            node if node < nodes => Target::Node(NodeIdx::new(node)),
+            join if join < start => Target::Join(JoinIdx::new(join - nodes)),
             _ => Target::End,
         };
         let via = match what {
