@@ -2,7 +2,7 @@
 
 use crate::checkpoint::{Address, StoreError};
 use crate::codec::CodecError;
-use crate::error::chain;
+use crate::error::message_with_sources;
 use crate::question::{AnswerError, Interrupt, open};
 
 /// Why a thread could not be read, changed or run on.
@@ -30,7 +30,7 @@ use crate::question::{AnswerError, Interrupt, open};
 #[non_exhaustive]
 pub enum ThreadError {
     /// The store failed.
-    #[error("{}", chain(.0))]
+    #[error("{}", message_with_sources(.0))]
     Store(#[from] StoreError),
     /// Another run is working on the thread.
     #[error(
@@ -75,7 +75,7 @@ pub enum ThreadError {
     },
     /// The program was changed in a way that does not fit what is stored: the thread stays as it is. A
     /// [`Migration`](crate::state::Migration) brings old threads along, and
-    /// [`assert_flow_lock!`](crate::testing::assert_flow_lock) is a test that notices such a change first.
+    /// `petalflow_testing::assert_flow_lock!` is a test that notices such a change first.
     #[error(
         "thread `{thread}` was stored by a different program: {problem}{}",
         lines(diff)
