@@ -5,7 +5,7 @@
 //! which route it chose, what it sent.
 //!
 //! ```
-//! use petalflow::cache::MemoryCache;
+//! use petalflow::cache::InMemoryCache;
 //! use petalflow::prelude::*;
 //! use std::sync::atomic::{AtomicU32, Ordering};
 //!
@@ -28,7 +28,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> petalflow::Result<()> {
-//! let launch = Read::new().cache(&MemoryCache::new());
+//! let launch = Read::new().cache(&InMemoryCache::new());
 //! for url in ["petals.example", "petals.example", "leaves.example"] {
 //!     launch.clone().run(url.to_string()).await?;
 //! }
@@ -102,11 +102,11 @@ pub trait Cache: Send + Sync + 'static {
 /// Keeps results in memory. Clones share what they hold.
 ///
 /// ```
-/// use petalflow::cache::{Cache, MemoryCache};
+/// use petalflow::cache::{Cache, InMemoryCache};
 /// use std::time::Duration;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let cache = MemoryCache::new();
+/// let cache = InMemoryCache::new();
 /// cache.put(b"key", vec![1], Duration::from_secs(60)).await;
 /// assert_eq!(cache.clone().get(b"key").await, Some(vec![1]));
 /// assert_eq!(cache.get(b"other").await, None);
@@ -114,7 +114,7 @@ pub trait Cache: Send + Sync + 'static {
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct MemoryCache {
+pub struct InMemoryCache {
     entries: Arc<Mutex<HashMap<Vec<u8>, Entry>>>,
     limit: usize,
 }
@@ -131,23 +131,23 @@ impl Entry {
     }
 }
 
-impl Default for MemoryCache {
+impl Default for InMemoryCache {
     #[inline]
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl fmt::Debug for MemoryCache {
+impl fmt::Debug for InMemoryCache {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryCache")
+        f.debug_struct("InMemoryCache")
             .field("limit", &self.limit)
             .finish_non_exhaustive()
     }
 }
 
-impl MemoryCache {
+impl InMemoryCache {
     /// A cache of at most 1,024 results.
     #[inline]
     pub fn new() -> Self {
@@ -157,7 +157,7 @@ impl MemoryCache {
     /// A cache of at most so many results. Where it is full, the one that expires first makes room.
     #[inline]
     pub fn with_limit(results: usize) -> Self {
-        MemoryCache {
+        InMemoryCache {
             entries: Arc::default(),
             limit: results,
         }
@@ -176,7 +176,7 @@ impl MemoryCache {
     }
 }
 
-impl Cache for MemoryCache {
+impl Cache for InMemoryCache {
     #[inline]
     fn get<'a>(&'a self, key: &'a [u8]) -> CacheFuture<'a, Option<Vec<u8>>> {
         let now = Instant::now();
@@ -217,4 +217,4 @@ impl Cache for MemoryCache {
 }
 
 /// The cache of a run: lent to it as a managed value is, and so to the flows inside it.
-pub(crate) struct CacheOfRun(pub(crate) Arc<dyn Cache>);
+pub(crate) struct RunCache(pub(crate) Arc<dyn Cache>);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use petalflow::middleware::{BoxFuture, RunMiddleware, RunNext, from_fn, only, recover};
+use petalflow::middleware::{BoxFuture, RunMiddleware, RunNext, for_nodes, from_fn, recover};
 use petalflow::prelude::*;
 use petalflow::{
     BoxError, Middleware, Next, NodeCall, Output, RunError, RunErrorKind, Update as _,
@@ -96,7 +96,7 @@ async fn middleware_may_fail_the_node() {
         let refuse = from_fn(|_, _| Box::pin(async { Err("not today".into()) }));
         failed(
             launch
-                .middleware(only(|node| node == "b", refuse))
+                .middleware(for_nodes(|node| node == "b", refuse))
                 .run(vec![])
                 .await,
         )
@@ -131,7 +131,7 @@ async fn g047_middleware_applies_to_some_nodes_only() {
     let said = both!(Two, |launch| {
         let trace = Trace::default();
         launch
-            .middleware(only(|node| node != "a", Say("m", trace.clone())))
+            .middleware(for_nodes(|node| node != "a", Say("m", trace.clone())))
             .run(vec![])
             .await
             .unwrap();

@@ -39,7 +39,7 @@ pub use protection::{KeyError, SecretKey};
 pub(crate) use record::{
     AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
 };
-pub use record::{Cause, DecisionRecord};
+pub use record::{Cause, DecisionKind, DecisionRecord};
 pub use retention::Retention;
 pub use settings::{Durability, OnBusy};
 #[cfg(feature = "sqlite")]

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::checkpoint_writer::CheckpointWriter;
 use super::load::gate;
 use super::stored_task::FinishedTask;
+use crate::checkpoint::DecisionKind;
 use crate::error::NodeError;
 use crate::event::EventKind;
 use crate::exec::{Abort, Driver};
@@ -70,7 +71,7 @@ impl<S: State> ThreadPersistence<S> {
                 interrupt.node = plan.name(task.node).into();
                 interrupt.chooses = plan.chooses(task.node);
                 match said(driver, interrupt.id) {
-                    Some("skipped") => {
+                    Some(name) if name == DecisionKind::Skipped.name() => {
                         disposition =
                             TaskDisposition::FinishedTask(Box::new(FinishedTask::skipped()));
                     }

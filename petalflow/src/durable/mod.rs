@@ -112,7 +112,7 @@ pub(crate) fn run_stored<F: Flow>(
             Some(claimed.map_err(refused)?)
         };
         if let Some(managed) = &settings.managed {
-            let made = ManagedValues::rehydrated(managed, &start.archive.thread).await;
+            let made = ManagedValues::restored(managed, &start.archive.thread).await;
             let failed = |(name, error)| RunError::of_managed(name, error, flow.name());
             settings.managed = Some(made.map_err(failed)?);
         }

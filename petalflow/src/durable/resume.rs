@@ -3,10 +3,10 @@
 use super::load::{LoadedCheckpoint, waiting};
 use super::open::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
-use crate::checkpoint::{Cause, DecisionRecord, Header};
+use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header};
 use crate::clock::now_ms;
 use crate::ids::TaskId;
-use crate::interrupt::{Approval, Decision, Resume};
+use crate::interrupt::{Decision, DecisionAction, Resume};
 use crate::outcome::ThreadError;
 use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};
 use crate::state::{KeySet, State};
@@ -109,14 +109,14 @@ impl<S: State> ThreadOpener<'_, S> {
     fn approve(
         &mut self,
         id: Option<InterruptId>,
-        approval: Approval<S>,
+        approval: Decision<S>,
         (state, written): (&mut S, &mut KeySet),
         waiting: &mut Vec<(TaskId, Interrupt)>,
     ) -> Result<Option<DecisionRecord>, ThreadError> {
         let decided = self.decide(id, &approval, waiting)?;
         let note = |interrupt: &Interrupt| DecisionRecord {
             node: interrupt.node.clone(),
-            decision: approval.decision.word().into(),
+            decision: approval.decision.kind(),
             by: approval.by.clone(),
             reason: approval.reason.clone(),
             at_ms: now_ms(),
@@ -126,20 +126,20 @@ impl<S: State> ThreadOpener<'_, S> {
         }
         let rejected = decided.first().map(note);
         match approval.decision {
-            Decision::Approve => {}
-            Decision::Skip => {
+            DecisionAction::Approve => {}
+            DecisionAction::Skip => {
                 for interrupt in &decided {
                     self.can_skip(interrupt)?;
                 }
             }
-            Decision::Edit(edit) => {
+            DecisionAction::Edit(edit) => {
                 for interrupt in &decided {
                     self.can_edit(interrupt)?;
                 }
                 let update = edit.map_err(|error| AnswerError::Value(error.to_string()))?;
                 self.write(state, written, update)?;
             }
-            Decision::Reject => return Ok(rejected),
+            DecisionAction::Reject => return Ok(rejected),
         }
         Ok(None)
     }
@@ -167,7 +167,7 @@ impl<S: State> ThreadOpener<'_, S> {
 /// The note of the rejection that ended the run here, if one has.
 fn rejection(header: &Header) -> Option<DecisionRecord> {
     let mut notes = header.notes.iter();
-    let rejected = notes.rfind(|note| note.decision == "rejected");
+    let rejected = notes.rfind(|note| note.decision == DecisionKind::Rejected);
     rejected
         .filter(|_| header.cause == Cause::Rejected)
         .cloned()

@@ -3,7 +3,7 @@
 use super::watch::Stop;
 use crate::error::{BoxError, NodeError};
 use crate::ids::TaskId;
-use crate::outcome::{RunErrorKind, ThreadError};
+use crate::outcome::{RunErrorKind, ThreadError, TimeoutScope};
 use crate::state::{State, WriteError};
 
 /// Why a run cannot go on. Behind a pointer: every step of a run returns one or nothing, and nearly always nothing.
@@ -88,8 +88,12 @@ impl From<Stop> for RunErrorKind {
     fn from(stop: Stop) -> Self {
         match stop {
             Stop::Cancelled => RunErrorKind::Cancelled,
-            Stop::RunTimeout => RunErrorKind::Timeout { of: "run" },
-            Stop::SuperstepTimeout => RunErrorKind::Timeout { of: "superstep" },
+            Stop::RunTimeout => RunErrorKind::Timeout {
+                scope: TimeoutScope::Run,
+            },
+            Stop::SuperstepTimeout => RunErrorKind::Timeout {
+                scope: TimeoutScope::Superstep,
+            },
         }
     }
 }

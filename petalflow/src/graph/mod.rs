@@ -168,7 +168,7 @@ impl<S: State> Graph<S> {
     /// # async fn main() -> petalflow::Result<()> {
     /// let graph = Graph::<Essay>::builder("essay").node(write {}).edge(START, "write").build()?;
     /// let thread = graph.store(&InMemoryStore::new()).thread("petals");
-    /// assert_eq!(thread.run(()).await?.finished()?.draft, "…");
+    /// assert_eq!(thread.run(()).await?.into_finished()?.draft, "…");
     /// # Ok(())
     /// # }
     /// ```

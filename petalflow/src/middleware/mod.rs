@@ -7,6 +7,6 @@ mod run;
 pub use crate::future::BoxFuture;
 pub(crate) use node::Innermost;
 pub use node::{Middleware, Next, NodeCall};
-pub use ready::{from_fn, only, recover};
+pub use ready::{for_nodes, from_fn, recover};
 pub(crate) use run::About;
 pub use run::{RunMiddleware, RunNext};

@@ -58,7 +58,7 @@ where
 /// Middleware that applies only to some nodes.
 ///
 /// ```
-/// use petalflow::middleware::{from_fn, only};
+/// use petalflow::middleware::{for_nodes, from_fn};
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String }
@@ -68,24 +68,24 @@ where
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// let refuse = from_fn(|_, _| Box::pin(async { Err("not today".into()) }));
-/// Write::new().middleware(only(|node| node == "publish", refuse)).run(()).await?;
+/// Write::new().middleware(for_nodes(|node| node == "publish", refuse)).run(()).await?;
 /// # Ok(())
 /// # }
 /// ```
-pub fn only<S: State>(
+pub fn for_nodes<S: State>(
     which: impl Fn(&str) -> bool + Send + Sync + 'static,
     middleware: impl Middleware<S>,
 ) -> impl Middleware<S> {
-    Only { which, middleware }
+    ForNodes { which, middleware }
 }
 
-struct Only<P, M> {
+struct ForNodes<P, M> {
     which: P,
     middleware: M,
 }
 
 impl<S: State, P: Fn(&str) -> bool + Send + Sync + 'static, M: Middleware<S>> Middleware<S>
-    for Only<P, M>
+    for ForNodes<P, M>
 {
     fn around<'a>(
         &'a self,

@@ -53,9 +53,9 @@ impl fmt::Display for RunError {
                 "`{flow}` was drained after superstep {superstep} (next: {})",
                 quoted(next)
             ),
-            RunErrorKind::Timeout { of } => write!(
+            RunErrorKind::Timeout { scope } => write!(
                 f,
-                "`{flow}` took too long in superstep {superstep}: the {of} timeout was hit"
+                "`{flow}` took too long in superstep {superstep}: the {scope} timeout was hit"
             ),
             RunErrorKind::IncompleteJoin { waiting } => {
                 write!(
@@ -79,7 +79,7 @@ impl fmt::Display for RunError {
                 }
             }
             RunErrorKind::Thread { problem } => f.write_str(problem),
-            RunErrorKind::Rehydrate { name, problem } => write!(
+            RunErrorKind::RestoreManaged { name, problem } => write!(
                 f,
                 "the managed value `{name}` could not be made for the run of `{flow}`: {problem}"
             ),

@@ -19,8 +19,8 @@ use crate::question::{AnswerError, Interrupt, open};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
-/// # thread.run(vec!["hello".to_string()]).await?.finished()?;
-/// let error = thread.at(7).await.err().expect("there is none");
+/// # thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+/// let error = thread.snapshot_at(7).await.err().expect("there is none");
 /// assert!(matches!(error, ThreadError::UnknownCheckpoint { checkpoint: 7, .. }));
 /// assert_eq!(error.to_string(), "thread `ann` has no checkpoint 7");
 /// # Ok(())

@@ -50,7 +50,7 @@ pub enum Outcome<S: State> {
 /// # async fn main() -> petalflow::Result<()> {
 /// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let paused = thread.run("hello".to_string()).await?;
-/// let paused = paused.finished().err().expect("somebody is asked");
+/// let paused = paused.into_finished().err().expect("somebody is asked");
 /// assert_eq!(paused.state.text, "hello");
 /// assert_eq!(paused.to_string(), "the run has not ended: node `publish` waits for an approval before it runs");
 /// # Ok(())
@@ -71,7 +71,7 @@ impl<S: State> Outcome<S> {
     /// # Errors
     ///
     /// If the run waits for people.
-    pub fn finished(self) -> Result<S, Paused<S>> {
+    pub fn into_finished(self) -> Result<S, Paused<S>> {
         match self {
             Outcome::Finished(state) => Ok(state),
             Outcome::Paused(paused) => Err(paused),

@@ -25,7 +25,7 @@ use crate::codec::encode;
 /// let thread = PayRefund::new().store(&InMemoryStore::new()).thread("refund");
 /// let paused = thread.run(()).await?;
 /// let id = paused.interrupts()[0].id;
-/// let refund = thread.resume(Answer::new::<MayPay>(id, &true)?).await?.finished()?;
+/// let refund = thread.resume(Answer::new::<MayPay>(id, &true)?).await?.into_finished()?;
 /// assert!(refund.paid);
 /// # Ok(())
 /// # }

@@ -7,7 +7,7 @@ use crate::ids::TaskId;
 /// Names a question within a thread: the same for as long as it waits, so that an answer can be addressed to it.
 ///
 /// ```
-/// use petalflow::interrupt::{Approval, InterruptId, Resume};
+/// use petalflow::interrupt::{Decision, InterruptId, Resume};
 /// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
@@ -22,7 +22,7 @@ use crate::ids::TaskId;
 /// // Kept in a link in a mail, say.
 /// let kept = paused.interrupts()[0].id.to_bytes();
 /// let id = InterruptId::from_bytes(kept);
-/// thread.resume(Resume::new().decide(id, Approval::approve())).await?.finished()?;
+/// thread.resume(Resume::new().decide(id, Decision::approve())).await?.into_finished()?;
 /// # Ok(())
 /// # }
 /// ```

@@ -4,6 +4,8 @@ mod events;
 mod filtered_events;
 mod future;
 
+pub use crate::cancel_token::CancelToken;
+pub use crate::outcome::{RunError, RunErrorKind, TimeoutScope};
 pub use events::Events;
 pub use filtered_events::FilteredEvents;
 pub use future::Run;

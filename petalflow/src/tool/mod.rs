@@ -250,13 +250,13 @@ pub trait ToolLayer: Send + Sync + 'static {
 /// A tool with a layer around it: what [`Tool::layer`] returns. Its name, its schema and its confirmations are the tool's.
 ///
 /// ```
-/// use petalflow::tool::layer::{Layered, Timed};
+/// use petalflow::tool::layer::{Layered, TimeoutLayer};
 /// use petalflow::tool::{FuncTool, Tool};
 /// use serde_json::Value;
 /// use std::time::Duration;
 ///
 /// let ping = FuncTool::new("ping", "Answers.", |_: Value| async { Ok("pong") });
-/// let ping: Layered = ping.layer(Timed::new(Duration::from_secs(1)));
+/// let ping: Layered = ping.layer(TimeoutLayer::new(Duration::from_secs(1)));
 /// assert_eq!(ping.spec().name, "ping");
 /// ```
 #[derive(Clone)]

@@ -165,11 +165,11 @@ async fn c60_g063_a_fault_of_the_store_fails_the_run() {
                 assert!(text.contains("the disk is full"), "{text}");
                 // The thread is as good as before: it goes on when the store does.
                 store.fail(NONE, 0);
-                let log = match thread.state().await.unwrap() {
+                let log = match thread.snapshot().await.unwrap() {
                     None => thread.run(list(["i"])).await,
                     Some(_) => thread.resume(()).await,
                 };
-                let log = log.unwrap().finished().unwrap();
+                let log = log.unwrap().into_finished().unwrap();
                 assert_eq!(log.xs, ["i", "a", "b"], "{durability:?} {method} {after}");
                 log
             });
@@ -193,11 +193,11 @@ async fn c60_a_failed_node_is_the_cause_even_if_it_cannot_be_written_down() {
 async fn c60_what_is_asked_of_a_thread_says_what_the_store_said() {
     let store = Faulty::default();
     let thread = Chain::new().store(&store).thread("t");
-    thread.run(list([])).await.unwrap().finished().unwrap();
+    thread.run(list([])).await.unwrap().into_finished().unwrap();
     store.fail(READ, 0);
     let texts = [
-        thread.state().await.unwrap_err().to_string(),
-        thread.at(0).await.unwrap_err().to_string(),
+        thread.snapshot().await.unwrap_err().to_string(),
+        thread.snapshot_at(0).await.unwrap_err().to_string(),
         thread.fork(0).await.unwrap_err().to_string(),
         thread.resume(()).await.unwrap_err().to_string(),
     ];

@@ -15,7 +15,7 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 /// again. Arguments that do not fit are no failure of the tool's.
 ///
 /// ```
-/// use petalflow::tool::layer::Breaker;
+/// use petalflow::tool::layer::CircuitBreaker;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 /// use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() {
 /// let broken = FuncTool::new("broken", "Fails.", |_: Value| async { Err::<(), _>("out of order".into()) });
-/// let tool = broken.layer(Breaker::new(2, Duration::from_secs(30)));
+/// let tool = broken.layer(CircuitBreaker::new(2, Duration::from_secs(30)));
 /// let mut said = vec![];
 /// for _ in 0..3 {
 ///     said.push(tool.call(json!({}), &ToolContext::new("1")).await.unwrap_err().to_string());
@@ -33,7 +33,7 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Breaker {
+pub struct CircuitBreaker {
     failures: u32,
     pause: Duration,
     state: Mutex<State>,
@@ -47,10 +47,10 @@ struct State {
     until: Option<Instant>,
 }
 
-impl Breaker {
+impl CircuitBreaker {
     /// Pauses after so many failures in a row, for so long.
     pub fn new(failures: u32, pause: Duration) -> Self {
-        Breaker {
+        CircuitBreaker {
             failures: failures.max(1),
             pause,
             state: Mutex::default(),
@@ -84,7 +84,7 @@ impl Breaker {
     }
 }
 
-impl ToolLayer for Breaker {
+impl ToolLayer for CircuitBreaker {
     fn call<'a>(
         &'a self,
         tool: &'a dyn Tool,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::cache::{Cache, MemoryCache};
+use crate::cache::{Cache, InMemoryCache};
 use crate::future::BoxFuture;
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
@@ -14,7 +14,7 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 /// Only what succeeded is kept, and only of calls that wanted nothing done beside their result.
 ///
 /// ```
-/// use petalflow::cache::MemoryCache;
+/// use petalflow::cache::InMemoryCache;
 /// use petalflow::tool::layer::Cached;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
@@ -26,14 +26,14 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let count = FuncTool::new("count", "Counts its calls.", |_: Value| async { Ok(CALLS.fetch_add(1, Ordering::SeqCst)) });
-/// let tool = count.layer(Cached::new(MemoryCache::new(), Duration::from_secs(60)));
+/// let tool = count.layer(Cached::new(InMemoryCache::new(), Duration::from_secs(60)));
 /// for title in ["petals", "petals", "leaves"] {
 ///     tool.call(json!({ "title": title }), &ToolContext::new("1")).await.unwrap();
 /// }
 /// assert_eq!(CALLS.load(Ordering::SeqCst), 2);
 /// # }
 /// ```
-pub struct Cached<C = MemoryCache> {
+pub struct Cached<C = InMemoryCache> {
     cache: C,
     lasts: Duration,
 }

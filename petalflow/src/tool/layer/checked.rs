@@ -10,7 +10,7 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 type Check = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
 
 /// Looks at the arguments before the tool does, for what a type cannot say. The model reads what is wrong, and no
-/// [retry](super::Retried) tries them again.
+/// [retry](super::RetryLayer) tries them again.
 ///
 /// ```
 /// use petalflow::tool::layer::Checked;

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use petalflow::prelude::*;
-//! use petalflow::tool::layer::{RateLimit, Retried};
+//! use petalflow::tool::layer::{RateLimit, RetryLayer};
 //! use petalflow::tool::{Tool, ToolContext};
 //! use petalflow::Retry;
 //! use serde_json::json;
@@ -18,7 +18,7 @@
 //! # async fn main() {
 //! // The last layer is the outermost: it waits its turn once, and then tries up to three times.
 //! let polite = fetch {}
-//!     .layer(Retried::new([Retry::times(3)]))
+//!     .layer(RetryLayer::new([Retry::times(3)]))
 //!     .layer(RateLimit::new(10, Duration::from_secs(1)));
 //! let text = polite.call(json!({ "url": "petals.example" }), &ToolContext::new("1")).await.unwrap();
 //! assert_eq!(text, "the text at petals.example");
@@ -34,13 +34,13 @@ mod rate_limit;
 mod retried;
 mod timed;
 
-pub use breaker::Breaker;
+pub use breaker::CircuitBreaker;
 pub use cached::Cached;
 pub use checked::Checked;
 pub use observed::{Observed, Report};
 pub use only_if::OnlyIf;
 pub use rate_limit::RateLimit;
-pub use retried::Retried;
-pub use timed::Timed;
+pub use retried::RetryLayer;
+pub use timed::TimeoutLayer;
 
 pub use super::{Layered, ToolLayer};

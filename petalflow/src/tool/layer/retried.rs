@@ -11,7 +11,7 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 ///
 /// ```
 /// use petalflow::Retry;
-/// use petalflow::tool::layer::Retried;
+/// use petalflow::tool::layer::RetryLayer;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,21 +23,21 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 /// let flaky = FuncTool::new("flaky", "Fails at first.", |_: Value| async {
 ///     if CALLS.fetch_add(1, Ordering::SeqCst) < 2 { Err("busy".into()) } else { Ok("done") }
 /// });
-/// let tool = flaky.layer(Retried::new([Retry::times(3)]));
+/// let tool = flaky.layer(RetryLayer::new([Retry::times(3)]));
 /// assert_eq!(tool.call(json!({}), &ToolContext::new("1")).await.unwrap(), "done");
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Retried(Vec<Retry>);
+pub struct RetryLayer(Vec<Retry>);
 
-impl Retried {
+impl RetryLayer {
     /// Tries as these say.
     pub fn new(retry: impl Into<Vec<Retry>>) -> Self {
-        Retried(retry.into())
+        RetryLayer(retry.into())
     }
 }
 
-impl ToolLayer for Retried {
+impl ToolLayer for RetryLayer {
     fn call<'a>(
         &'a self,
         tool: &'a dyn Tool,
