@@ -62,8 +62,9 @@
 //! * [`Run`] and [`Events`]: awaiting a run, or watching it
 //! * [`graph`]: the same graphs built at run time
 //! * [`thread`] and [`checkpoint`]: runs that a store remembers; [`interrupt`]: questions to people, and approvals
-//! * behind features, of which the README has a table: `agent` and `prebuilt`, `tool`, `llm`, `memory`, `mcp`, `envelope`,
-//!   `observe`
+//! * behind the feature `tool`: functions that models may call
+//! * in crates of their own: `petalflow-llm` (models), `petalflow-agent`, `petalflow-mcp`, `petalflow-envelope`,
+//!   `petalflow-tracing`
 //! * [`testing`]: helpers for your tests
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -73,42 +74,19 @@ extern crate self as petalflow;
 
 mod macros;
 
-#[cfg(feature = "agent")]
-#[cfg_attr(docsrs, doc(cfg(feature = "agent")))]
-pub mod agent;
 pub mod cache;
 pub mod checkpoint;
 mod clock;
-#[cfg(feature = "envelope")]
-#[cfg_attr(docsrs, doc(cfg(feature = "envelope")))]
-pub mod envelope;
-mod error;
+pub mod error;
 mod event;
 mod flow;
 pub mod graph;
-#[cfg(any(feature = "genai", feature = "mcp-http"))]
-mod https;
 pub mod interrupt;
-#[cfg(feature = "llm")]
-#[cfg_attr(docsrs, doc(cfg(feature = "llm")))]
-pub mod llm;
-#[cfg(feature = "mcp")]
-#[cfg_attr(docsrs, doc(cfg(feature = "mcp")))]
-pub mod mcp;
 #[cfg(feature = "memory")]
 #[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
 pub mod memory;
 pub mod middleware;
 mod node;
-#[cfg(feature = "llm")]
-#[cfg_attr(docsrs, doc(cfg(feature = "llm")))]
-pub mod nodes;
-#[cfg(feature = "tracing")]
-#[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
-pub mod observe;
-#[cfg(feature = "agent")]
-#[cfg_attr(docsrs, doc(cfg(feature = "agent")))]
-pub mod prebuilt;
 mod run;
 mod state;
 mod superstep;
@@ -126,7 +104,7 @@ pub mod __private;
 
 pub use error::{BoxError, FailureKind, FailureLog, NodeError, Result, RunError, RunErrorKind};
 pub use event::{Event, EventKind, Events, FilteredEvents, NestedEvent, TaskInfo};
-pub use flow::{Flow, Launch};
+pub use flow::{Flow, Launch, WithRetry};
 pub use graph::Graph;
 pub use middleware::{Middleware, Next, NodeCall};
 pub use node::{

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use super::{BoxError, RunErrorKind, chain};
+use super::{BoxError, RunErrorKind, message_with_sources};
 use crate::State;
 use crate::interrupt::Interrupt;
 use crate::thread::{Paused, ThreadError};
@@ -103,7 +103,7 @@ impl RunError {
         RunError(Box::new(Inner {
             kind: RunErrorKind::Rehydrate {
                 name,
-                problem: chain(&*error),
+                problem: message_with_sources(&*error),
             },
             flow: flow.into(),
             superstep: 0,

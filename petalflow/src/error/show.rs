@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::run::Inner;
-use super::{RunError, RunErrorKind, chain};
+use super::{RunError, RunErrorKind, message_with_sources};
 use crate::interrupt::write_all;
 
 impl fmt::Display for RunError {
@@ -94,7 +94,7 @@ impl fmt::Display for RunError {
 impl fmt::Debug for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !f.alternate() {
-            return f.write_str(&chain(self));
+            return f.write_str(&message_with_sources(self));
         }
         let Inner {
             kind,

@@ -190,7 +190,6 @@ impl ExecutionPlan {
     }
 
     /// The same with these retries of a node in place of its own.
-    #[cfg(feature = "agent")]
     pub(crate) fn retrying(&self, node: &str, retry: Vec<crate::Retry>) -> Self {
         let mut plan = self.clone();
         if let Some(place) = plan.named(node) {

@@ -5,6 +5,7 @@ mod guard;
 mod launch;
 mod step;
 mod subflow;
+mod with_retry;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -14,9 +15,8 @@ pub use execution_plan::{ExecutionPlan, Gate, NodeSpec};
 pub use guard::Guard;
 pub use launch::Launch;
 pub use step::Step;
-#[cfg(feature = "agent")]
-pub(crate) use subflow::nested;
 pub use subflow::subflow;
+pub use with_retry::WithRetry;
 
 use crate::node::Requirements;
 use crate::{BoxError, State};

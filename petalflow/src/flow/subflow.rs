@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::Flow;
-#[cfg(feature = "agent")]
 use crate::Context;
 use crate::cache::CacheOfRun;
 use crate::event::Sink;
@@ -30,13 +29,12 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
         .namespace
         .child(scope.stored_name(), scope.index());
     let limit = Settings::<C::State>::default().limit;
-    out(inside(child, scope, namespace, limit, input.into(), keep).await?).apply(effects)
+    out(inside(Arc::new(child), scope, namespace, limit, input.into(), keep).await?).apply(effects)
 }
 
 /// Runs a flow inside a node that calls it: as [`subflow`], under the node's namespace and a name of its own.
-#[cfg(feature = "agent")]
-pub(crate) async fn nested<C: Flow>(
-    child: C,
+pub(super) async fn nested<C: Flow>(
+    child: Arc<C>,
     cx: &Context,
     name: &str,
     limit: u64,
@@ -52,7 +50,7 @@ pub(crate) async fn nested<C: Flow>(
 
 /// The run of a flow inside another.
 async fn inside<C: Flow>(
-    child: C,
+    child: Arc<C>,
     scope: &Scope,
     namespace: Namespace,
     limit: u64,
@@ -91,7 +89,7 @@ async fn inside<C: Flow>(
     };
     // A box: a flow may contain itself, and its size should not add to its parent's.
     let run = drive(Start {
-        flow: Arc::new(child),
+        flow: child,
         settings,
         begin,
     });

@@ -3,6 +3,7 @@
 mod node;
 mod ready;
 mod run;
+mod task_context;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,6 +13,8 @@ pub use node::{Middleware, Next, NodeCall};
 pub use ready::{from_fn, only, recover};
 pub(crate) use run::About;
 pub use run::{RunMiddleware, RunNext};
+pub use task_context::{CapturedContext, TaskContext, carry_task_context};
+pub(crate) use task_context::{carried, carried_call};
 
 /// A boxed future that can move between threads.
 ///

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::CancelToken;
+use crate::error::Panicked;
 use crate::middleware::BoxFuture;
 use crate::{BoxError, FailureKind};
 
@@ -42,12 +43,7 @@ impl Failure {
 
     #[cold]
     pub(crate) fn panic(payload: Payload) -> Self {
-        let words = payload
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_string());
-        let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
-        let words = words.as_deref().unwrap_or("(no message)");
-        Failure::new(FailureKind::Panic, format!("panicked: {words}"))
+        Failure::new(FailureKind::Panic, Panicked::new(&*payload))
     }
 
     pub(crate) fn timeout(after: Duration) -> Self {

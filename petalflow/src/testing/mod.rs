@@ -22,8 +22,6 @@
 //! What every store is held to (`store_contract!`) and what crashes flows (`crashes`) comes with the feature `testing`,
 //! which a program turns on among its `dev-dependencies`: it is as much code as the engine.
 
-#[cfg(all(feature = "llm", feature = "testing"))]
-mod cassette;
 #[cfg(feature = "testing")]
 #[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod contract;
@@ -32,9 +30,6 @@ mod crash;
 mod flow_lock;
 mod reducer;
 
-#[cfg(all(feature = "llm", feature = "testing"))]
-#[cfg_attr(docsrs, doc(cfg(all(feature = "llm", feature = "testing"))))]
-pub use cassette::Cassette;
 #[cfg(all(feature = "testing", feature = "memory"))]
 #[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
 pub use contract::MemoryUnderTest;

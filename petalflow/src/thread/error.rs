@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::checkpoint::{CodecError, StoreError};
-use crate::error::chain;
+use crate::error::message_with_sources;
 use crate::interrupt::{AnswerError, Interrupt, open};
 
 /// Why a thread could not be read, changed or run on.
@@ -89,7 +89,7 @@ pub enum ThreadError {
 impl fmt::Display for ThreadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ThreadError::Store(error) => f.write_str(&chain(error)),
+            ThreadError::Store(error) => f.write_str(&message_with_sources(error)),
             ThreadError::Busy { thread } => write!(
                 f,
                 "thread `{thread}` is busy with another run: wait for it, or say what to do with `.on_busy(..)`"

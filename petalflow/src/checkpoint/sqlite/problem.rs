@@ -32,7 +32,7 @@ impl Failure {
             }
             Failure::Sql(error) => Failure::Refused(Place::refused(error.to_string())),
             Failure::Refused(StoreError::Unavailable(cause)) => {
-                let words = crate::error::chain(&**cause);
+                let words = crate::error::message_with_sources(&**cause);
                 Failure::Refused(StoreError::Unavailable(words.into()))
             }
             Failure::Refused(error) => Failure::Refused(Place::refused(error.to_string())),

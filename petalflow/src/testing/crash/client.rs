@@ -218,7 +218,7 @@ impl<F: Flow<State: State<Storage = Durable>>> Client<'_, F> {
                     tries -= 1;
                     continue;
                 }
-                Some(Err(error)) => Err(crate::error::chain(&error)),
+                Some(Err(error)) => Err(crate::error::message_with_sources(&error)),
                 None => return Err("the run was gone by itself".into()),
             };
             self.trial.turns.push(ending);
