@@ -1,6 +1,6 @@
 //! The rules by code.
 
-/// A rule that a flow can break. Each has a page in `docs/rules.md` with an example and the fix.
+/// A rule that a flow can break. Each has a page in `docs/reference/rules.md` with an example and the fix.
 ///
 /// ```
 /// use petalflow_graph::Rule;

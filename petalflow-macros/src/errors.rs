@@ -17,7 +17,7 @@ impl Errors {
         self.push(syn::Error::new_spanned(tokens.into_token_stream(), message));
     }
 
-    /// A mistake at these tokens against a rule that has a page in `docs/rules.md`.
+    /// A mistake at these tokens against a rule that has a page in `docs/reference/rules.md`.
     pub(crate) fn rule(&mut self, rule: Rule, tokens: impl ToTokens, message: impl Display) {
         self.at(tokens, format_args!("{}: {message}", rule.code()));
     }

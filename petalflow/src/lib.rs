@@ -75,10 +75,13 @@ extern crate self as petalflow;
 mod macros;
 
 pub mod cache;
+mod cancel_token;
 pub mod checkpoint;
 mod clock;
+mod durable;
 pub mod error;
 mod event;
+mod exec;
 mod flow;
 pub mod graph;
 pub mod interrupt;
@@ -124,9 +127,10 @@ pub use __private::{
     IsState, KeyOf, NeedsDefault, Optional, Stored,
     flow::{ItemsOf, NodeOver, ValueOver},
 };
+pub use cancel_token::CancelToken;
 #[doc(hidden)]
 pub use node::Fails;
-pub use run::{CancelToken, Run};
+pub use run::Run;
 pub use state::{
     CanStore, Durable, Key, KeyFlag, KeyMeta, KeySet, Message, Overwrite, Remove, State, Update,
     Volatile, Write, WriteError, Writes, reduce,

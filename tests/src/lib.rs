@@ -1,9 +1,9 @@
 //! Tests of petalflow as its users see it: behaviour in `tests/`, compile errors in `ui/`.
 
-#[doc = include_str!("../../docs/rules.md")]
+#[doc = include_str!("../../docs/reference/rules.md")]
 #[cfg(doctest)]
 pub mod rules {}
 
-#[doc = include_str!("../../docs/upgrades.md")]
+#[doc = include_str!("../../docs/guide/upgrades.md")]
 #[cfg(doctest)]
 pub mod upgrades {}

@@ -37,7 +37,7 @@ impl NodeSpec {
 
 /// Where an edge leads, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hop {
+pub(crate) enum EdgeTarget {
     /// Activates the node.
     Node(u32),
     /// Activates the node once per item.
@@ -48,26 +48,26 @@ pub(crate) enum Hop {
     End,
 }
 
-/// The ways out of one node.
+/// The edges out of one node.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ways {
+pub(crate) struct OutEdges {
     /// The edges that fire whenever the node has run.
-    pub(crate) plain: Vec<Hop>,
+    pub(crate) plain: Vec<EdgeTarget>,
     /// The edges of each route.
-    pub(crate) routes: Vec<Vec<Hop>>,
+    pub(crate) routes: Vec<Vec<EdgeTarget>>,
     /// Where a failure goes.
     pub(crate) catch: Option<u32>,
     /// Waits until nothing else is active.
     pub(crate) deferred: bool,
     /// Has nothing around it and runs as soon as an edge leads to it.
-    pub(crate) quick: bool,
+    pub(crate) fast: bool,
 }
 
 /// A join: how many sides it waits for, and where it leads.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct JoinWays {
+pub(crate) struct JoinEdges {
     pub(crate) sides: u32,
-    pub(crate) out: Vec<Hop>,
+    pub(crate) out: Vec<EdgeTarget>,
 }
 
 /// An `interrupt before` or `interrupt after`.
@@ -83,22 +83,22 @@ pub struct Gate {
 #[derive(Clone, Debug)]
 pub struct ExecutionPlan {
     pub(crate) graph: Graph,
-    pub(crate) entry: Vec<Hop>,
-    pub(crate) ways: Vec<Ways>,
-    pub(crate) joins: Vec<JoinWays>,
+    pub(crate) entry: Vec<EdgeTarget>,
+    pub(crate) out_edges: Vec<OutEdges>,
+    pub(crate) joins: Vec<JoinEdges>,
     pub(crate) policies: Vec<NodePolicy>,
     /// For the fast path, by node: the one quick node that its plain edges lead to, or `u32::MAX`.
-    pub(crate) straight: Vec<u32>,
-    pub(crate) takes: Vec<bool>,
+    pub(crate) chain_next: Vec<u32>,
+    pub(crate) takes_item: Vec<bool>,
     pub(crate) items: Vec<Option<ItemCodec>>,
     pub(crate) reads: Vec<Option<KeySet>>,
     /// Whether any node is deferred.
-    pub(crate) defers: bool,
+    pub(crate) has_deferred: bool,
     /// Where people are asked; guards are known by the place in this list.
     pub(crate) gates: Vec<Gate>,
     pub(crate) routes: Vec<&'static [&'static str]>,
     /// Whether any node needs something from the run, once a run has asked.
-    pub(crate) needs: OnceLock<bool>,
+    pub(crate) needs_managed: OnceLock<bool>,
 }
 
 impl ExecutionPlan {
@@ -110,47 +110,47 @@ impl ExecutionPlan {
         let mut plan = ExecutionPlan {
             graph: graph.clone(),
             entry: Vec::new(),
-            ways: nodes
+            out_edges: nodes
                 .iter()
-                .map(|node| Ways {
+                .map(|node| OutEdges {
                     deferred: node.deferred,
-                    ..Ways::default()
+                    ..OutEdges::default()
                 })
                 .collect(),
-            joins: (0..graph.joins).map(|_| JoinWays::default()).collect(),
+            joins: (0..graph.joins).map(|_| JoinEdges::default()).collect(),
             policies: specs.iter().map(|spec| spec.policy.clone()).collect(),
-            straight: Vec::new(),
-            takes: specs.iter().map(|spec| spec.takes).collect(),
+            chain_next: Vec::new(),
+            takes_item: specs.iter().map(|spec| spec.takes).collect(),
             items: specs.iter().map(|spec| spec.item).collect(),
             reads: specs.iter().map(|spec| spec.reads).collect(),
             gates: Vec::new(),
-            defers: nodes.iter().any(|node| node.deferred),
+            has_deferred: nodes.iter().any(|node| node.deferred),
             routes: specs.iter().map(|spec| spec.routes).collect(),
-            needs: OnceLock::new(),
+            needs_managed: OnceLock::new(),
         };
-        for (ways, spec) in plan.ways.iter_mut().zip(specs) {
-            ways.routes.resize_with(spec.routes.len(), Vec::new);
-            ways.quick = !ways.deferred && spec.policy.is_none();
+        for (edges, spec) in plan.out_edges.iter_mut().zip(specs) {
+            edges.routes.resize_with(spec.routes.len(), Vec::new);
+            edges.fast = !edges.deferred && spec.policy.is_none();
         }
         for edge in graph.edges() {
-            let hop = match edge.to {
-                Target::End => Hop::End,
-                Target::Node(node) if edge.via.is_each() => Hop::Each(node),
-                Target::Node(node) => Hop::Node(node),
+            let target = match edge.to {
+                Target::End => EdgeTarget::End,
+                Target::Node(node) if edge.via.is_each() => EdgeTarget::Each(node),
+                Target::Node(node) => EdgeTarget::Node(node),
                 Target::Join(join) => {
                     let sides = &mut plan.joins[join as usize].sides;
                     *sides += 1;
-                    Hop::Join {
+                    EdgeTarget::Join {
                         join,
                         side: *sides - 1,
                     }
                 }
             };
             match (edge.from, &edge.via) {
-                (Source::Start, _) => plan.entry.push(hop),
-                (Source::Join(join), _) => plan.joins[join as usize].out.push(hop),
+                (Source::Start, _) => plan.entry.push(target),
+                (Source::Join(join), _) => plan.joins[join as usize].out.push(target),
                 (Source::Node(node), Via::Plain | Via::Each) => {
-                    plan.ways[node as usize].plain.push(hop);
+                    plan.out_edges[node as usize].plain.push(target);
                 }
                 (Source::Node(node), Via::Route(name) | Via::RouteEach(name)) => {
                     if let Some(route) = specs[node as usize]
@@ -158,32 +158,34 @@ impl ExecutionPlan {
                         .iter()
                         .position(|route| route == name)
                     {
-                        plan.ways[node as usize].routes[route].push(hop);
+                        plan.out_edges[node as usize].routes[route].push(target);
                     }
                 }
                 (Source::Node(node), Via::Catch) => {
-                    if let Hop::Node(target) = hop {
-                        plan.ways[node as usize].catch = Some(target);
+                    if let EdgeTarget::Node(target) = target {
+                        plan.out_edges[node as usize].catch = Some(target);
                     }
                 }
             }
         }
-        plan.straight = plan
-            .ways
+        plan.chain_next = plan
+            .out_edges
             .iter()
-            .map(|ways| plan.lone(&ways.plain).unwrap_or(u32::MAX))
+            .map(|edges| plan.only_fast_target(&edges.plain).unwrap_or(u32::MAX))
             .collect();
         plan
     }
 
     /// The same with the flow's interrupts.
     ///
-    /// No node of such a graph is quick: the fast path would run past the places where it stops.
+    /// No node of such a graph is fast: the fast path would run past the places where it stops.
     #[must_use]
     pub fn with_gates(mut self, gates: Vec<Gate>) -> Self {
         if !gates.is_empty() {
-            self.ways.iter_mut().for_each(|ways| ways.quick = false);
-            self.straight.fill(u32::MAX);
+            self.out_edges
+                .iter_mut()
+                .for_each(|edges| edges.fast = false);
+            self.chain_next.fill(u32::MAX);
         }
         self.gates = gates;
         self
@@ -192,23 +194,23 @@ impl ExecutionPlan {
     /// The same with these retries of a node in place of its own.
     pub(crate) fn retrying(&self, node: &str, retry: Vec<crate::Retry>) -> Self {
         let mut plan = self.clone();
-        if let Some(place) = plan.named(node) {
+        if let Some(place) = plan.index_of(node) {
             plan.policies[place as usize] = NodePolicy::retrying(retry);
             // What is tried again is no longer quick, and nothing leads straight to it.
-            plan.ways[place as usize].quick = false;
-            let straight = plan.straight.iter_mut();
-            straight
+            plan.out_edges[place as usize].fast = false;
+            let chain_next = plan.chain_next.iter_mut();
+            chain_next
                 .filter(|to| **to == place)
                 .for_each(|to| *to = u32::MAX);
         }
         plan
     }
 
-    /// The quick node that these hops alone lead to, if that is so.
+    /// The quick node that these targets alone lead to, if that is so.
     #[inline]
-    pub(crate) fn lone(&self, hops: &[Hop]) -> Option<u32> {
-        match hops {
-            [Hop::Node(node)] if self.ways[*node as usize].quick => Some(*node),
+    pub(crate) fn only_fast_target(&self, targets: &[EdgeTarget]) -> Option<u32> {
+        match targets {
+            [EdgeTarget::Node(node)] if self.out_edges[*node as usize].fast => Some(*node),
             _ => None,
         }
     }
@@ -228,8 +230,8 @@ impl ExecutionPlan {
 
     /// The place of the node that is stored under a name.
     #[inline]
-    pub(crate) fn place_of(&self, stored: &str) -> Option<u32> {
-        let nodes = 0..petalflow_graph::index(self.ways.len());
+    pub(crate) fn index_of_stored(&self, stored: &str) -> Option<u32> {
+        let nodes = 0..petalflow_graph::index(self.out_edges.len());
         nodes
             .into_iter()
             .find(|place| self.stored_name(*place) == stored)
@@ -237,8 +239,8 @@ impl ExecutionPlan {
 
     /// What this program calls the node of a stored name: the same, if it has no such node.
     #[inline]
-    pub(crate) fn known_as<'a>(&'a self, stored: &'a str) -> &'a str {
-        self.place_of(stored)
+    pub(crate) fn current_name<'a>(&'a self, stored: &'a str) -> &'a str {
+        self.index_of_stored(stored)
             .map_or(stored, |place| self.name(place))
     }
 
@@ -249,8 +251,8 @@ impl ExecutionPlan {
 
     /// The place of the node of a name.
     #[inline]
-    pub(crate) fn named(&self, name: &str) -> Option<u32> {
-        let mut nodes = 0..petalflow_graph::index(self.ways.len());
+    pub(crate) fn index_of(&self, name: &str) -> Option<u32> {
+        let mut nodes = 0..petalflow_graph::index(self.out_edges.len());
         nodes.find(|place| self.name(*place) == name)
     }
 

@@ -8,12 +8,13 @@ use super::subflow::nested;
 use super::{Flow, HasFlow, WithRetry};
 use crate::cache::{Cache, CacheOfRun};
 use crate::checkpoint::Store;
+use crate::durable::find_cached;
+use crate::exec::{Begin, Settings, Start};
 use crate::middleware::{Middleware, RunMiddleware};
-use crate::run::{Begin, CancelToken, Run, Settings, Start, find_cached};
 use crate::state::{Durable, Key, Update as _};
 use crate::thread::Threads;
 use crate::{
-    BoxError, Context, FailureLog, ManagedProvider, ManagedValues, RestoreContext, Retry, State,
+    BoxError, CancelToken, Context, FailureLog, ManagedProvider, ManagedValues, RestoreContext, Retry, Run, State,
     WriteError,
 };
 
@@ -302,16 +303,16 @@ impl<F: Flow> Launch<F> {
     /// struct Client(String);
     ///
     /// #[state]
-    /// struct Call {
+    /// struct DriverRequest {
     ///     reply: String,
     /// }
     ///
-    /// #[node(Call)]
+    /// #[node(DriverRequest)]
     /// async fn call(client: Managed<Client>) -> CallReply {
     ///     CallReply(format!("from {}", client.0))
     /// }
     ///
-    /// flow!(CallOnce(Call) { call });
+    /// flow!(CallOnce(DriverRequest) { call });
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
@@ -373,17 +374,17 @@ impl<F: Flow> Launch<F> {
     /// use petalflow::NodeError;
     ///
     /// #[state]
-    /// struct Job {
+    /// struct TaskRun {
     ///     #[key(append)]
     ///     failures: Vec<NodeError>,
     /// }
     ///
-    /// #[node(Job)]
+    /// #[node(TaskRun)]
     /// async fn fail() -> petalflow::Result<()> {
     ///     Err("no luck".into())
     /// }
     ///
-    /// flow!(Try(Job) { fail });
+    /// flow!(Try(TaskRun) { fail });
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {

@@ -10,7 +10,7 @@ mod with_retry;
 use std::future::Future;
 use std::sync::Arc;
 
-pub(crate) use execution_plan::Hop;
+pub(crate) use execution_plan::EdgeTarget;
 pub use execution_plan::{ExecutionPlan, Gate, NodeSpec};
 pub use guard::Guard;
 pub use launch::Launch;

@@ -1,8 +1,8 @@
 //! What the dispatch works on.
 
 use crate::State;
+use crate::exec::FastPath;
 use crate::node::{Effects, Scope};
-use crate::run::Lane;
 
 /// What one run of a node works on: one pointer for all of it, because every level of the dispatch carries it along.
 #[doc(hidden)]
@@ -14,8 +14,8 @@ pub struct Step<'a, S: State> {
 /// Where the node runs.
 enum At<'a, S> {
     /// On the fast path, where the dispatch itself can go through the barrier.
-    Lane {
-        lane: &'a mut Lane,
+    FastPath {
+        lane: &'a mut FastPath,
         scope: &'a mut Scope,
         state: &'a mut S,
     },
@@ -26,13 +26,13 @@ enum At<'a, S> {
 impl<'a, S: State> Step<'a, S> {
     /// A step of the fast path.
     pub(crate) fn lane(
-        lane: &'a mut Lane,
+        lane: &'a mut FastPath,
         scope: &'a mut Scope,
         state: &'a mut S,
         effects: &'a mut Effects<S>,
     ) -> Self {
         Step {
-            at: At::Lane { lane, scope, state },
+            at: At::FastPath { lane, scope, state },
             effects,
         }
     }
@@ -48,7 +48,7 @@ impl<'a, S: State> Step<'a, S> {
     #[inline]
     pub fn scope(&self) -> &Scope {
         match &self.at {
-            At::Lane { scope, .. } => scope,
+            At::FastPath { scope, .. } => scope,
             At::Task { scope, .. } => scope,
         }
     }
@@ -56,7 +56,7 @@ impl<'a, S: State> Step<'a, S> {
     #[inline]
     pub fn state(&self) -> &S {
         match &self.at {
-            At::Lane { state, .. } => state,
+            At::FastPath { state, .. } => state,
             At::Task { state, .. } => state,
         }
     }
@@ -69,7 +69,7 @@ impl<'a, S: State> Step<'a, S> {
     /// All three at once.
     pub fn parts(&mut self) -> (&Scope, &S, &mut Effects<S>) {
         let (scope, state) = match &self.at {
-            At::Lane { scope, state, .. } => (&**scope, &**state),
+            At::FastPath { scope, state, .. } => (&**scope, &**state),
             At::Task { scope, state } => (*scope, *state),
         };
         (scope, state, self.effects)
@@ -83,7 +83,7 @@ impl<'a, S: State> Step<'a, S> {
     #[inline]
     pub fn go_on(&mut self) -> Option<u32> {
         match &mut self.at {
-            At::Lane { lane, scope, state } => lane.go_on(scope, &mut **state, self.effects),
+            At::FastPath { lane, scope, state } => lane.go_on(scope, &mut **state, self.effects),
             At::Task { .. } => None,
         }
     }

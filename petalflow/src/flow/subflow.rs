@@ -5,12 +5,14 @@ use std::sync::Arc;
 use super::Flow;
 use crate::Context;
 use crate::cache::CacheOfRun;
+use crate::durable::{
+    Command, Nested, ParentBarrier, TaskServices, ThreadStart, find_cached, run_stored,
+};
 use crate::event::Sink;
+use crate::exec::{Begin, Extras, Settings, Start, drive};
 use crate::node::{Effects, Output, Scope};
-use crate::run::stored::{Above, Command, Desk, Nested, engage};
-use crate::run::{Begin, CancelToken, Extras, Settings, Start, StoredStart, drive, find_cached};
 use crate::thread::{OnBusy, Retention};
-use crate::{BoxError, Namespace, RunErrorKind, State};
+use crate::{BoxError, CancelToken, Namespace, RunErrorKind, State};
 
 /// Runs a flow inside one superstep of another: all its supersteps, under the namespace of its node, with a limit of its
 /// own. Cancellation, managed values and events are the parent's; only what `out` returns crosses. With `keep` the state of
@@ -78,14 +80,14 @@ async fn inside<C: Flow>(
         }),
         namespace,
         // Without a store nothing else would tell the tasks of two runs of the flow apart, in two supersteps of its parent.
-        thread: Some(match &shared.desk {
+        thread: Some(match &shared.services {
             Some(_) => Arc::clone(shared.thread()),
             None => scope.task_id().to_string().into(),
         }),
     };
-    let begin = match &shared.desk {
+    let begin = match &shared.services {
         None => Begin::Input(input),
-        Some(desk) => stored(desk, scope, &settings.namespace, input, keep),
+        Some(services) => stored(services, scope, &settings.namespace, input, keep),
     };
     // A box: a flow may contain itself, and its size should not add to its parent's.
     let run = drive(Start {
@@ -96,16 +98,16 @@ async fn inside<C: Flow>(
     match run.await {
         Ok(state) => Ok(state),
         Err(error) => {
-            match (&shared.desk, error.kind()) {
-                (Some(desk), RunErrorKind::Interrupted { interrupts }) => {
+            match (&shared.services, error.kind()) {
+                (Some(services), RunErrorKind::Interrupted { interrupts }) => {
                     // What the flow waits for, its node waits for: nothing can swallow it.
-                    desk.park(scope.task_id(), interrupts.clone());
+                    services.park(scope.task_id(), interrupts.clone());
                     std::future::pending().await
                 }
-                (Some(desk), RunErrorKind::Thread { problem }) => {
+                (Some(services), RunErrorKind::Thread { problem }) => {
                     // The same thread cannot be written to.
                     let problem = problem.clone();
-                    match desk.fail(problem, error.into()).await {}
+                    match services.fail(problem, error.into()).await {}
                 }
                 _ => Err(error.into()),
             }
@@ -115,29 +117,29 @@ async fn inside<C: Flow>(
 
 /// A flow inside a stored one is stored beside it, under its own namespace.
 fn stored<C: Flow>(
-    desk: &Arc<Desk>,
+    services: &Arc<TaskServices>,
     scope: &Scope,
     namespace: &Namespace,
     input: <C::State as State>::Input,
     keep: bool,
 ) -> Begin<C> {
-    let start = StoredStart {
-        archive: desk.archive.clone(),
+    let start = ThreadStart {
+        archive: services.archive.clone(),
         namespace: namespace.clone(),
-        durability: desk.durability,
+        durability: services.durability,
         on_busy: OnBusy::Refuse,
         command: Command::Input(input),
         keep: Retention::ALL,
         discard: true,
         nested: Some(Nested {
             owner: scope.task_id(),
-            answers: Arc::clone(&desk.answers),
-            above: Above {
-                desk: Arc::clone(desk),
+            answers: Arc::clone(&services.answers),
+            above: ParentBarrier {
+                services: Arc::clone(services),
                 superstep: scope.superstep,
             },
             keep,
         }),
     };
-    Begin::Stored(Box::new(start), engage)
+    Begin::Stored(Box::new(start), run_stored)
 }

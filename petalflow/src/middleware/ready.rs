@@ -1,7 +1,7 @@
 //! Middleware that is there already: of a function, for some nodes, against panics.
 
 use super::{BoxFuture, Middleware, Next, NodeCall};
-use crate::run::caught;
+use crate::exec::caught;
 use crate::{BoxError, State};
 
 /// Middleware of a function.

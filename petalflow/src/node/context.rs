@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::{Namespace, Scope, TaskId};
 use crate::BoxError;
+use crate::CancelToken;
 use crate::interrupt::Ask;
 use crate::middleware::BoxFuture;
-use crate::run::CancelToken;
 
 /// The run, as a node sees it: `cx: Context` by value.
 ///
@@ -260,7 +260,7 @@ impl Context {
     pub fn ask<A: Ask>(&self, question: A) -> BoxFuture<'_, Result<A::Answer, BoxError>> {
         // Boxed, so that what is no question is one error: in a future that names the question's type, `.await` says it again.
         Box::pin(async move {
-            let Some(desk) = &self.0.shared.desk else {
+            let Some(services) = &self.0.shared.services else {
                 return Err(format!(
                     "node `{}` asks `{}`, but the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
                     self.node(),
@@ -268,7 +268,7 @@ impl Context {
                 )
                 .into());
             };
-            desk.ask(&self.0, question).await
+            services.ask(&self.0, question).await
         })
     }
 
@@ -296,9 +296,9 @@ impl Context {
         T: serde_core::Serialize + serde_core::de::DeserializeOwned,
         E: Into<BoxError>,
     {
-        match &self.0.shared.desk {
+        match &self.0.shared.services {
             None => effect.await.map_err(Into::into),
-            Some(desk) => desk.once(&self.0, name, effect).await,
+            Some(services) => services.once(&self.0, name, effect).await,
         }
     }
 
@@ -353,8 +353,8 @@ impl Context {
     /// ```
     #[inline]
     pub fn heartbeat(&self) {
-        if let Some(pulse) = &self.0.pulse {
-            pulse.beat();
+        if let Some(activity) = &self.0.activity {
+            activity.beat();
         }
     }
 }

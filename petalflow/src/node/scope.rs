@@ -3,9 +3,8 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use super::{Context, Delivery, ManagedValues, TaskId};
+use super::{Context, Delivery, LastActivity, ManagedValues, RunShared, TaskId};
 use crate::BoxError;
-use crate::run::{Pulse, Shared};
 
 /// One run of a node, as the engine sees it: what extractors draw from.
 ///
@@ -39,7 +38,7 @@ use crate::run::{Pulse, Shared};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Scope {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<RunShared>,
     pub(crate) superstep: u64,
     pub(crate) node: u32,
     pub(crate) attempt: u32,
@@ -49,7 +48,7 @@ pub struct Scope {
     pub(crate) item: Place,
     pub(crate) delivery: Option<Delivery>,
     // Only where the attempt has an idle timeout.
-    pub(crate) pulse: Option<Arc<Pulse>>,
+    pub(crate) activity: Option<Arc<LastActivity>>,
 }
 
 /// A place in a list, or none, in four bytes: every run in flight holds two of these.
@@ -71,7 +70,7 @@ impl From<Option<u32>> for Place {
 
 impl Scope {
     /// A scope of no task yet.
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<RunShared>) -> Self {
         Scope {
             shared,
             superstep: 0,
@@ -80,7 +79,7 @@ impl Scope {
             send: Place::default(),
             item: Place::default(),
             delivery: None,
-            pulse: None,
+            activity: None,
         }
     }
 
@@ -138,7 +137,7 @@ impl Scope {
             joins: 0,
         };
         let plan = crate::flow::ExecutionPlan::new(&graph, &[crate::flow::NodeSpec::default()]);
-        Self::new(Arc::new(Shared {
+        Self::new(Arc::new(RunShared {
             plan: Arc::new(plan),
             managed: Some(managed),
             cancel: None,
@@ -146,7 +145,7 @@ impl Scope {
             namespace: super::Namespace::ROOT,
             limit: 1,
             thread: std::sync::OnceLock::new(),
-            desk: None,
+            services: None,
         }))
     }
 }

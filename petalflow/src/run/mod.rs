@@ -1,39 +1,14 @@
-//! Driving a flow: the only part that awaits, waits and spawns.
-
-mod alone;
-mod attempt;
-mod broken;
-mod cached;
-mod cancel;
-mod drive;
-mod fork;
-mod guard;
-mod lane;
-mod ledger;
-mod pulse;
-mod settings;
-mod shared;
-mod slab;
-pub(crate) mod stored;
+//! A run of a flow: what a launch returns.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-pub(crate) use cached::find as find_cached;
-pub use cancel::CancelToken;
-pub(crate) use drive::drive;
-pub(crate) use guard::caught;
-pub(crate) use lane::Lane;
-pub(crate) use pulse::Pulse;
-pub(crate) use settings::{Extras, Settings};
-pub(crate) use shared::Shared;
-pub(crate) use stored::StoredStart;
-
 use crate::event::{Events, Sink};
+use crate::exec::{Begin, Start, drive};
 use crate::middleware::BoxFuture;
-use crate::{Flow, RunError, State};
+use crate::{Flow, RunError};
 
 /// A run of a flow: a future of the final state, or a stream of [events](Self::events).
 ///
@@ -85,27 +60,6 @@ enum Progress<F: Flow> {
     Ready(Box<Start<F>>),
     Running(BoxFuture<'static, Result<F::State, RunError>>),
     Done,
-}
-
-pub(crate) struct Start<F: Flow> {
-    pub(crate) flow: Arc<F>,
-    pub(crate) settings: Settings<F::State>,
-    pub(crate) begin: Begin<F>,
-}
-
-/// What drives a stored run. Only who launches one names it, so that a program that stores nothing does not contain it.
-pub(crate) type EngageStored<F> = fn(
-    Arc<F>,
-    Settings<<F as Flow>::State>,
-    Box<StoredStart<<F as Flow>::State>>,
-) -> BoxFuture<'static, Result<<F as Flow>::State, RunError>>;
-
-/// How a run begins.
-pub(crate) enum Begin<F: Flow> {
-    /// Unstored, from its input.
-    Input(<F::State as State>::Input),
-    /// From a thread's checkpoints.
-    Stored(Box<StoredStart<F::State>>, EngageStored<F>),
 }
 
 impl<F: Flow> std::fmt::Debug for Run<F> {

@@ -4,7 +4,7 @@ use petalflow_graph::index;
 
 use super::{Joins, Task};
 use crate::State;
-use crate::flow::{ExecutionPlan, Hop};
+use crate::flow::{EdgeTarget, ExecutionPlan};
 use crate::node::{Delivery, Effects, RouteChoice};
 
 /// How a task ended, as far as the next superstep is concerned.
@@ -59,8 +59,8 @@ pub(crate) struct Planner {
 impl Planner {
     pub(crate) fn new(plan: &ExecutionPlan) -> Self {
         Planner {
-            activated: vec![0; plan.ways.len()],
-            skipped: vec![0; plan.ways.len()],
+            activated: vec![0; plan.out_edges.len()],
+            skipped: vec![0; plan.out_edges.len()],
             round: 0,
             joins: Joins::new(plan),
             deferred: Vec::new(),
@@ -98,8 +98,8 @@ impl Planner {
     /// The frontier of the first superstep.
     pub(crate) fn start(&mut self, plan: &ExecutionPlan, frontier: &mut Vec<Task>) {
         self.round += 1;
-        for hop in &plan.entry {
-            self.take(plan, *hop, None);
+        for target in &plan.entry {
+            self.take(plan, *target, None);
         }
         self.finish(plan, frontier);
     }
@@ -125,7 +125,7 @@ impl Planner {
         node: u32,
         outcome: Outcome<'_>,
     ) -> Result<(), NoEdge> {
-        let ways = &plan.ways[node as usize];
+        let ways = &plan.out_edges[node as usize];
         match outcome {
             // Most tasks send nothing and leave by their edges.
             Outcome::Done {
@@ -136,7 +136,7 @@ impl Planner {
             | Outcome::Ignored => ways
                 .plain
                 .iter()
-                .for_each(|hop| self.take(plan, *hop, None)),
+                .for_each(|target| self.take(plan, *target, None)),
             Outcome::Done {
                 chosen,
                 routes,
@@ -149,50 +149,51 @@ impl Planner {
                         .map(|(_, delivery)| delivery)
                 };
                 let take_route = |planner: &mut Self, route: u32| {
-                    let hops = ways
+                    let targets = ways
                         .routes
                         .get(route as usize)
-                        .filter(|hops| !hops.is_empty())
+                        .filter(|targets| !targets.is_empty())
                         .ok_or(NoEdge { node, route })?;
-                    hops.iter()
-                        .for_each(|hop| planner.take(plan, *hop, sent(Some(route))));
+                    targets
+                        .iter()
+                        .for_each(|target| planner.take(plan, *target, sent(Some(route))));
                     Ok(())
                 };
                 match chosen {
                     RouteChoice::Edges => ways
                         .plain
                         .iter()
-                        .for_each(|hop| self.take(plan, *hop, sent(None))),
+                        .for_each(|target| self.take(plan, *target, sent(None))),
                     RouteChoice::One(route) => take_route(self, route)?,
                     RouteChoice::Many => routes
                         .iter()
                         .try_for_each(|route| take_route(self, *route))?,
                 }
             }
-            Outcome::Caught { to, failure } => self.take(plan, Hop::Node(to), Some(failure)),
+            Outcome::Caught { to, failure } => self.take(plan, EdgeTarget::Node(to), Some(failure)),
         }
         Ok(())
     }
 
     /// Takes one edge.
     #[inline]
-    fn take(&mut self, plan: &ExecutionPlan, hop: Hop, delivery: Option<&Delivery>) {
-        match (hop, delivery) {
-            (Hop::End, _) => {}
-            (Hop::Node(node), Some(delivery)) if plan.takes[node as usize] => {
+    fn take(&mut self, plan: &ExecutionPlan, target: EdgeTarget, delivery: Option<&Delivery>) {
+        match (target, delivery) {
+            (EdgeTarget::End, _) => {}
+            (EdgeTarget::Node(node), Some(delivery)) if plan.takes_item[node as usize] => {
                 self.send(node, None, delivery);
             }
-            (Hop::Node(node), _) => {
+            (EdgeTarget::Node(node), _) => {
                 if self.activated[node as usize] != self.round {
                     self.activated[node as usize] = self.round;
                     self.next.push(Task::plain(node));
                 }
             }
-            (Hop::Each(node), Some(delivery)) if !delivery.is_empty() => {
+            (EdgeTarget::Each(node), Some(delivery)) if !delivery.is_empty() => {
                 (0..index(delivery.len())).for_each(|item| self.send(node, Some(item), delivery));
             }
-            (Hop::Each(node), _) => self.empty.push(node),
-            (Hop::Join { join, side }, _) => {
+            (EdgeTarget::Each(node), _) => self.empty.push(node),
+            (EdgeTarget::Join { join, side }, _) => {
                 if self.joins.arrive(join, side, self.round) {
                     self.leave(plan, join);
                 }
@@ -203,8 +204,10 @@ impl Planner {
     /// All sides of a join have arrived.
     #[inline(never)]
     fn leave(&mut self, plan: &ExecutionPlan, join: u32) {
-        let hops = &plan.joins[join as usize].out;
-        hops.iter().for_each(|hop| self.take(plan, *hop, None));
+        let targets = &plan.joins[join as usize].out;
+        targets
+            .iter()
+            .for_each(|target| self.take(plan, *target, None));
     }
 
     fn send(&mut self, node: u32, item: Option<u32>, delivery: &Delivery) {
@@ -226,15 +229,15 @@ impl Planner {
             let waits = self.deferred.iter().any(|task| task.node == node);
             if !waits && self.activated[place] != self.round && self.skipped[place] != self.round {
                 self.skipped[place] = self.round;
-                plan.ways[place]
+                plan.out_edges[place]
                     .plain
                     .iter()
-                    .for_each(|hop| self.take(plan, *hop, None));
+                    .for_each(|target| self.take(plan, *target, None));
             }
         }
         // What was deferred by an older program waits all the same.
-        if plan.defers || !self.deferred.is_empty() {
-            let deferred = |task: &Task| plan.ways[task.node as usize].deferred;
+        if plan.has_deferred || !self.deferred.is_empty() {
+            let deferred = |task: &Task| plan.out_edges[task.node as usize].deferred;
             for task in self.next.extract_if(.., |task| deferred(task)) {
                 if task.send.is_some()
                     || !self

@@ -6,8 +6,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
 
+use crate::durable::Fingerprint;
 use crate::flow::HasFlow;
-use crate::run::stored::Program;
 use crate::upgrade::{FlowLock, Locked, check_lock};
 use crate::{Durable, Flow, State};
 
@@ -78,7 +78,7 @@ where
     S: State<Storage = Durable>,
 {
     let flow = flow.flow();
-    let program = Program::of::<S>(flow.stored_name(), &flow.plan());
+    let program = Fingerprint::of::<S>(flow.stored_name(), &flow.plan());
     let state = S::NAME;
     let locked = Locked::new(state, program.version, program.outline);
     let write = std::env::var_os("PETALFLOW_LOCK").is_some_and(|value| value == "write");

@@ -7,9 +7,9 @@ use super::{
     Threads,
 };
 use crate::checkpoint::{Address, Archive, Record};
+use crate::durable::{self, Command, ThreadClaim, ThreadStart, run_stored};
+use crate::exec::{Begin, Start};
 use crate::interrupt::{AnswerError, Ask, Resume};
-use crate::run::stored::{self, Claimed, Command};
-use crate::run::{Begin, Start, StoredStart};
 use crate::{Flow, Namespace, Run, RunError, State};
 
 /// One thread of a flow: what runs on it is remembered. Clones are handles to the same thread.
@@ -119,7 +119,7 @@ impl<F: Flow> Thread<F> {
 
     fn begin(&self, command: Command<F::State>) -> ThreadRun<F> {
         let threads = &self.threads;
-        let start = StoredStart {
+        let start = ThreadStart {
             archive: self.archive(),
             namespace: Namespace::ROOT,
             durability: threads.durability,
@@ -129,7 +129,7 @@ impl<F: Flow> Thread<F> {
             discard: false,
             nested: None,
         };
-        let begin = Begin::Stored(Box::new(start), stored::engage);
+        let begin = Begin::Stored(Box::new(start), run_stored);
         ThreadRun(Run::new(Start {
             flow: Arc::clone(&threads.flow),
             settings: threads.settings.clone(),
@@ -172,7 +172,7 @@ impl<F: Flow> Thread<F> {
         checkpoint: Option<u64>,
     ) -> Result<Option<Snapshot<F::State>>, ThreadError> {
         let archive = self.checked()?;
-        stored::snapshot(&*self.threads.flow, &archive, checkpoint).await
+        durable::snapshot(&*self.threads.flow, &archive, checkpoint).await
     }
 
     /// The thread's checkpoints, newest first.
@@ -225,7 +225,7 @@ impl<F: Flow> Thread<F> {
     pub async fn fork(&self, checkpoint: u64) -> Result<u64, ThreadError> {
         let archive = self.checked()?;
         let _claim = self.claim(&archive).await?;
-        stored::fork(&*self.threads.flow, &archive, checkpoint, &archive).await
+        durable::fork(&*self.threads.flow, &archive, checkpoint, &archive).await
     }
 
     /// Begins another thread at a checkpoint of this one. Its sub-flows that keep their state know what those of this thread
@@ -248,7 +248,7 @@ impl<F: Flow> Thread<F> {
         let (from, to) = (self.checked()?, other.checked()?);
         let _claim = other.claim(&to).await?;
         other.must_be_new().await?;
-        stored::fork(&*self.threads.flow, &from, checkpoint, &to).await?;
+        durable::fork(&*self.threads.flow, &from, checkpoint, &to).await?;
         Ok(other)
     }
 
@@ -266,7 +266,7 @@ impl<F: Flow> Thread<F> {
         let other = Thread::new(self.threads.clone(), id.into());
         let (from, to) = (self.checked()?, other.checked()?);
         if self.id == other.id {
-            // Claimed twice, it would wait for itself.
+            // ThreadClaim twice, it would wait for itself.
             return Err(other.exists());
         }
         let _claims = (self.claim(&from).await?, other.claim(&to).await?);
@@ -274,7 +274,7 @@ impl<F: Flow> Thread<F> {
         if from.history("", None, 1).await?.is_empty() {
             return Err(self.unknown());
         }
-        stored::copy(&from, &to).await?;
+        durable::copy(&from, &to).await?;
         Ok(other)
     }
 
@@ -292,7 +292,7 @@ impl<F: Flow> Thread<F> {
         ))
     }
 
-    /// Changes the thread's state from outside, as one superstep, and says the number of the new checkpoint.
+    /// DirtyKeys the thread's state from outside, as one superstep, and says the number of the new checkpoint.
     ///
     /// # Errors
     ///
@@ -307,7 +307,7 @@ impl<F: Flow> Thread<F> {
         Ok(checkpoints.into_iter().next_back().unwrap_or_default())
     }
 
-    /// Changes the thread's state from outside, superstep by superstep, and says the numbers of the new checkpoints. Several
+    /// DirtyKeys the thread's state from outside, superstep by superstep, and says the numbers of the new checkpoints. Several
     /// edits of one superstep must each say [by](Edit::by) which node they are.
     ///
     /// # Errors
@@ -324,7 +324,7 @@ impl<F: Flow> Thread<F> {
     ) -> Result<Vec<u64>, ThreadError> {
         let archive = self.checked()?;
         let _claim = self.claim(&archive).await?;
-        stored::edit(&*self.threads.flow, &archive, supersteps).await
+        durable::edit(&*self.threads.flow, &archive, supersteps).await
     }
 
     /// Forgets what need not be kept, in all flows of the thread.
@@ -339,7 +339,7 @@ impl<F: Flow> Thread<F> {
     pub async fn prune(&self, keep: Retention) -> Result<(), ThreadError> {
         let archive = self.checked()?;
         let _claim = self.claim(&archive).await?;
-        stored::prune(&archive, keep).await
+        durable::prune(&archive, keep).await
     }
 
     /// Forgets the thread, with all that is stored of its sub-flows. Nothing happens if there is none.
@@ -357,8 +357,8 @@ impl<F: Flow> Thread<F> {
         Ok(archive.store.delete(&self.id).await?)
     }
 
-    async fn claim(&self, archive: &Archive) -> Result<Claimed, ThreadError> {
-        Claimed::get(archive, self.threads.on_busy, &mut None).await
+    async fn claim(&self, archive: &Archive) -> Result<ThreadClaim, ThreadError> {
+        ThreadClaim::get(archive, self.threads.on_busy, &mut None).await
     }
 
     fn archive(&self) -> Archive {

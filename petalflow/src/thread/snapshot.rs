@@ -139,7 +139,7 @@ impl CheckpointInfo {
             next: header
                 .frontier
                 .iter()
-                .map(|task| plan.known_as(&task.node).into())
+                .map(|task| plan.current_name(&task.node).into())
                 .collect(),
             notes: header.notes.clone(),
             created_ms: stored.created_ms,

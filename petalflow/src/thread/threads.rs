@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Durability, OnBusy, Retention, Thread, ThreadError};
 use crate::Flow;
 use crate::checkpoint::{Protection, Store, ThreadInfo, ThreadQuery};
-use crate::run::Settings;
+use crate::exec::Settings;
 
 /// A flow with a store: its threads. Made by [`Launch::store`](crate::Launch::store).
 ///

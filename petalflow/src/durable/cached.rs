@@ -1,0 +1,119 @@
+//! Cached results of nodes, stored as finished tasks are.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::dirty_keys::untracked;
+use super::fingerprint::Fingerprint;
+use super::stored_task::{load_finished, save_finished};
+use crate::cache::{Cache, CacheOfRun};
+use crate::exec::{CachedResult, TaskEnd};
+use crate::middleware::BoxFuture;
+use crate::node::{Effects, Scope};
+use crate::state::{StateCodec, Update as _};
+use crate::{KeySet, ManagedValues, State};
+
+struct CacheEntry<S: State> {
+    cache: Arc<dyn Cache>,
+    codec: StateCodec<S>,
+    program: Fingerprint,
+    key: Vec<u8>,
+    lasts: Duration,
+}
+
+/// The place of a task. `None` where its node is not cached, the run has no cache, or something that the node depends on
+/// cannot be stored.
+pub(crate) fn find_cached<S: State>(
+    flow: &str,
+    scope: &Scope,
+    state: &S,
+) -> Option<Box<dyn CachedResult<S>>> {
+    let plan = &scope.shared.plan;
+    let lasts = plan.policies[scope.node as usize].cache?;
+    let cache = scope.managed().and_then(ManagedValues::get::<CacheOfRun>)?;
+    let codec = S::codec()?;
+    let mut key = Vec::new();
+    part(&mut key, flow.as_bytes());
+    part(&mut key, plan.stored_name(scope.node).as_bytes());
+    let reads = plan.reads[scope.node as usize];
+    if !reads
+        .unwrap_or(KeySet::ALL)
+        .intersection(untracked::<S>())
+        .is_empty()
+    {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let is_read = |at: &usize| reads.is_none_or(|reads| reads.contains(*at));
+    for at in (0..S::KEYS.len()).filter(is_read) {
+        part(&mut key, S::KEYS[at].id.as_bytes());
+        bytes.clear();
+        (codec.save)(state, at, &mut bytes).ok()?;
+        part(&mut key, &bytes);
+    }
+    if let Some(delivery) = &scope.delivery
+        && plan.takes_item[scope.node as usize]
+    {
+        let item = plan.items[scope.node as usize]?;
+        bytes.clear();
+        (item.save)(
+            delivery,
+            scope.item.get().map(|item| item as usize),
+            &mut bytes,
+        )
+        .ok()?;
+        part(&mut key, &bytes);
+    }
+    Some(Box::new(CacheEntry {
+        cache: Arc::clone(&cache.0),
+        codec,
+        program: Fingerprint::of::<S>(flow, plan),
+        key,
+        lasts,
+    }))
+}
+
+impl<S: State> CachedResult<S> for CacheEntry<S> {
+    fn load<'a>(&'a self, scope: &'a Scope, effects: &'a mut Effects<S>) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let Some(bytes) = self.cache.get(&self.key).await else {
+                return false;
+            };
+            // What an earlier program left may not fit any more: then the node runs.
+            let (plan, known) = (&scope.shared.plan, (&self.program, &self.program.outline));
+            match load_finished(&self.codec, known, plan, scope.node, &bytes) {
+                Ok(Some(finished)) => {
+                    *effects = finished.effects;
+                    true
+                }
+                Ok(None) | Err(_) => false,
+            }
+        })
+    }
+
+    fn save<'a>(&'a self, scope: &'a Scope, effects: &'a Effects<S>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let lost = effects.update.written().intersection(untracked::<S>());
+            let plan = &scope.shared.plan;
+            if lost.is_empty()
+                && let Ok(bytes) = save_finished(
+                    &self.codec,
+                    &self.program,
+                    plan,
+                    scope.node,
+                    effects,
+                    &TaskEnd::Done,
+                )
+            {
+                self.cache.put(&self.key, bytes, self.lasts).await;
+            }
+        })
+    }
+}
+
+/// Length-prefixed, so that no two lists of parts give one key.
+#[inline]
+fn part(key: &mut Vec<u8>, bytes: &[u8]) {
+    key.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+    key.extend_from_slice(bytes);
+}

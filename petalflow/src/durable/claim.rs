@@ -1,0 +1,112 @@
+//! The right to work on a thread.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use crate::CancelToken;
+use crate::checkpoint::{Archive, Claim, Store};
+use crate::thread::{OnBusy, ThreadError};
+
+/// How long to wait before a claim is tried again, at first and at most.
+const WAITS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(200));
+
+/// A thread that is this run's until it is dropped.
+pub(crate) struct ThreadClaim {
+    store: Arc<dyn Store>,
+    thread: Arc<str>,
+    owner: String,
+}
+
+/// The runs of this process, by the owner under which they claimed their thread.
+#[inline]
+fn runs() -> MutexGuard<'static, HashMap<(Arc<str>, String), CancelToken>> {
+    static RUNS: OnceLock<Mutex<HashMap<(Arc<str>, String), CancelToken>>> = OnceLock::new();
+    let runs = RUNS.get_or_init(Mutex::default);
+    runs.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ThreadClaim {
+    /// Claims the thread, or does about a busy one what was asked for. A run can be cancelled by another from now on.
+    #[inline]
+    pub(crate) async fn get(
+        archive: &Archive,
+        on_busy: OnBusy,
+        cancel: &mut Option<CancelToken>,
+    ) -> Result<Self, ThreadError> {
+        let owner = format!(
+            "{:016x}{:016x}",
+            RandomState::new().hash_one(0),
+            RandomState::new().hash_one(1)
+        );
+        let Archive { store, thread, .. } = archive;
+        let busy = || ThreadError::Busy {
+            thread: thread.to_string(),
+        };
+        let (mut wait, longest) = WAITS;
+        // Made before it is granted: whoever is dropped while it waits may have it already, and gives it back.
+        let claimed = ThreadClaim {
+            store: Arc::clone(store),
+            thread: Arc::clone(thread),
+            owner,
+        };
+        loop {
+            match store.claim(thread, &claimed.owner).await? {
+                Claim::Granted => break,
+                Claim::Busy { .. } if on_busy == OnBusy::Refuse => return Err(busy()),
+                Claim::Busy { owner: other } => {
+                    if on_busy == OnBusy::Cancel {
+                        let known = runs().get(&(Arc::clone(thread), other)).cloned();
+                        let elsewhere = || ThreadError::BusyElsewhere {
+                            thread: thread.to_string(),
+                        };
+                        known.ok_or_else(elsewhere)?.cancel();
+                    }
+                    if cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+                        return Err(busy());
+                    }
+                    tokio::time::sleep(wait).await;
+                    wait = longest.min(wait * 2);
+                }
+            }
+        }
+        let token = cancel.get_or_insert_default().clone();
+        runs().insert(claimed.key(), token);
+        Ok(claimed)
+    }
+
+    #[inline]
+    fn key(&self) -> (Arc<str>, String) {
+        (Arc::clone(&self.thread), self.owner.clone())
+    }
+
+    /// Awaits the run, and renews the claim meanwhile where it would not last.
+    pub(crate) async fn hold<T>(&self, run: impl Future<Output = T>) -> T {
+        let Some(lasts) = self.store.claim_lasts() else {
+            return run.await;
+        };
+        let renew = async {
+            loop {
+                tokio::time::sleep(lasts / 3).await;
+                // A claim that is lost shows when the run writes: it is refused there.
+                let _ = self.store.claim(&self.thread, &self.owner).await;
+            }
+        };
+        let (mut run, mut renew) = (std::pin::pin!(run), std::pin::pin!(renew));
+        std::future::poll_fn(|cx| {
+            let _: std::task::Poll<std::convert::Infallible> = renew.as_mut().poll(cx);
+            run.as_mut().poll(cx)
+        })
+        .await
+    }
+}
+
+impl Drop for ThreadClaim {
+    #[inline]
+    fn drop(&mut self) {
+        runs().remove(&self.key());
+        self.store.release(&self.thread, &self.owner);
+    }
+}

@@ -1,0 +1,163 @@
+//! Which keys have changed since the last checkpoint, and how.
+
+use std::ops::Range;
+
+use crate::checkpoint::{KeyEntry, KeyKind};
+use crate::state::{KeyFlag, StateCodec, Update as _};
+use crate::thread::ThreadError;
+use crate::{KeyMeta, KeySet, State};
+
+/// Which keys have changed since the last checkpoint, and how. Of a key that grows, the writes are kept as bytes; of any
+/// other, that it changed: its value is looked up when the checkpoint is made.
+#[derive(Default)]
+pub(crate) struct DirtyKeys {
+    bytes: Vec<u8>,
+    deltas: Vec<(usize, Range<usize>)>,
+    changed: KeySet,
+}
+
+/// Values and writes as bytes, in one buffer.
+#[derive(Default)]
+pub(crate) struct KeyEntries {
+    bytes: Vec<u8>,
+    keys: Vec<(&'static str, KeyKind, Range<usize>)>,
+}
+
+impl DirtyKeys {
+    /// Takes in the writes of a superstep, before they are applied.
+    pub(crate) fn absorb<'a, S: State>(
+        &mut self,
+        codec: &StateCodec<S>,
+        updates: impl Iterator<Item = &'a S::Update>,
+        overwritten: KeySet,
+    ) -> Result<(), ThreadError> {
+        for update in updates {
+            for key in each(update.written().minus(untracked::<S>())) {
+                // One record may span several supersteps, and a value of one of them is gone after it.
+                let replaced = overwritten.contains(key)
+                    || self.changed.contains(key)
+                    || S::EPHEMERAL.contains(key);
+                if replaced || !S::KEYS[key].is_delta() {
+                    self.changed.insert(key);
+                    continue;
+                }
+                let start = self.bytes.len();
+                (codec.save_writes)(update, key, &mut self.bytes).map_err(of_key::<S>(key))?;
+                self.deltas.push((key, start..self.bytes.len()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The key's value was changed in another way than by writes.
+    pub(crate) fn touch<S: State>(&mut self, keys: KeySet) {
+        self.changed = self.changed.union(keys.minus(untracked::<S>()));
+    }
+
+    /// The changes as entries of a checkpoint; nothing has changed afterwards.
+    pub(crate) fn take<S: State>(
+        &mut self,
+        codec: &StateCodec<S>,
+        state: &S,
+        written: KeySet,
+        entries: &mut KeyEntries,
+    ) -> Result<(), ThreadError> {
+        entries.clear();
+        for (key, range) in self.deltas.drain(..) {
+            // What replaced the value later contains these writes, or dropped them.
+            if !self.changed.contains(key) {
+                let start = entries.bytes.len();
+                entries.bytes.extend_from_slice(&self.bytes[range]);
+                entries.push::<S>(key, KeyKind::Delta, start);
+            }
+        }
+        for key in each(self.changed) {
+            entries.value(codec, state, written, key)?;
+        }
+        self.forget();
+        Ok(())
+    }
+
+    /// Forgets all changes.
+    #[inline]
+    pub(crate) fn forget(&mut self) {
+        self.bytes.clear();
+        self.deltas.clear();
+        self.changed = KeySet::NONE;
+    }
+}
+
+impl KeyEntries {
+    /// All keys that have a value.
+    pub(crate) fn whole<S: State>(
+        &mut self,
+        codec: &StateCodec<S>,
+        state: &S,
+        written: KeySet,
+    ) -> Result<(), ThreadError> {
+        self.clear();
+        for key in each(written.minus(untracked::<S>())) {
+            self.value(codec, state, written, key)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.keys.clear();
+    }
+
+    fn value<S: State>(
+        &mut self,
+        codec: &StateCodec<S>,
+        state: &S,
+        written: KeySet,
+        key: usize,
+    ) -> Result<(), ThreadError> {
+        let start = self.bytes.len();
+        if written.contains(key) {
+            (codec.save)(state, key, &mut self.bytes).map_err(of_key::<S>(key))?;
+            self.push::<S>(key, KeyKind::Value, start);
+        } else {
+            self.push::<S>(key, KeyKind::Unset, start);
+        }
+        Ok(())
+    }
+
+    fn push<S: State>(&mut self, key: usize, kind: KeyKind, start: usize) {
+        self.keys
+            .push((S::KEYS[key].id, kind, start..self.bytes.len()));
+    }
+
+    pub(crate) fn get(&self) -> impl ExactSizeIterator<Item = KeyEntry<'_>> {
+        self.keys.iter().map(|(id, kind, range)| KeyEntry {
+            id,
+            kind: *kind,
+            bytes: &self.bytes[range.clone()],
+        })
+    }
+}
+
+/// The keys that are never stored.
+pub(crate) fn untracked<S: State>() -> KeySet {
+    const { KeyMeta::set(S::KEYS, KeyFlag::Untracked) }
+}
+
+/// The keys of a set, by index.
+pub(crate) fn each(mut keys: KeySet) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let key = keys.first()?;
+        keys = keys.minus(KeySet::of(key));
+        Some(key)
+    })
+}
+
+pub(crate) fn of_key<S: State>(
+    key: usize,
+) -> impl FnOnce(crate::checkpoint::CodecError) -> ThreadError {
+    // In words only when there is something to say.
+    move |problem| {
+        ThreadError::value(format!("key `{}` of `{}`", S::KEYS[key].name, S::NAME))(problem)
+    }
+}

@@ -1,0 +1,209 @@
+//! A checkpoint as it is read: the state, and what tasks have left beside it.
+
+use std::collections::HashMap;
+
+use super::fingerprint::Fingerprint;
+use super::replay::replay;
+use crate::checkpoint::{
+    Archive, Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite,
+};
+use crate::clock::now_ms;
+use crate::flow::ExecutionPlan;
+use crate::interrupt::{Interrupt, InterruptId, InterruptKind};
+use crate::node::task_id;
+use crate::state::StateCodec;
+use crate::thread::ThreadError;
+use crate::{KeySet, State, TaskId};
+
+/// A checkpoint that was read and fits the program.
+pub(crate) struct LoadedCheckpoint<S: State> {
+    pub(crate) state: S,
+    pub(crate) written: KeySet,
+    pub(crate) record: Record,
+    pub(crate) seq: u64,
+    pub(crate) base: u64,
+    pub(crate) sizes: (u64, u64),
+    pub(crate) created_ms: u64,
+    /// The bytes of the checkpoint itself.
+    pub(crate) last: u64,
+    /// The lines of the program that wrote the base.
+    pub(crate) outline: Outline,
+    /// What tasks have left beside it.
+    pub(crate) writes: Vec<StoredWrite>,
+}
+
+/// Reads a checkpoint: the newest, or the one of this number.
+pub(crate) async fn read<S: State>(
+    archive: &Archive,
+    namespace: &str,
+    seq: Option<u64>,
+    codec: &StateCodec<S>,
+    program: &Fingerprint,
+) -> Result<Option<LoadedCheckpoint<S>>, ThreadError> {
+    let Some(Stored { chain, mut writes }) = archive.read(namespace, seq).await? else {
+        return Ok(None);
+    };
+    let mut records = records(archive, &chain)?;
+    let Some(newest) = chain.last() else {
+        return Err(damaged(archive, "a checkpoint without itself".into()));
+    };
+    let (seq, base, created_ms) = (newest.seq, newest.base, newest.created_ms);
+    let size = |checkpoint: &StoredCheckpoint| checkpoint.bytes.len() as u64;
+    let sizes = (
+        chain.first().map_or(0, size),
+        chain.iter().skip(1).map(size).sum(),
+    );
+    let last = size(newest);
+    let outline = records
+        .first()
+        .and_then(|record| record.header.outline.clone())
+        .unwrap_or_default();
+    let (state, written) = replay(&mut records, codec, program, &archive.thread)?;
+    let Some(record) = records.into_iter().next_back() else {
+        return Err(damaged(archive, "a checkpoint without itself".into()));
+    };
+    if record.header.origin != seq {
+        writes = archive.writes(namespace, record.header.origin).await?;
+    }
+    Ok(Some(LoadedCheckpoint {
+        state,
+        written,
+        record,
+        seq,
+        base,
+        sizes,
+        created_ms,
+        last,
+        outline,
+        writes,
+    }))
+}
+
+/// A checkpoint and what it builds on, each read by itself; they must all be there.
+#[inline]
+pub(super) fn records(
+    archive: &Archive,
+    chain: &[StoredCheckpoint],
+) -> Result<Vec<Record>, ThreadError> {
+    let records = chain
+        .iter()
+        .map(|checkpoint| {
+            Record::decode(&checkpoint.bytes).map_err(|problem| {
+                damaged(archive, format!("checkpoint {}: {problem}", checkpoint.seq))
+            })
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    // Seals cover each checkpoint, not that all are there.
+    let parents = records.iter().skip(1).map(|record| record.header.parent);
+    let before = chain.iter().map(|checkpoint| Some(checkpoint.seq));
+    let follows = parents.zip(before).all(|(parent, before)| parent == before);
+    if let (Some(first), Some(newest)) = (chain.first(), chain.last())
+        && (!follows || first.base != first.seq)
+    {
+        return Err(damaged(
+            archive,
+            format!(
+                "of what checkpoint {} builds on, from {} on, something is missing",
+                newest.seq, newest.base
+            ),
+        ));
+    }
+    Ok(records)
+}
+
+#[inline]
+fn damaged(archive: &Archive, problem: String) -> ThreadError {
+    ThreadError::Store(StoreError::Damaged {
+        thread: archive.thread.to_string(),
+        problem,
+    })
+}
+
+/// What a thread waits for, with the tasks that wait: what was asked and not answered.
+#[inline]
+pub(crate) fn waiting(
+    archive: &Archive,
+    namespace: &str,
+    plan: &ExecutionPlan,
+    record: &Record,
+    writes: &[StoredWrite],
+) -> Result<Vec<(TaskId, Interrupt)>, ThreadError> {
+    let header = &record.header;
+    let answered = |id: InterruptId| {
+        header
+            .answers
+            .iter()
+            .any(|answer| answer.id == id.to_bytes())
+    };
+    // A task that went on without the answer, because the question expired, does not wait for it.
+    let done = |task: TaskId| {
+        let mut left = writes.iter();
+        left.any(|write| write.task == task && write.name == "done")
+    };
+    let mut waiting = Vec::new();
+    let asks = || {
+        let asks = writes.iter().filter(|write| write.name.starts_with("ask/"));
+        asks.filter(|write| !done(write.task))
+    };
+    let mut askers = HashMap::new();
+    if asks().next().is_some() {
+        askers.extend(header.frontier.iter().map(|task| {
+            let id = task_id(
+                &archive.thread,
+                namespace,
+                header.origin,
+                &task.node,
+                task.send,
+            );
+            (id, &*task.node)
+        }));
+    }
+    for write in asks() {
+        let mut interrupt: Interrupt =
+            Interrupt::decode(&write.bytes).map_err(ThreadError::value("a stored question"))?;
+        // A question of a flow inside another stays as it is: its nodes are not this program's to name.
+        let asker = askers.get(&write.task);
+        if let Some(node) = asker.filter(|_| interrupt.namespace == namespace) {
+            interrupt.node = plan.current_name(node).into();
+        }
+        if !answered(interrupt.id) {
+            waiting.push((write.task, interrupt));
+        }
+    }
+    for node in &header.gates {
+        let (task, mut interrupt) = gate(archive, namespace, header.origin, node, true);
+        interrupt.node = plan.current_name(node).into();
+        if !answered(interrupt.id) {
+            waiting.push((task, interrupt));
+        }
+    }
+    Ok(waiting)
+}
+
+/// The interrupt before or after a node.
+#[inline]
+pub(crate) fn gate(
+    archive: &Archive,
+    namespace: &str,
+    origin: u64,
+    node: &str,
+    after: bool,
+) -> (TaskId, Interrupt) {
+    let task = task_id(&archive.thread, namespace, origin, node, None);
+    let (key, kind) = if after {
+        ("after", InterruptKind::After)
+    } else {
+        ("before", InterruptKind::Before)
+    };
+    let interrupt = Interrupt {
+        id: InterruptId::of(task, key),
+        node: node.into(),
+        namespace: namespace.into(),
+        index: None,
+        kind,
+        asked_ms: now_ms(),
+        expires_ms: None,
+        chooses: false,
+    };
+    (task, interrupt)
+}

@@ -1,0 +1,207 @@
+//! From records to a state.
+
+use super::fingerprint::Fingerprint;
+use crate::checkpoint::{CodecError, KeyKind, Record};
+use crate::state::{KeyFlag, StateCodec, Values};
+use crate::thread::ThreadError;
+use crate::upgrade::{Change, Held, InUse, KeyLine, Log, Migration, Named, changes, difference};
+use crate::{KeyMeta, KeySet, State};
+
+/// The state behind a chain of records, of which the first stands alone, and which keys have a value.
+///
+/// What an older program wrote is migrated, the tasks in the last record with it; what does not fit this program then is
+/// refused.
+pub(crate) fn replay<S: State>(
+    records: &mut [Record],
+    codec: &StateCodec<S>,
+    program: &Fingerprint,
+    thread: &str,
+) -> Result<(S, KeySet), ThreadError> {
+    let Some(first) = records.first() else {
+        return Err(ThreadError::Unknown {
+            thread: thread.into(),
+        });
+    };
+    let was = first.header.outline.clone().unwrap_or_default();
+    let changed = |problem: String| ThreadError::Changed {
+        thread: thread.into(),
+        problem,
+        diff: difference(&was.schema, &program.outline.schema),
+    };
+    if first.header.flow != program.flow {
+        return Err(ThreadError::Changed {
+            thread: thread.into(),
+            problem: format!(
+                "it belongs to the flow `{}`, and this is `{}`: a flow that was renamed keeps its name in storage with `#[flow(id = \"{}\")]`",
+                first.header.flow, program.flow, first.header.flow
+            ),
+            diff: Vec::new(),
+        });
+    }
+    // After a change of the program a checkpoint stands alone, so all of a chain are of one version.
+    let version = records.iter().map(|record| record.header.version).max();
+    let version = version.unwrap_or_default();
+    if version > program.version {
+        return Err(changed(format!(
+            "it was written by a newer program, at version {version} of `{}`, and this one is at version {}: read it with that program",
+            S::NAME,
+            program.version
+        )));
+    }
+    let mut logs = logs(records);
+    if let Some(migrate) = program.migrate.filter(|_| version < program.version)
+        && let Some(last) = records.last_mut()
+    {
+        let header = &mut last.header;
+        let (to_run, deferred) = (header.frontier.len(), &mut header.deferred);
+        let tasks = std::mem::take(&mut header.frontier).into_iter();
+        let mut migration = Migration::new(logs, tasks.chain(deferred.drain(..)).collect());
+        migrate(version, &mut migration).map_err(|error| {
+            changed(format!(
+                "the migration from version {version} of `{}` to {} failed: {}",
+                S::NAME,
+                program.version,
+                crate::error::message_with_sources(&*error)
+            ))
+        })?;
+        let mut tasks;
+        (logs, tasks) = migration.into_parts();
+        header.deferred = tasks.split_off(to_run.min(tasks.len()));
+        header.frontier = tasks;
+    }
+    fits::<S>(&logs, program).map_err(&changed)?;
+    load(&logs, codec).map_err(changed)
+}
+
+/// What is stored of each key: the newest value, and the writes since.
+#[inline]
+pub(super) fn logs(records: &mut [Record]) -> Named<Log> {
+    let outline = records
+        .first()
+        .and_then(|first| first.header.outline.as_ref());
+    let lines = outline.map_or(&[][..], |outline| &outline.schema);
+    let lines: Named<KeyLine<'static>> = lines
+        .iter()
+        .filter_map(|line| KeyLine::parse(line))
+        .map(|line| (line.id.to_string(), line.into_owned()))
+        .collect();
+    let mut logs: Named<Log> = Named::default();
+    let mut made = None;
+    for record in records {
+        // Values that last one superstep go before the next ones come. They outlive checkpoints in which no superstep was
+        // made: answers, edits.
+        let now = Some((record.header.turn, record.header.superstep));
+        if made != now {
+            made = now;
+            let ephemeral = |log: &&mut Log| log.line.as_ref().is_some_and(|line| line.ephemeral);
+            for log in logs.values_mut().filter(ephemeral) {
+                log.lose();
+            }
+        }
+        for entry in std::mem::take(&mut record.keys) {
+            let log = logs.get_or(&entry.id, || Log {
+                line: lines.get(&entry.id).cloned(),
+                ..Log::default()
+            });
+            if entry.kind == KeyKind::Delta {
+                log.writes.push(entry.bytes);
+                continue;
+            }
+            log.lose();
+            if entry.kind == KeyKind::Value {
+                log.value = Some(entry.bytes);
+                log.unset = false;
+            }
+        }
+    }
+    logs
+}
+
+/// Whether this program can go on with what is stored; if not, why.
+fn fits<S: State>(logs: &Named<Log>, program: &Fingerprint) -> Result<(), String> {
+    let keys = |with: fn(&Log) -> bool| {
+        let keys = logs.iter().filter(move |(_, log)| with(log));
+        keys.map(|(key, _)| key.clone()).collect()
+    };
+    let lines = logs.iter().filter_map(|(_, log)| log.line.as_ref());
+    let was = crate::checkpoint::Outline {
+        graph: Vec::new(),
+        schema: lines.map(ToString::to_string).collect(),
+    };
+    let is = crate::checkpoint::Outline {
+        graph: Vec::new(),
+        schema: program.outline.schema.clone(),
+    };
+    let mut changes = changes(&was, &is);
+    // What a migration has put there has no line.
+    let unknown = logs.iter().map(|(key, _)| key);
+    let unknown = unknown.filter(|key| place::<S>(key).is_none());
+    changes.extend(unknown.map(|key| Change::KeyRemoved { key: key.clone() }));
+    let mut used = InUse {
+        values: keys(|log| log.value.is_some()),
+        writes: keys(|log| !log.writes.is_empty()),
+        ..InUse::default()
+    };
+    // A key that has gone takes nothing with it where it held nothing.
+    used.values
+        .retain(|key| logs.get(key).is_some_and(Log::holds) || place::<S>(key).is_some());
+    let strands = changes
+        .iter()
+        .find(|change| change.strands(Held::Just(&used)));
+    strands.map_or(Ok(()), |change| Err(change.problem(S::NAME)))
+}
+
+/// The index of the key that is stored under a name.
+fn place<S: State>(id: &str) -> Option<usize> {
+    let mut keys = S::KEYS.iter();
+    keys.position(|key| key.id == id && !key.has(KeyFlag::Untracked))
+}
+
+/// The state of what is stored; if it cannot be read, why.
+fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet), String> {
+    let mut values = Values::new(S::KEYS.len());
+    let mut written = const { KeyMeta::set(S::KEYS, KeyFlag::Assigned) };
+    let known = || {
+        logs.iter()
+            .filter_map(|(id, log)| Some((place::<S>(id)?, log)))
+    };
+    for (key, log) in known() {
+        if let Some(value) = &log.value {
+            values.set(key, value);
+            written.insert(key);
+        } else if log.unset {
+            written = written.minus(KeySet::of(key));
+        }
+    }
+    let mut state = (codec.load)(&values).map_err(|problem| {
+        // It does not say of which key it is.
+        let unreadable = known().find_map(|(key, log)| {
+            let value = log.value.as_ref()?;
+            let read = (codec.load_value)(&mut S::Update::default(), key, value);
+            Some((key, log, read.err()?))
+        });
+        match unreadable {
+            Some((key, log, problem)) => cannot_read::<S>(key, log, &problem),
+            None => problem.to_string(),
+        }
+    })?;
+    for (key, log) in known() {
+        // One after the other: an update of its own each, because one node may have removed what another wrote.
+        for bytes in &log.writes {
+            let mut writes = S::Update::default();
+            (codec.load_writes)(&mut writes, key, bytes)
+                .map_err(|problem| cannot_read::<S>(key, log, &problem))?;
+            state.commit(&mut writes, KeySet::NONE, &mut written);
+        }
+    }
+    Ok((state, written))
+}
+
+fn cannot_read<S: State>(key: usize, log: &Log, problem: &CodecError) -> String {
+    let KeyMeta { name, id, ty, .. } = S::KEYS[key];
+    let was = log.line.as_ref().map_or("", |line| &line.ty);
+    let was = if was.is_empty() { "Old" } else { was };
+    format!(
+        "the value of the key `{name}` cannot be read as `{ty}`: {problem}; convert it in a migration, `migration.map(\"{id}\", |old: {was}| ..)`"
+    )
+}

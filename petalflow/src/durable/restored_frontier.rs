@@ -1,0 +1,148 @@
+//! Where a thread goes on, if this program has the nodes and joins for it.
+
+use super::checkpoint_writer::CheckpointWriter;
+use super::stored_task::load;
+use crate::State;
+use crate::checkpoint::{Header, Outline, TaskEntry};
+use crate::flow::ExecutionPlan;
+use crate::superstep::Task;
+use crate::thread::ThreadError;
+use crate::upgrade::{Change, Held, InUse, NodeLine, changes, difference};
+
+/// Where a thread goes on.
+pub(crate) struct RestoredFrontier {
+    pub(crate) frontier: Vec<Task>,
+    pub(crate) deferred: Vec<Task>,
+    /// The arrivals that joins hold, in numbers.
+    pub(crate) arrived: Vec<(u32, u32)>,
+}
+
+/// Where a thread goes on, if this program has the nodes and joins for it.
+pub(crate) fn restore_frontier<S: State>(
+    plan: &ExecutionPlan,
+    writer: &CheckpointWriter<S>,
+    header: Header,
+) -> Result<RestoredFrontier, ThreadError> {
+    fits(writer, &header)?;
+    Ok(RestoredFrontier {
+        frontier: tasks(plan, writer, header.frontier)?,
+        deferred: tasks(plan, writer, header.deferred)?,
+        arrived: arrived(writer, header.joins)?,
+    })
+}
+
+/// Whether nothing has changed that the thread needs to go on.
+fn fits<S: State>(writer: &CheckpointWriter<S>, header: &Header) -> Result<(), ThreadError> {
+    let mut used = InUse::default();
+    for task in header.frontier.iter().chain(&header.deferred) {
+        used.nodes.push(task.node.clone());
+        if task.item.is_none() {
+            used.bare.push(task.node.clone());
+        }
+    }
+    used.joins = header.joins.iter().map(|(name, _)| name.clone()).collect();
+    // Of the keys a migration may have made others: they have been looked at.
+    let graph = |outline: &Outline| Outline {
+        graph: outline.graph.clone(),
+        schema: Vec::new(),
+    };
+    let changes = changes(&graph(&writer.was), &graph(&writer.program.outline));
+    let strands = changes
+        .iter()
+        .find(|change| change.strands(Held::Just(&used)));
+    strands.map_or(Ok(()), |change| Err(changed(writer, change)))
+}
+
+/// The tasks that were stored, by the names of their nodes.
+fn tasks<S: State>(
+    plan: &ExecutionPlan,
+    writer: &CheckpointWriter<S>,
+    entries: Vec<TaskEntry>,
+) -> Result<Vec<Task>, ThreadError> {
+    let mut tasks = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let name = entry.node.clone();
+        let Some(node) = plan.index_of_stored(&name) else {
+            return Err(changed(writer, &Change::NodeRemoved { node: name }));
+        };
+        tasks.push(load(plan, node, entry, |problem| {
+            let was = item_type(&writer.was, &name);
+            let problem = format!(
+                "the item of node `{name}` cannot be read: {problem}; convert it in a migration, `migration.map_item(\"{name}\", |old: {was}| ..)`; `Resume::goto` says where else to go on"
+            );
+            refused(writer, problem)
+        })?);
+    }
+    // ProgramVersion place, as planning would have it: the declaration may have changed.
+    tasks.sort_by_key(|task| task.node);
+    Ok(tasks)
+}
+
+/// The type of the items that a node took.
+#[inline]
+fn item_type(was: &Outline, node: &str) -> String {
+    let lines = was.graph.iter().filter_map(|line| NodeLine::parse(line));
+    let mut items = lines
+        .filter(|line| line.name == node)
+        .filter_map(|line| line.takes);
+    items.next().map_or_else(|| "Old".into(), Into::into)
+}
+
+/// The arrivals that joins held, in numbers.
+fn arrived<S: State>(
+    writer: &CheckpointWriter<S>,
+    joins: Vec<(String, Vec<String>)>,
+) -> Result<Vec<(u32, u32)>, ThreadError> {
+    let mut arrived = Vec::new();
+    for (name, sides) in joins {
+        let known = writer
+            .program
+            .joins
+            .iter()
+            .position(|join| join.name == name);
+        let Some(join) = known else {
+            return Err(changed(writer, &Change::JoinRemoved { join: name }));
+        };
+        for side in sides {
+            let known = &writer.program.joins[join].sides;
+            let place = known.iter().position(|known| *known == side);
+            arrived.push((
+                petalflow_graph::index(join),
+                petalflow_graph::index(place.unwrap_or_default()),
+            ));
+        }
+    }
+    Ok(arrived)
+}
+
+/// The program does not fit what is stored.
+fn changed<S: State>(writer: &CheckpointWriter<S>, change: &Change) -> ThreadError {
+    refused(writer, change.problem(S::NAME))
+}
+
+fn refused<S: State>(writer: &CheckpointWriter<S>, problem: String) -> ThreadError {
+    ThreadError::Changed {
+        thread: writer.archive.thread.to_string(),
+        problem,
+        diff: difference(&writer.was.graph, &writer.program.outline.graph),
+    }
+}
+
+/// The place of a node that a user named.
+#[inline]
+pub(crate) fn node_of(plan: &ExecutionPlan, name: &str) -> Result<u32, ThreadError> {
+    plan.index_of(name).ok_or_else(|| {
+        let nodes: Vec<&str> = plan
+            .graph()
+            .nodes()
+            .iter()
+            .map(|node| &*node.name)
+            .collect();
+        let similar = petalflow_graph::similar(name, nodes.iter().copied());
+        let hint = similar.map_or_else(
+            || format!("the nodes are {}", nodes.join(", ")),
+            |similar| format!("did you mean `{similar}`?"),
+        );
+        ThreadError::Request(format!("there is no node `{name}`; {hint}"))
+    })
+}

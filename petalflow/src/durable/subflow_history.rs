@@ -1,0 +1,322 @@
+//! What flows inside a thread knew when the thread stood at a checkpoint.
+//!
+//! Each checkpoint of such a flow names its owner: the task above, for which it was made. So it belongs to the past of a
+//! checkpoint if its owner does. A fork makes the newest that belongs there the newest of all again, with the fork itself as
+//! its owner. All of this is about bytes: the types of such flows are not known where a thread is forked or copied.
+
+use std::collections::{HashMap, HashSet};
+
+use super::load::records;
+use super::replay::logs;
+use crate::checkpoint::{
+    Archive, Cause, Header, KeyEntry, KeyKind, OwnedKey, Record, StoredCheckpoint, TaskEntry,
+};
+use crate::clock::now_ms;
+use crate::node::task_id;
+use crate::thread::ThreadError;
+
+/// How many checkpoints are read at once.
+const PAGE: usize = 100;
+
+/// What is to be put into a thread beside a fork of it. Nothing has been written yet.
+pub(super) struct RestoredSubflows(Vec<Copied>);
+
+struct Copied {
+    namespace: String,
+    after: Option<u64>,
+    checkpoint: StoredCheckpoint,
+}
+
+/// Finds what the flows inside a thread knew at a checkpoint, for a fork of it that gets this number in a thread.
+pub(super) async fn restore_subflows(
+    from: &Archive,
+    checkpoint: u64,
+    to: &Archive,
+    fork: u64,
+) -> Result<RestoredSubflows, ThreadError> {
+    let mut namespaces = from.store.namespaces(&from.thread).await?;
+    namespaces.retain(|namespace| !namespace.is_empty());
+    // A flow comes before those within it.
+    namespaces.sort_unstable();
+    let mut copies = Vec::new();
+    if namespaces.is_empty() {
+        return Ok(RestoredSubflows(copies));
+    }
+    let same = from.thread == to.thread;
+    let mut past = ForkHistory::of(from, checkpoint).await?;
+    for namespace in namespaces {
+        let history = headers(from, &namespace).await?;
+        let knew = past.newest(&from.thread, &namespace, &history);
+        let Some((newest, _)) = history.first() else {
+            continue;
+        };
+        let knows_nothing = knew.is_none();
+        if knows_nothing && !past.surely_not(from, &namespace, &history)? {
+            continue;
+        }
+        // Here it knows that already; elsewhere there is nothing to be forgotten.
+        if same && knew == Some(*newest) || !same && knows_nothing {
+            continue;
+        }
+        let seq = knew.unwrap_or(*newest);
+        let after = same.then_some(*newest);
+        let seq_of_copy = after.map_or(0, |newest| newest + 1);
+        let mut copy = standing_alone(from, &namespace, seq).await?;
+        copy.header.owner = Some(fork_of(&to.thread, fork));
+        copy.header.origin = seq_of_copy;
+        copy.header.parent = same.then_some(seq);
+        if knows_nothing {
+            // No turn has begun, so that the next one takes nothing of this.
+            copy.header.turn = 0;
+            copy.header.superstep = 0;
+        }
+        copies.push(Copied {
+            after,
+            checkpoint: StoredCheckpoint {
+                seq: seq_of_copy,
+                base: seq_of_copy,
+                created_ms: now_ms(),
+                bytes: encode(&copy),
+            },
+            namespace,
+        });
+    }
+    Ok(RestoredSubflows(copies))
+}
+
+impl RestoredSubflows {
+    pub(super) async fn write(self, to: &Archive) -> Result<(), ThreadError> {
+        for Copied {
+            namespace,
+            after,
+            mut checkpoint,
+        } in self.0
+        {
+            to.append(&namespace, &mut checkpoint, after, 0..0).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Copies all checkpoints of a thread into one that does not exist yet.
+pub(crate) async fn copy(from: &Archive, to: &Archive) -> Result<(), ThreadError> {
+    let mut namespaces = from.store.namespaces(&from.thread).await?;
+    namespaces.sort_unstable();
+    // The tasks of the copy, by those of the thread.
+    let mut tasks = HashMap::new();
+    for namespace in namespaces {
+        let mut checkpoints = from.history(&namespace, None, usize::MAX).await?;
+        checkpoints.reverse();
+        let mut after = None;
+        for mut checkpoint in checkpoints {
+            let seq = checkpoint.seq;
+            let mut record = decode(from, &checkpoint)?;
+            if namespace.is_empty() {
+                tasks.insert(fork_of(&from.thread, seq), fork_of(&to.thread, seq));
+            }
+            let was = tasks_of(&from.thread, &namespace, &record.header);
+            tasks.extend(was.zip(tasks_of(&to.thread, &namespace, &record.header)));
+            if let Some(owner) = record
+                .header
+                .owner
+                .and_then(|owner| tasks.get(&owner).copied())
+            {
+                record.header.owner = Some(owner);
+                checkpoint.bytes = encode(&record);
+            }
+            to.append(&namespace, &mut checkpoint, after, 0..0).await?;
+            after = Some(seq);
+        }
+    }
+    Ok(())
+}
+
+/// The tasks that came before a checkpoint of the thread's own flow, and the forks.
+struct ForkHistory {
+    owners: HashSet<[u8; 16]>,
+    /// All that are known, before it or not.
+    known: HashSet<[u8; 16]>,
+    /// The checkpoint.
+    checkpoint: u64,
+    /// Whether the way back to the thread's beginning is stored.
+    whole: bool,
+}
+
+impl ForkHistory {
+    async fn of(archive: &Archive, checkpoint: u64) -> Result<Self, ThreadError> {
+        let thread = &archive.thread;
+        let history = headers(archive, "").await?;
+        let mut past = ForkHistory {
+            owners: HashSet::new(),
+            known: HashSet::new(),
+            checkpoint,
+            whole: true,
+        };
+        for (seq, header) in &history {
+            past.known.insert(fork_of(thread, *seq));
+            past.known.extend(tasks_of(thread, "", header));
+        }
+        let headers: HashMap<u64, &Header> =
+            history.iter().map(|(seq, header)| (*seq, header)).collect();
+        // What the tasks of the checkpoint itself did came after it, also where an edit has made another of the same tasks.
+        let origin = headers.get(&checkpoint).map(|header| header.origin);
+        let mut before = Some(checkpoint);
+        while let Some(seq) = before {
+            let Some(header) = headers.get(&seq) else {
+                past.whole = false;
+                break;
+            };
+            past.owners.insert(fork_of(thread, seq));
+            if Some(header.origin) != origin {
+                past.owners.extend(tasks_of(thread, "", header));
+            }
+            before = header.parent;
+        }
+        Ok(past)
+    }
+
+    /// The newest checkpoint of a flow that belongs to the past. The tasks of all that do belong to it, too.
+    #[inline]
+    fn newest(&mut self, thread: &str, namespace: &str, history: &[(u64, Header)]) -> Option<u64> {
+        let mut newest = None;
+        for (seq, header) in history {
+            let tasks = || tasks_of(thread, namespace, header);
+            self.known.extend(tasks());
+            if header
+                .owner
+                .is_some_and(|owner| self.owners.contains(&owner))
+            {
+                newest.get_or_insert(*seq);
+                self.owners.extend(tasks());
+            }
+        }
+        newest
+    }
+
+    /// Whether a flow of which nothing belongs to the past had not run by then. Otherwise what it knew is not stored any
+    /// more, which is an error if it is one that goes on with what it knows.
+    #[inline]
+    fn surely_not(
+        &self,
+        archive: &Archive,
+        namespace: &str,
+        history: &[(u64, Header)],
+    ) -> Result<bool, ThreadError> {
+        let unknown = |header: &Header| {
+            let owner = header.owner.as_ref();
+            owner.is_none_or(|owner| !self.known.contains(owner))
+        };
+        let restore_frontier = history.iter().any(|(_, header)| header.turn > 1);
+        let pruned = history
+            .last()
+            .is_some_and(|(_, oldest)| oldest.turn > 1 && oldest.parent.is_some());
+        let in_doubt = pruned || !self.whole && history.iter().any(|(_, header)| unknown(header));
+        if in_doubt && restore_frontier {
+            return Err(ThreadError::Request(format!(
+                "what the sub-flow `{namespace}` knew at checkpoint {} of thread `{}` is not stored any more: fork from a newer \
+                 checkpoint, and let `Retention` keep more of threads that are forked",
+                self.checkpoint, archive.thread
+            )));
+        }
+        Ok(!in_doubt)
+    }
+}
+
+/// The tasks of a checkpoint.
+fn tasks_of(thread: &str, namespace: &str, header: &Header) -> impl Iterator<Item = [u8; 16]> {
+    let task = |task: &TaskEntry| {
+        task_id(thread, namespace, header.origin, &task.node, task.send).to_bytes()
+    };
+    header.frontier.iter().map(task)
+}
+
+/// The owner of what was taken back with a fork: as if it were a task, of a node without a name.
+#[inline]
+fn fork_of(thread: &str, checkpoint: u64) -> [u8; 16] {
+    task_id(thread, "", checkpoint, "", None).to_bytes()
+}
+
+/// All but the keys of a flow's checkpoints, newest first.
+async fn headers(archive: &Archive, namespace: &str) -> Result<Vec<(u64, Header)>, ThreadError> {
+    let mut headers = Vec::new();
+    let mut before = None;
+    loop {
+        let page = archive.history(namespace, before, PAGE).await?;
+        let Some(oldest) = page.last() else {
+            return Ok(headers);
+        };
+        before = Some(oldest.seq);
+        for checkpoint in &page {
+            headers.push((checkpoint.seq, decode(archive, checkpoint)?.header));
+        }
+    }
+}
+
+#[inline]
+fn decode(archive: &Archive, checkpoint: &StoredCheckpoint) -> Result<Record, ThreadError> {
+    Record::decode(&checkpoint.bytes).map_err(ThreadError::value(format!(
+        "checkpoint {} of thread `{}`",
+        checkpoint.seq, archive.thread
+    )))
+}
+
+#[inline]
+fn encode(record: &Record) -> Vec<u8> {
+    let mut bytes = record.header.begin();
+    let keys = record.keys.iter().map(|key| KeyEntry {
+        id: &key.id,
+        kind: key.kind,
+        bytes: &key.bytes,
+    });
+    record.header.encode(keys, &mut bytes);
+    bytes
+}
+
+/// A checkpoint with all that it builds on, as one that builds on nothing and has nothing left to run.
+async fn standing_alone(
+    archive: &Archive,
+    namespace: &str,
+    seq: u64,
+) -> Result<Record, ThreadError> {
+    let stored = archive.read(namespace, Some(seq)).await?;
+    let chain = stored.map(|stored| stored.chain).unwrap_or_default();
+    let mut records = records(archive, &chain)?;
+    let outline = records
+        .first()
+        .and_then(|first| first.header.outline.clone());
+    let mut keys = Vec::new();
+    for (id, log) in logs(&mut records) {
+        let mut entry = |kind, bytes| {
+            keys.push(OwnedKey {
+                id: id.clone(),
+                kind,
+                bytes,
+            });
+        };
+        match log.value {
+            Some(value) => entry(KeyKind::Value, value),
+            None if log.unset => entry(KeyKind::Unset, Vec::new()),
+            None => {}
+        }
+        for writes in log.writes {
+            entry(KeyKind::Delta, writes);
+        }
+    }
+    let Some(mut record) = records.pop() else {
+        return Err(ThreadError::UnknownCheckpoint {
+            thread: archive.thread.to_string(),
+            checkpoint: seq,
+        });
+    };
+    let header = &mut record.header;
+    header.cause = Cause::Fork;
+    header.outline = outline;
+    header.frontier.clear();
+    header.deferred.clear();
+    header.joins.clear();
+    header.gates.clear();
+    header.answers.clear();
+    header.notes.clear();
+    record.keys = keys;
+    Ok(record)
+}

@@ -1,0 +1,20 @@
+//! How a task looks up its result in the run's cache.
+//!
+//! Only the interface is here. [`FindCached`] is in the settings of a run that has a cache, so a program that caches nothing
+//! does not contain the code that encodes values.
+
+use crate::State;
+use crate::middleware::BoxFuture;
+use crate::node::{Effects, Scope};
+
+/// Finds the cache entry of a task of the named flow. `None` if the task cannot be cached.
+pub(crate) type FindCached<S> = fn(&str, &Scope, &S) -> Option<Box<dyn CachedResult<S>>>;
+
+/// The entry of one task in the run's cache.
+pub(crate) trait CachedResult<S: State>: Send + Sync {
+    /// Copies the cached result into `effects`. Returns whether there was one.
+    fn load<'a>(&'a self, scope: &'a Scope, effects: &'a mut Effects<S>) -> BoxFuture<'a, bool>;
+
+    /// Stores the result, if all of it can be stored.
+    fn save<'a>(&'a self, scope: &'a Scope, effects: &'a Effects<S>) -> BoxFuture<'a, ()>;
+}

@@ -1,0 +1,65 @@
+//! What all tasks of a run share.
+
+use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, OnceLock};
+
+use crate::durable::TaskServices;
+use crate::event::Listener;
+use crate::flow::ExecutionPlan;
+use crate::node::task_id;
+use crate::{CancelToken, ManagedValues, Namespace, TaskId};
+
+/// What all tasks of a run share.
+pub(crate) struct RunShared {
+    pub(crate) plan: Arc<ExecutionPlan>,
+    pub(crate) managed: Option<Arc<ManagedValues>>,
+    pub(crate) cancel: Option<CancelToken>,
+    pub(crate) listener: Option<Arc<dyn Listener>>,
+    pub(crate) namespace: Namespace,
+    pub(crate) limit: u64,
+    pub(crate) thread: OnceLock<Arc<str>>,
+    /// Only in a stored run.
+    pub(crate) services: Option<Arc<TaskServices>>,
+}
+
+impl fmt::Debug for RunShared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunShared")
+            .field("namespace", &self.namespace)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RunShared {
+    /// The thread's name. A run without one gets a name of its own when it is first asked for, so that the task ids of two
+    /// runs differ.
+    #[inline]
+    pub(crate) fn thread(&self) -> &Arc<str> {
+        self.thread.get_or_init(|| {
+            format!(
+                "run-{:016x}{:016x}",
+                RandomState::new().hash_one(0),
+                RandomState::new().hash_one(1)
+            )
+            .into()
+        })
+    }
+
+    /// The id of a task of this run.
+    #[inline]
+    pub(crate) fn task_id(&self, superstep: u64, node: u32, send: Option<u32>) -> TaskId {
+        let origin = self.services.as_ref().map_or_else(
+            || superstep.saturating_sub(1),
+            |services| services.origin(superstep),
+        );
+        task_id(
+            self.thread(),
+            self.namespace.as_str(),
+            origin,
+            self.plan.stored_name(node),
+            send,
+        )
+    }
+}

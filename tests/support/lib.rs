@@ -1,0 +1,120 @@
+//! What the tests of all packages of this workspace share. Depends on none of them.
+
+use std::fmt::Display;
+use std::fs::OpenOptions;
+use std::io::{Write, stderr};
+use std::path::PathBuf;
+
+/// Whether a continuous integration run has what a test needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// `.ci/run` installs it. With `PETALFLOW_TESTS=all`, its absence is an error.
+    Installed,
+    /// It depends on the machine.
+    Optional,
+}
+
+/// Reports that the current test is skipped, or a part of it. The caller then returns from the test.
+///
+/// `why` says what is missing and what to install or to set. The line goes to the standard error output, past the test
+/// harness, and is appended to the file that `PETALFLOW_SKIPS` names.
+///
+/// # Panics
+///
+/// If the test needs something [installed](Need::Installed) and `PETALFLOW_TESTS=all` is set.
+pub fn skip(need: Need, why: impl Display) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    assert!(
+        need == Need::Optional
+            || std::env::var_os("PETALFLOW_TESTS").is_none_or(|tests| tests != "all"),
+        "PETALFLOW_TESTS=all allows no skip of {test}: {why}"
+    );
+    let line = format!("skipped: {test}: {why}\n");
+    // `eprintln!` would be captured.
+    stderr().write_all(line.as_bytes()).ok();
+    if let Some(file) = std::env::var_os("PETALFLOW_SKIPS") {
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&file)
+            .and_then(|mut file| file.write_all(line.as_bytes()))
+            .unwrap_or_else(|error| panic!("PETALFLOW_SKIPS={}: {error}", file.display()));
+    }
+}
+
+/// A file of the test data of other projects, which is not part of the repository. Where it is absent, reports a
+/// [skip] and returns `None`.
+///
+/// The data is in the folder that `PETALFLOW_TEST_DATA` names, or in `shared/data` beside the repository.
+pub fn other_projects_data(path: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("PETALFLOW_TEST_DATA").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
+        PathBuf::from,
+    );
+    let file = folder.join(path);
+    if file.exists() {
+        return Some(file);
+    }
+    skip(
+        Need::Optional,
+        format_args!(
+            "no {path} in {}: set PETALFLOW_TEST_DATA to the folder that has it",
+            folder.display()
+        ),
+    );
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Calls [`skip`] in a process of its own. Returns its standard error output and whether it succeeded.
+    fn skips(need: Need, tests: Option<&str>) -> (String, bool) {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args([
+                "--ignored",
+                "--exact",
+                &format!("tests::child_{need:?}").to_lowercase(),
+            ])
+            .env_remove("PETALFLOW_TESTS")
+            .env_remove("PETALFLOW_SKIPS")
+            .envs(tests.map(|tests| ("PETALFLOW_TESTS", tests)));
+        let output = command.output().unwrap();
+        (
+            String::from_utf8(output.stderr).unwrap(),
+            output.status.success(),
+        )
+    }
+
+    #[test]
+    #[ignore = "run by the other tests"]
+    fn child_installed() {
+        skip(Need::Installed, "set FOO");
+    }
+
+    #[test]
+    #[ignore = "run by the other tests"]
+    fn child_optional() {
+        skip(Need::Optional, "set FOO");
+    }
+
+    #[test]
+    fn a_skip_is_reported_past_the_harness() {
+        for need in [Need::Installed, Need::Optional] {
+            let (errors, succeeded) = skips(need, None);
+            assert!(errors.contains("set FOO"), "{errors}");
+            assert!(succeeded);
+        }
+    }
+
+    #[test]
+    fn a_skip_of_what_is_installed_can_be_an_error() {
+        assert!(!skips(Need::Installed, Some("all")).1);
+        assert!(skips(Need::Optional, Some("all")).1);
+    }
+}
