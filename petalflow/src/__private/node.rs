@@ -7,9 +7,10 @@ use std::task::{Context, Poll};
 
 use petalflow_graph::{Rule, words};
 
+use crate::error::BoxError;
 use crate::middleware::{carried, carried_call};
-use crate::state::KeyMeta;
-use crate::{BoxError, Effects, Key, KeySet, Node, Output, State};
+use crate::node::{Effects, Key, Node, Output};
+use crate::state::{KeyMeta, KeySet, State};
 
 /// Any type, named so that generated code can choose what is underlined.
 pub trait Itself {

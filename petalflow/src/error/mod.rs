@@ -1,19 +1,15 @@
 //! What can go wrong: in a node ([`BoxError`]), and in a run ([`RunError`]).
 
-mod kind;
+mod failure;
 mod node;
 mod panic;
-mod run;
-mod show;
 mod stored;
 
 use std::error::Error;
 
-pub use kind::RunErrorKind;
+pub(crate) use failure::{Failure, Payload};
 pub use node::{FailureKind, FailureLog, NodeError};
 pub use panic::{Panicked, catch_panic};
-pub(crate) use run::Barrier;
-pub use run::RunError;
 
 /// Any error: what a node may fail with.
 ///

@@ -3,9 +3,11 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use super::{ExecutionPlan, Flow, Step};
+use super::{Flow, Step};
+use crate::error::BoxError;
 use crate::node::Requirements;
-use crate::{BoxError, Retry};
+use crate::plan::ExecutionPlan;
+use crate::policy::Retry;
 
 /// A flow one of whose nodes has other retries: what [`Launch::with_retry`](super::Launch::with_retry) makes.
 #[derive(Debug)]
@@ -24,7 +26,7 @@ impl<F> Clone for WithRetry<F> {
 }
 
 impl<F: Flow> WithRetry<F> {
-    pub(super) fn new(flow: Arc<F>, node: &str, retries: Vec<Retry>) -> Self {
+    pub(crate) fn new(flow: Arc<F>, node: &str, retries: Vec<Retry>) -> Self {
         let mut plan = flow.plan();
         if !retries.is_empty() {
             plan = Arc::new(plan.retrying(node, retries));

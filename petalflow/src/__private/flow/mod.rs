@@ -11,24 +11,30 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-use petalflow_graph::{Edge, Graph, MAX_KEYS, Source, Target, Via, When, kind};
+use petalflow_graph::{Edge, Graph, JoinIdx, MAX_KEYS, Source, Target, Via, When, kind};
 
-use crate::node::{ItemCodec, Policy, Routing};
+use crate::delivery::ItemCodec;
+use crate::node::Routing;
+use crate::policy::Policy;
 use crate::state::{KeyFlag, KeyMeta};
 
 pub use petalflow_graph::{
-    AnyRef, FrontiersRef, KeyFacts, NodeFacts, PairsRef, PathsRef, Tables, Verdict, dot, mermaid,
-    topology, verdicts,
+    AnyRef, FrontiersRef, KeyFacts, NodeFacts, NodeIdx, PairsRef, PathsRef, Tables, Verdict, dot,
+    mermaid, topology, verdicts,
 };
 
 pub use super::{IsState, KeyOf};
-pub use crate::flow::{ExecutionPlan, Flow, Gate, Guard, HasFlow, Launch, NodeSpec, Step, subflow};
+pub use crate::delivery::{ItemProbe, NoItemCodec};
+pub use crate::error::BoxError;
+pub use crate::flow::{Flow, HasFlow, Step};
+pub use crate::interrupt::Guard;
+pub use crate::launch::Launch;
 pub use crate::middleware::RunMiddleware;
-pub use crate::node::{
-    AcceptsItem, Effects, FnNode, Node, NodePolicy, Output, Requirements, Scope,
-};
-pub use crate::node::{ItemProbe, NoItemCodec};
-pub use crate::{BoxError, Key, KeySet, State};
+pub use crate::node::{AcceptsItem, Effects, FnNode, Key, Node, Output, Requirements, Scope};
+pub use crate::plan::{ExecutionPlan, Gate, NodeSpec};
+pub use crate::policy::NodePolicy;
+pub use crate::state::{KeySet, State};
+pub use crate::subflow::subflow;
 
 pub use builder::{Given, KeptBy, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
@@ -236,13 +242,13 @@ impl Drawing {
         let nodes = petalflow_graph::index(self.specs.len());
         let start = nodes + petalflow_graph::index(self.joins.len());
         let from = match from {
-            node if node < nodes => Source::Node(node),
-            join if join < start => Source::Join(join - nodes),
+            node if node < nodes => Source::Node(NodeIdx::new(node)),
+            join if join < start => Source::Join(JoinIdx::new(join - nodes)),
             _ => Source::Start,
         };
         let to = match to {
-            node if node < nodes => Target::Node(node),
-            join if join < start => Target::Join(join - nodes),
+            node if node < nodes => Target::Node(NodeIdx::new(node)),
+            join if join < start => Target::Join(JoinIdx::new(join - nodes)),
             _ => Target::End,
         };
         let via = match what {
