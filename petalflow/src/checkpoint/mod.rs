@@ -2,7 +2,7 @@
 //!
 //! The promise: *a node runs at least once; its recorded effect is applied exactly once.*
 //!
-//! A [`Store`] keeps bytes and knows nothing of flows. What the bytes mean is in `docs/checkpoint-format.md`.
+//! A [`Store`] keeps bytes and knows nothing of flows. What the bytes mean is in `docs/reference/checkpoint-format.md`.
 //
 // `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. A program that stores nothing then compiles
 // neither records nor the memory store.
