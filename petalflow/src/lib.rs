@@ -65,7 +65,6 @@
 //! * behind the feature `tool`: functions that models may call
 //! * in crates of their own: `petalflow-llm` (models), `petalflow-agent`, `petalflow-mcp`, `petalflow-envelope`,
 //!   `petalflow-tracing`
-//! * [`testing`]: helpers for your tests
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -106,6 +105,8 @@ pub mod state;
 mod subflow;
 mod superstep;
 mod task_services;
+#[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;
 pub mod thread;
 #[cfg(feature = "tool")]

@@ -65,7 +65,7 @@ pub enum ThreadError {
     },
     /// The program was changed in a way that does not fit what is stored: the thread stays as it is. A
     /// [`Migration`](crate::state::Migration) brings old threads along, and
-    /// [`assert_flow_lock!`](crate::testing::assert_flow_lock) is a test that notices such a change first.
+    /// `petalflow_testing::assert_flow_lock!` is a test that notices such a change first.
     Changed {
         /// The thread.
         thread: String,

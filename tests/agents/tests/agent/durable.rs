@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::testing::crashes;
 use petalflow::tool::{FuncTool, ToolSpec};
 use petalflow_agent::{Agent, ConversationInput};
 use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
+use petalflow_testing::crashes;
 use serde_json::{Value, json};
 
 use super::kit::{results, scripted, tool};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::testing::crashes;
 use petalflow::tool::FuncTool;
 use petalflow_agent::{Agent, ConversationInput, Mode, Pending};
 use petalflow_llm::{ChatMessage, Part, Reply, ScriptedModel};
+use petalflow_testing::crashes;
 use serde_json::{Value, json};
 
 use super::kit::{asked, call, events, failure, results, returns, scripted, shape, tool};
