@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use petalflow::agent::{CodeExecutor, CodeOutput, Mode};
-use petalflow::llm::{LlmError, LlmErrorKind, Part, Reply};
 use petalflow::middleware::BoxFuture;
 use petalflow::{BoxError, Context};
+use petalflow_agent::{CodeExecutor, CodeOutput, Mode};
+use petalflow_llm::{LlmError, LlmErrorKind, Part, Reply};
 use serde_json::json;
 
 use super::kit::{asked, call, events, failure, returns, scripted, shape};
@@ -208,6 +208,6 @@ async fn a009_code_that_has_run_is_not_run_again_when_the_model_fails() {
     let store = petalflow::checkpoint::InMemoryStore::new();
     let thread = agent.store(&store).thread("t");
     thread.run("go").await.unwrap_err();
-    let talk = thread.resume(()).await.unwrap().finished().unwrap();
+    let talk = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!((talk.answer(), loud.ran.load(SeqCst)), ("done".into(), 1));
 }

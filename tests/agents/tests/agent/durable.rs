@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use petalflow::agent::{Agent, ConversationInput};
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
 use petalflow::tool::{FuncTool, ToolSpec};
+use petalflow_agent::{Agent, ConversationInput};
+use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
 use petalflow_testing::crashes;
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ async fn a_finished_call_is_not_made_again_when_the_process_dies_during_another(
         .resume(())
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     assert_eq!(
         (fast.load(SeqCst), slow.load(SeqCst)),
@@ -80,11 +80,11 @@ async fn a_finished_call_is_not_made_again_when_the_process_dies_during_another(
 async fn a_model_that_failed_is_asked_again_without_calling_the_tools_again() {
     let store = InMemoryStore::new();
     let count = Arc::new(AtomicUsize::new(0));
-    let failed = petalflow::llm::LlmError::new(petalflow::llm::LlmErrorKind::Connection, "cut");
+    let failed = petalflow_llm::LlmError::new(petalflow_llm::LlmErrorKind::Connection, "cut");
     let (agent, _) = scripted([Reply::call("t", json!({})), failed.into(), "done".into()]);
     let thread = agent.tool(counting("t", &count)).store(&store).thread("t");
     thread.run("go").await.unwrap_err();
-    let talk = thread.resume(()).await.unwrap().finished().unwrap();
+    let talk = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!((count.load(SeqCst), talk.answer()), (1, "done".into()));
 }
 
@@ -130,7 +130,7 @@ async fn a_conversation_goes_on_in_another_process_with_all_that_was_said() {
         .run("first")
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     let talk = steady_agent()
         .store(&store)
@@ -138,7 +138,7 @@ async fn a_conversation_goes_on_in_another_process_with_all_that_was_said() {
         .run("second")
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     assert_eq!(talk.answer(), "answer 2");
     assert_eq!(talk.events.len(), 8);

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use petalflow::agent::{Agent, Mode};
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::{LlmRequest, Reply, ScriptedModel};
+use petalflow_agent::{Agent, Mode};
+use petalflow_llm::{LlmRequest, Reply, ScriptedModel};
 use serde_json::{Value, json};
 
 use super::kit::{events, failure, results, said, scripted, shape, tool, user};
@@ -186,8 +186,8 @@ async fn the_next_turn_goes_to_whoever_has_the_conversation_unless_there_is_no_w
             "Best wishes".into(),
         ]));
         let thread = tree(writer, &model).store(&store).thread(speaks);
-        thread.run("a letter").await.unwrap().finished().unwrap();
-        let talk = thread.run("and an end").await.unwrap().finished().unwrap();
+        thread.run("a letter").await.unwrap().into_finished().unwrap();
+        let talk = thread.run("and an end").await.unwrap().into_finished().unwrap();
         assert_eq!(talk.events.last().unwrap().author, speaks);
     }
 }

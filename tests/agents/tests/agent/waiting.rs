@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use petalflow::agent::{Agent, ConversationInput, Mode, Pending};
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::{ChatMessage, Part, Reply, ScriptedModel};
 use petalflow::tool::FuncTool;
+use petalflow_agent::{Agent, ConversationInput, Mode, Pending};
+use petalflow_llm::{ChatMessage, Part, Reply, ScriptedModel};
 use petalflow_testing::crashes;
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ async fn an_agent_that_is_asked_once_waits_for_a_confirmation_and_outlives_the_p
     let (agent, outer) = scripted([ask("1", "a")]);
     let root = agent.name("root").agent(cleaner(tool.clone()).0);
     let thread = root.store(&store).thread("t");
-    let talk = thread.run("clean up").await.unwrap().finished().unwrap();
+    let talk = thread.run("clean up").await.unwrap().into_finished().unwrap();
     assert_eq!(
         (ran.load(SeqCst), outer.requests().len()),
         (0, 1),
@@ -77,7 +77,7 @@ async fn an_agent_that_is_asked_once_waits_for_a_confirmation_and_outlives_the_p
     let root = agent.name("root").agent(cleaner);
     let thread = root.store(&store).thread("t");
     let yes = ConversationInput::default().confirm(pending[0].id(), true);
-    let talk = thread.run(yes).await.unwrap().finished().unwrap();
+    let talk = thread.run(yes).await.unwrap().into_finished().unwrap();
     assert_eq!(
         (ran.load(SeqCst), talk.answer()),
         (1, "It is clean.".into())
@@ -293,7 +293,7 @@ async fn a_turn_that_goes_on_with_one_that_waits_comes_to_the_same_wherever_it_c
     let confirm = {
         let talk = steady().run("clean up").await.unwrap();
         assert_eq!(talk.pending().len(), 1);
-        move |talk: &petalflow::agent::Conversation| {
+        move |talk: &petalflow_agent::Conversation| {
             ConversationInput::default().confirm(talk.pending()[0].id(), true)
         }
     };

@@ -3,12 +3,12 @@
 mod small_types;
 
 use petalflow::NodeError;
-use petalflow::envelope::{
+use petalflow::prelude::*;
+use petalflow_envelope::{
     Artifact, Changes, Envelope, EnvelopeErrors, EnvelopeMessages, EnvelopeVars, FuncNode,
     NodeFailure, Trace,
 };
-use petalflow::llm::{ChatMessage, Role};
-use petalflow::prelude::*;
+use petalflow_llm::{ChatMessage, Role};
 use serde_json::{Map, Value, json};
 
 fn clock_ms() -> u64 {
@@ -304,10 +304,10 @@ async fn an_envelope_survives_on_a_thread() {
         .run(input)
         .await
         .expect("it runs")
-        .finished()
+        .into_finished()
         .expect("it ends");
     let stored = thread
-        .state()
+        .snapshot()
         .await
         .expect("it reads")
         .expect("it is there");

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use petalflow::BoxError;
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::{ChatMessage, LlmResponse, Part, Reply, Role, ScriptedModel, ToolCall};
 use petalflow::memory::{InMemory, Memory};
-use petalflow::nodes::{ConfirmCall, Llm, Model, Said, Tools};
 use petalflow::prelude::*;
+use petalflow::tool::ToolCall;
 use petalflow::tool::{FuncTool, ToolSet};
+use petalflow_llm::nodes::{ConfirmCall, Llm, Model, Said, Tools};
+use petalflow_llm::{ChatMessage, LlmResponse, Part, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 
 use super::said;
@@ -199,7 +200,7 @@ async fn a_person_confirms_before_anything_is_called() {
             .answer::<ConfirmCall>(agreed)
             .await
             .expect("it goes on");
-        let chat = chat.finished().expect("it ends");
+        let chat = chat.into_finished().expect("it ends");
         let result: &Value = &chat.messages[2]
             .tool_results()
             .next()
@@ -261,7 +262,7 @@ async fn a_call_that_had_ended_is_not_made_again() {
         .resume(())
         .await
         .expect("it goes on")
-        .finished()
+        .into_finished()
         .expect("it ends");
     let results: Vec<_> = chat.messages[2]
         .tool_results()
