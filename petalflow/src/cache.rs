@@ -51,37 +51,33 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use tokio::time::Instant;
-
-/// What a cache's methods return: a future in a box, so that caches can stand behind a pointer.
-pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Keeps results of nodes. A cache never fails a run: what it cannot say it does not know.
 ///
 /// ```
-/// use petalflow::cache::{Cache, CacheFuture};
+/// use petalflow::async_trait;
+/// use petalflow::cache::Cache;
 /// use std::collections::HashMap;
 /// use std::sync::Mutex;
 /// use std::time::Duration;
 ///
-/// /// CanStore everything for ever.
+/// /// Stores every result and never removes one.
 /// #[derive(Default)]
 /// struct Archive(Mutex<HashMap<Vec<u8>, Vec<u8>>>);
 ///
+/// #[async_trait]
 /// impl Cache for Archive {
-///     fn get<'a>(&'a self, key: &'a [u8]) -> CacheFuture<'a, Option<Vec<u8>>> {
-///         let found = self.0.lock().unwrap().get(key).cloned();
-///         Box::pin(std::future::ready(found))
+///     async fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+///         self.0.lock().unwrap().get(key).cloned()
 ///     }
 ///
-///     fn put<'a>(&'a self, key: &'a [u8], value: Vec<u8>, _: Duration) -> CacheFuture<'a, ()> {
+///     async fn put(&self, key: &[u8], value: Vec<u8>, _: Duration) {
 ///         self.0.lock().unwrap().insert(key.into(), value);
-///         Box::pin(std::future::ready(()))
 ///     }
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -91,12 +87,13 @@ pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// # assert_eq!(archive.get(b"key").await, Some(vec![1]));
 /// # }
 /// ```
+#[async_trait]
 pub trait Cache: Send + Sync + 'static {
     /// The value that was put under this key, if it still stands. Keys may be long; they hold the values that were read.
-    fn get<'a>(&'a self, key: &'a [u8]) -> CacheFuture<'a, Option<Vec<u8>>>;
+    async fn get(&self, key: &[u8]) -> Option<Vec<u8>>;
 
     /// Puts a value under a key, for as long as it lasts; the cache may forget it before.
-    fn put<'a>(&'a self, key: &'a [u8], value: Vec<u8>, lasts: Duration) -> CacheFuture<'a, ()>;
+    async fn put(&self, key: &[u8], value: Vec<u8>, lasts: Duration);
 }
 
 /// Keeps results in memory. Clones share what they hold.
@@ -176,9 +173,10 @@ impl InMemoryCache {
     }
 }
 
+#[async_trait]
 impl Cache for InMemoryCache {
     #[inline]
-    fn get<'a>(&'a self, key: &'a [u8]) -> CacheFuture<'a, Option<Vec<u8>>> {
+    async fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         let now = Instant::now();
         let mut entries = self.lock();
         let stands = entries.get(key).map(|entry| entry.stands(now));
@@ -190,11 +188,11 @@ impl Cache for InMemoryCache {
             }
             None => None,
         };
-        Box::pin(std::future::ready(value))
+        value
     }
 
     #[inline]
-    fn put<'a>(&'a self, key: &'a [u8], value: Vec<u8>, lasts: Duration) -> CacheFuture<'a, ()> {
+    async fn put(&self, key: &[u8], value: Vec<u8>, lasts: Duration) {
         let now = Instant::now();
         let until = now.checked_add(lasts);
         let mut entries = self.lock();
@@ -212,7 +210,6 @@ impl Cache for InMemoryCache {
         if self.limit > 0 {
             entries.insert(key.to_vec(), Entry { value, until });
         }
-        Box::pin(std::future::ready(()))
     }
 }
 

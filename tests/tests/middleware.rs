@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use petalflow::async_trait;
 use petalflow::middleware::{BoxFuture, RunMiddleware, RunNext, for_nodes, from_fn, recover};
 use petalflow::prelude::*;
 use petalflow::{
@@ -15,18 +16,13 @@ appending!(a b);
 /// Says when it is passed, inward and outward.
 struct Say(&'static str, Trace);
 
+#[async_trait]
 impl<S: State> Middleware<S> for Say {
-    fn around<'a>(
-        &'a self,
-        call: NodeCall<'a, S>,
-        next: Next<'a, S>,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
-        Box::pin(async move {
-            self.1.say(format!("{}-before", self.0));
-            let result = next.run(call).await;
-            self.1.say(format!("{}-after", self.0));
-            result
-        })
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
+        self.1.say(format!("{}-before", self.0));
+        let result = next.run(call).await;
+        self.1.say(format!("{}-after", self.0));
+        result
     }
 }
 
@@ -187,45 +183,43 @@ async fn a_panic_in_middleware_fails_the_node() {
 /// Says what goes in and what comes out.
 struct Around(&'static str, Trace);
 
+#[async_trait]
 impl RunMiddleware<Log> for Around {
-    fn around<'a>(
-        &'a self,
+    async fn around(
+        &self,
         input: Option<LogInput>,
-        next: RunNext<'a, Log>,
-    ) -> BoxFuture<'a, Result<Log, RunError>> {
-        Box::pin(async move {
-            let xs = input.as_ref().map(|input| &input.xs);
-            self.1.say(format!("{} {:?}", self.0, xs.unwrap()));
-            let result = next.run(input).await;
-            self.1.say(match &result {
-                Ok(log) => format!("{} {:?}", self.0, log.xs),
-                Err(error) => format!("{} {error}", self.0),
-            });
-            result
-        })
+        next: RunNext<'_, Log>,
+    ) -> Result<Log, RunError> {
+        let xs = input.as_ref().map(|input| &input.xs);
+        self.1.say(format!("{} {:?}", self.0, xs.unwrap()));
+        let result = next.run(input).await;
+        self.1.say(match &result {
+            Ok(log) => format!("{} {:?}", self.0, log.xs),
+            Err(error) => format!("{} {error}", self.0),
+        });
+        result
     }
 }
 
 /// Changes the input, or keeps the run from happening.
 struct Gatekeeper;
 
+#[async_trait]
 impl RunMiddleware<Log> for Gatekeeper {
-    fn around<'a>(
-        &'a self,
+    async fn around(
+        &self,
         mut input: Option<LogInput>,
-        next: RunNext<'a, Log>,
-    ) -> BoxFuture<'a, Result<Log, RunError>> {
-        Box::pin(async move {
-            if let Some(input) = &mut input {
-                if input.xs == ["blocked"] {
-                    return Ok(Log {
-                        xs: list(["no entry"]),
-                    });
-                }
-                input.xs.push("seen".into());
+        next: RunNext<'_, Log>,
+    ) -> Result<Log, RunError> {
+        if let Some(input) = &mut input {
+            if input.xs == ["blocked"] {
+                return Ok(Log {
+                    xs: list(["no entry"]),
+                });
             }
-            next.run(input).await
-        })
+            input.xs.push("seen".into());
+        }
+        next.run(input).await
     }
 }
 

@@ -74,9 +74,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[(
 )];
 
 /// A use of a higher module that is still there: package, module, higher module. None may be added.
-pub(crate) const KNOWN_UPWARD_USES: &[(&str, &str, &str)] = &[
-    ("petalflow", "exec", "durable"),
-];
+pub(crate) const KNOWN_UPWARD_USES: &[(&str, &str, &str)] = &[("petalflow", "exec", "durable")];
 
 /// Circles that are still there: package, module (`""`: the modules of the package themselves), how many files or modules
 /// they have. None may be added.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{AgentEvent, AgentFlow, Definition};
 use petalflow::Launch;
+use petalflow::async_trait;
 use petalflow::tool::Tool;
 use petalflow_llm::LlmClient;
 
@@ -38,15 +39,16 @@ mod spans {
     /// A span around a turn.
     struct Around(Arc<Definition>);
 
+    #[async_trait]
     impl RunMiddleware<Conversation> for Around {
-        fn around<'a>(
-            &'a self,
+        async fn around(
+            &self,
             input: Option<ConversationInput>,
-            next: RunNext<'a, Conversation>,
-        ) -> BoxFuture<'a, Result<Conversation, RunError>> {
+            next: RunNext<'_, Conversation>,
+        ) -> Result<Conversation, RunError> {
             let described = Some(&*self.0.description).filter(|text| !text.is_empty());
             let span = agent_span(&self.0.name, described, next.thread());
-            Box::pin(next.run(input).instrument(span))
+            next.run(input).instrument(span).await
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use backon::BackoffBuilder as _;
+use petalflow::async_trait;
 use rmcp::service::ServiceError;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -378,8 +379,9 @@ fn offer(tool: rmcp::model::Tool, options: &Options) -> Offer {
     }
 }
 
+#[async_trait]
 impl ToolSource for McpServer {
-    fn tools(&self) -> BoxFuture<'_, Result<ToolSet, BoxError>> {
-        Box::pin(async { Ok(McpServer::tools(self).await?) })
+    async fn tools(&self) -> Result<ToolSet, BoxError> {
+        Ok(McpServer::tools(self).await?)
     }
 }

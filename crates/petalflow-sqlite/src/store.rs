@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
-    ThreadInfo, ThreadQuery,
+    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
+    ThreadQuery,
 };
 use rusqlite::Connection;
 
@@ -229,93 +230,90 @@ impl Owned {
     }
 }
 
+#[async_trait]
 impl Store for SqliteStore {
-    fn append<'a>(
-        &'a self,
-        address: Address<'a>,
-        checkpoint: &'a StoredCheckpoint,
+    async fn append(
+        &self,
+        address: Address<'_>,
+        checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
-    ) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            self.change(
-                Some(address.thread),
-                checkpoint.bytes.len(),
-                |connection| change::append(connection, address, checkpoint, after, &settled),
-                || {
-                    let (owned, checkpoint) = (Owned::from(address), checkpoint.clone());
-                    let settled = settled.clone();
-                    move |connection: &Connection| {
-                        change::append(connection, owned.address(), &checkpoint, after, &settled)
-                    }
-                },
-            )
-            .await
-        })
+    ) -> Result<(), StoreError> {
+        self.change(
+            Some(address.thread),
+            checkpoint.bytes.len(),
+            |connection| change::append(connection, address, checkpoint, after, &settled),
+            || {
+                let (owned, checkpoint) = (Owned::from(address), checkpoint.clone());
+                let settled = settled.clone();
+                move |connection: &Connection| {
+                    change::append(connection, owned.address(), &checkpoint, after, &settled)
+                }
+            },
+        )
+        .await
     }
 
-    fn write<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn write(
+        &self,
+        address: Address<'_>,
         seq: u64,
-        writes: &'a [StoredWrite],
-    ) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            self.change(
-                Some(address.thread),
-                writes.iter().map(|write| write.bytes.len()).sum(),
-                |connection| change::write(connection, address, seq, writes),
-                || {
-                    let (owned, writes) = (Owned::from(address), writes.to_vec());
-                    move |connection: &Connection| {
-                        change::write(connection, owned.address(), seq, &writes)
-                    }
-                },
-            )
-            .await
-        })
+        writes: &[StoredWrite],
+    ) -> Result<(), StoreError> {
+        self.change(
+            Some(address.thread),
+            writes.iter().map(|write| write.bytes.len()).sum(),
+            |connection| change::write(connection, address, seq, writes),
+            || {
+                let (owned, writes) = (Owned::from(address), writes.to_vec());
+                move |connection: &Connection| {
+                    change::write(connection, owned.address(), seq, &writes)
+                }
+            },
+        )
+        .await
     }
 
-    fn read<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn read(
+        &self,
+        address: Address<'_>,
         seq: Option<u64>,
-    ) -> StoreFuture<'a, Option<Stored>> {
+    ) -> Result<Option<Stored>, StoreError> {
         let owned = Owned::from(address);
         let work = move |connection: &Connection| query::read(connection, owned.address(), seq);
-        Box::pin(self.look(Some(address.thread), work))
+        self.look(Some(address.thread), work).await
     }
 
-    fn writes<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn writes(
+        &self,
+        address: Address<'_>,
         seqs: Range<u64>,
-    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>> {
+    ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
         let owned = Owned::from(address);
         let work = move |connection: &Connection| query::writes(connection, owned.address(), &seqs);
-        Box::pin(self.look(Some(address.thread), work))
+        self.look(Some(address.thread), work).await
     }
 
-    fn history<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn history(
+        &self,
+        address: Address<'_>,
         before: Option<u64>,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
+    ) -> Result<Vec<StoredCheckpoint>, StoreError> {
         let owned = Owned::from(address);
         let work = move |connection: &Connection| {
             query::history(connection, owned.address(), before, limit)
         };
-        Box::pin(self.look(Some(address.thread), work))
+        self.look(Some(address.thread), work).await
     }
 
-    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
+    async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
         let owned = thread.to_string();
         let work = move |connection: &Connection| query::namespaces(connection, &owned);
-        Box::pin(self.look(Some(thread), work))
+        self.look(Some(thread), work).await
     }
 
-    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
+    async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         let prefix = query.prefix.to_string();
         let after = query.after.map(ToString::to_string);
         let work = move |connection: &Connection| {
@@ -326,56 +324,50 @@ impl Store for SqliteStore {
             };
             query::threads(connection, query)
         };
-        Box::pin(self.look(None, work))
+        self.look(None, work).await
     }
 
-    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            self.change(
-                Some(address.thread),
-                usize::MAX,
-                |connection| change::prune(connection, address, seq),
-                || {
-                    let owned = Owned::from(address);
-                    move |connection: &Connection| change::prune(connection, owned.address(), seq)
-                },
-            )
-            .await
-        })
+    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
+        self.change(
+            Some(address.thread),
+            usize::MAX,
+            |connection| change::prune(connection, address, seq),
+            || {
+                let owned = Owned::from(address);
+                move |connection: &Connection| change::prune(connection, owned.address(), seq)
+            },
+        )
+        .await
     }
 
-    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            self.change(
-                Some(thread),
-                usize::MAX,
-                |connection| change::delete(connection, thread),
-                || {
-                    let thread = thread.to_string();
-                    move |connection: &Connection| change::delete(connection, &thread)
-                },
-            )
-            .await
-        })
+    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
+        self.change(
+            Some(thread),
+            usize::MAX,
+            |connection| change::delete(connection, thread),
+            || {
+                let thread = thread.to_string();
+                move |connection: &Connection| change::delete(connection, &thread)
+            },
+        )
+        .await
     }
 
-    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
-        Box::pin(async move {
-            let presence = self.0.writer.presence();
-            let later = presence.clone();
-            self.change(
-                Some(thread),
-                0,
-                |connection| claims::claim(connection, thread, owner, presence.as_deref()),
-                || {
-                    let (thread, owner) = (thread.to_string(), owner.to_string());
-                    move |connection: &Connection| {
-                        claims::claim(connection, &thread, &owner, later.as_deref())
-                    }
-                },
-            )
-            .await
-        })
+    async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
+        let presence = self.0.writer.presence();
+        let later = presence.clone();
+        self.change(
+            Some(thread),
+            0,
+            |connection| claims::claim(connection, thread, owner, presence.as_deref()),
+            || {
+                let (thread, owner) = (thread.to_string(), owner.to_string());
+                move |connection: &Connection| {
+                    claims::claim(connection, &thread, &owner, later.as_deref())
+                }
+            },
+        )
+        .await
     }
 
     fn release(&self, thread: &str, owner: &str) {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use petalflow::async_trait;
 use serde_json::Value;
 use tracing::Instrument as _;
 
@@ -91,23 +92,18 @@ impl<T> fmt::Debug for Traced<T> {
     }
 }
 
+#[async_trait]
 impl<T: Tool> Tool for Traced<T> {
     fn spec(&self) -> &Arc<ToolSpec> {
         self.inner.spec()
     }
 
-    fn call<'a>(
-        &'a self,
-        arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        Box::pin(async move {
-            let span = ToolSpan::start(self.spec(), &cx.call_id, &arguments, self.content);
-            let call = self.inner.call(arguments, cx);
-            let result = call.instrument(span.span().clone()).await;
-            span.end(result.as_ref());
-            result
-        })
+    async fn call(&self, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError> {
+        let span = ToolSpan::start(self.spec(), &cx.call_id, &arguments, self.content);
+        let call = self.inner.call(arguments, cx);
+        let result = call.instrument(span.span().clone()).await;
+        span.end(result.as_ref());
+        result
     }
 
     fn confirm(&self, arguments: &Value) -> Option<String> {

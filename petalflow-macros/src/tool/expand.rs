@@ -181,11 +181,17 @@ impl Cx<'_> {
                         __ARGUMENTS.spec(#text, #description, #long_running, #deferred)
                     })
                 }
-                fn call<'__a>(
+                // What `#[async_trait]` makes of the trait's method.
+                fn call<'__a, '__b, '__c>(
                     &'__a self,
                     #arguments: #runtime::__private::tool::Value,
-                    #cx: &'__a #runtime::tool::ToolContext,
-                ) -> #runtime::middleware::BoxFuture<'__a, ::core::result::Result<#runtime::__private::tool::Value, #runtime::tool::ToolError>> {
+                    #cx: &'__b #runtime::tool::ToolContext,
+                ) -> #runtime::middleware::BoxFuture<'__c, ::core::result::Result<#runtime::__private::tool::Value, #runtime::tool::ToolError>>
+                where
+                    '__a: '__c,
+                    '__b: '__c,
+                    Self: '__c,
+                {
                     #policy
                     #boxed
                 }
@@ -204,11 +210,16 @@ impl Cx<'_> {
                 fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
                     ::core::unreachable!()
                 }
-                fn call<'__a>(
+                fn call<'__a, '__b, '__c>(
                     &'__a self,
                     _: #runtime::__private::tool::Value,
-                    _: &'__a #runtime::tool::ToolContext,
-                ) -> #runtime::middleware::BoxFuture<'__a, ::core::result::Result<#runtime::__private::tool::Value, #runtime::tool::ToolError>> {
+                    _: &'__b #runtime::tool::ToolContext,
+                ) -> #runtime::middleware::BoxFuture<'__c, ::core::result::Result<#runtime::__private::tool::Value, #runtime::tool::ToolError>>
+                where
+                    '__a: '__c,
+                    '__b: '__c,
+                    Self: '__c,
+                {
                     ::std::boxed::Box::pin(::core::future::pending())
                 }
             }

@@ -46,6 +46,6 @@ pub use settings::{Durability, OnBusy};
 #[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
 pub use sqlite::{SqliteOptions, SqliteStore, Synchronous};
 pub use store::{
-    Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
-    ThreadInfo, ThreadQuery,
+    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
+    ThreadQuery,
 };

@@ -1,14 +1,10 @@
 //! The trait behind which checkpoints are kept.
 
-use std::future::Future;
 use std::ops::Range;
-use std::pin::Pin;
 
 use crate::error::BoxError;
 use crate::ids::TaskId;
-
-/// What a store's methods return: a future in a box, so that stores can stand behind a pointer.
-pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+use async_trait::async_trait;
 
 /// Where checkpoints of one flow stand: a thread, and the namespace of the flow within it (empty for the thread's own
 /// flow, `review/dig[3]` for a sub-flow).
@@ -213,6 +209,7 @@ pub struct ThreadQuery<'a> {
 /// * **Numbers** that are stored stay below 2^63. Those that only bound a search may be any: a range may be empty, or end
 ///   at [`u64::MAX`].
 /// * Failures are errors; a store neither panics nor retries for ever.
+#[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Appends a checkpoint, and forgets the writes whose checkpoint number is in `settled`: both or neither.
     ///
@@ -221,60 +218,60 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     ///
     /// [`Conflict`](StoreError::Conflict) if the newest number in the store is another: someone else has written.
-    fn append<'a>(
-        &'a self,
-        address: Address<'a>,
-        checkpoint: &'a StoredCheckpoint,
+    async fn append(
+        &self,
+        address: Address<'_>,
+        checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
-    ) -> StoreFuture<'a, ()>;
+    ) -> Result<(), StoreError>;
 
     /// Adds writes beside the checkpoint `seq` (which need not exist yet), all or none. One of the same task and name takes
     /// the place of the one before, also within a call.
-    fn write<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn write(
+        &self,
+        address: Address<'_>,
         seq: u64,
-        writes: &'a [StoredWrite],
-    ) -> StoreFuture<'a, ()>;
+        writes: &[StoredWrite],
+    ) -> Result<(), StoreError>;
 
     /// The checkpoint of this number, or the newest, with all that is needed to read it, all as of one moment.
-    fn read<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn read(
+        &self,
+        address: Address<'_>,
         seq: Option<u64>,
-    ) -> StoreFuture<'a, Option<Stored>>;
+    ) -> Result<Option<Stored>, StoreError>;
 
     /// All writes beside checkpoints whose number is in `seqs`, with the number, in the order of number, task and name.
-    fn writes<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn writes(
+        &self,
+        address: Address<'_>,
         seqs: Range<u64>,
-    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>>;
+    ) -> Result<Vec<(u64, StoredWrite)>, StoreError>;
 
     /// The checkpoints at an address, newest first, with a number below `before`.
-    fn history<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn history(
+        &self,
+        address: Address<'_>,
         before: Option<u64>,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<StoredCheckpoint>>;
+    ) -> Result<Vec<StoredCheckpoint>, StoreError>;
 
     /// The namespaces of a thread that hold a checkpoint or a write, in the order of their bytes; none for an unknown one.
-    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>>;
+    async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError>;
 
     /// The threads that have a checkpoint, in the order of their ids' bytes.
-    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>>;
+    async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError>;
 
     /// Forgets all checkpoints at an address whose number is below `seq`, and the writes beside them.
-    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()>;
+    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError>;
 
     /// Forgets a thread with all its namespaces and writes, and no other; nothing for an unknown one. A claim on it stays.
-    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()>;
+    async fn delete(&self, thread: &str) -> Result<(), StoreError>;
 
     /// Claims a thread for an owner, so that two runs never work on it at once, in whatever processes they are. Claiming
     /// again what one has already renews it. The thread need not exist.
-    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim>;
+    async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError>;
 
     /// Gives a claim back; nothing if the owner does not have it. Must not block: what has to wait is done in the
     /// background, before any claim through this store that comes later.

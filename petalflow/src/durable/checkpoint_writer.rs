@@ -10,13 +10,14 @@ use super::fingerprint::Fingerprint;
 use super::stored_task::save_finished;
 use super::task_entries::TaskEntries;
 use crate::checkpoint::{
-    Archive, Cause, DecisionRecord, Durability, Header, Outline, StoreError, StoreFuture,
-    StoredCheckpoint, StoredWrite,
+    Archive, Cause, DecisionRecord, Durability, Header, Outline, StoreError, StoredCheckpoint,
+    StoredWrite,
 };
 use crate::clock::now_ms;
 use crate::codec::encode;
 use crate::error::NodeError;
 use crate::exec::TaskEnd;
+use crate::future::BoxFuture;
 use crate::ids::TaskId;
 use crate::node::Effects;
 use crate::outcome::ThreadError;
@@ -270,7 +271,7 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// Appends the checkpoint that was made, or begins to, as the durability says.
-    pub(crate) fn append(&mut self) -> StoreFuture<'_, ()> {
+    pub(crate) fn append(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         let after = self.newest;
         let settled = self.unsettled..self.header.origin;
         if self.durability == Durability::Async {

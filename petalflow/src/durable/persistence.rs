@@ -106,10 +106,7 @@ impl<F: Flow> Persistence<F> for &mut ThreadPersistence<F::State> {
             .expect("the state is in the frame during a fork");
         loop {
             self.writer
-                .write_finished(
-                    &scope.shared.plan,
-                    ended.iter().map(|job| job.finished()),
-                )
+                .write_finished(&scope.shared.plan, ended.iter().map(|job| job.finished()))
                 .map_err(Abort::of_thread)?;
             let ended = std::pin::pin!(slab.next());
             let heard = hear(watch, scope.shared.services.as_deref(), ended).await;

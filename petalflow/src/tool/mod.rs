@@ -107,16 +107,15 @@ pub use spec::ToolSpec;
 use std::fmt;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use serde_json::Value;
-
-use crate::future::BoxFuture;
 
 /// A function that a model may call.
 ///
 /// [`#[tool]`](macro@crate::tool) and [`FuncTool`] implement it; so may any type:
 ///
 /// ```
-/// use petalflow::middleware::BoxFuture;
+/// use petalflow::async_trait;
 /// use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 /// use serde_json::{Value, json};
 /// use std::sync::Arc;
@@ -124,16 +123,15 @@ use crate::future::BoxFuture;
 /// /// Repeats what it is told, so many times.
 /// struct Echo(usize, Arc<ToolSpec>);
 ///
+/// #[async_trait]
 /// impl Tool for Echo {
 ///     fn spec(&self) -> &Arc<ToolSpec> {
 ///         &self.1
 ///     }
 ///
-///     fn call<'a>(&'a self, arguments: Value, _: &'a ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> {
-///         Box::pin(async move {
-///             let text = arguments["text"].as_str().ok_or_else(|| ToolError::Arguments("`text` is missing".into()))?;
-///             Ok(json!(text.repeat(self.0)))
-///         })
+///     async fn call(&self, arguments: Value, _: &ToolContext) -> Result<Value, ToolError> {
+///         let text = arguments["text"].as_str().ok_or_else(|| ToolError::Arguments("`text` is missing".into()))?;
+///         Ok(json!(text.repeat(self.0)))
 ///     }
 /// }
 ///
@@ -150,6 +148,7 @@ use crate::future::BoxFuture;
     label = "not a tool",
     note = "annotate the function with `#[tool]`, or make a closure one with `FuncTool::new`"
 )]
+#[async_trait]
 pub trait Tool: Send + Sync + 'static {
     /// What a model is told about it.
     fn spec(&self) -> &Arc<ToolSpec>;
@@ -163,11 +162,7 @@ pub trait Tool: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// Dropping the future stops the tool where it stands; one that is `blocking` runs on, and its result is dropped.
-    fn call<'a>(
-        &'a self,
-        arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>>;
+    async fn call(&self, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError>;
 
     /// Whether a person must confirm this call, and what they are told.
     fn confirm(&self, arguments: &Value) -> Option<String> {
@@ -184,17 +179,14 @@ pub trait Tool: Send + Sync + 'static {
     }
 }
 
+#[async_trait]
 impl<T: Tool + ?Sized> Tool for Arc<T> {
     fn spec(&self) -> &Arc<ToolSpec> {
         (**self).spec()
     }
 
-    fn call<'a>(
-        &'a self,
-        arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        (**self).call(arguments, cx)
+    async fn call(&self, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError> {
+        (**self).call(arguments, cx).await
     }
 
     fn confirm(&self, arguments: &Value) -> Option<String> {
@@ -205,7 +197,7 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
 /// Code around the calls of a tool: it may call the tool not at all, once, or several times.
 ///
 /// ```
-/// use petalflow::middleware::BoxFuture;
+/// use petalflow::async_trait;
 /// use petalflow::tool::layer::ToolLayer;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext, ToolError};
 /// use serde_json::{Value, json};
@@ -213,17 +205,11 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
 /// /// Answers in capitals.
 /// struct Loud;
 ///
+/// #[async_trait]
 /// impl ToolLayer for Loud {
-///     fn call<'a>(
-///         &'a self,
-///         tool: &'a dyn Tool,
-///         arguments: Value,
-///         cx: &'a ToolContext,
-///     ) -> BoxFuture<'a, Result<Value, ToolError>> {
-///         Box::pin(async move {
-///             let result = tool.call(arguments, cx).await?;
-///             Ok(json!(result.as_str().unwrap_or_default().to_uppercase()))
-///         })
+///     async fn call(&self, tool: &dyn Tool, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError> {
+///         let result = tool.call(arguments, cx).await?;
+///         Ok(json!(result.as_str().unwrap_or_default().to_uppercase()))
 ///     }
 /// }
 ///
@@ -233,18 +219,19 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
 /// assert_eq!(ping.call(json!({}), &ToolContext::new("1")).await.unwrap(), "PONG");
 /// # }
 /// ```
+#[async_trait]
 pub trait ToolLayer: Send + Sync + 'static {
     /// Runs around one call.
     ///
     /// # Errors
     ///
     /// Those of the tool, and its own.
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>>;
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError>;
 }
 
 /// A tool with a layer around it: what [`Tool::layer`] returns. Its name, its schema and its confirmations are the tool's.
@@ -279,17 +266,14 @@ impl Layered {
     }
 }
 
+#[async_trait]
 impl Tool for Layered {
     fn spec(&self) -> &Arc<ToolSpec> {
         self.tool.spec()
     }
 
-    fn call<'a>(
-        &'a self,
-        arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        self.layer.call(&*self.tool, arguments, cx)
+    async fn call(&self, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError> {
+        self.layer.call(&*self.tool, arguments, cx).await
     }
 
     fn confirm(&self, arguments: &Value) -> Option<String> {

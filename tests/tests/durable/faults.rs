@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
+use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, InMemoryStore, Store, StoreError, StoreFuture, Stored, StoredCheckpoint,
-    StoredWrite, ThreadInfo, ThreadQuery,
+    Address, Claim, InMemoryStore, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    ThreadInfo, ThreadQuery,
 };
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery, ThreadError};
@@ -61,25 +62,26 @@ impl Faulty {
     }
 }
 
+#[async_trait]
 impl Store for Faulty {
-    fn append<'a>(
-        &'a self,
-        address: Address<'a>,
-        checkpoint: &'a StoredCheckpoint,
+    async fn append(
+        &self,
+        address: Address<'_>,
+        checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
-    ) -> StoreFuture<'a, ()> {
+    ) -> Result<(), StoreError> {
         let store = self.store.clone();
         let call = Box::pin(async move { store.append(address, checkpoint, after, settled).await });
         self.or(APPEND, call)
     }
 
-    fn write<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn write(
+        &self,
+        address: Address<'_>,
         seq: u64,
-        writes: &'a [StoredWrite],
-    ) -> StoreFuture<'a, ()> {
+        writes: &[StoredWrite],
+    ) -> Result<(), StoreError> {
         let store = self.store.clone();
         self.or(
             WRITE,
@@ -87,48 +89,49 @@ impl Store for Faulty {
         )
     }
 
-    fn read<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn read(
+        &self,
+        address: Address<'_>,
         seq: Option<u64>,
-    ) -> StoreFuture<'a, Option<Stored>> {
-        self.or(READ, self.store.read(address, seq))
+    ) -> Result<Option<Stored>, StoreError> {
+        self.or(READ, self.store.read(address, seq)).await
     }
 
-    fn writes<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn writes(
+        &self,
+        address: Address<'_>,
         seqs: Range<u64>,
-    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>> {
-        self.or(READ, self.store.writes(address, seqs))
+    ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
+        self.or(READ, self.store.writes(address, seqs)).await
     }
 
-    fn history<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn history(
+        &self,
+        address: Address<'_>,
         before: Option<u64>,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
+    ) -> Result<Vec<StoredCheckpoint>, StoreError> {
         self.or(HISTORY, self.store.history(address, before, limit))
+            .await
     }
 
-    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
-        self.store.namespaces(thread)
+    async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
+        self.store.namespaces(thread).await
     }
 
-    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
-        self.store.threads(query)
+    async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
+        self.store.threads(query).await
     }
 
-    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
-        self.store.prune(address, seq)
+    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
+        self.store.prune(address, seq).await
     }
 
-    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
-        self.store.delete(thread)
+    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
+        self.store.delete(thread).await
     }
 
-    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
+    async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
         let store = self.store.clone();
         self.or(
             CLAIM,

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use petalflow::async_trait;
 use petalflow::checkpoint::{Address, Cause, Claim, EncodedKey, Store, encode_keys};
 use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall};
 use petalflow::thread::CheckpointInfo;
@@ -114,12 +115,9 @@ impl Ids {
     }
 }
 
+#[async_trait]
 impl<S: State> Middleware<S> for Ids {
-    fn around<'a>(
-        &'a self,
-        call: NodeCall<'a, S>,
-        next: Next<'a, S>,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
         let cx = call.context();
         let id = cx.task_id();
         let mut seen = self.lock();

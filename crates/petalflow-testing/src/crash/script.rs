@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use petalflow::async_trait;
 use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall};
 use petalflow::{BoxError, State};
 
@@ -96,12 +97,9 @@ impl Script {
     }
 }
 
+#[async_trait]
 impl<S: State> Middleware<S> for Script {
-    fn around<'a>(
-        &'a self,
-        call: NodeCall<'a, S>,
-        next: Next<'a, S>,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
         let count = self.count(call.node());
         let act = self
             .acts
@@ -109,10 +107,10 @@ impl<S: State> Middleware<S> for Script {
             .find(|(node, nth, _)| node == call.node() && *nth == count);
         let said = format!("call {count} of node `{}` fails by the script", call.node());
         match act.map(|(_, _, act)| *act) {
-            None => next.run(call),
-            Some(Act::Fail) => Box::pin(async move { Err(said.into()) }),
-            Some(Act::Panic) => Box::pin(async move { panic!("{said}") }),
-            Some(Act::Hang) => Box::pin(std::future::pending()),
+            None => next.run(call).await,
+            Some(Act::Fail) => Err(said.into()),
+            Some(Act::Panic) => panic!("{said}"),
+            Some(Act::Hang) => std::future::pending().await,
         }
     }
 }

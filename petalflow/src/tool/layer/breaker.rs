@@ -3,10 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::future::BoxFuture;
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 /// Leaves a tool alone that keeps failing: a circuit breaker.
@@ -84,25 +84,24 @@ impl CircuitBreaker {
     }
 }
 
+#[async_trait]
 impl ToolLayer for CircuitBreaker {
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        Box::pin(async move {
-            self.admit(Instant::now()).map_err(|(failed, left)| {
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
+        self.admit(Instant::now()).map_err(|(failed, left)| {
                 let name = &tool.spec().name;
                 let message = format!(
                     "tool `{name}` has failed {failed} times in a row and is left alone for {left:?}; do without it"
                 );
                 ToolError::Failed(message.into())
             })?;
-            let result = tool.call(arguments, cx).await;
-            let works = matches!(result, Ok(_) | Err(ToolError::Arguments(_)));
-            self.record(works, Instant::now());
-            result
-        })
+        let result = tool.call(arguments, cx).await;
+        let works = matches!(result, Ok(_) | Err(ToolError::Arguments(_)));
+        self.record(works, Instant::now());
+        result
     }
 }

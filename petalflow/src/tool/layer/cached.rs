@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::cache::{Cache, InMemoryCache};
-use crate::future::BoxFuture;
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 /// Keeps results for calls with the same arguments, in a [`Cache`].
@@ -53,27 +53,26 @@ impl<C: Cache> Cached<C> {
     }
 }
 
+#[async_trait]
 impl<C: Cache> ToolLayer for Cached<C> {
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        Box::pin(async move {
-            let key = format!("tool\0{}\0{arguments}", tool.spec().name).into_bytes();
-            let known = self.cache.get(&key).await;
-            if let Some(result) = known.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
-                return Ok(result);
-            }
-            let before = cx.actions().clone();
-            let result = tool.call(arguments, cx).await?;
-            let wants_nothing = *cx.actions() == before;
-            if wants_nothing {
-                let bytes = result.to_string().into_bytes();
-                self.cache.put(&key, bytes, self.lasts).await;
-            }
-            Ok(result)
-        })
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
+        let key = format!("tool\0{}\0{arguments}", tool.spec().name).into_bytes();
+        let known = self.cache.get(&key).await;
+        if let Some(result) = known.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
+            return Ok(result);
+        }
+        let before = cx.actions().clone();
+        let result = tool.call(arguments, cx).await?;
+        let wants_nothing = *cx.actions() == before;
+        if wants_nothing {
+            let bytes = result.to_string().into_bytes();
+            self.cache.put(&key, bytes, self.lasts).await;
+        }
+        Ok(result)
     }
 }

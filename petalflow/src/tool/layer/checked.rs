@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::future::BoxFuture;
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 type Check = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
@@ -43,21 +43,20 @@ impl Checked {
     }
 }
 
+#[async_trait]
 impl ToolLayer for Checked {
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        Box::pin(async move {
-            (self.0)(&arguments).map_err(|problem| {
-                let name = &tool.spec().name;
-                ToolError::Arguments(format!(
-                    "the arguments of tool `{name}` do not fit: {problem}"
-                ))
-            })?;
-            tool.call(arguments, cx).await
-        })
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
+        (self.0)(&arguments).map_err(|problem| {
+            let name = &tool.spec().name;
+            ToolError::Arguments(format!(
+                "the arguments of tool `{name}` do not fit: {problem}"
+            ))
+        })?;
+        tool.call(arguments, cx).await
     }
 }

@@ -1,8 +1,8 @@
 //! Tries again.
 
+use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::future::BoxFuture;
 use crate::policy::Retry;
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 
@@ -37,21 +37,18 @@ impl RetryLayer {
     }
 }
 
+#[async_trait]
 impl ToolLayer for RetryLayer {
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
         let name = &tool.spec().name;
-        Box::pin(attempts(
-            name,
-            &self.0,
-            None,
-            arguments,
-            cx,
-            move |arguments| tool.call(arguments, cx),
-        ))
+        attempts(name, &self.0, None, arguments, cx, move |arguments| {
+            tool.call(arguments, cx)
+        })
+        .await
     }
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::future::BoxFuture;
 use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 
 /// Gives each call only so much time.
@@ -33,17 +33,19 @@ impl TimeoutLayer {
     }
 }
 
+#[async_trait]
 impl ToolLayer for TimeoutLayer {
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
         let name = &tool.spec().name;
         let time = Some(self.0);
-        Box::pin(attempts(name, &[], time, arguments, cx, move |arguments| {
+        attempts(name, &[], time, arguments, cx, move |arguments| {
             tool.call(arguments, cx)
-        }))
+        })
+        .await
     }
 }

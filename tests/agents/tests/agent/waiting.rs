@@ -55,7 +55,12 @@ async fn an_agent_that_is_asked_once_waits_for_a_confirmation_and_outlives_the_p
     let (agent, outer) = scripted([ask("1", "a")]);
     let root = agent.name("root").agent(cleaner(tool.clone()).0);
     let thread = root.store(&store).thread("t");
-    let talk = thread.run("clean up").await.unwrap().into_finished().unwrap();
+    let talk = thread
+        .run("clean up")
+        .await
+        .unwrap()
+        .into_finished()
+        .unwrap();
     assert_eq!(
         (ran.load(SeqCst), outer.requests().len()),
         (0, 1),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use petalflow::Retry;
 use petalflow::cache::InMemoryCache;
 use petalflow::tool::layer::{
-    CircuitBreaker, Cached, Checked, Observed, OnlyIf, RateLimit, RetryLayer, TimeoutLayer,
+    Cached, Checked, CircuitBreaker, Observed, OnlyIf, RateLimit, RetryLayer, TimeoutLayer,
 };
 use petalflow::tool::{FuncTool, Tool, ToolContext};
 use serde_json::{Value, json};
@@ -193,7 +193,9 @@ async fn i028_logging_and_metrics() {
 fn a_layer_leaves_what_a_model_is_told() {
     let (tool, _) = flaky(0);
     let tool = tool.confirm_if(|_| Some("really?".into()));
-    let layered = tool.clone().layer(TimeoutLayer::new(Duration::from_secs(1)));
+    let layered = tool
+        .clone()
+        .layer(TimeoutLayer::new(Duration::from_secs(1)));
     assert_eq!(layered.spec(), tool.spec());
     assert_eq!(layered.confirm(&json!({})).as_deref(), Some("really?"));
 }
