@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::{AgentEvent, AgentFlow, Definition};
 use petalflow::Launch;
-use petalflow::async_trait;
 use petalflow::tool::Tool;
 use petalflow_llm::LlmClient;
 
@@ -15,7 +14,8 @@ mod spans {
     use super::{AgentEvent, AgentFlow, Arc, Definition, Launch, LlmClient, Tool};
     use crate::{Conversation, ConversationInput};
     use petalflow::RunError;
-    use petalflow::middleware::{BoxFuture, RunMiddleware, RunNext};
+    use petalflow::async_trait;
+    use petalflow::middleware::{RunMiddleware, RunNext};
     use petalflow_llm::ChatMessage;
     use petalflow_tracing::{Traced, agent_span, merged_span};
 

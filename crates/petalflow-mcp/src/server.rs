@@ -20,7 +20,6 @@ use super::options::Options;
 use super::result::object_schema;
 use super::tool::McpTool;
 use petalflow::BoxError;
-use petalflow::middleware::BoxFuture;
 use petalflow::tool::{Tool, ToolSet, ToolSource, ToolSpec};
 
 /// An MCP server that others provide, whose tools are tools like all others. A clone is of the same server.

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::call::call;
 use super::server::Shared;
-use petalflow::middleware::BoxFuture;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 
 pub(super) struct McpTool {

@@ -8,7 +8,7 @@ use tracing::{Instrument as _, Span, field};
 use super::scope::{self, Run};
 use super::span::{failed, int};
 use super::spawned::carry;
-use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall, RunMiddleware, RunNext};
+use petalflow::middleware::{Middleware, Next, NodeCall, RunMiddleware, RunNext};
 use petalflow::{BoxError, Flow, Launch, RunError, RunErrorKind, State};
 
 /// A span for each run, each superstep and each attempt of a node: [middleware](petalflow::Middleware) of both kinds, which

@@ -172,7 +172,7 @@ impl<S: State> Middleware<S> for Totals {
             node: call.node().into(),
             totals: self.clone(),
         };
-        Box::pin(async move { current_node::within(Some(node), next.run(call)).await })
+        current_node::within(Some(node), next.run(call)).await
     }
 }
 

@@ -46,9 +46,14 @@ impl Faulty {
         self.good.store(after, Ordering::SeqCst);
     }
 
-    fn or<'a, T: Send + 'a>(&self, method: u8, call: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
+    /// The call, or a failure where this method is to fail.
+    async fn or<T>(
+        &self,
+        method: u8,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
         if self.method.load(Ordering::SeqCst) != method {
-            return call;
+            return call.await;
         }
         let left = |good: usize| good.checked_sub(1);
         if self
@@ -56,9 +61,9 @@ impl Faulty {
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, left)
             .is_ok()
         {
-            return call;
+            return call.await;
         }
-        Box::pin(async { Err(StoreError::Unavailable("the disk is full".into())) })
+        Err(StoreError::Unavailable("the disk is full".into()))
     }
 }
 
@@ -71,9 +76,9 @@ impl Store for Faulty {
         after: Option<u64>,
         settled: Range<u64>,
     ) -> Result<(), StoreError> {
-        let store = self.store.clone();
-        let call = Box::pin(async move { store.append(address, checkpoint, after, settled).await });
-        self.or(APPEND, call)
+        // Within a future of its own: this store writes when it is called.
+        let call = async { self.store.append(address, checkpoint, after, settled).await };
+        self.or(APPEND, call).await
     }
 
     async fn write(
@@ -82,11 +87,8 @@ impl Store for Faulty {
         seq: u64,
         writes: &[StoredWrite],
     ) -> Result<(), StoreError> {
-        let store = self.store.clone();
-        self.or(
-            WRITE,
-            Box::pin(async move { store.write(address, seq, writes).await }),
-        )
+        let call = async { self.store.write(address, seq, writes).await };
+        self.or(WRITE, call).await
     }
 
     async fn read(
@@ -132,11 +134,7 @@ impl Store for Faulty {
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
-        let store = self.store.clone();
-        self.or(
-            CLAIM,
-            Box::pin(async move { store.claim(thread, owner).await }),
-        )
+        self.or(CLAIM, self.store.claim(thread, owner)).await
     }
 
     fn release(&self, thread: &str, owner: &str) {

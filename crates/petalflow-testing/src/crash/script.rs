@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use petalflow::async_trait;
-use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall};
+use petalflow::middleware::{Middleware, Next, NodeCall};
 use petalflow::{BoxError, State};
 
 /// Middleware that makes the n-th call of a node fail, panic or hang, and lets all others pass. Calls are counted over all
