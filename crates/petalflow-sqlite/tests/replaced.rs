@@ -8,7 +8,7 @@ use petalflow::checkpoint::{Store, ThreadQuery};
 use petalflow_sqlite::SqliteStore;
 use tempfile::TempDir;
 
-use super::{BOTH, Synchronous, append, newest, unavailable};
+use crate::{BOTH, Synchronous, append, newest, unavailable};
 
 const THREAD: &str = "essay-42";
 const SAYS: &str = "was deleted, moved or replaced";

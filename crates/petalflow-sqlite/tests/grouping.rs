@@ -8,7 +8,7 @@ use petalflow_sqlite::SqliteStore;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{append, checkpoint, newest};
+use crate::{append, checkpoint, newest};
 
 /// How many transactions the log holds: the last page of each has the size of the database beside it.
 fn commits(database: &Path) -> usize {

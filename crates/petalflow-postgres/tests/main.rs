@@ -1,22 +1,28 @@
 //! The store in PostgreSQL.
+#![cfg(unix)]
 
 use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::{Claim, Store, StoreError};
 use petalflow_postgres::{PostgresOptions, PostgresStore};
+use petalflow_test_servers::store_tests::{
+    ESSAY, ServerStore, append, busy, checkpoint, granted_within, is_away, is_back,
+};
+use petalflow_test_servers::{Found, Postgres, found_or_skip, fresh_name, other_process_tests};
+use petalflow_test_support::{Need, skip};
 use petalflow_testing::{StoreUnderTest, store_contract};
 
-use super::servers::{Found, Postgres, fresh_name};
-use super::shared::{
-    ESSAY, ServerStore, append, busy, checkpoint, granted_within, is_away, is_back,
-    other_process_tests,
-};
+#[cfg(feature = "tls")]
+mod encrypted;
 
 store_contract! {
     contract, async || {
         let server = match Postgres::shared() {
             Ok(server) => server,
-            Err(why) => return Ok(StoreUnderTest::skipped(why)),
+            Err(why) => {
+                skip(Need::Installed, &why);
+                return Ok(StoreUnderTest::skipped(why));
+            }
         };
         let schema = fresh_name("contract");
         let store = open(&server.url, &schema).await?;
@@ -24,31 +30,32 @@ store_contract! {
     }
 }
 
-impl ServerStore for PostgresStore {
-    const TESTS: &'static str = "stores::postgres";
+/// How the shared tests open a store.
+struct Server;
+
+impl ServerStore for Server {
+    type Store = PostgresStore;
     const FREE_WITHIN: Duration = Duration::from_secs(5);
 
     fn server() -> Found<&'static str> {
         Postgres::shared().map(|server| server.url.as_str())
     }
 
-    async fn open(url: &str, schema: &str) -> Result<Self, StoreError> {
+    async fn open(url: &str, schema: &str) -> Result<PostgresStore, StoreError> {
         let options = PostgresOptions::new(url).schema(schema).pool_size(4);
         PostgresStore::connect_with(options).await
     }
 }
 
-other_process_tests!(PostgresStore);
+other_process_tests!(Server);
 
 async fn open(url: &str, schema: &str) -> Result<PostgresStore, StoreError> {
-    <PostgresStore as ServerStore>::open(url, schema).await
+    Server::open(url, schema).await
 }
 
-/// The shared server, or none and a word about it.
+/// The shared server. Without one, reports a skip.
 fn shared() -> Option<&'static Postgres> {
-    Postgres::shared()
-        .inspect_err(|why| eprintln!("skipped: {why}"))
-        .ok()
+    found_or_skip(Postgres::shared())
 }
 
 /// Runs statements as someone else would.
@@ -65,9 +72,8 @@ async fn sql(url: &str, statements: &str) {
 
 #[tokio::test]
 async fn works_again_when_the_server_is_back() {
-    let server = match Postgres::start_own() {
-        Ok(server) => server,
-        Err(why) => return eprintln!("skipped: {why}"),
+    let Some(server) = found_or_skip(Postgres::start_own()) else {
+        return;
     };
     let store = open(&server.url, "outage").await.unwrap();
     let other = open(&server.url, "outage").await.unwrap();
@@ -203,7 +209,10 @@ async fn a_newer_layout_is_refused() {
 async fn a_database_that_cannot_hold_all_text_is_refused() {
     let Some(server) = shared() else { return };
     if !server.is_own() {
-        return eprintln!("skipped: a database of someone else's server is not for making others");
+        return skip(
+            Need::Optional,
+            "the server of PETALFLOW_TEST_POSTGRES may be in use: unset it to create a database on a server of our own",
+        );
     }
     let database = fresh_name("ascii");
     let own_language = if version(&server.url).await < 150_000 {

@@ -5,7 +5,7 @@ use petalflow::checkpoint::{Address, Store};
 use petalflow_sqlite::SqliteStore;
 use tempfile::TempDir;
 
-use super::{BOTH, append, newest, unavailable};
+use crate::{BOTH, append, newest, unavailable};
 
 const THREAD: &str = "essay-42";
 

@@ -12,7 +12,7 @@ use petalflow::checkpoint::{Address, Claim, Store, StoredWrite};
 use petalflow_sqlite::{SqliteStore, Synchronous};
 use tempfile::TempDir;
 
-use super::{BOTH, checkpoint, newest};
+use crate::{BOTH, checkpoint, newest};
 
 const DATABASE: &str = "PETALFLOW_TEST_CRASH_DATABASE";
 const WORK: &str = "PETALFLOW_TEST_CRASH_WORK";
@@ -21,7 +21,7 @@ const RUNS: usize = 6;
 /// Starts this binary again, doing what `the_child` does.
 fn child(database: &Path, work: &str) -> Child {
     Command::new(std::env::current_exe().expect("it is known"))
-        .args(["--exact", "stores::sqlite::crash::the_child", "--nocapture"])
+        .args(["--exact", "crash::the_child", "--nocapture"])
         .env(DATABASE, database)
         .env(WORK, work)
         .stdout(Stdio::piped())

@@ -1,4 +1,4 @@
-//! Where programs are and where servers may write.
+//! Programs, folders and ports for servers.
 
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use super::fresh_name;
+use crate::fresh_name;
 
 /// The program of this name: in one of these folders, or in the path.
 pub(crate) fn program(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
@@ -32,9 +32,9 @@ pub(crate) fn free_port() -> u16 {
     listener.local_addr().expect("it has an address").port()
 }
 
-/// What to put before a command that refuses to run as root: nothing, or what makes it run as someone else, who then owns
-/// the folder.
-pub(crate) fn as_someone_else(folder: &Path) -> Vec<String> {
+/// The prefix for a command that refuses to run as root: nothing, or a command that runs it as another user, who then owns the
+/// folder.
+pub(crate) fn as_other_user(folder: &Path) -> Vec<String> {
     let is_root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
     if !is_root {
         return Vec::new();
@@ -44,8 +44,9 @@ pub(crate) fn as_someone_else(folder: &Path) -> Vec<String> {
         .find(|user| run(Command::new("id").args(["-u", user])).is_ok())
         .expect("there is a user besides root");
     let group = run(Command::new("id").args(["-gn", user])).expect("each user has a group");
-    run(Command::new("chown").arg(user).arg(folder)).expect("root can give folders away");
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).expect("and lock them");
+    run(Command::new("chown").arg(user).arg(folder)).expect("root changes the owner");
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
+        .expect("the owner sets the mode");
     [
         "setpriv",
         "--reuid",

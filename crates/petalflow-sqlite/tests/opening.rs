@@ -4,11 +4,13 @@ use std::path::Path;
 
 use futures_util::future::join_all;
 use petalflow::checkpoint::{Store, StoreError, ThreadQuery};
+use petalflow::error::message_with_sources;
 use petalflow_sqlite::SqliteStore;
+use petalflow_test_support::{Need, skip};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{append, closed, newest, unavailable, words};
+use crate::{append, closed, newest, unavailable};
 
 const THREAD: &str = "essay-42";
 
@@ -22,7 +24,7 @@ fn fixture(path: &Path, sql: &str) {
 async fn refused(path: &Path, says: &str) {
     let before = std::fs::read(path).expect("it is there");
     let error = SqliteStore::open(path).await.expect_err("it is refused");
-    let words = words(&error);
+    let words = message_with_sources(&error);
     assert!(
         words.contains(says) && words.contains(&path.display().to_string()),
         "the error names the file and says {says:?}: {words}"
@@ -212,7 +214,7 @@ fn a_file_that_may_not_be_written_is_an_error() {
     child
         .args([
             "--exact",
-            "stores::sqlite::opening::a_file_that_may_not_be_written_is_an_error",
+            "opening::a_file_that_may_not_be_written_is_an_error",
         ])
         .env(FOLDER, folder.path())
         .current_dir(folder.path());
@@ -225,8 +227,11 @@ fn a_file_that_may_not_be_written_is_an_error() {
             "{}",
             String::from_utf8_lossy(&output.stdout)
         ),
-        Err(error) => eprintln!(
-            "skipped: this user may write everywhere, and nobody may not run this test: {error}"
+        Err(error) => skip(
+            Need::Optional,
+            format_args!(
+                "this user may write everywhere, and `nobody` cannot run this test: {error}"
+            ),
         ),
     }
     mode(folder.path(), 0o755);

@@ -1,11 +1,11 @@
-//! A certificate for servers on the loopback device, which is its own root.
+//! A self-signed certificate for servers on the loopback device.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Found;
-use super::folder::{program, run};
+use crate::Found;
+use crate::folder::{program, run};
 
 /// The files of a certificate.
 pub(crate) struct Certificate {
@@ -14,8 +14,8 @@ pub(crate) struct Certificate {
 }
 
 impl Certificate {
-    /// Makes one in this folder. `as_someone` comes before the command, as the key may only be readable by its owner.
-    pub(crate) fn make(folder: &Path, as_someone: &[String]) -> Found<Self> {
+    /// Makes one in this folder. `user_prefix` comes before the command, because only the owner may read the key.
+    pub(crate) fn make(folder: &Path, user_prefix: &[String]) -> Found<Self> {
         let Some(openssl) = program("openssl", &[]) else {
             return Err("no openssl: install the Debian package `openssl`".into());
         };
@@ -23,7 +23,7 @@ impl Certificate {
             certificate: folder.join("certificate.pem"),
             key: folder.join("key.pem"),
         };
-        let mut command = as_someone.to_vec();
+        let mut command = user_prefix.to_vec();
         command.push(openssl.display().to_string());
         let subject = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=petalflow-tests \
                        -addext subjectAltName=IP:127.0.0.1,DNS:localhost -addext basicConstraints=critical,CA:FALSE";
@@ -40,6 +40,6 @@ impl Certificate {
     }
 
     pub(crate) fn pem(&self) -> Vec<u8> {
-        fs::read(&self.certificate).expect("it was just made")
+        fs::read(&self.certificate).expect("the file was just made")
     }
 }

@@ -5,7 +5,7 @@ use petalflow_sqlite::SqliteStore;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{append, closed, newest};
+use crate::{append, closed, newest};
 
 const THREAD: &str = "essay-42";
 

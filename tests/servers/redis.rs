@@ -7,21 +7,23 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::Found;
-use super::certificate::Certificate;
-use super::folder::{free_port, program, temporary};
-use super::supervised::Supervised;
+use crate::Found;
+use crate::certificate::Certificate;
+use crate::folder::{free_port, program, temporary};
+use crate::supervised::Supervised;
 
-/// A server that was started here, or one that exists.
-pub(crate) struct Redis {
-    pub(crate) url: String,
-    /// With its port, if it is ours.
+/// A server: one that this process started, or one that runs already.
+#[derive(Debug)]
+pub struct Redis {
+    /// Its URL.
+    pub url: String,
+    /// The process and the port, if this process started it.
     own: Option<(Supervised, u16)>,
 }
 
 impl Redis {
-    /// The one that most tests share: that of `PETALFLOW_TEST_REDIS`, or one of our own.
-    pub(crate) fn shared() -> Found<&'static Self> {
+    /// The server that most tests share: that of `PETALFLOW_TEST_REDIS`, or one that this process starts.
+    pub fn shared() -> Found<&'static Self> {
         static SHARED: OnceLock<Found<Redis>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| match env::var("PETALFLOW_TEST_REDIS") {
             Ok(url) => Ok(Redis { url, own: None }),
@@ -30,13 +32,13 @@ impl Redis {
         shared.as_ref().map_err(Clone::clone)
     }
 
-    /// One of our own, which can be stopped and started again, with more settings.
-    pub(crate) fn start_own(settings: &[&str]) -> Found<Self> {
+    /// Starts a server that can be stopped and started again, with more settings.
+    pub fn start_own(settings: &[&str]) -> Found<Self> {
         Self::start_in(temporary("redis"), settings)
     }
 
-    /// One of our own that can encrypt, with the certificate to trust. Its url is that of the encrypted port.
-    pub(crate) fn start_encrypted() -> Found<(Self, Vec<u8>)> {
+    /// Starts a server that encrypts connections. Returns it with the certificate to trust. Its URL is that of the encrypted port.
+    pub fn start_encrypted() -> Found<(Self, Vec<u8>)> {
         let folder = temporary("redis");
         let made = Certificate::make(&folder, &[])?;
         let pem = made.pem();
@@ -82,13 +84,15 @@ impl Redis {
         Ok(server)
     }
 
-    pub(crate) fn start(&self) {
-        let (server, port) = self.own.as_ref().expect("it is ours");
+    /// Starts it and waits until it is ready.
+    pub fn start(&self) {
+        let (server, port) = self.own.as_ref().expect("this process started the server");
         server.start(|| ping(*port).is_ok_and(|answer| answer.starts_with(b"+PONG")));
     }
 
-    pub(crate) fn stop(&self) {
-        let (server, _) = self.own.as_ref().expect("it is ours");
+    /// Stops it. What it has stored remains.
+    pub fn stop(&self) {
+        let (server, _) = self.own.as_ref().expect("this process started the server");
         server.stop();
     }
 }

@@ -1,22 +1,29 @@
 //! The store in Redis.
+#![cfg(unix)]
 
 use std::time::{Duration, Instant};
 
 use petalflow::TaskId;
 use petalflow::checkpoint::{Address, Claim, Store, StoreError, StoredWrite, ThreadQuery};
 use petalflow_redis::{RedisOptions, RedisStore};
+use petalflow_test_servers::store_tests::{
+    ESSAY, ServerStore, append, busy, checkpoint, is_away, is_back,
+};
+use petalflow_test_servers::{Found, Redis, found_or_skip, fresh_name, other_process_tests};
+use petalflow_test_support::{Need, skip};
 use petalflow_testing::{StoreUnderTest, store_contract};
 
-use super::servers::{Found, Redis, fresh_name};
-use super::shared::{
-    ESSAY, ServerStore, append, busy, checkpoint, is_away, is_back, other_process_tests,
-};
+#[cfg(feature = "tls")]
+mod encrypted;
 
 store_contract! {
     contract, async || {
         let server = match Redis::shared() {
             Ok(server) => server,
-            Err(why) => return Ok(StoreUnderTest::skipped(why)),
+            Err(why) => {
+                skip(Need::Installed, &why);
+                return Ok(StoreUnderTest::skipped(why));
+            }
         };
         let prefix = fresh_name("contract");
         let store = open(&server.url, &prefix).await?;
@@ -27,31 +34,32 @@ store_contract! {
 /// How long claims last here.
 const LASTS: Duration = Duration::from_millis(1500);
 
-impl ServerStore for RedisStore {
-    const TESTS: &'static str = "stores::redis";
+/// How the shared tests open a store.
+struct Server;
+
+impl ServerStore for Server {
+    type Store = RedisStore;
     const FREE_WITHIN: Duration = LASTS.saturating_mul(2);
 
     fn server() -> Found<&'static str> {
         Redis::shared().map(|server| server.url.as_str())
     }
 
-    async fn open(url: &str, prefix: &str) -> Result<Self, StoreError> {
+    async fn open(url: &str, prefix: &str) -> Result<RedisStore, StoreError> {
         let options = RedisOptions::new(url).prefix(prefix).claim_lasts(LASTS);
         RedisStore::connect_with(options).await
     }
 }
 
-other_process_tests!(RedisStore);
+other_process_tests!(Server);
 
 async fn open(url: &str, prefix: &str) -> Result<RedisStore, StoreError> {
-    <RedisStore as ServerStore>::open(url, prefix).await
+    Server::open(url, prefix).await
 }
 
-/// The shared server, or none and a word about it.
+/// The shared server. Without one, reports a skip.
 fn shared() -> Option<&'static Redis> {
-    Redis::shared()
-        .inspect_err(|why| eprintln!("skipped: {why}"))
-        .ok()
+    found_or_skip(Redis::shared())
 }
 
 /// Runs a command as someone else would.
@@ -71,9 +79,8 @@ async fn command(url: &str, words: &[&str]) {
 
 #[tokio::test]
 async fn works_again_when_the_server_is_back() {
-    let server = match Redis::start_own(&[]) {
-        Ok(server) => server,
-        Err(why) => return eprintln!("skipped: {why}"),
+    let Some(server) = found_or_skip(Redis::start_own(&[])) else {
+        return;
     };
     let store = open(&server.url, "outage").await.unwrap();
     let other = open(&server.url, "outage").await.unwrap();
@@ -90,9 +97,8 @@ async fn works_again_when_the_server_is_back() {
 
 #[tokio::test]
 async fn connections_that_were_cut_are_made_anew() {
-    let server = match Redis::start_own(&[]) {
-        Ok(server) => server,
-        Err(why) => return eprintln!("skipped: {why}"),
+    let Some(server) = found_or_skip(Redis::start_own(&[])) else {
+        return;
     };
     let store = open(&server.url, "cut").await.unwrap();
     append(&store, 1, None).await.unwrap();
@@ -105,9 +111,8 @@ async fn connections_that_were_cut_are_made_anew() {
 /// A server in cluster mode refuses scripts whose keys are not all in the same slot.
 #[tokio::test]
 async fn keys_of_a_thread_are_together_in_a_cluster() {
-    let server = match Redis::start_own(&["--cluster-enabled", "yes"]) {
-        Ok(server) => server,
-        Err(why) => return eprintln!("skipped: {why}"),
+    let Some(server) = found_or_skip(Redis::start_own(&["--cluster-enabled", "yes"])) else {
+        return;
     };
     let slots: Vec<String> = (0..16384).map(|slot: u32| slot.to_string()).collect();
     let mut add = vec!["CLUSTER", "ADDSLOTS"];

@@ -5,21 +5,23 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::{env, fs};
 
-use super::Found;
-use super::certificate::Certificate;
-use super::folder::{as_someone_else, free_port, program, run, temporary};
-use super::supervised::Supervised;
+use crate::Found;
+use crate::certificate::Certificate;
+use crate::folder::{as_other_user, free_port, program, run, temporary};
+use crate::supervised::Supervised;
 
-/// A server that was started here, or one that exists.
-pub(crate) struct Postgres {
-    pub(crate) url: String,
-    /// Asks whether it is ready; with the process, if it is ours.
+/// A server: one that this process started, or one that runs already.
+#[derive(Debug)]
+pub struct Postgres {
+    /// Its URL.
+    pub url: String,
+    /// The process, the program that asks whether the server is ready, and the port, if this process started it.
     own: Option<(Supervised, PathBuf, u16)>,
 }
 
 impl Postgres {
-    /// The one that most tests share: that of `PETALFLOW_TEST_POSTGRES`, or one of our own.
-    pub(crate) fn shared() -> Found<&'static Self> {
+    /// The server that most tests share: that of `PETALFLOW_TEST_POSTGRES`, or one that this process starts.
+    pub fn shared() -> Found<&'static Self> {
         static SHARED: OnceLock<Found<Postgres>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| match env::var("PETALFLOW_TEST_POSTGRES") {
             Ok(url) => Ok(Postgres { url, own: None }),
@@ -28,16 +30,16 @@ impl Postgres {
         shared.as_ref().map_err(Clone::clone)
     }
 
-    /// One of our own, which can be stopped and started again.
-    pub(crate) fn start_own() -> Found<Self> {
+    /// Starts a server that can be stopped and started again.
+    pub fn start_own() -> Found<Self> {
         Self::start_with(|_, _| Ok(Vec::new()))
     }
 
-    /// One of our own that can encrypt, with the certificate to trust.
-    pub(crate) fn start_encrypted() -> Found<(Self, Vec<u8>)> {
+    /// Starts a server that encrypts connections. Returns it with the certificate to trust.
+    pub fn start_encrypted() -> Found<(Self, Vec<u8>)> {
         let mut pem = Vec::new();
-        let server = Self::start_with(|folder, someone| {
-            let made = Certificate::make(folder, someone)?;
+        let server = Self::start_with(|folder, user_prefix| {
+            let made = Certificate::make(folder, user_prefix)?;
             pem = made.pem();
             Ok(vec![
                 "ssl=on".into(),
@@ -48,7 +50,7 @@ impl Postgres {
         Ok((server, pem))
     }
 
-    /// Calls `settings` with the folder, and with what comes before a command whose files the server is to read.
+    /// Calls `settings` with the folder, and with the prefix for a command whose files the server must be able to read.
     fn start_with(settings: impl FnOnce(&Path, &[String]) -> Found<Vec<String>>) -> Found<Self> {
         let Some(postgres) = program("postgres", &installed()) else {
             return Err(
@@ -57,16 +59,16 @@ impl Postgres {
                     .into(),
             );
         };
-        // What belongs to it stands beside the file itself, not beside a link to it.
+        // The other programs are beside the file itself, not beside a link to it.
         let postgres = fs::canonicalize(postgres).expect("the file was just found");
         let beside = |name: &str| postgres.with_file_name(name);
         let folder = temporary("postgres");
         let data = folder.join("data");
-        let someone = as_someone_else(&folder);
+        let user_prefix = as_other_user(&folder);
 
-        // A language whose order is not that of the bytes, where the server has one: the store must not be fooled by it.
+        // A locale that does not sort by bytes, where the server has one: the store must sort by bytes all the same.
         let init = |language: &[&str]| {
-            let mut init = someone.clone();
+            let mut init = user_prefix.clone();
             init.push(beside("initdb").display().to_string());
             run(Command::new(&init[0])
                 .args(&init[1..])
@@ -84,9 +86,9 @@ impl Postgres {
         .or_else(|_| init(&["--locale=C"]))
         .expect("a database can be made");
 
-        let settings = settings(&folder, &someone)?;
+        let settings = settings(&folder, &user_prefix)?;
         let port = free_port();
-        let mut command = someone;
+        let mut command = user_prefix;
         command.push(postgres.display().to_string());
         command.extend(["-D".into(), data.display().to_string()]);
         command.extend(["-p".into(), port.to_string()]);
@@ -94,7 +96,7 @@ impl Postgres {
             "listen_addresses=127.0.0.1",
             "unix_socket_directories=",
             "max_connections=300",
-            // The machine does not go away in these tests.
+            // The machine does not crash in these tests.
             "fsync=off",
         ] {
             command.extend(["-c".into(), setting.into()]);
@@ -111,12 +113,15 @@ impl Postgres {
         Ok(server)
     }
 
-    pub(crate) fn is_own(&self) -> bool {
+    /// Whether this process started it.
+    pub fn is_own(&self) -> bool {
         self.own.is_some()
     }
 
-    pub(crate) fn start(&self) {
-        let (server, pg_isready, port) = self.own.as_ref().expect("it is ours");
+    /// Starts it and waits until it is ready.
+    pub fn start(&self) {
+        let (server, pg_isready, port) =
+            self.own.as_ref().expect("this process started the server");
         server.start(|| {
             let mut ready = Command::new(pg_isready);
             let ready = ready.args(["-q", "-h", "127.0.0.1", "-p", &port.to_string()]);
@@ -124,13 +129,14 @@ impl Postgres {
         });
     }
 
-    pub(crate) fn stop(&self) {
-        let (server, ..) = self.own.as_ref().expect("it is ours");
+    /// Stops it. What it has stored remains.
+    pub fn stop(&self) {
+        let (server, ..) = self.own.as_ref().expect("this process started the server");
         server.stop();
     }
 }
 
-/// Where Debian puts its versions, newest first.
+/// The folders of the versions that Debian installs, newest first.
 fn installed() -> Vec<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
     let mut folders: Vec<PathBuf> = versions

@@ -7,7 +7,7 @@ use petalflow_sqlite::SqliteStore;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{BOTH, append, newest, unavailable};
+use crate::{BOTH, append, newest, unavailable};
 
 const THREAD: &str = "essay-42";
 

@@ -1,31 +1,32 @@
-//! The test program run a second time, to have another process that uses a store.
+//! The test program run a second time: another process that uses a store.
 
 use std::env;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// Says to the test that runs in the other process which server to use.
+/// The environment variable that names the server and the store to the test in the other process.
 const SERVER: &str = "PETALFLOW_TEST_OTHER_PROCESS";
 
 /// Another process, killed when it is dropped.
-pub(crate) struct OtherProcess(Child);
+#[derive(Debug)]
+pub struct OtherProcess(Child);
 
 impl OtherProcess {
     /// Starts the test of this name in another process.
-    pub(crate) fn start(test: &str, server: &str) -> Self {
-        let own = env::current_exe().expect("this program is a file");
-        let child = Command::new(own)
+    pub fn start(test: &str, server: &str) -> Self {
+        let program = env::current_exe().expect("the test program is a file");
+        let child = Command::new(program)
             .args([test, "--exact", "--nocapture"])
             .env(SERVER, server)
             .stdout(Stdio::piped())
             .spawn()
-            .expect("it can be run again");
+            .expect("the test program starts");
         OtherProcess(child)
     }
 
-    /// Waits until it prints this line.
-    pub(crate) fn wait_for(&mut self, line: &str) {
-        let output = self.0.stdout.take().expect("it is a pipe, read once");
+    /// Waits until the process prints this line.
+    pub fn wait_for(&mut self, line: &str) {
+        let output = self.0.stdout.take().expect("a pipe that is read once");
         let mut lines = BufReader::new(output).lines().map_while(Result::ok);
         // The test harness prints the name of the test, without a line break.
         assert!(
@@ -34,16 +35,16 @@ impl OtherProcess {
         );
     }
 
-    /// Waits for its end, which must be a good one.
-    pub(crate) fn finish(mut self) {
-        let status = self.0.wait().expect("it ends");
+    /// Waits until the process ends. It must succeed.
+    pub fn finish(mut self) {
+        let status = self.0.wait().expect("the process ends");
         assert!(status.success(), "the other process fails: {status}");
     }
 
-    /// Ends it as a crash would, with SIGKILL.
-    pub(crate) fn kill(mut self) {
-        self.0.kill().expect("it is still there");
-        self.0.wait().expect("and ends");
+    /// Kills the process (SIGKILL).
+    pub fn kill(mut self) {
+        self.0.kill().expect("the process is running");
+        self.0.wait().expect("the process ends");
     }
 }
 
@@ -54,7 +55,7 @@ impl Drop for OtherProcess {
     }
 }
 
-/// The server to use, in the other process.
+/// The server and store to use, in the other process.
 pub(crate) fn given_server() -> Option<String> {
     env::var(SERVER).ok()
 }

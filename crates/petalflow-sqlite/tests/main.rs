@@ -9,9 +9,9 @@ mod replaced;
 mod room;
 
 use std::path::Path;
-use std::time::Duration;
 
 use petalflow::checkpoint::{Address, Store, StoreError, StoredCheckpoint};
+use petalflow::error::message_with_sources;
 use petalflow_sqlite::{SqliteStore, Synchronous};
 use petalflow_testing::{StoreUnderTest, store_contract};
 use tempfile::TempDir;
@@ -70,21 +70,12 @@ async fn newest(store: &SqliteStore, thread: &str) -> Option<u64> {
     Some(stored.expect("it can be read")?.chain.last()?.seq)
 }
 
-/// An error with all its causes, as a user sees it.
-fn words(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |&error| error.source());
-    causes
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(": ")
-}
-
 /// The store cannot do it just now, and says so in these words.
 #[track_caller]
 fn unavailable<T: std::fmt::Debug>(result: Result<T, StoreError>, path: &Path, says: &str) {
     match result {
         Err(error @ StoreError::Unavailable(_)) => {
-            let words = words(&error);
+            let words = message_with_sources(&error);
             assert!(
                 words.contains(says) && words.contains(&path.display().to_string()),
                 "the error names the file and says {says:?}: {words}"
@@ -94,17 +85,7 @@ fn unavailable<T: std::fmt::Debug>(result: Result<T, StoreError>, path: &Path, s
     }
 }
 
-/// Waits until the last connection is closed: it takes the log with it.
-pub(crate) fn closed(path: &Path) {
-    let log = path.with_extension("db-wal");
-    for _ in 0..1_000 {
-        if !log.exists() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    panic!(
-        "{} is still there: nobody has closed the database",
-        log.display()
-    );
+/// Waits until the last connection is closed: it removes the write-ahead log.
+fn closed(path: &Path) {
+    petalflow_test_support::wait_until_gone(&path.with_extension("db-wal"));
 }

@@ -1,4 +1,4 @@
-//! A server that ends with us.
+//! A server that ends with this process.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// Starts the server, waits until something comes through the pipe or the pipe closes, and stops the server. If the pipe has
-/// closed nobody needs its folder any more.
+/// Starts the server, waits until a line comes through the pipe or the pipe closes, and stops the server. Removes the folder if
+/// the pipe was closed.
 const SUPERVISOR: &str = r#"
 trap '' INT TERM
 folder=$1 signal=$2
@@ -22,6 +22,7 @@ wait "$server"
 "#;
 
 /// A server process, its folder and the command that starts it.
+#[derive(Debug)]
 pub(crate) struct Supervised {
     folder: PathBuf,
     command: Vec<String>,
@@ -30,7 +31,7 @@ pub(crate) struct Supervised {
 }
 
 impl Supervised {
-    /// Does not start it yet. `signal` ends the server in an orderly way.
+    /// Does not start it yet. `signal` shuts the server down cleanly.
     pub(crate) fn new(folder: PathBuf, command: Vec<String>, signal: &'static str) -> Self {
         Supervised {
             folder,
@@ -72,7 +73,7 @@ impl Supervised {
         }
     }
 
-    /// Stops the server and keeps what it has stored.
+    /// Stops the server. What it has stored remains.
     pub(crate) fn stop(&self) {
         let mut supervisor = self
             .supervisor
@@ -82,13 +83,13 @@ impl Supervised {
             return;
         };
         if let Some(mut pipe) = child.stdin.take() {
-            pipe.write_all(b"stop\n").expect("the supervisor listens");
+            pipe.write_all(b"stop\n").expect("the supervisor reads");
         }
         child.wait().expect("the supervisor ends");
     }
 }
 
-/// Statics are not dropped, which is what the supervisor is for.
+/// Statics are not dropped: for those the supervisor stops the server.
 impl Drop for Supervised {
     fn drop(&mut self) {
         self.stop();
