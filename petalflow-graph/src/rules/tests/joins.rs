@@ -1,8 +1,8 @@
 //! Joins that can be left waiting.
 
 use super::{accepted, check, only, says};
+use crate::diagnostic::Location;
 use crate::idx::JoinIdx;
-use crate::problem::Site;
 use crate::rule::Rule;
 use crate::testing::{catch, end, graph, join, node, plain, route, side, start};
 
@@ -50,7 +50,7 @@ fn pf011_a_route_that_may_skip_a_side() {
         "a b c d",
         edges,
         Rule::StuckJoin,
-        Site::Join(JoinIdx::new(0)),
+        Location::Join(JoinIdx::new(0)),
         text,
     );
     let edges = vec![
@@ -80,7 +80,7 @@ fn pf011_a_failure_that_may_skip_a_side() {
         "a b c recover",
         edges,
         Rule::StuckJoin,
-        Site::Join(JoinIdx::new(0)),
+        Location::Join(JoinIdx::new(0)),
         text,
     );
     let edges = vec![
@@ -115,7 +115,7 @@ fn pf011_a_side_that_arrives_more_often() {
         "a b c d",
         edges,
         Rule::StuckJoin,
-        Site::Join(JoinIdx::new(0)),
+        Location::Join(JoinIdx::new(0)),
         text,
     );
 }
@@ -136,6 +136,6 @@ fn pf011_a_join_that_waits_for_a_stuck_one_is_silent() {
     ];
     assert_eq!(
         only(&graph("a b c d e f", edges)).at,
-        Site::Join(JoinIdx::new(0))
+        Location::Join(JoinIdx::new(0))
     );
 }
