@@ -66,7 +66,7 @@ use proc_macro::TokenStream;
 /// | `#[state(..)]` | meaning |
 /// | --- | --- |
 /// | `volatile` | values need none of serde's traits; runs over the state cannot be stored |
-/// | `version = 1, migrate = path` | the version of what is stored, and the function that brings threads of lower versions up to it: `fn(u32, &mut petalflow::checkpoint::Migration) -> petalflow::Result<()>` |
+/// | `version = 1, migrate = path` | the version of what is stored, and the function that brings threads of lower versions up to it: `fn(u32, &mut petalflow::state::Migration) -> petalflow::Result<()>` |
 /// | `crate = path` | where petalflow is, if it is not `::petalflow` |
 #[proc_macro_attribute]
 pub fn state(args: TokenStream, item: TokenStream) -> TokenStream {

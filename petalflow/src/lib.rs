@@ -80,18 +80,23 @@ pub mod cache;
 mod cancel_token;
 pub mod checkpoint;
 mod clock;
+mod codec;
+mod delivery;
 mod durable;
 #[cfg(feature = "envelope")]
 #[cfg_attr(docsrs, doc(cfg(feature = "envelope")))]
 pub mod envelope;
-mod error;
-mod event;
+pub mod error;
+pub mod event;
 mod exec;
-mod flow;
+pub mod flow;
+mod future;
 pub mod graph;
 #[cfg(any(feature = "genai", feature = "mcp-http"))]
 mod https;
+mod ids;
 pub mod interrupt;
+mod launch;
 #[cfg(feature = "llm")]
 #[cfg_attr(docsrs, doc(cfg(feature = "llm")))]
 pub mod llm;
@@ -102,19 +107,27 @@ pub mod mcp;
 #[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
 pub mod memory;
 pub mod middleware;
-mod node;
+mod migration;
+pub mod node;
 #[cfg(feature = "llm")]
 #[cfg_attr(docsrs, doc(cfg(feature = "llm")))]
 pub mod nodes;
 #[cfg(feature = "tracing")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
 pub mod observe;
+mod outcome;
+mod plan;
+mod policy;
 #[cfg(feature = "agent")]
 #[cfg_attr(docsrs, doc(cfg(feature = "agent")))]
 pub mod prebuilt;
-mod run;
-mod state;
+mod question;
+pub mod run;
+mod snapshot;
+pub mod state;
+mod subflow;
 mod superstep;
+mod task_services;
 pub mod testing;
 pub mod thread;
 #[cfg(feature = "tool")]
@@ -127,21 +140,26 @@ pub mod prelude;
 #[doc(hidden)]
 pub mod __private;
 
-pub use error::{BoxError, FailureKind, FailureLog, NodeError, Result, RunError, RunErrorKind};
-pub use event::{Event, EventKind, Events, FilteredEvents, NestedEvent, TaskInfo};
-pub use flow::{Flow, Launch};
+pub use delivery::{Delivery, ItemCodec};
+pub use error::{BoxError, FailureKind, FailureLog, NodeError, Result};
+pub use event::{Event, EventKind, NestedEvent, TaskInfo};
+pub use flow::Flow;
 pub use graph::Graph;
+pub use ids::{Namespace, TaskId};
+pub use launch::Launch;
 pub use middleware::{Middleware, Next, NodeCall};
 pub use node::{
-    AcceptsItem, Context, Delivery, Each, Effects, Extract, FnNode, ItemCodec, Managed,
-    ManagedProvider, ManagedValues, Namespace, Node, Output, Policy, Requirements, RestoreContext,
-    Retry, Route, RouteChoice, Routing, Scope, TaskId, WriteOutput,
+    AcceptsItem, Context, Each, Effects, Extract, FnNode, Key, Managed, ManagedProvider,
+    ManagedValues, Node, Output, Overwrite, Requirements, RestoreContext, Route, RouteChoice,
+    Routing, Scope, WriteOutput,
 };
+pub use outcome::{RunError, RunErrorKind};
 pub use petalflow_graph::Topology;
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use petalflow_macros::tool;
 pub use petalflow_macros::{Route, node, state};
+pub use policy::{Policy, Retry};
 
 // Nobody names these, but rustc does in its errors, by the shortest path that there is.
 #[doc(hidden)]
@@ -152,10 +170,10 @@ pub use __private::{
 pub use cancel_token::CancelToken;
 #[doc(hidden)]
 pub use node::Fails;
-pub use run::Run;
+pub use run::{Events, FilteredEvents, Run};
 pub use state::{
-    CanStore, Durable, Key, KeyFlag, KeyMeta, KeySet, Message, Overwrite, Remove, State, Update,
-    Volatile, Write, WriteError, Writes, reduce,
+    CanStore, Durable, KeyFlag, KeyMeta, KeySet, Message, Remove, State, Update, Volatile, Write,
+    WriteError, Writes, reduce,
 };
 #[cfg(feature = "tool")]
 #[doc(hidden)]

@@ -20,8 +20,9 @@ pub use petalflow_macros::tools_impl;
 pub use petalflow_macros::{StateAfterCfg, flow_impl};
 pub use serde_core::Serialize;
 
-pub use crate::checkpoint::CodecError;
-pub use crate::node::{ItemProbe, Itself as Function, NoItemCodec};
+pub use crate::codec::CodecError;
+pub use crate::delivery::{ItemProbe, NoItemCodec};
+pub use crate::node::Itself as Function;
 pub use crate::state::{Coder, CopyProbe, NoCoder, NoCopy, StateCodec, Values};
 pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Slots, read_input};
 pub use node::{

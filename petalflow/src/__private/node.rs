@@ -7,8 +7,9 @@ use std::task::{Context, Poll};
 
 use petalflow_graph::{Rule, words};
 
-use crate::state::KeyMeta;
-use crate::{BoxError, Effects, Key, KeySet, Node, Output, State};
+use crate::error::BoxError;
+use crate::node::{Effects, Key, Node, Output};
+use crate::state::{KeyMeta, KeySet, State};
 
 /// Any type, named so that generated code can choose what is underlined.
 pub trait Itself {

@@ -1,6 +1,6 @@
 //! What `#[derive(Route)]` expands to calls into.
 
-use crate::Delivery;
+use crate::delivery::Delivery;
 
 pub use crate::node::{Carried, Carries};
 

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use crate::reduce;
-use crate::state::{CanStore, Durable};
-use crate::{BoxError, KeySet, Write, WriteError, Writes};
+use crate::error::BoxError;
+use crate::state::{CanStore, Durable, KeySet, Write, WriteError, Writes, reduce};
 
 /// Which keys an update holds writes of.
 #[derive(Clone, Copy, Debug)]

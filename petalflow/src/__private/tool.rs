@@ -8,13 +8,10 @@ use ::schemars::JsonSchema;
 use petalflow_graph::{Rule, words};
 use serde::de::DeserializeOwned;
 
-use crate::Retry;
-use crate::tool::{
-    FnTool, Tool, ToolContext, ToolError, ToolFails, ToolHandle, ToolSet, ToolSpec, schema,
-};
+use crate::policy::Retry;
+use crate::tool::{Tool, ToolContext, ToolError, ToolFails, ToolHandle, ToolSet, ToolSpec, schema};
 
-pub use crate::tool::schemars;
-pub use crate::tool::{ToolConfirm, question};
+pub use crate::tool::{Entry, ToolConfirm, question, schemars};
 pub use serde;
 pub use serde_json::Value;
 
@@ -97,22 +94,6 @@ pub async fn attempts<F: Future<Output = Result<Value, ToolError>>>(
     attempt: impl Fn(Value) -> F,
 ) -> Result<Value, ToolError> {
     crate::tool::attempts(tool, retry, timeout, arguments, cx, attempt).await
-}
-
-/// A tool of `tools!`.
-#[derive(Debug)]
-pub struct Entry {
-    name: &'static str,
-    make: fn() -> Arc<dyn Tool>,
-}
-
-impl Entry {
-    pub const fn of<T: FnTool>() -> Self {
-        Entry {
-            name: T::NAME,
-            make: || Arc::new(T::TOOL),
-        }
-    }
 }
 
 /// Refuses a tool that has the name of one before it.

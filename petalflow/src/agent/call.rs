@@ -313,7 +313,7 @@ async fn run_tool(
         returned.map_err(BoxError::from)
     };
     // A tool that panics must not end the conversation.
-    let returned = crate::exec::caught(running).await;
+    let returned = crate::future::caught(running).await;
     let more = cx.take_actions();
     let before = std::mem::take(&mut step.actions);
     step.actions = crate::tool::merge([Some(before), Some(more)]).unwrap_or_default();

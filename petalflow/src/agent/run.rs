@@ -45,6 +45,6 @@ impl Agent {
         input: impl Into<ConversationInput>,
     ) -> Result<Conversation, BoxError> {
         let flow = AgentFlow::of(&self.0);
-        crate::flow::nested(flow, cx, &self.0.name, u64::MAX, input.into()).await
+        crate::subflow::nested(flow, cx, &self.0.name, u64::MAX, input.into()).await
     }
 }

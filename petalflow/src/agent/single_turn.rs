@@ -75,7 +75,7 @@ pub(super) async fn ask(
         ..input
     };
     let flow = AgentFlow::of(at.root());
-    let talk = crate::flow::nested(flow, at.cx, &agent.name, u64::MAX, input).await?;
+    let talk = crate::subflow::nested(flow, at.cx, &agent.name, u64::MAX, input).await?;
     let new = talk.events[known..].iter();
     let events: Vec<AgentEvent> = new.filter(|event| !event.is_from_user()).cloned().collect();
     let mut state = Map::new();

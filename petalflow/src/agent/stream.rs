@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{AgentEvent, AgentFlow, Conversation};
-use crate::event::{Event, EventKind, Events, TaskInfo};
+use crate::event::{Event, EventKind, TaskInfo};
 use crate::interrupt::Interrupt;
+use crate::run::Events;
 use crate::{Namespace, RunError, Write};
 
 /// How a node of an agent sends an event of the conversation to who listens: a piece of a message, or an event that

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::BoxError;
+use crate::error::BoxError;
 
 /// What a user reads below [`StoreError`](super::StoreError).
 #[derive(Debug)]

@@ -8,18 +8,13 @@
 // neither records nor the memory store.
 
 mod archive;
-mod bytes;
-mod codec;
-mod decode;
-mod depth;
-mod encode;
 #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod explained;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
 mod memory;
-pub(crate) mod pack;
+mod outline_line;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod protection;
@@ -28,20 +23,18 @@ mod record;
 mod redis;
 #[cfg(any(feature = "postgres", feature = "redis"))]
 mod release;
+mod retention;
 #[cfg(any(feature = "postgres", feature = "redis"))]
 mod server;
+mod settings;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 mod store;
-mod unpack;
 
-pub(crate) use bytes::Bytes;
-pub use codec::CodecError;
-pub(crate) use codec::{decode, encode};
-
-pub use crate::upgrade::{Migration, MigrationError};
+pub use crate::codec::CodecError;
 pub(crate) use archive::Archive;
 pub use memory::InMemoryStore;
+pub(crate) use outline_line::{KeyLine, NodeLine, quoted};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresOptions, PostgresStore};
 #[cfg(feature = "encrypt")]
@@ -57,6 +50,8 @@ pub(crate) use record::{
 pub use record::{Cause, DecisionRecord};
 #[cfg(feature = "redis")]
 pub use redis::{RedisOptions, RedisStore};
+pub use retention::Retention;
+pub use settings::{Durability, OnBusy};
 #[cfg(feature = "sqlite")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
 pub use sqlite::{SqliteOptions, SqliteStore, Synchronous};
@@ -64,4 +59,3 @@ pub use store::{
     Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
     ThreadInfo, ThreadQuery,
 };
-pub(crate) use unpack::{Unpack, unpack};

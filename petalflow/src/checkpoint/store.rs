@@ -6,7 +6,8 @@ use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
 
-use crate::{BoxError, TaskId};
+use crate::error::BoxError;
+use crate::ids::TaskId;
 
 /// What a store's methods return: a future in a box, so that stores can stand behind a pointer.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;

@@ -3,9 +3,11 @@
 use super::open::ThreadOpener;
 use crate::checkpoint::AnswerEntry;
 use crate::clock::now_ms;
-use crate::interrupt::{Answer, AnswerError, Approval, Interrupt, InterruptId, InterruptKind};
-use crate::thread::ThreadError;
-use crate::{State, TaskId};
+use crate::ids::TaskId;
+use crate::interrupt::Approval;
+use crate::outcome::ThreadError;
+use crate::question::{Answer, AnswerError, Interrupt, InterruptId, InterruptKind};
+use crate::state::State;
 
 impl<S: State> ThreadOpener<'_, S> {
     pub(super) fn answer(

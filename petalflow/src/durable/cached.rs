@@ -8,10 +8,9 @@ use super::fingerprint::Fingerprint;
 use super::stored_task::{load_finished, save_finished};
 use crate::cache::{Cache, CacheOfRun};
 use crate::exec::{CachedResult, TaskEnd};
-use crate::middleware::BoxFuture;
-use crate::node::{Effects, Scope};
-use crate::state::{StateCodec, Update as _};
-use crate::{KeySet, ManagedValues, State};
+use crate::future::BoxFuture;
+use crate::node::{Effects, ManagedValues, Scope};
+use crate::state::{KeySet, State, StateCodec, Update as _};
 
 struct CacheEntry<S: State> {
     cache: Arc<dyn Cache>,

@@ -9,20 +9,22 @@ use super::dirty_keys::{DirtyKeys, KeyEntries};
 use super::fingerprint::Fingerprint;
 use super::stored_task::save_finished;
 use super::task_entries::TaskEntries;
-use super::task_services::TaskServices;
 use crate::checkpoint::{
-    Archive, Cause, DecisionRecord, Header, Outline, StoreError, StoreFuture, StoredCheckpoint,
-    StoredWrite, encode,
+    Archive, Cause, DecisionRecord, Durability, Header, Outline, StoreError, StoreFuture,
+    StoredCheckpoint, StoredWrite,
 };
 use crate::clock::now_ms;
+use crate::codec::encode;
+use crate::error::NodeError;
 use crate::exec::TaskEnd;
-use crate::flow::ExecutionPlan;
-use crate::interrupt::{Interrupt, InterruptId};
+use crate::ids::TaskId;
 use crate::node::Effects;
-use crate::state::StateCodec;
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::question::{Interrupt, InterruptId};
+use crate::state::{KeySet, State, StateCodec};
 use crate::superstep::{Planner, Task};
-use crate::thread::{Durability, ThreadError};
-use crate::{KeySet, NodeError, State, TaskId};
+use crate::task_services::TaskServices;
 
 /// Checkpoints with less than this many bytes since the last that stands alone are not worth another.
 const SMALL: u64 = 32 * 1024;

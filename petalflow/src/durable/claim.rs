@@ -6,9 +6,9 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use crate::CancelToken;
-use crate::checkpoint::{Archive, Claim, Store};
-use crate::thread::{OnBusy, ThreadError};
+use crate::cancel_token::CancelToken;
+use crate::checkpoint::{Archive, Claim, OnBusy, Store};
+use crate::outcome::ThreadError;
 
 /// How long to wait before a claim is tried again, at first and at most.
 const WAITS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(200));

@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use crate::checkpoint::{KeyEntry, KeyKind};
-use crate::state::{KeyFlag, StateCodec, Update as _};
-use crate::thread::ThreadError;
-use crate::{KeyMeta, KeySet, State};
+use crate::outcome::ThreadError;
+use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Update as _};
 
 /// Which keys have changed since the last checkpoint, and how. Of a key that grows, the writes are kept as bytes; of any
 /// other, that it changed: its value is looked up when the checkpoint is made.
@@ -153,9 +152,7 @@ pub(crate) fn each(mut keys: KeySet) -> impl Iterator<Item = usize> {
     })
 }
 
-pub(crate) fn of_key<S: State>(
-    key: usize,
-) -> impl FnOnce(crate::checkpoint::CodecError) -> ThreadError {
+pub(crate) fn of_key<S: State>(key: usize) -> impl FnOnce(crate::codec::CodecError) -> ThreadError {
     // In words only when there is something to say.
     move |problem| {
         ThreadError::value(format!("key `{}` of `{}`", S::KEYS[key].name, S::NAME))(problem)

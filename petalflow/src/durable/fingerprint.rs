@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use petalflow_graph::{Edge, Graph, JoinIdx, Source, Target, Via};
 
-use crate::State;
-use crate::checkpoint::{Header, Outline};
-use crate::flow::ExecutionPlan;
-use crate::state::{KeyFlag, StateCodec};
-use crate::thread::ThreadError;
-use crate::upgrade::{KeyLine, Migrate, NodeLine, quoted};
+use crate::checkpoint::{Header, KeyLine, NodeLine, Outline, quoted};
+use crate::migration::Migrate;
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::state::{KeyFlag, State, StateCodec};
 
 /// What of a program its checkpoints depend on: hashes for a quick comparison, and the lines behind them.
 pub(crate) struct Fingerprint {
@@ -105,7 +104,7 @@ fn hash(lines: &[String]) -> u64 {
 
 fn schema<S: State>() -> Vec<String> {
     let stored = S::KEYS.iter().filter(|key| !key.has(KeyFlag::Untracked));
-    let line = |key: &crate::KeyMeta| KeyLine {
+    let line = |key: &crate::state::KeyMeta| KeyLine {
         id: key.id.into(),
         ty: key.ty.into(),
         reducer: key.reducer.into(),

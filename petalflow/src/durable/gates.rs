@@ -5,14 +5,16 @@ use std::collections::HashMap;
 use super::checkpoint_writer::CheckpointWriter;
 use super::load::gate;
 use super::stored_task::FinishedTask;
+use crate::error::NodeError;
 use crate::event::EventKind;
-use crate::exec::Abort;
-use crate::exec::Driver;
-use crate::flow::ExecutionPlan;
-use crate::interrupt::{Interrupt, InterruptId};
+use crate::exec::{Abort, Driver};
+use crate::flow::Flow;
+use crate::ids::TaskId;
+use crate::outcome::{RunErrorKind, ThreadError};
+use crate::plan::ExecutionPlan;
+use crate::question::{Interrupt, InterruptId};
+use crate::state::{KeySet, State};
 use crate::superstep::Task;
-use crate::thread::ThreadError;
-use crate::{Flow, KeySet, NodeError, RunErrorKind, State, TaskId};
 
 /// What the driver carries along when its run is stored.
 pub(crate) struct ThreadPersistence<S: State> {
@@ -134,7 +136,7 @@ impl<S: State> ThreadPersistence<S> {
 
     fn task_id(&self, node: &str, send: Option<u32>) -> TaskId {
         let writer = &self.writer;
-        crate::node::task_id(
+        crate::ids::task_id(
             &writer.archive.thread,
             &writer.namespace,
             writer.header.origin,
@@ -175,7 +177,7 @@ fn said<F: Flow>(driver: &Driver<F>, id: InterruptId) -> Option<&str> {
     services.answers.get(&id).map(|(name, _)| &**name)
 }
 
-fn before(plan: &ExecutionPlan, node: u32) -> impl Iterator<Item = (usize, &crate::flow::Gate)> {
+fn before(plan: &ExecutionPlan, node: u32) -> impl Iterator<Item = (usize, &crate::plan::Gate)> {
     let gates = plan.gates.iter().enumerate();
     gates.filter(move |(_, gate)| gate.node == node && !gate.after)
 }

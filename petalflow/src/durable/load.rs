@@ -8,12 +8,11 @@ use crate::checkpoint::{
     Archive, Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite,
 };
 use crate::clock::now_ms;
-use crate::flow::ExecutionPlan;
-use crate::interrupt::{Interrupt, InterruptId, InterruptKind};
-use crate::node::task_id;
-use crate::state::StateCodec;
-use crate::thread::ThreadError;
-use crate::{KeySet, State, TaskId};
+use crate::ids::{TaskId, task_id};
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::question::{Interrupt, InterruptId, InterruptKind};
+use crate::state::{KeySet, State, StateCodec};
 
 /// A checkpoint that was read and fits the program.
 pub(crate) struct LoadedCheckpoint<S: State> {

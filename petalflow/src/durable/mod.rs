@@ -20,7 +20,6 @@ mod resume;
 mod stored_task;
 mod subflow_history;
 mod task_entries;
-mod task_services;
 mod thread_ops;
 
 use std::sync::Arc;
@@ -31,20 +30,22 @@ pub(crate) use claim::ThreadClaim;
 pub(crate) use fingerprint::Fingerprint;
 pub(crate) use gates::{TaskDisposition, ThreadPersistence};
 pub(crate) use subflow_history::copy;
-pub(crate) use task_services::{Answers, TaskServices};
 pub(crate) use thread_ops::{edit, fork, prune, snapshot};
 
 use open::{OpenedThread, open};
 
-use crate::checkpoint::Archive;
+use crate::checkpoint::{Archive, Durability, OnBusy, Retention};
 use crate::event::EventKind;
 use crate::exec::{Abort, Driver, Settings, has_input};
+use crate::flow::Flow;
+use crate::future::BoxFuture;
+use crate::ids::{Namespace, TaskId};
 use crate::interrupt::Resume;
-use crate::middleware::BoxFuture;
+use crate::node::ManagedValues;
+use crate::outcome::{RunError, RunErrorKind, ThreadError, check_id};
+use crate::state::State;
 use crate::superstep::{Planner, Task};
-use crate::thread::check_id;
-use crate::thread::{Durability, OnBusy, Retention, ThreadError};
-use crate::{Flow, ManagedValues, Namespace, RunError, RunErrorKind, State, TaskId};
+use crate::task_services::Answers;
 
 /// What is asked of a thread.
 pub(crate) enum Command<S: State> {

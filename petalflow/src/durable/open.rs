@@ -8,17 +8,18 @@ use super::checkpoint_writer::{Barrier, CheckpointWriter};
 use super::fingerprint::{Fingerprint, codec_of};
 use super::load::{LoadedCheckpoint, read, waiting};
 use super::stored_task::{FinishedTask, load_finished};
-use super::task_services::{Answers, TaskServices};
 use super::{Command, Nested, ThreadStart};
 use crate::checkpoint::{AnswerEntry, Cause, DecisionRecord, StoredWrite};
 use crate::clock::now_ms;
-use crate::flow::ExecutionPlan;
-use crate::interrupt::{Interrupt, InterruptId, Resume};
-use crate::node::task_id;
-use crate::state::KeyFlag;
+use crate::flow::Flow;
+use crate::ids::{Namespace, TaskId, task_id};
+use crate::interrupt::Resume;
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::question::{Interrupt, InterruptId};
+use crate::state::{KeyFlag, KeyMeta, KeySet, State};
 use crate::superstep::{Planner, Task};
-use crate::thread::ThreadError;
-use crate::{Flow, KeyMeta, KeySet, Namespace, State, TaskId};
+use crate::task_services::{Answers, TaskServices};
 
 /// A run that is ready to go on.
 pub(crate) struct OpenedThread<S: State> {
@@ -211,7 +212,7 @@ impl<S: State> ThreadOpener<'_, S> {
         written: &mut KeySet,
         mut update: S::Update,
     ) -> Result<(), ThreadError> {
-        use crate::Update as _;
+        use crate::state::Update as _;
         let checked = state.validate(&mut std::iter::once(&update));
         checked.map_err(|error| {
             ThreadError::Request(format!("the update cannot be applied: {error}"))
@@ -248,7 +249,7 @@ impl<S: State> ThreadOpener<'_, S> {
         self.writer.saved = false;
         // What a person said must not be lost, whatever the durability.
         let input = self.writer.header.cause == Cause::Input;
-        if input && self.writer.durability == crate::thread::Durability::Exit {
+        if input && self.writer.durability == crate::checkpoint::Durability::Exit {
             return Ok(());
         }
         self.writer.save(state, written).await?;

@@ -7,16 +7,17 @@ use std::task::Poll;
 
 use super::checkpoint_writer::Barrier;
 use super::gates::{TaskDisposition, ThreadPersistence};
-use super::task_services::{DriverRequest, TaskServices};
-use crate::exec::Abort;
-use crate::exec::Driver;
-use crate::exec::Persistence;
-use crate::exec::Slab;
-use crate::exec::{EndedTask, SnapshotRef, TaskEnd, TaskRun};
-use crate::exec::{Failure, Stop, Watch, poll_watch, watched};
+use crate::error::Failure;
+use crate::exec::{
+    Abort, Driver, EndedTask, Persistence, Slab, SnapshotRef, Stop, TaskEnd, TaskRun, Watch,
+    poll_watch, watched,
+};
+use crate::flow::Flow;
 use crate::node::RunShared;
+use crate::outcome::RunErrorKind;
+use crate::state::{KeySet, State};
 use crate::superstep::{Planner, Task};
-use crate::{Flow, KeySet, RunErrorKind, State};
+use crate::task_services::{DriverRequest, TaskServices};
 
 /// What the driver hears from its tasks.
 enum TaskEvent<T> {

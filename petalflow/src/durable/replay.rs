@@ -1,11 +1,12 @@
 //! From records to a state.
 
 use super::fingerprint::Fingerprint;
-use crate::checkpoint::{CodecError, KeyKind, Record};
-use crate::state::{KeyFlag, StateCodec, Values};
-use crate::thread::ThreadError;
-use crate::upgrade::{Change, Held, InUse, KeyLine, Log, Migration, Named, changes, difference};
-use crate::{KeyMeta, KeySet, State};
+use crate::checkpoint::{KeyKind, KeyLine, Record};
+use crate::codec::CodecError;
+use crate::migration::{Log, Migration, Named};
+use crate::outcome::ThreadError;
+use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Values};
+use crate::upgrade::{Change, Held, InUse, changes, difference};
 
 /// The state behind a chain of records, of which the first stands alone, and which keys have a value.
 ///

@@ -2,12 +2,12 @@
 
 use super::checkpoint_writer::CheckpointWriter;
 use super::stored_task::load;
-use crate::State;
-use crate::checkpoint::{Header, Outline, TaskEntry};
-use crate::flow::ExecutionPlan;
+use crate::checkpoint::{Header, NodeLine, Outline, TaskEntry};
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::state::State;
 use crate::superstep::Task;
-use crate::thread::ThreadError;
-use crate::upgrade::{Change, Held, InUse, NodeLine, changes, difference};
+use crate::upgrade::{Change, Held, InUse, changes, difference};
 
 /// Where a thread goes on.
 pub(crate) struct RestoredFrontier {

@@ -5,12 +5,12 @@ use super::open::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
 use crate::checkpoint::{Cause, DecisionRecord, Header};
 use crate::clock::now_ms;
-use crate::interrupt::{
-    AnswerError, Approval, Decision, Interrupt, InterruptId, InterruptKind, Resume,
-};
+use crate::ids::TaskId;
+use crate::interrupt::{Approval, Decision, Resume};
+use crate::outcome::ThreadError;
+use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};
+use crate::state::{KeySet, State};
 use crate::superstep::{Planner, Task};
-use crate::thread::ThreadError;
-use crate::{KeySet, State, TaskId};
 
 impl<S: State> ThreadOpener<'_, S> {
     /// Goes on where the thread stopped.

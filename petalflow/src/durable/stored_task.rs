@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
-use crate::checkpoint::{CodecError, Outline, TaskEntry, Unpack, pack, unpack};
+use crate::checkpoint::{Outline, TaskEntry};
+use crate::codec::{CodecError, Unpack, pack, unpack};
+use crate::delivery::{Delivery, ItemCodec};
+use crate::error::NodeError;
 use crate::exec::TaskEnd;
-use crate::flow::{EdgeTarget, ExecutionPlan};
-use crate::node::{Delivery, Effects, ItemCodec, RouteChoice};
-use crate::state::{StateCodec, Update as _};
+use crate::node::{Effects, RouteChoice};
+use crate::outcome::ThreadError;
+use crate::plan::{EdgeTarget, ExecutionPlan};
+use crate::state::{State, StateCodec, Update as _};
 use crate::superstep::Task;
-use crate::thread::ThreadError;
-use crate::{NodeError, State};
 
 use super::dirty_keys::{each, of_key, untracked};
 use super::fingerprint::Fingerprint;

@@ -12,8 +12,8 @@ use crate::checkpoint::{
     Archive, Cause, Header, KeyEntry, KeyKind, OwnedKey, Record, StoredCheckpoint, TaskEntry,
 };
 use crate::clock::now_ms;
-use crate::node::task_id;
-use crate::thread::ThreadError;
+use crate::ids::task_id;
+use crate::outcome::ThreadError;
 
 /// How many checkpoints are read at once.
 const PAGE: usize = 100;

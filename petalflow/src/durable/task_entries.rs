@@ -2,9 +2,9 @@
 
 use super::stored_task::save;
 use crate::checkpoint::TaskEntry;
-use crate::flow::ExecutionPlan;
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
 use crate::superstep::Task;
-use crate::thread::ThreadError;
 
 /// Which nodes stand in a list of entries.
 #[derive(Default)]

@@ -7,17 +7,19 @@ use super::fingerprint::{Fingerprint, codec_of};
 use super::load::{LoadedCheckpoint, read, waiting};
 use super::restored_frontier::{node_of, restore_frontier};
 use super::subflow_history::restore_subflows;
-use crate::checkpoint::{Archive, Cause, Record, StoredCheckpoint, unpack};
+use crate::checkpoint::{Archive, Cause, Durability, Record, Retention, StoredCheckpoint};
 use crate::clock::now_ms;
-use crate::flow::ExecutionPlan;
-use crate::interrupt::AnswerError;
-use crate::node::{Effects, task_id};
-use crate::state::StateCodec;
+use crate::codec::unpack;
+use crate::error::NodeError;
+use crate::flow::Flow;
+use crate::ids::task_id;
+use crate::node::Effects;
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::question::AnswerError;
+use crate::snapshot::{CheckpointInfo, Edit, Snapshot, TaskState};
+use crate::state::{State, StateCodec};
 use crate::superstep::{Outcome, Planner, apply, prepare};
-use crate::thread::{
-    CheckpointInfo, Durability, Edit, Retention, Snapshot, TaskState, ThreadError,
-};
-use crate::{Flow, NodeError, State};
 
 /// A thread at a checkpoint.
 pub(crate) async fn snapshot<F: Flow>(

@@ -1,17 +1,13 @@
 //! What can go wrong: in a node ([`BoxError`]), and in a run ([`RunError`]).
 
-mod kind;
+mod failure;
 mod node;
-mod run;
-mod show;
 mod stored;
 
 use std::error::Error;
 
-pub use kind::RunErrorKind;
+pub(crate) use failure::{Failure, Payload};
 pub use node::{FailureKind, FailureLog, NodeError};
-pub(crate) use run::Barrier;
-pub use run::RunError;
 
 /// Any error: what a node may fail with.
 ///

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::Namespace;
+use crate::ids::Namespace;
 
 /// How a node failed for good: what a `catch` edge delivers, and what `continue_on_error` records.
 ///

@@ -2,20 +2,20 @@
 
 mod mode;
 mod sink;
-mod stream;
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use mode::FilteredEvents;
-use mode::Modes;
+pub(crate) use mode::Modes;
 pub(crate) use sink::{Listener, Sink};
-pub use stream::Events;
 
-use crate::interrupt::Interrupt;
-use crate::{Namespace, NodeError, RunError, State, TaskId};
+use crate::error::NodeError;
+use crate::ids::{Namespace, TaskId};
+use crate::outcome::RunError;
+use crate::question::Interrupt;
+use crate::state::State;
 
 /// One thing that happened in a run. Events come in the order in which things happened.
 ///

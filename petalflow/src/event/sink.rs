@@ -5,13 +5,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Event, EventKind, NestedEvent, TaskInfo};
-use crate::node::Scope;
-use crate::{Namespace, State};
+use crate::ids::Namespace;
+use crate::state::State;
 
 /// Takes events without knowing the state's type.
 pub(crate) trait Listener: Send + Sync {
     /// A node sent a value of its own.
-    fn custom(&self, scope: &Scope, value: serde_json::Value);
+    fn custom(
+        &self,
+        namespace: Namespace,
+        superstep: u64,
+        task: TaskInfo,
+        value: serde_json::Value,
+    );
 
     /// Something happened in a sub-flow.
     fn nested(
@@ -71,8 +77,19 @@ impl<S: State> Sink<S> {
 }
 
 impl<S: State> Listener for Sink<S> {
-    fn custom(&self, scope: &Scope, value: serde_json::Value) {
-        self.send(scope.event(EventKind::Custom { value }));
+    fn custom(
+        &self,
+        namespace: Namespace,
+        superstep: u64,
+        task: TaskInfo,
+        value: serde_json::Value,
+    ) {
+        self.send(Event {
+            namespace,
+            superstep,
+            task: Some(task),
+            kind: EventKind::Custom { value },
+        });
     }
 
     fn nested(
@@ -97,24 +114,6 @@ impl<S: State> Listener for Sink<S> {
         match self {
             Sink::Queue { values, .. } => values.load(Ordering::Relaxed),
             Sink::Above(above) => above.wants_values(),
-        }
-    }
-}
-
-impl Scope {
-    /// An event about this task.
-    pub(crate) fn event<S: State>(&self, kind: EventKind<S>) -> Event<S> {
-        let task = TaskInfo {
-            node: self.node().into(),
-            id: self.task_id(),
-            index: self.index(),
-            attempt: self.attempt,
-        };
-        Event {
-            namespace: self.shared.namespace.clone(),
-            superstep: self.superstep,
-            task: Some(task),
-            kind,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Why a run cannot go on.
 
 use super::watch::Stop;
-use crate::thread::ThreadError;
-use crate::{BoxError, NodeError, RunErrorKind, State, TaskId, WriteError};
+use crate::error::{BoxError, NodeError};
+use crate::ids::TaskId;
+use crate::outcome::{RunErrorKind, ThreadError};
+use crate::state::{State, WriteError};
 
 /// Why a run cannot go on. Behind a pointer: every step of a run returns one or nothing, and nearly always nothing.
 pub(crate) struct Abort<S: State>(Box<AbortReason<S>>);

@@ -1,13 +1,12 @@
 //! One task with all that surrounds it: middleware, timeouts, retries, events.
 
 use super::Extras;
-use super::watch::{Failure, caught};
+use crate::error::{BoxError, Failure, FailureKind, NodeError};
 use crate::event::EventKind;
-use crate::flow::Step;
-use crate::middleware::{BoxFuture, Innermost, Next, NodeCall};
-use crate::node::LastActivity;
-use crate::node::{Effects, Scope};
-use crate::{BoxError, FailureKind, Flow, NodeError};
+use crate::flow::{Flow, Step};
+use crate::future::{BoxFuture, caught};
+use crate::middleware::{Innermost, Next, NodeCall};
+use crate::node::{Effects, LastActivity, Scope};
 
 /// Runs a task to its end: attempt after attempt, each with fresh writes.
 pub(crate) async fn attempts<F: Flow>(
@@ -172,7 +171,11 @@ impl<F: Flow> Innermost<F::State> for Node<'_, F> {
     }
 }
 
-fn tell<S: crate::State>(extras: &Extras<S>, scope: &Scope, kind: impl FnOnce() -> EventKind<S>) {
+fn tell<S: crate::state::State>(
+    extras: &Extras<S>,
+    scope: &Scope,
+    kind: impl FnOnce() -> EventKind<S>,
+) {
     if let Some(sink) = &extras.sink {
         sink.send(scope.event(kind()));
     }

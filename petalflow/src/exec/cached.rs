@@ -3,9 +3,9 @@
 //! Only the interface is here. [`FindCached`] is in the settings of a run that has a cache, so a program that caches nothing
 //! does not contain the code that encodes values.
 
-use crate::State;
-use crate::middleware::BoxFuture;
+use crate::future::BoxFuture;
 use crate::node::{Effects, Scope};
+use crate::state::State;
 
 /// Finds the cache entry of a task of the named flow. `None` if the task cannot be cached.
 pub(crate) type FindCached<S> = fn(&str, &Scope, &S) -> Option<Box<dyn CachedResult<S>>>;

@@ -3,23 +3,23 @@
 use std::sync::{Arc, OnceLock};
 
 use super::abort::{Abort, AbortReason};
-use super::fast_path::{FastPath, FastPathEnd, lane};
+use super::fast_path::{FastPathEnd, lane};
 use super::handle_failure::handle_failure;
 use super::parallel::{ParallelExecutor, TaskEnd, run_job};
 use super::persistence::{NoPersistence, Persistence};
 use super::single::alone;
 use super::watch::{Watch, yield_now};
 use super::{Extras, Settings};
-use crate::CancelToken;
-use crate::durable::TaskServices;
-use crate::error::Barrier;
+use crate::cancel_token::CancelToken;
 use crate::event::{Event, EventKind, Listener};
-use crate::flow::{EdgeTarget, ExecutionPlan};
-use crate::middleware::BoxFuture;
-use crate::node::RunShared;
-use crate::node::{Effects, RouteChoice, Scope};
+use crate::flow::{FastPath, Flow};
+use crate::future::BoxFuture;
+use crate::node::{Effects, RouteChoice, RunShared, Scope};
+use crate::outcome::{Barrier, RunError, RunErrorKind};
+use crate::plan::{EdgeTarget, ExecutionPlan};
+use crate::state::{KeySet, WriteError};
 use crate::superstep::{NoEdge, Planner, Task, commit_one};
-use crate::{Flow, KeySet, RunError, RunErrorKind, WriteError};
+use crate::task_services::TaskServices;
 
 /// A run of many supersteps without a wait lets other tasks run after this many.
 const YIELD_INTERVAL: u64 = 128;

@@ -3,11 +3,13 @@
 use super::Extras;
 use super::abort::Abort;
 use super::parallel::TaskEnd;
-use super::watch::Failure;
-use crate::CancelToken;
-use crate::flow::ExecutionPlan;
-use crate::node::{Delivery, Effects, Scope};
-use crate::{NodeError, RunErrorKind, State};
+use crate::cancel_token::CancelToken;
+use crate::delivery::Delivery;
+use crate::error::{Failure, NodeError};
+use crate::node::{Effects, Scope};
+use crate::outcome::RunErrorKind;
+use crate::plan::ExecutionPlan;
+use crate::state::State;
 
 /// What becomes of a failed task: its `catch` edge, a record, or the end of the run.
 pub(crate) fn handle_failure<S: State>(

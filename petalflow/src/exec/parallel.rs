@@ -11,13 +11,15 @@ use super::driver::Driver;
 use super::handle_failure::handle_failure;
 use super::persistence::Persistence;
 use super::slab::Slab;
-use super::watch::{Failure, poll_once};
+use crate::delivery::Delivery;
 use crate::durable::TaskDisposition;
-use crate::flow::Step;
-use crate::middleware::BoxFuture;
-use crate::node::{Delivery, Effects, Scope};
+use crate::error::Failure;
+use crate::flow::{Flow, Step};
+use crate::future::{BoxFuture, poll_once};
+use crate::ids::TaskId;
+use crate::node::{Effects, Scope};
+use crate::state::{KeySet, State, Update as _, WriteError};
 use crate::superstep::{Outcome, Planner, Task, apply, prepare};
-use crate::{Flow, KeySet, State, TaskId, Update as _, WriteError};
 
 /// A task in flight, with the memory that it and its successors use.
 pub(crate) struct TaskRun<S: State> {

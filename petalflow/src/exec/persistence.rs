@@ -7,11 +7,13 @@ use super::abort::Abort;
 use super::driver::Driver;
 use super::parallel::{EndedTask, SnapshotRef, TaskEnd, TaskRun};
 use super::slab::Slab;
-use super::watch::{Failure, Watch, watched};
+use super::watch::{Watch, watched};
 use crate::durable::TaskDisposition;
+use crate::error::Failure;
+use crate::flow::Flow;
 use crate::node::RunShared;
+use crate::state::KeySet;
 use crate::superstep::{Planner, Task};
-use crate::{Flow, KeySet};
 
 /// What a run writes down of its supersteps, at each point where a stored one does.
 ///
@@ -71,7 +73,7 @@ pub(crate) trait Persistence<F: Flow>: Send {
     /// Takes in the writes of a superstep, before they are applied.
     fn absorb<'a>(
         &mut self,
-        updates: impl Iterator<Item = &'a <F::State as crate::State>::Update>,
+        updates: impl Iterator<Item = &'a <F::State as crate::state::State>::Update>,
         overwritten: KeySet,
     ) -> Result<(), Abort<F::State>>
     where
@@ -151,7 +153,7 @@ impl<F: Flow> Persistence<F> for NoPersistence {
 
     fn absorb<'a>(
         &mut self,
-        _: impl Iterator<Item = &'a <F::State as crate::State>::Update>,
+        _: impl Iterator<Item = &'a <F::State as crate::state::State>::Update>,
         _: KeySet,
     ) -> Result<(), Abort<F::State>>
     where

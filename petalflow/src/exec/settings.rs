@@ -4,10 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::cached::FindCached;
-use crate::CancelToken;
+use crate::cancel_token::CancelToken;
+use crate::error::NodeError;
 use crate::event::Sink;
+use crate::ids::Namespace;
 use crate::middleware::{Middleware, RunMiddleware};
-use crate::{ManagedValues, Namespace, NodeError, State};
+use crate::node::ManagedValues;
+use crate::state::State;
 
 /// N supersteps need a limit of N.
 pub(crate) const DEFAULT_LIMIT: u64 = 100;

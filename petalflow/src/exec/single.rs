@@ -5,13 +5,11 @@ use std::pin::pin;
 
 use super::abort::Abort;
 use super::driver::Driver;
-use super::fast_path::follow;
 use super::handle_failure::handle_failure;
 use super::parallel::{TaskEnd, TaskRun};
 use super::persistence::Persistence;
-use super::watch::poll_once;
-use crate::Flow;
-use crate::flow::Step;
+use crate::flow::{Flow, Step, follow};
+use crate::future::poll_once;
 use crate::superstep::{Planner, Task, apply, prepare};
 
 /// Runs a node that nothing surrounds as a superstep of its own, commits it, plans the next frontier and writes the barrier

@@ -7,11 +7,13 @@ use super::driver::Driver;
 use super::fast_path::{FastPathEnd, lane};
 use crate::durable::{Command, ThreadStart};
 use crate::event::EventKind;
-use crate::flow::ExecutionPlan;
-use crate::middleware::{About, BoxFuture, RunNext};
+use crate::flow::Flow;
+use crate::future::BoxFuture;
+use crate::middleware::{About, RunNext};
 use crate::node::Requirements;
-use crate::thread::ThreadError;
-use crate::{Flow, KeyFlag, KeyMeta, RunError, RunErrorKind, State};
+use crate::outcome::{RunError, RunErrorKind, ThreadError};
+use crate::plan::ExecutionPlan;
+use crate::state::{KeyFlag, KeyMeta, State};
 
 pub(crate) struct Start<F: Flow> {
     pub(crate) flow: Arc<F>,

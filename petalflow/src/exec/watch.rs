@@ -1,65 +1,14 @@
 //! One await of the run: panics caught, cancellation and deadlines heard.
 
-use std::any::Any;
 use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::CancelToken;
-use crate::middleware::BoxFuture;
-use crate::{BoxError, FailureKind};
-
-/// How a node's attempt failed. Behind a pointer, as [`Abort`](super::abort::Abort) is: what every task returns is then one
-/// word, and in a register.
-#[derive(Debug)]
-pub(crate) struct Failure(Box<(FailureKind, BoxError)>);
-
-impl Failure {
-    fn new(kind: FailureKind, error: impl Into<BoxError>) -> Self {
-        Failure(Box::new((kind, error.into())))
-    }
-
-    pub(crate) fn kind(&self) -> FailureKind {
-        self.0.0
-    }
-
-    pub(crate) fn source(&self) -> &BoxError {
-        &self.0.1
-    }
-
-    pub(crate) fn into_source(self) -> BoxError {
-        self.0.1
-    }
-
-    #[cold]
-    pub(crate) fn error(error: BoxError) -> Self {
-        Failure::new(FailureKind::Error, error)
-    }
-
-    #[cold]
-    pub(crate) fn panic(payload: Payload) -> Self {
-        let words = payload
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_string());
-        let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
-        let words = words.as_deref().unwrap_or("(no message)");
-        Failure::new(FailureKind::Panic, format!("panicked: {words}"))
-    }
-
-    pub(crate) fn timeout(after: Duration) -> Self {
-        let words = format!("took longer than its timeout of {after:?}");
-        Failure::new(FailureKind::Timeout, words)
-    }
-
-    pub(crate) fn idle(after: Duration) -> Self {
-        let words = format!("showed no sign of life for {after:?}, its idle timeout");
-        Failure::new(FailureKind::Idle, words)
-    }
-}
+use crate::cancel_token::CancelToken;
+use crate::future::BoxFuture;
 
 /// Why the run stops although no node failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,43 +78,6 @@ impl Watch {
             return Poll::Ready(Stop::SuperstepTimeout);
         }
         Poll::Pending
-    }
-}
-
-/// Awaits a node's future and turns a panic into a failure.
-pub(crate) async fn caught<T>(
-    future: impl Future<Output = Result<T, BoxError>>,
-) -> Result<T, Failure> {
-    let mut future = pin!(future);
-    poll_fn(|cx| poll_once(future.as_mut(), cx)).await
-}
-
-/// Polls a node's future and turns a panic into a failure.
-#[inline]
-pub(crate) fn poll_once<T>(
-    future: Pin<&mut impl Future<Output = Result<T, BoxError>>>,
-    cx: &mut Context<'_>,
-) -> Poll<Result<T, Failure>> {
-    poll_caught(future, cx).map(|ended| match ended {
-        Ok(result) => result.map_err(Failure::error),
-        Err(payload) => Err(Failure::panic(payload)),
-    })
-}
-
-/// What a panic carries.
-pub(crate) type Payload = Box<dyn Any + Send>;
-
-/// Polls a node's future and catches a panic.
-#[inline]
-pub(crate) fn poll_caught<T>(
-    future: Pin<&mut impl Future<Output = T>>,
-    cx: &mut Context<'_>,
-) -> Poll<Result<T, Payload>> {
-    // A panic ends the future, and with it all that it may have left inconsistent; what it wrote is discarded.
-    match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
-        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-        Ok(Poll::Pending) => Poll::Pending,
-        Err(payload) => Poll::Ready(Err(payload)),
     }
 }
 

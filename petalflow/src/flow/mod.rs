@@ -1,25 +1,18 @@
 //! Flows: a checked graph together with its nodes, and how to launch one.
 
-mod execution_plan;
-mod guard;
-mod launch;
+mod fast_path;
 mod step;
-mod subflow;
 
 use std::future::Future;
 use std::sync::Arc;
 
-pub(crate) use execution_plan::EdgeTarget;
-pub use execution_plan::{ExecutionPlan, Gate, NodeSpec};
-pub use guard::Guard;
-pub use launch::Launch;
+pub(crate) use fast_path::{FastPath, follow};
 pub use step::Step;
-#[cfg(feature = "agent")]
-pub(crate) use subflow::nested;
-pub use subflow::subflow;
 
+use crate::error::BoxError;
 use crate::node::Requirements;
-use crate::{BoxError, State};
+use crate::plan::ExecutionPlan;
+use crate::state::State;
 
 /// A graph that can run: what [`flow!`](macro@crate::flow) makes, and what the run-time builder builds.
 ///

@@ -1,8 +1,8 @@
 //! What the dispatch works on.
 
-use crate::State;
-use crate::exec::FastPath;
+use super::FastPath;
 use crate::node::{Effects, Scope};
+use crate::state::State;
 
 /// What one run of a node works on: one pointer for all of it, because every level of the dispatch carries it along.
 #[doc(hidden)]

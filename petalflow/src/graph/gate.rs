@@ -1,7 +1,8 @@
 //! Interrupts of a graph that is built at run time.
 
-use crate::flow::Guard;
-use crate::{BoxError, State};
+use crate::error::BoxError;
+use crate::interrupt::Guard;
+use crate::state::State;
 
 /// Decides whether an interrupt stops the run.
 pub(super) type BoxGuard<S> = Box<dyn Fn(&S) -> Result<bool, BoxError> + Send + Sync>;

@@ -6,7 +6,8 @@ use petalflow_graph::{Edge, Problem, Rule, Site, Source, Target, Text, Via, word
 
 use super::node::Entry;
 use super::{END, START};
-use crate::{NodeError, State};
+use crate::error::NodeError;
+use crate::state::State;
 
 /// PF020: what edges deliver is what their targets take.
 pub(super) fn items_match<S: State>(

@@ -45,11 +45,14 @@ pub use error::GraphErrors;
 pub use petalflow_graph::{Metrics, NodeInfo, Problem, Role, Rule, Site, Topology, When};
 
 use crate::checkpoint::Store;
-use crate::flow::{ExecutionPlan, Step};
+use crate::error::BoxError;
+use crate::flow::{Flow, Step};
+use crate::launch::Launch;
 use crate::node::Requirements;
-use crate::state::Durable;
+use crate::plan::ExecutionPlan;
+use crate::run::Run;
+use crate::state::{Durable, State};
 use crate::thread::Threads;
-use crate::{BoxError, Flow, Launch, Run, State};
 use gate::BoxGuard;
 use node::DynNode;
 

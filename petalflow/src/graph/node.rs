@@ -5,13 +5,15 @@ use std::future::Future;
 
 use petalflow_graph::{KeySet, NodeFacts};
 
-use crate::flow::{NodeSpec, subflow};
-use crate::middleware::BoxFuture;
-use crate::node::{
-    Carried, Context, Effects, ItemCodec, Node, NodePolicy, Output, Policy, Requirements, Routing,
-    Scope, TypeName,
-};
-use crate::{BoxError, Flow, State};
+use crate::delivery::{ItemCodec, TypeName};
+use crate::error::BoxError;
+use crate::flow::Flow;
+use crate::future::BoxFuture;
+use crate::node::{Carried, Context, Effects, Node, Output, Requirements, Routing, Scope};
+use crate::plan::NodeSpec;
+use crate::policy::{NodePolicy, Policy};
+use crate::state::State;
+use crate::subflow::subflow;
 
 /// A node behind a pointer.
 pub(super) trait DynNode<S: State>: Send + Sync {

@@ -11,7 +11,7 @@ use super::builder::{GraphBuilder, Way};
 use super::gate::NamedGate;
 use super::node::Entry;
 use super::{END, START};
-use crate::State;
+use crate::state::State;
 
 /// The graph in numbers; names that nothing has are left out and reported.
 pub(super) fn resolve<S: State>(builder: &GraphBuilder<S>, problems: &mut Vec<Problem>) -> Graph {

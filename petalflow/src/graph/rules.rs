@@ -6,7 +6,7 @@ use petalflow_graph::{
 
 use super::gate::NamedGate;
 use super::node::Entry;
-use crate::State;
+use crate::state::State;
 
 /// PF012 to PF015: routes and edges fit.
 pub(super) fn routes_match<S: State>(

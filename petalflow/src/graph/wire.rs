@@ -12,9 +12,9 @@ use super::items::items_match;
 use super::resolve::resolve;
 use super::rules::{interrupts_once, routes_match, subflows_keep, writes_once};
 use super::{Graph, GraphErrors, Inner};
-use crate::flow::{ExecutionPlan, Gate};
-use crate::node::NodePolicy;
-use crate::{KeyFlag, KeyMeta, State};
+use crate::plan::{ExecutionPlan, Gate};
+use crate::policy::NodePolicy;
+use crate::state::{KeyFlag, KeyMeta, State};
 
 pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
     let mut problems = Vec::new();

@@ -1,7 +1,8 @@
 //! What a person says at an `interrupt before` or `interrupt after`.
 
+use crate::error::BoxError;
 use crate::node::{Effects, Output};
-use crate::{BoxError, State};
+use crate::state::State;
 
 /// A decision at an `interrupt before` or `interrupt after`, with who made it and why. Both are kept in the thread's history.
 ///

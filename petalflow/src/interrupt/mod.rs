@@ -53,24 +53,15 @@
 
 // `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs ask people.
 
-mod answer;
 mod approval;
-mod ask;
-mod error;
-mod id;
+mod guard;
 mod resume;
-mod waiting;
 
-pub use answer::Answer;
+pub use crate::question::{
+    Answer, AnswerError, Ask, Expiry, Interrupt, InterruptId, InterruptKind,
+};
 pub use approval::Approval;
 pub(crate) use approval::Decision;
-pub use ask::{Ask, Expiry};
-pub use error::AnswerError;
-pub(crate) use error::open;
-pub use id::InterruptId;
+pub use guard::Guard;
 pub use petalflow_macros::Ask;
 pub use resume::Resume;
-pub(crate) use waiting::write_all;
-pub use waiting::{Interrupt, InterruptKind};
-
-pub use crate::flow::Guard;

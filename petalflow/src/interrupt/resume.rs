@@ -2,8 +2,9 @@
 
 use super::approval::update_of;
 use super::{Answer, Approval, InterruptId};
+use crate::error::BoxError;
 use crate::node::Output;
-use crate::{BoxError, State};
+use crate::state::State;
 
 /// With what a thread goes on: answers, approvals, changes to the state, another place. `()` brings nothing.
 ///

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::McpServer;
 use crate::BoxError;
-use crate::exec::caught;
+use crate::future::caught;
 use crate::middleware::BoxFuture;
 
 /// A question of an MCP server to the people who use this program ("elicitation", in the words of the protocol).

@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, watch};
 use super::McpError;
 use super::result::{failed, returned};
 use crate::BoxError;
-use crate::exec::caught;
+use crate::future::caught;
 use crate::tool::{Tool, ToolContext, ToolSource, ToolSpec};
 
 /// Serves tools to MCP clients: a [set](crate::tool::ToolSet), a [registry](crate::tool::ToolRegistry), or any other

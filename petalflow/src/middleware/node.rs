@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::BoxFuture;
+use crate::error::BoxError;
 use crate::node::{Effects, Scope};
-use crate::{BoxError, State};
+use crate::state::State;
 
 /// One attempt of one node, as middleware sees it.
 ///
@@ -60,7 +61,7 @@ impl<S: State> NodeCall<'_, S> {
     }
 
     /// The run, as the node sees it.
-    pub fn context(&self) -> crate::Context {
+    pub fn context(&self) -> crate::node::Context {
         self.scope.context()
     }
 

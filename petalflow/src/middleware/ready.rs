@@ -1,8 +1,9 @@
 //! Middleware that is there already: of a function, for some nodes, against panics.
 
 use super::{BoxFuture, Middleware, Next, NodeCall};
-use crate::exec::caught;
-use crate::{BoxError, State};
+use crate::error::BoxError;
+use crate::future::caught;
+use crate::state::State;
 
 /// Middleware of a function.
 ///

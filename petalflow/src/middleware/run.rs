@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::BoxFuture;
-use crate::{RunError, State};
+use crate::outcome::RunError;
+use crate::state::State;
 
 /// Code around a whole run: it sees the input and the final state, and may keep the run from happening. The first that is
 /// added is the outermost.

@@ -3,11 +3,12 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use super::{Namespace, Scope, TaskId};
-use crate::BoxError;
-use crate::CancelToken;
-use crate::interrupt::Ask;
-use crate::middleware::BoxFuture;
+use super::Scope;
+use crate::cancel_token::CancelToken;
+use crate::error::BoxError;
+use crate::future::BoxFuture;
+use crate::ids::{Namespace, TaskId};
+use crate::question::Ask;
 
 /// The run, as a node sees it: `cx: Context` by value.
 ///
@@ -237,7 +238,9 @@ impl Context {
     pub fn emit<T: serde_core::Serialize>(&self, value: &T) -> Result<(), serde_json::Error> {
         self.heartbeat();
         if let Some(listener) = &self.0.shared.listener {
-            listener.custom(&self.0, serde_json::to_value(value)?);
+            let value = serde_json::to_value(value)?;
+            let namespace = self.namespace().clone();
+            listener.custom(namespace, self.superstep(), self.0.task_info(), value);
         }
         Ok(())
     }
@@ -268,7 +271,7 @@ impl Context {
                 )
                 .into());
             };
-            services.ask(&self.0, question).await
+            services.ask(&self.0.task_ref(), question).await
         })
     }
 
@@ -298,7 +301,7 @@ impl Context {
     {
         match &self.0.shared.services {
             None => effect.await.map_err(Into::into),
-            Some(services) => services.once(&self.0, name, effect).await,
+            Some(services) => services.once(&self.0.task_ref(), name, effect).await,
         }
     }
 

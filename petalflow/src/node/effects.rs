@@ -1,7 +1,7 @@
 //! What a node's run leaves behind for the barrier.
 
-use super::Delivery;
-use crate::{State, Update};
+use crate::delivery::Delivery;
+use crate::state::{State, Update};
 
 /// Where a node chose to go.
 ///

@@ -4,7 +4,7 @@ use std::any::{TypeId, type_name};
 use std::sync::Arc;
 
 use super::{Context, ManagedValues, Scope};
-use crate::BoxError;
+use crate::error::BoxError;
 
 /// A by-value parameter of a node: something the run hands to it.
 ///

@@ -7,8 +7,8 @@ use std::future::Future;
 use std::sync::Arc;
 
 use super::managed_provider::{ManagedProvider, Provide};
-use crate::BoxError;
-use crate::middleware::BoxFuture;
+use crate::error::BoxError;
+use crate::future::BoxFuture;
 
 type Shared = Arc<dyn Any + Send + Sync>;
 

@@ -4,37 +4,34 @@ mod context;
 mod effects;
 mod extract;
 mod item;
+mod key;
 mod last_activity;
 mod managed;
 mod managed_provider;
-mod namespace;
 mod output;
-mod policy;
 mod route;
 mod run_shared;
 mod scope;
-mod task_id;
 
 use std::future::Future;
 
+pub use crate::delivery::{Delivery, ItemCodec};
+pub use crate::ids::{Namespace, TaskId};
+pub use crate::policy::{Policy, Retry};
 pub use context::Context;
 pub use effects::{Effects, RouteChoice};
 pub use extract::{Extract, Managed, Requirements};
-pub use item::{AcceptsItem, Delivery, Each, ItemCodec, ItemProbe, NoItemCodec};
+pub use item::{AcceptsItem, Each, Sent};
+pub use key::{Key, Overwrite};
 pub(crate) use last_activity::LastActivity;
 pub use managed::{ManagedValues, RestoreContext};
 pub use managed_provider::ManagedProvider;
-pub use namespace::Namespace;
 pub use output::{Fails, Output, Routing, WriteOutput};
-pub use policy::{NodePolicy, Policy, Retry};
-pub(crate) use route::TypeName;
 pub use route::{Carried, Carries, Route};
 pub(crate) use run_shared::RunShared;
 pub use scope::Scope;
-pub use task_id::TaskId;
-pub(crate) use task_id::task_id;
 
-use crate::KeySet;
+use crate::state::KeySet;
 
 /// A step of a flow over the state `S`. Written by [`#[node]`](macro@crate::node).
 ///

@@ -1,7 +1,9 @@
 //! What a node may return.
 
-use super::{Carried, Effects, Route, TypeName};
-use crate::{BoxError, KeySet, State};
+use super::{Carried, Effects, Route};
+use crate::delivery::TypeName;
+use crate::error::BoxError;
+use crate::state::{KeySet, State};
 
 /// What a node over `S` may return: a typed key, a tuple of them (to eight), an `Option` of one, `()`, any of them in a
 /// `Result`; a route or an [`Each`](super::Each) last.

@@ -2,7 +2,8 @@
 
 use std::any::{TypeId, type_name};
 
-use super::{Delivery, Routing};
+use super::Routing;
+use crate::delivery::{Delivery, TypeName};
 
 /// A choice among named ways on. Derive it for an enum; each variant is a route and may carry one value, which is
 /// delivered to the target as its `#[item]`.
@@ -44,9 +45,6 @@ pub trait Carries<const NAME: u64> {
 impl<R: Carries<NAME>, const NAME: u64> Carries<NAME> for Vec<R> {
     type Payload = R::Payload;
 }
-
-/// A type, told at run time, with its name for messages.
-pub(crate) type TypeName = (TypeId, &'static str);
 
 /// What a route carries, for graphs that are built at run time. (Static flows ask [`Carries`].)
 #[doc(hidden)]

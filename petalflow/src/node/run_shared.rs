@@ -4,11 +4,12 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, OnceLock};
 
-use crate::durable::TaskServices;
+use crate::cancel_token::CancelToken;
 use crate::event::Listener;
-use crate::flow::ExecutionPlan;
-use crate::node::task_id;
-use crate::{CancelToken, ManagedValues, Namespace, TaskId};
+use crate::ids::{Namespace, TaskId, task_id};
+use crate::node::ManagedValues;
+use crate::plan::ExecutionPlan;
+use crate::task_services::TaskServices;
 
 /// What all tasks of a run share.
 pub(crate) struct RunShared {

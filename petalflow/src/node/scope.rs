@@ -3,8 +3,13 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use super::{Context, Delivery, LastActivity, ManagedValues, RunShared, TaskId};
-use crate::BoxError;
+use super::{Context, LastActivity, ManagedValues, RunShared};
+use crate::delivery::Delivery;
+use crate::error::BoxError;
+use crate::event::{Event, EventKind, TaskInfo};
+use crate::ids::TaskId;
+use crate::state::State;
+use crate::task_services::TaskRef;
 
 /// One run of a node, as the engine sees it: what extractors draw from.
 ///
@@ -136,7 +141,7 @@ impl Scope {
             edges: vec![].into(),
             joins: 0,
         };
-        let plan = crate::flow::ExecutionPlan::new(&graph, &[crate::flow::NodeSpec::default()]);
+        let plan = crate::plan::ExecutionPlan::new(&graph, &[crate::plan::NodeSpec::default()]);
         Self::new(Arc::new(RunShared {
             plan: Arc::new(plan),
             managed: Some(managed),
@@ -160,5 +165,38 @@ impl Scope {
     pub(crate) fn task_id(&self) -> TaskId {
         self.shared
             .task_id(self.superstep, self.node, self.send.get())
+    }
+}
+
+impl Scope {
+    /// An event about this task.
+    pub(crate) fn event<S: State>(&self, kind: EventKind<S>) -> Event<S> {
+        Event {
+            namespace: self.shared.namespace.clone(),
+            superstep: self.superstep,
+            task: Some(self.task_info()),
+            kind,
+        }
+    }
+
+    /// This task, as events name it.
+    pub(crate) fn task_info(&self) -> TaskInfo {
+        TaskInfo {
+            node: self.node().into(),
+            id: self.task_id(),
+            index: self.index(),
+            attempt: self.attempt,
+        }
+    }
+
+    /// This task, as the services of a stored run need it.
+    pub(crate) fn task_ref(&self) -> TaskRef<'_> {
+        TaskRef {
+            id: self.task_id(),
+            node: self.node(),
+            index: self.index(),
+            attempt: self.attempt,
+            superstep: self.superstep,
+        }
     }
 }

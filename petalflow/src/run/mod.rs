@@ -1,14 +1,21 @@
 //! A run of a flow: what a launch returns.
 
+mod events;
+mod filtered_events;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crate::event::{Events, Sink};
+pub use events::Events;
+pub use filtered_events::FilteredEvents;
+
+use crate::event::Sink;
 use crate::exec::{Begin, Start, drive};
-use crate::middleware::BoxFuture;
-use crate::{Flow, RunError};
+use crate::flow::Flow;
+use crate::future::BoxFuture;
+use crate::outcome::RunError;
 
 /// A run of a flow: a future of the final state, or a stream of [events](Self::events).
 ///

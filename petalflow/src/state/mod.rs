@@ -2,7 +2,6 @@
 
 mod codec;
 mod copies;
-mod key;
 mod messages;
 mod storage;
 mod update;
@@ -10,9 +9,9 @@ mod write;
 
 pub mod reduce;
 
+pub use crate::migration::{Migration, MigrationError};
 pub use codec::{Coder, NoCoder, StateCodec, Values};
 pub use copies::{CopyProbe, NoCopy};
-pub use key::{Key, Overwrite};
 pub use messages::{Message, Remove};
 pub use petalflow_graph::KeySet;
 pub use storage::{CanStore, Durable, Volatile};

@@ -1,7 +1,6 @@
 //! The barrier: all writes of a superstep, checked and then folded.
 
-use crate::state::WriteError;
-use crate::{KeySet, State, Update};
+use crate::state::{KeySet, State, Update, WriteError};
 
 /// Commits the writes of a superstep of one task.
 #[inline]

@@ -1,7 +1,7 @@
 //! What is active, and what waits.
 
-use crate::flow::ExecutionPlan;
-use crate::node::Delivery;
+use crate::delivery::Delivery;
+use crate::plan::ExecutionPlan;
 
 /// One run of one node in one superstep.
 #[derive(Clone, Debug)]

@@ -3,9 +3,10 @@
 use petalflow_graph::index;
 
 use super::{Joins, Task};
-use crate::State;
-use crate::flow::{EdgeTarget, ExecutionPlan};
-use crate::node::{Delivery, Effects, RouteChoice};
+use crate::delivery::Delivery;
+use crate::node::{Effects, RouteChoice};
+use crate::plan::{EdgeTarget, ExecutionPlan};
+use crate::state::State;
 
 /// How a task ended, as far as the next superstep is concerned.
 #[derive(Clone, Copy, Debug)]

@@ -7,9 +7,9 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
 
 use crate::durable::Fingerprint;
-use crate::flow::HasFlow;
+use crate::flow::{Flow, HasFlow};
+use crate::state::{Durable, State};
 use crate::upgrade::{FlowLock, Locked, check_lock};
-use crate::{Durable, Flow, State};
 
 /// Checks that stored threads of a flow can go on in this program: a test of one line, with a file that is committed.
 ///
@@ -17,7 +17,7 @@ use crate::{Durable, Flow, State};
 /// the version of the state. The test fails when the flow differs from it:
 ///
 /// * where threads may be unable to go on, it shows what differs and what to do: an `id` for what was renamed, a
-///   [`Migration`](crate::checkpoint::Migration) and a higher version of the state;
+///   [`Migration`](crate::state::Migration) and a higher version of the state;
 /// * where they can go on, it asks to write the file anew.
 ///
 /// `PETALFLOW_LOCK=write cargo test` writes the file, which also accepts a change of the first kind. A new flow is added

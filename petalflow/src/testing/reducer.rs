@@ -1,6 +1,6 @@
 //! The laws of reducers.
 
-use crate::{Write, Writes};
+use crate::state::{Write, Writes};
 
 /// Checks that a reducer obeys the laws that the engine relies on, for these sample values:
 ///

@@ -6,11 +6,16 @@ use super::{
     CheckpointInfo, Edit, HistoryQuery, Outcome, Retention, Snapshot, ThreadError, ThreadRun,
     Threads,
 };
-use crate::checkpoint::{Address, Archive, Record};
+use crate::checkpoint::{Archive, Record};
 use crate::durable::{self, Command, ThreadClaim, ThreadStart, run_stored};
 use crate::exec::{Begin, Start};
-use crate::interrupt::{AnswerError, Ask, Resume};
-use crate::{Flow, Namespace, Run, RunError, State};
+use crate::flow::Flow;
+use crate::ids::Namespace;
+use crate::interrupt::Resume;
+use crate::outcome::{RunError, check_id};
+use crate::question::{AnswerError, Ask};
+use crate::run::Run;
+use crate::state::State;
 
 /// One thread of a flow: what runs on it is remembered. Clones are handles to the same thread.
 ///
@@ -379,17 +384,4 @@ impl<F: Flow> Thread<F> {
             thread: self.id.to_string(),
         }
     }
-}
-
-/// Whether every store can hold a thread of this id.
-#[inline]
-pub(crate) fn check_id(id: &str) -> Result<(), ThreadError> {
-    if id.is_empty() || id.len() > Address::LONGEST || id.contains('\0') {
-        return Err(ThreadError::Request(format!(
-            "{:?} cannot be the id of a thread: it has 1 to {} bytes and no NUL",
-            id.chars().take(40).collect::<String>(),
-            Address::LONGEST
-        )));
-    }
-    Ok(())
 }

@@ -36,23 +36,13 @@
 //! # }
 //! ```
 
-mod edit;
-mod error;
 mod handle;
-mod outcome;
-mod retention;
 mod run;
-mod settings;
-mod snapshot;
 mod threads;
 
-pub use edit::Edit;
-pub use error::ThreadError;
+pub use crate::checkpoint::{Durability, OnBusy, Retention};
+pub use crate::outcome::{Outcome, Paused, ThreadError};
+pub use crate::snapshot::{CheckpointInfo, Edit, HistoryQuery, Snapshot, TaskState};
 pub use handle::Thread;
-pub(crate) use handle::check_id;
-pub use outcome::{Outcome, Paused};
-pub use retention::Retention;
 pub use run::ThreadRun;
-pub use settings::{Durability, OnBusy};
-pub use snapshot::{CheckpointInfo, HistoryQuery, Snapshot, TaskState};
 pub use threads::Threads;

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::Outcome;
-use crate::event::Events;
-use crate::{Flow, Run, RunError};
+use crate::flow::Flow;
+use crate::outcome::RunError;
+use crate::run::{Events, Run};
 
 /// A run on a thread: a future of its [`Outcome`], or a stream of [events](Self::events).
 ///

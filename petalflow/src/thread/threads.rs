@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{Durability, OnBusy, Retention, Thread, ThreadError};
-use crate::Flow;
 use crate::checkpoint::{Protection, Store, ThreadInfo, ThreadQuery};
 use crate::exec::Settings;
+use crate::flow::Flow;
 
 /// A flow with a store: its threads. Made by [`Launch::store`](crate::Launch::store).
 ///

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use super::schema::drop_nulls;
 use super::{ToolContext, ToolError, ToolSpec};
-use crate::{BoxError, Extract};
+use crate::error::BoxError;
+use crate::node::Extract;
 
 /// What can be an argument of a tool.
 #[diagnostic::on_unimplemented(

@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{ToolContext, ToolError};
-use crate::{BoxError, Retry};
+use crate::error::BoxError;
+use crate::policy::Retry;
 
 /// Calls a tool, attempt after attempt, each within the time that it has.
 ///

@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Actions, Confirmation, CredentialRequest};
-use crate::{BoxError, Context, Extract, ManagedValues, Scope};
+use crate::error::BoxError;
+use crate::node::{Context, Extract, ManagedValues, Scope};
 
 /// One call of a tool: which, in which run, and what it wants done beside its result. A clone is of the same call.
 ///

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::BoxError;
+use crate::error::BoxError;
 
 /// Why a call of a tool failed. The model reads its message.
 ///

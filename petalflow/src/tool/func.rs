@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Tool, ToolContext, ToolError, ToolOutput as _, ToolSpec, read, schema};
-use crate::BoxError;
-use crate::middleware::BoxFuture;
+use crate::error::BoxError;
+use crate::future::BoxFuture;
 
 type Call =
     dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync;

@@ -67,6 +67,7 @@ mod call;
 mod confirm;
 mod context;
 mod credential;
+mod entry;
 mod error;
 mod func;
 mod output;
@@ -90,6 +91,8 @@ pub use call::{ToolCall, ToolResult};
 pub use confirm::{ToolConfirm, question};
 pub use context::ToolContext;
 pub use credential::CredentialRequest;
+#[doc(hidden)]
+pub use entry::Entry;
 pub use error::{InvokeError, ToolError};
 pub use func::FuncTool;
 #[doc(hidden)]
@@ -105,7 +108,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use self::layer::{Layered, ToolLayer};
-use crate::middleware::BoxFuture;
+use crate::future::BoxFuture;
 
 /// A function that a model may call.
 ///
@@ -206,7 +209,7 @@ pub trait FnTool: Tool + Sized {
     const TOOL: Self;
 
     #[doc(hidden)]
-    const ENTRY: crate::__private::tool::Entry = crate::__private::tool::Entry::of::<Self>();
+    const ENTRY: Entry = Entry::of::<Self>();
 }
 
 impl<T: Tool + ?Sized> Tool for Arc<T> {

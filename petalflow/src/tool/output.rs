@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{InvokeError, Tool, ToolContext, ToolError};
-use crate::BoxError;
+use crate::error::BoxError;
 
 /// What a tool can return.
 #[diagnostic::on_unimplemented(

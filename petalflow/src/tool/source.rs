@@ -1,8 +1,8 @@
 //! Tools that are not known before they are asked for.
 
 use super::{ToolRegistry, ToolSet};
-use crate::BoxError;
-use crate::middleware::BoxFuture;
+use crate::error::BoxError;
+use crate::future::BoxFuture;
 
 /// Where tools come from that may differ from one moment to the next, such as a server. An agent asks before each call of
 /// its model.

@@ -1,9 +1,8 @@
 //! What has changed from one outline to another, and whom it strands.
 
-use super::line::{KeyLine, NodeLine};
-use super::named::Named;
 use super::reads::reads;
-use crate::checkpoint::Outline;
+use crate::checkpoint::{KeyLine, NodeLine, Outline};
+use crate::migration::Named;
 use crate::state::by_writes;
 
 /// One thing that stored threads may depend on and that has changed. Names are those in storage.

@@ -1,8 +1,8 @@
 //! `flow.lock`: the outlines of flows as text, and what may become of them.
 
 use super::changes::{Held, changes, difference};
-use super::named::Named;
 use crate::checkpoint::Outline;
+use crate::migration::Named;
 
 /// What the file begins with.
 const HEAD: &str = "\

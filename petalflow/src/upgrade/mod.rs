@@ -8,15 +8,8 @@
 //! of this.
 
 mod changes;
-mod line;
 mod lock;
-mod migration;
-mod named;
 mod reads;
 
 pub(crate) use changes::{Change, Held, InUse, changes, difference};
-pub(crate) use line::{KeyLine, NodeLine, quoted};
 pub(crate) use lock::{FlowLock, Locked, check_lock};
-pub(crate) use migration::{Log, Migrate};
-pub use migration::{Migration, MigrationError};
-pub(crate) use named::Named;

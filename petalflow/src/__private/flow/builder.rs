@@ -1,7 +1,8 @@
 //! The methods of a launch, for the builder of a flow with node values.
 
 use crate::checkpoint::Store;
-use crate::flow::{Flow, Launch};
+use crate::flow::Flow;
+use crate::launch::Launch;
 use crate::state::{Durable, State};
 use crate::thread::Threads;
 

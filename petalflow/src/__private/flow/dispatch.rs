@@ -6,9 +6,10 @@
 use std::future::Future;
 use std::marker::PhantomData;
 
+use crate::error::BoxError;
 use crate::flow::Step;
 use crate::node::{FnNode, Output};
-use crate::{BoxError, State};
+use crate::state::State;
 
 /// What a number stands for in the flow `F`: a node, or a range of nodes. `T` is what there is to say after it ran.
 pub trait Arm<F, S, T>: 'static {

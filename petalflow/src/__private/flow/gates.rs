@@ -3,7 +3,7 @@
 use petalflow_graph::{KeyFacts, KeySet, NodeFacts, NodeIdx, Rule, same, words};
 
 use super::Checked;
-use crate::BoxError;
+use crate::error::BoxError;
 
 /// What the checks need to know of the nodes of a flow whose interrupts have guards: each guard's place, whether it is after
 /// the node, and what it reads.

@@ -6,17 +6,15 @@
 use std::marker::PhantomData;
 
 use self::kinds::Kind;
+use crate::error::NodeError;
 use crate::node::{AcceptsItem, Carries, Each, Node, Output};
-use crate::{NodeError, State};
+
+pub use crate::node::Sent;
+use crate::state::State;
 
 /// Asks what an edge of the kind `K` delivers from `A` to `B`.
 #[derive(Debug)]
 pub struct Probe<S, A, B, K>(PhantomData<(S, A, B, K)>);
-
-/// What `B` is sent. Whether that fits is asked as `<_ as AcceptsItem<_>>::fits(sent)`: of a bound on a trait itself rustc does not say
-/// where in this crate it stands.
-#[derive(Debug)]
-pub struct Sent<B, T>(PhantomData<(B, T)>);
 
 /// The list of which `B` is sent the items.
 #[derive(Debug)]

@@ -13,7 +13,9 @@ use std::sync::{Arc, OnceLock};
 
 use petalflow_graph::{Edge, Graph, JoinIdx, MAX_KEYS, Source, Target, Via, When, kind};
 
-use crate::node::{ItemCodec, Policy, Routing};
+use crate::delivery::ItemCodec;
+use crate::node::Routing;
+use crate::policy::Policy;
 use crate::state::{KeyFlag, KeyMeta};
 
 pub use petalflow_graph::{
@@ -22,13 +24,17 @@ pub use petalflow_graph::{
 };
 
 pub use super::{IsState, KeyOf};
-pub use crate::flow::{ExecutionPlan, Flow, Gate, Guard, HasFlow, Launch, NodeSpec, Step, subflow};
+pub use crate::delivery::{ItemProbe, NoItemCodec};
+pub use crate::error::BoxError;
+pub use crate::flow::{Flow, HasFlow, Step};
+pub use crate::interrupt::Guard;
+pub use crate::launch::Launch;
 pub use crate::middleware::RunMiddleware;
-pub use crate::node::{
-    AcceptsItem, Effects, FnNode, Node, NodePolicy, Output, Requirements, Scope,
-};
-pub use crate::node::{ItemProbe, NoItemCodec};
-pub use crate::{BoxError, Key, KeySet, State};
+pub use crate::node::{AcceptsItem, Effects, FnNode, Key, Node, Output, Requirements, Scope};
+pub use crate::plan::{ExecutionPlan, Gate, NodeSpec};
+pub use crate::policy::NodePolicy;
+pub use crate::state::{KeySet, State};
+pub use crate::subflow::subflow;
 
 pub use builder::{Given, KeptBy, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};

@@ -3,9 +3,11 @@
 use petalflow_graph::{NodeFacts, Rule, words};
 
 use super::{Spec, spec};
+use crate::delivery::ItemCodec;
 use crate::flow::Flow;
-use crate::node::{ItemCodec, Output, Policy, Requirements, Routing};
-use crate::{KeyMeta, KeySet, State};
+use crate::node::{Output, Requirements, Routing};
+use crate::policy::Policy;
+use crate::state::{KeyMeta, KeySet, State};
 
 /// A flow that can stand as a node: one that `flow!` made and of which nothing must be given.
 #[diagnostic::on_unimplemented(

@@ -13,9 +13,10 @@ use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{CodecError, KeyEntry, Record, decode, depth, encode};
 #[cfg(all(feature = "sign", feature = "encrypt"))]
 use super::{Encryption, Protection as _, SecretKey, Signing};
+use super::{KeyEntry, Record};
+use crate::codec::{CodecError, decode, depth, encode};
 
 /// A checkpoint is refused, or is the same after it was written and read again.
 pub fn record(bytes: &[u8]) {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Range, RangeInclusive};
 
 use super::block::Block;
-use crate::TaskId;
 use crate::checkpoint::{Stored, StoredCheckpoint, StoredWrite};
+use crate::ids::TaskId;
 
 /// All that stands at one address.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use super::{
     AnswerEntry, Cause, DecisionRecord, Header, KeyKind, Outline, OwnedKey, Record, TaskEntry,
     VERSION,
 };
-use crate::checkpoint::{CodecError, Unpack, unpack};
+use crate::codec::{CodecError, Unpack, unpack};
 
 impl Record {
     /// Reads a checkpoint.

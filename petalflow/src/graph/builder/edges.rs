@@ -1,7 +1,7 @@
 //! The edges of a graph.
 
 use super::GraphBuilder;
-use crate::State;
+use crate::state::State;
 
 /// An edge between names.
 #[derive(Clone, Debug)]

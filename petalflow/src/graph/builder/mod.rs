@@ -10,8 +10,10 @@ use super::gate::NamedGate;
 use super::node::Entry;
 use super::wire::wire;
 use super::{Graph, GraphErrors};
-use crate::node::{Context, Node, NodePolicy, Output};
-use crate::{Flow, State};
+use crate::flow::Flow;
+use crate::node::{Context, Node, Output};
+use crate::policy::NodePolicy;
+use crate::state::State;
 
 /// Collects the nodes and edges of a [`Graph`]. Nodes may be named before they are added; [`build`](Self::build) checks all.
 ///

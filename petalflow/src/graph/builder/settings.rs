@@ -1,10 +1,10 @@
 //! What is said of nodes by their names: when they run, how often, where they stop.
 
 use super::GraphBuilder;
-use crate::State;
-use crate::flow::Guard;
 use crate::graph::gate::{BoxGuard, NamedGate, boxed};
-use crate::node::{NodePolicy, Policy, Retry};
+use crate::interrupt::Guard;
+use crate::policy::{NodePolicy, Policy, Retry};
+use crate::state::State;
 
 impl<S: State> GraphBuilder<S> {
     /// Lets a node wait until nothing else is active.

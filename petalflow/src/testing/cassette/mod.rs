@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::{StreamExt, stream};
 
+use crate::future::BoxFuture;
 use crate::llm::{
     Aggregate, Capabilities, Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse,
     LlmStream, Piece,
 };
-use crate::middleware::BoxFuture;
 use entry::{Entry, Tape};
 use redact::Secrets;
 

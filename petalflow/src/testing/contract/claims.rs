@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::given::{THREAD, line};
 use super::pool::at_once;
 use super::{Outcome, Stores};
-use crate::BoxError;
 use crate::checkpoint::{Address, Claim, Store, ThreadQuery};
+use crate::error::BoxError;
 
 /// Claims until it is granted: a release through another handle may take a moment to be seen.
 async fn granted_soon(store: &dyn Store, thread: &str, owner: &str) -> Result<bool, BoxError> {

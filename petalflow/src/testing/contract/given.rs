@@ -1,8 +1,8 @@
 //! What the cases put into stores.
 
 use super::Outcome;
-use crate::TaskId;
 use crate::checkpoint::{Address, Store, StoreError, StoredCheckpoint, StoredWrite};
+use crate::ids::TaskId;
 
 /// Most cases need one thread only.
 pub(super) const THREAD: &str = "essay-42";

@@ -5,7 +5,7 @@ use std::future::Future;
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 
-use crate::BoxError;
+use crate::error::BoxError;
 
 /// Runs the same work on several threads at once and gives their results in the order of the threads.
 ///

@@ -5,8 +5,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::BoxError;
 use crate::checkpoint::Store;
+use crate::error::BoxError;
 #[cfg(feature = "memory")]
 use crate::memory::Backend;
 

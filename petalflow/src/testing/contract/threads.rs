@@ -2,8 +2,8 @@
 
 use super::given::{THREAD, checkpoint, line};
 use super::{Outcome, Stores};
-use crate::BoxError;
 use crate::checkpoint::{Address, Store, StoredCheckpoint, ThreadInfo, ThreadQuery};
+use crate::error::BoxError;
 
 /// Ids that a store which builds patterns, or sorts by anything but bytes, gets wrong; in the order of their bytes.
 const ODD: [&str; 30] = [

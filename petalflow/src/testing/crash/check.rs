@@ -4,8 +4,9 @@ use super::Crashes;
 use super::client::{Trial, play};
 use super::ending::{Ending, difference};
 use super::fault::{Fault, Window};
-use crate::thread::Durability;
-use crate::{Durable, Flow, State};
+use crate::checkpoint::Durability;
+use crate::flow::Flow;
+use crate::state::{Durable, State};
 
 /// More writes than any flow in a test makes.
 const MOST: u64 = 100_000;

@@ -11,9 +11,13 @@ use super::Crashes;
 use super::ending::{Ending, Ids, check_history, check_leftovers, keys};
 use super::fault::{Fault, Moment, Window};
 use super::mortal::Mortal;
-use crate::checkpoint::Store;
-use crate::thread::{Durability, HistoryQuery, Outcome, Paused, Thread, ThreadRun};
-use crate::{Durable, EventKind, Flow, RunError, State};
+use crate::checkpoint::{Durability, Store};
+use crate::event::EventKind;
+use crate::flow::Flow;
+use crate::outcome::{Outcome, Paused, RunError};
+use crate::snapshot::HistoryQuery;
+use crate::state::{Durable, State};
+use crate::thread::{Thread, ThreadRun};
 
 /// The id of the thread; a text that every store must be able to hold.
 const THREAD: &str = "crash/ø'%_";

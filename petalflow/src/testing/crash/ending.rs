@@ -3,11 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::checkpoint::{Address, Cause, Claim, Store, decode};
-use crate::middleware::{BoxFuture, Middleware, Next, NodeCall};
-use crate::state::KeyFlag;
-use crate::thread::CheckpointInfo;
-use crate::{BoxError, State, TaskId};
+use crate::checkpoint::{Address, Cause, Claim, Store};
+use crate::codec::decode;
+use crate::error::BoxError;
+use crate::future::BoxFuture;
+use crate::ids::TaskId;
+use crate::middleware::{Middleware, Next, NodeCall};
+use crate::snapshot::CheckpointInfo;
+use crate::state::{KeyFlag, State};
 
 /// A state as it is stored, key by key.
 pub(super) type Keys = Vec<(&'static str, Vec<u8>)>;

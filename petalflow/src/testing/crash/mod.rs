@@ -9,11 +9,13 @@ mod script;
 
 use std::sync::Arc;
 
-use crate::checkpoint::{InMemoryStore, Store};
-use crate::interrupt::{Ask, Interrupt, Resume};
-use crate::middleware::BoxFuture;
-use crate::thread::Durability;
-use crate::{Durable, Flow, Launch, State};
+use crate::checkpoint::{Durability, InMemoryStore, Store};
+use crate::flow::Flow;
+use crate::future::BoxFuture;
+use crate::interrupt::Resume;
+use crate::launch::Launch;
+use crate::question::{Ask, Interrupt};
+use crate::state::{Durable, State};
 
 pub use check::Crashed;
 pub use fault::{Fault, Moment, Window};

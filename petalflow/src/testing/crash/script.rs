@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::middleware::{BoxFuture, Middleware, Next, NodeCall};
-use crate::{BoxError, State};
+use crate::error::BoxError;
+use crate::future::BoxFuture;
+use crate::middleware::{Middleware, Next, NodeCall};
+use crate::state::State;
 
 /// Middleware that makes the n-th call of a node fail, panic or hang, and lets all others pass. Calls are counted over all
 /// launches that share it, attempts included; clones share the count.

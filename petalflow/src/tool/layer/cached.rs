@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::ToolLayer;
 use crate::cache::{Cache, MemoryCache};
-use crate::middleware::BoxFuture;
+use crate::future::BoxFuture;
 use crate::tool::{Tool, ToolContext, ToolError};
 
 /// Keeps results for calls with the same arguments, in a [`Cache`].

@@ -49,7 +49,7 @@ pub use retried::Retried;
 pub use timed::Timed;
 
 use super::{Tool, ToolContext, ToolError, ToolSpec};
-use crate::middleware::BoxFuture;
+use crate::future::BoxFuture;
 
 /// Code around the calls of a tool: it may call the tool not at all, once, or several times.
 ///

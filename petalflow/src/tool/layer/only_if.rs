@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::ToolLayer;
-use crate::middleware::BoxFuture;
+use crate::future::BoxFuture;
 use crate::tool::{Tool, ToolContext, ToolError};
 
 type Condition = dyn Fn(&Value, &ToolContext) -> Result<(), String> + Send + Sync;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::ToolLayer;
-use crate::middleware::BoxFuture;
+use crate::future::BoxFuture;
 use crate::tool::{Tool, ToolContext, ToolError};
 
 /// Calls a tool only so often: a call that comes too early waits its turn.

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::ToolLayer;
-use crate::Retry;
-use crate::middleware::BoxFuture;
+use crate::future::BoxFuture;
+use crate::policy::Retry;
 use crate::tool::{Tool, ToolContext, ToolError, attempts};
 
 /// Tries a failing tool again. Of several policies the first that covers the error decides, as on a node; arguments that do

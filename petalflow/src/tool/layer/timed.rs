@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::ToolLayer;
-use crate::middleware::BoxFuture;
+use crate::future::BoxFuture;
 use crate::tool::{Tool, ToolContext, ToolError, attempts};
 
 /// Gives each call only so much time.

@@ -44,8 +44,8 @@ mod v1 {
 }
 
 mod v2 {
-    use petalflow::checkpoint::Migration;
     use petalflow::prelude::*;
+    use petalflow::state::Migration;
 
     #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
     pub(super) struct Note {
@@ -98,8 +98,8 @@ mod v2 {
 
 /// The same, where the writes to the growing key stay what they are.
 mod v3 {
-    use petalflow::checkpoint::Migration;
     use petalflow::prelude::*;
+    use petalflow::state::Migration;
 
     #[state(version = 1, migrate = migrate)]
     #[derive(Debug)]
@@ -209,9 +209,10 @@ async fn a_thread_stays_as_it_is_when_its_migration_fails() {
 
 /// A flow inside another, whose state is migrated while it waits for a person.
 mod inside {
-    use petalflow::checkpoint::{InMemoryStore, Migration};
+    use petalflow::checkpoint::InMemoryStore;
     use petalflow::interrupt::Ask;
     use petalflow::prelude::*;
+    use petalflow::state::Migration;
     use petalflow::thread::Outcome;
 
     #[derive(serde::Serialize, serde::Deserialize)]

@@ -5,7 +5,7 @@ pub struct Essay {
     pub draft: String,
 }
 
-fn migrate(_: u32, _: &mut petalflow::checkpoint::Migration) -> petalflow::Result<()> {
+fn migrate(_: u32, _: &mut petalflow::state::Migration) -> petalflow::Result<()> {
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-use petalflow::checkpoint::Migration;
+use petalflow::state::Migration;
 use petalflow::prelude::*;
 
 mod migrations {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{Protection, key};
-use crate::TaskId;
 use crate::checkpoint::{
     Address, Archive, Encryption, InMemoryStore, Signing, Store, StoreError, StoredCheckpoint,
     StoredWrite,
 };
+use crate::ids::TaskId;
 
 const INSIDE: &str = "review/dig[3]";
 

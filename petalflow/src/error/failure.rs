@@ -1,0 +1,57 @@
+//! How one attempt of a node failed, before it is described as a [`NodeError`](super::NodeError).
+
+use std::any::Any;
+use std::time::Duration;
+
+use super::{BoxError, FailureKind};
+
+/// What a caught panic carries.
+pub(crate) type Payload = Box<dyn Any + Send>;
+
+/// How a node's attempt failed. Behind a pointer, as [`Broken`](super::broken::Broken) is: what every task returns is then one
+/// word, and in a register.
+#[derive(Debug)]
+pub(crate) struct Failure(Box<(FailureKind, BoxError)>);
+
+impl Failure {
+    fn new(kind: FailureKind, error: impl Into<BoxError>) -> Self {
+        Failure(Box::new((kind, error.into())))
+    }
+
+    pub(crate) fn kind(&self) -> FailureKind {
+        self.0.0
+    }
+
+    pub(crate) fn source(&self) -> &BoxError {
+        &self.0.1
+    }
+
+    pub(crate) fn into_source(self) -> BoxError {
+        self.0.1
+    }
+
+    #[cold]
+    pub(crate) fn error(error: BoxError) -> Self {
+        Failure::new(FailureKind::Error, error)
+    }
+
+    #[cold]
+    pub(crate) fn panic(payload: Payload) -> Self {
+        let words = payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_string());
+        let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
+        let words = words.as_deref().unwrap_or("(no message)");
+        Failure::new(FailureKind::Panic, format!("panicked: {words}"))
+    }
+
+    pub(crate) fn timeout(after: Duration) -> Self {
+        let words = format!("took longer than its timeout of {after:?}");
+        Failure::new(FailureKind::Timeout, words)
+    }
+
+    pub(crate) fn idle(after: Duration) -> Self {
+        let words = format!("showed no sign of life for {after:?}, its idle timeout");
+        Failure::new(FailureKind::Idle, words)
+    }
+}

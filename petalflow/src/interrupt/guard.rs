@@ -1,0 +1,54 @@
+//! What the guard of an `interrupt` says.
+
+use crate::error::BoxError;
+
+/// What a guard may return: whether the run stops, or that in a `Result` with any error that converts to a boxed one.
+///
+/// ```
+/// use petalflow::prelude::*;
+///
+/// #[state]
+/// struct Essay {
+///     #[key(input)]
+///     topic: String,
+///     draft: String,
+/// }
+///
+/// #[node(Essay)]
+/// async fn write(topic: &str) -> EssayDraft {
+///     EssayDraft(topic.into())
+/// }
+///
+/// flow! {
+///     WriteEssay(Essay) {
+///         write;
+///         interrupt before write if |topic: &str| topic.contains("secret");
+///         interrupt after write if |draft: &str| -> petalflow::Result<bool> { Ok(draft.trim().parse::<u32>()? > 400) };
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the guard of an `interrupt` cannot return `{Self}`",
+    label = "not a `bool`",
+    note = "it says whether the run stops: with a `bool`, or with a `Result<bool, E>`"
+)]
+pub trait Guard {
+    /// Whether the run stops.
+    ///
+    /// # Errors
+    ///
+    /// The guard's own.
+    fn stops(self) -> Result<bool, BoxError>;
+}
+
+impl Guard for bool {
+    fn stops(self) -> Result<bool, BoxError> {
+        Ok(self)
+    }
+}
+
+impl<E: Into<BoxError>> Guard for Result<bool, E> {
+    fn stops(self) -> Result<bool, BoxError> {
+        self.map_err(Into::into)
+    }
+}

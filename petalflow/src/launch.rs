@@ -1,0 +1,430 @@
+//! What to say about a run before it begins.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::cache::{Cache, CacheOfRun};
+use crate::cancel_token::CancelToken;
+use crate::checkpoint::Store;
+use crate::durable::find_cached;
+use crate::error::{BoxError, FailureLog};
+use crate::exec::{Begin, Settings, Start};
+use crate::flow::{Flow, HasFlow};
+use crate::middleware::{Middleware, RunMiddleware};
+use crate::node::{Key, ManagedProvider, ManagedValues, RestoreContext};
+use crate::run::Run;
+use crate::state::{Durable, State, Update as _, WriteError};
+use crate::thread::Threads;
+
+/// A flow with what its runs shall have: limits, managed values, middleware. Clone it to launch several alike.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use std::time::Duration;
+///
+/// #[state]
+/// struct Count {
+///     #[key(sum)]
+///     n: u64,
+/// }
+///
+/// #[node(Count)]
+/// async fn add(n: &u64) -> (CountN, bool) {
+///     (CountN(1), *n < 999)
+/// }
+///
+/// flow!(Add(Count) { add -> match { true => add, false => END } });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let count = Add::new().limit(1_000).timeout(Duration::from_secs(60)).run(()).await?;
+/// assert_eq!(count.n, 1_000);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nothing runs before `run`"]
+pub struct Launch<F: Flow> {
+    flow: Arc<F>,
+    settings: Settings<F::State>,
+}
+
+impl<F: Flow> Clone for Launch<F> {
+    fn clone(&self) -> Self {
+        Launch {
+            flow: Arc::clone(&self.flow),
+            settings: self.settings.clone(),
+        }
+    }
+}
+
+impl<F: Flow> std::fmt::Debug for Launch<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Launch")
+            .field("flow", &self.flow.name())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<F: Flow> HasFlow for Launch<F> {
+    type Flow = F;
+
+    fn flow(&self) -> &F {
+        &self.flow
+    }
+}
+
+impl<F: Flow> Launch<F> {
+    /// A launch with the defaults: 100 supersteps at most, no timeouts.
+    pub fn new(flow: F) -> Self {
+        Self::shared(Arc::new(flow))
+    }
+
+    pub(crate) fn shared(flow: Arc<F>) -> Self {
+        Launch {
+            flow,
+            settings: Settings::default(),
+        }
+    }
+
+    /// Changes the flow: what the builder of a flow with node values does.
+    #[doc(hidden)]
+    pub fn edit(mut self, edit: impl FnOnce(&mut F)) -> Self
+    where
+        F: Clone,
+    {
+        edit(Arc::make_mut(&mut self.flow));
+        self
+    }
+
+    /// The most supersteps a run may make; 100 unless set. A run of N supersteps needs a limit of N.
+    pub fn limit(mut self, supersteps: u64) -> Self {
+        self.settings.limit = supersteps;
+        self
+    }
+
+    /// The most nodes that may be in flight at once; not limited unless set. The others wait in their order.
+    ///
+    /// # Panics
+    ///
+    /// If it is 0: no node could ever run.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # use std::sync::atomic::{AtomicUsize, Ordering};
+    /// # #[state]
+    /// # struct Nothing {}
+    /// static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
+    ///
+    /// #[node(Nothing)]
+    /// async fn visit(#[item] page: &u32) {
+    ///     assert!(IN_FLIGHT.fetch_add(1, Ordering::SeqCst) < 2, "page {page} had to wait");
+    ///     tokio::task::yield_now().await;
+    ///     IN_FLIGHT.fetch_sub(1, Ordering::SeqCst);
+    /// }
+    /// # #[node(Nothing)]
+    /// # async fn list() -> Each<u32> { (0..10).collect() }
+    /// # flow!(Crawl(Nothing) { list -> each visit });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// Crawl::new().max_concurrency(2).run(()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn max_concurrency(mut self, nodes: usize) -> Self {
+        assert!(
+            nodes > 0,
+            "`max_concurrency` must be at least 1: with 0 no node could ever run"
+        );
+        self.settings.extras_mut().max_concurrency = nodes;
+        self
+    }
+
+    /// The longest a run may take.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # use petalflow::RunErrorKind;
+    /// # use std::time::Duration;
+    /// # #[state]
+    /// # struct Nothing {}
+    /// # #[node(Nothing)]
+    /// # async fn wait_for_ever() { std::future::pending().await }
+    /// # flow!(Wait(Nothing) { wait_for_ever });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Wait::new().timeout(Duration::from_millis(1)).run(()).await.err().unwrap();
+    /// assert_eq!(*error.kind(), RunErrorKind::Timeout { of: "run" });
+    /// # }
+    /// ```
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.settings.extras_mut().timeout = Some(timeout);
+        self
+    }
+
+    /// The longest any one superstep may take.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # use petalflow::RunErrorKind;
+    /// # use std::time::Duration;
+    /// # #[state]
+    /// # struct Nothing {}
+    /// # #[node(Nothing)]
+    /// # async fn wait_for_ever() { std::future::pending().await }
+    /// # flow!(Wait(Nothing) { wait_for_ever });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Wait::new().superstep_timeout(Duration::from_millis(1)).run(()).await.err().unwrap();
+    /// assert_eq!(*error.kind(), RunErrorKind::Timeout { of: "superstep" });
+    /// # }
+    /// ```
+    pub fn superstep_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.extras_mut().superstep_timeout = Some(timeout);
+        self
+    }
+
+    /// Lets the token stop the runs.
+    pub fn cancel_with(mut self, token: &CancelToken) -> Self {
+        self.settings.cancel = Some(token.clone());
+        self
+    }
+
+    /// Lends a value to the nodes, which take it as [`Managed<T>`](crate::Managed). A second value of one type takes the
+    /// place of the first.
+    pub fn manage<T: Send + Sync + 'static>(self, value: T) -> Self {
+        self.manage_shared(Arc::new(value))
+    }
+
+    /// Lends a value that is shared already.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// #[node(Log)]
+    /// async fn record(seen: Managed<Mutex<Vec<u64>>>, cx: Context) {
+    ///     seen.lock().unwrap().push(cx.superstep());
+    /// }
+    ///
+    /// flow!(Record(Log) { record });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let seen = Arc::new(Mutex::new(Vec::<u64>::new()));
+    /// Record::new().manage_shared(seen.clone()).run(()).await?;
+    /// assert_eq!(*seen.lock().unwrap(), [1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn manage_shared<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
+        self.managed_mut().insert(value);
+        self
+    }
+
+    /// Lends a value that is computed when a node takes it: anew each time, once per run, or again after a while.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// use petalflow::ManagedProvider;
+    /// use std::time::Instant;
+    ///
+    /// #[node(Log)]
+    /// async fn look(now: Managed<Instant>) -> LogLines {
+    ///     LogLines(vec![format!("{:?}", *now)])
+    /// }
+    ///
+    /// flow!(Look(Log) { look });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let log = Look::new().manage_with(ManagedProvider::each_use(Instant::now)).run(()).await?;
+    /// assert_eq!(log.lines.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn manage_with<T: Send + Sync + 'static>(mut self, provider: ManagedProvider<T>) -> Self {
+        self.managed_mut().provide(provider);
+        self
+    }
+
+    /// Says how to make a managed value that a thread's run was not given: it is made when such a run begins or goes on,
+    /// before its first node. A value that is given takes its place.
+    ///
+    /// Checkpoints never hold managed values, so what a thread needs to go on elsewhere is made there.
+    ///
+    /// ```
+    /// use petalflow::BoxError;
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::prelude::*;
+    ///
+    /// struct Client(String);
+    ///
+    /// #[state]
+    /// struct Call {
+    ///     reply: String,
+    /// }
+    ///
+    /// #[node(Call)]
+    /// async fn call(client: Managed<Client>) -> CallReply {
+    ///     CallReply(format!("from {}", client.0))
+    /// }
+    ///
+    /// flow!(CallOnce(Call) { call });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let launch = CallOnce::new().manage_for_thread(async |cx| Ok::<_, BoxError>(Client(cx.thread().to_string())));
+    /// let outcome = launch.store(&InMemoryStore::new()).thread("ann").run(()).await?;
+    /// assert_eq!(outcome.finished()?.reply, "from ann");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn manage_for_thread<T, R, E>(
+        mut self,
+        make: impl Fn(RestoreContext) -> R + Send + Sync + 'static,
+    ) -> Self
+    where
+        T: Send + Sync + 'static,
+        R: Future<Output = Result<T, E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
+        self.managed_mut().manage_for_thread(make);
+        self
+    }
+
+    fn managed_mut(&mut self) -> &mut ManagedValues {
+        Arc::make_mut(self.settings.managed.get_or_insert_with(Arc::default))
+    }
+
+    /// Keeps results of nodes that say how long they stand, with `cache = 1h`: see [`cache`](crate::cache). Launches that
+    /// share a cache share results.
+    pub fn cache(mut self, cache: &(impl Cache + Clone)) -> Self {
+        self.settings.extras_mut().cached = Some(find_cached);
+        self.manage(CacheOfRun(Arc::new(cache.clone())))
+    }
+
+    /// Puts code around every node. The first that is added is the outermost.
+    pub fn middleware(mut self, middleware: impl Middleware<F::State>) -> Self {
+        self.settings
+            .extras_mut()
+            .middleware
+            .push(Arc::new(middleware));
+        self
+    }
+
+    /// Puts code around the whole run. The first that is added is the outermost.
+    pub fn run_middleware(mut self, middleware: impl RunMiddleware<F::State>) -> Self {
+        self.settings
+            .extras_mut()
+            .run_middleware
+            .push(Arc::new(middleware));
+        self
+    }
+
+    /// Keeps the run going when a node fails for good: the failure is written to the key `K`, which holds a list of them
+    /// (or of something made `From` one), and the node's plain edges fire as if it had written nothing; a node that would have chosen a route ends its path.
+    ///
+    /// A `catch` edge comes first. What later nodes read may then be a default, because its writer failed.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow::NodeError;
+    ///
+    /// #[state]
+    /// struct Job {
+    ///     #[key(append)]
+    ///     failures: Vec<NodeError>,
+    /// }
+    ///
+    /// #[node(Job)]
+    /// async fn fail() -> petalflow::Result<()> {
+    ///     Err("no luck".into())
+    /// }
+    ///
+    /// flow!(Try(Job) { fail });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let job = Try::new().continue_on_error::<JobFailures>().run(()).await?;
+    /// assert_eq!(job.failures[0].message, "no luck");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn continue_on_error<K>(mut self) -> Self
+    where
+        K: Key<State = F::State>,
+        K::Value: FailureLog,
+    {
+        self.settings.extras_mut().record = Some(|error, update| {
+            update.clear();
+            // One write to an empty update cannot be one too many.
+            let recorded: Result<(), WriteError> = K::push(K::Value::of(error), false, update);
+            debug_assert!(recorded.is_ok());
+        });
+        self
+    }
+
+    /// Keeps the runs in a store: they are then runs on threads.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Count {
+    ///     #[key(sum)]
+    ///     n: u64,
+    /// }
+    ///
+    /// #[node(Count)]
+    /// async fn add() -> CountN {
+    ///     CountN(1)
+    /// }
+    ///
+    /// flow!(Add(Count) { add });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let thread = Add::new().store(&InMemoryStore::new()).thread("one");
+    /// thread.run(()).await?.finished()?;
+    /// let count = thread.run(()).await?.finished()?;
+    /// assert_eq!(count.n, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn store(self, store: &(impl Store + Clone)) -> Threads<F>
+    where
+        F::State: State<Storage = Durable>,
+    {
+        Threads::new(self.flow, self.settings, Arc::new(store.clone()))
+    }
+
+    /// A run from this input: the keys marked `input`, or the bare value where there is one such key.
+    pub fn run(self, input: impl Into<<F::State as State>::Input>) -> Run<F> {
+        Run::new(Start {
+            flow: self.flow,
+            settings: self.settings,
+            begin: Begin::Input(input.into()),
+        })
+    }
+
+    /// The flow's graph.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// # #[node(Log)]
+    /// # async fn greet() {}
+    /// # flow!(Greet(Log) { greet });
+    /// assert_eq!(Greet::new().graph().nodes()[0].name, "greet");
+    /// ```
+    pub fn graph(&self) -> petalflow_graph::Graph {
+        self.flow.plan().graph().clone()
+    }
+}

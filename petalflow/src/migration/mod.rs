@@ -1,0 +1,426 @@
+//! What a migration works on.
+
+mod error;
+mod log;
+mod named;
+
+use std::fmt;
+
+use serde_core::{Serialize, de::DeserializeOwned};
+
+use crate::checkpoint::TaskEntry;
+use crate::codec::{CodecError, decode, encode};
+use crate::error::BoxError;
+
+pub use error::MigrationError;
+pub(crate) use log::Log;
+pub(crate) use named::Named;
+
+use error::unreadable;
+
+/// How a state brings threads of older versions up to its own: `#[state(version = 3, migrate = path)]`.
+pub(crate) type Migrate = fn(u32, &mut Migration) -> Result<(), BoxError>;
+
+/// A stored thread on its way to a newer version of its state, key by key: what a migration works on.
+///
+/// `#[state(version = 3, migrate = path)]` names the version of the state, which each checkpoint carries, and the function
+/// that is called when a thread of a lower version is opened. (A state that never said so is at version 0.) The function gets
+/// the version that was stored and does what the later ones need, one after the other:
+///
+/// ```
+/// use petalflow::state::Migration;
+/// use petalflow::prelude::*;
+///
+/// #[state(version = 2, migrate = migrate)]
+/// struct Essay {
+///     #[key(input)]
+///     topic: String,
+///     // In version 0 this was `remarks: Vec<String>`.
+///     #[key(append)]
+///     notes: Vec<Note>,
+///     // In version 1 this was `words: String`.
+///     words: u64,
+/// }
+///
+/// #[derive(Clone, serde::Serialize, serde::Deserialize)]
+/// struct Note {
+///     text: String,
+/// }
+///
+/// fn migrate(from: u32, thread: &mut Migration) -> petalflow::Result<()> {
+///     if from < 1 {
+///         thread.rename("remarks", "notes")?;
+///         thread.map("notes", |old: Vec<String>| -> Vec<Note> {
+///             old.into_iter().map(|text| Note { text }).collect()
+///         })?;
+///     }
+///     if from < 2 && let Some(words) = thread.take::<String>("words")? {
+///         thread.put("words", &words.parse::<u64>()?)?;
+///     }
+///     Ok(())
+/// }
+/// ```
+///
+/// Keys go by their names in storage (`#[key(id = "…")]`, else the field's name). A thread need not hold a value of every key:
+/// what is done to one that it does not hold does nothing.
+///
+/// A key that grows (`append`, `prepend`, `merge`, `messages`) may be stored as a value and the writes since.
+/// [`map`](Self::map) converts each of them; what needs the whole value [folds](Self::fold) them first.
+///
+/// The function may be called each time that an old thread is read, until a checkpoint of the new version is written: it
+/// should depend on nothing but what it is given. It is tested like any function, with a thread that begins empty:
+///
+/// ```
+/// # use petalflow::state::Migration;
+/// # fn migrate(_: u32, thread: &mut Migration) -> petalflow::Result<()> {
+/// #     Ok(thread.rename("remarks", "notes")?)
+/// # }
+/// let mut thread = Migration::default();
+/// thread.put("remarks", &["say why"])?;
+/// migrate(0, &mut thread)?;
+/// assert_eq!(thread.get::<Vec<String>>("notes")?.unwrap(), ["say why"]);
+/// # Ok::<(), petalflow::BoxError>(())
+/// ```
+///
+/// After a migration what tasks had left in a superstep that the older program did not finish is dropped, and the tasks
+/// run again; [`Context::once`](crate::Context::once) remembers, as always.
+#[derive(Default)]
+pub struct Migration {
+    keys: Named<Log>,
+    tasks: Vec<TaskEntry>,
+}
+/// The writes of one task to one key, as they are stored: whether each is an overwrite, and of what.
+type TaskWrites<T> = Vec<(bool, T)>;
+impl Migration {
+    #[inline]
+    pub(crate) fn new(keys: Named<Log>, tasks: Vec<TaskEntry>) -> Self {
+        Migration { keys, tasks }
+    }
+
+    #[inline]
+    pub(crate) fn into_parts(self) -> (Named<Log>, Vec<TaskEntry>) {
+        (self.keys, self.tasks)
+    }
+
+    /// The keys of which something is stored.
+    ///
+    /// ```
+    /// use petalflow::state::Migration;
+    ///
+    /// let mut thread = Migration::default();
+    /// thread.put("tmp_1", "?")?;
+    /// thread.put("topic", "petals")?;
+    /// // What begins with `tmp_` is not needed any more.
+    /// let old: Vec<String> = thread.keys().filter(|key| key.starts_with("tmp_")).map(String::from).collect();
+    /// for key in old {
+    ///     thread.remove(&key);
+    /// }
+    /// assert_eq!(thread.keys().collect::<Vec<_>>(), ["topic"]);
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        let keys = self.keys.iter().filter(|(_, log)| log.is_stored());
+        keys.map(|(key, _)| key.as_str())
+    }
+
+    /// Whether anything is stored of the key.
+    ///
+    /// ```
+    /// use petalflow::state::Migration;
+    ///
+    /// let mut thread = Migration::default();
+    /// assert!(!thread.contains("topic"));
+    /// thread.put("topic", "petals")?;
+    /// assert!(thread.contains("topic"));
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    #[inline]
+    pub fn contains(&self, key: &str) -> bool {
+        self.keys.get(key).is_some_and(Log::is_stored)
+    }
+
+    /// Gives what is stored of a key another name.
+    ///
+    /// Where nothing but the name has changed, `#[key(id = "old")]` does without a migration.
+    ///
+    /// ```
+    /// use petalflow::state::Migration;
+    ///
+    /// let mut thread = Migration::default();
+    /// thread.put("remarks", &["say why"])?;
+    /// thread.rename("remarks", "notes")?;
+    /// assert!(thread.contains("notes") && !thread.contains("remarks"));
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When something is stored under the other name already.
+    #[inline]
+    pub fn rename(&mut self, old: &str, new: &str) -> Result<(), MigrationError> {
+        if old == new || !self.contains(old) {
+            return Ok(());
+        }
+        if self.contains(new) {
+            let problem =
+                format!("it cannot be named `{new}`, because there is a key `{new}` already");
+            return Err(MigrationError::of_key(old, problem));
+        }
+        if let Some(mut log) = self.keys.remove(old) {
+            if let Some(line) = &mut log.line {
+                line.id = new.to_string().into();
+            }
+            self.keys.insert(new.into(), log);
+        }
+        Ok(())
+    }
+
+    /// Drops what is stored of a key, and says whether there was anything.
+    ///
+    /// ```
+    /// use petalflow::state::Migration;
+    ///
+    /// let mut thread = Migration::default();
+    /// thread.put("topic", "petals")?;
+    /// assert!(thread.remove("topic") && !thread.remove("topic"));
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    #[inline]
+    pub fn remove(&mut self, key: &str) -> bool {
+        self.keys.remove(key).is_some_and(|log| log.is_stored())
+    }
+
+    /// The value of a key, if it has one.
+    ///
+    /// ```
+    /// use petalflow::state::Migration;
+    ///
+    /// let mut thread = Migration::default();
+    /// thread.put("rounds", &3)?;
+    /// assert_eq!(thread.get::<u32>("rounds")?, Some(3));
+    /// assert_eq!(thread.get::<u32>("words")?, None);
+    /// assert!(thread.get::<String>("rounds").is_err());
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the value is no `T`, or is stored as writes that have yet to [fold](Self::fold).
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, MigrationError> {
+        let Some(log) = self.keys.get(key) else {
+            return Ok(None);
+        };
+        if !log.writes.is_empty() {
+            let reducer = log.line.as_ref().map_or("..", |line| &line.reducer);
+            let problem = format!(
+                "its value is stored as writes that have yet to fold: call `fold(\"{key}\", reduce::{reducer})` first, or convert them one by one with `map`"
+            );
+            return Err(MigrationError::of_key(key, problem));
+        }
+        let value = log.value.as_deref().map(decode::<T>).transpose();
+        value.map_err(|problem| MigrationError::of_key(key, unreadable::<T>(&problem)))
+    }
+
+    /// The value of a key, which is then stored no more.
+    ///
+    /// ```
+    /// use petalflow::state::Migration;
+    ///
+    /// let mut thread = Migration::default();
+    /// thread.put("words", "400")?;
+    /// if let Some(words) = thread.take::<String>("words")? {
+    ///     thread.put("count", &words.parse::<u64>()?)?;
+    /// }
+    /// assert_eq!(thread.get("count")?, Some(400_u64));
+    /// assert!(!thread.contains("words"));
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn take<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<T>, MigrationError> {
+        let value = self.get(key)?;
+        self.remove(key);
+        Ok(value)
+    }
+
+    /// Stores a value of a key, in place of all that was stored of it.
+    ///
+    /// ```
+    /// use petalflow::state::Migration;
+    ///
+    /// let mut thread = Migration::default();
+    /// thread.put("topic", "petals")?;
+    /// thread.put("topic", &Some("roots"))?;
+    /// assert_eq!(thread.get::<String>("topic")?.unwrap(), "roots");
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be stored.
+    pub fn put<T: Serialize + ?Sized>(
+        &mut self,
+        key: &str,
+        value: &T,
+    ) -> Result<(), MigrationError> {
+        let mut bytes = Vec::new();
+        encode(value, &mut bytes)
+            .map_err(|problem| MigrationError::of_key(key, problem.to_string()))?;
+        let log = Log {
+            value: Some(bytes),
+            ..Log::default()
+        };
+        self.keys.insert(key.into(), log);
+        Ok(())
+    }
+
+    /// Converts what is stored of a key: its value, and each of the writes that have yet to fold into it.
+    ///
+    /// ```
+    /// use petalflow::state::Migration;
+    ///
+    /// let mut thread = Migration::default();
+    /// thread.put("seconds", &30_u32)?;
+    /// thread.map("seconds", |seconds: u32| u64::from(seconds) * 1000)?;
+    /// thread.rename("seconds", "millis")?;
+    /// assert_eq!(thread.get("millis")?, Some(30_000_u64));
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When something of it is no `Old`, or cannot be stored any more.
+    pub fn map<Old: DeserializeOwned, New: Serialize>(
+        &mut self,
+        key: &str,
+        mut convert: impl FnMut(Old) -> New,
+    ) -> Result<(), MigrationError> {
+        let Some(log) = self.keys.get_mut(key) else {
+            return Ok(());
+        };
+        let decoding =
+            |problem: &CodecError| MigrationError::of_key(key, unreadable::<Old>(problem));
+        let encoding = |problem: CodecError| MigrationError::of_key(key, problem.to_string());
+        let mut mapped = log.clone();
+        if let Some(value) = &mut mapped.value {
+            let old = decode::<Old>(value).map_err(|problem| decoding(&problem))?;
+            value.clear();
+            encode(&convert(old), value).map_err(encoding)?;
+        }
+        for writes in &mut mapped.writes {
+            let old: TaskWrites<Old> = decode(writes).map_err(|problem| decoding(&problem))?;
+            let new = old.into_iter().map(|(over, old)| (over, convert(old)));
+            let new: TaskWrites<New> = new.collect();
+            writes.clear();
+            encode(&new, writes).map_err(encoding)?;
+        }
+        // The reducer is still that of before: it decides whether the writes may fold.
+        if let Some(line) = &mut mapped.line {
+            line.ty = "".into();
+        }
+        *log = mapped;
+        Ok(())
+    }
+
+    /// Folds the writes to a key into its value, with the reducer that it had: `fold("notes", reduce::append::<Vec<String>>)`.
+    ///
+    /// ```
+    /// use petalflow::state::Migration;
+    /// use petalflow::reduce;
+    ///
+    /// fn migrate(_: u32, thread: &mut Migration) -> petalflow::Result<()> {
+    ///     thread.fold("notes", reduce::append::<Vec<String>>)?;
+    ///     let notes: Vec<String> = thread.get("notes")?.unwrap_or_default();
+    ///     Ok(thread.put("last_note", &notes.last())?)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When something of it is no `T`.
+    pub fn fold<T: Serialize + DeserializeOwned + Default>(
+        &mut self,
+        key: &str,
+        mut reducer: impl FnMut(&mut T, T),
+    ) -> Result<(), MigrationError> {
+        let Some(log) = self.keys.get(key) else {
+            return Ok(());
+        };
+        if log.writes.is_empty() {
+            return Ok(());
+        }
+        let decoding = |problem: CodecError| MigrationError::of_key(key, unreadable::<T>(&problem));
+        let value = log.value.as_deref().map(decode::<T>);
+        let mut value = value.transpose().map_err(decoding)?.unwrap_or_default();
+        for writes in &log.writes {
+            for (overwrite, write) in decode::<TaskWrites<T>>(writes).map_err(decoding)? {
+                if overwrite {
+                    value = write;
+                } else {
+                    reducer(&mut value, write);
+                }
+            }
+        }
+        let line = log.line.clone();
+        self.put(key, &value)?;
+        // Its type is still that of before.
+        if let Some(log) = self.keys.get_mut(key) {
+            log.line = line;
+        }
+        Ok(())
+    }
+
+    /// Converts the items of all tasks of a node that are yet to run. The node goes by its name in storage.
+    ///
+    /// ```
+    /// use petalflow::state::Migration;
+    ///
+    /// fn migrate(from: u32, thread: &mut Migration) -> petalflow::Result<()> {
+    ///     if from < 1 {
+    ///         thread.map_item("research", |topic: String| (topic, 1_u32))?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When one of them is no `Old`, or cannot be stored any more.
+    pub fn map_item<Old: DeserializeOwned, New: Serialize>(
+        &mut self,
+        node: &str,
+        mut convert: impl FnMut(Old) -> New,
+    ) -> Result<(), MigrationError> {
+        let failed = |problem| MigrationError::of_item(node, problem);
+        let mut tasks = self.tasks.clone();
+        for task in tasks.iter_mut().filter(|task| task.node == node) {
+            if let Some(item) = &mut task.item {
+                let old = decode::<Old>(item);
+                let old = old.map_err(|problem| failed(unreadable::<Old>(&problem)))?;
+                item.clear();
+                encode(&convert(old), item).map_err(|problem| failed(problem.to_string()))?;
+            }
+        }
+        self.tasks = tasks;
+        Ok(())
+    }
+}
+
+/// The names, and not the values: these may be secrets.
+impl fmt::Debug for Migration {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Migration")
+            .field(
+                "keys",
+                &self.keys.iter().map(|(key, _)| key).collect::<Vec<_>>(),
+            )
+            .field("tasks", &self.tasks.len())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

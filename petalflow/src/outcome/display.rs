@@ -1,0 +1,132 @@
+//! A failed run in words.
+
+use std::error::Error;
+use std::fmt;
+
+use super::run_error::Inner;
+use super::{RunError, RunErrorKind};
+use crate::error::chain;
+use crate::question::write_all;
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner {
+            kind,
+            flow,
+            superstep,
+            ..
+        } = &*self.0;
+        match kind {
+            RunErrorKind::Node(error) => {
+                write!(f, "node `{}`", error.node)?;
+                if !error.namespace.is_empty() {
+                    write!(f, " of `{}`", error.namespace)?;
+                }
+                write!(
+                    f,
+                    " failed in superstep {}: {}",
+                    error.superstep, error.message
+                )
+            }
+            RunErrorKind::Write { nodes, problem } => {
+                write!(
+                    f,
+                    "{problem} (written in superstep {superstep} of `{flow}` by {}); nothing of this superstep was applied",
+                    quoted(nodes)
+                )
+            }
+            RunErrorKind::Limit { limit, next } => write!(
+                f,
+                "`{flow}` did not end within {limit} supersteps (next: {}); raise it with `.limit(..)` if the loop is meant to be that long",
+                quoted(next)
+            ),
+            RunErrorKind::MissingManaged(names) => {
+                write!(
+                    f,
+                    "`{flow}` needs managed values that it was not given: {}; give them with `.manage(..)`",
+                    quoted(names)
+                )
+            }
+            RunErrorKind::Cancelled => write!(f, "`{flow}` was cancelled in superstep {superstep}"),
+            RunErrorKind::Drained { next } => write!(
+                f,
+                "`{flow}` was drained after superstep {superstep} (next: {})",
+                quoted(next)
+            ),
+            RunErrorKind::Timeout { of } => write!(
+                f,
+                "`{flow}` took too long in superstep {superstep}: the {of} timeout was hit"
+            ),
+            RunErrorKind::IncompleteJoin { waiting } => {
+                write!(
+                    f,
+                    "`{flow}` ended while the joins before {} still waited for a side that failed",
+                    quoted(waiting)
+                )
+            }
+            RunErrorKind::Interrupted { interrupts } => {
+                write!(f, "`{flow}` waits in superstep {superstep}: ")?;
+                write_all(interrupts, f)
+            }
+            RunErrorKind::Rejected { node, by, reason } => {
+                write!(f, "`{flow}` was rejected at node `{node}`")?;
+                if let Some(by) = by {
+                    write!(f, " by {by}")?;
+                }
+                match reason {
+                    Some(reason) => write!(f, ": {reason}"),
+                    None => Ok(()),
+                }
+            }
+            RunErrorKind::Thread { problem } => f.write_str(problem),
+            RunErrorKind::Rehydrate { name, problem } => write!(
+                f,
+                "the managed value `{name}` could not be made for the run of `{flow}`: {problem}"
+            ),
+            RunErrorKind::NoEdge { node, route } => write!(
+                f,
+                "node `{node}` chose the route `{route}`, which has no edge in `{flow}`"
+            ),
+        }
+    }
+}
+
+/// What a `main` that returns the error prints: the words, and the cause where they do not have it. The parts with `{:#?}`.
+impl fmt::Debug for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !f.alternate() {
+            return f.write_str(&chain(self));
+        }
+        let Inner {
+            kind,
+            flow,
+            superstep,
+            source,
+            ..
+        } = &*self.0;
+        f.debug_struct("RunError")
+            .field("kind", kind)
+            .field("flow", flow)
+            .field("superstep", superstep)
+            .field("source", source)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Error for RunError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0
+            .source
+            .as_deref()
+            .map(|source| source as &(dyn Error + 'static))
+    }
+}
+
+fn quoted<T: AsRef<str>>(names: &[T]) -> String {
+    let mut text = String::new();
+    for name in names {
+        let comma = if text.is_empty() { "" } else { ", " };
+        text.extend([comma, "`", name.as_ref(), "`"]);
+    }
+    text
+}

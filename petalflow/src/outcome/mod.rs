@@ -1,0 +1,14 @@
+//! How runs end: with a state, with interrupts to answer, or with an error.
+
+mod display;
+mod run_error;
+mod run_error_kind;
+mod thread_error;
+mod thread_outcome;
+
+pub(crate) use run_error::Barrier;
+pub use run_error::RunError;
+pub use run_error_kind::RunErrorKind;
+pub use thread_error::ThreadError;
+pub(crate) use thread_error::check_id;
+pub use thread_outcome::{Outcome, Paused};

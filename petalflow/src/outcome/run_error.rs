@@ -1,0 +1,279 @@
+//! How a run failed, and what is left of it.
+
+use std::any::Any;
+
+use super::{Paused, RunErrorKind, ThreadError};
+use crate::error::{BoxError, chain};
+use crate::question::Interrupt;
+use crate::state::State;
+
+/// Why a run ended without reaching its end.
+///
+/// What had been committed when it failed is still there: [`state`](Self::state) shows the last barrier.
+///
+/// ```
+/// use petalflow::prelude::*;
+///
+/// #[state]
+/// #[derive(Debug)]
+/// struct Essay {
+///     #[key(append)]
+///     notes: Vec<String>,
+/// }
+///
+/// #[node(Essay)]
+/// async fn note() -> EssayNotes {
+///     EssayNotes(vec!["begun".into()])
+/// }
+///
+/// #[node(Essay)]
+/// async fn fail() -> petalflow::Result<()> {
+///     Err("out of ink".into())
+/// }
+///
+/// flow!(Fail(Essay) { note -> fail });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let error = Fail::run(()).await.unwrap_err();
+/// assert_eq!(error.to_string(), "node `fail` failed in superstep 2: out of ink");
+/// assert_eq!(error.state::<Essay>().unwrap().notes, ["begun"]);
+/// # }
+/// ```
+pub struct RunError(pub(super) Box<Inner>);
+
+pub(super) struct Inner {
+    pub(super) kind: RunErrorKind,
+    pub(super) flow: String,
+    pub(super) superstep: u64,
+    pub(super) source: Option<BoxError>,
+    barrier: Option<Box<dyn Any + Send + Sync>>,
+}
+
+/// What a failed run leaves: the state of the last barrier, and what siblings of the failed node had finished.
+pub(crate) struct Barrier<S: State> {
+    pub(crate) state: S,
+    pub(crate) pending: Vec<(String, S::Update)>,
+}
+
+impl RunError {
+    /// An error after which nothing is left of the run.
+    pub(crate) fn bare(kind: RunErrorKind, flow: &str, superstep: u64) -> Self {
+        RunError(Box::new(Inner {
+            kind,
+            flow: flow.into(),
+            superstep,
+            source: None,
+            barrier: None,
+        }))
+    }
+
+    pub(crate) fn new<S: State>(
+        kind: RunErrorKind,
+        flow: &str,
+        superstep: u64,
+        source: Option<BoxError>,
+        barrier: Barrier<S>,
+    ) -> Self {
+        RunError(Box::new(Inner {
+            kind,
+            flow: flow.into(),
+            superstep,
+            source,
+            barrier: Some(Box::new(barrier)),
+        }))
+    }
+
+    /// A thread could not be opened.
+    pub(crate) fn of_thread(error: ThreadError, flow: &str) -> Self {
+        RunError(Box::new(Inner {
+            kind: RunErrorKind::Thread {
+                problem: error.to_string(),
+            },
+            flow: flow.into(),
+            superstep: 0,
+            source: Some(error.into()),
+            barrier: None,
+        }))
+    }
+
+    /// A managed value could not be made.
+    #[inline]
+    pub(crate) fn of_managed(name: &'static str, error: BoxError, flow: &str) -> Self {
+        RunError(Box::new(Inner {
+            kind: RunErrorKind::Rehydrate {
+                name,
+                problem: chain(&*error),
+            },
+            flow: flow.into(),
+            superstep: 0,
+            source: Some(error),
+            barrier: None,
+        }))
+    }
+
+    /// What was wrong with the thread, if that is why the run ended.
+    pub fn thread_error(&self) -> Option<&ThreadError> {
+        self.0.source.as_deref()?.downcast_ref()
+    }
+
+    /// What the run waits for, if it stopped to ask.
+    pub fn interrupts(&self) -> &[Interrupt] {
+        match &self.0.kind {
+            RunErrorKind::Interrupted { interrupts } => interrupts,
+            _ => &[],
+        }
+    }
+
+    /// What kind of error it is.
+    pub fn kind(&self) -> &RunErrorKind {
+        &self.0.kind
+    }
+
+    /// The name of the flow.
+    pub fn flow(&self) -> &str {
+        &self.0.flow
+    }
+
+    /// The superstep in which the run ended, from 1; 0 before the first.
+    pub fn superstep(&self) -> u64 {
+        self.0.superstep
+    }
+
+    /// The node that failed, if one did.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # #[derive(Debug)]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn begin() -> LogLines {
+    ///     LogLines(vec!["begun".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn works() -> LogLines {
+    ///     LogLines(vec!["worked".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn fails() -> petalflow::Result<()> {
+    ///     tokio::task::yield_now().await;
+    ///     Err("out of ink".into())
+    /// }
+    ///
+    /// flow!(Fail(Log) { START -> begin -> works & fails });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Fail::run(()).await.err().unwrap();
+    /// assert_eq!((error.node(), error.flow(), error.superstep()), (Some("fails"), "Fail", 2));
+    /// # }
+    /// ```
+    pub fn node(&self) -> Option<&str> {
+        match &self.0.kind {
+            RunErrorKind::Node(error) => Some(&error.node),
+            RunErrorKind::NoEdge { node, .. } => Some(node),
+            _ => None,
+        }
+    }
+
+    /// The state at the last barrier, if `S` is the flow's state.
+    pub fn state<S: State>(&self) -> Option<&S> {
+        Some(&self.barrier::<S>()?.state)
+    }
+
+    /// What other nodes of the failed superstep had finished, in declaration order: kept beside the state, not applied.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # #[derive(Debug)]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn begin() -> LogLines {
+    ///     LogLines(vec!["begun".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn works() -> LogLines {
+    ///     LogLines(vec!["worked".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn fails() -> petalflow::Result<()> {
+    ///     tokio::task::yield_now().await;
+    ///     Err("out of ink".into())
+    /// }
+    ///
+    /// flow!(Fail(Log) { START -> begin -> works & fails });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Fail::run(()).await.err().unwrap();
+    /// let pending: Vec<_> = error.pending::<Log>().collect();
+    /// assert_eq!(pending[0].0, "works");
+    /// assert_eq!(pending[0].1.lines().only().unwrap(), &["worked"]);
+    /// # }
+    /// ```
+    pub fn pending<S: State>(&self) -> impl Iterator<Item = (&str, &S::Update)> {
+        self.barrier::<S>().into_iter().flat_map(|barrier| {
+            barrier
+                .pending
+                .iter()
+                .map(|(node, update)| (node.as_str(), update))
+        })
+    }
+
+    /// Takes the state at the last barrier out, if `S` is the flow's state.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # #[derive(Debug)]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn begin() -> LogLines {
+    ///     LogLines(vec!["begun".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn works() -> LogLines {
+    ///     LogLines(vec!["worked".into()])
+    /// }
+    ///
+    /// #[node(Log)]
+    /// async fn fails() -> petalflow::Result<()> {
+    ///     tokio::task::yield_now().await;
+    ///     Err("out of ink".into())
+    /// }
+    ///
+    /// flow!(Fail(Log) { START -> begin -> works & fails });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Fail::run(()).await.err().unwrap();
+    /// assert_eq!(error.into_state::<Log>().unwrap().lines, ["begun"]);
+    /// # }
+    /// ```
+    pub fn into_state<S: State>(self) -> Option<S> {
+        Some(self.0.barrier?.downcast::<Barrier<S>>().ok()?.state)
+    }
+
+    /// What a run that stopped to ask waits for, with its state; any other error as it is.
+    pub(crate) fn paused<S: State>(self) -> Result<Paused<S>, Self> {
+        let RunErrorKind::Interrupted { interrupts } = &self.0.kind else {
+            return Err(self);
+        };
+        let interrupts = interrupts.clone();
+        match self.into_state() {
+            Some(state) => Ok(Paused { state, interrupts }),
+            None => unreachable!("a run that is interrupted has a state"),
+        }
+    }
+
+    fn barrier<S: State>(&self) -> Option<&Barrier<S>> {
+        self.0.barrier.as_deref()?.downcast_ref()
+    }
+}

@@ -1,0 +1,101 @@
+//! What a run can end of.
+
+use crate::error::NodeError;
+use crate::question::Interrupt;
+
+/// The kinds of [`RunError`](super::RunError).
+///
+/// ```
+/// use petalflow::RunErrorKind;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Count { #[key(sum)] n: u32 }
+/// #[node(Count)]
+/// async fn add(n: &u32) -> (CountN, bool) {
+///     (CountN(1), *n < 999)
+/// }
+///
+/// flow!(Add(Count) { add -> match { true => add, false => END } });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let error = Add::new().limit(10).run(()).await.err().unwrap();
+/// match error.kind() {
+///     RunErrorKind::Limit { limit, next } => assert_eq!((*limit, &next[..]), (10, &["add".to_string()][..])),
+///     other => panic!("{other:?}"),
+/// }
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunErrorKind {
+    /// A node failed for good.
+    Node(NodeError),
+    /// Two nodes of one superstep wrote what takes one write, or a reducer refused a write; nothing of the superstep was
+    /// applied.
+    Write {
+        /// The nodes that wrote the key in this superstep.
+        nodes: Vec<String>,
+        /// What was wrong.
+        problem: String,
+    },
+    /// The run did not end within its limit of supersteps.
+    Limit {
+        /// The limit.
+        limit: u64,
+        /// The nodes that would have run next.
+        next: Vec<String>,
+    },
+    /// The nodes need managed values that the run was not given; no node has run.
+    MissingManaged(Vec<&'static str>),
+    /// A managed value could not be made for a thread's run; no node has run.
+    Rehydrate {
+        /// The name of its type.
+        name: &'static str,
+        /// What was wrong.
+        problem: String,
+    },
+    /// The run was cancelled.
+    Cancelled,
+    /// The run was asked to drain: it finished a superstep and stopped before these nodes.
+    Drained {
+        /// The nodes that would have run next.
+        next: Vec<String>,
+    },
+    /// The run, or one superstep of it, took too long.
+    Timeout {
+        /// Which limit was hit: `run` or `superstep`.
+        of: &'static str,
+    },
+    /// The run ended while joins still held arrivals. Only `continue_on_error` can bring a checked graph here.
+    IncompleteJoin {
+        /// The nodes that the joins lead to.
+        waiting: Vec<String>,
+    },
+    /// A thread's run stopped to ask: it goes on when [`Thread::resume`](crate::thread::Thread::resume) brings the answers.
+    Interrupted {
+        /// What is asked.
+        interrupts: Vec<Interrupt>,
+    },
+    /// A person ended the run at an `interrupt`.
+    Rejected {
+        /// The node before or after which it stopped.
+        node: String,
+        /// Who rejected it, if that was said.
+        by: Option<String>,
+        /// Why, if that was said.
+        reason: Option<String>,
+    },
+    /// The thread could not be opened, claimed or written: [`thread_error`](super::RunError::thread_error) has the details.
+    Thread {
+        /// What was wrong.
+        problem: String,
+    },
+    /// A route had no edge; only a graph that was not checked can bring a run here.
+    NoEdge {
+        /// The node that chose.
+        node: String,
+        /// The route that it chose.
+        route: String,
+    },
+}

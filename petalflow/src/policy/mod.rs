@@ -1,0 +1,7 @@
+//! Retries, timeouts and cache times.
+
+mod node_policy;
+mod retry;
+
+pub use node_policy::{NodePolicy, Policy};
+pub use retry::Retry;

@@ -1,0 +1,71 @@
+//! What a person says to a question.
+
+use super::{AnswerError, Ask, InterruptId};
+use crate::codec::encode;
+
+/// An answer to one question, of the type that the question asks for.
+///
+/// Made by [`Interrupt::answer`](super::Interrupt::answer), or from an id that was kept elsewhere.
+///
+/// ```
+/// use petalflow::interrupt::Answer;
+/// # use petalflow::checkpoint::InMemoryStore;
+/// # use petalflow::interrupt::Ask;
+/// # use petalflow::prelude::*;
+/// # #[derive(serde::Serialize, serde::Deserialize, Ask)]
+/// # #[ask(answer = bool)]
+/// # struct MayPay { euros: u32 }
+/// # #[state]
+/// # struct Refund { paid: bool }
+/// # #[node(Refund)]
+/// # async fn pay(cx: Context) -> petalflow::Result<RefundPaid> { Ok(RefundPaid(cx.ask(MayPay { euros: 7 }).await?)) }
+/// # flow!(PayRefund(Refund) { pay });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let thread = PayRefund::new().store(&InMemoryStore::new()).thread("refund");
+/// let paused = thread.run(()).await?;
+/// let id = paused.interrupts()[0].id;
+/// let refund = thread.resume(Answer::new::<MayPay>(id, &true)?).await?.finished()?;
+/// assert!(refund.paid);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub(crate) id: InterruptId,
+    /// The question's name.
+    pub(crate) name: &'static str,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Answer {
+    /// The answer to the question of this id, which must be one of the type `A`.
+    ///
+    /// # Errors
+    ///
+    /// If the answer cannot be stored.
+    pub fn new<A: Ask>(id: InterruptId, answer: &A::Answer) -> Result<Self, AnswerError> {
+        let mut bytes = Vec::new();
+        encode(answer, &mut bytes)?;
+        Ok(Answer {
+            id,
+            name: A::NAME,
+            bytes,
+        })
+    }
+
+    /// The answer in JSON, as a web page would send it.
+    ///
+    /// # Errors
+    ///
+    /// If it is not of the type that the question asks for.
+    pub fn from_json<A: Ask>(
+        id: InterruptId,
+        answer: &serde_json::Value,
+    ) -> Result<Self, AnswerError> {
+        use serde_core::Deserialize as _;
+        let answer = A::Answer::deserialize(answer)
+            .map_err(|error| AnswerError::Value(format!("no answer to `{}`: {error}", A::NAME)))?;
+        Answer::new::<A>(id, &answer)
+    }
+}

@@ -1,0 +1,248 @@
+//! What a run waits for.
+
+use std::fmt;
+
+use serde_core::de::{Deserialize, Deserializer};
+use serde_core::ser::{Serialize, Serializer};
+
+use super::{Answer, AnswerError, Ask, InterruptId};
+use crate::codec::{Bytes, CodecError, Unpack, decode, unpack};
+
+/// Something a run waits for.
+///
+/// ```
+/// use petalflow::interrupt::InterruptKind;
+/// # use petalflow::checkpoint::InMemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Post { #[key(input)] text: String }
+/// # #[node(Post)]
+/// # async fn publish(text: &str) { println!("{text}"); }
+/// # flow!(Publish(Post) { publish; interrupt before publish; });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
+/// # let paused = thread.run("hello".to_string()).await?;
+/// let interrupt = &paused.interrupts()[0];
+/// assert_eq!((interrupt.node.as_str(), &interrupt.kind), ("publish", &InterruptKind::Before));
+/// assert_eq!(interrupt.to_string(), "node `publish` waits for an approval before it runs");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Interrupt {
+    /// Names it: answers are addressed to this.
+    pub id: InterruptId,
+    /// The node that asks, or before or after which the run stopped.
+    pub node: String,
+    /// Where that node stands among flows within flows; empty at the top.
+    pub namespace: String,
+    /// The item's index, where the node is the target of `each`.
+    pub index: Option<usize>,
+    /// What is asked.
+    pub kind: InterruptKind,
+    /// When it was asked first, in milliseconds since 1970 (UTC).
+    pub asked_ms: u64,
+    /// From when on the question is answered by its own default, in milliseconds since 1970 (UTC).
+    pub expires_ms: Option<u64>,
+    /// Whether the node chooses where the run goes on, so that it cannot be skipped.
+    pub(crate) chooses: bool,
+}
+
+/// What a run waits for.
+///
+/// ```
+/// use petalflow::interrupt::InterruptKind;
+/// # use petalflow::checkpoint::InMemoryStore;
+/// # use petalflow::interrupt::Ask;
+/// # use petalflow::prelude::*;
+/// # #[derive(serde::Serialize, serde::Deserialize, Ask)]
+/// # #[ask(answer = bool)]
+/// # struct MayPay { euros: u32 }
+/// # #[state]
+/// # struct Refund { paid: bool }
+/// # #[node(Refund)]
+/// # async fn pay(cx: Context) -> petalflow::Result<RefundPaid> { Ok(RefundPaid(cx.ask(MayPay { euros: 7 }).await?)) }
+/// # flow!(PayRefund(Refund) { pay });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = PayRefund::new().store(&InMemoryStore::new()).thread("refund");
+/// # let paused = thread.run(()).await?;
+/// match &paused.interrupts()[0].kind {
+///     InterruptKind::Ask { name, question } => {
+///         assert_eq!((name.as_str(), &question["euros"]), ("MayPay", &7.into()));
+///     }
+///     other => panic!("a question, not {other:?}"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InterruptKind {
+    /// An answer to a question that a node asked.
+    Ask {
+        /// The name of the question's type: [`Ask::NAME`].
+        name: String,
+        /// The question, for whoever shows it.
+        question: serde_json::Value,
+    },
+    /// An approval before the node runs.
+    Before,
+    /// An approval of what the node did.
+    After,
+}
+
+/// What is wrong with a stored interrupt.
+const ID: &str = "an interrupt's id has 16 bytes";
+const KIND: &str = "an interrupt of an unknown kind";
+/// The number in storage of an interrupt before a node that chooses where the run goes on.
+const CHOOSES: u8 = 3;
+
+impl InterruptKind {
+    /// The kind of this number in storage, with its question.
+    #[inline]
+    fn of(kind: u8, question: Option<(String, serde_json::Value)>) -> Option<Self> {
+        match (kind, question) {
+            (0, Some((name, question))) => Some(InterruptKind::Ask { name, question }),
+            (1 | CHOOSES, None) => Some(InterruptKind::Before),
+            (2, None) => Some(InterruptKind::After),
+            _ => None,
+        }
+    }
+}
+
+impl Interrupt {
+    /// Whether it is a question of the type `A`.
+    pub fn asks<A: Ask>(&self) -> bool {
+        matches!(&self.kind, InterruptKind::Ask { name, .. } if name == A::NAME)
+    }
+
+    /// The question, if it is one of the type `A`.
+    pub fn question<A: Ask + serde_core::de::DeserializeOwned>(&self) -> Option<A> {
+        match &self.kind {
+            InterruptKind::Ask { name, question } if name == A::NAME => {
+                A::deserialize(question).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// The answer to a question of the type `A`.
+    ///
+    /// # Errors
+    ///
+    /// If this is no such question, or the answer cannot be stored.
+    pub fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Answer, AnswerError> {
+        if !self.asks::<A>() {
+            return Err(AnswerError::other_question(self, A::NAME));
+        }
+        Answer::new::<A>(self.id, &answer)
+    }
+
+    /// The interrupt of these bytes, which serde wrote.
+    #[inline]
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+        unpack(bytes, |from| {
+            from.tuple(7)?;
+            let id = from.bytes()?.try_into();
+            let id = id.map_err(|_| CodecError::Decode(ID.into()))?;
+            let (node, namespace) = (from.text()?, from.text()?);
+            let index = from.option(Unpack::number)?;
+            from.tuple(2)?;
+            let kind: u8 = from.number()?;
+            let question = from.option(|from| {
+                from.tuple(2)?;
+                Ok((from.text()?, decode(from.value()?)?))
+            })?;
+            Ok(Interrupt {
+                id: InterruptId::from_bytes(id),
+                node,
+                namespace,
+                index,
+                kind: InterruptKind::of(kind, question)
+                    .ok_or_else(|| CodecError::Decode(KIND.into()))?,
+                asked_ms: from.number()?,
+                expires_ms: from.option(Unpack::number)?,
+                chooses: kind == CHOOSES,
+            })
+        })
+    }
+
+    /// What is asked, in a word.
+    #[inline]
+    pub(crate) fn what(&self) -> &str {
+        match &self.kind {
+            InterruptKind::Ask { name, .. } => name,
+            InterruptKind::Before => "an approval before it runs",
+            InterruptKind::After => "an approval of what it did",
+        }
+    }
+}
+
+impl fmt::Display for Interrupt {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node `{}` waits for {}", self.node, self.what())
+    }
+}
+
+/// Writes several, with commas between them.
+pub(crate) fn write_all(interrupts: &[Interrupt], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (place, interrupt) in interrupts.iter().enumerate() {
+        let comma = if place > 0 { ", " } else { "" };
+        write!(f, "{comma}{interrupt}")?;
+    }
+    Ok(())
+}
+
+impl Serialize for Interrupt {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let kind = match &self.kind {
+            InterruptKind::Ask { name, question } => (0u8, Some((name, question))),
+            InterruptKind::Before if self.chooses => (CHOOSES, None),
+            InterruptKind::Before => (1, None),
+            InterruptKind::After => (2, None),
+        };
+        (
+            Bytes(self.id.to_bytes()),
+            &self.node,
+            &self.namespace,
+            self.index,
+            kind,
+            self.asked_ms,
+            self.expires_ms,
+        )
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Interrupt {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde_core::de::Error as _;
+        type Kind = (u8, Option<(String, serde_json::Value)>);
+        let (Bytes(id), node, namespace, index, kind, asked_ms, expires_ms): (
+            Bytes<Vec<u8>>,
+            String,
+            String,
+            Option<usize>,
+            Kind,
+            u64,
+            Option<u64>,
+        ) = Deserialize::deserialize(deserializer)?;
+        let chooses = kind.0 == CHOOSES;
+        let id = id.try_into().map_err(|_| D::Error::custom(ID))?;
+        let kind = InterruptKind::of(kind.0, kind.1).ok_or_else(|| D::Error::custom(KIND))?;
+        Ok(Interrupt {
+            id: InterruptId::from_bytes(id),
+            node,
+            namespace,
+            index,
+            kind,
+            asked_ms,
+            expires_ms,
+            chooses,
+        })
+    }
+}

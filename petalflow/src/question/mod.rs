@@ -1,0 +1,15 @@
+//! What a run waits for: interrupts, the questions in them, and their answers.
+
+mod answer;
+mod ask;
+mod error;
+mod id;
+mod interrupt;
+
+pub use answer::Answer;
+pub use ask::{Ask, Expiry};
+pub use error::AnswerError;
+pub(crate) use error::open;
+pub use id::InterruptId;
+pub(crate) use interrupt::write_all;
+pub use interrupt::{Interrupt, InterruptKind};

@@ -1,0 +1,59 @@
+//! Changes to a thread's state from outside.
+
+use crate::error::BoxError;
+use crate::node::{Effects, Output};
+use crate::state::State;
+
+/// A change to a thread's state from outside: what a node could have returned, through the keys' reducers.
+///
+/// ```
+/// use petalflow::thread::Edit;
+/// # use petalflow::checkpoint::InMemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Chat { #[key(input, append)] lines: Vec<String> }
+/// # #[node(Chat)]
+/// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+/// # flow!(Talk(Chat) { reply });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
+/// # thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// thread.update(Edit::new(ChatLines(vec!["by hand".into()]))).await?;
+/// let snapshot = thread.state().await?.expect("it has run");
+/// assert_eq!(snapshot.state.lines, ["hello", "1 so far", "by hand"]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Edit<S: State> {
+    pub(crate) node: Option<String>,
+    pub(crate) effects: Result<Effects<S>, BoxError>,
+}
+
+impl<S: State> std::fmt::Debug for Edit<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Edit")
+            .field("node", &self.node)
+            .field("effects", &self.effects)
+            .finish()
+    }
+}
+
+impl<S: State> Edit<S> {
+    /// These writes; the thread goes on where it stopped.
+    pub fn new(writes: impl Output<S>) -> Self {
+        let mut effects = Effects::default();
+        let applied = writes.apply(&mut effects);
+        Edit {
+            node: None,
+            effects: applied.map(|()| effects),
+        }
+    }
+
+    /// The same as if this node had run and returned them: the thread goes on behind the node.
+    #[must_use]
+    pub fn by(mut self, node: impl Into<String>) -> Self {
+        self.node = Some(node.into());
+        self
+    }
+}

@@ -1,0 +1,150 @@
+//! A flow as a node of another.
+
+use std::sync::Arc;
+
+use crate::cache::CacheOfRun;
+use crate::cancel_token::CancelToken;
+use crate::checkpoint::{OnBusy, Retention};
+use crate::durable::{Command, Nested, ParentBarrier, ThreadStart, find_cached, run_stored};
+use crate::error::BoxError;
+use crate::event::Sink;
+use crate::exec::{Begin, Extras, Settings, Start, drive};
+use crate::flow::Flow;
+use crate::ids::Namespace;
+#[cfg(feature = "agent")]
+use crate::node::Context;
+use crate::node::{Effects, Output, Scope};
+use crate::outcome::RunErrorKind;
+use crate::state::State;
+use crate::task_services::TaskServices;
+
+/// Runs a flow inside one superstep of another: all its supersteps, under the namespace of its node, with a limit of its
+/// own. Cancellation, managed values and events are the parent's; only what `out` returns crosses. With `keep` the state of
+/// a stored flow goes on from one call to the next, as long as the thread lives.
+#[doc(hidden)]
+pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: Output<S>>(
+    child: C,
+    scope: &Scope,
+    input: I,
+    out: impl FnOnce(C::State) -> O,
+    effects: &mut Effects<S>,
+    keep: bool,
+) -> Result<(), BoxError> {
+    let namespace = scope
+        .shared
+        .namespace
+        .child(scope.stored_name(), scope.index());
+    let limit = Settings::<C::State>::default().limit;
+    out(inside(child, scope, namespace, limit, input.into(), keep).await?).apply(effects)
+}
+
+/// Runs a flow inside a node that calls it: as [`subflow`], under the node's namespace and a name of its own.
+#[cfg(feature = "agent")]
+pub(crate) async fn nested<C: Flow>(
+    child: C,
+    cx: &Context,
+    name: &str,
+    limit: u64,
+    input: <C::State as State>::Input,
+) -> Result<C::State, BoxError> {
+    let scope = Scope::from(cx);
+    let node = scope
+        .shared
+        .namespace
+        .child(scope.stored_name(), scope.index());
+    inside(child, &scope, node.child(name, None), limit, input, false).await
+}
+
+/// The run of a flow inside another.
+async fn inside<C: Flow>(
+    child: C,
+    scope: &Scope,
+    namespace: Namespace,
+    limit: u64,
+    input: <C::State as State>::Input,
+    keep: bool,
+) -> Result<C::State, BoxError> {
+    let shared = &scope.shared;
+    let cache = shared.managed.as_ref().and_then(|managed| managed.get());
+    let cached = cache.map(|_: Arc<CacheOfRun>| find_cached::<C::State> as _);
+    let above = shared.listener.clone();
+    let copy = above.as_ref().filter(|above| above.wants_values());
+    let values = copy.and_then(|_| C::State::copier());
+    let sink = above.map(|above| Arc::new(Sink::Above(above)));
+    let settings = Settings {
+        limit,
+        cancel: shared.cancel.as_ref().map(CancelToken::nested),
+        managed: shared.managed.clone(),
+        extras: (sink.is_some() || cached.is_some()).then(|| {
+            Arc::new(Extras {
+                sink,
+                values,
+                cached,
+                ..Extras::default()
+            })
+        }),
+        namespace,
+        // Without a store nothing else would tell the tasks of two runs of the flow apart, in two supersteps of its parent.
+        thread: Some(match &shared.services {
+            Some(_) => Arc::clone(shared.thread()),
+            None => scope.task_id().to_string().into(),
+        }),
+    };
+    let begin = match &shared.services {
+        None => Begin::Input(input),
+        Some(services) => stored(services, scope, &settings.namespace, input, keep),
+    };
+    // A box: a flow may contain itself, and its size should not add to its parent's.
+    let run = drive(Start {
+        flow: Arc::new(child),
+        settings,
+        begin,
+    });
+    match run.await {
+        Ok(state) => Ok(state),
+        Err(error) => {
+            match (&shared.services, error.kind()) {
+                (Some(services), RunErrorKind::Interrupted { interrupts }) => {
+                    // What the flow waits for, its node waits for: nothing can swallow it.
+                    services.park(scope.task_id(), interrupts.clone());
+                    std::future::pending().await
+                }
+                (Some(services), RunErrorKind::Thread { problem }) => {
+                    // The same thread cannot be written to.
+                    let problem = problem.clone();
+                    match services.fail(problem, error.into()).await {}
+                }
+                _ => Err(error.into()),
+            }
+        }
+    }
+}
+
+/// A flow inside a stored one is stored beside it, under its own namespace.
+fn stored<C: Flow>(
+    services: &Arc<TaskServices>,
+    scope: &Scope,
+    namespace: &Namespace,
+    input: <C::State as State>::Input,
+    keep: bool,
+) -> Begin<C> {
+    let start = ThreadStart {
+        archive: services.archive.clone(),
+        namespace: namespace.clone(),
+        durability: services.durability,
+        on_busy: OnBusy::Refuse,
+        command: Command::Input(input),
+        keep: Retention::ALL,
+        discard: true,
+        nested: Some(Nested {
+            owner: scope.task_id(),
+            answers: Arc::clone(&services.answers),
+            above: ParentBarrier {
+                services: Arc::clone(services),
+                superstep: scope.superstep,
+            },
+            keep,
+        }),
+    };
+    Begin::Stored(Box::new(start), run_stored)
+}
