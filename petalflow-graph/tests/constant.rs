@@ -105,7 +105,7 @@ fn a_constant_holds_the_verdicts() {
         .to_string();
     assert_eq!(
         text,
-        "PF017: node `audit` reads `score`, but after `write` it can run before anything has surely written it: `rank` writes it only later, on another path, or not in every case; write it on every path before, or give it a default"
+        "PF017: node `audit` reads `score`, but after `write` the key may have no value yet: `rank` writes it only later, on another path, or not every time; write it on every path that leads here, or give it a default"
     );
 }
 

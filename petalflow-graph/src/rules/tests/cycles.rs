@@ -172,7 +172,7 @@ fn pf010_a_cycle_that_every_choice_leads_back_into() {
     assert_eq!(diagnostics.len(), 1);
     assert_eq!(
         diagnostics[0].to_string(),
-        "PF010: the cycle through `n` has no way out: whichever route its nodes choose, one of them runs again, so the run cannot end; give a node of it a route that leaves the cycle, such as `Done => END`"
+        "PF010: the cycle through `n` has no way out: whichever route its nodes choose, one of them runs again, so the run cannot end; give one of its nodes a route that leaves the cycle, such as `Done => END`"
     );
     // A route that has no arm yet may be the way out, and a node that does not choose has another mistake.
     for unfinished in [

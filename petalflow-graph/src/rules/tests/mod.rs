@@ -68,9 +68,9 @@ fn c38a_g018_nothing_starts_the_flow() {
         edges,
         Rule::NoStart,
         Location::Graph,
-        "nothing says where the flow starts: `a` has no edge into it; write `START -> a`",
+        "the flow has no edge from START: `a` has no edge into it; write `START -> a`",
     );
-    let empty = "nothing starts the flow: it has no edges; add one, such as `START -> first`";
+    let empty = "the flow has no edges, so it has no first node; add one, such as `START -> first`";
     says("", vec![], Rule::NoStart, Location::Graph, empty);
     says("a b", vec![], Rule::NoStart, Location::Graph, empty);
 }
@@ -209,7 +209,7 @@ fn c39_a_join_that_waits_for_what_comes_after_it() {
 
 #[test]
 fn pf014_a_node_with_a_route_has_nothing_else() {
-    let text = "node `a` chooses a route, but also has plain edges, which would fire whatever it chooses; give each route its edges, such as `a -> match { .. }`";
+    let text = "node `a` chooses a route but also has plain edges, which would fire whichever route it chooses; give each route its own edges, such as `a -> match { .. }`";
     says(
         "a b c",
         vec![start(0), route(0, "B", node(1)), plain(0, node(2))],
@@ -221,7 +221,7 @@ fn pf014_a_node_with_a_route_has_nothing_else() {
 
 #[test]
 fn pf026_a_catch_that_cannot_work() {
-    let text = "node `a` catches its own failure, so it would run again as if it had succeeded; use `with a { retry: .. }`, or another node";
+    let text = "node `a` catches its own failure, so it would run again after each failure; use `with a { retry: .. }`, or catch it with another node";
     says(
         "a",
         vec![start(0), catch(0, 0)],
@@ -229,7 +229,7 @@ fn pf026_a_catch_that_cannot_work() {
         Location::Edge(1),
         text,
     );
-    let text = "the failure of node `a` is caught twice; keep one `catch`";
+    let text = "the failure of node `a` is caught twice; remove one `catch`";
     says(
         "a b c",
         vec![start(0), catch(0, 1), catch(0, 2)],
