@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petalflow::async_trait;
-use petalflow::middleware::{BoxFuture, RunMiddleware, RunNext, for_nodes, from_fn, recover};
+use petalflow::middleware::{RunMiddleware, RunNext, for_nodes, from_fn, recover};
 use petalflow::prelude::*;
 use petalflow::{
     BoxError, Middleware, Next, NodeCall, Output, RunError, RunErrorKind, Update as _,

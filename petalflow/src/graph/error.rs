@@ -1,6 +1,6 @@
 //! Everything that is wrong with a graph, at once.
 
-use petalflow_graph::Problem;
+use petalflow_graph::Diagnostic;
 
 /// Why [`build`](super::GraphBuilder::build) refused a graph: every mistake in it, with the codes and the words of `flow!`.
 ///
@@ -13,27 +13,27 @@ use petalflow_graph::Problem;
 /// }
 ///
 /// let errors = Graph::<Essay>::builder("essay").edge(START, "wirte").edge("publish", END).build().unwrap_err();
-/// assert_eq!(errors.problems().len(), 2);
-/// assert_eq!(errors.problems()[0].rule.code(), "PF002");
+/// assert_eq!(errors.diagnostics().len(), 2);
+/// assert_eq!(errors.diagnostics()[0].rule.code(), "PF002");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("graph `{graph}` cannot be built:{}", lines(problems))]
+#[error("graph `{graph}` cannot be built:{}", lines(diagnostics))]
 pub struct GraphErrors {
     pub(super) graph: String,
-    pub(super) problems: Vec<Problem>,
+    pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 impl GraphErrors {
     /// The mistakes, in the order of the rules.
     #[inline]
-    pub fn problems(&self) -> &[Problem] {
-        &self.problems
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
     }
 }
 
 /// Each mistake on a line of its own.
 #[inline]
-fn lines(problems: &[Problem]) -> String {
-    let line = |problem: &Problem| format!("\n  {problem}");
-    problems.iter().map(line).collect()
+fn lines(diagnostics: &[Diagnostic]) -> String {
+    let line = |diagnostic: &Diagnostic| format!("\n  {diagnostic}");
+    diagnostics.iter().map(line).collect()
 }

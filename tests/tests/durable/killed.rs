@@ -20,7 +20,7 @@ use petalflow_redis::{RedisOptions, RedisStore};
 use petalflow_sqlite::SqliteStore;
 
 #[cfg(unix)]
-use crate::stores::servers::{Postgres, Redis, fresh_name};
+use petalflow_test_servers::{Postgres, Redis, fresh_name};
 
 const FOLDER: &str = "PETALFLOW_TEST_KILLED_FOLDER";
 const PLACE: &str = "PETALFLOW_TEST_KILLED_PLACE";
@@ -267,7 +267,9 @@ macro_rules! killed {
                 let place: fn(&Path) -> Result<String, String> = $place;
                 match place(folder.path()) {
                     Ok(place) => kill(&format!("{path}::the_child"), folder.path(), &place, $open),
-                    Err(why) => eprintln!("skipped: {why}"),
+                    Err(why) => {
+                        petalflow_test_support::skip(petalflow_test_support::Need::Installed, why)
+                    }
                 }
             }
 

@@ -1,6 +1,6 @@
 //! The guards of interrupts: what they read, and what they say.
 
-use petalflow_graph::{KeyFacts, KeySet, NodeFacts, NodeIdx, Rule, same, words};
+use petalflow_graph::{KeyFacts, KeySet, NodeFacts, NodeIdx, Rule, messages, same};
 
 use super::check::{Checked, is_guards};
 use crate::error::BoxError;
@@ -32,14 +32,14 @@ pub const fn guarded<const N: usize>(
 pub const fn guard_read(checked: &Checked, place: u32, reads: KeySet, after: bool) {
     let Some(key) = reads.first() else { return };
     let verdict = &checked.verdicts[place as usize];
-    let nodes_own = verdict.unmet.is_some() && !is_guards(checked, place);
+    let nodes_own = verdict.unwritten_read.is_some() && !is_guards(checked, place);
     if key >= checked.keys.len() || nodes_own {
         return;
     }
     if let Some(text) =
         verdict.guard_text(NodeIdx::new(place), key, after, checked.keys, checked.nodes)
     {
-        panic!("{}", words::coded(Rule::UnwrittenRead, &text).as_str())
+        panic!("{}", messages::coded(Rule::UnwrittenRead, &text).as_str())
     }
 }
 
