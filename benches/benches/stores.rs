@@ -9,10 +9,11 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use petalflow::checkpoint::{Address, SqliteStore, Store, StoredCheckpoint, Synchronous};
+use petalflow::checkpoint::{Address, Store, StoredCheckpoint};
 use petalflow_benches::chat::Talk;
 use petalflow_benches::counter::Count;
 use petalflow_benches::table::wanted;
+use petalflow_sqlite::{SqliteStore, Synchronous};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};

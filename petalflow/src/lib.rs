@@ -64,7 +64,6 @@
 //! * [`thread`] and [`checkpoint`]: runs that a store remembers; [`interrupt`]: questions to people, and approvals
 //! * behind features, of which the README has a table: `agent` and `prebuilt`, `tool`, `llm`, `memory`, `mcp`, `envelope`,
 //!   `observe`
-//! * [`testing`]: helpers for your tests
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -128,6 +127,8 @@ pub mod state;
 mod subflow;
 mod superstep;
 mod task_services;
+#[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;
 pub mod thread;
 #[cfg(feature = "tool")]

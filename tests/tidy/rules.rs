@@ -13,6 +13,10 @@ pub(crate) const PACKAGES: &[Layer] = &[
     layer("petalflow-graph", &[], &[]),
     layer("petalflow-macros", &["petalflow-graph"], &["petalflow"]),
     layer("petalflow", &["petalflow-graph", "petalflow-macros"], &[]),
+    layer("petalflow-testing", &["petalflow"], &[]),
+    layer("petalflow-sqlite", &["petalflow"], &["petalflow-testing"]),
+    layer("petalflow-postgres", &["petalflow"], &["petalflow-testing"]),
+    layer("petalflow-redis", &["petalflow"], &["petalflow-testing"]),
 ];
 
 /// The modules of a package, lowest first: one uses only those before it. Packages without a row are only checked for

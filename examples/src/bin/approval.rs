@@ -12,11 +12,12 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use petalflow::checkpoint::{SqliteStore, ThreadQuery};
+use petalflow::checkpoint::ThreadQuery;
 use petalflow::interrupt::{Approval, Ask, InterruptKind};
 use petalflow::prelude::*;
 use petalflow::thread::{HistoryQuery, OnBusy, Outcome, Threads};
 use petalflow::{Context, RunErrorKind};
+use petalflow_sqlite::SqliteStore;
 use serde::{Deserialize, Serialize};
 
 /// The state of a refund.

@@ -91,7 +91,7 @@ mod tests {
     // Threads of the previous version can resume in this one.
     #[test]
     fn stored_threads_resume() {
-        petalflow::testing::assert_flow_lock!(WriteEssay, "flow.lock");
+        petalflow_testing::assert_flow_lock!(WriteEssay, "flow.lock");
     }
 
     #[tokio::test]

@@ -82,6 +82,6 @@ mod tests {
 
     #[test]
     fn stored_threads_resume() {
-        petalflow::testing::assert_flow_lock!(Research, "flow.lock");
+        petalflow_testing::assert_flow_lock!(Research, "flow.lock");
     }
 }

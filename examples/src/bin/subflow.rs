@@ -90,7 +90,7 @@ mod tests {
     // The inner flow is stored beside the outer one.
     #[test]
     fn stored_threads_resume() {
-        petalflow::testing::assert_flow_lock!(CheckText, "flow.lock");
-        petalflow::testing::assert_flow_lock!(WriteArticle, "flow.lock");
+        petalflow_testing::assert_flow_lock!(CheckText, "flow.lock");
+        petalflow_testing::assert_flow_lock!(WriteArticle, "flow.lock");
     }
 }

@@ -187,6 +187,6 @@ mod tests {
 
     #[test]
     fn stored_threads_resume() {
-        petalflow::testing::assert_flow_lock!(DocAudit, "flow.lock");
+        petalflow_testing::assert_flow_lock!(DocAudit, "flow.lock");
     }
 }

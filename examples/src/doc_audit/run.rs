@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use futures_util::StreamExt;
-use petalflow::checkpoint::SqliteStore;
 use petalflow::thread::Thread;
 use petalflow::{EventKind, Events};
+use petalflow_sqlite::SqliteStore;
 
 use super::args::{Options, Storage};
 use super::flow::{Audit, DocAudit};

@@ -88,7 +88,10 @@ fn returned(
 ) -> AgentEvent {
     let (content, is_error) = match outcome {
         Ok(content) => (content, false),
-        Err(error) => (json!({ "error": crate::error::chain(&*error) }), true),
+        Err(error) => (
+            json!({ "error": crate::error::message_with_sources(&*error) }),
+            true,
+        ),
     };
     let result = ToolResult {
         call_id: call.id.clone(),

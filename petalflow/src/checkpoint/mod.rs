@@ -8,24 +8,16 @@
 // neither records nor the memory store.
 
 mod archive;
-#[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
-mod explained;
+mod encoded_key;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
 mod memory;
 mod outline_line;
-#[cfg(feature = "postgres")]
-mod postgres;
+mod pending_releases;
 mod protection;
 mod record;
-#[cfg(feature = "redis")]
-mod redis;
-#[cfg(any(feature = "postgres", feature = "redis"))]
-mod release;
 mod retention;
-#[cfg(any(feature = "postgres", feature = "redis"))]
-mod server;
 mod settings;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
@@ -33,10 +25,10 @@ mod store;
 
 pub use crate::codec::CodecError;
 pub(crate) use archive::Archive;
+pub use encoded_key::{EncodedKey, encode_keys};
 pub use memory::InMemoryStore;
 pub(crate) use outline_line::{KeyLine, NodeLine, quoted};
-#[cfg(feature = "postgres")]
-pub use postgres::{PostgresOptions, PostgresStore};
+pub use pending_releases::{PendingReleases, ReleaseTurn};
 #[cfg(feature = "encrypt")]
 pub use protection::Encryption;
 pub use protection::Protection;
@@ -48,8 +40,6 @@ pub(crate) use record::{
     AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
 };
 pub use record::{Cause, DecisionRecord};
-#[cfg(feature = "redis")]
-pub use redis::{RedisOptions, RedisStore};
 pub use retention::Retention;
 pub use settings::{Durability, OnBusy};
 #[cfg(feature = "sqlite")]

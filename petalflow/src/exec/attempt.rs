@@ -184,7 +184,7 @@ fn tell<S: crate::state::State>(
 impl Failure {
     /// The failure as data.
     pub(crate) fn describe(&self, scope: &Scope) -> NodeError {
-        let message = crate::error::chain(&**self.source());
+        let message = crate::error::message_with_sources(&**self.source());
         let mut error = NodeError::new(
             scope.node(),
             &scope.shared.namespace,

@@ -214,7 +214,10 @@ impl Answers {
 /// A panic in a function of the user's must not leave the server waiting.
 async fn guarded<T>(work: impl Future<Output = Result<T, BoxError>>) -> Result<T, ErrorData> {
     caught(work).await.map_err(|failure| {
-        ErrorData::internal_error(crate::error::chain(&**failure.source()), None)
+        ErrorData::internal_error(
+            crate::error::message_with_sources(&**failure.source()),
+            None,
+        )
     })
 }
 

@@ -20,7 +20,7 @@ use crate::BoxError;
 #[non_exhaustive]
 pub enum McpError {
     /// The server cannot be reached.
-    #[error("cannot connect to MCP server `{server}`: {}; check that it starts and speaks MCP", crate::error::chain(&**source))]
+    #[error("cannot connect to MCP server `{server}`: {}; check that it starts and speaks MCP", crate::error::message_with_sources(&**source))]
     Connect {
         /// The server.
         server: String,
@@ -82,6 +82,6 @@ pub enum McpError {
         name: String,
     },
     /// Tools cannot be served.
-    #[error("cannot serve tools over MCP: {}", crate::error::chain(&**.0))]
+    #[error("cannot serve tools over MCP: {}", crate::error::message_with_sources(&**.0))]
     Serve(#[source] BoxError),
 }

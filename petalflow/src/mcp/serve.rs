@@ -241,7 +241,7 @@ impl Serve {
         let work = caught(async { Ok(tool.call(arguments, &call).await?) });
         let result = match reported(work, said, &cx).await {
             Ok(result) => result,
-            Err(failure) => return failed(crate::error::chain(&**failure.source())),
+            Err(failure) => return failed(crate::error::message_with_sources(&**failure.source())),
         };
         let wanted = call.take_actions();
         if !wanted.requested_confirmations.is_empty() {
@@ -314,7 +314,7 @@ fn report(mut report: ProgressNotificationParam, value: &Value) -> ProgressNotif
 }
 
 fn unlisted(error: BoxError) -> ErrorData {
-    let problem = crate::error::chain(&*error);
+    let problem = crate::error::message_with_sources(&*error);
     ErrorData::internal_error(format!("the tools cannot be listed: {problem}"), None)
 }
 

@@ -348,7 +348,7 @@ impl Shared {
                 live.give_up();
                 let problem = match other {
                     ServiceError::TransportClosed => live.problem(),
-                    other => crate::error::chain(&other),
+                    other => crate::error::message_with_sources(&other),
                 };
                 McpError::Lost {
                     server,

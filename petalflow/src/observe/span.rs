@@ -13,7 +13,7 @@ pub(super) fn failed(span: &Span, kind: &str, error: &(dyn Error + 'static)) {
     span.record("otel.status_code", "ERROR");
     span.record(
         "otel.status_description",
-        crate::error::chain(error).as_str(),
+        crate::error::message_with_sources(error).as_str(),
     );
 }
 

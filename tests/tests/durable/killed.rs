@@ -10,12 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use petalflow::checkpoint::{InMemoryStore, SqliteStore, Store};
-#[cfg(unix)]
-use petalflow::checkpoint::{PostgresOptions, PostgresStore, RedisOptions, RedisStore};
+use petalflow::checkpoint::{InMemoryStore, Store};
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, OnBusy, Outcome, Threads};
 use petalflow::{BoxError, TaskId};
+#[cfg(unix)]
+use petalflow_postgres::{PostgresOptions, PostgresStore};
+use petalflow_redis::{RedisOptions, RedisStore};
+use petalflow_sqlite::SqliteStore;
 
 #[cfg(unix)]
 use crate::stores::servers::{Postgres, Redis, fresh_name};

@@ -7,8 +7,8 @@ use std::time::Duration;
 use petalflow::agent::{Agent, ConversationInput};
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
-use petalflow::testing::crashes;
 use petalflow::tool::{FuncTool, ToolSpec};
+use petalflow_testing::crashes;
 use serde_json::{Value, json};
 
 use super::kit::{results, scripted, tool};

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use petalflow::agent::{Agent, ConversationInput, Mode, Pending};
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::llm::{ChatMessage, Part, Reply, ScriptedModel};
-use petalflow::testing::crashes;
 use petalflow::tool::FuncTool;
+use petalflow_testing::crashes;
 use serde_json::{Value, json};
 
 use super::kit::{asked, call, events, failure, results, returns, scripted, shape, tool};
