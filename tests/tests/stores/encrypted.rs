@@ -4,6 +4,7 @@ use petalflow::BoxError;
 use petalflow::checkpoint::{Address, Store, StoreError, StoredCheckpoint};
 use petalflow_postgres::{PostgresOptions, PostgresStore};
 use petalflow_redis::{RedisOptions, RedisStore};
+use petalflow_test_support::{Need, skip};
 
 use super::servers::{Postgres, Redis};
 
@@ -33,7 +34,7 @@ async fn postgres_speaks_tls() -> Result<(), BoxError> {
     let (server, pem) = match Postgres::start_encrypted() {
         Ok(server) => server,
         Err(why) => {
-            eprintln!("skipped: {why}");
+            skip(Need::Installed, why);
             return Ok(());
         }
     };
@@ -49,7 +50,7 @@ async fn redis_speaks_tls() -> Result<(), BoxError> {
     let (server, pem) = match Redis::start_encrypted() {
         Ok(server) => server,
         Err(why) => {
-            eprintln!("skipped: {why}");
+            skip(Need::Installed, why);
             return Ok(());
         }
     };

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use petalflow::checkpoint::{Claim, Store, StoreError};
 use petalflow_postgres::{PostgresOptions, PostgresStore};
 use petalflow_testing::{StoreUnderTest, store_contract};
+use petalflow_test_support::{Need, skip};
 
 use super::servers::{Found, Postgres, fresh_name};
 use super::shared::{
@@ -16,7 +17,10 @@ store_contract! {
     contract, async || {
         let server = match Postgres::shared() {
             Ok(server) => server,
-            Err(why) => return Ok(StoreUnderTest::skipped(why)),
+            Err(why) => {
+                skip(Need::Installed, &why);
+                return Ok(StoreUnderTest::skipped(why));
+            }
         };
         let schema = fresh_name("contract");
         let store = open(&server.url, &schema).await?;
@@ -44,10 +48,10 @@ async fn open(url: &str, schema: &str) -> Result<PostgresStore, StoreError> {
     <PostgresStore as ServerStore>::open(url, schema).await
 }
 
-/// The shared server, or none and a word about it.
+/// The shared server, or none, and the test is reported as skipped.
 fn shared() -> Option<&'static Postgres> {
     Postgres::shared()
-        .inspect_err(|why| eprintln!("skipped: {why}"))
+        .inspect_err(|why| skip(Need::Installed, why))
         .ok()
 }
 
@@ -67,7 +71,7 @@ async fn sql(url: &str, statements: &str) {
 async fn works_again_when_the_server_is_back() {
     let server = match Postgres::start_own() {
         Ok(server) => server,
-        Err(why) => return eprintln!("skipped: {why}"),
+        Err(why) => return skip(Need::Installed, why),
     };
     let store = open(&server.url, "outage").await.unwrap();
     let other = open(&server.url, "outage").await.unwrap();
@@ -203,7 +207,10 @@ async fn a_newer_layout_is_refused() {
 async fn a_database_that_cannot_hold_all_text_is_refused() {
     let Some(server) = shared() else { return };
     if !server.is_own() {
-        return eprintln!("skipped: a database of someone else's server is not for making others");
+        return skip(
+            Need::Optional,
+            "databases are created only on a server of our own: unset PETALFLOW_TEST_POSTGRES",
+        );
     }
     let database = fresh_name("ascii");
     let own_language = if version(&server.url).await < 150_000 {

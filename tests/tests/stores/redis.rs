@@ -6,6 +6,7 @@ use petalflow::TaskId;
 use petalflow::checkpoint::{Address, Claim, Store, StoreError, StoredWrite, ThreadQuery};
 use petalflow_redis::{RedisOptions, RedisStore};
 use petalflow_testing::{StoreUnderTest, store_contract};
+use petalflow_test_support::{Need, skip};
 
 use super::servers::{Found, Redis, fresh_name};
 use super::shared::{
@@ -16,7 +17,10 @@ store_contract! {
     contract, async || {
         let server = match Redis::shared() {
             Ok(server) => server,
-            Err(why) => return Ok(StoreUnderTest::skipped(why)),
+            Err(why) => {
+                skip(Need::Installed, &why);
+                return Ok(StoreUnderTest::skipped(why));
+            }
         };
         let prefix = fresh_name("contract");
         let store = open(&server.url, &prefix).await?;
@@ -47,10 +51,10 @@ async fn open(url: &str, prefix: &str) -> Result<RedisStore, StoreError> {
     <RedisStore as ServerStore>::open(url, prefix).await
 }
 
-/// The shared server, or none and a word about it.
+/// The shared server, or none, and the test is reported as skipped.
 fn shared() -> Option<&'static Redis> {
     Redis::shared()
-        .inspect_err(|why| eprintln!("skipped: {why}"))
+        .inspect_err(|why| skip(Need::Installed, why))
         .ok()
 }
 
@@ -73,7 +77,7 @@ async fn command(url: &str, words: &[&str]) {
 async fn works_again_when_the_server_is_back() {
     let server = match Redis::start_own(&[]) {
         Ok(server) => server,
-        Err(why) => return eprintln!("skipped: {why}"),
+        Err(why) => return skip(Need::Installed, why),
     };
     let store = open(&server.url, "outage").await.unwrap();
     let other = open(&server.url, "outage").await.unwrap();
@@ -92,7 +96,7 @@ async fn works_again_when_the_server_is_back() {
 async fn connections_that_were_cut_are_made_anew() {
     let server = match Redis::start_own(&[]) {
         Ok(server) => server,
-        Err(why) => return eprintln!("skipped: {why}"),
+        Err(why) => return skip(Need::Installed, why),
     };
     let store = open(&server.url, "cut").await.unwrap();
     append(&store, 1, None).await.unwrap();
@@ -107,7 +111,7 @@ async fn connections_that_were_cut_are_made_anew() {
 async fn keys_of_a_thread_are_together_in_a_cluster() {
     let server = match Redis::start_own(&["--cluster-enabled", "yes"]) {
         Ok(server) => server,
-        Err(why) => return eprintln!("skipped: {why}"),
+        Err(why) => return skip(Need::Installed, why),
     };
     let slots: Vec<String> = (0..16384).map(|slot: u32| slot.to_string()).collect();
     let mut add = vec!["CLUSTER", "ADDSLOTS"];

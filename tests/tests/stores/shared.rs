@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::{Address, Claim, Store, StoreError, StoredCheckpoint};
+use petalflow_test_support::{Need, skip};
 
 use super::other_process::{OtherProcess, given_server};
 use super::servers::{Found, fresh_name};
@@ -25,7 +26,7 @@ pub(super) trait ServerStore: Store + Sized {
     /// word about it.
     async fn fresh(what: &str) -> Option<(Self, String)> {
         let url = Self::server()
-            .inspect_err(|why| eprintln!("skipped: {why}"))
+            .inspect_err(|why| skip(Need::Installed, why))
             .ok()?;
         let name = fresh_name(what);
         let store = Self::open(url, &name).await.expect("the server is there");

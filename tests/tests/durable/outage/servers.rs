@@ -6,6 +6,7 @@ use petalflow::checkpoint::Store;
 use petalflow::thread::{Durability, ThreadError};
 use petalflow_postgres::PostgresStore;
 use petalflow_redis::RedisStore;
+use petalflow_test_support::{Need, skip};
 
 use super::{Outage, Place, ROUNDS, on, race, same_end, unbroken};
 use crate::stores::servers::{Postgres, Redis};
@@ -59,7 +60,7 @@ fn says_what_to_do(name: &str, error: &str) {
 async fn a_thread_in_postgres_goes_on_when_the_server_is_back() {
     let server = match Postgres::start_own() {
         Ok(server) => Arc::new(server),
-        Err(why) => return eprintln!("skipped: {why}"),
+        Err(why) => return skip(Need::Installed, why),
     };
     let store = PostgresStore::connect(&server.url).await.unwrap();
     let stopped = Arc::clone(&server);
@@ -76,7 +77,7 @@ async fn a_thread_in_postgres_goes_on_when_the_server_is_back() {
 async fn a_thread_in_redis_goes_on_when_the_server_is_back() {
     let server = match Redis::start_own(&[]) {
         Ok(server) => Arc::new(server),
-        Err(why) => return eprintln!("skipped: {why}"),
+        Err(why) => return skip(Need::Installed, why),
     };
     let store = RedisStore::connect(&server.url).await.unwrap();
     let stopped = Arc::clone(&server);
