@@ -127,7 +127,6 @@ pub(crate) const KNOWN_CIRCLES: &[(&str, &str, usize)] = &[
     ("petalflow", "observe", 2),
     ("petalflow", "thread", 2),
     ("petalflow", "tool", 2),
-    ("petalflow-examples", "doc_audit", 2),
     ("petalflow-graph", "", 3),
     ("petalflow-graph", "rules", 6),
     ("petalflow-macros", "flow", 20),

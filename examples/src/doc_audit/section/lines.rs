@@ -1,6 +1,17 @@
 //! Converts offsets into lines and columns.
 
-use super::Position;
+use serde::{Deserialize, Serialize};
+
+/// A position in a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Position {
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// In bytes, from 0.
+    pub offset: usize,
+}
 
 /// The offsets of the lines of a text.
 #[derive(Debug)]

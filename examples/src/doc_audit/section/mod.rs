@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::slug::Slugs;
 use super::{html, markdown, wrap};
 use lines::Lines;
+pub use lines::Position;
 
 /// A Markdown file and its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,17 +57,6 @@ impl Section {
     pub fn level(&self) -> u8 {
         self.heading.as_ref().map_or(0, |heading| heading.level)
     }
-}
-
-/// A position in a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Position {
-    /// From 1.
-    pub line: usize,
-    /// In characters, from 1.
-    pub column: usize,
-    /// In bytes, from 0.
-    pub offset: usize,
 }
 
 /// The heading of a section.
