@@ -6,13 +6,13 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use petalflow::agent::{Agent, AgentEvent, Conversation, ConversationInput};
-use petalflow::llm::{
-    ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse, Part, Role, ScriptedModel,
-};
 use petalflow::middleware::BoxFuture;
 use petalflow::tool::{FuncTool, ToolCall, ToolSpec};
+use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput};
 use petalflow_benches::table::{head, row};
+use petalflow_llm::{
+    ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse, Part, Role, ScriptedModel,
+};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 

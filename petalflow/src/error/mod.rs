@@ -2,12 +2,14 @@
 
 mod failure;
 mod node;
+mod panic;
 mod stored;
 
 use std::error::Error;
 
 pub(crate) use failure::{Failure, Payload};
 pub use node::{FailureKind, FailureLog, NodeError};
+pub use panic::{Panicked, catch_panic};
 
 /// Any error: what a node may fail with.
 ///

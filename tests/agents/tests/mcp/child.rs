@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use petalflow::mcp::{self, McpServer};
 use petalflow::prelude::*;
 use petalflow::tool::ToolContext;
+use petalflow_mcp::{self as mcp, McpServer};
 use petalflow_test_support::{Need, skip};
 use serde_json::json;
 
