@@ -68,7 +68,10 @@ pub fn recording(path: &str) -> Option<PathBuf> {
     }
     skip(
         Need::Optional,
-        format_args!("no {path} in {}: set PETALFLOW_TEST_DATA to the folder that has it", data.display()),
+        format_args!(
+            "no {path} in {}: set PETALFLOW_TEST_DATA to the folder that has it",
+            data.display()
+        ),
     );
     None
 }

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::{Claim, Store, StoreError};
 use petalflow_postgres::{PostgresOptions, PostgresStore};
-use petalflow_testing::{StoreUnderTest, store_contract};
 use petalflow_test_support::{Need, skip};
+use petalflow_testing::{StoreUnderTest, store_contract};
 
 use super::servers::{Found, Postgres, fresh_name};
 use super::shared::{

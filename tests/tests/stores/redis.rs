@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use petalflow::TaskId;
 use petalflow::checkpoint::{Address, Claim, Store, StoreError, StoredWrite, ThreadQuery};
 use petalflow_redis::{RedisOptions, RedisStore};
-use petalflow_testing::{StoreUnderTest, store_contract};
 use petalflow_test_support::{Need, skip};
+use petalflow_testing::{StoreUnderTest, store_contract};
 
 use super::servers::{Found, Redis, fresh_name};
 use super::shared::{

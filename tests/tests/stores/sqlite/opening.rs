@@ -228,7 +228,9 @@ fn a_file_that_may_not_be_written_is_an_error() {
         ),
         Err(error) => skip(
             Need::Optional,
-            format_args!("this user may write everywhere; run the tests as another user than root: {error}"),
+            format_args!(
+                "this user may write everywhere; run the tests as another user than root: {error}"
+            ),
         ),
     }
     mode(folder.path(), 0o755);
