@@ -3,7 +3,8 @@
 use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::{Write, stderr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Whether a continuous integration run has what a test needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,21 @@ pub fn recording(path: &str) -> Option<PathBuf> {
         ),
     );
     None
+}
+
+/// Waits until a file is gone.
+///
+/// # Panics
+///
+/// If it is still there after five seconds.
+pub fn wait_until_gone(file: &Path) {
+    for _ in 0..1_000 {
+        if !file.exists() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("{} is still there", file.display());
 }
 
 #[cfg(test)]

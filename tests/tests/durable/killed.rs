@@ -21,7 +21,7 @@ use petalflow_sqlite::SqliteStore;
 use petalflow_test_support::{Need, skip};
 
 #[cfg(unix)]
-use crate::stores::servers::{Postgres, Redis, fresh_name};
+use petalflow_test_servers::{Postgres, Redis, fresh_name};
 
 const FOLDER: &str = "PETALFLOW_TEST_KILLED_FOLDER";
 const PLACE: &str = "PETALFLOW_TEST_KILLED_PLACE";

@@ -83,7 +83,7 @@ async fn a_file_that_is_something_else_is_left_alone_until_it_is_back() {
     let thread = race(&store, Durability::Sync, Outage::none(), "t");
     on(&thread, LARGE).await.unwrap_err();
     drop((thread, store));
-    crate::stores::sqlite::closed(&path);
+    petalflow_test_support::wait_until_gone(&path.with_extension("db-wal"));
     std::fs::rename(&path, &away).expect("it can be moved");
     std::fs::write(&path, "dear diary, ".repeat(1_000)).expect("it can be written");
     refused(&path, "is no SQLite database").await;
