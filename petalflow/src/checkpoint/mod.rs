@@ -8,7 +8,6 @@
 // neither records nor the memory store.
 
 mod archive;
-mod encoded_key;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
@@ -25,7 +24,6 @@ mod store;
 
 pub use crate::codec::CodecError;
 pub(crate) use archive::Archive;
-pub use encoded_key::{EncodedKey, encode_keys};
 pub use memory::InMemoryStore;
 pub(crate) use outline_line::{KeyLine, NodeLine, quoted};
 pub use pending_releases::{PendingReleases, ReleaseTurn};
