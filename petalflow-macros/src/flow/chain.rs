@@ -148,7 +148,7 @@ impl Cx<'_> {
         for group in groups {
             match group {
                 Group::Node(node) if node.is_start() => {
-                    self.lose(None, node, "START cannot be a side of a join: it always comes first, so the other sides suffice");
+                    self.lose(None, node, "START cannot be a side of a join: it always runs first, so the other sides suffice");
                     whole = None;
                 }
                 Group::Node(node) if node.is_end() => {
@@ -166,7 +166,7 @@ impl Cx<'_> {
                 Group::And(inner) => whole = whole.and(self.sides(inner, sides)),
                 Group::Or(_) => {
                     let text = format_args!(
-                        "a side of a join is one node: lead `{group}` into a node of its own, and join that"
+                        "a side of a join is one node: lead `{group}` into another node, and join that node"
                     );
                     self.lose(None, group, text);
                     whole = None;
@@ -194,7 +194,7 @@ impl Cx<'_> {
     fn edge(&mut self, from: &Tail<'_>, target: &Head) {
         if target.each && !matches!(from.source, Source::Node(_)) {
             let text = format_args!(
-                "`each` needs a node that returns the items: `{}` is none",
+                "`each` needs a node that returns the items, and `{}` is not a node",
                 from.group
             );
             self.lose(None, &target.at, text);
@@ -228,7 +228,7 @@ impl Cx<'_> {
                 }
                 group => {
                     let text = format_args!(
-                        "a route is named like its target, and `{group}` has no name; spell the routes out: `match {{ Name => {group}, .. }}`"
+                        "a route is named like its target, and `{group}` has no name; write every route with its name: `match {{ Name => {group}, .. }}`"
                     );
                     self.lose(None, group, text);
                 }
@@ -392,7 +392,7 @@ impl Cx<'_> {
                     self.lose(
                         None,
                         node,
-                        "`each` runs a node once per item, and END is none",
+                        "`each` runs a node once per item, and END is not a node",
                     );
                     return Vec::new();
                 }
@@ -414,7 +414,7 @@ impl Cx<'_> {
                 .collect(),
             Group::Or(_) => {
                 let text = format_args!(
-                    "a node either chooses a route or takes all of its edges: `{group}` is a choice beside other edges; let a node of its own choose"
+                    "a node either chooses a route or takes all of its edges: `{group}` is a choice beside other edges; lead to a node that chooses"
                 );
                 self.lose(Some(Rule::PlainBesideRoute), group, text);
                 Vec::new()

@@ -68,7 +68,7 @@ const BUILDER_METHODS: [&str; 18] = [
     "manage",
     "manage_shared",
     "manage_with",
-    "rehydrate",
+    "manage_for_thread",
     "cache",
     "middleware",
     "run_middleware",

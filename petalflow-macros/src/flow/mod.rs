@@ -68,7 +68,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     } = flow;
     if types::last_segment(&state).is_some_and(|last| last.ident.unraw() == name.unraw()) {
         let text = format_args!(
-            "flow `{0}` has the name of its state, and both are types: rename one of them",
+            "flow `{0}` has the same name as its state, and both are types: rename one of them",
             name.unraw()
         );
         mistakes.errors.at(&name, text);

@@ -229,7 +229,7 @@ impl Model {
         if let Some(other) = self.nodes.iter().find(|node| node.name == name) {
             let other = other.at.to_string().replace(' ', "");
             let text = format_args!(
-                "`{key}` and `{other}` would both be called `{name}` in the graph; give one of them a name of its own: `node other_{name} = {key};`"
+                "`{key}` and `{other}` would both be called `{name}` in the graph; give one of them another name: `node other_{name} = {key};`"
             );
             mistakes.errors.rule(Rule::DuplicateNode, &at, text);
             // Another name from here on, or the graph would say it again.

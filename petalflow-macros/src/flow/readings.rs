@@ -27,7 +27,7 @@ pub(super) fn of(operands: &[Group], operators: &[Operator], position: Position)
             messages::mixed_operators(
                 &format!("`{}`", joins.join(" | ")),
                 &format!(
-                    "lead {each}{} into a node of its own and join that with `&`",
+                    "lead {each}{} into another node and join that node with `&`",
                     choices.join(" and ")
                 ),
             )

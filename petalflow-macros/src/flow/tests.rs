@@ -310,12 +310,12 @@ fn mixed_operators_are_shown_in_both_readings() {
         (
             "a & b | c -> d",
             "`(a & b) | c`",
-            "lead `b | c` into a node of its own and join that with `&`",
+            "lead `b | c` into another node and join that node with `&`",
         ),
         (
             "a | b & c | d -> e",
             "`a | (b & c) | d`",
-            "lead each of `a | b` and `c | d` into a node of its own and join that with `&`",
+            "lead each of `a | b` and `c | d` into another node and join that node with `&`",
         ),
     ] {
         let (_, messages) = read(graph);
