@@ -50,7 +50,10 @@ pub(crate) fn block<'a>(block: &'a NodeImpl, errors: &mut Errors) -> Option<&'a 
         return None;
     }
     if let Some(unsafety) = &block.unsafety {
-        errors.at(unsafety, "the `impl` block of a node value cannot be `unsafe`");
+        errors.at(
+            unsafety,
+            "the `impl` block of a node value cannot be `unsafe`",
+        );
         return None;
     }
     match &block.methods[..] {
@@ -73,12 +76,12 @@ pub(crate) fn method(args: &NodeArgs, method: &NodeFn, node: &mut Node, errors: 
     match sig.receiver() {
         Some(receiver) => match &receiver.kind {
             ReceiverKind::Reference(_, None, None) => {}
-            _ => errors.at(
-                receiver,
-                "a node is shared between runs: take `&self`",
-            ),
+            _ => errors.at(receiver, "a node is shared between runs: take `&self`"),
         },
-        None => errors.at(&sig.ident, "the method of a node value needs `&self` as its first parameter"),
+        None => errors.at(
+            &sig.ident,
+            "the method of a node value needs `&self` as its first parameter",
+        ),
     }
     signature(args, sig, node, errors);
     node.usable &= !before || errors.is_empty();

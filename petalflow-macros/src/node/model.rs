@@ -260,7 +260,10 @@ impl Param {
                 }
             }
             ty if item.is_some() => {
-                errors.at(ty, "the item is shared with other tasks: take it by `&`: `#[item] topic: &str`");
+                errors.at(
+                    ty,
+                    "the item is shared with other tasks: take it by `&`: `#[item] topic: &str`",
+                );
                 param(Source::Item(Box::new(ty.clone())))
             }
             ty if reads_option(ty) => match key {

@@ -76,9 +76,8 @@ pub(crate) fn all(state: &mut State, errors: &mut Errors) {
 
 fn not_too_many_keys(state: &mut State, errors: &mut Errors) {
     if let Some(key) = state.keys.get(MAX_KEYS) {
-        let message = format_args!(
-            "a state has at most {MAX_KEYS} keys: group some of them in a struct"
-        );
+        let message =
+            format_args!("a state has at most {MAX_KEYS} keys: group some of them in a struct");
         errors.rule(Rule::TooManyKeys, &key.field, message);
         state.keys.truncate(MAX_KEYS);
         state.complete = false;
@@ -120,14 +119,18 @@ fn marks_make_sense(key: &Key, errors: &mut Errors) {
             clash(
                 errors,
                 ephemeral_at,
-                &format!("{ephemeral}, so input for it would be lost: remove `ephemeral` or `input`"),
+                &format!(
+                    "{ephemeral}, so input for it would be lost: remove `ephemeral` or `input`"
+                ),
             );
         }
         if marks.output.is_some() {
             clash(
                 errors,
                 ephemeral_at,
-                &format!("{ephemeral}, so it cannot be an `output`: remove `ephemeral` or `output`"),
+                &format!(
+                    "{ephemeral}, so it cannot be an `output`: remove `ephemeral` or `output`"
+                ),
             );
         }
         if marks.turn.is_some() {

@@ -7,23 +7,9 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Token, braced, parenthesized, token};
 
+use super::mixed_operators::{self, Operator, Position};
 use super::{kw, node_ref};
 use crate::flow::ast::{Arm, Group, Mistakes, RouteName};
-use crate::flow::readings;
-
-#[derive(Clone, Copy, PartialEq)]
-pub(in crate::flow) enum Operator {
-    And,
-    Or,
-}
-
-/// Where a group stands, which decides how what it mixes is written.
-#[derive(Clone, Copy, PartialEq)]
-pub(in crate::flow) enum Position {
-    Source,
-    Target,
-    Arm,
-}
 
 /// Nodes joined by `&` or by `|`.
 pub(super) fn group(
@@ -41,7 +27,7 @@ pub(super) fn group(
     if !mixed {
         return Ok(together(operands, operators.first().copied()));
     }
-    let text = readings::of(&operands, &operators, position);
+    let text = mixed_operators::message(&operands, &operators, position);
     // The names stay known, and what else a reading would break is not said.
     let nodes = operands.iter().flat_map(Group::nodes).cloned();
     let whole = Group::And(nodes.map(Group::Node).collect());

@@ -3,6 +3,7 @@
 mod closure;
 mod group;
 mod interrupt;
+mod mixed_operators;
 mod subflow;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -20,7 +21,7 @@ use super::ast::{
     Catch, Chain, Declare, Declared, FlowAst, Mistakes, NodeRef, NodeValue, Statement, Step, With,
 };
 
-pub(in crate::flow) use self::group::{Operator, Position};
+use self::mixed_operators::Position;
 
 /// The words that begin a statement when a name follows.
 pub(super) mod kw {
