@@ -3,7 +3,7 @@
 /// Declares the rules: one row per rule, from which the enum, the codes and the titles are made.
 macro_rules! rules {
     ($($(#[$doc:meta])* $rule:ident = $code:literal, $title:literal;)*) => {
-        /// A rule that a flow can break. Each has a section in `docs/rules.md` with an example and the fix.
+        /// A rule that a flow can break. Each has a section in `docs/reference/rules.md` with an example and the fix.
         ///
         /// ```
         /// use petalflow_graph::Rule;
