@@ -12,8 +12,6 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt;
-use petalflow::checkpoint::SqliteStore;
-use petalflow::memory::{Entry, Memory, SqliteMemory};
 use petalflow::prelude::*;
 use petalflow::thread::Thread;
 use petalflow_agent::{
@@ -21,6 +19,8 @@ use petalflow_agent::{
 };
 use petalflow_agent_examples::{Newest, choose, newest, word_by_word};
 use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, Reply, ScriptedModel};
+use petalflow_memory::{Entry, Memory, SqliteMemory};
+use petalflow_sqlite::SqliteStore;
 use serde_json::json;
 
 /// Remembers something about the user, in this conversation and all others.

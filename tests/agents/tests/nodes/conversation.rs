@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use petalflow::BoxError;
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::memory::{InMemory, Memory};
 use petalflow::prelude::*;
 use petalflow::tool::ToolCall;
 use petalflow::tool::{FuncTool, ToolSet};
 use petalflow_llm::nodes::{ConfirmCall, Llm, Model, Said, Tools};
 use petalflow_llm::{ChatMessage, LlmResponse, Part, Reply, Role, ScriptedModel};
+use petalflow_memory::{InMemory, Memory};
 use serde_json::{Value, json};
 
 use super::said;
