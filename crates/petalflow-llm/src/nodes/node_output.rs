@@ -10,7 +10,7 @@ use serde_json::Value;
 /// use futures_util::StreamExt;
 /// use petalflow::EventKind;
 /// use petalflow_llm::{ChatMessage, Reply, ScriptedModel};
-/// use petalflow_llm::nodes::{Llm, Said};
+/// use petalflow_llm::nodes::{Llm, NodeOutput};
 /// use petalflow::prelude::*;
 ///
 /// #[state]
@@ -32,7 +32,7 @@ use serde_json::Value;
 /// let mut words = Vec::new();
 /// while let Some(event) = events.next().await {
 ///     if let EventKind::Custom { value } = event.kind
-///         && let Some(Said::Delta { delta, .. }) = Said::read(&value)
+///         && let Some(NodeOutput::Delta { delta, .. }) = NodeOutput::read(&value)
 ///     {
 ///         words.push(delta);
 ///     }
@@ -43,7 +43,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind")]
 #[non_exhaustive]
-pub enum Said {
+pub enum NodeOutput {
     /// The next words of an answer.
     #[serde(rename = "node.output.delta")]
     Delta {
@@ -84,9 +84,9 @@ pub enum Said {
     },
 }
 
-impl Said {
+impl NodeOutput {
     /// What a custom event says, if it is of this kind.
     pub fn read(value: &Value) -> Option<Self> {
-        Said::deserialize(value).ok()
+        NodeOutput::deserialize(value).ok()
     }
 }

@@ -16,8 +16,8 @@ use rmcp::{ClientHandler, ErrorData};
 use tokio::process::Child;
 use tokio::sync::mpsc;
 
-use super::asked::Answers;
 use super::connect::Connected;
+use super::elicitation::Answers;
 use petalflow::tool::ToolSpec;
 
 /// How many reports of progress may wait for a call; more are dropped.

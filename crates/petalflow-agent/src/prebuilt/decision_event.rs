@@ -13,7 +13,7 @@ use petalflow::{BoxError, Context};
 /// use petalflow::EventKind;
 /// use petalflow_llm::ScriptedModel;
 /// use petalflow_llm::nodes::Model;
-/// use petalflow_agent::prebuilt::{Decided, Reflect, ReflectionInput};
+/// use petalflow_agent::prebuilt::{DecisionEvent, Reflect, ReflectionInput};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
@@ -23,16 +23,16 @@ use petalflow::{BoxError, Context};
 /// let mut heard = Vec::new();
 /// while let Some(event) = events.next().await {
 ///     if let EventKind::Custom { value } = &event.kind {
-///         heard.push((event.node().unwrap().to_string(), Decided::read(value).unwrap()));
+///         heard.push((event.node().unwrap().to_string(), DecisionEvent::read(value).unwrap()));
 ///     }
 /// }
-/// assert_eq!(heard, [("criticize".into(), Decided::Accept { draft: 1 })]);
+/// assert_eq!(heard, [("criticize".into(), DecisionEvent::Accept { draft: 1 })]);
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Decided {
+pub enum DecisionEvent {
     /// [`Supervise`](super::Supervise): a member works next.
     Work {
         /// Who, in the supervisor's words: it may be somebody who is not there.
@@ -78,18 +78,18 @@ pub enum Decided {
 
 /// A decision among other values that nodes emit.
 #[derive(Serialize, Deserialize)]
-struct Told<D> {
+struct EmittedEvent<D> {
     decided: D,
 }
 
-impl Decided {
+impl DecisionEvent {
     /// The decision in the value of a [`Custom`](petalflow::event::EventKind::Custom) event, if one is in it.
     pub fn read(value: &Value) -> Option<Self> {
-        Some(Told::deserialize(value).ok()?.decided)
+        Some(EmittedEvent::deserialize(value).ok()?.decided)
     }
 
     /// Lets who listens hear it.
     pub(super) fn tell(&self, cx: &Context) -> Result<(), BoxError> {
-        Ok(cx.emit(&Told { decided: self })?)
+        Ok(cx.emit(&EmittedEvent { decided: self })?)
     }
 }

@@ -14,7 +14,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::McpServer;
+use super::McpClient;
 use petalflow::BoxError;
 use petalflow::error::{catch_panic, message_with_sources};
 use petalflow::middleware::BoxFuture;
@@ -22,15 +22,15 @@ use petalflow::middleware::BoxFuture;
 /// A question of an MCP server to the people who use this program ("elicitation", in the words of the protocol).
 ///
 /// ```
-/// use petalflow_mcp::{Elicited, McpServer};
+/// use petalflow_mcp::{Elicited, McpClient};
 /// use serde_json::json;
 ///
-/// let server = McpServer::stdio("some-server", [] as [&str; 0]).elicit(|question| async move {
+/// let server = McpClient::stdio("some-server", [] as [&str; 0]).elicit(|question| async move {
 ///     // Show `question.message`, and ask for what `question.schema` describes.
 ///     if question.schema.is_some() {
-///         Elicited::Answer(json!({ "name": "Ada" }))
+///         Elicited::Accept(json!({ "name": "Ada" }))
 ///     } else {
-///         Elicited::Refused
+///         Elicited::Decline
 ///     }
 /// });
 /// # let _ = server;
@@ -54,17 +54,17 @@ pub struct Elicitation {
 /// use petalflow_mcp::Elicited;
 /// use serde_json::json;
 ///
-/// assert_ne!(Elicited::Answer(json!({ "name": "Ada" })), Elicited::Refused);
+/// assert_ne!(Elicited::Accept(json!({ "name": "Ada" })), Elicited::Decline);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Elicited {
     /// The answer: an object that fits the schema. Where people answer elsewhere, that they went there; the value is left out.
-    Answer(Value),
+    Accept(Value),
     /// Somebody was asked, and does not want to say.
-    Refused,
+    Decline,
     /// Nobody decided: the question was closed.
-    Dismissed,
+    Cancel,
 }
 
 type Elicit = dyn Fn(Elicitation) -> BoxFuture<'static, Elicited> + Send + Sync;
@@ -76,18 +76,18 @@ pub(super) struct Answers {
     model: Option<Arc<dyn petalflow_llm::LlmClient>>,
 }
 
-impl McpServer {
+impl McpClient {
     /// Asks people what the server wants to know from them: the function shows a question, and returns what became of it.
     /// Without one the server is told that nobody can be asked.
     ///
     /// The call that waits for the answer counts as silent meanwhile: give people time with [`timeout`](Self::timeout).
     ///
     /// ```
-    /// use petalflow_mcp::{Elicited, McpServer};
+    /// use petalflow_mcp::{Elicited, McpClient};
     ///
-    /// let server = McpServer::stdio("some-server", [] as [&str; 0]).elicit(|question| async move {
+    /// let server = McpClient::stdio("some-server", [] as [&str; 0]).elicit(|question| async move {
     ///     eprintln!("{} asks: {}", question.server, question.message);
-    ///     Elicited::Refused
+    ///     Elicited::Decline
     /// });
     /// # let _ = server;
     /// ```
@@ -106,9 +106,9 @@ impl McpServer {
     ///
     /// ```
     /// use petalflow_llm::ScriptedModel;
-    /// use petalflow_mcp::McpServer;
+    /// use petalflow_mcp::McpClient;
     ///
-    /// let server = McpServer::stdio("some-server", [] as [&str; 0]).sample(ScriptedModel::new(["In short: yes."]));
+    /// let server = McpClient::stdio("some-server", [] as [&str; 0]).sample(ScriptedModel::new(["In short: yes."]));
     /// # let _ = server;
     /// ```
     #[must_use]
@@ -147,16 +147,16 @@ impl Answers {
         let has_form = question.schema.is_some();
         let elicited = guarded(async { Ok(ask(question).await) }).await?;
         Ok(match elicited {
-            Elicited::Answer(content) if has_form => {
+            Elicited::Accept(content) if has_form => {
                 if !content.is_object() {
                     let message = "the answer is not an object";
                     return Err(ErrorData::internal_error(message, None));
                 }
                 ElicitResult::new(ElicitationAction::Accept).with_content(content)
             }
-            Elicited::Answer(_) => ElicitResult::new(ElicitationAction::Accept),
-            Elicited::Refused => ElicitResult::new(ElicitationAction::Decline),
-            Elicited::Dismissed => ElicitResult::new(ElicitationAction::Cancel),
+            Elicited::Accept(_) => ElicitResult::new(ElicitationAction::Accept),
+            Elicited::Decline => ElicitResult::new(ElicitationAction::Decline),
+            Elicited::Cancel => ElicitResult::new(ElicitationAction::Cancel),
         })
     }
 

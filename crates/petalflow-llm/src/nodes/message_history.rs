@@ -35,7 +35,7 @@ use crate::ChatMessage;
 /// # Ok(())
 /// # }
 /// ```
-pub trait Talk: Clone + Send + Sync + 'static {
+pub trait MessageHistory: Clone + Send + Sync + 'static {
     /// What was said.
     fn messages(&self) -> &[ChatMessage];
 
@@ -43,10 +43,10 @@ pub trait Talk: Clone + Send + Sync + 'static {
     fn shared(&self) -> Arc<Vec<ChatMessage>>;
 
     /// What is said now.
-    fn said(messages: Vec<ChatMessage>) -> Self;
+    fn from_messages(messages: Vec<ChatMessage>) -> Self;
 }
 
-impl Talk for Vec<ChatMessage> {
+impl MessageHistory for Vec<ChatMessage> {
     fn messages(&self) -> &[ChatMessage] {
         self
     }
@@ -55,12 +55,12 @@ impl Talk for Vec<ChatMessage> {
         Arc::new(self.clone())
     }
 
-    fn said(messages: Vec<ChatMessage>) -> Self {
+    fn from_messages(messages: Vec<ChatMessage>) -> Self {
         messages
     }
 }
 
-impl Talk for Arc<Vec<ChatMessage>> {
+impl MessageHistory for Arc<Vec<ChatMessage>> {
     fn messages(&self) -> &[ChatMessage] {
         self
     }
@@ -69,7 +69,7 @@ impl Talk for Arc<Vec<ChatMessage>> {
         Arc::clone(self)
     }
 
-    fn said(messages: Vec<ChatMessage>) -> Self {
+    fn from_messages(messages: Vec<ChatMessage>) -> Self {
         Arc::new(messages)
     }
 }

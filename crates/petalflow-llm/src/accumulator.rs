@@ -14,10 +14,10 @@ use petalflow::tool::ToolCall;
 /// them apart. Each piece costs its own length, however much came before it.
 ///
 /// ```
-/// use petalflow_llm::{Aggregate, Delta, LlmResponse};
+/// use petalflow_llm::{StreamAccumulator, Delta, LlmResponse};
 /// use serde_json::json;
 ///
-/// let mut answer = Aggregate::new();
+/// let mut answer = StreamAccumulator::new();
 /// answer.push(&Delta::Text("Let me ".into()));
 /// answer.push(&Delta::Text("see.".into()));
 /// let piece = |arguments: &str| Delta::Call {
@@ -34,7 +34,7 @@ use petalflow::tool::ToolCall;
 /// assert_eq!(response.calls().next().unwrap().arguments, json!({"for": "petals"}));
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Aggregate {
+pub struct StreamAccumulator {
     parts: Vec<Part>,
     calls: Vec<Growing>,
 }
@@ -52,7 +52,7 @@ struct Growing {
     object: Value,
 }
 
-impl Aggregate {
+impl StreamAccumulator {
     /// Nothing yet.
     pub fn new() -> Self {
         Self::default()
@@ -61,7 +61,7 @@ impl Aggregate {
     /// Whether nothing has come yet.
     ///
     /// ```
-    /// assert!(petalflow_llm::Aggregate::new().is_empty());
+    /// assert!(petalflow_llm::StreamAccumulator::new().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
