@@ -26,7 +26,7 @@ use petalflow_llm::{LlmClient, LlmRequest};
 /// /// Looks something up.
 /// #[tool]
 /// fn search(
-///     /// AgentEventKind to look for.
+///     /// What to look for.
 ///     topic: String,
 /// ) -> String {
 ///     format!("all about {topic}")

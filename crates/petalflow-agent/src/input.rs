@@ -25,7 +25,7 @@ impl ConversationInput {
     /// use petalflow::tool::{CredentialRequest, ToolContext};
     /// # use serde_json::json;
     ///
-    /// /// AgentEventKind is to be done today.
+    /// /// What is to be done today.
     /// #[tool]
     /// fn calendar(cx: ToolContext) -> petalflow::Result<String> {
     ///     match cx.credential() {

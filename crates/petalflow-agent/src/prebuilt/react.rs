@@ -72,7 +72,7 @@ flow! {
     /// let talk = ThinkAndAct::new()
     ///     .manage(Model::new(model))
     ///     .manage(tools![add])
-    ///     .run(vec![ChatMessage::user("AgentEventKind is 1 + 2?")])
+    ///     .run(vec![ChatMessage::user("What is 1 + 2?")])
     ///     .await?;
     /// assert_eq!(talk.answer(), "It is 3.");
     /// # Ok(())
