@@ -6,7 +6,7 @@ use petalflow::async_trait;
 use serde_json::Value;
 
 use super::call::call;
-use super::server::Shared;
+use super::client::Shared;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 
 pub(super) struct McpTool {

@@ -18,8 +18,6 @@ mod protection;
 mod record;
 mod retention;
 mod settings;
-#[cfg(feature = "sqlite")]
-pub(crate) mod sqlite;
 mod store;
 
 pub use crate::codec::CodecError;
@@ -40,9 +38,6 @@ pub(crate) use record::{
 pub use record::{Cause, DecisionKind, DecisionRecord};
 pub use retention::Retention;
 pub use settings::{Durability, OnBusy};
-#[cfg(feature = "sqlite")]
-#[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
-pub use sqlite::{SqliteOptions, SqliteStore, Synchronous};
 pub use store::{
     Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
     ThreadQuery,
