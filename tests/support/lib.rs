@@ -44,24 +44,34 @@ pub fn skip(need: Need, why: impl Display) {
     }
 }
 
-/// A file of the test data of other projects, which is not part of the repository. Where it is absent, reports a
-/// [skip] and returns `None`.
+/// A recording, or a folder of them. `path` is that of another project's recording in the test data, which is not part of
+/// the repository. Where that is absent, the recording of our own that stands for it, in `tests/recordings`. Where there is
+/// none either, reports a [skip] and returns `None`.
 ///
-/// The data is in the folder that `PETALFLOW_TEST_DATA` names, or in `shared/data` beside the repository.
-pub fn other_projects_data(path: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("PETALFLOW_TEST_DATA").map_or_else(
+/// The test data is in the folder that `PETALFLOW_TEST_DATA` names, or in `shared/data` beside the repository.
+pub fn recording(path: &str) -> Option<PathBuf> {
+    let data = std::env::var_os("PETALFLOW_TEST_DATA").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
         PathBuf::from,
     );
-    let file = folder.join(path);
-    if file.exists() {
-        return Some(file);
+    let others = data.join(path);
+    if others.exists() {
+        return Some(others);
+    }
+    let own = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../recordings"));
+    // A folder of the test data stands for all of its recordings.
+    let own = match others.extension() {
+        Some(_) => own.join(others.file_name()?),
+        None => own,
+    };
+    if own.exists() {
+        return Some(own);
     }
     skip(
         Need::Optional,
         format_args!(
             "no {path} in {}: set PETALFLOW_TEST_DATA to the folder that has it",
-            folder.display()
+            data.display()
         ),
     );
     None

@@ -18,6 +18,7 @@ use petalflow::{BoxError, TaskId};
 use petalflow_postgres::{PostgresOptions, PostgresStore};
 use petalflow_redis::{RedisOptions, RedisStore};
 use petalflow_sqlite::SqliteStore;
+use petalflow_test_support::{Need, skip};
 
 #[cfg(unix)]
 use petalflow_test_servers::{Postgres, Redis, fresh_name};
@@ -267,9 +268,7 @@ macro_rules! killed {
                 let place: fn(&Path) -> Result<String, String> = $place;
                 match place(folder.path()) {
                     Ok(place) => kill(&format!("{path}::the_child"), folder.path(), &place, $open),
-                    Err(why) => {
-                        petalflow_test_support::skip(petalflow_test_support::Need::Installed, why)
-                    }
+                    Err(why) => skip(Need::Installed, why),
                 }
             }
 

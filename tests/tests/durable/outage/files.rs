@@ -6,6 +6,7 @@ use petalflow::RunError;
 use petalflow::checkpoint::StoreError;
 use petalflow::thread::Durability;
 use petalflow_sqlite::{SqliteStore, Synchronous};
+use petalflow_test_support::{Need, skip};
 use tempfile::TempDir;
 
 use super::{Outage, on, race, same_end, unbroken};
@@ -122,10 +123,16 @@ fn a_disk_that_is_full_or_read_only_loses_nothing() {
         Ok(output) if output.status.success() => {}
         Ok(output) => {
             let why = String::from_utf8_lossy(&output.stderr).into_owned();
-            return eprintln!("skipped: this user may not mount anything: {why}");
+            return skip(
+                Need::Optional,
+                format_args!("this user may not mount anything; run the tests as root: {why}"),
+            );
         }
         Err(why) => {
-            return eprintln!("skipped: no `unshare` (Debian package `util-linux`): {why}");
+            return skip(
+                Need::Optional,
+                format_args!("no `unshare`; install the Debian package `util-linux`: {why}"),
+            );
         }
     }
     let script = format!("{MOUNT}; exec \"$2\" --exact {NAME} --nocapture");
