@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use petalflow::BoxError;
-use petalflow_testing::contract::{self, Handles, CaseResult, UnderTest};
+use petalflow_testing::contract::{self, CaseResult, Handles, UnderTest};
 
 use crate::MemoryBackend;
 
