@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use petalflow::async_trait;
-use petalflow::checkpoint::{Address, Cause, Claim, EncodedKey, Store, encode_keys};
+use petalflow::checkpoint::{Address, Cause, Claim, Store};
+use petalflow::state::{EncodedKey, encode_keys};
 use petalflow::middleware::{Middleware, Next, NodeCall};
 use petalflow::thread::CheckpointInfo;
 use petalflow::{BoxError, State, TaskId};
