@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{Address, Cause, Claim, Store};
-use petalflow::state::{EncodedKey, encode_keys};
 use petalflow::middleware::{Middleware, Next, NodeCall};
+use petalflow::state::{EncodedKey, encode_keys};
 use petalflow::thread::CheckpointInfo;
 use petalflow::{BoxError, State, TaskId};
 
