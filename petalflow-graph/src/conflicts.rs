@@ -1,6 +1,7 @@
 //! Nodes that may write one key in one superstep.
 
 use crate::facts::{KeyFacts, NodeFacts, Property, select};
+use crate::idx::NodeIdx;
 use crate::keys::KeySet;
 use crate::pairs::PairsRef;
 use crate::verdict::{Conflict, Verdict};
@@ -54,12 +55,10 @@ pub(crate) const fn conflicts(
                     && (a != b || nodes[a].takes_item)
                     && verdicts[b].conflict.is_none()
                 {
-                    #[expect(clippy::cast_possible_truncation, reason = "places fit, see `index`")]
-                    let conflict = Conflict {
-                        key: key as u32,
-                        other: a as u32,
-                    };
-                    verdicts[b].conflict = Some(conflict);
+                    #[expect(clippy::cast_possible_truncation, reason = "keys fit, see `MAX_KEYS`")]
+                    let key = key as u32;
+                    let other = NodeIdx::from_usize(a);
+                    verdicts[b].conflict = Some(Conflict { key, other });
                     verdicts[b].pairing = grounds;
                     // Ordering the two nodes settles all the keys they share.
                     reported = reported.union(both);

@@ -21,8 +21,8 @@ impl<'a> EdgesBySource<'a> {
         for edge in &*graph.edges {
             match edge.from {
                 Source::Start => edges.start.push(edge),
-                Source::Node(node) => edges.nodes[node as usize].push(edge),
-                Source::Join(join) => edges.joins[join as usize].push(edge),
+                Source::Node(node) => edges.nodes[node.index()].push(edge),
+                Source::Join(join) => edges.joins[join.index()].push(edge),
             }
         }
         edges
@@ -32,8 +32,8 @@ impl<'a> EdgesBySource<'a> {
     pub(crate) fn from(&self, source: Source) -> &[&'a Edge] {
         match source {
             Source::Start => &self.start,
-            Source::Node(node) => &self.nodes[node as usize],
-            Source::Join(join) => &self.joins[join as usize],
+            Source::Node(node) => &self.nodes[node.index()],
+            Source::Join(join) => &self.joins[join.index()],
         }
     }
 }
@@ -61,7 +61,7 @@ pub(crate) fn batches(graph: &Graph) -> Vec<bool> {
     let mut batches = vec![false; graph.nodes.len()];
     for edge in &*graph.edges {
         if let (true, Target::Node(node)) = (edge.via.is_each(), edge.to) {
-            batches[node as usize] = true;
+            batches[node.index()] = true;
         }
     }
     batches

@@ -2,7 +2,8 @@
 
 use crate::edges::batches;
 use crate::frontiers::Frontiers;
-use crate::graph::{Graph, index};
+use crate::graph::Graph;
+use crate::idx::NodeIdx;
 use crate::pairs::Pairs;
 use crate::steps::{Routes, Shape, diverges};
 use crate::stuck::{self, Stuck};
@@ -21,7 +22,7 @@ pub struct Exploration {
     pub stuck: Vec<Stuck>,
     /// Nodes that keep a run going for ever once it has come to them, whatever they do: each set by itself. Only what joins
     /// keep going is looked for here; the rest can be told from the edges.
-    pub endless: Vec<Vec<u32>>,
+    pub endless: Vec<Vec<NodeIdx>>,
     /// The states, unless they were not all visited or are too many to write down.
     pub frontiers: Option<Frontiers>,
 }
@@ -29,15 +30,16 @@ pub struct Exploration {
 /// Explores what a graph can do, up to 20,000 states; beyond, what can be said without visiting them all.
 ///
 /// ```
-/// # use petalflow_graph::{Edge, Graph, Node, Routes, Source, Target, Via, explore};
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Routes, Source, Target, Via, explore};
+/// let [write, draw] = [NodeIdx::new(0), NodeIdx::new(1)];
 /// let edge = |from, to| Edge { from, via: Via::Plain, to };
 /// let graph = Graph {
 ///     nodes: ["write", "draw"].map(Node::named).to_vec().into(),
-///     edges: [0, 1].map(|node| edge(Source::Start, Target::Node(node))).to_vec().into(),
+///     edges: [write, draw].map(|node| edge(Source::Start, Target::Node(node))).to_vec().into(),
 ///     joins: 0,
 /// };
 /// let exploration = explore(&graph, Routes::AsDeclared);
-/// assert!(exploration.exact && exploration.pairs.contains(0, 1));
+/// assert!(exploration.exact && exploration.pairs.contains(write, draw));
 /// ```
 #[inline]
 pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
@@ -52,7 +54,7 @@ pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
         if more.is_empty() {
             return exploration;
         }
-        more.iter().for_each(|&node| several[node as usize] = true);
+        more.iter().for_each(|&node| several[node.index()] = true);
     }
 }
 
@@ -63,9 +65,9 @@ pub(crate) fn delivered_several(
     pairs: &Pairs,
     several: &[bool],
     routes: Routes,
-) -> Vec<u32> {
-    let more = |node: u32| !several[node as usize] && pairs.contains(node, node);
-    (0..index(graph.nodes.len()))
+) -> Vec<NodeIdx> {
+    let more = |node: NodeIdx| !several[node.index()] && pairs.contains(node, node);
+    NodeIdx::all(graph.nodes.len())
         .filter(|&node| more(node) && diverges(graph, node, routes))
         .collect()
 }
@@ -88,10 +90,10 @@ fn explore_with(graph: &Graph, routes: Routes, several: &[bool]) -> Exploration 
     for state in &walk.states {
         pairs.insert_all(&state.frontier);
         for &node in &state.frontier {
-            reached[node as usize] = true;
+            reached[node.index()] = true;
         }
     }
-    let waits = |to: u32, from: u32| {
+    let waits = |to: NodeIdx, from: NodeIdx| {
         walk.states.iter().any(|state| {
             state.pending.binary_search(&to).is_ok() && state.frontier.binary_search(&from).is_ok()
         })

@@ -1,6 +1,6 @@
 //! The explored states as constants that a macro can write down.
 
-use crate::graph::index;
+use crate::idx::to_u32;
 use crate::walk::Walk;
 
 /// The states of a run and the ways between them. State 0 stands for START; the other states without nodes are ends.
@@ -32,7 +32,7 @@ impl Frontiers {
         let order = reverse_postorder(walk);
         let mut number = vec![0; states];
         for (place, &state) in order.iter().enumerate() {
-            number[state] = index(place);
+            number[state] = to_u32(place);
         }
         let mut frontiers = Frontiers {
             offsets: vec![0],
@@ -41,8 +41,11 @@ impl Frontiers {
             lost: Vec::new(),
         };
         for &state in &order {
-            frontiers.nodes.extend(&walk.states[state].frontier);
-            frontiers.offsets.push(index(frontiers.nodes.len()));
+            let nodes = &walk.states[state].frontier;
+            frontiers
+                .nodes
+                .extend(nodes.iter().map(|node| node.as_u32()));
+            frontiers.offsets.push(to_u32(frontiers.nodes.len()));
         }
         let mut ways: Vec<_> = walk
             .transitions
@@ -57,11 +60,11 @@ impl Frontiers {
             .collect();
         ways.sort_unstable();
         for (from, to, lost) in ways {
-            let begin = index(frontiers.lost.len());
-            frontiers.lost.extend(lost);
+            let begin = to_u32(frontiers.lost.len());
+            frontiers.lost.extend(lost.iter().map(|node| node.as_u32()));
             frontiers
                 .ways
-                .push((from, to, begin, index(frontiers.lost.len())));
+                .push((from, to, begin, to_u32(frontiers.lost.len())));
         }
         Some(frontiers)
     }

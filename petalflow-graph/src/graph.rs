@@ -2,34 +2,37 @@
 
 use std::borrow::Cow;
 
+use crate::idx::{JoinIdx, NodeIdx};
+
 /// A graph: what `flow!` reads from its tokens and what the run-time builder collects.
 ///
-/// The node's index in [`nodes`](Self::nodes) is its *place*: writes fold in that order. Borrowed slices let the same type
-/// stand in a `static` that a macro wrote.
+/// Writes of one superstep are applied in the order of the nodes. Because the slices can be borrowed, a `static` that a macro
+/// writes has the same type.
 ///
 /// ```
-/// use petalflow_graph::{Edge, Graph, Node, Source, Target, Via, check};
+/// use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via, check};
 ///
+/// let [write, publish] = [NodeIdx::new(0), NodeIdx::new(1)];
 /// let graph = Graph {
 ///     nodes: vec![Node::named("write"), Node::named("publish")].into(),
 ///     edges: vec![
-///         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
-///         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
-///         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+///         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(write) },
+///         Edge { from: Source::Node(write), via: Via::Plain, to: Target::Node(publish) },
+///         Edge { from: Source::Node(publish), via: Via::Plain, to: Target::End },
 ///     ]
 ///     .into(),
 ///     joins: 0,
 /// };
-/// assert_eq!(graph.place("publish"), Some(1));
+/// assert_eq!(graph.index_of("publish"), Some(publish));
 /// assert!(check(&graph).is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
-    /// The nodes by place.
+    /// The nodes.
     pub nodes: Cow<'static, [Node]>,
     /// The edges in the order they were written.
     pub edges: Cow<'static, [Edge]>,
-    /// How many joins there are; edges refer to them by number.
+    /// How many joins there are. Edges refer to them by [`JoinIdx`].
     pub joins: u32,
 }
 
@@ -75,13 +78,14 @@ pub enum When {
 /// Where an edge begins.
 ///
 /// ```
-/// use petalflow_graph::{Edge, Source, Target, Via};
+/// use petalflow_graph::{Edge, JoinIdx, NodeIdx, Source, Target, Via};
 ///
-/// // The join of nodes 0 and 1 leads to node 2.
+/// // The join of the first two nodes leads to the third.
+/// let (both, [a, b, c]) = (JoinIdx::new(0), [0, 1, 2].map(NodeIdx::new));
 /// let join = [
-///     Edge { from: Source::Node(0), via: Via::Plain, to: Target::Join(0) },
-///     Edge { from: Source::Node(1), via: Via::Plain, to: Target::Join(0) },
-///     Edge { from: Source::Join(0), via: Via::Plain, to: Target::Node(2) },
+///     Edge { from: Source::Node(a), via: Via::Plain, to: Target::Join(both) },
+///     Edge { from: Source::Node(b), via: Via::Plain, to: Target::Join(both) },
+///     Edge { from: Source::Join(both), via: Via::Plain, to: Target::Node(c) },
 /// ];
 /// assert_eq!(join.iter().filter(|edge| matches!(edge.from, Source::Node(_))).count(), 2);
 /// ```
@@ -89,30 +93,31 @@ pub enum When {
 pub enum Source {
     /// The start of the run.
     Start,
-    /// A node, by place.
-    Node(u32),
-    /// A join, by number: taken when all sides have arrived.
-    Join(u32),
+    /// A node.
+    Node(NodeIdx),
+    /// A join: taken when all sides have arrived.
+    Join(JoinIdx),
 }
 
 /// Where an edge leads.
 ///
 /// ```
-/// use petalflow_graph::{Edge, Source, Target, Via};
+/// use petalflow_graph::{Edge, NodeIdx, Source, Target, Via};
 ///
-/// let edge = Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) };
+/// let first = NodeIdx::new(0);
+/// let edge = Edge { from: Source::Start, via: Via::Plain, to: Target::Node(first) };
 /// let next = match edge.to {
-///     Target::Node(place) => Some(place),
+///     Target::Node(node) => Some(node),
 ///     Target::Join(_) | Target::End => None,
 /// };
-/// assert_eq!(next, Some(0));
+/// assert_eq!(next, Some(first));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
-    /// A node, by place.
-    Node(u32),
-    /// One side of a join, by the join's number.
-    Join(u32),
+    /// A node.
+    Node(NodeIdx),
+    /// One side of this join.
+    Join(JoinIdx),
     /// The end of this path.
     End,
 }
@@ -120,10 +125,11 @@ pub enum Target {
 /// What makes an edge fire.
 ///
 /// ```
-/// use petalflow_graph::{Edge, Source, Target, Via};
+/// use petalflow_graph::{Edge, NodeIdx, Source, Target, Via};
 ///
 /// // critique -> match { Publish => END }
-/// let publish = Edge { from: Source::Node(0), via: Via::Route("Publish".into()), to: Target::End };
+/// let critique = Source::Node(NodeIdx::new(0));
+/// let publish = Edge { from: critique, via: Via::Route("Publish".into()), to: Target::End };
 /// assert!(matches!(&publish.via, Via::Route(route) if route == "Publish"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,10 +149,10 @@ pub enum Via {
 /// One edge of a [`Graph`].
 ///
 /// ```
-/// use petalflow_graph::{Edge, Source, Target, Via};
+/// use petalflow_graph::{Edge, NodeIdx, Source, Target, Via};
 ///
 /// // catch fetch -> recover
-/// let (fetch, recover) = (0, 1);
+/// let [fetch, recover] = [NodeIdx::new(0), NodeIdx::new(1)];
 /// let caught = Edge { from: Source::Node(fetch), via: Via::Catch, to: Target::Node(recover) };
 /// assert_ne!(caught.via, Via::Plain);
 /// ```
@@ -229,20 +235,21 @@ impl Graph {
         }
     }
 
-    /// The place of the node of this name.
-    pub fn place(&self, name: &str) -> Option<u32> {
+    /// The index of the node of this name.
+    pub fn index_of(&self, name: &str) -> Option<NodeIdx> {
         self.nodes
             .iter()
             .position(|node| node.name == name)
-            .map(index)
+            .map(NodeIdx::from_usize)
     }
-}
 
-/// A place as the tables store it.
-///
-/// # Panics
-///
-/// If there are more than `u32::MAX` of them.
-pub fn index(place: usize) -> u32 {
-    u32::try_from(place).expect("a graph has fewer than 2^32 nodes")
+    /// The indices of all nodes, in ascending order.
+    pub fn node_indices(&self) -> impl DoubleEndedIterator<Item = NodeIdx> + Clone + use<> {
+        NodeIdx::all(self.nodes.len())
+    }
+
+    /// The node at this index.
+    pub fn node(&self, node: NodeIdx) -> &Node {
+        &self.nodes[node.index()]
+    }
 }

@@ -3,6 +3,7 @@
 use crate::assign::{always, by_frontiers, by_paths};
 use crate::conflicts::conflicts;
 use crate::facts::{KeyFacts, NodeFacts};
+use crate::idx::NodeIdx;
 use crate::keys::KeySet;
 use crate::rules::EndlessRow;
 use crate::tables::Tables;
@@ -78,7 +79,7 @@ pub const fn judge(
             conflicts(&any.together, keys, nodes, grounds, scratch, verdicts);
             let mut i = 0;
             while i < any.stuck_at.len() {
-                verdicts[any.stuck_at[i] as usize].stuck = true;
+                verdicts[any.stuck_at[i].index()].stuck = true;
                 i += 1;
             }
         }
@@ -114,10 +115,10 @@ const fn endless(rows: &[EndlessRow], nodes: &[NodeFacts<'_>], verdicts: &mut [V
 }
 
 #[inline]
-const fn some_takes_item(places: &[u32], nodes: &[NodeFacts<'_>]) -> bool {
+const fn some_takes_item(some: &[NodeIdx], nodes: &[NodeFacts<'_>]) -> bool {
     let mut i = 0;
-    while i < places.len() {
-        if nodes[places[i] as usize].takes_item {
+    while i < some.len() {
+        if nodes[some[i].index()].takes_item {
             return true;
         }
         i += 1;

@@ -1,7 +1,8 @@
 //! The ways in which the run of a node can go: which of its edges fire together.
 
 use crate::edges::routes;
-use crate::graph::{Edge, Source, Target, Via, index};
+use crate::graph::{Edge, Source, Target, Via};
+use crate::idx::{JoinIdx, to_u32};
 use crate::sorted::SortedMap;
 
 /// What running a node set off, as sorted tokens; see [`TokensOf::token`].
@@ -33,7 +34,7 @@ pub(crate) struct TokensOf {
     /// How many nodes there are.
     pub(crate) nodes: u32,
     /// The number of each side, by join and source.
-    pub(crate) sides: SortedMap<(u32, Source), u32>,
+    pub(crate) sides: SortedMap<(JoinIdx, Source), u32>,
 }
 
 impl TokensOf {
@@ -94,7 +95,7 @@ impl TokensOf {
             .copied()
             .filter(|edge| edge.sends_list())
             .collect();
-        let lists_count = index(lists.len());
+        let lists_count = to_u32(lists.len());
         if lists_count > MOST_CHOICES {
             return None;
         }
@@ -139,8 +140,8 @@ impl TokensOf {
     #[inline]
     fn token(&self, edge: &Edge, empty: bool) -> Option<u32> {
         match edge.to {
-            Target::Node(node) if empty => Some(self.nodes + node),
-            Target::Node(node) => Some(node),
+            Target::Node(node) if empty => Some(self.nodes + node.as_u32()),
+            Target::Node(node) => Some(node.as_u32()),
             Target::Join(join) => Some(2 * self.nodes + self.sides[&(join, edge.from)]),
             Target::End => None,
         }
@@ -153,7 +154,7 @@ fn choices<'a>(routes: &[(&str, Vec<&'a Edge>)], pick: Pick) -> Option<Vec<Vec<&
     if routes.is_empty() {
         return Some(vec![Vec::new()]);
     }
-    let count = index(routes.len());
+    let count = to_u32(routes.len());
     let first = match pick {
         Pick::One => return Some(routes.iter().map(|(_, edges)| edges.clone()).collect()),
         Pick::Some => 1,

@@ -1,7 +1,8 @@
 //! Which nodes can run in one superstep.
 
 use crate::edges::batches;
-use crate::graph::{Graph, Source, Target, Via, index};
+use crate::graph::{Graph, Source, Target, Via};
+use crate::idx::{NodeIdx, to_u32};
 use crate::steps::Routes;
 
 /// The pairs of nodes that can run in one superstep; `(n, n)` if `n` can run more than once in it, on several items.
@@ -23,15 +24,16 @@ impl Pairs {
 
     /// Whether the two can run in one superstep.
     #[inline]
-    pub fn contains(&self, a: u32, b: u32) -> bool {
-        self.rows[a as usize][b as usize / 64] >> (b % 64) & 1 == 1
+    pub fn contains(&self, a: NodeIdx, b: NodeIdx) -> bool {
+        self.rows[a.index()][b.index() / 64] >> (b.index() % 64) & 1 == 1
     }
 
     /// All pairs `(a, b)` with `a <= b`, ascending.
     #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
-        (0..index(self.nodes)).flat_map(move |a| {
-            (a..index(self.nodes))
+    pub fn iter(&self) -> impl Iterator<Item = (NodeIdx, NodeIdx)> {
+        NodeIdx::all(self.nodes).flat_map(move |a| {
+            NodeIdx::all(self.nodes)
+                .skip(a.index())
                 .filter(move |&b| self.contains(a, b))
                 .map(move |b| (a, b))
         })
@@ -44,47 +46,48 @@ impl Pairs {
             offsets: vec![0],
             ranges: Vec::new(),
         };
-        for a in 0..index(self.nodes) {
+        for a in NodeIdx::all(self.nodes) {
             let begin = table.ranges.len();
             // Most rows are empty, and a row is a handful of words.
-            if self.rows[a as usize].iter().any(|&word| word != 0) {
-                for b in (a..index(self.nodes)).filter(|&b| self.contains(a, b)) {
+            if self.rows[a.index()].iter().any(|&word| word != 0) {
+                let partners = NodeIdx::all(self.nodes).skip(a.index());
+                for b in partners.filter(|&b| self.contains(a, b)) {
                     match table.ranges[begin..].last_mut() {
-                        Some((_, last)) if *last + 1 == b => *last = b,
-                        _ => table.ranges.push((b, b)),
+                        Some((_, last)) if *last + 1 == b.as_u32() => *last = b.as_u32(),
+                        _ => table.ranges.push((b.as_u32(), b.as_u32())),
                     }
                 }
             }
-            table.offsets.push(index(table.ranges.len()));
+            table.offsets.push(to_u32(table.ranges.len()));
         }
         table
     }
 
     #[inline]
-    pub(crate) fn insert(&mut self, a: u32, b: u32) -> bool {
+    pub(crate) fn insert(&mut self, a: NodeIdx, b: NodeIdx) -> bool {
         let new = !self.contains(a, b);
-        self.rows[a as usize][b as usize / 64] |= 1 << (b % 64);
-        self.rows[b as usize][a as usize / 64] |= 1 << (a % 64);
+        self.rows[a.index()][b.index() / 64] |= 1 << (b.index() % 64);
+        self.rows[b.index()][a.index() / 64] |= 1 << (a.index() % 64);
         new
     }
 
     /// All pairs of different nodes of one superstep.
     #[inline]
-    pub(crate) fn insert_all(&mut self, frontier: &[u32]) {
+    pub(crate) fn insert_all(&mut self, frontier: &[NodeIdx]) {
         if frontier.len() < 2 {
             return;
         }
         let mut row = vec![0u64; self.nodes.div_ceil(64)];
-        for &node in frontier {
-            row[node as usize / 64] |= 1 << (node % 64);
+        for node in frontier.iter().map(|node| node.index()) {
+            row[node / 64] |= 1 << (node % 64);
         }
-        for &node in frontier {
+        for node in frontier.iter().map(|node| node.index()) {
             let own = 1 << (node % 64);
-            let had = self.rows[node as usize][node as usize / 64] & own;
-            for (all, more) in self.rows[node as usize].iter_mut().zip(&row) {
+            let had = self.rows[node][node / 64] & own;
+            for (all, more) in self.rows[node].iter_mut().zip(&row) {
                 *all |= more;
             }
-            let word = &mut self.rows[node as usize][node as usize / 64];
+            let word = &mut self.rows[node][node / 64];
             *word = *word & !own | had;
         }
     }
@@ -97,22 +100,22 @@ impl Pairs {
         graph: &Graph,
         reached: &[bool],
         all_routes: Routes,
-        waits: impl Fn(u32, u32) -> bool,
+        waits: impl Fn(NodeIdx, NodeIdx) -> bool,
     ) {
-        let mut deliveries: Vec<Vec<(u32, &Via)>> = vec![Vec::new(); self.nodes];
-        let many = |node: u32| all_routes == Routes::Any || graph.nodes[node as usize].many;
+        let mut deliveries: Vec<Vec<(NodeIdx, &Via)>> = vec![Vec::new(); self.nodes];
+        let many = |node: NodeIdx| all_routes == Routes::Any || graph.nodes[node.index()].many;
         let mut queue = Vec::new();
         for (node, batch) in batches(graph).into_iter().enumerate() {
             if batch && reached[node] {
-                queue.push(index(node));
+                queue.push(NodeIdx::from_usize(node));
             }
         }
         for edge in &*graph.edges {
             if let (Source::Node(from), Via::Route(_) | Via::Catch, Target::Node(to)) =
                 (edge.from, &edge.via, edge.to)
-                && reached[from as usize]
+                && reached[from.index()]
             {
-                deliveries[to as usize].push((from, &edge.via));
+                deliveries[to.index()].push((from, &edge.via));
             }
         }
         for (to, from) in deliveries.iter().enumerate() {
@@ -125,17 +128,17 @@ impl Pairs {
                     }
                 })
             });
-            let held = |&(from, _): &(u32, &Via)| waits(index(to), from);
+            let held = |&(from, _): &(NodeIdx, &Via)| waits(NodeIdx::from_usize(to), from);
             if twice || graph.nodes[to].deferred && from.iter().any(held) {
-                queue.push(index(to));
+                queue.push(NodeIdx::from_usize(to));
             }
         }
         // Several runs of a sender can each deliver an item.
         while let Some(node) = queue.pop() {
             if self.insert(node, node) {
-                let next = (0..self.nodes)
-                    .filter(|&to| deliveries[to].iter().any(|&(from, _)| from == node));
-                queue.extend(next.map(index));
+                let next = NodeIdx::all(self.nodes)
+                    .filter(|to| deliveries[to.index()].iter().any(|&(from, _)| from == node));
+                queue.extend(next);
             }
         }
     }
@@ -173,7 +176,8 @@ pub struct PairsRef<'a> {
 impl PairsRef<'_> {
     /// Whether the two can run in one superstep.
     #[inline]
-    pub const fn contains(&self, a: u32, b: u32) -> bool {
+    pub const fn contains(&self, a: NodeIdx, b: NodeIdx) -> bool {
+        let (a, b) = (a.as_u32(), b.as_u32());
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
         let mut i = self.offsets[a as usize] as usize;
         while i < self.offsets[a as usize + 1] as usize {

@@ -2,7 +2,8 @@
 
 use crate::edges::batches;
 use crate::frontiers::postorder;
-use crate::graph::{Edge, Graph, Source, Target, Via, index};
+use crate::graph::{Edge, Graph, Source, Target, Via};
+use crate::idx::to_u32;
 use crate::sorted::SortedMap;
 
 /// An edge `(from, to, kind, group)`: places of nodes, then joins, then [`PathsRef::start`] and [`PathsRef::end`]; what it
@@ -48,16 +49,16 @@ impl Paths {
     /// The edges of a graph.
     #[inline]
     pub fn of(graph: &Graph) -> Self {
-        let (nodes, joins) = (index(graph.nodes.len()), graph.joins);
+        let (nodes, joins) = (to_u32(graph.nodes.len()), graph.joins);
         let (start, end) = (nodes + joins, nodes + joins + 1);
         let from = |source: Source| match source {
-            Source::Node(node) => node,
-            Source::Join(join) => nodes + join,
+            Source::Node(node) => node.as_u32(),
+            Source::Join(join) => nodes + join.as_u32(),
             Source::Start => start,
         };
         let to = |target: Target| match target {
-            Target::Node(node) => node,
-            Target::Join(join) => nodes + join,
+            Target::Node(node) => node.as_u32(),
+            Target::Join(join) => nodes + join.as_u32(),
             Target::End => end,
         };
         let mut next = vec![Vec::new(); end as usize + 1];
@@ -68,12 +69,13 @@ impl Paths {
         // What START does not reach comes last: nothing is said of it.
         let mut rank = vec![u32::MAX; next.len()];
         for (place, &vertex) in order.iter().rev().enumerate() {
-            rank[vertex] = index(place);
+            rank[vertex] = to_u32(place);
         }
         let mut groups = SortedMap::new();
         let batches = batches(graph);
-        let ends = (0..nodes)
-            .filter(|&node| next[node as usize].is_empty())
+        let ends = graph
+            .node_indices()
+            .filter(|node| next[node.index()].is_empty())
             .map(|node| Edge {
                 from: Source::Node(node),
                 via: Via::Plain,
@@ -84,7 +86,7 @@ impl Paths {
             let (from, to) = (from(edge.from), to(edge.to));
             let mut group = 0;
             if let Some(name) = edge.via.route() {
-                let fresh = index(groups.len());
+                let fresh = to_u32(groups.len());
                 group = *groups.get_or((from, name.to_string()), || fresh);
             }
             let mut kind = match edge.via {
@@ -99,7 +101,7 @@ impl Paths {
             }
             let late = match edge.to {
                 Target::Node(node) => {
-                    graph.nodes[node as usize].deferred || matches!(edge.from, Source::Join(_))
+                    graph.nodes[node.index()].deferred || matches!(edge.from, Source::Join(_))
                 }
                 Target::Join(_) => true,
                 Target::End => false,

@@ -3,16 +3,17 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::graph::{Edge, Graph, Node, Source, Target, Via, When, index};
+use crate::graph::{Edge, Graph, Node, Source, Target, Via, When};
+use crate::idx::{JoinIdx, NodeIdx};
 use crate::sorted::SortedSet;
 
 /// The graph as a Mermaid flowchart. The lines are sorted by place, so that the same graph gives the same text.
 ///
 /// ```
-/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via, mermaid};
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via, mermaid};
 /// let graph = Graph {
 ///     nodes: vec![Node::named("write")].into(),
-///     edges: vec![Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) }].into(),
+///     edges: vec![Edge { from: Source::Start, via: Via::Plain, to: Target::Node(NodeIdx::new(0)) }].into(),
 ///     joins: 0,
 /// };
 /// assert_eq!(mermaid(&graph), "graph TD\n    START([START])\n    END([END])\n    write[write]\n    START --> write\n    write --> END\n");
@@ -34,7 +35,7 @@ pub fn mermaid(graph: &Graph) -> String {
             mermaid_label(&marked(node))
         );
     }
-    for join in 0..graph.joins {
+    for join in JoinIdx::all(graph.joins as usize) {
         let _ = writeln!(text, "    {}((&))", join_id(&ids, join));
     }
     for edge in edges(graph) {
@@ -70,7 +71,7 @@ pub fn dot(graph: &Graph) -> String {
             quoted(&marked(node))
         );
     }
-    for join in 0..graph.joins {
+    for join in JoinIdx::all(graph.joins as usize) {
         let _ = writeln!(
             text,
             "    {} [shape=circle, label=\"&\"];",
@@ -109,8 +110,9 @@ enum Shape {
 
 #[inline]
 fn shape(graph: &Graph, place: usize) -> Shape {
-    let routed =
-        |edge: &Edge| edge.from == Source::Node(index(place)) && edge.via.route().is_some();
+    let routed = |edge: &Edge| {
+        edge.from == Source::Node(NodeIdx::from_usize(place)) && edge.via.route().is_some()
+    };
     if graph.nodes[place].subflow {
         Shape::Subflow
     } else if graph.edges.iter().any(routed) {
@@ -129,7 +131,7 @@ pub(crate) fn edges(graph: &Graph) -> Vec<Edge> {
         .filter(|edge| edge.via != Via::Catch)
         .map(|edge| edge.from)
         .collect();
-    let sinks = (0..index(graph.nodes.len()))
+    let sinks = NodeIdx::all(graph.nodes.len())
         .map(Source::Node)
         .filter(|node| !leads.contains(node));
     let implied = sinks.map(|from| Edge {
@@ -168,11 +170,11 @@ fn label(via: &Via) -> Option<String> {
 fn ends(ids: &[String], edge: &Edge) -> (String, String) {
     let from = match edge.from {
         Source::Start => "START".into(),
-        Source::Node(node) => ids[node as usize].clone(),
+        Source::Node(node) => ids[node.index()].clone(),
         Source::Join(join) => join_id(ids, join),
     };
     let to = match edge.to {
-        Target::Node(node) => ids[node as usize].clone(),
+        Target::Node(node) => ids[node.index()].clone(),
         Target::Join(join) => join_id(ids, join),
         Target::End => "END".into(),
     };
@@ -227,8 +229,8 @@ const RESERVED: [&str; 13] = [
 ];
 
 #[inline]
-fn join_id(ids: &[String], join: u32) -> String {
-    let mut id = format!("join{join}");
+fn join_id(ids: &[String], join: JoinIdx) -> String {
+    let mut id = format!("join{}", join.index());
     while ids.contains(&id) {
         id.push('_');
     }

@@ -2,46 +2,49 @@
 
 use std::fmt;
 
+use crate::idx::{JoinIdx, NodeIdx};
 use crate::rule::Rule;
 
 /// A place in a graph, for the caller to underline.
 ///
 /// ```
-/// use petalflow_graph::{Edge, Graph, Node, Site, Source, Target, Via, check};
+/// use petalflow_graph::{Edge, Graph, Node, NodeIdx, Site, Source, Target, Via, check};
 ///
+/// let [write, publish] = [NodeIdx::new(0), NodeIdx::new(1)];
 /// let graph = Graph {
 ///     nodes: vec![Node::named("write"), Node::named("publish")].into(),
 ///     edges: vec![
-///         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
-///         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+///         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(write) },
+///         Edge { from: Source::Node(publish), via: Via::Plain, to: Target::End },
 ///     ]
 ///     .into(),
 ///     joins: 0,
 /// };
-/// // Nothing leads to `publish`, whose place is 1.
-/// assert_eq!(check(&graph)[0].at, Site::Node(1));
+/// // No edge leads to `publish`.
+/// assert_eq!(check(&graph)[0].at, Site::Node(publish));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Site {
     /// The graph as a whole.
     Graph,
-    /// A node, by place.
-    Node(u32),
+    /// A node.
+    Node(NodeIdx),
     /// An edge, by its index in [`Graph::edges`](crate::Graph::edges).
     Edge(usize),
-    /// A join, by number.
-    Join(u32),
+    /// A join.
+    Join(JoinIdx),
 }
 
 /// One mistake: the rule it breaks, where, and one line that says what, where, why and how to fix it.
 ///
 /// ```
-/// use petalflow_graph::{Problem, Rule, Site};
+/// use petalflow_graph::{NodeIdx, Problem, Rule, Site};
 ///
-/// let problem = Problem::new(Rule::DuplicateNode, Site::Node(1), "node `a` is declared twice; rename one of them")
-///     .with(Site::Node(0), "first declared here");
+/// let [first, second] = [NodeIdx::new(0), NodeIdx::new(1)];
+/// let problem = Problem::new(Rule::DuplicateNode, Site::Node(second), "node `a` is declared twice; rename one of them")
+///     .with(Site::Node(first), "first declared here");
 /// assert_eq!(problem.to_string(), "PF003: node `a` is declared twice; rename one of them");
-/// assert_eq!(problem.also[0].0, Site::Node(0));
+/// assert_eq!(problem.also[0].0, Site::Node(first));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {

@@ -1,6 +1,7 @@
 //! Compile errors from constant evaluation: each function panics with the wording of the rule that is broken, at its caller.
 
 use crate::facts::{KeyFacts, NodeFacts};
+use crate::idx::NodeIdx;
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
 use crate::similar::{same, similar_in};
@@ -8,15 +9,20 @@ use crate::text::Text;
 use crate::verdict::Verdict;
 use crate::words::{self, coded};
 
-/// Panics if something is wrong with the node at `place`: for one `const _` per node, spanned at its name.
+/// Panics if something is wrong with the node: for one `const _` per node, spanned at its name.
 ///
 /// # Panics
 ///
 /// With the wording of the first rule that is broken.
 #[track_caller]
 #[inline]
-pub const fn report(place: u32, keys: &[KeyFacts<'_>], nodes: &[NodeFacts<'_>], verdict: &Verdict) {
-    if let Some((rule, text)) = verdict.text(place, keys, nodes) {
+pub const fn report(
+    node: NodeIdx,
+    keys: &[KeyFacts<'_>],
+    nodes: &[NodeFacts<'_>],
+    verdict: &Verdict,
+) {
+    if let Some((rule, text)) = verdict.text(node, keys, nodes) {
         panic_with(rule, &text);
     }
 }
@@ -54,7 +60,7 @@ pub const fn report_arm(node: &NodeFacts<'_>, arm: &str) {
 /// [`report_routes`] and [`report_arm`] for the run-time builder: `arms` come with the site of their edges.
 #[inline]
 pub fn route_problems(
-    place: u32,
+    at: NodeIdx,
     node: &NodeFacts<'_>,
     arms: &[(&str, Site)],
     plain: bool,
@@ -62,7 +68,7 @@ pub fn route_problems(
     let names: Vec<&str> = arms.iter().map(|(name, _)| *name).collect();
     let mut problems: Vec<Problem> = Vec::new();
     if let Some((rule, text)) = routes_text(node, &names, plain) {
-        problems.push(Problem::new(rule, Site::Node(place), text.as_str()));
+        problems.push(Problem::new(rule, Site::Node(at), text.as_str()));
     }
     for (i, (arm, site)) in arms.iter().enumerate() {
         // A fork has several edges for one arm, and one mistake in it.

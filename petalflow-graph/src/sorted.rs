@@ -196,7 +196,7 @@ impl<K, V> IntoIterator for SortedMap<K, V> {
 
 /// Adds an element to a sorted set.
 #[inline]
-pub(crate) fn insert(set: &mut Vec<u32>, element: u32) {
+pub(crate) fn insert<T: Copy + Ord>(set: &mut Vec<T>, element: T) {
     if let Err(at) = set.binary_search(&element) {
         set.insert(at, element);
     }
@@ -204,7 +204,7 @@ pub(crate) fn insert(set: &mut Vec<u32>, element: u32) {
 
 /// The union of two sorted sets.
 #[inline]
-pub(crate) fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
+pub(crate) fn union<T: Copy + Ord>(a: &[T], b: &[T]) -> Vec<T> {
     let mut all = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
@@ -220,7 +220,7 @@ pub(crate) fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
 
 /// Whether every element of the sorted set `a` is in the sorted set `b`.
 #[inline]
-pub(crate) fn subset(a: &[u32], b: &[u32]) -> bool {
+pub(crate) fn subset<T: Copy + Ord>(a: &[T], b: &[T]) -> bool {
     let mut rest = b.iter();
     a.iter().all(|x| rest.any(|y| x == y))
 }

@@ -1,7 +1,8 @@
 //! One superstep, abstractly: what a node's run may set off, and which state follows from it.
 
 use crate::edges::{EdgesBySource, choose};
-use crate::graph::{Graph, Source, Target, Via, index};
+use crate::graph::{Graph, Source, Target, Via};
+use crate::idx::{JoinIdx, NodeIdx, to_u32};
 use crate::outcomes::{Outcome, Pick, Tokens, TokensOf};
 use crate::sorted::{SortedMap, SortedSet, insert};
 
@@ -22,7 +23,7 @@ pub enum Routes {
 pub(crate) struct Shape {
     pub(crate) nodes: Vec<Shaped>,
     /// The sides of all joins: join and source.
-    pub(crate) sides: Vec<(u32, Source)>,
+    pub(crate) sides: Vec<(JoinIdx, Source)>,
     /// How many sides each join has.
     pub(crate) widths: Vec<u32>,
     /// What a join sets off.
@@ -45,11 +46,11 @@ pub(crate) struct Shaped {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     /// The nodes of the next superstep, ascending.
-    pub(crate) frontier: Vec<u32>,
+    pub(crate) frontier: Vec<NodeIdx>,
     /// The sides that have arrived at joins, ascending.
     pub(crate) arrived: Vec<u32>,
     /// Deferred nodes that have been triggered, ascending.
-    pub(crate) pending: Vec<u32>,
+    pub(crate) pending: Vec<NodeIdx>,
 }
 
 impl Shape {
@@ -70,13 +71,13 @@ impl Shape {
             if let Target::Join(join) = edge.to {
                 sides.get_or((join, edge.from), || {
                     shape.sides.push((join, edge.from));
-                    shape.widths[join as usize] += 1;
-                    index(shape.sides.len() - 1)
+                    shape.widths[join.index()] += 1;
+                    to_u32(shape.sides.len() - 1)
                 });
             }
         }
         let tokens = TokensOf {
-            nodes: index(graph.nodes.len()),
+            nodes: to_u32(graph.nodes.len()),
             sides,
         };
         for (place, node) in graph.nodes.iter().enumerate() {
@@ -113,10 +114,10 @@ impl Shape {
 
     #[inline]
     fn token(&self, token: u32) -> Token {
-        let nodes = index(self.nodes.len());
+        let nodes = to_u32(self.nodes.len());
         match token {
-            token if token < nodes => Token::Node(token),
-            token if token < 2 * nodes => Token::Nothing(token - nodes),
+            token if token < nodes => Token::Node(NodeIdx::new(token)),
+            token if token < 2 * nodes => Token::Nothing(NodeIdx::new(token - nodes)),
             token => Token::Side(token - 2 * nodes),
         }
     }
@@ -144,16 +145,16 @@ impl Shape {
                 continue;
             }
             match self.token(token) {
-                Token::Node(node) if self.nodes[node as usize].deferred => {
+                Token::Node(node) if self.nodes[node.index()].deferred => {
                     insert(&mut next.pending, node);
                 }
                 Token::Node(node) => next.frontier.push(node),
                 Token::Nothing(node) => {
                     // Another sender did send items: the batch runs, and its end sets off what follows.
-                    if tokens.binary_search(&node).is_err()
+                    if tokens.binary_search(&node.as_u32()).is_err()
                         && before.pending.binary_search(&node).is_err()
                     {
-                        queue.extend(&self.nodes[node as usize].done);
+                        queue.extend(&self.nodes[node.index()].done);
                     }
                 }
                 Token::Side(side) => {
@@ -162,8 +163,8 @@ impl Shape {
                         insert(&mut next.arrived, side);
                         *counts.get_or(join, || 0) += 1;
                     }
-                    if counts[&join] == self.widths[join as usize] && fired.insert(join) {
-                        queue.extend(&self.outs[join as usize]);
+                    if counts[&join] == self.widths[join.index()] && fired.insert(join) {
+                        queue.extend(&self.outs[join.index()]);
                     }
                 }
             }
@@ -181,17 +182,17 @@ impl Shape {
 }
 
 enum Token {
-    Node(u32),
+    Node(NodeIdx),
     /// The node was sent an empty batch.
-    Nothing(u32),
+    Nothing(NodeIdx),
     /// A side arrived.
     Side(u32),
 }
 
 /// Whether it matters how often the node runs in one superstep: runs that choose, or fail, can go different ways.
 #[inline]
-pub(crate) fn diverges(graph: &Graph, node: u32, routes: Routes) -> bool {
-    let many = routes == Routes::Any || graph.nodes[node as usize].many;
+pub(crate) fn diverges(graph: &Graph, node: NodeIdx, routes: Routes) -> bool {
+    let many = routes == Routes::Any || graph.nodes[node.index()].many;
     let mut first = None;
     graph.edges.iter().any(|edge| match edge.via.route() {
         _ if edge.from != Source::Node(node) => false,

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::edges::{EdgesBySource, batches, routes};
 use crate::graph::{Graph, Source, Target, Via};
+use crate::idx::{JoinIdx, NodeIdx};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::steps::Shape;
 use crate::walk::Walk;
@@ -11,14 +12,14 @@ use crate::walk::Walk;
 /// A join that can be left holding an arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// The join, by number.
-    pub join: u32,
+    /// The join.
+    pub join: JoinIdx,
     /// Sides that have arrived. Empty where the graph was not explored exactly.
     pub arrived: Vec<Source>,
     /// Sides that have not.
     pub missing: Vec<Source>,
     /// The node because of which a missing side may be left out: it chooses a route, or it fails and is caught.
-    pub skipped_by: Option<u32>,
+    pub skipped_by: Option<NodeIdx>,
     /// That node leaves the side out by failing rather than by choosing.
     pub by_failure: bool,
 }
@@ -26,7 +27,7 @@ pub struct Stuck {
 impl Stuck {
     /// A node to report it at: the one that leaves a side out, or one that is a side or runs after the join.
     #[inline]
-    pub(crate) fn site(&self, graph: &Graph) -> Option<u32> {
+    pub(crate) fn site(&self, graph: &Graph) -> Option<NodeIdx> {
         let node = |source: &Source| {
             if let Source::Node(node) = *source {
                 Some(node)
@@ -59,7 +60,7 @@ pub(crate) fn found(graph: &Graph, shape: &Shape, walk: &Walk) -> Vec<Stuck> {
         .skip(1)
         .filter(|state| state.frontier.is_empty());
     for end in ends {
-        let joins: SortedSet<u32> = end
+        let joins: SortedSet<JoinIdx> = end
             .arrived
             .iter()
             .map(|&side| shape.sides[side as usize].0)
@@ -71,7 +72,7 @@ pub(crate) fn found(graph: &Graph, shape: &Shape, walk: &Walk) -> Vec<Stuck> {
                     .filter(|(_, (of, _))| *of == join);
                 let (arrived, missing): (Vec<_>, Vec<_>) =
                     sides.partition(|(side, _)| end.arrived.contains(side));
-                let sources = |sides: Vec<(u32, &(u32, Source))>| {
+                let sources = |sides: Vec<(u32, &(JoinIdx, Source))>| {
                     sides.into_iter().map(|(_, (_, source))| *source).collect()
                 };
                 describe(graph, join, sources(arrived), sources(missing))
@@ -82,7 +83,7 @@ pub(crate) fn found(graph: &Graph, shape: &Shape, walk: &Walk) -> Vec<Stuck> {
 }
 
 #[inline]
-fn describe(graph: &Graph, join: u32, arrived: Vec<Source>, missing: Vec<Source>) -> Stuck {
+fn describe(graph: &Graph, join: JoinIdx, arrived: Vec<Source>, missing: Vec<Source>) -> Stuck {
     let culprit = missing.iter().find_map(|&side| culprit(graph, side));
     Stuck {
         join,
@@ -95,7 +96,7 @@ fn describe(graph: &Graph, join: u32, arrived: Vec<Source>, missing: Vec<Source>
 
 /// The node nearest before this side of a join that can go another way: by a route (or by failing, if there is no route).
 #[inline]
-fn culprit(graph: &Graph, side: Source) -> Option<(u32, bool)> {
+fn culprit(graph: &Graph, side: Source) -> Option<(NodeIdx, bool)> {
     let into = sources_into(graph);
     let edges = EdgesBySource::of(graph);
     let batches = batches(graph);
@@ -104,8 +105,8 @@ fn culprit(graph: &Graph, side: Source) -> Option<(u32, bool)> {
     let (mut routing, mut failing) = (None, None);
     while let Some(at) = queue.pop_front() {
         if let Source::Node(node) = at {
-            let out = &edges.nodes[node as usize];
-            let several = batches[node as usize] || graph.nodes[node as usize].many;
+            let out = &edges.nodes[node.index()];
+            let several = batches[node.index()] || graph.nodes[node.index()].many;
             let routes = routes(out);
             // The side itself chooses only after it has run.
             let chooses = routes.len() > 1 || several && !routes.is_empty();
@@ -175,7 +176,7 @@ fn sources_into(graph: &Graph) -> SortedMap<Source, Vec<Source>> {
 #[inline]
 pub(crate) fn suspected(graph: &Graph) -> Vec<Stuck> {
     let into = edges_into(graph);
-    let mut sides: SortedMap<u32, Vec<(Source, &Via)>> = SortedMap::new();
+    let mut sides: SortedMap<JoinIdx, Vec<(Source, &Via)>> = SortedMap::new();
     for edge in &*graph.edges {
         if let Target::Join(join) = edge.to {
             sides
@@ -199,7 +200,7 @@ pub(crate) fn suspected(graph: &Graph) -> Vec<Stuck> {
         .collect()
 }
 
-type Into<'a> = SortedMap<u32, Vec<(Source, &'a Via)>>;
+type Into<'a> = SortedMap<NodeIdx, Vec<(Source, &'a Via)>>;
 
 #[inline]
 fn edges_into(graph: &Graph) -> Into<'_> {
@@ -276,7 +277,7 @@ fn chain(
         {
             break;
         }
-        steady.push(**via == Via::Plain && !graph.nodes[node as usize].deferred);
+        steady.push(**via == Via::Plain && !graph.nodes[node.index()].deferred);
         places.push(*from);
         at = *from;
     }

@@ -4,6 +4,7 @@ use crate::edges::batches;
 use crate::explore::{Exploration, delivered_several, explore};
 use crate::frontiers::{Frontiers, FrontiersRef};
 use crate::graph::Graph;
+use crate::idx::NodeIdx;
 use crate::pairs::{PairTable, PairsRef};
 use crate::paths::{Paths, PathsRef};
 use crate::rules::{EndlessRow, endless_by_choice};
@@ -14,17 +15,18 @@ use crate::stuck::Stuck;
 /// builder to use as it is.
 ///
 /// ```
-/// # use petalflow_graph::{Edge, Graph, KeyFacts, KeySet, Node, NodeFacts, Source, Analysis, Target, Via, verdicts_of};
+/// # use petalflow_graph::{Edge, Graph, KeyFacts, KeySet, Node, NodeFacts, NodeIdx, Source, Analysis, Target, Via, verdicts_of};
+/// let rank = NodeIdx::new(0);
 /// let graph = Graph {
 ///     nodes: vec![Node::named("rank")].into(),
-///     edges: vec![Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) }].into(),
+///     edges: vec![Edge { from: Source::Start, via: Via::Plain, to: Target::Node(rank) }].into(),
 ///     joins: 0,
 /// };
 /// let analysis = Analysis::of(&graph);
 /// let nodes = [NodeFacts { reads: KeySet::of(0), ..NodeFacts::new("rank") }];
 /// let keys = [KeyFacts::new("score")];
 /// let verdicts = verdicts_of(&analysis.tables(), &keys, &nodes);
-/// assert!(verdicts[0].problem(0, &keys, &nodes).unwrap().to_string().starts_with("PF017: node `rank` reads `score`"));
+/// assert!(verdicts[0].problem(rank, &keys, &nodes).unwrap().to_string().starts_with("PF017: node `rank` reads `score`"));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Analysis {
@@ -38,7 +40,7 @@ pub struct Analysis {
     pub any: Option<Any>,
     /// What changes if one of these nodes turns out to take items: it then runs once per delivery, and can be delivered to
     /// more than once in a superstep. None if there is no such node.
-    pub delivered: Option<(Vec<u32>, Any)>,
+    pub delivered: Option<(Vec<NodeIdx>, Any)>,
     /// The cycles that never end if the nodes that choose in them pick exactly one route.
     pub endless: Vec<EndlessRow>,
 }
@@ -51,7 +53,7 @@ pub struct Any {
     /// The joins that can be left waiting, but not if the nodes pick as declared.
     pub stuck: Vec<Stuck>,
     /// For each of these joins a node to report it at: the one that leaves a side out, or one that is a side.
-    pub stuck_at: Vec<u32>,
+    pub stuck_at: Vec<NodeIdx>,
 }
 
 impl Analysis {
@@ -137,7 +139,7 @@ pub struct Tables<'a> {
     /// What changes if a node picks several routes.
     pub any: Option<AnyRef<'a>>,
     /// What changes if one of these nodes takes items; see [`Analysis::delivered`].
-    pub delivered: Option<(&'a [u32], AnyRef<'a>)>,
+    pub delivered: Option<(&'a [NodeIdx], AnyRef<'a>)>,
     /// See [`Analysis::endless`]; the rows of a set stand together, and so do those of a part.
     pub endless: &'a [EndlessRow],
 }
@@ -148,7 +150,7 @@ pub struct AnyRef<'a> {
     /// Which nodes can run together.
     pub together: PairsRef<'a>,
     /// See [`Any::stuck_at`].
-    pub stuck_at: &'a [u32],
+    pub stuck_at: &'a [NodeIdx],
 }
 
 impl Tables<'_> {

@@ -1,13 +1,14 @@
 //! Short ways to write graphs in tests.
 
 use crate::graph::{Edge, Graph, Node, Source, Target, Via};
+use crate::idx::{JoinIdx, NodeIdx};
 
 pub(crate) fn graph(names: &str, edges: Vec<Edge>) -> Graph {
     let joins = edges
         .iter()
         .filter_map(|edge| {
             if let Target::Join(join) = edge.to {
-                Some(join + 1)
+                Some(join.as_u32() + 1)
             } else {
                 None
             }
@@ -24,11 +25,11 @@ pub(crate) fn graph(names: &str, edges: Vec<Edge>) -> Graph {
 }
 
 pub(crate) fn node(node: u32) -> Target {
-    Target::Node(node)
+    Target::Node(NodeIdx::new(node))
 }
 
 pub(crate) fn side(join: u32) -> Target {
-    Target::Join(join)
+    Target::Join(JoinIdx::new(join))
 }
 
 pub(crate) fn end() -> Target {
@@ -45,7 +46,7 @@ pub(crate) fn start(to: u32) -> Edge {
 
 pub(crate) fn plain(from: u32, to: Target) -> Edge {
     Edge {
-        from: Source::Node(from),
+        from: Source::Node(NodeIdx::new(from)),
         via: Via::Plain,
         to,
     }
@@ -53,7 +54,7 @@ pub(crate) fn plain(from: u32, to: Target) -> Edge {
 
 pub(crate) fn each(from: u32, to: u32) -> Edge {
     Edge {
-        from: Source::Node(from),
+        from: Source::Node(NodeIdx::new(from)),
         via: Via::Each,
         to: node(to),
     }
@@ -61,7 +62,7 @@ pub(crate) fn each(from: u32, to: u32) -> Edge {
 
 pub(crate) fn route(from: u32, name: &'static str, to: Target) -> Edge {
     Edge {
-        from: Source::Node(from),
+        from: Source::Node(NodeIdx::new(from)),
         via: Via::Route(name.into()),
         to,
     }
@@ -69,7 +70,7 @@ pub(crate) fn route(from: u32, name: &'static str, to: Target) -> Edge {
 
 pub(crate) fn catch(from: u32, to: u32) -> Edge {
     Edge {
-        from: Source::Node(from),
+        from: Source::Node(NodeIdx::new(from)),
         via: Via::Catch,
         to: node(to),
     }
@@ -77,7 +78,7 @@ pub(crate) fn catch(from: u32, to: u32) -> Edge {
 
 pub(crate) fn join(from: u32, to: Target) -> Edge {
     Edge {
-        from: Source::Join(from),
+        from: Source::Join(JoinIdx::new(from)),
         via: Via::Plain,
         to,
     }

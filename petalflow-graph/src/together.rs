@@ -1,7 +1,8 @@
 //! Which nodes can run together, told from pairs of nodes: for graphs with too many states to visit them all.
 
 use crate::edges::{EdgesBySource, choose, routes};
-use crate::graph::{Graph, Source, Target, Via, index};
+use crate::graph::{Graph, Source, Target, Via};
+use crate::idx::NodeIdx;
 use crate::pairs::Pairs;
 use crate::steps::Routes;
 
@@ -14,10 +15,11 @@ pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (
     let follow = Follow::of(graph, all_routes, several);
     let mut pairs = Pairs::none(graph.nodes.len());
     let mut reached = vec![false; graph.nodes.len()];
-    let (mut singles, mut doubles): (Vec<u32>, Vec<(u32, u32)>) = (Vec::new(), Vec::new());
-    let add = |pairs: &mut Pairs, doubles: &mut Vec<(u32, u32)>, a: u32, b: u32| {
+    let (mut singles, mut doubles): (Vec<NodeIdx>, Vec<(NodeIdx, NodeIdx)>) =
+        (Vec::new(), Vec::new());
+    let add = |pairs: &mut Pairs, doubles: &mut Vec<(NodeIdx, NodeIdx)>, a: NodeIdx, b: NodeIdx| {
         // A deferred node runs beside deferred nodes only; those are paired below.
-        let apart = graph.nodes[a as usize].deferred || graph.nodes[b as usize].deferred;
+        let apart = graph.nodes[a.index()].deferred || graph.nodes[b.index()].deferred;
         if a != b && !apart && pairs.insert(a, b) {
             doubles.push((a, b));
         }
@@ -29,15 +31,15 @@ pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (
     let mut deferred = Vec::new();
     loop {
         if let Some(node) = singles.pop() {
-            if std::mem::replace(&mut reached[node as usize], true) {
+            if std::mem::replace(&mut reached[node.index()], true) {
                 continue;
             }
-            let next = &follow.nodes[node as usize];
+            let next = &follow.nodes[node.index()];
             singles.extend(&next.all);
             for &(a, b) in &next.together {
                 add(&mut pairs, &mut doubles, a, b);
             }
-            if graph.nodes[node as usize].deferred {
+            if graph.nodes[node.index()].deferred {
                 for &other in &deferred {
                     if pairs.insert(node, other) {
                         doubles.push((node, other));
@@ -46,8 +48,8 @@ pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (
                 deferred.push(node);
             }
         } else if let Some((a, b)) = doubles.pop() {
-            for &x in &follow.nodes[a as usize].all {
-                for &y in &follow.nodes[b as usize].all {
+            for &x in &follow.nodes[a.index()].all {
+                for &y in &follow.nodes[b.index()].all {
                     add(&mut pairs, &mut doubles, x, y);
                 }
             }
@@ -66,8 +68,8 @@ struct Follow {
 }
 
 struct Next {
-    all: Vec<u32>,
-    together: Vec<(u32, u32)>,
+    all: Vec<NodeIdx>,
+    together: Vec<(NodeIdx, NodeIdx)>,
 }
 
 impl Follow {
@@ -114,7 +116,13 @@ impl Follow {
         Follow {
             start: next(Source::Start, false, false),
             nodes: (0..graph.nodes.len())
-                .map(|place| next(Source::Node(index(place)), together(place), several[place]))
+                .map(|place| {
+                    next(
+                        Source::Node(NodeIdx::from_usize(place)),
+                        together(place),
+                        several[place],
+                    )
+                })
                 .collect(),
         }
     }
@@ -148,7 +156,7 @@ impl Next {
 }
 
 /// The alternatives of one edge: the nodes each sets off.
-type Ways = Vec<Vec<u32>>;
+type Ways = Vec<Vec<NodeIdx>>;
 
 #[inline]
 fn ways(edges: &EdgesBySource<'_>, to: Target, each: bool) -> Ways {
@@ -168,12 +176,12 @@ fn ways(edges: &EdgesBySource<'_>, to: Target, each: bool) -> Ways {
 
 /// What an empty batch for this node sets off in its place.
 #[inline]
-fn set_off(edges: &EdgesBySource<'_>, node: u32, nodes: &mut Vec<u32>) {
+fn set_off(edges: &EdgesBySource<'_>, node: NodeIdx, nodes: &mut Vec<NodeIdx>) {
     let mut empty = vec![node];
     let mut next = 0;
     while let Some(&node) = empty.get(next) {
         next += 1;
-        let out = &edges.nodes[node as usize];
+        let out = &edges.nodes[node.index()];
         if choose(out) {
             continue;
         }
@@ -194,14 +202,14 @@ fn set_off(edges: &EdgesBySource<'_>, node: u32, nodes: &mut Vec<u32>) {
 fn pass_join(
     edges: &EdgesBySource<'_>,
     to: Target,
-    nodes: &mut Vec<u32>,
+    nodes: &mut Vec<NodeIdx>,
     passed: &mut Vec<Target>,
 ) {
     match to {
         Target::Node(node) => nodes.push(node),
         Target::End => {}
         Target::Join(join) => {
-            for edge in &edges.joins[join as usize] {
+            for edge in &edges.joins[join.index()] {
                 if !matches!(edge.to, Target::Join(_)) {
                     pass_join(edges, edge.to, nodes, passed);
                 } else if !passed.contains(&edge.to) {

@@ -1,20 +1,21 @@
 //! The graph as figures: what introspection shows.
 
 use crate::edges::EdgesBySource;
-use crate::graph::{Graph, Source, Target, When, index};
+use crate::graph::{Graph, Source, Target, When};
+use crate::idx::NodeIdx;
 use crate::picture::edges;
 
 /// The nodes, the edges and some figures of a graph.
 ///
 /// ```
 /// use petalflow_graph::topology;
-/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via};
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via};
 /// # let graph = Graph {
 /// #     nodes: vec![Node::named("write"), Node::named("publish")].into(),
 /// #     edges: vec![
-/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
-/// #         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
-/// #         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(NodeIdx::new(0)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(0)), via: Via::Plain, to: Target::Node(NodeIdx::new(1)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(1)), via: Via::Plain, to: Target::End },
 /// #     ]
 /// #     .into(),
 /// #     joins: 0,
@@ -41,13 +42,13 @@ pub struct Topology {
 ///
 /// ```
 /// use petalflow_graph::topology;
-/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via};
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via};
 /// # let graph = Graph {
 /// #     nodes: vec![Node::named("write"), Node::named("publish")].into(),
 /// #     edges: vec![
-/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
-/// #         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
-/// #         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(NodeIdx::new(0)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(0)), via: Via::Plain, to: Target::Node(NodeIdx::new(1)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(1)), via: Via::Plain, to: Target::End },
 /// #     ]
 /// #     .into(),
 /// #     joins: 0,
@@ -75,13 +76,13 @@ pub struct NodeInfo {
 ///
 /// ```
 /// use petalflow_graph::{Role, topology};
-/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via};
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via};
 /// # let graph = Graph {
 /// #     nodes: vec![Node::named("write"), Node::named("publish")].into(),
 /// #     edges: vec![
-/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
-/// #         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
-/// #         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(NodeIdx::new(0)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(0)), via: Via::Plain, to: Target::Node(NodeIdx::new(1)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(1)), via: Via::Plain, to: Target::End },
 /// #     ]
 /// #     .into(),
 /// #     joins: 0,
@@ -103,13 +104,13 @@ pub enum Role {
 ///
 /// ```
 /// use petalflow_graph::topology;
-/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via};
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via};
 /// # let graph = Graph {
 /// #     nodes: vec![Node::named("write"), Node::named("publish")].into(),
 /// #     edges: vec![
-/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) },
-/// #         Edge { from: Source::Node(0), via: Via::Plain, to: Target::Node(1) },
-/// #         Edge { from: Source::Node(1), via: Via::Plain, to: Target::End },
+/// #         Edge { from: Source::Start, via: Via::Plain, to: Target::Node(NodeIdx::new(0)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(0)), via: Via::Plain, to: Target::Node(NodeIdx::new(1)) },
+/// #         Edge { from: Source::Node(NodeIdx::new(1)), via: Via::Plain, to: Target::End },
 /// #     ]
 /// #     .into(),
 /// #     joins: 0,
@@ -141,10 +142,10 @@ pub struct Metrics {
 /// The figures of a graph.
 ///
 /// ```
-/// # use petalflow_graph::{Edge, Graph, Node, Role, Source, Target, Via, topology};
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Role, Source, Target, Via, topology};
 /// let graph = Graph {
 ///     nodes: vec![Node::named("write")].into(),
-///     edges: vec![Edge { from: Source::Start, via: Via::Plain, to: Target::Node(0) }].into(),
+///     edges: vec![Edge { from: Source::Start, via: Via::Plain, to: Target::Node(NodeIdx::new(0)) }].into(),
 ///     joins: 0,
 /// };
 /// let topology = topology(&graph);
@@ -157,24 +158,24 @@ pub fn topology(graph: &Graph) -> Topology {
     let count = graph.nodes.len();
     let name = |place: Place| match place {
         Place::Start => "START".to_owned(),
-        Place::Node(node) => graph.nodes[node as usize].name.to_string(),
+        Place::Node(node) => graph.nodes[node.index()].name.to_string(),
         Place::End => "END".to_owned(),
     };
-    let incoming = |node: u32| {
+    let incoming = |node: NodeIdx| {
         pairs
             .iter()
             .filter(|(_, to)| *to == Place::Node(node))
             .count()
     };
-    let outgoing = |node: u32| {
+    let outgoing = |node: NodeIdx| {
         pairs
             .iter()
             .filter(|(from, _)| *from == Place::Node(node))
             .count()
     };
-    let exits = |node: u32| pairs.contains(&(Place::Node(node), Place::End));
-    let entry = |node: u32| pairs.contains(&(Place::Start, Place::Node(node)));
-    let mut nodes: Vec<NodeInfo> = (0..index(count))
+    let exits = |node: NodeIdx| pairs.contains(&(Place::Node(node), Place::End));
+    let entry = |node: NodeIdx| pairs.contains(&(Place::Start, Place::Node(node)));
+    let mut nodes: Vec<NodeInfo> = NodeIdx::all(count)
         .map(|node| {
             let role = match () {
                 () if exits(node) => Role::Terminal,
@@ -186,8 +187,8 @@ pub fn topology(graph: &Graph) -> Topology {
                 role,
                 incoming: incoming(node),
                 outgoing: outgoing(node),
-                before: graph.nodes[node as usize].before,
-                after: graph.nodes[node as usize].after,
+                before: graph.nodes[node.index()].before,
+                after: graph.nodes[node.index()].after,
             }
         })
         .collect();
@@ -197,8 +198,8 @@ pub fn topology(graph: &Graph) -> Topology {
         .map(|&(from, to)| (name(from), name(to)))
         .collect();
     edges.sort();
-    let sorted = |keep: &dyn Fn(u32) -> bool| {
-        let mut names: Vec<String> = (0..index(count))
+    let sorted = |keep: &dyn Fn(NodeIdx) -> bool| {
+        let mut names: Vec<String> = NodeIdx::all(count)
             .filter(|&node| keep(node))
             .map(|node| name(Place::Node(node)))
             .collect();
@@ -217,7 +218,7 @@ pub fn topology(graph: &Graph) -> Topology {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Start,
-    Node(u32),
+    Node(NodeIdx),
     End,
 }
 
@@ -239,7 +240,7 @@ fn pairs(graph: &Graph) -> Vec<(Place, Place)> {
                 Target::Node(node) => pairs.push((from, Place::Node(node))),
                 Target::End => pairs.push((from, Place::End)),
                 Target::Join(join) => {
-                    for out in &by_source.joins[join as usize] {
+                    for out in &by_source.joins[join.index()] {
                         if !passed.contains(&out.to) {
                             passed.push(out.to);
                             queue.push(out.to);
@@ -259,10 +260,10 @@ fn metrics(nodes: usize, pairs: &[(Place, Place)]) -> Metrics {
     let (mut fan_in, mut fan_out) = (vec![0; nodes], vec![0; nodes]);
     for &(from, to) in pairs {
         if let Place::Node(to) = to {
-            fan_in[to as usize] += 1;
+            fan_in[to.index()] += 1;
         }
         if let Place::Node(from) = from {
-            fan_out[from as usize] += 1;
+            fan_out[from.index()] += 1;
         }
     }
     let edges = pairs.len();
@@ -297,25 +298,25 @@ fn as_f64(count: usize) -> f64 {
 #[inline]
 fn depth(nodes: usize, pairs: &[(Place, Place)]) -> usize {
     let mut next = vec![Vec::new(); nodes];
-    let mut level: Vec<u32> = Vec::new();
+    let mut level: Vec<NodeIdx> = Vec::new();
     for &(from, to) in pairs {
         match (from, to) {
             (Place::Start, Place::Node(to)) => level.push(to),
-            (Place::Node(from), Place::Node(to)) => next[from as usize].push(to),
+            (Place::Node(from), Place::Node(to)) => next[from.index()].push(to),
             _ => {}
         }
     }
     let mut seen = vec![false; nodes];
     let mut depth = 0;
     loop {
-        level.retain(|&node| !std::mem::replace(&mut seen[node as usize], true));
+        level.retain(|&node| !std::mem::replace(&mut seen[node.index()], true));
         if level.is_empty() {
             return depth;
         }
         depth += 1;
         level = level
             .iter()
-            .flat_map(|&node| next[node as usize].iter().copied())
+            .flat_map(|&node| next[node.index()].iter().copied())
             .collect();
     }
 }

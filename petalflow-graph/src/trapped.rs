@@ -1,13 +1,14 @@
 //! States of a run from which it cannot end.
 
 use crate::graph::{Graph, Source, Via};
+use crate::idx::NodeIdx;
 use crate::rules::sinks;
 use crate::sorted::SortedSet;
 use crate::walk::Walk;
 
 /// The nodes of each set of states that a run never leaves, where that does not depend on what the nodes choose.
 #[inline]
-pub(crate) fn sets(graph: &Graph, walk: &Walk) -> Vec<Vec<u32>> {
+pub(crate) fn sets(graph: &Graph, walk: &Walk) -> Vec<Vec<NodeIdx>> {
     let ends = can_end(walk);
     if ends.iter().all(|&ends| ends) {
         return Vec::new();
@@ -25,7 +26,7 @@ pub(crate) fn sets(graph: &Graph, walk: &Walk) -> Vec<Vec<u32>> {
         if let Source::Node(node) = edge.from
             && (edge.via.route().is_some() || edge.via == Via::Catch)
         {
-            open[node as usize] = true;
+            open[node.index()] = true;
         }
     }
     let mut sets = SortedSet::new();
@@ -33,12 +34,12 @@ pub(crate) fn sets(graph: &Graph, walk: &Walk) -> Vec<Vec<u32>> {
         if ends[states[0]] {
             continue;
         }
-        let nodes: SortedSet<u32> = states
+        let nodes: SortedSet<NodeIdx> = states
             .iter()
             .flat_map(|&state| &walk.states[state].frontier)
             .copied()
             .collect();
-        if !nodes.iter().any(|&node| open[node as usize]) {
+        if !nodes.iter().any(|&node| open[node.index()]) {
             sets.insert(nodes.into_iter().collect());
         }
     }

@@ -1,6 +1,7 @@
 //! What is wrong with a node once the types are known, and in which words.
 
 use crate::facts::{KeyFacts, NodeFacts};
+use crate::idx::NodeIdx;
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
 use crate::text::Text;
@@ -31,7 +32,7 @@ pub struct Unmet {
     /// The key.
     pub key: u32,
     /// A node that runs right before on a path that does not write it; none if that is START.
-    pub after: Option<u32>,
+    pub after: Option<NodeIdx>,
 }
 
 /// A key that two nodes may write in one superstep.
@@ -40,7 +41,7 @@ pub struct Conflict {
     /// The key.
     pub key: u32,
     /// The other node, or the same one if it runs on several items.
-    pub other: u32,
+    pub other: NodeIdx,
 }
 
 impl Verdict {
@@ -55,24 +56,24 @@ impl Verdict {
         pairing: Grounds::States,
     };
 
-    /// The first thing that is wrong with the node at `place`, in words.
+    /// The first thing that is wrong with the node, in words.
     #[inline]
     pub const fn text(
         &self,
-        place: u32,
+        node_idx: NodeIdx,
         keys: &[KeyFacts<'_>],
         nodes: &[NodeFacts<'_>],
     ) -> Option<(Rule, Text)> {
-        let node = &nodes[place as usize];
+        let node = &nodes[node_idx.index()];
         if self.endless {
             return Some((Rule::EndlessCycle, words::endless_by_choice(node.name)));
         }
         if let Some(Unmet { key, after }) = self.unmet {
             let after = match after {
-                Some(after) => Some(nodes[after as usize].name),
+                Some(after) => Some(nodes[after.index()].name),
                 None => None,
             };
-            let writers = writers(nodes, key as usize, place as usize);
+            let writers = writers(nodes, key as usize, node_idx.index());
             return Some((
                 Rule::UnwrittenRead,
                 words::unwritten_read(
@@ -86,10 +87,10 @@ impl Verdict {
         }
         if let Some(Conflict { key, other }) = self.conflict {
             let key = keys[key as usize].name;
-            let text = if other == place {
+            let text = if other.as_u32() == node_idx.as_u32() {
                 words::conflict_with_itself(node.name, key, self.pairing)
             } else {
-                words::conflict(nodes[other as usize].name, node.name, key, self.pairing)
+                words::conflict(nodes[other.index()].name, node.name, key, self.pairing)
             };
             return Some((Rule::Conflict, text));
         }
@@ -105,22 +106,22 @@ impl Verdict {
         None
     }
 
-    /// What is wrong with a guard that reads a key of the node at `place`: the guard of its `interrupt before`, or after.
+    /// What is wrong with a guard that reads a key of the node: the guard of its `interrupt before`, or after.
     ///
     /// A guard after the node reads what the node has written as well; what is lost after one superstep is lost for it.
     #[inline]
     pub const fn guard_text(
         &self,
-        place: u32,
+        node_idx: NodeIdx,
         key: usize,
         after: bool,
         keys: &[KeyFacts<'_>],
         nodes: &[NodeFacts<'_>],
     ) -> Option<Text> {
-        let node = &nodes[place as usize];
+        let node = &nodes[node_idx.index()];
         let before = match self.unmet {
             Some(unmet) if unmet.key as usize == key => match unmet.after {
-                Some(before) => Some(nodes[before as usize].name),
+                Some(before) => Some(nodes[before.index()].name),
                 None => None,
             },
             _ if after && keys[key].ephemeral && !node.must_write.contains(key) => None,
@@ -139,7 +140,7 @@ impl Verdict {
                 self.reading,
             )
         } else {
-            let writers = writers(nodes, key, place as usize);
+            let writers = writers(nodes, key, node_idx.index());
             words::unwritten_guard_read(
                 "before",
                 node.name,
@@ -151,23 +152,23 @@ impl Verdict {
         })
     }
 
-    /// The first thing that is wrong with the node at `place`.
+    /// The first thing that is wrong with the node.
     #[inline]
     pub fn problem(
         &self,
-        place: u32,
+        node_idx: NodeIdx,
         keys: &[KeyFacts<'_>],
         nodes: &[NodeFacts<'_>],
     ) -> Option<Problem> {
-        let (rule, text) = self.text(place, keys, nodes)?;
-        Some(Problem::new(rule, Site::Node(place), text.as_str()))
+        let (rule, text) = self.text(node_idx, keys, nodes)?;
+        Some(Problem::new(rule, Site::Node(node_idx), text.as_str()))
     }
 
-    /// Everything that is wrong with the node at `place`.
+    /// Everything that is wrong with the node.
     #[inline]
     pub fn problems(
         &self,
-        place: u32,
+        node_idx: NodeIdx,
         keys: &[KeyFacts<'_>],
         nodes: &[NodeFacts<'_>],
     ) -> Vec<Problem> {
@@ -198,7 +199,7 @@ impl Verdict {
         ];
         single
             .iter()
-            .filter_map(|verdict| verdict.problem(place, keys, nodes))
+            .filter_map(|verdict| verdict.problem(node_idx, keys, nodes))
             .collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::graph::index;
+use crate::idx::{NodeIdx, to_u32};
 use crate::outcomes::Outcome;
 use crate::sorted::{SortedMap, subset, union};
 use crate::steps::{Shape, State};
@@ -29,11 +29,11 @@ pub(crate) struct Transition {
     pub(crate) from: u32,
     pub(crate) to: u32,
     /// The nodes that have failed on the way.
-    pub(crate) lost: Vec<u32>,
+    pub(crate) lost: Vec<NodeIdx>,
 }
 
 /// Sets of lost nodes of which none is within another: a way that loses more promises less.
-type Losses = Vec<Vec<u32>>;
+type Losses = Vec<Vec<NodeIdx>>;
 
 impl Walk {
     #[inline]
@@ -54,11 +54,11 @@ impl Walk {
                 work.spend(state.frontier.len() + state.arrived.len())?;
                 let to = *known.entry(state).or_insert_with_key(|state| {
                     walk.states.push(state.clone());
-                    index(walk.states.len() - 1)
+                    to_u32(walk.states.len() - 1)
                 });
                 walk.transitions
                     .extend(losses.into_iter().map(|lost| Transition {
-                        from: index(from),
+                        from: to_u32(from),
                         to,
                         lost,
                     }));
@@ -101,7 +101,7 @@ fn ways(
         return Some(Vec::new());
     }
     // Nodes with one outcome come first: what branches is then folded into few sets.
-    let (sure, open): (Vec<u32>, Vec<u32>) = state
+    let (sure, open): (Vec<NodeIdx>, Vec<NodeIdx>) = state
         .frontier
         .iter()
         .partition(|&&node| outcomes(shape, node).len() == 1);
@@ -148,12 +148,12 @@ fn ways(
 }
 
 #[inline]
-fn outcomes(shape: &Shape, node: u32) -> &[Outcome] {
-    &shape.nodes[node as usize].outcomes
+fn outcomes(shape: &Shape, node: NodeIdx) -> &[Outcome] {
+    &shape.nodes[node.index()].outcomes
 }
 
 #[inline]
-fn add_loss(losses: &mut Losses, lost: &[u32], failed: Option<u32>) {
+fn add_loss(losses: &mut Losses, lost: &[NodeIdx], failed: Option<NodeIdx>) {
     let lost = union(lost, failed.as_slice());
     if losses.iter().any(|known| subset(&lost, known)) {
         return;

@@ -2,9 +2,13 @@
 
 use petalflow_graph::{
     Analysis, AnyRef, Conflict, Edge, FrontiersRef, Graph, KeyFacts, KeySet, Node, NodeFacts,
-    PairsRef, PathsRef, Source, Tables, Target, Unmet, Verdict, Via, report, report_arm,
+    NodeIdx, PairsRef, PathsRef, Source, Tables, Target, Unmet, Verdict, Via, report, report_arm,
     report_routes, verdicts, verdicts_of,
 };
+
+const fn n(index: u32) -> NodeIdx {
+    NodeIdx::new(index)
+}
 
 const KEYS: [KeyFacts<'static>; 3] = [
     KeyFacts {
@@ -63,13 +67,13 @@ const TABLES: Tables<'static> = Tables {
 };
 
 const VERDICTS: [Verdict; 3] = verdicts::<3, { TABLES.scratch() }>(&TABLES, &KEYS, &NODES);
-const _: () = report(0, &KEYS, &NODES, &VERDICTS[0]);
+const _: () = report(n(0), &KEYS, &NODES, &VERDICTS[0]);
 
 fn edge(from: Source, to: u32) -> Edge {
     Edge {
         from,
         via: Via::Plain,
-        to: Target::Node(to),
+        to: Target::Node(n(to)),
     }
 }
 
@@ -81,11 +85,20 @@ fn a_constant_holds_the_verdicts() {
         VERDICTS[2].unmet,
         Some(Unmet {
             key: 2,
-            after: Some(0)
+            after: Some(n(0))
         })
     );
-    assert_eq!(VERDICTS[2].conflict, Some(Conflict { key: 2, other: 1 }));
-    let text = VERDICTS[2].problem(2, &KEYS, &NODES).unwrap().to_string();
+    assert_eq!(
+        VERDICTS[2].conflict,
+        Some(Conflict {
+            key: 2,
+            other: n(1)
+        })
+    );
+    let text = VERDICTS[2]
+        .problem(n(2), &KEYS, &NODES)
+        .unwrap()
+        .to_string();
     assert_eq!(
         text,
         "PF017: node `audit` reads `score`, but after `write` it can run before anything has surely written it: `rank` writes it only later, on another path, or not in every case; write it on every path before, or give it a default"
@@ -98,8 +111,8 @@ fn the_constants_are_those_of_the_graph() {
         nodes: ["write", "rank", "audit"].map(Node::named).to_vec().into(),
         edges: vec![
             edge(Source::Start, 0),
-            edge(Source::Node(0), 1),
-            edge(Source::Node(0), 2),
+            edge(Source::Node(n(0)), 1),
+            edge(Source::Node(n(0)), 2),
         ]
         .into(),
         joins: 0,
@@ -172,9 +185,9 @@ fn told(
         joins,
     };
     let verdicts = verdicts_of(&Analysis::of(&graph).tables(), keys, nodes);
-    (0..)
+    NodeIdx::all(nodes.len())
         .zip(&verdicts)
-        .flat_map(|(place, verdict)| verdict.problems(place, keys, nodes))
+        .flat_map(|(node, verdict)| verdict.problems(node, keys, nodes))
         .map(|problem| problem.to_string()[..30].to_owned())
         .collect()
 }
@@ -193,11 +206,11 @@ fn an_each_node_conflicts_with_itself_and_promises_nothing() {
         vec![
             edge(Source::Start, 0),
             Edge {
-                from: Source::Node(0),
+                from: Source::Node(n(0)),
                 via: Via::Each,
-                to: Target::Node(1),
+                to: Target::Node(n(1)),
             },
-            edge(Source::Node(1), 2),
+            edge(Source::Node(n(1)), 2),
         ]
     };
     let dig = NodeFacts {
@@ -242,8 +255,8 @@ fn one_key_without_a_reducer_is_one_conflict() {
 fn one_missing_write_is_told_once_down_a_path() {
     let edges = vec![
         edge(Source::Start, 0),
-        edge(Source::Node(0), 1),
-        edge(Source::Node(1), 2),
+        edge(Source::Node(n(0)), 1),
+        edge(Source::Node(n(1)), 2),
     ];
     let reader = |name| NodeFacts {
         reads: KeySet::of(0),
@@ -264,13 +277,13 @@ fn one_missing_write_is_told_once_down_a_path() {
 fn a_caught_node_promises_nothing_to_where_its_failure_leads() {
     let edges = vec![
         edge(Source::Start, 0),
-        edge(Source::Node(0), 2),
+        edge(Source::Node(n(0)), 2),
         Edge {
-            from: Source::Node(0),
+            from: Source::Node(n(0)),
             via: Via::Catch,
-            to: Target::Node(1),
+            to: Target::Node(n(1)),
         },
-        edge(Source::Node(1), 2),
+        edge(Source::Node(n(1)), 2),
     ];
     let reader = |name| NodeFacts {
         reads: KeySet::of(0),
@@ -291,8 +304,8 @@ fn a_caught_node_promises_nothing_to_where_its_failure_leads() {
 fn an_ephemeral_key_lasts_one_superstep() {
     let edges = vec![
         edge(Source::Start, 0),
-        edge(Source::Node(0), 1),
-        edge(Source::Node(1), 2),
+        edge(Source::Node(n(0)), 1),
+        edge(Source::Node(n(1)), 2),
     ];
     let keys = [KeyFacts {
         ephemeral: true,
@@ -311,14 +324,14 @@ fn an_ephemeral_key_lasts_one_superstep() {
 #[test]
 fn an_output_is_written_on_every_path() {
     let choose = |name: &'static str, to| Edge {
-        from: Source::Node(0),
+        from: Source::Node(n(0)),
         via: Via::Route(name.into()),
         to,
     };
     let edges = || {
         vec![
             edge(Source::Start, 0),
-            choose("Write", Target::Node(1)),
+            choose("Write", Target::Node(n(1))),
             choose("Stop", Target::End),
         ]
     };
@@ -355,9 +368,9 @@ fn an_output_is_written_on_every_path() {
 #[test]
 fn a_node_that_picks_several_routes_runs_its_targets_together() {
     let choose = |name: &'static str, to| Edge {
-        from: Source::Node(0),
+        from: Source::Node(n(0)),
         via: Via::Route(name.into()),
-        to: Target::Node(to),
+        to: Target::Node(n(to)),
     };
     let edges = || vec![edge(Source::Start, 0), choose("A", 1), choose("B", 2)];
     let pick = NodeFacts {
@@ -381,9 +394,9 @@ fn a_node_that_picks_several_routes_runs_its_targets_together() {
 #[test]
 fn a_node_that_several_deliveries_reach_picks_a_route_for_each() {
     let choose = |from, name: &'static str, to| Edge {
-        from: Source::Node(from),
+        from: Source::Node(n(from)),
         via: Via::Route(name.into()),
-        to: Target::Node(to),
+        to: Target::Node(n(to)),
     };
     // Both of the first two may send something to `judge` in one superstep.
     let edges = || {
@@ -427,9 +440,9 @@ fn a_node_that_several_deliveries_reach_picks_a_route_for_each() {
 #[test]
 fn a_node_that_several_failures_reach_can_both_fail_and_not() {
     let by = |from, via, to| Edge {
-        from: Source::Node(from),
+        from: Source::Node(n(from)),
         via,
-        to: Target::Node(to),
+        to: Target::Node(n(to)),
     };
     let edges = || {
         vec![
@@ -461,7 +474,7 @@ fn a_node_that_several_failures_reach_can_both_fail_and_not() {
 #[test]
 fn a_deferred_node_keeps_what_is_delivered_to_it() {
     let choose = |name: &'static str, to| Edge {
-        from: Source::Node(0),
+        from: Source::Node(n(0)),
         via: Via::Route(name.into()),
         to,
     };
@@ -470,8 +483,8 @@ fn a_deferred_node_keeps_what_is_delivered_to_it() {
         nodes[1].deferred = true;
         let mut edges = vec![
             edge(Source::Start, 0),
-            choose("More", Target::Node(0)),
-            choose("Done", Target::Node(1)),
+            choose("More", Target::Node(n(0))),
+            choose("Done", Target::Node(n(1))),
         ];
         edges.extend(more);
         Graph {
@@ -480,9 +493,9 @@ fn a_deferred_node_keeps_what_is_delivered_to_it() {
             joins: 0,
         }
     };
-    let several = |graph: &Graph| Analysis::of(graph).declared.pairs.contains(1, 1);
+    let several = |graph: &Graph| Analysis::of(graph).declared.pairs.contains(n(1), n(1));
     assert!(!several(&graph(None)));
-    assert!(several(&graph(Some(choose("More", Target::Node(1))))));
+    assert!(several(&graph(Some(choose("More", Target::Node(n(1)))))));
 }
 
 /// `START -> n; n -> match { P => n, Q => n }`, as a macro would write it.
@@ -521,13 +534,13 @@ const MANY: [Verdict; 1] = verdicts::<1, { LOOP.scratch() }>(
 fn pf010_whether_a_node_picks_several_routes_is_known_to_constant_evaluation() {
     assert!(ONE[0].endless && MANY[0] == Verdict::FINE);
     assert!(
-        message(|| report(0, &[], &[LOOPS], &ONE[0]))
+        message(|| report(n(0), &[], &[LOOPS], &ONE[0]))
             .starts_with("PF010: the cycle through `n` has no way out: ")
     );
     let choose = |name: &'static str| Edge {
-        from: Source::Node(0),
+        from: Source::Node(n(0)),
         via: Via::Route(name.into()),
-        to: Target::Node(0),
+        to: Target::Node(n(0)),
     };
     let graph = Graph {
         nodes: vec![Node::named("n")].into(),

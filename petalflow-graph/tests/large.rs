@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use petalflow_graph::{
-    Analysis, Edge, Graph, Node, Routes, Source, Target, Via, check_with, explore, index,
+    Analysis, Edge, Graph, JoinIdx, Node, NodeIdx, Routes, Source, Target, Via, check_with, explore,
 };
 
 fn graph(nodes: usize, edges: Vec<Edge>) -> Graph {
@@ -11,7 +11,7 @@ fn graph(nodes: usize, edges: Vec<Edge>) -> Graph {
         .iter()
         .filter_map(|edge| {
             if let Target::Join(join) = edge.to {
-                Some(join + 1)
+                Some(join.as_u32() + 1)
             } else {
                 None
             }
@@ -36,18 +36,18 @@ fn plain(from: Source, to: Target) -> Edge {
 
 fn route(from: usize, name: &'static str, to: Target) -> Edge {
     Edge {
-        from: Source::Node(index(from)),
+        from: Source::Node(NodeIdx::from_usize(from)),
         via: Via::Route(name.into()),
         to,
     }
 }
 
 fn node(node: usize) -> Target {
-    Target::Node(index(node))
+    Target::Node(NodeIdx::from_usize(node))
 }
 
 fn from(node: usize) -> Source {
-    Source::Node(index(node))
+    Source::Node(NodeIdx::from_usize(node))
 }
 
 /// All that a macro does with a graph; says how long it took with `--nocapture`.
@@ -85,9 +85,9 @@ fn a_fork_of_four_hundred_nodes_and_their_join() {
     let mut edges = vec![plain(Source::Start, node(0))];
     for arm in 1..=400 {
         edges.push(plain(from(0), node(arm)));
-        edges.push(plain(from(arm), Target::Join(0)));
+        edges.push(plain(from(arm), Target::Join(JoinIdx::new(0))));
     }
-    edges.push(plain(Source::Join(0), node(401)));
+    edges.push(plain(Source::Join(JoinIdx::new(0)), node(401)));
     let analysis = analyse("fork of 400", &graph(402, edges));
     assert!(analysis.declared.exact);
     assert_eq!(analysis.together.ranges.len(), 399);
@@ -105,7 +105,10 @@ fn a_fork_of_sixteen_nodes_that_choose() {
     let analysis = analyse("fork of 16 loops", &graph(17, edges));
     assert!(
         !analysis.declared.exact
-            && analysis.declared.pairs.contains(0, 16)
+            && analysis
+                .declared
+                .pairs
+                .contains(NodeIdx::new(0), NodeIdx::new(16))
             && analysis.declared.stuck.is_empty()
     );
     let mut edges = Vec::new();
@@ -132,9 +135,9 @@ fn a_fork_too_large_to_explore_may_join_in_step() {
     edges.extend([
         plain(from(16), node(17)),
         plain(from(16), node(18)),
-        plain(from(17), Target::Join(0)),
-        plain(from(18), Target::Join(0)),
-        plain(Source::Join(0), node(19)),
+        plain(from(17), Target::Join(JoinIdx::new(0))),
+        plain(from(18), Target::Join(JoinIdx::new(0))),
+        plain(Source::Join(JoinIdx::new(0)), node(19)),
     ]);
     assert!(
         !analyse("fork of 16 loops with a join", &graph(20, edges))

@@ -123,35 +123,35 @@ impl ExecutionPlan {
         for edge in graph.edges() {
             let target = match edge.to {
                 Target::End => EdgeTarget::End,
-                Target::Node(node) if edge.via.is_each() => EdgeTarget::Each(node),
-                Target::Node(node) => EdgeTarget::Node(node),
+                Target::Node(node) if edge.via.is_each() => EdgeTarget::Each(node.as_u32()),
+                Target::Node(node) => EdgeTarget::Node(node.as_u32()),
                 Target::Join(join) => {
-                    let sides = &mut plan.joins[join as usize].sides;
+                    let sides = &mut plan.joins[join.index()].sides;
                     *sides += 1;
                     EdgeTarget::Join {
-                        join,
+                        join: join.as_u32(),
                         side: *sides - 1,
                     }
                 }
             };
             match (edge.from, &edge.via) {
                 (Source::Start, _) => plan.entry.push(target),
-                (Source::Join(join), _) => plan.joins[join as usize].out.push(target),
+                (Source::Join(join), _) => plan.joins[join.index()].out.push(target),
                 (Source::Node(node), Via::Plain | Via::Each) => {
-                    plan.out_edges[node as usize].plain.push(target);
+                    plan.out_edges[node.index()].plain.push(target);
                 }
                 (Source::Node(node), Via::Route(name) | Via::RouteEach(name)) => {
-                    if let Some(route) = specs[node as usize]
+                    if let Some(route) = specs[node.index()]
                         .routes
                         .iter()
                         .position(|route| route == name)
                     {
-                        plan.out_edges[node as usize].routes[route].push(target);
+                        plan.out_edges[node.index()].routes[route].push(target);
                     }
                 }
                 (Source::Node(node), Via::Catch) => {
                     if let EdgeTarget::Node(target) = target {
-                        plan.out_edges[node as usize].catch = Some(target);
+                        plan.out_edges[node.index()].catch = Some(target);
                     }
                 }
             }

@@ -7,7 +7,7 @@ use std::task::Poll;
 use petalflow::graph::{GraphBuilder, GraphErrors, When};
 use petalflow::prelude::*;
 use petalflow::{CancelToken, Flow, Launch, RunError, RunErrorKind};
-use petalflow_graph::{Source, Target, Via};
+use petalflow_graph::{JoinIdx, NodeIdx, Source, Target, Via};
 
 /// A list of names: most cases ask only in which order they came.
 #[state]
@@ -100,7 +100,7 @@ pub(crate) fn rebuild<S: State>(
             builder = builder.id(&*node.name, &**id);
         }
     }
-    let name_of = |node: u32| graph.nodes()[node as usize].name.to_string();
+    let name_of = |node: NodeIdx| graph.node(node).name.to_string();
     let source = |source| match source {
         Source::Start => Some(START.to_string()),
         Source::Node(node) => Some(name_of(node)),
@@ -123,7 +123,7 @@ pub(crate) fn rebuild<S: State>(
             Via::Catch => builder.catch(from, to),
         };
     }
-    for join in 0..graph.joins {
+    for join in JoinIdx::all(graph.joins as usize) {
         let sides = || {
             graph
                 .edges()

@@ -3,6 +3,7 @@
 use super::{report_output, report_read};
 use crate::facts::{KeyFacts, NodeFacts, Property, select};
 use crate::frontiers::FrontiersRef;
+use crate::idx::NodeIdx;
 use crate::keys::KeySet;
 use crate::verdict::Verdict;
 
@@ -55,7 +56,7 @@ pub(crate) const fn by_frontiers(
             && let Some(key) = outputs.minus(values[state]).first()
         {
             let last = match missing_before(frontiers, state, key, ephemeral, nodes, values) {
-                Some(node) => node as usize,
+                Some(node) => node.index(),
                 None => 0,
             };
             report_output(key, last, verdicts);
@@ -107,7 +108,7 @@ const fn missing_before(
     ephemeral: KeySet,
     nodes: &[NodeFacts<'_>],
     values: &[KeySet],
-) -> Option<u32> {
+) -> Option<NodeIdx> {
     let mut way = 0;
     while way < frontiers.ways.len() {
         let (from, to, ..) = frontiers.ways[way];
@@ -116,7 +117,7 @@ const fn missing_before(
             return if from == 0 {
                 None
             } else {
-                Some(frontiers.nodes[first as usize])
+                Some(NodeIdx::new(frontiers.nodes[first as usize]))
             };
         }
         way += 1;

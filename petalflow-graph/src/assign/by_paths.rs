@@ -2,6 +2,7 @@
 
 use super::{report_output, report_read};
 use crate::facts::{KeyFacts, NodeFacts, Property, select};
+use crate::idx::NodeIdx;
 use crate::keys::{KeySet, MAX_KEYS};
 use crate::paths::{PathEdge, PathsRef, kind};
 use crate::verdict::Verdict;
@@ -169,7 +170,7 @@ const fn missing_on_edge(
     keys: &[KeyFacts<'_>],
     nodes: &[NodeFacts<'_>],
     values: &[KeySet],
-) -> Option<u32> {
+) -> Option<NodeIdx> {
     let ephemeral = select(keys, Property::Ephemeral);
     let mut edge = 0;
     while edge < paths.forward.len() {
@@ -178,7 +179,7 @@ const fn missing_on_edge(
             && !along_edge(&paths.forward[edge], ephemeral, nodes, values).contains(key)
         {
             return if (from as usize) < nodes.len() {
-                Some(from)
+                Some(NodeIdx::new(from))
             } else {
                 None
             };

@@ -7,6 +7,7 @@ mod by_frontiers;
 mod by_paths;
 
 use crate::facts::{KeyFacts, NodeFacts, Property, select};
+use crate::idx::NodeIdx;
 use crate::verdict::{Unmet, Verdict};
 
 pub(crate) use by_frontiers::by_frontiers;
@@ -31,7 +32,7 @@ pub(crate) const fn always(keys: &[KeyFacts<'_>], nodes: &[NodeFacts<'_>]) -> bo
 
 /// A node reads a key that is not surely written where the run comes from `after`.
 #[inline]
-const fn report_read(key: usize, after: Option<u32>, node: usize, verdicts: &mut [Verdict]) {
+const fn report_read(key: usize, after: Option<NodeIdx>, node: usize, verdicts: &mut [Verdict]) {
     #[expect(clippy::cast_possible_truncation, reason = "keys fit, see `MAX_KEYS`")]
     let key = key as u32;
     verdicts[node].unmet = Some(Unmet { key, after });

@@ -6,7 +6,8 @@ use super::Cx;
 use super::endless::{Endless, Picks};
 use super::reach::Reach;
 use crate::edges::{EdgesBySource, choose};
-use crate::graph::{Graph, Source, Target, Via, index};
+use crate::graph::{Graph, Source, Target, Via};
+use crate::idx::{JoinIdx, NodeIdx};
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
 use crate::sorted::{SortedMap, SortedSet};
@@ -21,14 +22,14 @@ pub(super) fn cycles_end(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     for part in parts {
         let cycle = cycle_through(&part, &next, part[0], false);
         let (first, shown) = (cycle[0], show(cx, &cycle));
-        let name = cx.name(index(first));
+        let name = cx.name(NodeIdx::from_usize(first));
         let text = format!(
             "the cycle `{shown}` has no way out: END cannot be reached from it; let a node of it choose a route, such as `{name} -> match {{ Again => .., Done => END }}`"
         );
         reported.extend(part);
         problems.push(Problem::new(
             Rule::EndlessCycle,
-            Site::Node(index(first)),
+            Site::Node(NodeIdx::from_usize(first)),
             text,
         ));
     }
@@ -40,20 +41,20 @@ pub(super) fn cycles_end(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
         reported.extend(part);
     }
     for set in &cx.exploration.endless {
-        if set.iter().any(|&node| reported.contains(&(node as usize))) {
+        if set.iter().any(|&node| reported.contains(&node.index())) {
             continue;
         }
         let mut next = vec![Vec::new(); cx.graph.nodes.len()];
         for &node in set {
-            next[node as usize] = successors(&cx.edges, node as usize);
-            next[node as usize].retain(|to| set.binary_search(&index(*to)).is_ok());
+            next[node.index()] = successors(&cx.edges, node.index());
+            next[node.index()].retain(|to| set.binary_search(&NodeIdx::from_usize(*to)).is_ok());
         }
         let round = components(&next)
             .into_iter()
             .find(|part| part.len() > 1 || next[part[0]].contains(&part[0]));
         if let Some(part) = round {
             problems.push(always(cx, &cycle_through(&part, &next, part[0], false)));
-            reported.extend(set.iter().map(|&node| node as usize));
+            reported.extend(set.iter().map(|&node| node.index()));
         }
     }
 }
@@ -65,7 +66,11 @@ fn always(cx: &Cx<'_>, cycle: &[usize]) -> Problem {
     let text = format!(
         "the cycle `{shown}` has no way out: all its edges fire whenever their nodes have run, so the run cannot end; let a node of it choose a route"
     );
-    Problem::new(Rule::EndlessCycle, Site::Node(index(cycle[0])), text)
+    Problem::new(
+        Rule::EndlessCycle,
+        Site::Node(NodeIdx::from_usize(cycle[0])),
+        text,
+    )
 }
 
 /// For each reachable node from which END cannot be reached the nodes that it leads to, also over joins; nothing for others.
@@ -79,7 +84,7 @@ pub(super) fn without_end(
     let ends = reaches_end(graph, edges, picks);
     (0..graph.nodes.len())
         .map(|node| {
-            if reach.nodes[node] && !ends.contains(&Source::Node(index(node))) {
+            if reach.nodes[node] && !ends.contains(&Source::Node(NodeIdx::from_usize(node))) {
                 successors(edges, node)
             } else {
                 Vec::new()
@@ -91,11 +96,11 @@ pub(super) fn without_end(
 #[inline]
 fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> SortedSet<Source> {
     let mut into: SortedMap<Source, Vec<Source>> = SortedMap::new();
-    let nodes = (0..index(graph.nodes.len()))
+    let nodes = NodeIdx::all(graph.nodes.len())
         .filter(|&node| may_set_off_nothing(graph, edges, node, picks));
     let mut queue: Vec<Source> = nodes.map(Source::Node).collect();
     queue.extend(
-        (0u32..)
+        JoinIdx::all(edges.joins.len())
             .zip(&edges.joins)
             .filter(|(_, edges)| edges.is_empty())
             .map(|(join, _)| Source::Join(join)),
@@ -123,12 +128,17 @@ fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> Sorted
 /// Whether a run of the node can end its path without an edge to END: it has no edge, picks no route, or sends an empty list
 /// after which nothing follows.
 #[inline]
-fn may_set_off_nothing(graph: &Graph, edges: &EdgesBySource<'_>, node: u32, picks: Picks) -> bool {
-    let many = picks == Picks::Any || graph.nodes[node as usize].many;
-    let out = &edges.nodes[node as usize];
+fn may_set_off_nothing(
+    graph: &Graph,
+    edges: &EdgesBySource<'_>,
+    node: NodeIdx,
+    picks: Picks,
+) -> bool {
+    let many = picks == Picks::Any || graph.nodes[node.index()].many;
+    let out = &edges.nodes[node.index()];
     let picks_none = many && choose(out);
     let empty = out.iter().any(|edge| match edge.to {
-        Target::Node(to) if edge.via.is_each() => edges.nodes[to as usize]
+        Target::Node(to) if edge.via.is_each() => edges.nodes[to.index()]
             .iter()
             .all(|edge| edge.via != Via::Plain),
         _ => false,
@@ -141,11 +151,11 @@ fn may_set_off_nothing(graph: &Graph, edges: &EdgesBySource<'_>, node: u32, pick
 fn successors(edges: &EdgesBySource<'_>, node: usize) -> Vec<usize> {
     let mut nodes = Vec::new();
     let mut seen = SortedSet::new();
-    let mut queue = vec![Source::Node(index(node))];
+    let mut queue = vec![Source::Node(NodeIdx::from_usize(node))];
     while let Some(source) = queue.pop() {
         for edge in edges.from(source) {
             match edge.to {
-                Target::Node(to) => nodes.push(to as usize),
+                Target::Node(to) => nodes.push(to.index()),
                 Target::Join(join) if seen.insert(join) => queue.push(Source::Join(join)),
                 Target::Join(_) | Target::End => {}
             }

@@ -7,7 +7,8 @@
 use super::cycles::{components, cycle_through, sinks, without_end};
 use super::reach::Reach;
 use crate::edges::{EdgesBySource, batches, choose, routes};
-use crate::graph::{Edge, Graph, Target, Via, index};
+use crate::graph::{Edge, Graph, Target, Via};
+use crate::idx::to_u32;
 use crate::sorted::SortedSet;
 
 /// Of one part, so many sets are told apart by the routing nodes that they depend on.
@@ -215,8 +216,8 @@ impl<'a> Endless<'a> {
                 for (set, nodes) in (0..).zip(&sets) {
                     let routing = nodes.iter().filter(|&&node| self.routes(node));
                     rows.extend(routing.map(|&node| {
-                        let arms = index(routes(&self.edges.nodes[node]).len());
-                        (part, set, index(nodes[0]), index(node), arms)
+                        let arms = to_u32(routes(&self.edges.nodes[node]).len());
+                        (part, set, to_u32(nodes[0]), to_u32(node), arms)
                     }));
                 }
                 part += 1;
@@ -249,8 +250,8 @@ fn ways(edges: &EdgesBySource<'_>, node: usize) -> Vec<Vec<Hit>> {
     let hits = |of: &[&Edge]| -> Vec<Hit> {
         of.iter()
             .filter_map(|edge| match edge.to {
-                Target::Node(to) if edge.via.is_each() => Some(Hit::List(to as usize)),
-                Target::Node(to) => Some(Hit::Node(to as usize)),
+                Target::Node(to) if edge.via.is_each() => Some(Hit::List(to.index())),
+                Target::Node(to) => Some(Hit::Node(to.index())),
                 Target::Join(_) | Target::End => None,
             })
             .collect()
@@ -283,8 +284,8 @@ fn done(edges: &EdgesBySource<'_>, node: usize) -> Done {
     }
     for edge in out {
         match (edge.to, &edge.via) {
-            (Target::Node(to), Via::Plain) => done.activated.push(to as usize),
-            (Target::Node(to), Via::Each) => done.emptied.push(to as usize),
+            (Target::Node(to), Via::Plain) => done.activated.push(to.index()),
+            (Target::Node(to), Via::Each) => done.emptied.push(to.index()),
             _ => {}
         }
     }

@@ -19,7 +19,7 @@ pub(super) fn joins_complete(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
         |i: usize, j: usize| i != j && stuck[i].missing.iter().any(|side| after[j].contains(side));
     for (i, join) in stuck.iter().enumerate() {
         // A side that nothing reaches is a mistake of its own, and so is a join that this one waits for.
-        let explained = !cx.reach.joins[join.join as usize]
+        let explained = !cx.reach.joins[join.join.index()]
             || (0..stuck.len()).any(|j| waits(i, j) && !waits(j, i));
         if !explained {
             problems.push(Problem::new(
@@ -34,7 +34,7 @@ pub(super) fn joins_complete(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
 #[inline]
 fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
     let join = names::join(cx.graph, stuck.join);
-    let after: Vec<String> = cx.edges.joins[stuck.join as usize]
+    let after: Vec<String> = cx.edges.joins[stuck.join.index()]
         .iter()
         .map(|edge| names::target(cx.graph, edge.to))
         .filter(|name| name != "END")

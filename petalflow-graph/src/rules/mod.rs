@@ -10,6 +10,7 @@ mod shape;
 use crate::edges::EdgesBySource;
 use crate::explore::{Exploration, explore};
 use crate::graph::{Graph, Source};
+use crate::idx::NodeIdx;
 use crate::problem::Problem;
 use crate::steps::Routes;
 
@@ -21,11 +22,12 @@ pub use endless::EndlessRow;
 /// What depends on how many routes its nodes pick is not said here but by [`judge`](crate::judge), which knows their types.
 ///
 /// ```
-/// # use petalflow_graph::{Edge, Graph, Node, Source, Target, Via, check};
+/// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via, check};
+/// let [write, audit] = [NodeIdx::new(0), NodeIdx::new(1)];
 /// let edge = |from, to| Edge { from, via: Via::Plain, to };
 /// let graph = Graph {
 ///     nodes: ["write", "audit"].map(Node::named).to_vec().into(),
-///     edges: vec![edge(Source::Start, Target::Node(0)), edge(Source::Node(1), Target::Node(0))].into(),
+///     edges: vec![edge(Source::Start, Target::Node(write)), edge(Source::Node(audit), Target::Node(write))].into(),
 ///     joins: 0,
 /// };
 /// let problems = check(&graph);
@@ -80,8 +82,8 @@ struct Cx<'a> {
 
 impl Cx<'_> {
     #[inline]
-    fn name(&self, node: u32) -> &str {
-        &self.graph.nodes[node as usize].name
+    fn name(&self, node: NodeIdx) -> &str {
+        &self.graph.nodes[node.index()].name
     }
 
     #[inline]

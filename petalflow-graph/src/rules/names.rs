@@ -1,13 +1,14 @@
 //! How messages call what is not a node.
 
 use crate::graph::{Graph, Source, Target};
+use crate::idx::JoinIdx;
 
 /// The name of where an edge begins; a join is called by its sides.
 #[inline]
 pub(super) fn source(graph: &Graph, source: Source) -> String {
     match source {
         Source::Start => "START".into(),
-        Source::Node(node) => graph.nodes[node as usize].name.to_string(),
+        Source::Node(node) => graph.nodes[node.index()].name.to_string(),
         Source::Join(number) => join(graph, number),
     }
 }
@@ -16,7 +17,7 @@ pub(super) fn source(graph: &Graph, source: Source) -> String {
 #[inline]
 pub(super) fn target(graph: &Graph, target: Target) -> String {
     match target {
-        Target::Node(node) => graph.nodes[node as usize].name.to_string(),
+        Target::Node(node) => graph.nodes[node.index()].name.to_string(),
         Target::Join(number) => join(graph, number),
         Target::End => "END".into(),
     }
@@ -24,12 +25,12 @@ pub(super) fn target(graph: &Graph, target: Target) -> String {
 
 /// A join as the user wrote it: `a & b`.
 #[inline]
-pub(super) fn join(graph: &Graph, number: u32) -> String {
+pub(super) fn join(graph: &Graph, number: JoinIdx) -> String {
     named(graph, number, &mut Vec::new())
 }
 
 #[inline]
-fn named(graph: &Graph, number: u32, within: &mut Vec<u32>) -> String {
+fn named(graph: &Graph, number: JoinIdx, within: &mut Vec<JoinIdx>) -> String {
     if within.contains(&number) {
         return "..".into();
     }

@@ -3,7 +3,8 @@
 use super::shape::is_unused;
 use super::{Cx, cycles, names};
 use crate::edges::EdgesBySource;
-use crate::graph::{Graph, Source, Target, index};
+use crate::graph::{Graph, Source, Target};
+use crate::idx::{JoinIdx, NodeIdx};
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
 use crate::sorted::SortedSet;
@@ -30,8 +31,8 @@ impl Reach {
         };
         for edge in &*graph.edges {
             match edge.to {
-                Target::Node(node) => reach.into_node[node as usize].push(edge.from),
-                Target::Join(join) => drop(reach.into_join[join as usize].insert(edge.from)),
+                Target::Node(node) => reach.into_node[node.index()].push(edge.from),
+                Target::Join(join) => drop(reach.into_join[join.index()].insert(edge.from)),
                 Target::End => {}
             }
         }
@@ -41,16 +42,16 @@ impl Reach {
             for edge in edges.from(source) {
                 match edge.to {
                     Target::Node(node) => {
-                        if !std::mem::replace(&mut reach.nodes[node as usize], true) {
+                        if !std::mem::replace(&mut reach.nodes[node.index()], true) {
                             queue.push(Source::Node(node));
                         }
                     }
                     Target::Join(join) => {
-                        let arrived = &mut arrived[join as usize];
+                        let arrived = &mut arrived[join.index()];
                         if arrived.insert(source)
-                            && arrived.len() == reach.into_join[join as usize].len()
+                            && arrived.len() == reach.into_join[join.index()].len()
                         {
-                            reach.joins[join as usize] = true;
+                            reach.joins[join.index()] = true;
                             queue.push(Source::Join(join));
                         }
                     }
@@ -65,8 +66,8 @@ impl Reach {
     pub(super) fn reaches(&self, source: Source) -> bool {
         match source {
             Source::Start => true,
-            Source::Node(node) => self.nodes[node as usize],
-            Source::Join(join) => self.joins[join as usize],
+            Source::Node(node) => self.nodes[node.index()],
+            Source::Join(join) => self.joins[join.index()],
         }
     }
 
@@ -74,8 +75,8 @@ impl Reach {
     pub(super) fn before(&self, source: Source) -> Vec<Source> {
         match source {
             Source::Start => Vec::new(),
-            Source::Node(node) => self.into_node[node as usize].clone(),
-            Source::Join(join) => self.into_join[join as usize].iter().copied().collect(),
+            Source::Node(node) => self.into_node[node.index()].clone(),
+            Source::Join(join) => self.into_join[join.index()].iter().copied().collect(),
         }
     }
 }
@@ -83,15 +84,17 @@ impl Reach {
 /// PF009: one problem per root, that is a node (or a cycle) that is unreachable for no other unreachable node's sake.
 #[inline]
 pub(super) fn nodes_are_reachable(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
-    let nodes = index(cx.graph.nodes.len());
+    let nodes = cx.graph.nodes.len();
     let vertex = |source: Source| match source {
-        Source::Node(node) => node as usize,
-        Source::Join(join) => (nodes + join) as usize,
+        Source::Node(node) => node.index(),
+        Source::Join(join) => nodes + join.index(),
         Source::Start => unreachable!("START is reached"),
     };
-    let sources: Vec<Source> = (0..nodes)
+    let sources: Vec<Source> = cx
+        .graph
+        .node_indices()
         .map(Source::Node)
-        .chain((0..cx.graph.joins).map(Source::Join))
+        .chain(JoinIdx::all(cx.graph.joins as usize).map(Source::Join))
         .collect();
     // An edge from each unreachable place to what it waits for; the roots are the components that wait for nothing else.
     let mut waits = vec![Vec::new(); sources.len()];
@@ -124,7 +127,7 @@ pub(super) fn nodes_are_reachable(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
 #[inline]
 fn unreachable(
     cx: &Cx<'_>,
-    first: u32,
+    first: NodeIdx,
     members: &[Source],
     root: &[usize],
     waits: &[Vec<usize>],
@@ -137,10 +140,10 @@ fn unreachable(
         }
     });
     if let Some(join) = waiting {
-        let never = cx.reach.into_join[join as usize]
+        let never = cx.reach.into_join[join.index()]
             .iter()
             .find(|side| !cx.reach.reaches(**side) && members.contains(side));
-        let to = cx.edges.joins[join as usize].iter().find_map(|edge| {
+        let to = cx.edges.joins[join.index()].iter().find_map(|edge| {
             if let Target::Node(node) = edge.to {
                 Some(node)
             } else {
@@ -157,15 +160,12 @@ fn unreachable(
         }
     }
     let name = cx.name(first);
-    let text = if cx.reach.into_node[first as usize].is_empty() {
+    let text = if cx.reach.into_node[first.index()].is_empty() {
         format!(
             "node `{name}` is unreachable: no edge leads to it; add an edge, such as `START -> {name}`, or remove the node"
         )
     } else {
-        let cycle = cycles::show(
-            cx,
-            &cycles::cycle_through(root, waits, first as usize, true),
-        );
+        let cycle = cycles::show(cx, &cycles::cycle_through(root, waits, first.index(), true));
         format!(
             "node `{name}` is unreachable: it can only run after itself (`{cycle}`); add an edge into the cycle, such as `START -> {name}`"
         )

@@ -2,7 +2,8 @@
 
 use super::{Cx, names};
 use crate::edges::choose;
-use crate::graph::{Graph, Source, Target, Via, index};
+use crate::graph::{Graph, Source, Target, Via};
+use crate::idx::{JoinIdx, NodeIdx};
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
 use crate::sorted::{SortedMap, SortedSet};
@@ -17,7 +18,8 @@ pub(super) fn flow_starts(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
         } else {
             let sources = sources(cx.graph);
             let first = sources.first().copied().unwrap_or_else(|| {
-                let mentioned = (0..index(cx.graph.nodes.len())).find(|&node| !is_unused(cx, node));
+                let mentioned =
+                    NodeIdx::all(cx.graph.nodes.len()).find(|&node| !is_unused(cx, node));
                 mentioned.map_or("first", |node| cx.name(node))
             });
             words::no_start(&sources, first)
@@ -30,7 +32,7 @@ pub(super) fn flow_starts(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
 #[inline]
 fn sources(graph: &Graph) -> Vec<&str> {
     let place = |source: Source| match source {
-        Source::Node(node) => Some(node as usize),
+        Source::Node(node) => Some(node.index()),
         _ => None,
     };
     let (mut sources, mut into) = (
@@ -44,7 +46,7 @@ fn sources(graph: &Graph) -> Vec<&str> {
         if let Target::Node(to) = edge.to
             && edge.from != Source::Node(to)
         {
-            into[to as usize] = true;
+            into[to.index()] = true;
         }
     }
     let places = (0..graph.nodes.len()).filter(|&place| sources[place] && !into[place]);
@@ -71,9 +73,9 @@ pub(super) fn stored_names_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) 
         return;
     }
     let mut taken = SortedMap::new();
-    for (place, node) in (0u32..).zip(nodes) {
+    for (place, node) in NodeIdx::all(nodes.len()).zip(nodes) {
         let first = *taken.get_or(node.stored_name(), || place);
-        let other = &nodes[first as usize];
+        let other = &nodes[first.index()];
         // Two nodes of one name are one mistake already.
         if first == place || other.name == node.name {
             continue;
@@ -91,10 +93,10 @@ pub(super) fn stored_names_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) 
 
 /// The nodes whose name was taken, with the node that has it.
 #[inline]
-fn repeated_nodes(cx: &Cx<'_>) -> SortedMap<u32, u32> {
+fn repeated_nodes(cx: &Cx<'_>) -> SortedMap<NodeIdx, NodeIdx> {
     let mut first = SortedMap::new();
     let mut repeated = SortedMap::new();
-    for (place, node) in (0u32..).zip(&*cx.graph.nodes) {
+    for (place, node) in cx.graph.node_indices().zip(&*cx.graph.nodes) {
         let first = *first.get_or(&node.name, || place);
         if first != place {
             repeated.insert(place, first);
@@ -107,14 +109,14 @@ fn repeated_nodes(cx: &Cx<'_>) -> SortedMap<u32, u32> {
 #[inline]
 pub(super) fn edges_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     // Two joins of the same sides are one join written twice.
-    let mut sides: SortedMap<u32, SortedSet<Source>> = SortedMap::new();
+    let mut sides: SortedMap<JoinIdx, SortedSet<Source>> = SortedMap::new();
     for edge in &*cx.graph.edges {
         if let Target::Join(join) = edge.to {
             sides.get_or(join, Default::default).insert(edge.from);
         }
     }
-    let mut first_join: SortedMap<&SortedSet<Source>, u32> = SortedMap::new();
-    let same_join: SortedMap<u32, u32> = sides
+    let mut first_join: SortedMap<&SortedSet<Source>, JoinIdx> = SortedMap::new();
+    let same_join: SortedMap<JoinIdx, JoinIdx> = sides
         .iter()
         .map(|(&join, sides)| (join, *first_join.get_or(sides, || join)))
         .collect();
@@ -146,7 +148,7 @@ pub(super) fn edges_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
 #[inline]
 pub(super) fn nodes_are_used(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     let repeated = repeated_nodes(cx);
-    for place in 0..index(cx.graph.nodes.len()) {
+    for place in NodeIdx::all(cx.graph.nodes.len()) {
         if is_unused(cx, place) && !repeated.contains_key(&place) {
             problems.push(Problem::new(
                 Rule::UnusedNode,
@@ -159,14 +161,14 @@ pub(super) fn nodes_are_used(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
 
 /// Whether the node has no edge at all.
 #[inline]
-pub(super) fn is_unused(cx: &Cx<'_>, node: u32) -> bool {
-    cx.edges.nodes[node as usize].is_empty() && cx.reach.into_node[node as usize].is_empty()
+pub(super) fn is_unused(cx: &Cx<'_>, node: NodeIdx) -> bool {
+    cx.edges.nodes[node.index()].is_empty() && cx.reach.into_node[node.index()].is_empty()
 }
 
 /// PF014.
 #[inline]
 pub(super) fn routes_stand_alone(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
-    for (place, edges) in (0u32..).zip(&cx.edges.nodes) {
+    for (place, edges) in cx.graph.node_indices().zip(&cx.edges.nodes) {
         let plain =
             |from, via: &Via| from == Source::Node(place) && matches!(via, Via::Plain | Via::Each);
         if choose(edges)

@@ -5,6 +5,7 @@ use std::fmt;
 use proptest::prelude::*;
 
 use crate::graph::{Edge, Graph, Node, Source, Target, Via};
+use crate::idx::{JoinIdx, NodeIdx};
 use crate::{KeyFacts, KeySet, NodeFacts};
 
 pub(super) struct Flow {
@@ -74,18 +75,18 @@ pub(super) fn random_graph(tape: &mut Tape<'_>) -> Graph {
     let mut edges = vec![Edge {
         from: Source::Start,
         via: Via::Plain,
-        to: Target::Node(0),
+        to: Target::Node(NodeIdx::new(0)),
     }];
     let mut nodes = Vec::new();
     for place in 0..count {
         let mut node = Node::named(NAMES[place as usize]);
         node.deferred = tape.one_in(8);
-        let from = Source::Node(place);
+        let from = Source::Node(NodeIdx::new(place));
         let target = |tape: &mut Tape<'_>| {
             if tape.one_in(6) {
                 Target::End
             } else {
-                Target::Node((place + 1 + tape.below(count)) % count)
+                Target::Node(NodeIdx::new((place + 1 + tape.below(count)) % count))
             }
         };
         match tape.below(4) {
@@ -133,7 +134,7 @@ pub(super) fn random_graph(tape: &mut Tape<'_>) -> Graph {
             edges.push(Edge {
                 from: Source::Start,
                 via: Via::Plain,
-                to: Target::Node(place),
+                to: Target::Node(NodeIdx::new(place)),
             });
         }
         nodes.push(node);
@@ -143,22 +144,22 @@ pub(super) fn random_graph(tape: &mut Tape<'_>) -> Graph {
         let side = tape.below(count);
         let other = (side + 1 + tape.below(count - 1)) % count;
         edges.push(Edge {
-            from: Source::Node(side),
+            from: Source::Node(NodeIdx::new(side)),
             via: Via::Plain,
-            to: Target::Join(join),
+            to: Target::Join(JoinIdx::new(join)),
         });
         edges.push(Edge {
-            from: Source::Node(other),
+            from: Source::Node(NodeIdx::new(other)),
             via: Via::Plain,
-            to: Target::Join(join),
+            to: Target::Join(JoinIdx::new(join)),
         });
         let to = if tape.one_in(6) {
             Target::End
         } else {
-            Target::Node(tape.below(count))
+            Target::Node(NodeIdx::new(tape.below(count)))
         };
         edges.push(Edge {
-            from: Source::Join(join),
+            from: Source::Join(JoinIdx::new(join)),
             via: Via::Plain,
             to,
         });
@@ -184,7 +185,7 @@ pub(super) fn random_facts(
     let nodes = (0..graph.nodes.len()).map(|place| {
         let must_write = tape.keys();
         let has_route = graph.edges.iter().any(|edge| {
-            edge.from == Source::Node(crate::index(place)) && edge.via.route().is_some()
+            edge.from == Source::Node(NodeIdx::from_usize(place)) && edge.via.route().is_some()
         });
         NodeFacts {
             reads: tape.keys(),

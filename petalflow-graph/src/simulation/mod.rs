@@ -11,6 +11,7 @@ use self::flow::{Flow, flow};
 use self::simulator::Simulator;
 use crate::edges::batches;
 use crate::graph::{Edge, Graph, Target, Via};
+use crate::idx::{JoinIdx, NodeIdx};
 use crate::rules::check_with;
 use crate::together::by_pairs;
 use crate::{Analysis, Routes, Rule, Tables, explore, stuck, verdicts_of};
@@ -27,11 +28,11 @@ fn several_of(graph: &Graph, routes: Routes) -> Vec<bool> {
         if more.is_empty() {
             return several;
         }
-        more.iter().for_each(|&node| several[node as usize] = true);
+        more.iter().for_each(|&node| several[node.index()] = true);
     }
 }
 
-fn different(pairs: &crate::Pairs) -> BTreeSet<(u32, u32)> {
+fn different(pairs: &crate::Pairs) -> BTreeSet<(NodeIdx, NodeIdx)> {
     pairs.iter().filter(|(a, b)| a != b).collect()
 }
 
@@ -45,7 +46,7 @@ proptest! {
             let Some(seen) = simulator.run() else { return Ok(()) };
             let exploration = explore(&graph, routes);
             prop_assert!(exploration.exact);
-            let stuck: BTreeSet<u32> = exploration.stuck.iter().map(|stuck| stuck.join).collect();
+            let stuck: BTreeSet<JoinIdx> = exploration.stuck.iter().map(|stuck| stuck.join).collect();
             let several = explore::delivered_several(&graph, &exploration.pairs, &batches(&graph), routes);
             if routes == Routes::AsDeclared || several.is_empty() {
                 prop_assert_eq!(different(&exploration.pairs), seen.pairs.clone());
@@ -62,13 +63,13 @@ proptest! {
             }
             // Without visiting the states, more can be said to happen, but not less.
             let (pairs, ran) = by_pairs(&graph, routes, &several_of(&graph, routes));
-            prop_assert!(seen.ran.iter().all(|&node| ran[node as usize]));
+            prop_assert!(seen.ran.iter().all(|&node| ran[node.index()]));
             prop_assert!(seen.pairs.is_subset(&different(&pairs)), "{:?} {:?}", seen.pairs, different(&pairs));
             let simple = graph.joins == 0 && !graph.nodes.iter().any(|node| node.deferred) && !graph.edges.iter().any(Edge::sends_list);
             if simple && (routes == Routes::AsDeclared || several.is_empty()) {
                 prop_assert_eq!(different(&pairs), seen.pairs.clone());
             }
-            let suspected: BTreeSet<u32> = stuck::suspected(&graph).iter().map(|stuck| stuck.join).collect();
+            let suspected: BTreeSet<JoinIdx> = stuck::suspected(&graph).iter().map(|stuck| stuck.join).collect();
             prop_assert!(seen.stuck.is_subset(&suspected), "{:?} {:?}", seen.stuck, suspected);
         }
     }
@@ -77,10 +78,10 @@ proptest! {
     fn reads_and_outputs_are_judged_as_they_happen(Flow { graph, keys, nodes, .. } in flow()) {
         let Some(seen) = (Simulator { graph: &graph, all_many: false, all_take: false, keys: &keys, nodes: &nodes }).run() else { return Ok(()) };
         let analysis = Analysis::declared(&graph);
-        let unmet: BTreeSet<u32> = seen.unmet.iter().map(|(node, _)| *node).collect();
+        let unmet: BTreeSet<NodeIdx> = seen.unmet.iter().map(|(node, _)| *node).collect();
         if analysis.declared.frontiers.is_some() {
             let verdicts = verdicts_of(&analysis.tables(), &keys, &nodes);
-            let refused: BTreeSet<(u32, usize)> = (0..).zip(&verdicts).filter_map(|(node, verdict)| Some((node, verdict.unmet?.key as usize))).collect();
+            let refused: BTreeSet<(NodeIdx, usize)> = NodeIdx::all(verdicts.len()).zip(&verdicts).filter_map(|(node, verdict)| Some((node, verdict.unmet?.key as usize))).collect();
             prop_assert!(refused.is_subset(&seen.unmet), "{:?} {:?}", refused, seen.unmet);
             prop_assert_eq!(refused.iter().map(|(node, _)| *node).collect::<BTreeSet<_>>(), unmet.clone());
             let outputs: BTreeSet<usize> = verdicts.iter().filter_map(|verdict| Some(verdict.output? as usize)).collect();
@@ -90,7 +91,7 @@ proptest! {
         let accepted = analysis.declared.stuck.is_empty() && check_with(&graph, &analysis.declared).iter().all(|problem| matches!(problem.rule, Rule::UnusedNode | Rule::UnreachableNode | Rule::DuplicateEdge));
         let verdicts = verdicts_of(&Tables { frontiers: None, ..analysis.tables() }, &keys, &nodes);
         if accepted {
-            prop_assert!(unmet.iter().all(|&node| verdicts[node as usize].unmet.is_some()), "{:?} {:?}", unmet, verdicts);
+            prop_assert!(unmet.iter().all(|&node| verdicts[node.index()].unmet.is_some()), "{:?} {:?}", unmet, verdicts);
             let outputs = verdicts.iter().any(|verdict| verdict.output.is_some());
             prop_assert!(outputs || seen.missing.is_empty(), "{:?} {:?}", verdicts, seen.missing);
         }
@@ -106,7 +107,7 @@ proptest! {
         for analysis in [Analysis::of(&written), Analysis::declared(&graph)] {
             let verdicts = verdicts_of(&analysis.tables(), &keys, &nodes);
             let any = analysis.any.as_ref().filter(|_| nodes.iter().any(|node| node.many));
-            let delivered = analysis.delivered.as_ref().filter(|(places, _)| places.iter().any(|&place| nodes[place as usize].takes_item));
+            let delivered = analysis.delivered.as_ref().filter(|(places, _)| places.iter().any(|&place| nodes[place.index()].takes_item));
             let any = any.or(delivered.map(|(_, any)| any));
             let table = any.map_or(&analysis.together, |any| &any.together).view();
             prop_assert!(seen.pairs.iter().all(|&(a, b)| table.contains(a, b)));
@@ -114,7 +115,7 @@ proptest! {
             let told = !analysis.declared.stuck.is_empty() || verdicts.iter().any(|verdict| verdict.stuck);
             prop_assert!(told || seen.stuck.is_empty(), "{:?}", seen.stuck);
             if !told {
-                prop_assert!(seen.unmet.iter().all(|&(node, _)| verdicts[node as usize].unmet.is_some()), "{:?} {:?}", seen.unmet, verdicts);
+                prop_assert!(seen.unmet.iter().all(|&(node, _)| verdicts[node.index()].unmet.is_some()), "{:?} {:?}", seen.unmet, verdicts);
             }
             let problems = check_with(&graph, &analysis.declared);
             let fine = |rule| matches!(rule, Rule::UnusedNode | Rule::UnreachableNode | Rule::DuplicateEdge);

@@ -3,19 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::{Edge, Graph, Source, Target, Via};
+use crate::idx::{JoinIdx, NodeIdx};
 use crate::{KeyFacts, NodeFacts};
 
 /// What was seen over all executions.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    pub(super) pairs: BTreeSet<(u32, u32)>,
-    pub(super) ran: BTreeSet<u32>,
-    pub(super) stuck: BTreeSet<u32>,
-    pub(super) unmet: BTreeSet<(u32, usize)>,
+    pub(super) pairs: BTreeSet<(NodeIdx, NodeIdx)>,
+    pub(super) ran: BTreeSet<NodeIdx>,
+    pub(super) stuck: BTreeSet<JoinIdx>,
+    pub(super) unmet: BTreeSet<(NodeIdx, usize)>,
     /// Keys that some end has not.
     pub(super) missing: BTreeSet<usize>,
     /// What ran more than once in a superstep, other than on a list.
-    pub(super) several: BTreeSet<u32>,
+    pub(super) several: BTreeSet<NodeIdx>,
     /// From somewhere no end can be reached.
     pub(super) endless: bool,
 }
@@ -24,9 +25,9 @@ pub(super) struct Seen {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Now {
     /// The nodes, and whether they run several times, other than on a list.
-    pub(super) active: BTreeMap<u32, bool>,
-    pub(super) waiting: BTreeMap<u32, bool>,
-    pub(super) joins: BTreeMap<u32, BTreeSet<Source>>,
+    pub(super) active: BTreeMap<NodeIdx, bool>,
+    pub(super) waiting: BTreeMap<NodeIdx, bool>,
+    pub(super) joins: BTreeMap<JoinIdx, BTreeSet<Source>>,
     pub(super) lasting: BTreeSet<usize>,
     pub(super) fleeting: BTreeSet<usize>,
 }
@@ -127,7 +128,7 @@ impl Simulator<'_> {
             seen.pairs
                 .extend(now.active.keys().filter(|&&b| a < b).map(|&b| (a, b)));
             seen.unmet.extend(
-                self.nodes[a as usize]
+                self.nodes[a.index()]
                     .reads
                     .iter()
                     .filter(|key| !has(key))
@@ -163,7 +164,7 @@ impl Simulator<'_> {
         let batch = several || self.is_batch(from);
         let mut runs = Vec::new();
         for mask in 0..1usize << names.len() {
-            let many = matches!(from, Source::Node(node) if self.all_many || self.graph.nodes[node as usize].many);
+            let many = matches!(from, Source::Node(node) if self.all_many || self.graph.nodes[node.index()].many);
             let allowed = names.is_empty() || many || batch && mask != 0 || mask.is_power_of_two();
             if !allowed {
                 continue;
@@ -237,7 +238,7 @@ impl Simulator<'_> {
         let delivered = self.deliveries(now, runs);
         for node in activated {
             let times = delivered.get(&node).copied().unwrap_or(0);
-            if self.graph.nodes[node as usize].deferred {
+            if self.graph.nodes[node.index()].deferred {
                 let several = times > 1
                     || now
                         .waiting
@@ -258,7 +259,7 @@ impl Simulator<'_> {
     fn write(&self, next: &mut Now, runs: &[(Source, Run)]) {
         for (source, run) in runs {
             let Source::Node(node) = source else { continue };
-            let node = &self.nodes[*node as usize];
+            let node = &self.nodes[node.index()];
             // What was missed once is not missed again.
             next.lasting
                 .extend(node.reads.iter().filter(|&key| !self.keys[key].ephemeral));
@@ -273,7 +274,7 @@ impl Simulator<'_> {
     }
 
     /// The nodes that the edges of these runs activate, over empty batches and through joins, whose arrivals are kept.
-    fn fire(&self, now: &Now, next: &mut Now, runs: &[(Source, Run)]) -> BTreeSet<u32> {
+    fn fire(&self, now: &Now, next: &mut Now, runs: &[(Source, Run)]) -> BTreeSet<NodeIdx> {
         let edge = |at: usize| &self.graph.edges[at];
         let mut todo: Vec<(usize, bool)> = runs
             .iter()
@@ -327,9 +328,9 @@ impl Simulator<'_> {
     }
 
     /// How often something is delivered to each node that takes it; what ran several times can deliver twice.
-    fn deliveries(&self, now: &Now, runs: &[(Source, Run)]) -> BTreeMap<u32, usize> {
+    fn deliveries(&self, now: &Now, runs: &[(Source, Run)]) -> BTreeMap<NodeIdx, usize> {
         let edge = |at: usize| &self.graph.edges[at];
-        let mut delivered: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut delivered: BTreeMap<NodeIdx, usize> = BTreeMap::new();
         for (source, run) in runs {
             let twice =
                 self.is_batch(*source) || matches!(source, Source::Node(node) if now.active[node]);
@@ -343,7 +344,7 @@ impl Simulator<'_> {
                 }
                 if let (Via::Route(_) | Via::Catch, Target::Node(to)) =
                     (&edge(*at).via, edge(*at).to)
-                    && (self.all_take || self.nodes[to as usize].takes_item)
+                    && (self.all_take || self.nodes[to.index()].takes_item)
                 {
                     *delivered.entry(to).or_default() += 1 + usize::from(twice);
                 }

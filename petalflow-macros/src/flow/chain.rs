@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use petalflow_graph::{Rule, SortedSet, Source, Target, Via, index, words};
+use petalflow_graph::{JoinIdx, NodeIdx, Rule, SortedSet, Source, Target, Via, words};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
@@ -65,21 +65,21 @@ impl Cx<'_> {
         for node in group.nodes() {
             if !node.is_start() && !node.is_end() {
                 let place = self.model.mention(node, self.declared, self.mistakes);
-                let node = &mut self.model.nodes[place as usize];
+                let node = &mut self.model.nodes[place.index()];
                 node.chained = true;
                 node.mentions += 1;
             }
         }
     }
 
-    fn place(&mut self, node: &NodeRef) -> u32 {
+    fn place(&mut self, node: &NodeRef) -> NodeIdx {
         self.model.mention(node, self.declared, self.mistakes)
     }
 
     /// The place of a node before an arrow.
-    fn leave(&mut self, node: &NodeRef) -> u32 {
+    fn leave(&mut self, node: &NodeRef) -> NodeIdx {
         let place = self.place(node);
-        let known = &mut self.model.nodes[place as usize];
+        let known = &mut self.model.nodes[place.index()];
         let first = known.mentions == 1 && !self.declared.contains(&node.key());
         if known.leaves.is_none() && !first {
             known.leaves = Some(node.to_token_stream());
@@ -126,7 +126,7 @@ impl Cx<'_> {
     fn join<'g>(&mut self, whole: &'g Group, groups: &[Group]) -> Option<Tail<'g>> {
         let mut sides = Vec::new();
         self.sides(groups, &mut sides)?;
-        let join = index(self.model.joins.len());
+        let join = JoinIdx::from_usize(self.model.joins.len());
         self.model.joins.push(whole.to_token_stream());
         for (place, at) in sides {
             self.model.edges.push(Edge {
@@ -143,7 +143,7 @@ impl Cx<'_> {
         })
     }
 
-    fn sides(&mut self, groups: &[Group], sides: &mut Vec<(u32, TokenStream)>) -> Option<()> {
+    fn sides(&mut self, groups: &[Group], sides: &mut Vec<(NodeIdx, TokenStream)>) -> Option<()> {
         let mut whole = Some(());
         for group in groups {
             match group {
@@ -287,7 +287,7 @@ impl Cx<'_> {
         }
     }
 
-    fn chooser(&mut self, from: &Tail<'_>) -> Option<u32> {
+    fn chooser(&mut self, from: &Tail<'_>) -> Option<NodeIdx> {
         match from.source {
             Source::Node(node) => return Some(node),
             Source::Start => {
@@ -306,7 +306,12 @@ impl Cx<'_> {
     }
 
     /// Reports a second `match` for a node if none of its routes is new: that is one mistake.
-    fn has_arms(&mut self, node: u32, named: &[(&ast::Arm, Vec<Head>)], from: &Tail<'_>) -> bool {
+    fn has_arms(
+        &mut self,
+        node: NodeIdx,
+        named: &[(&ast::Arm, Vec<Head>)],
+        from: &Tail<'_>,
+    ) -> bool {
         let arms = &self.model.arms;
         let first = |name: &str| {
             arms.iter()
@@ -322,21 +327,21 @@ impl Cx<'_> {
         if !routes.all(|route| first(&route.name()).is_some()) {
             return false;
         }
-        let (at, name) = (written.at.clone(), &self.model.nodes[node as usize].name);
+        let (at, name) = (written.at.clone(), &self.model.nodes[node.index()].name);
         let text = words::matched_twice(name);
         self.lose(Some(Rule::DuplicateEdge), from.group, text);
         self.mistakes.errors.at(at, words::first_written_here());
         true
     }
 
-    fn route(&mut self, node: u32, route: &str, at: TokenStream, targets: &[Head]) {
+    fn route(&mut self, node: NodeIdx, route: &str, at: TokenStream, targets: &[Head]) {
         if let Some(first) = self
             .model
             .arms
             .iter()
             .find(|arm| arm.node == node && arm.route == route)
         {
-            let text = words::route_twice(&self.model.nodes[node as usize].name, route);
+            let text = words::route_twice(&self.model.nodes[node.index()].name, route);
             let first = first.at.clone();
             self.lose(Some(Rule::DuplicateEdge), at, text);
             self.mistakes.errors.at(first, words::first_written_here());

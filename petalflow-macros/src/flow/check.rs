@@ -106,7 +106,7 @@ fn graph_rules(
 fn report(name: &Ident, model: &Model, problem: &Problem, mistakes: &mut Mistakes) {
     let at = match problem.at {
         // Names are unique by now, so it is the name in checkpoints that is taken.
-        Site::Node(node) if problem.rule == Rule::DuplicateNode => model.nodes[node as usize]
+        Site::Node(node) if problem.rule == Rule::DuplicateNode => model.nodes[node.index()]
             .option("id")
             .map(ToTokens::to_token_stream),
         _ => None,
@@ -121,8 +121,8 @@ fn report(name: &Ident, model: &Model, problem: &Problem, mistakes: &mut Mistake
 fn tokens_at(name: &Ident, model: &Model, site: Site) -> TokenStream {
     match site {
         Site::Graph => name.to_token_stream(),
-        Site::Node(node) => model.nodes[node as usize].at.clone(),
+        Site::Node(node) => model.nodes[node.index()].at.clone(),
         Site::Edge(edge) => model.edges[edge].at.clone(),
-        Site::Join(join) => model.joins[join as usize].clone(),
+        Site::Join(join) => model.joins[join.index()].clone(),
     }
 }

@@ -1,7 +1,7 @@
 //! What the statements mean: nodes by place, edges, joins.
 
 use petalflow_graph::{
-    Graph, Rule, SortedMap, SortedSet, Source, Target, Via, When, index, similar, words,
+    Graph, NodeIdx, Rule, SortedMap, SortedSet, Source, Target, Via, When, similar, words,
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
@@ -26,7 +26,7 @@ pub(crate) struct Model {
     pub(crate) arms: Vec<Arm>,
     /// In the order of their statements, by which the engine knows them.
     pub(crate) gates: Vec<Gate>,
-    places: SortedMap<String, u32>,
+    places: SortedMap<String, NodeIdx>,
 }
 
 pub(crate) struct Node {
@@ -68,7 +68,7 @@ pub(crate) struct Edge {
 }
 
 pub(crate) struct Arm {
-    pub(crate) node: u32,
+    pub(crate) node: NodeIdx,
     pub(crate) route: String,
     pub(crate) at: TokenStream,
     /// Its first edge; one without any was reported.
@@ -90,7 +90,7 @@ impl Node {
 
 /// An `interrupt`.
 pub(crate) struct Gate {
-    pub(crate) node: u32,
+    pub(crate) node: NodeIdx,
     pub(crate) after: bool,
     pub(crate) guard: Option<Guard>,
 }
@@ -147,7 +147,7 @@ impl Model {
                 mistakes.lost = true;
                 continue;
             };
-            let deferred = &mut model.nodes[place as usize].deferred;
+            let deferred = &mut model.nodes[place.index()].deferred;
             if std::mem::replace(deferred, true) {
                 mistakes.errors.rule(
                     Rule::Option,
@@ -176,7 +176,7 @@ impl Model {
         };
         let mut nodes: Vec<_> = self.nodes.iter().map(node).collect();
         for gate in &self.gates {
-            let node = &mut nodes[gate.node as usize];
+            let node = &mut nodes[gate.node.index()];
             let guarded = gate.guard.is_some();
             *(if gate.after {
                 &mut node.after
@@ -192,7 +192,7 @@ impl Model {
         Graph {
             nodes: nodes.into(),
             edges: self.edges.iter().map(edge).collect(),
-            joins: index(self.joins.len()),
+            joins: u32::try_from(self.joins.len()).expect("a graph has fewer than 2^32 joins"),
         }
     }
 
@@ -202,7 +202,7 @@ impl Model {
         node: &NodeRef,
         declared: &SortedSet<String>,
         mistakes: &mut Mistakes,
-    ) -> u32 {
+    ) -> NodeIdx {
         let key = node.key();
         if let Some(&place) = self.places.get(&key) {
             return place;
@@ -225,7 +225,7 @@ impl Model {
         at: TokenStream,
         kind: Kind,
         mistakes: &mut Mistakes,
-    ) -> u32 {
+    ) -> NodeIdx {
         if let Some(other) = self.nodes.iter().find(|node| node.name == name) {
             let other = other.at.to_string().replace(' ', "");
             let text = format_args!(
@@ -239,7 +239,7 @@ impl Model {
                 key.clone()
             };
         }
-        let place = index(self.nodes.len());
+        let place = NodeIdx::from_usize(self.nodes.len());
         self.nodes.push(Node {
             name,
             at,
@@ -279,8 +279,8 @@ impl Model {
         };
         match self.places.get(&key) {
             // Mentioned further up: its place is there.
-            Some(&place) if !self.nodes[place as usize].declared => {
-                let node = &mut self.nodes[place as usize];
+            Some(&place) if !self.nodes[place.index()].declared => {
+                let node = &mut self.nodes[place.index()];
                 node.kind = kind;
                 node.at = name.to_token_stream();
                 node.declared = true;
@@ -291,17 +291,17 @@ impl Model {
                     .rule(Rule::DuplicateNode, &name, words::declared_twice(&text));
                 mistakes
                     .errors
-                    .at(&self.nodes[place as usize].at, words::first_here());
+                    .at(&self.nodes[place.index()].at, words::first_here());
             }
             None => {
                 let place = self.add(key, text, name.to_token_stream(), kind, mistakes);
-                self.nodes[place as usize].declared = true;
+                self.nodes[place.index()].declared = true;
             }
         }
     }
 
     /// A node that `user` names and that must be in the graph already.
-    fn named(&self, user: &str, node: &NodeRef, mistakes: &mut Mistakes) -> Option<u32> {
+    fn named(&self, user: &str, node: &NodeRef, mistakes: &mut Mistakes) -> Option<NodeIdx> {
         let key = node.key();
         if let Some(&place) = self.places.get(&key) {
             return Some(place);
@@ -326,7 +326,7 @@ impl Model {
         };
         for (name, value) in with.options {
             let written = name.unraw().to_string();
-            let options = &mut self.nodes[place as usize].options;
+            let options = &mut self.nodes[place.index()].options;
             if options.iter().any(|(other, _)| other.unraw() == written) {
                 mistakes
                     .errors
@@ -367,23 +367,23 @@ impl Model {
             if let Source::Node(node) = edge.from
                 && edge.via != Via::Catch
             {
-                out[node as usize] = true;
+                out[node.index()] = true;
             }
             // A node that leads to itself is not led to by another.
             if let Target::Node(node) = edge.to
                 && edge.from != Source::Node(node)
             {
-                into[node as usize] = true;
+                into[node.index()] = true;
             }
         }
-        let chained = |place: &u32| self.nodes[*place as usize].chained;
-        let sinks: Vec<u32> = (0..index(count))
-            .filter(|&place| !out[place as usize])
-            .filter(|place| chained(place) || into[*place as usize])
+        let chained = |place: &NodeIdx| self.nodes[place.index()].chained;
+        let sinks: Vec<NodeIdx> = NodeIdx::all(count)
+            .filter(|&place| !out[place.index()])
+            .filter(|place| chained(place) || into[place.index()])
             .collect();
-        let sources: Vec<u32> = (0..index(count))
+        let sources: Vec<NodeIdx> = NodeIdx::all(count)
             .filter(chained)
-            .filter(|&place| !into[place as usize])
+            .filter(|&place| !into[place.index()])
             .collect();
         if let [source] = sources[..]
             && !self.starts()
@@ -400,8 +400,8 @@ impl Model {
         self.edges.iter().any(|edge| edge.from == Source::Start)
     }
 
-    fn imply(&mut self, from: Source, to: Target, node: u32) {
-        let at = self.nodes[node as usize].at.clone();
+    fn imply(&mut self, from: Source, to: Target, node: NodeIdx) {
+        let at = self.nodes[node.index()].at.clone();
         self.edges.push(Edge {
             from,
             via: Via::Plain,

@@ -1,6 +1,6 @@
 //! Parsing, meaning and rules, from tokens.
 
-use petalflow_graph::{Analysis, Source, Target, Via, When};
+use petalflow_graph::{Analysis, NodeIdx, Source, Target, Via, When};
 use proc_macro2::TokenStream;
 
 use super::ast::{FlowAst, Mistakes};
@@ -45,16 +45,16 @@ fn edges(graph: &str) -> Vec<String> {
 }
 
 fn all_edges(model: &Model) -> Vec<String> {
-    let name = |node: u32| model.nodes[node as usize].name.clone();
+    let name = |node: NodeIdx| model.nodes[node.index()].name.clone();
     let edges = model.edges.iter().map(|edge| {
         let from = match edge.from {
             Source::Start => "START".into(),
             Source::Node(node) => name(node),
-            Source::Join(join) => format!("&{join}"),
+            Source::Join(join) => format!("&{}", join.index()),
         };
         let to = match edge.to {
             Target::Node(node) => name(node),
-            Target::Join(join) => format!("&{join}"),
+            Target::Join(join) => format!("&{}", join.index()),
             Target::End => "END".into(),
         };
         match &edge.via {
@@ -395,7 +395,7 @@ fn interrupts_are_known_by_their_place() {
         .iter()
         .map(|gate| {
             let params = gate.guard.as_ref().map(|guard| guard.params.len());
-            (&*model.nodes[gate.node as usize].name, gate.side(), params)
+            (&*model.nodes[gate.node.index()].name, gate.side(), params)
         })
         .collect::<Vec<_>>();
     assert_eq!(

@@ -104,6 +104,6 @@ fn an_unsupported_form_shows_the_supported_one() {
             matches!(&messages[..], [message] if message.contains(words)),
             "{item}: {messages:?}"
         );
-        assert!(text(expansion).contains("Chooses for Plan"), "{item}");
+        assert!(text(expansion).contains("Routing for Plan"), "{item}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use petalflow_graph::{Edge, Graph, Source, Target, Via};
+use petalflow_graph::{Edge, Graph, JoinIdx, Source, Target, Via};
 
 use crate::checkpoint::{Header, KeyLine, NodeLine, Outline, quoted};
 use crate::migration::Migrate;
@@ -142,7 +142,7 @@ fn graph(plan: &ExecutionPlan, joins: &[JoinName]) -> Vec<String> {
 fn joins(plan: &ExecutionPlan) -> Vec<JoinName> {
     let graph: &Graph = plan.graph();
     let mut joins: Vec<JoinName> = Vec::new();
-    for join in 0..graph.joins {
+    for join in JoinIdx::all(graph.joins as usize) {
         let sides = graph
             .edges()
             .iter()
@@ -170,11 +170,12 @@ fn joins(plan: &ExecutionPlan) -> Vec<JoinName> {
 fn source(plan: &ExecutionPlan, joins: &[JoinName], edge: &Edge) -> String {
     let from = match edge.from {
         Source::Start => "START".into(),
-        Source::Node(node) => quoted(plan.stored_name(node)).into_owned(),
+        Source::Node(node) => quoted(plan.stored_name(node.as_u32())).into_owned(),
         // Joins of joins come after those that they wait for.
-        Source::Join(join) => joins
-            .get(join as usize)
-            .map_or_else(|| format!("join {join}"), |join| format!("({})", join.name)),
+        Source::Join(join) => joins.get(join.index()).map_or_else(
+            || format!("join {}", join.index()),
+            |join| format!("({})", join.name),
+        ),
     };
     match &edge.via {
         Via::Plain => from,
@@ -189,7 +190,7 @@ fn source(plan: &ExecutionPlan, joins: &[JoinName], edge: &Edge) -> String {
 fn target(plan: &ExecutionPlan, target: Target) -> String {
     match target {
         Target::End => "END".into(),
-        Target::Node(node) => quoted(plan.stored_name(node)).into_owned(),
+        Target::Node(node) => quoted(plan.stored_name(node.as_u32())).into_owned(),
         Target::Join(_) => "join".into(),
     }
 }

@@ -19,8 +19,8 @@ pub(super) fn items_match<S: State>(
     for (number, edge) in graph.edges().iter().enumerate() {
         let from = match edge.from {
             Source::Start => START.to_owned(),
-            Source::Join(join) => joins[join as usize].0.join(" & "),
-            Source::Node(from) => nodes[from as usize].name.clone(),
+            Source::Join(join) => joins[join.index()].0.join(" & "),
+            Source::Node(from) => nodes[from.index()].name.clone(),
         };
         if let Some(text) = item_mismatch(edge, &from, nodes) {
             problems.push(Problem::new(
@@ -34,13 +34,13 @@ pub(super) fn items_match<S: State>(
 
 fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Option<Text> {
     let target = match edge.to {
-        Target::Node(to) => Some(&nodes[to as usize]),
+        Target::Node(to) => Some(&nodes[to.index()]),
         _ => None,
     };
     let takes = target.is_some_and(|target| target.traits.takes);
     let name = target.map_or(END, |target| &target.name);
     let source = match edge.from {
-        Source::Node(from) => Some(&nodes[from as usize].traits),
+        Source::Node(from) => Some(&nodes[from.index()].traits),
         _ => None,
     };
     // Nothing is known of a route that the node does not have.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use petalflow_graph::{
-    Edge, Graph, Node, Problem, Rule, Site, Source, Target, Via, When, index, similar, words,
+    Edge, Graph, JoinIdx, Node, NodeIdx, Problem, Rule, Site, Source, Target, Via, When, similar,
+    words,
 };
 
 use super::builder::{GraphBuilder, Way};
@@ -38,14 +39,16 @@ pub(super) fn resolve<S: State>(builder: &GraphBuilder<S>, problems: &mut Vec<Pr
 fn places<'a, S: State>(
     nodes: &'a [Entry<S>],
     problems: &mut Vec<Problem>,
-) -> HashMap<&'a str, u32> {
-    let mut places: HashMap<&str, u32> = HashMap::new();
+) -> HashMap<&'a str, NodeIdx> {
+    let mut places: HashMap<&str, NodeIdx> = HashMap::new();
     for (place, node) in nodes.iter().enumerate() {
-        places.entry(&node.name).or_insert_with(|| index(place));
+        places
+            .entry(&node.name)
+            .or_insert_with(|| NodeIdx::from_usize(place));
         if node.name == START || node.name == END {
             problems.push(Problem::new(
                 Rule::DuplicateNode,
-                Site::Node(index(place)),
+                Site::Node(NodeIdx::from_usize(place)),
                 words::reserved_name(&node.name).as_str(),
             ));
         }
@@ -79,21 +82,21 @@ fn described<S: State>(builder: &GraphBuilder<S>, node: &Entry<S>) -> Node {
 /// Adds what may be left out: START before a single source, END after the sinks.
 #[inline]
 fn complete(graph: &mut Graph) {
-    let nodes = 0..index(graph.nodes.len());
-    let leaves = |edges: &[Edge], node: u32| {
+    let nodes = graph.node_indices();
+    let leaves = |edges: &[Edge], node: NodeIdx| {
         edges
             .iter()
             .any(|edge| edge.from == Source::Node(node) && edge.via != Via::Catch)
     };
     // A node that leads to itself is not led to by another.
-    let entered = |edges: &[Edge], node: u32| {
+    let entered = |edges: &[Edge], node: NodeIdx| {
         edges
             .iter()
             .any(|edge| edge.to == Target::Node(node) && edge.from != Source::Node(node))
     };
     let edges = graph.edges.to_mut();
     if !edges.iter().any(|edge| edge.from == Source::Start) {
-        let sources: Vec<u32> = nodes
+        let sources: Vec<NodeIdx> = nodes
             .clone()
             .filter(|node| !entered(edges, *node))
             .collect();
@@ -122,7 +125,7 @@ fn complete(graph: &mut Graph) {
 
 /// Finds the nodes that names mean, and reports those that mean none.
 struct Resolver<'a> {
-    places: HashMap<&'a str, u32>,
+    places: HashMap<&'a str, NodeIdx>,
     problems: &'a mut Vec<Problem>,
 }
 
@@ -162,7 +165,7 @@ impl Resolver<'_> {
             let target = self.target("a join", &sides.join(" & "), to);
             let sources: Vec<Source> = sides.iter().filter_map(|side| self.side(side)).collect();
             let Some(target) = target else { continue };
-            let join = joins;
+            let join = JoinIdx::new(joins);
             joins += 1;
             edges.extend(sources.into_iter().map(|from| Edge {
                 from,
@@ -198,7 +201,7 @@ impl Resolver<'_> {
     }
 
     #[inline]
-    fn place(&mut self, user: &str, name: &str) -> Option<u32> {
+    fn place(&mut self, user: &str, name: &str) -> Option<NodeIdx> {
         let place = self.places.get(name).copied();
         if place.is_none() {
             // Sorted, so that among equally similar names the same one is always offered.

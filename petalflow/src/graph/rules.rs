@@ -1,7 +1,7 @@
 //! The rules that need more than the graph: the nodes' routes, and the settings.
 
 use petalflow_graph::{
-    Edge, Graph, Problem, Rule, Site, Source, Target, Via, index, route_problems, words,
+    Edge, Graph, NodeIdx, Problem, Rule, Site, Source, Target, Via, route_problems, words,
 };
 
 use super::gate::NamedGate;
@@ -16,7 +16,8 @@ pub(super) fn routes_match<S: State>(
 ) {
     for (place, node) in nodes.iter().enumerate() {
         let own = |(number, edge): (usize, &Edge)| {
-            (edge.from == Source::Node(index(place))).then_some((number, edge.via.clone()))
+            (edge.from == Source::Node(NodeIdx::from_usize(place)))
+                .then_some((number, edge.via.clone()))
         };
         let edges: Vec<(usize, Via)> = graph.edges().iter().enumerate().filter_map(own).collect();
         let arms: Vec<(&str, Site)> = edges
@@ -33,7 +34,7 @@ pub(super) fn routes_match<S: State>(
             .any(|(_, via)| matches!(via, Via::Plain | Via::Each))
             && !sink;
         problems.extend(route_problems(
-            index(place),
+            NodeIdx::from_usize(place),
             &node.traits.facts(&node.name),
             &arms,
             plain,
@@ -42,12 +43,12 @@ pub(super) fn routes_match<S: State>(
         // Where the other end of a plain edge takes an item, that edge was reported.
         let told = edges.iter().any(|(number, via)| {
             let to = graph.edges()[*number].to;
-            *via == Via::Plain && matches!(to, Target::Node(to) if nodes[to as usize].traits.takes)
+            *via == Via::Plain && matches!(to, Target::Node(to) if nodes[to.index()].traits.takes)
         });
         if node.traits.sends && !each && !told {
             problems.push(Problem::new(
                 Rule::ItemMismatch,
-                Site::Node(index(place)),
+                Site::Node(NodeIdx::from_usize(place)),
                 words::items_unused(&node.name).as_str(),
             ));
         }
@@ -65,7 +66,7 @@ pub(super) fn interrupts_once<S: State>(
         if gates[..i].iter().any(same) {
             let side = if gate.after { "after" } else { "before" };
             let text = words::interrupted_twice(side, &gate.node);
-            let at = graph.place(&gate.node).map_or(Site::Graph, Site::Node);
+            let at = graph.index_of(&gate.node).map_or(Site::Graph, Site::Node);
             problems.push(Problem::new(Rule::Option, at, text.as_str()));
         }
     }
@@ -75,8 +76,8 @@ pub(super) fn interrupts_once<S: State>(
 #[inline]
 pub(super) fn subflows_keep(graph: &Graph, kept: &[String], problems: &mut Vec<Problem>) {
     for name in kept {
-        if let Some(place) = graph.place(name)
-            && !graph.nodes[place as usize].subflow
+        if let Some(place) = graph.index_of(name)
+            && !graph.node(place).subflow
         {
             problems.push(Problem::new(
                 Rule::Option,
@@ -94,7 +95,7 @@ pub(super) fn writes_once<S: State>(nodes: &[Entry<S>], problems: &mut Vec<Probl
             let text = words::written_twice(&node.name, S::KEYS[key].name);
             problems.push(Problem::new(
                 Rule::WrittenTwice,
-                Site::Node(index(place)),
+                Site::Node(NodeIdx::from_usize(place)),
                 text.as_str(),
             ));
         }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use petalflow_graph::{Analysis, KeyFacts, NodeFacts, check_with, index, verdicts_of};
+use petalflow_graph::{Analysis, KeyFacts, NodeFacts, NodeIdx, check_with, verdicts_of};
 
 use super::builder::GraphBuilder;
 use super::items::items_match;
@@ -36,11 +36,9 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
             .map(|node| node.traits.facts(&node.name))
             .collect();
         let keys: Vec<KeyFacts<'_>> = S::KEYS.iter().map(key_facts).collect();
-        for (place, verdict) in verdicts_of(&analysis.tables(), &keys, &facts)
-            .iter()
-            .enumerate()
-        {
-            problems.extend(verdict.problems(index(place), &keys, &facts));
+        let verdicts = verdicts_of(&analysis.tables(), &keys, &facts);
+        for (node, verdict) in NodeIdx::all(verdicts.len()).zip(&verdicts) {
+            problems.extend(verdict.problems(node, &keys, &facts));
         }
     }
     if !problems.is_empty() {
@@ -79,7 +77,7 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
         .gates
         .into_iter()
         .map(|gate| {
-            let node = graph.place(&gate.node).unwrap_or_default();
+            let node = graph.index_of(&gate.node).unwrap_or_default().as_u32();
             let after = gate.after;
             (Gate { node, after }, gate.guard)
         })

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use petalflow::RunErrorKind;
 use petalflow::prelude::*;
-use petalflow_graph::{Graph as Model, Routes, explore};
+use petalflow_graph::{Graph as Model, NodeIdx, Routes, explore};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -108,7 +108,7 @@ fn an_accepted_graph_keeps_what_the_analyses_promise() {
         }
         for (a, b) in together(&ran) {
             prop_assert!(
-                exploration.pairs.contains(a, b),
+                exploration.pairs.contains(NodeIdx::new(a), NodeIdx::new(b)),
                 "n{a} and n{b} ran together\n{}",
                 shown()
             );

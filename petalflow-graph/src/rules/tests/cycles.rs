@@ -2,6 +2,7 @@
 
 use super::{accepted, check, only, says};
 use crate::graph::{Edge, Graph};
+use crate::idx::NodeIdx;
 use crate::problem::Site;
 use crate::rule::Rule;
 use crate::testing::{catch, each, end, graph, join, node, plain, route, side, start};
@@ -19,7 +20,7 @@ fn g020_g021_a_cycle_with_no_way_out() {
             plain(2, node(1)),
         ],
         Rule::EndlessCycle,
-        Site::Node(1),
+        Site::Node(NodeIdx::new(1)),
         text,
     );
     let text = "the cycle `a -> a` has no way out: END cannot be reached from it; let a node of it choose a route, such as `a -> match { Again => .., Done => END }`";
@@ -27,7 +28,7 @@ fn g020_g021_a_cycle_with_no_way_out() {
         "a",
         vec![start(0), plain(0, node(0))],
         Rule::EndlessCycle,
-        Site::Node(0),
+        Site::Node(NodeIdx::new(0)),
         text,
     );
 }
@@ -48,8 +49,8 @@ fn g021_two_endless_cycles_are_two_problems() {
             .map(|problem| (problem.rule, problem.at))
             .collect::<Vec<_>>(),
         [
-            (Rule::EndlessCycle, Site::Node(1)),
-            (Rule::EndlessCycle, Site::Node(2))
+            (Rule::EndlessCycle, Site::Node(NodeIdx::new(1))),
+            (Rule::EndlessCycle, Site::Node(NodeIdx::new(2)))
         ]
     );
 }
@@ -67,7 +68,7 @@ fn g021_a_cycle_that_is_always_taken_has_no_way_out_either() {
             plain(2, end()),
         ],
         Rule::EndlessCycle,
-        Site::Node(0),
+        Site::Node(NodeIdx::new(0)),
         text,
     );
     // A list can be empty, and a failure leaves the cycle.
@@ -99,7 +100,7 @@ fn pf010_a_cycle_over_a_join_beside_a_branch_that_ends() {
         "a b c d",
         edges.clone(),
         Rule::EndlessCycle,
-        Site::Node(0),
+        Site::Node(NodeIdx::new(0)),
         text,
     );
     // It can be left by a failure, or by a choice.
@@ -165,7 +166,7 @@ fn pf010_a_cycle_that_every_choice_leads_back_into() {
     };
     let nodes = [chooses, NodeFacts::new("m")];
     let verdicts = verdicts_of(&Analysis::declared(&loops).tables(), &[], &nodes);
-    let problems = verdicts[0].problems(0, &[], &nodes);
+    let problems = verdicts[0].problems(NodeIdx::new(0), &[], &nodes);
     assert_eq!(problems.len(), 1);
     assert_eq!(
         problems[0].to_string(),
@@ -226,7 +227,7 @@ fn pf010_a_failure_that_is_caught_back_into_the_cycle() {
         "a b recover c",
         edges(1),
         Rule::EndlessCycle,
-        Site::Node(0),
+        Site::Node(NodeIdx::new(0)),
         text,
     );
     accepted("a b recover c", edges(3));
@@ -255,7 +256,7 @@ fn pf010_what_only_leads_into_a_cycle_is_silent() {
         plain(2, end()),
     ];
     let flow = graph("a b c", edges);
-    assert_eq!(endless_at(&flow), [Site::Node(1)]);
+    assert_eq!(endless_at(&flow), [Site::Node(NodeIdx::new(1))]);
     assert!(endless_if_many(&flow, "").is_empty());
     // One in each of two branches.
     let edges = vec![
@@ -300,7 +301,10 @@ fn pf010_a_cycle_within_a_cycle_that_can_be_left_after_all() {
 fn pf010_lists() {
     // With items or without, `a` follows; unless an item of `b` fails and nothing else comes of it.
     let edges = |more: Vec<Edge>| [vec![start(0), each(0, 1), plain(1, node(0))], more].concat();
-    assert_eq!(endless_at(&graph("a b", edges(vec![]))), [Site::Node(0)]);
+    assert_eq!(
+        endless_at(&graph("a b", edges(vec![]))),
+        [Site::Node(NodeIdx::new(0))]
+    );
     accepted("a b recover", edges(vec![catch(1, 2)]));
     // No item, no choice.
     accepted(
@@ -318,7 +322,7 @@ fn pf010_lists() {
             "a b c",
             vec![start(0), each(0, 1), each(1, 2), plain(2, node(0))]
         )),
-        [Site::Node(0)]
+        [Site::Node(NodeIdx::new(0))]
     );
     accepted("a b c", vec![start(0), each(0, 1), each(1, 2), each(2, 0)]);
 }

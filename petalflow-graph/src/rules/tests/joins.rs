@@ -1,6 +1,7 @@
 //! Joins that can be left waiting.
 
 use super::{accepted, check, only, says};
+use crate::idx::JoinIdx;
 use crate::problem::Site;
 use crate::rule::Rule;
 use crate::testing::{catch, end, graph, join, node, plain, route, side, start};
@@ -45,7 +46,13 @@ fn pf011_a_route_that_may_skip_a_side() {
         plain(2, side(0)),
         join(0, node(3)),
     ];
-    says("a b c d", edges, Rule::StuckJoin, Site::Join(0), text);
+    says(
+        "a b c d",
+        edges,
+        Rule::StuckJoin,
+        Site::Join(JoinIdx::new(0)),
+        text,
+    );
     let edges = vec![
         start(0),
         route(0, "B", node(1)),
@@ -69,7 +76,13 @@ fn pf011_a_failure_that_may_skip_a_side() {
         catch(1, 3),
     ];
     let text = "the join `a & b` can be left waiting when nothing else runs: `b` may fail, and what has failed does not arrive; to run `c` once after whatever does run, use plain edges `a -> c`, `b -> c` and `defer c`";
-    says("a b c recover", edges, Rule::StuckJoin, Site::Join(0), text);
+    says(
+        "a b c recover",
+        edges,
+        Rule::StuckJoin,
+        Site::Join(JoinIdx::new(0)),
+        text,
+    );
     let edges = vec![
         start(0),
         start(1),
@@ -98,7 +111,13 @@ fn pf011_a_side_that_arrives_more_often() {
         plain(2, side(0)),
         join(0, node(3)),
     ];
-    says("a b c d", edges, Rule::StuckJoin, Site::Join(0), text);
+    says(
+        "a b c d",
+        edges,
+        Rule::StuckJoin,
+        Site::Join(JoinIdx::new(0)),
+        text,
+    );
 }
 
 #[test]
@@ -115,5 +134,8 @@ fn pf011_a_join_that_waits_for_a_stuck_one_is_silent() {
         plain(4, side(1)),
         join(1, node(5)),
     ];
-    assert_eq!(only(&graph("a b c d e f", edges)).at, Site::Join(0));
+    assert_eq!(
+        only(&graph("a b c d e f", edges)).at,
+        Site::Join(JoinIdx::new(0))
+    );
 }

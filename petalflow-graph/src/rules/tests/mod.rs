@@ -5,6 +5,7 @@ mod joins;
 
 use super::check;
 use crate::graph::{Edge, Graph};
+use crate::idx::NodeIdx;
 use crate::problem::{Problem, Site};
 use crate::rule::Rule;
 use crate::testing::{catch, end, graph, join, node, plain, route, side, start};
@@ -75,13 +76,16 @@ fn c38d_g017_p033_a_node_declared_twice() {
         "a b a",
         vec![start(0), plain(0, node(1))],
         Rule::DuplicateNode,
-        Site::Node(2),
+        Site::Node(NodeIdx::new(2)),
         text,
     );
     let problem = only(&graph("a b a", vec![start(0), plain(0, node(1))]));
     assert_eq!(
         problem.also,
-        [(Site::Node(0), "first declared here".to_owned())]
+        [(
+            Site::Node(NodeIdx::new(0)),
+            "first declared here".to_owned()
+        )]
     );
 }
 
@@ -116,7 +120,13 @@ fn c40_an_edge_written_twice() {
 #[test]
 fn pf008_a_declared_node_that_no_edge_uses() {
     let text = "node `b` is declared, but no edge uses it; add an edge or remove the node";
-    says("a b", vec![start(0)], Rule::UnusedNode, Site::Node(1), text);
+    says(
+        "a b",
+        vec![start(0)],
+        Rule::UnusedNode,
+        Site::Node(NodeIdx::new(1)),
+        text,
+    );
 }
 
 #[test]
@@ -126,7 +136,7 @@ fn c39_g021_unreachable_node_is_refused() {
         "a b",
         vec![start(0), plain(1, node(0))],
         Rule::UnreachableNode,
-        Site::Node(1),
+        Site::Node(NodeIdx::new(1)),
         text,
     );
 }
@@ -148,7 +158,7 @@ fn c39_what_follows_an_unreachable_node_is_silent() {
         "a b c d e",
         edges,
         Rule::UnreachableNode,
-        Site::Node(1),
+        Site::Node(NodeIdx::new(1)),
         text,
     );
 }
@@ -167,7 +177,7 @@ fn c39_a_cycle_that_nothing_enters_is_one_problem() {
         "a b c d e",
         edges,
         Rule::UnreachableNode,
-        Site::Node(1),
+        Site::Node(NodeIdx::new(1)),
         text,
     );
 }
@@ -182,7 +192,13 @@ fn c39_a_join_that_waits_for_what_comes_after_it() {
         join(0, node(1)),
         plain(1, node(2)),
     ];
-    says("a b c", edges, Rule::UnreachableNode, Site::Node(1), text);
+    says(
+        "a b c",
+        edges,
+        Rule::UnreachableNode,
+        Site::Node(NodeIdx::new(1)),
+        text,
+    );
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::paths::local;
 /// One row per interrupt, in the order of their statements.
 pub(super) fn rows(cx: &Cx<'_>) -> TokenStream {
     list(cx.model.gates.iter().map(|gate| {
-        let (node, after, guarded) = (int(gate.node), gate.after, gate.guard.is_some());
+        let (node, after, guarded) = (int(gate.node.as_u32()), gate.after, gate.guard.is_some());
         quote!((#node, #after, #guarded))
     }))
 }
@@ -26,7 +26,7 @@ pub(super) fn facts(cx: &Cx<'_>, facts: TokenStream) -> TokenStream {
         return facts;
     }
     let reads = list(guards(cx).map(|(place, gate, guard)| {
-        let (node, after) = (int(gate.node), gate.after);
+        let (node, after) = (int(gate.node.as_u32()), gate.after);
         let keys = read(guard).map(|(at, param)| {
             let (key, cfgs) = (key_name(place, at), &param.cfgs);
             quote!(#(#cfgs)* { keys = keys.union(#key); })
@@ -42,7 +42,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     for (place, gate, guard) in guards(cx) {
         code.extend(function(cx, place, guard));
         for (at, param) in read(guard) {
-            let (node, after, cfgs) = (int(gate.node), gate.after, &param.cfgs);
+            let (node, after, cfgs) = (int(gate.node.as_u32()), gate.after, &param.cfgs);
             let (name, key) = (key_name(place, at), key(cx, param));
             let check = check_at(
                 &param.ident.to_token_stream(),

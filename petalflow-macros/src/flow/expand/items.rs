@@ -27,14 +27,14 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             Via::RouteEach(route) => kind("RouteEach", route),
             Via::Catch => quote!(__petalflow::kinds::Catch),
         };
-        let Some(target) = node(cx, to as usize, &mut named) else {
+        let Some(target) = node(cx, to.index(), &mut named) else {
             continue;
         };
-        takers[to as usize] = true;
+        takers[to.index()] = true;
         let mut local = TokenStream::new();
-        let probe = match &model.nodes[from as usize].kind {
+        let probe = match &model.nodes[from.index()].kind {
             Kind::Subflow(subflow) if edge.via != Via::Catch => {
-                let sender = chunk("__sender", from as usize);
+                let sender = chunk("__sender", from.index());
                 if outs.insert(from) {
                     // A closure, because the function of this name says of its result only that it is an output.
                     let (end, output) = (&subflow.end, &subflow.output);
@@ -47,7 +47,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             // Whoever fails, what a `catch` delivers is the same.
             _ if edge.via == Via::Catch => quote!(__petalflow::probe::<#state, (), #target, #kind>),
             _ => {
-                let Some(sender) = node(cx, from as usize, &mut named) else {
+                let Some(sender) = node(cx, from.index(), &mut named) else {
                     continue;
                 };
                 quote!(__petalflow::probe::<#state, __petalflow::FromNode<#sender>, #target, #kind>)

@@ -13,7 +13,7 @@ mod step;
 mod subflow;
 mod tables;
 
-use petalflow_graph::{Analysis, Graph};
+use petalflow_graph::{Analysis, Graph, NodeIdx};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, LitStr, Type, Visibility};
@@ -128,6 +128,12 @@ fn number(number: usize) -> Literal {
 
 fn int(number: u32) -> Literal {
     Literal::u32_unsuffixed(number)
+}
+
+/// A node's index, as a constant of its type.
+fn index(node: NodeIdx) -> TokenStream {
+    let index = int(node.as_u32());
+    quote!(__petalflow::NodeIdx::new(#index))
 }
 
 /// `a, b, c`.

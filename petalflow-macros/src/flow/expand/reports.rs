@@ -18,7 +18,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let (mut plain, mut arms) = (vec![false; nodes], vec![Vec::<&Arm>::new(); nodes]);
     for (at, edge) in model.edges.iter().enumerate() {
         if let Target::Node(to) = edge.to {
-            match &mut first[to as usize] {
+            match &mut first[to.index()] {
                 Some(_) => further.push(at),
                 none => *none = Some(at),
             }
@@ -29,11 +29,11 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             && matches!(edge.via, Via::Plain | Via::Each)
             && !edge.implied
         {
-            plain[from as usize] = true;
+            plain[from.index()] = true;
         }
     }
     for arm in &model.arms {
-        arms[arm.node as usize].push(arm);
+        arms[arm.node.index()].push(arm);
     }
     for (place, node) in model.nodes.iter().enumerate() {
         let (i, first) = (

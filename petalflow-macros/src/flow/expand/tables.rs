@@ -4,7 +4,7 @@ use petalflow_graph::{Source, Target, Via, kind};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{Cx, gates, int, list, number};
+use super::{Cx, gates, index, int, list, number};
 use crate::flow::model::Kind;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
@@ -88,13 +88,13 @@ fn sides(join: &TokenStream) -> String {
 fn edges(cx: &Cx<'_>) -> TokenStream {
     let (nodes, joins) = (cx.graph.nodes.len(), cx.graph.joins as usize);
     let from = |source: Source| match source {
-        Source::Node(node) => node as usize,
-        Source::Join(join) => nodes + join as usize,
+        Source::Node(node) => node.index(),
+        Source::Join(join) => nodes + join.index(),
         Source::Start => nodes + joins,
     };
     let to = |target: Target| match target {
-        Target::Node(node) => node as usize,
-        Target::Join(join) => nodes + join as usize,
+        Target::Node(node) => node.index(),
+        Target::Join(join) => nodes + join.index(),
         Target::End => nodes + joins + 1,
     };
     list(cx.model.edges.iter().map(|edge| {
@@ -139,11 +139,11 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
     );
     let any = |any: petalflow_graph::AnyRef<'_>| {
         let together = pairs(any.together);
-        let stuck = list(any.stuck_at.iter().map(|&node| int(node)));
+        let stuck = list(any.stuck_at.iter().map(|&node| index(node)));
         quote!(__petalflow::AnyRef { together: #together, stuck_at: &[#stuck] })
     };
     let delivered = tables.delivered.map(|(nodes, delivered)| {
-        let (nodes, delivered) = (list(nodes.iter().map(|&node| int(node))), any(delivered));
+        let (nodes, delivered) = (list(nodes.iter().map(|&node| index(node))), any(delivered));
         quote!((&[#nodes], #delivered))
     });
     let (any, delivered) = (option(tables.any.map(any)), option(delivered));

@@ -1,7 +1,8 @@
 //! Compile errors from constant evaluation: one call per node, arm and further edge, at the token the user wrote.
 
 use petalflow_graph::{
-    KeyFacts, NodeFacts, Rule, Text, Verdict, kind, report, report_arm, report_routes, same, words,
+    KeyFacts, NodeFacts, NodeIdx, Rule, Text, Verdict, kind, report, report_arm, report_routes,
+    same, words,
 };
 
 use super::gates::is_guards;
@@ -147,10 +148,10 @@ pub const fn routed(checked: &Checked, place: u32, first: u32) {
             unmet: None,
             ..*verdict
         };
-        report(place, checked.keys, checked.nodes, &own);
+        report(NodeIdx::new(place), checked.keys, checked.nodes, &own);
         return;
     }
-    report(place, checked.keys, checked.nodes, verdict);
+    report(NodeIdx::new(place), checked.keys, checked.nodes, verdict);
 }
 
 /// Reports what is wrong with the items of an edge.

@@ -1,6 +1,6 @@
 //! The guards of interrupts: what they read, and what they say.
 
-use petalflow_graph::{KeyFacts, KeySet, NodeFacts, Rule, same, words};
+use petalflow_graph::{KeyFacts, KeySet, NodeFacts, NodeIdx, Rule, same, words};
 
 use super::Checked;
 use crate::error::BoxError;
@@ -48,7 +48,9 @@ pub const fn guard_read(checked: &Checked, place: u32, reads: KeySet, after: boo
     if key >= checked.keys.len() || nodes_own {
         return;
     }
-    if let Some(text) = verdict.guard_text(place, key, after, checked.keys, checked.nodes) {
+    if let Some(text) =
+        verdict.guard_text(NodeIdx::new(place), key, after, checked.keys, checked.nodes)
+    {
         panic!("{}", words::coded(Rule::UnwrittenRead, &text).as_str())
     }
 }

@@ -11,7 +11,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-use petalflow_graph::{Edge, Graph, MAX_KEYS, Source, Target, Via, When, kind};
+use petalflow_graph::{Edge, Graph, JoinIdx, MAX_KEYS, Source, Target, Via, When, kind};
 
 use crate::delivery::ItemCodec;
 use crate::node::Routing;
@@ -19,8 +19,8 @@ use crate::policy::Policy;
 use crate::state::{KeyFlag, KeyMeta};
 
 pub use petalflow_graph::{
-    AnyRef, FrontiersRef, KeyFacts, NodeFacts, PairsRef, PathsRef, Tables, Verdict, dot, mermaid,
-    topology, verdicts,
+    AnyRef, FrontiersRef, KeyFacts, NodeFacts, NodeIdx, PairsRef, PathsRef, Tables, Verdict, dot,
+    mermaid, topology, verdicts,
 };
 
 pub use super::{IsState, KeyOf};
@@ -242,13 +242,13 @@ impl Drawing {
         let nodes = petalflow_graph::index(self.specs.len());
         let start = nodes + petalflow_graph::index(self.joins.len());
         let from = match from {
-            node if node < nodes => Source::Node(node),
-            join if join < start => Source::Join(join - nodes),
+            node if node < nodes => Source::Node(NodeIdx::new(node)),
+            join if join < start => Source::Join(JoinIdx::new(join - nodes)),
             _ => Source::Start,
         };
         let to = match to {
-            node if node < nodes => Target::Node(node),
-            join if join < start => Target::Join(join - nodes),
+            node if node < nodes => Target::Node(NodeIdx::new(node)),
+            join if join < start => Target::Join(JoinIdx::new(join - nodes)),
             _ => Target::End,
         };
         let via = match what {
