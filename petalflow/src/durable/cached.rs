@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::dirty_keys::untracked;
 use super::fingerprint::Fingerprint;
-use super::stored_task::{load_finished, save_finished};
+use super::task_results::{load_finished, save_finished};
 use crate::cache::{Cache, CacheOfRun};
-use crate::exec::{CachedResult, TaskEnd};
+use crate::exec::{CachedResult, TaskEnd, TaskResult};
 use crate::future::BoxFuture;
 use crate::node::{Effects, ManagedValues, Scope};
 use crate::state::{KeySet, State, StateCodec, Update as _};
@@ -15,7 +15,7 @@ use crate::state::{KeySet, State, StateCodec, Update as _};
 struct CacheEntry<S: State> {
     cache: Arc<dyn Cache>,
     codec: StateCodec<S>,
-    program: Fingerprint,
+    fingerprint: Fingerprint,
     key: Vec<u8>,
     lasts: Duration,
 }
@@ -66,7 +66,7 @@ pub(crate) fn find_cached<S: State>(
     Some(Box::new(CacheEntry {
         cache: Arc::clone(&cache.0),
         codec,
-        program: Fingerprint::of::<S>(flow, plan),
+        fingerprint: Fingerprint::of::<S>(flow, plan),
         key,
         lasts,
     }))
@@ -79,7 +79,10 @@ impl<S: State> CachedResult<S> for CacheEntry<S> {
                 return false;
             };
             // What an earlier program left may not fit any more: then the node runs.
-            let (plan, known) = (&scope.shared.plan, (&self.program, &self.program.outline));
+            let (plan, known) = (
+                &scope.shared.plan,
+                (&self.fingerprint, &self.fingerprint.outline),
+            );
             match load_finished(&self.codec, known, plan, scope.node, &bytes) {
                 Ok(Some(finished)) => {
                     *effects = finished.effects;
@@ -97,11 +100,14 @@ impl<S: State> CachedResult<S> for CacheEntry<S> {
             if lost.is_empty()
                 && let Ok(bytes) = save_finished(
                     &self.codec,
-                    &self.program,
+                    &self.fingerprint,
                     plan,
-                    scope.node,
-                    effects,
-                    &TaskEnd::Done,
+                    &TaskResult {
+                        id: scope.task_id(),
+                        node: scope.node,
+                        effects,
+                        end: &TaskEnd::Done,
+                    },
                 )
             {
                 self.cache.put(&self.key, bytes, self.lasts).await;
