@@ -1,4 +1,4 @@
-//! Writes chains of nodes, each in two forms: a flow, and the `loop { match }` that someone would write by hand.
+//! Generates chains of nodes in two forms: a flow, and a hand-written `loop { match }`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -12,7 +12,7 @@ fn main() {
     }
 }
 
-/// The state is the same in both forms, and so are the functions: not inlined, and opaque to the optimizer.
+/// Both forms have the same state and the same functions. The functions are not inlined and are opaque to the optimizer.
 fn chain(nodes: usize) -> String {
     let mut code = String::from(
         "use petalflow::prelude::*;\n\

@@ -1,4 +1,4 @@
-//! What an agent's turn costs beside its model and its tools: `cargo bench --bench agent`. Each figure stands beside its limit.
+//! The cost of an agent's turn without its model and its tools: `cargo bench --bench agent`. Each figure has a limit.
 
 #![allow(clippy::cast_precision_loss)]
 
@@ -6,13 +6,13 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use petalflow::agent::{Agent, AgentEvent, Conversation, ConversationInput};
-use petalflow::llm::{
-    ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse, Part, Role, ScriptedModel,
-};
 use petalflow::middleware::BoxFuture;
 use petalflow::tool::{FuncTool, ToolCall, ToolSpec};
+use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput};
 use petalflow_benches::table::{head, row};
+use petalflow_llm::{
+    ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse, Part, Role, ScriptedModel,
+};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
@@ -27,7 +27,7 @@ fn main() {
     waiting();
 }
 
-/// Calls a tool when the user has spoken, and answers when the tool has.
+/// Calls a tool after a message of the user, and answers after the result of the tool.
 fn model() -> ScriptedModel {
     let reply = |request: &LlmRequest| match request.messages.last().map(|last| last.role) {
         Some(Role::Tool) => LlmResponse::text_only("3"),
@@ -62,7 +62,7 @@ fn agent() -> Agent {
         .tool(sum)
 }
 
-/// A conversation of so many messages.
+/// A conversation with this number of messages.
 fn conversation(runtime: &Runtime, agent: &Agent, messages: usize) -> Conversation {
     let events = (0..messages).map(|place| {
         let text = format!("message {place} of a conversation that has gone on for a while");
@@ -83,7 +83,7 @@ fn conversation(runtime: &Runtime, agent: &Agent, messages: usize) -> Conversati
     runtime.block_on(agent.run(input)).expect("it answers")
 }
 
-/// A turn with a call of a tool, in conversations of several lengths.
+/// A turn with one tool call, in conversations of several lengths.
 fn turns(runtime: &Runtime) {
     for messages in [10, 1_000, 10_000] {
         let agent = agent();
@@ -113,7 +113,7 @@ fn turns(runtime: &Runtime) {
     }
 }
 
-/// The same while somebody listens.
+/// The same with a stream.
 fn streams(runtime: &Runtime) {
     use futures_util::StreamExt as _;
     let agent = agent().streaming();
@@ -140,7 +140,7 @@ fn micros(time: Duration) -> String {
     format!("{:.1} us", time.as_secs_f64() * 1e6)
 }
 
-/// Answers after a while.
+/// Answers after some time.
 struct Slow;
 
 impl LlmClient for Slow {
@@ -156,8 +156,8 @@ impl LlmClient for Slow {
     }
 }
 
-/// A thousand agents that wait for their models at once: the memory at the peak. On one thread, because the counter counts the
-/// thread that it is asked on.
+/// A thousand agents that wait for their models at the same time: the peak memory. On one thread, because the counter counts the
+/// current thread only.
 fn waiting() {
     const AGENTS: usize = 1_000;
     let runtime = Builder::new_current_thread()

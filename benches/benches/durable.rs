@@ -1,4 +1,4 @@
-//! What it costs that a run is stored: `cargo bench --bench durable`. Each figure stands beside its limit.
+//! The cost of storing a run: `cargo bench --bench durable`. Each figure has a limit.
 
 #![allow(clippy::cast_precision_loss)]
 
@@ -11,7 +11,7 @@ use petalflow_benches::table::{head, row};
 use petalflow_benches::{chat, counter};
 use tokio::runtime::{Builder, Runtime};
 
-/// The loop of the bench counts to this.
+/// The number of supersteps of the loop.
 const SUPERSTEPS: u32 = 10_000;
 
 fn main() {
@@ -32,7 +32,7 @@ fn count(store: &InMemoryStore) -> Thread<counter::Count> {
         .thread("t")
 }
 
-/// The shortest of several times, for one unit of many: what disturbs only makes it longer.
+/// The shortest of several times, per unit. Disturbances only make a time longer.
 fn shortest(times: usize, units: u32, mut work: impl FnMut() -> Duration) -> Duration {
     let times = (0..times).map(|_| work());
     times.min().unwrap_or_default() / units
@@ -63,7 +63,7 @@ fn supersteps(runtime: &Runtime) {
         "",
     );
     row(
-        "what storing costs per superstep",
+        "cost of storing, per superstep",
         &format!("{} ns", stored.saturating_sub(unstored).as_nanos()),
         "300 ns",
     );
@@ -79,7 +79,7 @@ fn resume(runtime: &Runtime) {
         begun.elapsed()
     });
     row(
-        "going on with a thread of 10,000 supersteps",
+        "resuming a thread of 10,000 supersteps",
         &format!("{:.2} ms", took.as_secs_f64() * 1e3),
         "50 ms",
     );

@@ -1,7 +1,6 @@
-//! petalflow beside hand-written Rust, in one process and in alternating order: `cargo bench`.
+//! petalflow and hand-written Rust, in one process and in alternating order: `cargo bench`.
 //!
-//! Machines are noisy and differ, so the figures to look at are the ratios. `cargo bench -- chain` runs what has `chain` in
-//! its name.
+//! Machines differ and have noise, so compare the ratios. `cargo bench -- chain` runs the benches with `chain` in their name.
 
 #![allow(clippy::cast_precision_loss)]
 
@@ -132,7 +131,7 @@ fn chains(runtime: &Runtime) {
     chain!(thousand, 1_000, 300);
 }
 
-/// Times both in alternating order and prints the medians, the median of the ratios, and what petalflow allocates.
+/// Measures both in alternating order. Prints the medians, the median of the ratios, and the allocations.
 fn compare<H, HF, F, FF>(
     runtime: &Runtime,
     name: &str,
@@ -146,7 +145,7 @@ fn compare<H, HF, F, FF>(
     F: Fn() -> FF,
     FF: Future,
 {
-    // The first runs wire the graph and warm the caches.
+    // The first runs build the execution plan and fill the caches.
     for _ in 0..3 {
         runtime.block_on(hand());
         runtime.block_on(flow());
@@ -180,7 +179,7 @@ fn median<T>(samples: &mut [T], of: impl Fn(&T) -> f64) -> f64 {
     of(&samples[samples.len() / 2])
 }
 
-/// Sixteen nodes that wait ten milliseconds each take one wait.
+/// Sixteen parallel nodes that wait ten milliseconds each. Together they need ten milliseconds.
 fn waiting_fork(runtime: &Runtime) {
     let mut samples: Vec<f64> = (0..20)
         .map(|_| {
@@ -198,7 +197,7 @@ fn waiting_fork(runtime: &Runtime) {
     );
 }
 
-/// A thousand runs at once, beside a thousand bare tasks: time in alternating pairs, and the memory at the peak.
+/// A thousand concurrent runs and a thousand bare tasks: the time in alternating pairs, and the peak memory.
 fn concurrent() {
     const RUNS: usize = 1_000;
     let runtime = Builder::new_multi_thread()
@@ -232,7 +231,7 @@ fn concurrent() {
         "1,000 concurrent runs of ten 1 ms nodes"
     );
 
-    // On one thread, because the counter counts the thread that it is asked on.
+    // On one thread, because the counter counts the current thread only.
     let one = Builder::new_current_thread()
         .enable_time()
         .build()

@@ -1,18 +1,19 @@
-//! Stores beside a loop that writes the same bytes by hand, in one process and in alternating order:
+//! Stores and a loop that writes the same bytes by hand, in one process and in alternating order:
 //! `cargo bench --bench stores`.
 //!
-//! A unit is one checkpoint of 300 bytes in a transaction of its own. Disks differ more than machines do; the figures to look
-//! at are the ratios. The files are in the folder for temporary files: set `TMPDIR` to measure another disk.
+//! A unit is one checkpoint of 300 bytes in its own transaction. Disks differ more than machines, so compare the ratios. The
+//! files are in the folder for temporary files. Set `TMPDIR` to measure another disk.
 
 #![allow(clippy::cast_precision_loss)]
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use petalflow::checkpoint::{Address, SqliteStore, Store, StoredCheckpoint, Synchronous};
+use petalflow::checkpoint::{Address, Store, StoredCheckpoint};
 use petalflow_benches::chat::Talk;
 use petalflow_benches::counter::Count;
 use petalflow_benches::table::wanted;
+use petalflow_sqlite::{SqliteStore, Synchronous};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -33,7 +34,7 @@ fn main() {
         .enable_time()
         .build()
         .expect("a runtime can be built");
-    // Rounds of so many checkpoints each: a sync takes a hundred times as long as a write to the page cache.
+    // The number of checkpoints per round. A sync takes a hundred times as long as a write to the page cache.
     for (name, synchronous, rounds, each) in [
         ("normal", Synchronous::Normal, 30, 2_000),
         ("full", Synchronous::Full, 30, 20),
@@ -49,7 +50,7 @@ fn main() {
     }
 }
 
-/// A database by hand: the table that anyone would make, one prepared statement, one transaction per checkpoint.
+/// A database by hand: a simple table, one prepared statement, one transaction per checkpoint.
 struct ByHand {
     connection: Connection,
     next: u64,
@@ -84,7 +85,7 @@ impl ByHand {
         self.append_all(&given);
     }
 
-    /// These, with numbers of its own.
+    /// Appends these checkpoints with new numbers.
     fn append_all(&mut self, checkpoints: &[StoredCheckpoint]) {
         let sql = "INSERT INTO checkpoints VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut insert = self.connection.prepare(sql).expect("it is SQL");
@@ -110,7 +111,7 @@ async fn append(store: &SqliteStore, thread: &str, next: u64, checkpoints: u64) 
     for seq in next..next + checkpoints {
         let given = checkpoint(seq);
         let after = seq.checked_sub(1).filter(|after| *after > 0);
-        // As the engine does: the writes of the superstep before are settled, though there are none.
+        // As the engine does: the writes of the superstep before are removed, although there are none.
         let settled = after.map_or(0..0, |after| after..seq);
         store
             .append(Address::root(thread), &given, after, settled)
@@ -119,7 +120,7 @@ async fn append(store: &SqliteStore, thread: &str, next: u64, checkpoints: u64) 
     }
 }
 
-/// One run appends checkpoint after checkpoint.
+/// One run appends checkpoints one after another.
 fn one_by_one(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: usize, each: u64) {
     let folder = TempDir::new().expect("a folder can be made");
     let mut hand = ByHand::open(&folder.path().join("hand.db"), synchronous);
@@ -143,7 +144,7 @@ fn one_by_one(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: u
     print(&format!("SQLite, {name}: one after another"), &mut pairs);
 }
 
-/// A run whose supersteps are stored, beside the loop that writes the same bytes and runs nothing.
+/// A run with stored supersteps, and the loop that writes the same bytes and runs nothing.
 fn supersteps(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: usize, each: u64) {
     let folder = TempDir::new().expect("a folder can be made");
     let mut hand = ByHand::open(&folder.path().join("hand.db"), synchronous);
@@ -176,7 +177,7 @@ fn supersteps(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: u
     );
 }
 
-/// Sixteen runs append at once: the store groups what waits, where the loop does one after another.
+/// Sixteen concurrent runs. The store groups their appends, and the loop makes them one after another.
 fn at_once(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: usize, each: u64) {
     const RUNS: u64 = 16;
     let folder = TempDir::new().expect("a folder can be made");
@@ -207,7 +208,7 @@ fn at_once(runtime: &Runtime, name: &str, synchronous: Synchronous, rounds: usiz
     print(&format!("SQLite, {name}: 16 runs at once"), &mut pairs);
 }
 
-/// What a chat takes on the disk, and how long it takes to go on with a long thread.
+/// The size of a chat on disk, and the time to resume a long thread.
 fn on_disk(runtime: &Runtime) {
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("chat.db");

@@ -1,4 +1,4 @@
-//! Two nodes that talk until there are many messages: the cost of a round must not grow with the history.
+//! Two nodes that append messages in turn. The cost of a round must not grow with the history.
 
 use std::hint::black_box;
 
@@ -8,22 +8,22 @@ use petalflow::prelude::*;
 #[state]
 #[derive(Debug)]
 pub struct Chat {
-    /// How many messages there shall be.
+    /// The number of messages at which the run ends.
     #[key(input)]
     pub wanted: usize,
-    /// What has been said.
+    /// The messages.
     #[key(append)]
     pub messages: Vec<String>,
 }
 
-/// Asks.
+/// Appends a question.
 #[node(Chat)]
 #[inline(never)]
 pub async fn ask(messages: &[String]) -> ChatMessages {
     ChatMessages(vec![black_box(format!("question {}", messages.len()))])
 }
 
-/// Answers, and says whether to go on.
+/// Appends an answer, and returns whether the run continues.
 #[node(Chat)]
 #[inline(never)]
 pub async fn answer(messages: &[String], wanted: &usize) -> (ChatMessages, bool) {

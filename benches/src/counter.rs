@@ -1,19 +1,19 @@
-//! One node that loops.
+//! One node in a loop.
 
 use std::hint::black_box;
 
 use petalflow::prelude::*;
 
-/// How far it has come.
+/// The state of the counter.
 #[state]
 #[derive(Debug)]
 pub struct Counter {
-    /// The number so far.
+    /// The present number.
     #[key(input)]
     pub n: u64,
 }
 
-/// Adds one, and goes on up to ten thousand.
+/// Adds one, and repeats up to ten thousand.
 #[node(Counter)]
 #[inline(never)]
 pub async fn add(n: &u64) -> (CounterN, bool) {

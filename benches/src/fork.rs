@@ -1,17 +1,17 @@
-//! Sixteen nodes at once, and a join; a hundred rounds.
+//! Sixteen parallel nodes and a join, for a hundred rounds.
 
 use std::hint::black_box;
 
 use petalflow::prelude::*;
 
-/// What the sixteen add to.
+/// The state.
 #[state]
 #[derive(Debug)]
 pub struct Sums {
     /// The sum of all.
     #[key(sum)]
     pub total: u64,
-    /// How many rounds there have been.
+    /// The number of rounds.
     #[key(sum)]
     pub rounds: u64,
 }
@@ -49,7 +49,7 @@ flow! {
     }
 }
 
-/// The same by hand, one after the other.
+/// The same by hand, sequentially.
 pub async fn by_hand() -> (u64, u64) {
     let (mut total, mut rounds) = (0, 0);
     loop {

@@ -1,4 +1,4 @@
-//! The same work as a flow and by hand, which `benches/engine.rs` measures, and how the benches print what they have measured.
+//! The same work as a flow and by hand, for the benches, and the table that the benches print.
 
 #![allow(clippy::missing_panics_doc)]
 

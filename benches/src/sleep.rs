@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use petalflow::prelude::*;
 
-/// How many waits are over.
+/// The state.
 #[state]
 #[derive(Debug)]
 pub struct Waits {
-    /// Their number.
+    /// The number of finished waits.
     #[key(sum)]
     pub done: u32,
 }
 
-/// How long a short wait is.
+/// The length of a short wait.
 pub const SHORT: Duration = Duration::from_millis(1);
-/// How long a long wait is.
+/// The length of a long wait.
 pub const LONG: Duration = Duration::from_millis(10);
 
 macro_rules! waits {
@@ -33,12 +33,12 @@ waits!(SHORT; s0 s1 s2 s3 s4 s5 s6 s7 s8 s9);
 waits!(LONG; l0 l1 l2 l3 l4 l5 l6 l7 l8 l9 l10 l11 l12 l13 l14 l15);
 
 flow! {
-    /// Ten short waits, one after the other.
+    /// Ten sequential short waits.
     pub Chain(Waits) { s0 -> s1 -> s2 -> s3 -> s4 -> s5 -> s6 -> s7 -> s8 -> s9 }
 }
 
 flow! {
-    /// Sixteen long waits at once.
+    /// Sixteen parallel long waits.
     pub Fork(Waits) {
         START -> l0 & l1 & l2 & l3 & l4 & l5 & l6 & l7 & l8 & l9 & l10 & l11 & l12 & l13 & l14 & l15;
     }

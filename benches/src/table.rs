@@ -1,16 +1,16 @@
-//! What the benches print: figures beside their limits.
+//! The output of the benches: figures with their limits.
 
-/// Names the columns.
+/// Prints the names of the columns.
 pub fn head() {
     row("what", "measured", "limit");
 }
 
-/// One figure beside its limit.
+/// Prints one figure with its limit.
 pub fn row(what: &str, measured: &str, limit: &str) {
     println!("{what:<58} {measured:>12} {limit:>12}");
 }
 
-/// Whether a bench of this name is to run: without arguments all are, with some those that have one of them in their names.
+/// Whether the bench with this name runs. Without arguments all run, otherwise those whose name contains an argument.
 pub fn wanted(name: &str) -> bool {
     let mut parts = std::env::args()
         .skip(1)

@@ -1,3 +1,3 @@
-//! What the examples of petalflow share with their tests.
+//! Code that the examples of petalflow and their tests share.
 
 pub mod doc_audit;

@@ -1,10 +1,10 @@
-//! `doc-audit` as a process: killed again and again, it comes to the same end as if it had lived.
+//! `doc-audit` as a process: killed many times, it has the same result as without a kill.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-/// Documents of which each has something to put right, and something that cannot be.
+/// Documents of which each has a finding that can be fixed and one that cannot.
 fn write_documents(folder: &Path) {
     for number in 0..60 {
         let text = format!(
@@ -62,12 +62,12 @@ fn an_audit_that_is_killed_and_resumed_ends_as_if_it_had_lived() {
             .stderr(Stdio::piped())
             .spawn()
             .expect("it starts");
-        // Each lives a bit longer than the one before, so that it is killed everywhere.
+        // Each process runs a bit longer than the one before, so that it is killed at many points.
         std::thread::sleep(Duration::from_millis(3 * kills));
         process.kill().expect("it can be killed, or has ended");
         let output = process.wait_with_output().expect("it ends");
         if output.status.code() == Some(2) && text(&output.stderr).contains("there is no audit") {
-            // It was killed before it had written anything down.
+            // It was killed before its first checkpoint.
             args = begin;
         } else if output.status.code().is_some() {
             break output;
@@ -85,20 +85,20 @@ fn an_audit_that_is_killed_and_resumed_ends_as_if_it_had_lived() {
     );
     assert_eq!(documents(folder.path()), documents(unbroken.path()));
 
-    // What has ended says the same again.
+    // A finished audit prints the same again.
     let again = audit(folder.path(), resume).output().expect("it runs");
     assert_eq!(text(&again.stdout), text(&expected.stdout));
 }
 
 #[test]
-fn there_must_be_something_to_go_on_with() {
+fn a_resume_needs_a_stored_audit() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let output = audit(folder.path(), &["--store", "audit.db", "--resume"]).output();
     let output = output.expect("it runs");
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
         text(&output.stderr),
-        "doc-audit: there is no audit in `audit.db` to go on with: begin one without `--resume`\n"
+        "doc-audit: there is no audit in `audit.db` to resume: begin one without `--resume`\n"
     );
     assert!(!folder.path().join("audit.db").exists());
 }

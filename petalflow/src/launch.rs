@@ -10,11 +10,13 @@ use crate::checkpoint::Store;
 use crate::durable::find_cached;
 use crate::error::{BoxError, FailureLog};
 use crate::exec::{Begin, Settings, Start};
-use crate::flow::{Flow, HasFlow};
+use crate::flow::{Flow, HasFlow, WithRetry};
 use crate::middleware::{Middleware, RunMiddleware};
-use crate::node::{Key, ManagedProvider, ManagedValues, RestoreContext};
+use crate::node::{Context, Key, ManagedProvider, ManagedValues, RestoreContext};
+use crate::policy::Retry;
 use crate::run::Run;
 use crate::state::{Durable, State, Update as _, WriteError};
+use crate::subflow::nested;
 use crate::thread::Threads;
 
 /// A flow with what its runs shall have: limits, managed values, middleware. Clone it to launch several alike.
@@ -84,6 +86,43 @@ impl<F: Flow> Launch<F> {
         Launch {
             flow,
             settings: Settings::default(),
+        }
+    }
+
+    /// The same launch of a flow whose node of this name has these retries in place of its own, where they are known only while
+    /// the program runs. Without any, the node retains its own; a name that no node has changes nothing.
+    ///
+    /// Where they are known while the program compiles, they stand in the flow (`with`) or at the node (`#[node(retry = ..)]`).
+    ///
+    /// ```
+    /// use petalflow::Retry;
+    /// use petalflow::prelude::*;
+    /// use std::time::Duration;
+    ///
+    /// #[state]
+    /// struct Job {
+    ///     attempts: u32,
+    /// }
+    ///
+    /// #[node(Job)]
+    /// async fn work(cx: Context) -> petalflow::Result<JobAttempts> {
+    ///     if cx.attempt() < 3 { Err("not yet".into()) } else { Ok(JobAttempts(cx.attempt())) }
+    /// }
+    ///
+    /// flow!(Work(Job) { work });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let retries = vec![Retry::times(5).first(Duration::ZERO)];
+    /// let job = Work::new().with_retry("work", retries).run(()).await?;
+    /// assert_eq!(job.attempts, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_retry(self, node: &str, retries: Vec<Retry>) -> Launch<WithRetry<F>> {
+        Launch {
+            flow: Arc::new(WithRetry::new(self.flow, node, retries)),
+            settings: self.settings,
         }
     }
 
@@ -411,6 +450,58 @@ impl<F: Flow> Launch<F> {
             settings: self.settings,
             begin: Begin::Input(input.into()),
         })
+    }
+
+    /// Runs the flow as part of a node, which calls this from its body: the steps are stored with the node's run, their events
+    /// are among that run's, and they stop with it. A node may do this once for each `name`.
+    ///
+    /// Of this launch's settings the limit counts; managed values, cancellation and the store are the node's.
+    ///
+    /// # Errors
+    ///
+    /// Those of the run.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops the run. On a thread it resumes when the node runs again.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Count {
+    ///     #[key(input)]
+    ///     n: u64,
+    /// }
+    ///
+    /// #[node(Count)]
+    /// async fn double(n: &u64) -> CountN {
+    ///     CountN(n * 2)
+    /// }
+    ///
+    /// flow!(Double(Count) { double });
+    ///
+    /// #[node(Count)]
+    /// async fn twice(n: &u64, cx: Context) -> petalflow::Result<CountN> {
+    ///     let once = Double::new().run_in(&cx, "first", *n).await?;
+    ///     Ok(CountN(Double::new().run_in(&cx, "second", once.n).await?.n))
+    /// }
+    ///
+    /// flow!(Twice(Count) { twice });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// assert_eq!(Twice::run(3).await?.n, 12);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn run_in(
+        self,
+        cx: &Context,
+        name: &str,
+        input: impl Into<<F::State as State>::Input>,
+    ) -> Result<F::State, BoxError> {
+        nested(self.flow, cx, name, self.settings.limit, input.into()).await
     }
 
     /// The flow's graph.

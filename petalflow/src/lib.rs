@@ -62,9 +62,9 @@
 //! * [`Run`] and [`Events`]: awaiting a run, or watching it
 //! * [`graph`]: the same graphs built at run time
 //! * [`thread`] and [`checkpoint`]: runs that a store remembers; [`interrupt`]: questions to people, and approvals
-//! * behind features, of which the README has a table: `agent` and `prebuilt`, `tool`, `llm`, `memory`, `mcp`, `envelope`,
-//!   `observe`
-//! * [`testing`]: helpers for your tests
+//! * behind the feature `tool`: functions that models may call
+//! * in crates of their own: `petalflow-llm` (models), `petalflow-agent`, `petalflow-mcp`, `petalflow-envelope`,
+//!   `petalflow-tracing`
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -73,9 +73,6 @@ extern crate self as petalflow;
 
 mod macros;
 
-#[cfg(feature = "agent")]
-#[cfg_attr(docsrs, doc(cfg(feature = "agent")))]
-pub mod agent;
 pub mod cache;
 mod cancel_token;
 pub mod checkpoint;
@@ -83,44 +80,24 @@ mod clock;
 mod codec;
 mod delivery;
 mod durable;
-#[cfg(feature = "envelope")]
-#[cfg_attr(docsrs, doc(cfg(feature = "envelope")))]
-pub mod envelope;
 pub mod error;
 pub mod event;
 mod exec;
 pub mod flow;
 mod future;
 pub mod graph;
-#[cfg(any(feature = "genai", feature = "mcp-http"))]
-mod https;
 mod ids;
 pub mod interrupt;
 mod launch;
-#[cfg(feature = "llm")]
-#[cfg_attr(docsrs, doc(cfg(feature = "llm")))]
-pub mod llm;
-#[cfg(feature = "mcp")]
-#[cfg_attr(docsrs, doc(cfg(feature = "mcp")))]
-pub mod mcp;
 #[cfg(feature = "memory")]
 #[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
 pub mod memory;
 pub mod middleware;
 mod migration;
 pub mod node;
-#[cfg(feature = "llm")]
-#[cfg_attr(docsrs, doc(cfg(feature = "llm")))]
-pub mod nodes;
-#[cfg(feature = "tracing")]
-#[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
-pub mod observe;
 mod outcome;
 mod plan;
 mod policy;
-#[cfg(feature = "agent")]
-#[cfg_attr(docsrs, doc(cfg(feature = "agent")))]
-pub mod prebuilt;
 mod question;
 pub mod run;
 mod snapshot;
@@ -128,6 +105,8 @@ pub mod state;
 mod subflow;
 mod superstep;
 mod task_services;
+#[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;
 pub mod thread;
 #[cfg(feature = "tool")]
@@ -143,7 +122,7 @@ pub mod __private;
 pub use delivery::{Delivery, ItemCodec};
 pub use error::{BoxError, FailureKind, FailureLog, NodeError, Result};
 pub use event::{Event, EventKind, NestedEvent, TaskInfo};
-pub use flow::Flow;
+pub use flow::{Flow, WithRetry};
 pub use graph::Graph;
 pub use ids::{Namespace, TaskId};
 pub use launch::Launch;

@@ -180,7 +180,6 @@ impl ExecutionPlan {
     }
 
     /// The same with these retries of a node in place of its own.
-    #[cfg(feature = "agent")]
     pub(crate) fn retrying(&self, node: &str, retry: Vec<crate::policy::Retry>) -> Self {
         let mut plan = self.clone();
         if let Some(place) = plan.index_of(node) {

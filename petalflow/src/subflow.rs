@@ -11,7 +11,6 @@ use crate::event::Sink;
 use crate::exec::{Begin, Extras, Settings, Start, drive};
 use crate::flow::Flow;
 use crate::ids::Namespace;
-#[cfg(feature = "agent")]
 use crate::node::Context;
 use crate::node::{Effects, Output, Scope};
 use crate::outcome::RunErrorKind;
@@ -35,13 +34,12 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
         .namespace
         .child(scope.stored_name(), scope.index());
     let limit = Settings::<C::State>::default().limit;
-    out(inside(child, scope, namespace, limit, input.into(), keep).await?).apply(effects)
+    out(inside(Arc::new(child), scope, namespace, limit, input.into(), keep).await?).apply(effects)
 }
 
 /// Runs a flow inside a node that calls it: as [`subflow`], under the node's namespace and a name of its own.
-#[cfg(feature = "agent")]
 pub(crate) async fn nested<C: Flow>(
-    child: C,
+    child: Arc<C>,
     cx: &Context,
     name: &str,
     limit: u64,
@@ -57,7 +55,7 @@ pub(crate) async fn nested<C: Flow>(
 
 /// The run of a flow inside another.
 async fn inside<C: Flow>(
-    child: C,
+    child: Arc<C>,
     scope: &Scope,
     namespace: Namespace,
     limit: u64,
@@ -96,7 +94,7 @@ async fn inside<C: Flow>(
     };
     // A box: a flow may contain itself, and its size should not add to its parent's.
     let run = drive(Start {
-        flow: Arc::new(child),
+        flow: child,
         settings,
         begin,
     });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use petalflow::prelude::*;
-use petalflow::{Message, Remove, RunErrorKind, reduce, testing};
+use petalflow::{Message, Remove, RunErrorKind, reduce};
 
 use crate::support::{both, failed, kind, twin};
 
@@ -74,13 +74,13 @@ fn c21_g002_g007_replace_and_first() {
 
 #[test]
 fn the_built_in_reducers_obey_the_laws() {
-    testing::check_reducer(reduce::append, [vec![], vec![1], vec![2, 3]]);
-    testing::check_reducer(reduce::prepend, [vec![], vec![1], vec![2, 3]]);
-    testing::check_reducer(reduce::sum, [0, 1, -7, 40]);
-    testing::check_reducer(reduce::min, [0, 1, -7, 40]);
-    testing::check_reducer(reduce::max, [0, 1, -7, 40]);
-    testing::check_reducer(reduce::first, ["", "a", "b"]);
-    testing::check_reducer(
+    petalflow_testing::check_reducer(reduce::append, [vec![], vec![1], vec![2, 3]]);
+    petalflow_testing::check_reducer(reduce::prepend, [vec![], vec![1], vec![2, 3]]);
+    petalflow_testing::check_reducer(reduce::sum, [0, 1, -7, 40]);
+    petalflow_testing::check_reducer(reduce::min, [0, 1, -7, 40]);
+    petalflow_testing::check_reducer(reduce::max, [0, 1, -7, 40]);
+    petalflow_testing::check_reducer(reduce::first, ["", "a", "b"]);
+    petalflow_testing::check_reducer(
         reduce::merge,
         [
             BTreeMap::new(),
@@ -93,7 +93,7 @@ fn the_built_in_reducers_obey_the_laws() {
 #[test]
 #[should_panic(expected = "must not depend on how writes are batched")]
 fn the_law_checker_finds_a_reducer_that_depends_on_batches() {
-    testing::check_reducer(|current: &mut i32, written| *current -= written, [0, 1, 2]);
+    petalflow_testing::check_reducer(|current: &mut i32, written| *current -= written, [0, 1, 2]);
 }
 
 /// One key of each reducer.

@@ -3,8 +3,8 @@
 use std::env;
 use std::sync::Arc;
 
-use petalflow::llm::ScriptedModel;
-use petalflow::llm::{
+use petalflow_llm::ScriptedModel;
+use petalflow_llm::{
     ChatMessage, LlmClient, LlmError, LlmRequest, ProviderModel, Reply, Retrying, Role,
 };
 use serde_json::Value;

@@ -1,7 +1,7 @@
-//! A refund that a person decides about, hours or weeks later: `cargo run --bin approval`.
+//! A refund that a person approves or declines, hours or weeks later: `cargo run --bin approval`.
 //!
-//! Without arguments it plays the whole story in a temporary file. With them each call is a process of its own, which may
-//! be killed and started again at any time:
+//! Without arguments, the program shows all steps with a temporary file. With arguments, each call is a process of its own. It
+//! may be killed and started again at any time:
 //!
 //! ```sh
 //! cargo run --bin approval -- request A-17 129900
@@ -12,59 +12,60 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use petalflow::checkpoint::{SqliteStore, ThreadQuery};
+use petalflow::checkpoint::ThreadQuery;
 use petalflow::interrupt::{Approval, Ask, InterruptKind};
 use petalflow::prelude::*;
 use petalflow::thread::{HistoryQuery, OnBusy, Outcome, Threads};
 use petalflow::{Context, RunErrorKind};
+use petalflow_sqlite::SqliteStore;
 use serde::{Deserialize, Serialize};
 
-/// What is known of a refund.
+/// The state of a refund.
 #[state]
 #[derive(Debug)]
 pub struct Refund {
     /// The order.
     #[key(input)]
     pub order: String,
-    /// How much, in cents.
+    /// The amount in cents.
     #[key(input)]
     pub cents: u64,
-    /// What happened.
+    /// A line per step.
     #[key(append)]
     pub log: Vec<String>,
 }
 
-/// Asks a clerk. The answer says whether, by whom and why.
+/// The question to a clerk.
 #[derive(Debug, Serialize, Deserialize, Ask)]
 #[ask(answer = Decision, name = "approve-refund")]
 pub struct ApproveRefund {
     /// The order.
     pub order: String,
-    /// How much, in cents.
+    /// The amount in cents.
     pub cents: u64,
 }
 
-/// What a clerk says.
+/// The answer of a clerk.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Decision {
     /// Whether to pay.
     pub pay: bool,
-    /// Who decided.
+    /// The name of the clerk.
     pub by: String,
-    /// Why.
+    /// The reason.
     pub because: String,
 }
 
-/// Where a refund goes.
+/// Whether a refund is paid.
 #[derive(Debug, Route)]
 pub enum Verdict {
-    /// It is paid.
+    /// Pay it.
     Pay,
-    /// It is not.
+    /// Do not pay it.
     Decline,
 }
 
-/// Small refunds need nobody; of others a clerk is asked. The run stops here until there is an answer.
+/// Approves a small refund, and asks a clerk about any other. The run stops here until there is an answer.
 #[node(Refund)]
 async fn decide(order: &str, cents: &u64, cx: Context) -> petalflow::Result<(RefundLog, Verdict)> {
     if *cents < 2_000 {
@@ -86,7 +87,7 @@ async fn decide(order: &str, cents: &u64, cx: Context) -> petalflow::Result<(Ref
     ))
 }
 
-/// Moves the money. `once` records that before the run goes on, so that no crash moves it again.
+/// Transfers the money. `once` records the transfer before the run continues, so that no later crash repeats it.
 #[node(Refund)]
 async fn pay(cents: &u64, cx: Context) -> petalflow::Result<RefundLog> {
     let receipt = cx
@@ -100,28 +101,28 @@ async fn pay(cents: &u64, cx: Context) -> petalflow::Result<RefundLog> {
     )]))
 }
 
-/// Tells the customer.
+/// Informs the customer.
 #[node(Refund)]
-async fn tell(order: &str) -> RefundLog {
-    RefundLog(vec![format!("told the customer of {order}")])
+async fn notify(order: &str) -> RefundLog {
+    RefundLog(vec![format!("informed the customer of {order}")])
 }
 
 flow! {
-    /// Pays a refund, if somebody approves it; a large one needs a second person.
+    /// Pays a refund if a clerk approves it. A large one needs a second person.
     pub PayRefund(Refund) {
-        START -> decide -> match { Pay => pay, Decline => tell };
-        pay -> tell;
+        START -> decide -> match { Pay => pay, Decline => notify };
+        pay -> notify;
         interrupt before pay if |cents: &u64| *cents >= 100_000;
     }
 }
 
 async fn threads(file: &Path) -> petalflow::Result<Threads<PayRefund>> {
     let store = SqliteStore::open(file).await?;
-    // Two clerks may decide at the same time: who comes second waits.
+    // Two clerks may decide at the same time. The second one waits.
     Ok(PayRefund::new().store(&store).on_busy(OnBusy::Queue))
 }
 
-/// Says where the refund stands.
+/// Prints the progress of a refund.
 fn report(order: &str, outcome: &Outcome<Refund>) {
     for line in &outcome.state().log {
         println!("{order}: {line}");
@@ -140,7 +141,7 @@ async fn request(threads: &Threads<PayRefund>, order: &str, cents: u64) -> petal
     Ok(())
 }
 
-/// Answers whatever the refund waits for.
+/// Answers the question or the approval that the refund waits for.
 async fn answer(
     threads: &Threads<PayRefund>,
     order: &str,
@@ -152,9 +153,9 @@ async fn answer(
     let snapshot = thread
         .state()
         .await?
-        .ok_or_else(|| format!("there is no refund for {order}; ask for one with `request`"))?;
+        .ok_or_else(|| format!("there is no refund for {order}; create one with `request`"))?;
     let Some(interrupt) = snapshot.interrupts.first() else {
-        return Err(format!("the refund for {order} waits for nobody").into());
+        return Err(format!("the refund for {order} does not wait for an answer").into());
     };
     let run = if let InterruptKind::Ask { .. } = interrupt.kind {
         let decision = Decision {
@@ -192,15 +193,15 @@ async fn list(threads: &Threads<PayRefund>) -> petalflow::Result<()> {
             .iter()
             .map(ToString::to_string)
             .collect();
-        let stands = match (&waits[..], snapshot.is_finished()) {
+        let status = match (&waits[..], snapshot.is_finished()) {
             ([], true) => "done".into(),
-            ([], false) => "broken off; it goes on when it is resumed".into(),
+            ([], false) => "interrupted; resume it to continue".into(),
             (waits, _) => waits.join(", "),
         };
-        println!("{}: {stands}", thread.id());
+        println!("{}: {status}", thread.id());
         for info in thread.history(HistoryQuery::all()).await? {
             for note in info.notes {
-                let by = note.by.as_deref().unwrap_or("somebody");
+                let by = note.by.as_deref().unwrap_or("unknown");
                 println!("  {} {} by {by}", note.node, note.decision);
             }
         }
@@ -208,11 +209,11 @@ async fn list(threads: &Threads<PayRefund>) -> petalflow::Result<()> {
     Ok(())
 }
 
-/// The story from request to payment; each step opens the file anew, as a process of its own would.
-async fn story(file: &Path) -> petalflow::Result<()> {
+/// All steps from the request to the payment. Each step opens the file again, as a new process would.
+async fn demo(file: &Path) -> petalflow::Result<()> {
     println!("-- a customer asks for 1299.00 back");
     request(&threads(file).await?, "A-17", 129_900).await?;
-    println!("-- three weeks and two deploys later, a clerk answers");
+    println!("-- three weeks and two deployments later, a clerk answers");
     answer(
         &threads(file).await?,
         "A-17",
@@ -221,28 +222,28 @@ async fn story(file: &Path) -> petalflow::Result<()> {
         "it arrived broken",
     )
     .await?;
-    println!("-- so much money takes a second person");
+    println!("-- a large amount needs a second person");
     answer(&threads(file).await?, "A-17", true, "Bo", "checked").await?;
-    println!("-- what the file remembers");
+    println!("-- the history in the file");
     list(&threads(file).await?).await
 }
 
 const USAGE: &str = "usage: approval [--db FILE] [request ORDER CENTS | list | decide ORDER yes|no [--by NAME] [--because REASON]]";
 
-/// What the command line asks for.
-struct Call {
+/// The parsed command line.
+struct CommandLine {
     file: PathBuf,
     words: Vec<String>,
     by: String,
     because: String,
 }
 
-fn parse() -> petalflow::Result<Call> {
+fn parse() -> petalflow::Result<CommandLine> {
     use lexopt::prelude::*;
-    let mut call = Call {
+    let mut call = CommandLine {
         file: "refunds.db".into(),
         words: Vec::new(),
-        by: "somebody".into(),
+        by: "unknown".into(),
         because: "no reason given".into(),
     };
     let mut parser = lexopt::Parser::from_env();
@@ -259,16 +260,16 @@ fn parse() -> petalflow::Result<Call> {
     Ok(call)
 }
 
-async fn perform(call: Call) -> petalflow::Result<()> {
+async fn perform(call: CommandLine) -> petalflow::Result<()> {
     let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
     match words[..] {
         [] => {
             let folder =
                 std::env::temp_dir().join(format!("petalflow-approval-{}", std::process::id()));
             std::fs::create_dir_all(&folder)?;
-            let told = story(&folder.join("refunds.db")).await;
+            let result = demo(&folder.join("refunds.db")).await;
             std::fs::remove_dir_all(&folder)?;
-            told
+            result
         }
         ["help"] => {
             println!("{USAGE}");
@@ -277,7 +278,7 @@ async fn perform(call: Call) -> petalflow::Result<()> {
         ["request", order, cents] => {
             let cents = cents
                 .parse()
-                .map_err(|_| format!("`{cents}` is no number of cents"))?;
+                .map_err(|_| format!("`{cents}` is not a number of cents"))?;
             request(&threads(&call.file).await?, order, cents).await
         }
         ["list"] => list(&threads(&call.file).await?).await,
@@ -309,10 +310,10 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn two_people_approve_and_the_file_remembers_them() {
+    async fn two_people_approve_and_the_history_names_them() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("refunds.db");
-        story(&file).await.unwrap();
+        demo(&file).await.unwrap();
         let thread = threads(&file).await.unwrap().thread("A-17");
         let snapshot = thread.state().await.unwrap().unwrap();
         assert!(snapshot.is_finished());
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_small_refund_asks_nobody_and_a_rejection_stops() {
+    async fn a_small_refund_asks_no_question_and_a_rejection_stops_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let threads = threads(&folder.path().join("refunds.db")).await.unwrap();
         request(&threads, "B-1", 500).await.unwrap();

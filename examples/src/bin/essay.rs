@@ -1,25 +1,25 @@
-//! An essay that is revised until its critic is content: `cargo run --bin essay`.
+//! An essay that is revised until a critic accepts it: `cargo run --bin essay`.
 
 use petalflow::prelude::*;
 
-/// What the essay flow knows.
+/// The state of the essay flow.
 #[state]
 #[derive(Debug)]
 pub struct Essay {
-    /// What to write about.
+    /// The topic of the essay.
     #[key(input)]
     pub topic: String,
-    /// The essay as it stands.
+    /// The current text.
     pub draft: String,
-    /// What the critic said, oldest first.
+    /// The notes of the critic, oldest first.
     #[key(append)]
     pub notes: Vec<String>,
-    /// How often it has been revised.
+    /// The number of reviews.
     #[key(sum, turn)]
     pub rounds: u32,
 }
 
-/// What the critic decides.
+/// The decision of the critic.
 #[derive(Debug, Route)]
 pub enum Verdict {
     /// Write it again.
@@ -28,21 +28,21 @@ pub enum Verdict {
     Publish,
 }
 
-/// Writes a draft that heeds every note.
+/// Writes a draft that answers every note.
 #[node(Essay)]
 async fn write(topic: &str, notes: &[String]) -> EssayDraft {
-    let heeded: Vec<String> = notes.iter().map(|note| format!(" ({note})")).collect();
-    EssayDraft(format!("On {topic}{}.", heeded.concat()))
+    let remarks: Vec<String> = notes.iter().map(|note| format!(" ({note})")).collect();
+    EssayDraft(format!("On {topic}{}.", remarks.concat()))
 }
 
-/// Reads the draft and asks for more, twice.
+/// Reads the draft and requests a revision twice.
 #[node(Essay)]
 async fn critique(
     draft: &str,
     rounds: &u32,
 ) -> petalflow::Result<(EssayNotes, EssayRounds, Verdict)> {
     if draft.is_empty() {
-        return Err("there is nothing to read".into());
+        return Err("there is no draft".into());
     }
     let (note, verdict) = match rounds {
         0 => ("say why", Verdict::Revise),
@@ -53,7 +53,7 @@ async fn critique(
 }
 
 flow! {
-    /// Drafts an essay and revises it until the critic is content.
+    /// Drafts an essay and revises it until the critic accepts it.
     pub WriteEssay(Essay) {
         START -> write -> critique;
         critique -> match { Revise => write, Publish => END };
@@ -68,7 +68,7 @@ async fn main() -> petalflow::Result<()> {
     .await?;
     println!("{}", essay.draft);
     println!(
-        "{} rounds; the critic's last word: {:?}",
+        "{} rounds; the last note: {:?}",
         essay.rounds,
         essay.notes.last()
     );
@@ -79,19 +79,19 @@ async fn main() -> petalflow::Result<()> {
 mod tests {
     use super::*;
 
-    // A node is a function: it is tested by calling it.
+    // A node is a function, so a test calls it.
     #[tokio::test]
-    async fn the_writer_heeds_the_notes() {
+    async fn the_writer_answers_the_notes() {
         assert_eq!(
             write("petals", &["say why".into()]).await,
             EssayDraft("On petals (say why).".into())
         );
     }
 
-    // Threads of the version before can go on in this one.
+    // Threads of the previous version can resume in this one.
     #[test]
-    fn stored_threads_go_on() {
-        petalflow::testing::assert_flow_lock!(WriteEssay, "flow.lock");
+    fn stored_threads_resume() {
+        petalflow_testing::assert_flow_lock!(WriteEssay, "flow.lock");
     }
 
     #[tokio::test]

@@ -1,46 +1,46 @@
-//! Many at once, then one: `cargo run --bin fan_out`.
+//! Many tasks in parallel, then one: `cargo run --bin fan_out`.
 //!
-//! `plan` sends a list, `research` runs once per item of it, `gather` runs once after all of them, also if there are none.
+//! `plan` returns a list. `research` runs once per item. `gather` runs once after all of them, also if the list is empty.
 
 use std::time::{Duration, Instant};
 
 use petalflow::prelude::*;
 
-/// What the survey knows.
+/// The state of the survey flow.
 #[state]
 #[derive(Debug)]
 pub struct Survey {
-    /// What to look into.
+    /// The topics to research.
     #[key(input)]
     pub topics: Vec<String>,
-    /// What was found, in the order of the topics.
+    /// The findings, in the order of the topics.
     #[key(append)]
     pub findings: Vec<String>,
-    /// All of it, on one line.
+    /// All findings on one line.
     pub summary: String,
 }
 
-/// Sends each topic to a researcher of its own.
+/// Sends each topic to its own task of `research`.
 #[node(Survey)]
 async fn plan(topics: &[String]) -> Each<String> {
     topics.iter().cloned().collect()
 }
 
-/// Looks into one topic, which takes a while.
+/// Researches one topic. This takes some time.
 #[node(Survey, retry = 3, timeout = 5s)]
 async fn research(#[item] topic: &str) -> SurveyFindings {
     tokio::time::sleep(Duration::from_millis(100)).await;
     SurveyFindings(vec![format!("{topic} has {} letters", topic.len())])
 }
 
-/// Puts the findings together.
+/// Joins the findings.
 #[node(Survey)]
 async fn gather(findings: &[String]) -> SurveySummary {
     SurveySummary(findings.join("; "))
 }
 
 flow! {
-    /// Looks into several topics at once and sums up.
+    /// Researches several topics in parallel and writes a summary.
     pub Research(Survey) {
         plan -> each research -> gather;
     }
@@ -51,13 +51,13 @@ async fn main() -> petalflow::Result<()> {
     let topics = ["rose", "tulip", "orchid", "lily"]
         .map(String::from)
         .to_vec();
-    let begun = Instant::now();
+    let start = Instant::now();
     let survey = Research::run(topics).await?;
     println!("{}", survey.summary);
     println!(
         "{} topics at 100 ms each took {} ms",
         survey.topics.len(),
-        begun.elapsed().as_millis()
+        start.elapsed().as_millis()
     );
     Ok(())
 }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn findings_keep_the_order_of_the_topics() {
+    async fn findings_have_the_order_of_the_topics() {
         let survey = Research::run(["b", "aa"].map(String::from).to_vec())
             .await
             .unwrap();
@@ -75,13 +75,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_topics_it_still_sums_up() {
+    async fn without_topics_there_is_still_a_summary() {
         let survey = Research::run(Vec::new()).await.unwrap();
         assert_eq!(survey.summary, "");
     }
 
     #[test]
-    fn stored_threads_go_on() {
-        petalflow::testing::assert_flow_lock!(Research, "flow.lock");
+    fn stored_threads_resume() {
+        petalflow_testing::assert_flow_lock!(Research, "flow.lock");
     }
 }

@@ -1,50 +1,50 @@
-//! A flow as a node of another: `cargo run --bin subflow`.
+//! A flow as a node of another flow: `cargo run --bin subflow`.
 //!
-//! The inner flow has a state of its own. Only what `in` hands to it and what `out` takes from it crosses.
+//! The inner flow has its own state. `in` makes its input from the outer state, and `out` makes writes of its result.
 
 use petalflow::prelude::*;
 
-/// What a review knows.
+/// The state of a review.
 #[state]
 #[derive(Debug)]
 pub struct Review {
-    /// What to review.
+    /// The text to review.
     #[key(input)]
     pub text: String,
-    /// What was found.
+    /// The remarks about the text.
     #[key(append)]
     pub remarks: Vec<String>,
 }
 
-/// Looks at the length.
+/// Checks the length.
 #[node(Review)]
 async fn measure(text: &str) -> ReviewRemarks {
     ReviewRemarks(vec![format!("{} words", text.split_whitespace().count())])
 }
 
-/// Looks at the punctuation.
+/// Checks the punctuation.
 #[node(Review)]
 async fn punctuate(text: &str) -> Option<ReviewRemarks> {
     (!text.ends_with('.')).then(|| ReviewRemarks(vec!["does not end in a full stop".into()]))
 }
 
 flow! {
-    /// Looks at a text from two sides at once.
+    /// Runs both checks in one superstep.
     pub CheckText(Review) {
         START -> measure & punctuate;
     }
 }
 
-/// What the article flow knows.
+/// The state of the article flow.
 #[state]
 #[derive(Debug)]
 pub struct Article {
-    /// What to write about.
+    /// The topic of the article.
     #[key(input)]
     pub topic: String,
     /// The text.
     pub draft: String,
-    /// What the review said.
+    /// The remarks of the review.
     #[key(append)]
     pub remarks: Vec<String>,
 }
@@ -56,7 +56,7 @@ async fn write(topic: &str) -> ArticleDraft {
 }
 
 flow! {
-    /// Writes an article and has it reviewed.
+    /// Writes an article and reviews it.
     pub WriteArticle(Article) {
         node review: CheckText {
             in: |draft: &str| ReviewInput { text: draft.to_string() },
@@ -87,10 +87,10 @@ mod tests {
         assert_eq!(article.remarks, ["7 words", "does not end in a full stop"]);
     }
 
-    // The flow inside is stored beside the one around it.
+    // The inner flow is stored beside the outer one.
     #[test]
-    fn stored_threads_go_on() {
-        petalflow::testing::assert_flow_lock!(CheckText, "flow.lock");
-        petalflow::testing::assert_flow_lock!(WriteArticle, "flow.lock");
+    fn stored_threads_resume() {
+        petalflow_testing::assert_flow_lock!(CheckText, "flow.lock");
+        petalflow_testing::assert_flow_lock!(WriteArticle, "flow.lock");
     }
 }

@@ -1,34 +1,34 @@
-//! Back to an earlier checkpoint, and on from there: `cargo run --bin time_travel`.
+//! Returns to an earlier checkpoint and continues from there: `cargo run --bin time_travel`.
 //!
-//! A thread remembers all its checkpoints. One of them becomes the newest again, the state is changed by hand, and the run
-//! takes another way; what happened before stays in the history.
+//! A thread has all its checkpoints. `fork` makes one of them the newest again, `update` edits the state, and the resumed run
+//! has another result. The first result stays in the history.
 
 use petalflow::checkpoint::{Cause, InMemoryStore};
 use petalflow::prelude::*;
 use petalflow::thread::{Edit, HistoryQuery, Thread};
 
-/// What the recipe flow knows.
+/// The state of the recipe flow.
 #[state]
 #[derive(Debug)]
 pub struct Recipe {
-    /// What is to be cooked.
+    /// The dish to cook.
     #[key(input)]
     pub dish: String,
-    /// What goes in.
+    /// The ingredients.
     #[key(append)]
     pub ingredients: Vec<String>,
-    /// What to do.
+    /// The steps of the recipe.
     #[key(append)]
     pub steps: Vec<String>,
 }
 
-/// Looks into the larder.
+/// Lists the ingredients.
 #[node(Recipe)]
 async fn gather() -> RecipeIngredients {
     RecipeIngredients(vec!["flour".into(), "butter".into()])
 }
 
-/// Decides how it is cooked.
+/// Plans the steps.
 #[node(Recipe)]
 async fn plan(dish: &str, ingredients: &[String]) -> RecipeSteps {
     let method = if ingredients.iter().any(|it| it == "yeast") {
@@ -42,21 +42,21 @@ async fn plan(dish: &str, ingredients: &[String]) -> RecipeSteps {
     ])
 }
 
-/// Serves it.
+/// Adds the last step.
 #[node(Recipe)]
 async fn serve(dish: &str) -> RecipeSteps {
     RecipeSteps(vec![format!("serve the {dish}")])
 }
 
 flow! {
-    /// From a dish to the steps to it.
+    /// Makes a recipe for a dish.
     pub Cook(Recipe) {
         gather -> plan -> serve;
     }
 }
 
-/// Runs the thread, goes back to before the plan, adds yeast, and goes on.
-async fn change_of_mind(thread: &Thread<Cook>) -> petalflow::Result<(Recipe, Recipe)> {
+/// Runs the thread, returns to the checkpoint before the plan, adds yeast, and resumes.
+async fn run_again_with_yeast(thread: &Thread<Cook>) -> petalflow::Result<(Recipe, Recipe)> {
     let plain = thread.run("bread".to_string()).await?.finished()?;
     let history = thread.history(HistoryQuery::all()).await?;
     let gathered = history
@@ -75,7 +75,7 @@ async fn change_of_mind(thread: &Thread<Cook>) -> petalflow::Result<(Recipe, Rec
 async fn main() -> petalflow::Result<()> {
     let store = InMemoryStore::new();
     let thread = Cook::new().store(&store).thread("bread");
-    let (plain, risen) = change_of_mind(&thread).await?;
+    let (plain, risen) = run_again_with_yeast(&thread).await?;
     println!("first:      {}", plain.steps.join("; "));
     println!("with yeast: {}", risen.steps.join("; "));
     println!("\nnumber  follows  made by    next");
@@ -107,10 +107,10 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn both_ways_are_remembered() {
+    async fn both_results_are_in_the_history() {
         let store = InMemoryStore::new();
         let thread = Cook::new().store(&store).thread("bread");
-        let (plain, risen) = change_of_mind(&thread).await.unwrap();
+        let (plain, risen) = run_again_with_yeast(&thread).await.unwrap();
         assert_eq!(plain.steps[1], "bake it");
         assert_eq!(risen.steps[0], "mix flour, butter, yeast for the bread");
         assert_eq!(

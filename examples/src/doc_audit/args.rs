@@ -8,7 +8,7 @@ use std::thread;
 use lexopt::{Arg, Parser, ValueExt};
 use serde::{Deserialize, Serialize};
 
-/// What `--help` prints.
+/// The text of `--help`.
 pub const HELP: &str = "\
 Checks Markdown documents for dead links and anchors, skipped heading levels,
 code fences without a language, long lines and repeated headings.
@@ -18,44 +18,44 @@ Usage: doc-audit [OPTIONS] [PATH]...
 PATH is a file or a folder; without one, the current folder is checked.
 
 Options:
-      --fix            Put right what can be put right
+      --fix            Fix what can be fixed
       --rounds <N>     Fix and check again at most N times [default: 3]
       --format <F>     text or json [default: text]
       --max-line <N>   Characters that a line of prose may have [default: 120]
       --jobs <N>       Sections to check at once [default: the number of cores]
-      --store <FILE>   Remember in this file how far the audit has come
-      --resume         Go on with the audit in the file, as it was begun
-      --graph          Print the graph of the audit in Mermaid, and do nothing else
-  -q, --quiet          Neither progress nor summary; findings only
-  -h, --help           Print this
+      --store <FILE>   Store the progress of the audit in this file
+      --resume         Resume the audit in the file with its paths and rules
+      --graph          Only print the graph of the audit in Mermaid
+  -q, --quiet          Print findings only, no progress and no summary
+  -h, --help           Print this text
 
-Exit status: 0 if nothing is left to do, 1 if something is, 2 if a path could not
-be read or written, or the command line is wrong.
+Exit status: 0 without findings, 1 with findings, 2 if a path could not be read or
+written, or the command line is wrong.
 ";
 
-/// What the command line asks for.
+/// The parsed command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Check documents.
-    Audit(Options, Memory),
+    Audit(Options, Storage),
     /// Print the Mermaid graph.
     Graph,
     /// Print [`HELP`].
     Help,
 }
 
-/// Whether an audit outlives its process.
+/// Where the progress of an audit is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Memory {
-    /// It does not.
+pub enum Storage {
+    /// Nowhere.
     None,
-    /// It begins anew, and is written down in this file.
+    /// In this file, which a new audit begins.
     Begin(PathBuf),
-    /// It is the one in this file that goes on.
+    /// In this file, whose audit is resumed.
     Resume(PathBuf),
 }
 
-/// How to check.
+/// The options of an audit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
     /// Files and folders, at least one.
@@ -88,7 +88,7 @@ impl Default for Options {
     }
 }
 
-/// How a report is printed.
+/// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
     /// For people.
@@ -97,12 +97,11 @@ pub enum Format {
     Json,
 }
 
-/// Reads the arguments, without the program's name.
+/// Parses the arguments, without the name of the program.
 ///
 /// # Errors
 ///
-/// If there is an option that does not exist, a value that it cannot have, or options that make no sense together. The program
-/// then exits with status 2.
+/// If an option is unknown, a value is invalid, or options contradict each other. The program then exits with status 2.
 pub fn parse(
     args: impl IntoIterator<Item = impl Into<OsString>>,
 ) -> Result<Command, lexopt::Error> {
@@ -129,30 +128,29 @@ pub fn parse(
     if graph {
         return Ok(Command::Graph);
     }
-    let as_begun = Options {
+    let allowed = Options {
         format: options.format,
         jobs: options.jobs,
         quiet: options.quiet,
         ..Options::default()
     };
-    if resume && (!paths.is_empty() || options != as_begun) {
-        return Err("`--resume` goes on with the paths and rules that the audit was begun with: leave them out, but for `--format`, `--jobs` and `--quiet`".into());
+    if resume && (!paths.is_empty() || options != allowed) {
+        return Err("`--resume` uses the paths and rules of the stored audit: omit all options except `--format`, `--jobs` and `--quiet`".into());
     }
     if !paths.is_empty() {
         options.paths = paths;
     }
-    let memory = match (store, resume) {
-        (None, false) => Memory::None,
-        (Some(file), false) => Memory::Begin(file),
-        (Some(file), true) => Memory::Resume(file),
+    let storage = match (store, resume) {
+        (None, false) => Storage::None,
+        (Some(file), false) => Storage::Begin(file),
+        (Some(file), true) => Storage::Resume(file),
         (None, true) => {
             return Err(
-                "`--resume` needs to know where the audit was written down: add `--store <FILE>`"
-                    .into(),
+                "`--resume` needs the file of the stored audit: add `--store <FILE>`".into(),
             );
         }
     };
-    Ok(Command::Audit(options, memory))
+    Ok(Command::Audit(options, storage))
 }
 
 fn format(name: &str) -> Result<Format, &'static str> {
@@ -169,7 +167,7 @@ mod tests {
 
     fn options(args: &str) -> Options {
         match parse(args.split_whitespace()) {
-            Ok(Command::Audit(options, Memory::None)) => options,
+            Ok(Command::Audit(options, Storage::None)) => options,
             other => panic!("{other:?}"),
         }
     }
@@ -226,26 +224,26 @@ mod tests {
     }
 
     #[test]
-    fn an_audit_is_remembered_on_request() {
-        let memory = |args: &str| match parse(args.split_whitespace()) {
-            Ok(Command::Audit(_, memory)) => Ok(memory),
+    fn an_audit_is_stored_on_request() {
+        let storage = |args: &str| match parse(args.split_whitespace()) {
+            Ok(Command::Audit(_, storage)) => Ok(storage),
             Ok(other) => panic!("{other:?}"),
             Err(error) => Err(error.to_string()),
         };
         let file = || PathBuf::from("a.db");
-        assert_eq!(memory("--store a.db docs"), Ok(Memory::Begin(file())));
+        assert_eq!(storage("--store a.db docs"), Ok(Storage::Begin(file())));
         assert_eq!(
-            memory("--resume --store a.db -q --jobs 2"),
-            Ok(Memory::Resume(file()))
+            storage("--resume --store a.db -q --jobs 2"),
+            Ok(Storage::Resume(file()))
         );
         assert!(
-            memory("--resume")
+            storage("--resume")
                 .unwrap_err()
                 .contains("add `--store <FILE>`")
         );
         for changed in ["docs", "--fix", "--rounds 2", "--max-line 80"] {
-            let error = memory(&format!("--resume --store a.db {changed}")).unwrap_err();
-            assert!(error.contains("leave them out"), "{changed}: {error}");
+            let error = storage(&format!("--resume --store a.db {changed}")).unwrap_err();
+            assert!(error.contains("omit all options"), "{changed}: {error}");
         }
     }
 

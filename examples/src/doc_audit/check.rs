@@ -1,4 +1,4 @@
-//! The rules, and what they find.
+//! The rules and their findings.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::section::{Link, Place, Section};
+use super::section::{Link, Position, Section};
 use super::slug;
 use super::targets::{Destination, Target, Targets, normal};
 
-/// What may be wrong with a document.
+/// A rule for documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -19,13 +19,13 @@ pub enum Rule {
     DeadLink,
     /// A link to a heading that does not exist.
     DeadAnchor,
-    /// A heading more than one level below the one it stands under.
+    /// A heading more than one level below its parent.
     SkippedLevel,
-    /// A code fence that does not say which language it holds.
+    /// A code fence without a language.
     UnlabelledFence,
     /// A line that is too long.
     LongLine,
-    /// A heading of the same text under the same parent.
+    /// A heading with the same text under the same parent.
     RepeatedHeading,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Something wrong, where, and how to put it right.
+/// A violation of a rule, with its position and its fix.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Finding {
     /// The document.
@@ -60,27 +60,27 @@ pub struct Finding {
     pub column: usize,
     /// The rule that found it.
     pub rule: Rule,
-    /// What is wrong, for people.
+    /// The description.
     pub message: String,
-    /// What to change, all or nothing; empty where a person must decide.
+    /// The edits that fix it. They are applied together. Empty if a person must decide.
     pub edits: Vec<Edit>,
 }
 
 impl Finding {
-    /// Whether [`fix::apply`](super::fix::apply) can put it right.
+    /// Whether [`fix::apply`](super::fix::apply) can fix it.
     pub fn fixable(&self) -> bool {
         !self.edits.is_empty()
     }
 }
 
-/// A change to the text that a finding was made in.
+/// A change of the text of a document.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Edit {
-    /// Where it begins, in bytes.
+    /// The offset in bytes.
     pub offset: usize,
-    /// What stands there.
+    /// The present text.
     pub old: String,
-    /// What is to stand there.
+    /// The new text.
     pub new: String,
 }
 
@@ -91,10 +91,10 @@ impl Edit {
     }
 }
 
-/// A rule looks at one section and adds what it finds.
+/// A rule checks one section and adds its findings.
 type Check = fn(&Section, &Targets, &mut Vec<Finding>);
 
-/// All rules. Reading the list tells what a clean document promises.
+/// All rules.
 const RULES: [Check; 5] = [
     links_lead_somewhere,
     levels_are_not_skipped,
@@ -103,7 +103,7 @@ const RULES: [Check; 5] = [
     headings_are_unique,
 ];
 
-/// Applies every rule to one section; findings come in the order of the text.
+/// Applies every rule to one section. Findings have the order of the text.
 pub fn section(section: &Section, targets: &Targets) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in RULES {
@@ -120,7 +120,7 @@ fn links_lead_somewhere(section: &Section, targets: &Targets, findings: &mut Vec
                 section,
                 link.at,
                 Rule::DeadLink,
-                "the link leads nowhere".into(),
+                "the link has no target".into(),
                 Vec::new(),
             ));
             continue;
@@ -147,7 +147,7 @@ fn links_lead_somewhere(section: &Section, targets: &Targets, findings: &mut Vec
     }
 }
 
-/// What is wrong with the part of a link behind `#`.
+/// Checks the part of a link after `#`.
 fn dead_anchor(
     section: &Section,
     link: &Link,
@@ -194,8 +194,8 @@ fn levels_are_not_skipped(section: &Section, _: &Targets, findings: &mut Vec<Fin
         "a heading of level {} directly below one of level {} (“{}”), where level {expected} was due",
         heading.level, parent.level, parent.text
     );
-    // Each heading goes up to the level below its parent, and those below it follow in the next round: the outline
-    // keeps its shape.
+    // Each heading moves to the level below its parent. The headings below it follow in the next round, so the outline keeps
+    // its shape.
     let surplus = "#".repeat((heading.level - expected).into());
     let edit = Edit {
         offset: heading.at.offset,
@@ -274,7 +274,13 @@ fn headings_are_unique(section: &Section, _: &Targets, findings: &mut Vec<Findin
     ));
 }
 
-fn finding(section: &Section, at: Place, rule: Rule, message: String, edits: Vec<Edit>) -> Finding {
+fn finding(
+    section: &Section,
+    at: Position,
+    rule: Rule,
+    message: String,
+    edits: Vec<Edit>,
+) -> Finding {
     Finding {
         path: section.path.clone(),
         line: at.line,
@@ -293,7 +299,7 @@ mod tests {
     use super::*;
     use crate::doc_audit::section::{Document, split};
 
-    /// What is found in some documents, beside a disk with `pic.png` and `other.md`.
+    /// The findings in some documents, beside a disk with `pic.png` and `other.md`.
     fn found(documents: &[(&str, &str)]) -> Vec<String> {
         let split_one = |&(path, text): &(&str, &str)| {
             split(
@@ -347,7 +353,7 @@ mod tests {
             [
                 "docs/a.md:1:1 dead-link `docs/other.md` does not exist",
                 "docs/a.md:1:15 dead-link `no.png` does not exist",
-                "docs/a.md:2:1 dead-link the link leads nowhere",
+                "docs/a.md:2:1 dead-link the link has no target",
             ]
         );
     }

@@ -1,23 +1,23 @@
-//! Applying what the findings propose.
+//! Applies the edits of findings.
 
 use std::collections::BTreeMap;
 
 use super::check::{Edit, Finding};
 use super::section::Document;
 
-/// What came of fixing a document.
+/// The result of fixing a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fixed {
-    /// The document as it should be.
+    /// The fixed document.
     pub document: Document,
-    /// How many findings are put right.
+    /// The number of fixed findings.
     pub findings: usize,
 }
 
-/// Applies the edits of the findings in this document, each finding wholly or not at all.
+/// Applies the edits of the findings in this document. All edits of a finding are applied, or none.
 ///
-/// A finding is passed over if the text is no longer what it was made in, or if it and an earlier one want different
-/// things at the same place. One fix may reveal another, so check again afterwards.
+/// A finding is skipped if the text has changed since it was found, or if an earlier finding changes the same position in
+/// another way. A fix may reveal another finding, so check again afterwards.
 pub fn apply(document: &Document, findings: &[Finding]) -> Fixed {
     let mut accepted: BTreeMap<usize, &Edit> = BTreeMap::new();
     let mut fixed = 0;
@@ -51,7 +51,7 @@ pub fn apply(document: &Document, findings: &[Finding]) -> Fixed {
     }
 }
 
-/// Whether an edit has its place to itself, or shares it with one that wants the same.
+/// Whether no other edit changes the same position, except in the same way.
 fn is_free(accepted: &BTreeMap<usize, &Edit>, edit: &Edit) -> bool {
     if let Some(same) = accepted.get(&edit.offset) {
         return *same == edit;

@@ -1,4 +1,4 @@
-//! The audit as a graph: what runs when, and how much of it at once.
+//! The audit as a graph.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,31 +13,31 @@ use super::section::{self, Document, Section};
 use super::targets::{self, Targets};
 use super::walk::{self, Problem};
 
-/// What an audit knows.
+/// The state of an audit.
 #[state]
 #[derive(Debug)]
 pub struct Audit {
-    /// What to check, and how.
+    /// The paths and options.
     #[key(input)]
     pub options: Options,
-    /// The documents as they stand, fixes included.
+    /// The current documents, with fixes.
     #[key(append)]
     pub documents: Vec<Document>,
     /// The documents as they were read.
     #[key(append)]
     pub originals: Vec<Document>,
-    /// What the sections of this round link to. Shared, because every check reads it on a thread of its own.
+    /// The targets of the links of this round. Shared, because every check reads it on its own thread.
     pub targets: Arc<Targets>,
-    /// What is wrong, as of this round.
+    /// The findings of this round.
     #[key(append)]
     pub findings: Vec<Finding>,
-    /// What could not be read or written.
+    /// The paths that could not be read or written.
     #[key(append)]
     pub problems: Vec<Problem>,
-    /// How many findings have been put right.
+    /// The number of fixed findings.
     #[key(sum)]
     pub fixed: usize,
-    /// How many rounds of fixing that took.
+    /// The number of rounds that fixed something.
     #[key(sum)]
     pub rounds: usize,
 }
@@ -49,7 +49,7 @@ fn collect(options: &Options) -> (AuditProblems, Each<PathBuf>) {
     (AuditProblems(found.problems), Each(found.files))
 }
 
-/// Reads one document; one that cannot be read does not stop the others.
+/// Reads one document. A document that cannot be read does not stop the others.
 #[node(Audit, blocking)]
 #[allow(clippy::ptr_arg, reason = "the items are `PathBuf`s")]
 fn load(#[item] path: &PathBuf) -> (AuditDocuments, AuditOriginals, AuditProblems) {
@@ -67,7 +67,7 @@ fn load(#[item] path: &PathBuf) -> (AuditDocuments, AuditOriginals, AuditProblem
     }
 }
 
-/// Begins a round: splits the documents and looks up all that they link to.
+/// Begins a round: splits the documents and looks up the targets of their links.
 #[node(Audit, blocking)]
 fn split(
     documents: &[Document],
@@ -91,22 +91,22 @@ fn split(
     )
 }
 
-/// Judges one section.
+/// Checks one section.
 #[node(Audit, blocking)]
 fn check_section(#[item] section: &Section, targets: &Targets) -> AuditFindings {
     AuditFindings(check::section(section, targets))
 }
 
-/// What to do with the findings of a round.
+/// What follows a round.
 #[derive(Debug, Route)]
 pub enum Verdict {
-    /// Put right what can be put right.
+    /// Fix what can be fixed.
     Fix,
-    /// Nothing is left to do, or nothing more can be done.
+    /// End the audit: there are no findings, or no more fixes.
     Done,
 }
 
-/// Decides whether another round is worth it.
+/// Decides whether another round follows.
 #[node(Audit)]
 fn judge(findings: &[Finding], options: &Options, rounds: &usize) -> Verdict {
     let more =
@@ -114,7 +114,7 @@ fn judge(findings: &[Finding], options: &Options, rounds: &usize) -> Verdict {
     if more { Verdict::Fix } else { Verdict::Done }
 }
 
-/// Puts right what can be put right, in memory. Whether anything was: two fixes may stand in each other's way.
+/// Applies the fixes in memory. Returns whether there was one: two fixes of one place exclude each other.
 #[node(Audit)]
 fn fix_documents(
     documents: &[Document],
@@ -134,7 +134,7 @@ fn fix_documents(
     )
 }
 
-/// Writes back what has changed.
+/// Writes the changed documents.
 #[node(Audit, blocking)]
 fn save(originals: &[Document], documents: &[Document]) -> AuditProblems {
     let changed = originals
@@ -149,8 +149,8 @@ fn save(originals: &[Document], documents: &[Document]) -> AuditProblems {
 }
 
 flow! {
-    /// Audits Markdown documents: reads them all at once, judges their sections all at once, and fixes and judges again
-    /// until nothing is left to do or the rounds are used up.
+    /// Checks Markdown documents: reads them in parallel, checks their sections in parallel, and fixes and checks again until
+    /// there are no findings or no more rounds.
     pub DocAudit(Audit) {
         START -> collect -> each load -> split -> each check_section -> judge;
         judge -> match { Fix => fix_documents, Done => save };
@@ -160,7 +160,7 @@ flow! {
 }
 
 impl Audit {
-    /// What is to be printed.
+    /// The report to print.
     pub fn report(self) -> Report {
         let Audit {
             documents,
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stored_threads_go_on() {
-        petalflow::testing::assert_flow_lock!(DocAudit, "flow.lock");
+    fn stored_threads_resume() {
+        petalflow_testing::assert_flow_lock!(DocAudit, "flow.lock");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// One attribute of one tag, with where its value stands.
+/// One attribute of a tag, with the position of its value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Attribute<'a> {
     pub(super) tag: &'a str,
@@ -12,20 +12,20 @@ pub(super) struct Attribute<'a> {
 }
 
 impl Attribute<'_> {
-    /// Whether a link can lead here.
+    /// Whether this is the target of links.
     pub(super) fn is_anchor(&self) -> bool {
         self.name.eq_ignore_ascii_case("id")
             || (self.name.eq_ignore_ascii_case("name") && self.tag.eq_ignore_ascii_case("a"))
     }
 
-    /// Whether this leads elsewhere.
+    /// Whether this is a link.
     pub(super) fn is_link(&self) -> bool {
         (self.name.eq_ignore_ascii_case("href") && self.tag.eq_ignore_ascii_case("a"))
             || (self.name.eq_ignore_ascii_case("src") && self.tag.eq_ignore_ascii_case("img"))
     }
 }
 
-/// All quoted or bare attribute values, in order; comments are skipped.
+/// All quoted or bare attribute values, in order. Comments are skipped.
 pub(super) fn attributes(html: &str) -> Vec<Attribute<'_>> {
     let mut found = Vec::new();
     for tag in tags(html) {
@@ -69,7 +69,7 @@ pub(super) fn attributes(html: &str) -> Vec<Attribute<'_>> {
     found
 }
 
-/// The text of `<h1>` to `<h6>`, with where each begins.
+/// The text of `<h1>` to `<h6>`, with offsets.
 pub(super) fn headings(html: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut open: Option<(usize, String)> = None;
@@ -95,7 +95,7 @@ pub(super) fn headings(html: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Whether a line holds tags and nothing else: it shows pictures or links, and cannot be broken.
+/// Whether a line has only tags. Such a line shows pictures or links and cannot be wrapped.
 pub(super) fn only_tags(line: &str) -> bool {
     let mut rest = 0;
     for tag in tags(line) {
@@ -107,7 +107,7 @@ pub(super) fn only_tags(line: &str) -> bool {
     rest > 0 && line[rest..].trim().is_empty()
 }
 
-/// The ranges of all tags, `<` to `>`; a `>` inside quotes does not end one.
+/// The ranges of all tags, `<` to `>`. A `>` inside quotes does not end a tag.
 fn tags(html: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -138,7 +138,7 @@ fn tags(html: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Where the first character from `from` on stands that `stop` accepts, or the end.
+/// The offset of the first character at or after `from` that `stop` accepts, or the end.
 fn end_of(html: &str, from: usize, stop: impl FnMut(char) -> bool) -> usize {
     let Some(rest) = html.get(from..) else {
         return html.len();

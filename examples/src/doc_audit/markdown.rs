@@ -1,4 +1,4 @@
-//! One pass over the parser's events, noting what the sections are made of.
+//! One pass over the events of the parser that collects the parts of the sections.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Ta
 
 use super::html;
 
-/// What one document holds, by kind, each in document order.
+/// The parts of one document by kind, in the order of the document.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// Where the prose starts: after a byte order mark and front matter.
+    /// The offset of the prose: after a byte order mark and front matter.
     pub(super) body: usize,
     pub(super) headings: Vec<Heading>,
     /// Explicit `id` and `name` attributes.
@@ -20,9 +20,9 @@ pub(super) struct Facts {
     pub(super) exempt: Vec<Range<usize>>,
     /// HTML blocks.
     pub(super) html: Vec<Range<usize>>,
-    /// Where the prose of each line begins, after list markers and `>`; unknown for one that begins within code.
+    /// The offset of the prose of each line, after list markers and `>`. Unknown for a line that begins within code.
     pub(super) leads: Vec<usize>,
-    /// White space in prose that could as well be a line ending.
+    /// White space in prose that can become a line ending.
     pub(super) gaps: Vec<Range<usize>>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Heading {
 pub(super) struct Link {
     pub(super) bytes: Range<usize>,
     pub(super) destination: String,
-    /// Where the destination is written, if it is written as it reads.
+    /// The position of the destination, if it is written without escapes.
     pub(super) written: Option<Range<usize>>,
 }
 
@@ -46,14 +46,14 @@ pub(super) struct Link {
 pub(super) struct Fence {
     pub(super) at: usize,
     pub(super) label: String,
-    /// Where a label goes.
+    /// The offset at which a label is inserted.
     pub(super) label_at: usize,
 }
 
-/// Reads a document. Never fails: all text is Markdown.
+/// Parses a document. It never fails, because any text is Markdown.
 pub(super) fn read(text: &str) -> Facts {
     let body = body_start(text);
-    // The front matter becomes blank instead of being cut off, so that all offsets are those of the document.
+    // The front matter is replaced by blanks, so that all offsets are those of the document.
     let blanked: String;
     let source = if body == 0 {
         text
@@ -98,13 +98,13 @@ pub(super) fn read(text: &str) -> Facts {
 struct Reader<'a> {
     text: &'a str,
     facts: Facts,
-    /// How many blocks are open around the current event.
+    /// The number of open blocks around the current event.
     depth: usize,
     /// The open heading.
     heading: Option<Heading>,
-    /// Open links, each with where its text ends so far.
+    /// Open links, each with the present end of its text.
     links: Vec<(Link, LinkType, usize)>,
-    /// Whether lines may be broken here: not in headings and tables.
+    /// Whether lines may be wrapped here: not in headings and tables.
     unbreakable: usize,
     /// Whether the current line has begun with something other than markers.
     begun: bool,
@@ -121,7 +121,7 @@ impl Reader<'_> {
             if !self.begun {
                 self.facts.leads.push(bytes.start);
             }
-            // After a line ending, the next event tells where the next line's markers end.
+            // After a line ending, the next event has the end of the next line's markers.
             self.begun = !matches!(event, Event::SoftBreak | Event::HardBreak);
             if let Some((link, _, text_end)) = self.links.last_mut()
                 && bytes != link.bytes
@@ -230,7 +230,7 @@ impl Reader<'_> {
                 if let Some((_, _, outer_end)) = self.links.last_mut() {
                     *outer_end = link.bytes.end;
                 }
-                // Links are closed inside out, but are wanted in the order in which they begin.
+                // Inner links close first, but the order of their beginnings is needed.
                 let place = self
                     .facts
                     .links
@@ -250,7 +250,7 @@ impl Reader<'_> {
         marker: usize,
         definition: impl Fn(&str) -> Option<Range<usize>>,
     ) {
-        // `<me@example.org>` says its scheme by its shape.
+        // `<me@example.org>` has no scheme in its text.
         if kind == LinkType::Email {
             return self.links.push((
                 Link {
@@ -354,7 +354,7 @@ fn is_block(tag: &Tag<'_>) -> bool {
     )
 }
 
-/// Where `wanted` is first written in a part of the text.
+/// The first position of `wanted` in a part of the text.
 fn find(text: &str, part: Range<usize>, wanted: &str) -> Option<Range<usize>> {
     if wanted.is_empty() {
         return None;

@@ -1,18 +1,16 @@
-//! The `doc-audit` example: what Markdown says, what is wrong with it, how to repair it.
+//! The `doc-audit` example: it checks Markdown documents and fixes them.
 //!
-//! `doc-audit` checks the documents of a repository for links that lead nowhere, headings that skip a level, code
-//! without a language, lines that are too long and headings that repeat. All of it is an ordinary library; [`flow`] decides
-//! what runs when, and how much of it at once:
+//! `doc-audit` checks the documents of a repository for dead links, headings that skip a level, code without a language, long
+//! lines and repeated headings. All modules are an ordinary library. [`flow`] connects them:
 //!
-//! 1. [`walk`] finds the documents and reads them;
-//! 2. [`section`] splits each into self-contained sections;
-//! 3. [`targets`] looks up everything that the sections link to;
-//! 4. [`check`] judges one section, without any I/O, so that all sections may be judged at once;
-//! 5. [`fix`] applies what the findings propose, and the round starts again with the new text;
-//! 6. [`report`] says what is left.
+//! 1. [`walk`] finds the documents and reads them.
+//! 2. [`section`] splits each document into independent sections.
+//! 3. [`targets`] looks up all targets of the links.
+//! 4. [`check`] checks one section without any I/O, so that all sections can be checked in parallel.
+//! 5. [`fix`] applies the edits of the findings. The next round checks the new text.
+//! 6. [`report`] prints the remaining findings.
 //!
-//! [`run`] runs it, also from one process to the next, [`args`] is the command line, and [`progress`] the bar that moves
-//! while it runs.
+//! [`run`] runs the flow, with or without a store. [`args`] parses the command line, and [`progress`] shows a progress bar.
 
 pub mod args;
 pub mod check;

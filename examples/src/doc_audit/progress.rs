@@ -1,15 +1,15 @@
-//! The bar that moves while an audit runs.
+//! The progress bar of an audit.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A progress bar on the standard error stream; nothing at all where that is not a terminal.
+/// A progress bar on the standard error stream. It is not shown if the stream is not a terminal.
 ///
-/// Clones move the same bar. It disappears when it is done, so that only the report stays.
+/// Clones control the same bar. It disappears at the end, so that only the report remains.
 #[derive(Debug, Clone)]
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar for people to look at.
+    /// A visible bar.
     pub fn on_terminal() -> Self {
         // The target hides itself where there is no terminal.
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
@@ -19,24 +19,24 @@ impl Progress {
         Self(bar)
     }
 
-    /// A bar that nobody sees.
+    /// A hidden bar.
     pub fn hidden() -> Self {
         Self(ProgressBar::hidden())
     }
 
-    /// Starts over: `total` steps of what `stage` says.
+    /// Starts a stage with `total` steps.
     pub fn start(&self, stage: &str, total: usize) {
         self.0.set_message(stage.to_owned());
         self.0.set_length(total as u64);
         self.0.reset();
     }
 
-    /// One step is done.
+    /// Counts one finished step.
     pub fn step(&self) {
         self.0.inc(1);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.0.finish_and_clear();
     }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clones_move_the_same_bar() {
+    fn clones_control_the_same_bar() {
         let bar = Progress::hidden();
         bar.start("checking", 3);
         bar.clone().step();

@@ -1,4 +1,4 @@
-//! What holds for every document, however odd.
+//! Properties of every document.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn pieces(pieces: &'static [&'static str]) -> BoxedStrategy<String> {
     prop::sample::select(pieces).prop_map(str::to_owned).boxed()
 }
 
-/// Markdown put together from pieces that mean something at the start of a line, or within one.
+/// Markdown of pieces that have a meaning at the start of a line or within one.
 fn documents() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[a-zé ]{1,12}".boxed(),
@@ -39,7 +39,7 @@ fn documents() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// What readers see: line endings are spaces.
+/// The visible content. Line endings are spaces.
 fn meaning(text: &str) -> Vec<String> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
@@ -87,14 +87,14 @@ fn meaning(text: &str) -> Vec<String> {
     seen
 }
 
-/// The text without what fixes may touch: white space, and the `>` of continued quotes.
+/// The text without the parts that fixes may change: white space, and the `>` of continued quotes.
 fn letters(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_whitespace() && *c != '>')
         .collect()
 }
 
-/// [`letters`] without labels, heading markers, and what tells the anchors of [`documents`] apart.
+/// [`letters`] without labels, heading markers, and the differences between the anchors of [`documents`].
 fn unmarked(text: &str) -> String {
     letters(text)
         .replace("text", "")

@@ -1,4 +1,4 @@
-//! What is left to do, for people and for programs.
+//! The report of an audit, as text and as JSON.
 
 use std::fmt::{self, Write};
 use std::path::Path;
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 use super::check::Finding;
 use super::walk::Problem;
 
-/// The outcome of an audit.
+/// The result of an audit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// What is wrong, by document and place.
+    /// The findings, sorted by document and position.
     pub findings: Vec<Finding>,
-    /// What could not be looked at, by path.
+    /// The paths that could not be read or written.
     pub problems: Vec<Problem>,
-    /// How many documents were checked.
+    /// The number of documents.
     pub documents: usize,
-    /// How many findings were put right.
+    /// The number of fixed findings.
     pub fixed: usize,
-    /// How many rounds of fixing that took.
+    /// The number of rounds that fixed something.
     pub rounds: usize,
 }
 
 impl Report {
-    /// Puts findings and problems in order; the same audit always gives the same report.
+    /// Sorts findings and problems, so that the same audit always gives the same report.
     #[must_use]
     pub fn sorted(mut self) -> Self {
         self.findings.sort();
@@ -34,7 +34,7 @@ impl Report {
         self
     }
 
-    /// `0` if all is well, `1` if something is left to do, `2` if something could not be read or written.
+    /// `0` without findings, `1` with findings, `2` if a path could not be read or written.
     pub fn exit_status(&self) -> u8 {
         match (self.problems.is_empty(), self.findings.is_empty()) {
             (false, _) => 2,
@@ -47,7 +47,7 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// If a path is not UTF-8, which [`walk::collect`](super::walk::collect) sees to.
+    /// If a path is not UTF-8. [`walk::collect`](super::walk::collect) returns no such path.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let findings = self.findings.iter().map(|finding| JsonFinding {
             path: &finding.path,
@@ -66,8 +66,7 @@ impl Report {
         })
     }
 
-    /// What is printed above the summary: a block of lines for each document, and one for the problems. Empty if all is
-    /// well.
+    /// The text above the summary: a block of lines for each document, and one for the problems. Empty without either.
     pub fn details(&self) -> String {
         let mut text = String::new();
         for document in self.findings.chunk_by(|a, b| a.path == b.path) {
@@ -95,8 +94,8 @@ impl Report {
 
     fn summary(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.findings.len() {
-            0 => write!(f, "nothing to do")?,
-            n => write!(f, "{} to do", counted(n, "thing"))?,
+            0 => write!(f, "no findings")?,
+            n => write!(f, "{}", counted(n, "finding"))?,
         }
         write!(f, " in {}", counted(self.documents, "document"))?;
         let fixable = self
@@ -105,13 +104,13 @@ impl Report {
             .filter(|finding| finding.fixable())
             .count();
         if fixable > 0 {
-            write!(f, ", {fixable} of them by `--fix`")?;
+            write!(f, ", `--fix` can fix {fixable}")?;
         }
         if self.fixed > 0 {
             write!(
                 f,
-                "; {} put right in {}",
-                counted(self.fixed, "thing"),
+                "; {} fixed in {}",
+                counted(self.fixed, "finding"),
                 counted(self.rounds, "round")
             )?;
         }
@@ -126,7 +125,7 @@ impl Report {
     }
 }
 
-/// The report for people: a block of lines for each document, and a summary.
+/// The report as text: a block of lines for each document, and a summary.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.details())?;
@@ -134,7 +133,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// What [`Report::to_json`] promises, whatever the types inside come to look like.
+/// The form of [`Report::to_json`]. It is stable, independent of the types inside.
 #[derive(Serialize)]
 struct Json<'a> {
     findings: Vec<JsonFinding<'a>>,
@@ -195,25 +194,25 @@ mod tests {
     }
 
     #[test]
-    fn people_see_a_block_for_each_document() {
+    fn text_has_a_block_for_each_document() {
         assert_eq!(
             report().to_string(),
             "a.md:9:1 unlabelled-fence is wrong\n\
              a.md:10:1 long-line is wrong\n\n\
              b.md:2:1 dead-link is wrong\n\n\
              c.md: not UTF-8\n\n\
-             3 things to do in 3 documents, 1 of them by `--fix`; 1 thing put right in 1 round; \
+             3 findings in 3 documents, `--fix` can fix 1; 1 finding fixed in 1 round; \
              1 path not read or written\n"
         );
         let clean = Report {
             documents: 1,
             ..Report::default()
         };
-        assert_eq!(clean.to_string(), "nothing to do in 1 document\n");
+        assert_eq!(clean.to_string(), "no findings in 1 document\n");
     }
 
     #[test]
-    fn programs_see_json() {
+    fn json_has_all_fields() {
         let json: serde_json::Value = serde_json::from_str(&report().to_json().unwrap()).unwrap();
         assert_eq!(json["findings"][0]["rule"], "unlabelled-fence");
         assert_eq!(json["findings"][0]["fixable"], true);

@@ -1,53 +1,53 @@
-//! Running an audit: at once, or with a file that remembers how far it has come.
+//! Runs an audit, with or without a file that stores its progress.
 
 use std::path::Path;
 
 use futures_util::StreamExt;
-use petalflow::checkpoint::SqliteStore;
 use petalflow::thread::Thread;
 use petalflow::{EventKind, Events};
+use petalflow_sqlite::SqliteStore;
 
-use super::args::{Memory, Options};
+use super::args::{Options, Storage};
 use super::flow::{Audit, DocAudit};
 use super::progress::Progress;
 
-/// Supersteps beside the rounds: collect, load, and at the end judge and save, with one to spare.
-const AROUND: u64 = 5;
+/// Supersteps outside of the rounds: collect, load, and at the end judge and save, and one more.
+const FIXED_SUPERSTEPS: u64 = 5;
 /// Supersteps of one round: split, check, judge, fix.
-const ROUND: u64 = 4;
+const SUPERSTEPS_PER_ROUND: u64 = 4;
 
-/// The thread of a file, which holds one audit.
+/// The thread of the audit. A file has one audit.
 const THREAD: &str = "audit";
 
-/// Runs the flow, and moves the bar by its events.
+/// Runs the flow and shows its progress.
 ///
 /// # Errors
 ///
-/// When the file cannot be used, or holds no audit to go on with.
+/// If the file cannot be used, or has no audit to resume.
 ///
 /// # Cancel safety
 ///
-/// An audit that is dropped can be resumed, if it was written down.
+/// An audit that is dropped can be resumed if it was stored.
 pub async fn run(
     options: Options,
-    memory: &Memory,
+    storage: &Storage,
     progress: &Progress,
 ) -> petalflow::Result<Audit> {
-    let events = match memory {
-        Memory::None => launch(&options).run(options).events(),
-        Memory::Begin(file) => {
+    let events = match storage {
+        Storage::None => launch(&options).run(options).events(),
+        Storage::Begin(file) => {
             let thread = thread(&options, file).await?;
             thread.delete().await?;
             thread.run(options).events()
         }
-        Memory::Resume(file) => resume(options, file).await?,
+        Storage::Resume(file) => resume(options, file).await?,
     };
     watch(events, progress).await
 }
 
 fn launch(options: &Options) -> petalflow::Launch<DocAudit> {
     DocAudit::new()
-        .limit(AROUND + ROUND * (options.rounds.get() as u64 + 1))
+        .limit(FIXED_SUPERSTEPS + SUPERSTEPS_PER_ROUND * (options.rounds.get() as u64 + 1))
         .max_concurrency(options.jobs.get())
 }
 
@@ -56,21 +56,21 @@ async fn thread(options: &Options, file: &Path) -> petalflow::Result<Thread<DocA
     Ok(launch(options).store(&store).thread(THREAD))
 }
 
-/// Goes on with what was begun; of `options` only how to run it counts.
+/// Resumes the stored audit. Of `options`, only the number of jobs is used.
 async fn resume(options: Options, file: &Path) -> petalflow::Result<Events<DocAudit>> {
     let nothing = || {
         let file = file.display();
-        format!("there is no audit in `{file}` to go on with: begin one without `--resume`")
+        format!("there is no audit in `{file}` to resume: begin one without `--resume`")
     };
-    // Opening it would make it.
+    // Opening the file would create it.
     if !file.exists() {
         return Err(nothing().into());
     }
-    let begun = thread(&options, file).await?.state().await?;
-    let begun = begun.ok_or_else(nothing)?.state.options;
+    let stored = thread(&options, file).await?.state().await?;
+    let stored = stored.ok_or_else(nothing)?.state.options;
     let options = Options {
         jobs: options.jobs,
-        ..begun
+        ..stored
     };
     Ok(thread(&options, file).await?.resume(()).events())
 }
@@ -90,7 +90,7 @@ async fn watch(mut events: Events<DocAudit>, progress: &Progress) -> petalflow::
 
 fn stage(node: &str) -> &'static str {
     match node {
-        "collect" => "looking",
+        "collect" => "searching",
         "load" => "reading",
         "split" => "splitting",
         "check_section" => "checking",

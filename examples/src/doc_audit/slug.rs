@@ -1,10 +1,10 @@
-//! Heading anchors, written the way GitHub writes them.
+//! Anchors of headings, as GitHub writes them.
 
 use std::collections::{BTreeSet, HashMap};
 
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// The anchors given out so far in one document.
+/// The anchors used so far in one document.
 #[derive(Debug, Default)]
 pub(super) struct Slugs {
     taken: BTreeSet<String>,
@@ -12,7 +12,7 @@ pub(super) struct Slugs {
 }
 
 impl Slugs {
-    /// The anchor of the next heading: its slug, with `-1`, `-2`, … where that is taken.
+    /// The anchor of the next heading: its slug, with `-1`, `-2`, … if it is in use.
     pub(super) fn next(&mut self, heading: &str) -> String {
         let base = slug(heading);
         let next = self.next.entry(base.clone()).or_insert(0);
@@ -29,7 +29,7 @@ impl Slugs {
     }
 }
 
-/// Lower case, punctuation dropped, each space a hyphen.
+/// Lower case, without punctuation, with a hyphen for each space.
 fn slug(heading: &str) -> String {
     heading
         .trim()
@@ -50,10 +50,10 @@ fn is_word(c: char) -> bool {
         )
 }
 
-/// The one anchor that `wanted` was surely meant to be, if there is exactly one.
+/// The anchor that is similar to `wanted`, if there is exactly one.
 ///
-/// Anchors that differ in case and punctuation only are preferred to those a typing mistake away. A different number is
-/// a different meaning (`v1-2`, `v1-3`), not a mistake.
+/// Anchors that differ in case and punctuation only are preferred to those with a typing mistake. A different number is a
+/// different meaning (`v1-2`, `v1-3`), not a mistake.
 pub(super) fn similar<'a, A>(wanted: &str, anchors: &'a A) -> Option<&'a str>
 where
     &'a A: IntoIterator<Item = &'a String>,
@@ -89,7 +89,7 @@ fn digits(anchor: &str) -> impl Iterator<Item = char> {
     anchor.chars().filter(|c| c.is_numeric())
 }
 
-/// How many characters must be typed, deleted or replaced to make one into the other.
+/// The number of insertions, deletions and replacements between two texts.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! What links may lead to.
+//! Targets of links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -8,37 +8,37 @@ use serde::{Deserialize, Serialize};
 
 use super::section::{self, Section};
 
-/// Everything that a set of sections links to, looked up once.
+/// All targets of the links of a set of sections, looked up once.
 ///
-/// With this at hand, judging a section needs no disk.
+/// With this, checking a section needs no disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Targets {
     root: PathBuf,
     known: BTreeMap<PathBuf, Target>,
 }
 
-/// What is at a path.
+/// The kind of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
     /// Nothing.
     Missing,
-    /// Something without anchors of its own: a folder, a picture, code.
+    /// A target without anchors: a folder, a picture, code.
     Exists,
     /// A document with these anchors.
     Markdown(BTreeSet<String>),
 }
 
-/// Where a link leads.
+/// The destination of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Destination {
     pub(super) path: PathBuf,
-    /// What follows `#`, decoded.
+    /// The part after `#`, decoded.
     pub(super) fragment: Option<String>,
 }
 
 impl Targets {
-    /// Gathers what `sections` link to. Documents among them are known from their sections; `look` says what is at any
-    /// other path ([`on_disk`] outside of tests). `root` is where links that begin with `/` start from.
+    /// Looks up the targets of `sections`. Documents among the sections are known. `look` returns the kind of any other path
+    /// ([`on_disk`] outside of tests). Links that begin with `/` are relative to `root`.
     pub fn gather<'a>(
         sections: impl IntoIterator<Item = &'a Section> + Clone,
         root: &Path,
@@ -70,12 +70,12 @@ impl Targets {
         targets
     }
 
-    /// What is at a path; what nobody asked about in [`Targets::gather`] exists.
+    /// The kind of a path. A path that [`Targets::gather`] did not look up counts as existing.
     pub(super) fn at(&self, path: &Path) -> &Target {
         self.known.get(path).unwrap_or(&Target::Exists)
     }
 
-    /// Where a link in the document `from` leads; `None` if that is not a file.
+    /// The destination of a link in the document `from`; `None` if it is not a file.
     pub(super) fn resolve(&self, from: &Path, destination: &str) -> Option<Destination> {
         if destination.starts_with("//") || has_scheme(destination) {
             return None;
@@ -97,7 +97,7 @@ impl Targets {
     }
 }
 
-/// What is really at a path. Links see what is on disk, whether or not it is to be checked itself.
+/// The kind of a path on disk, whether or not it is checked itself.
 pub fn on_disk(path: &Path) -> Target {
     match path.metadata() {
         Err(_) => Target::Missing,
@@ -109,8 +109,8 @@ pub fn on_disk(path: &Path) -> Target {
     }
 }
 
-/// The root of the repository that holds `path`, where links that begin with `/` start from; without one, the current
-/// folder.
+/// The root of the repository of `path`; without a repository, the current folder. Links that begin with `/` are relative to
+/// it.
 pub fn root_of(path: &Path) -> PathBuf {
     let (Ok(path), Ok(current)) = (std::path::absolute(path), std::env::current_dir()) else {
         return PathBuf::new();
@@ -118,14 +118,14 @@ pub fn root_of(path: &Path) -> PathBuf {
     let Some(root) = path.ancestors().find(|folder| folder.join(".git").exists()) else {
         return PathBuf::new();
     };
-    // Said from the current folder where possible, as the documents are.
+    // Relative to the current folder if possible, as the documents are.
     if let Ok(below) = current.strip_prefix(root) {
         return below.components().map(|_| Component::ParentDir).collect();
     }
     root.strip_prefix(&current).unwrap_or(root).to_owned()
 }
 
-/// Whether a file is Markdown by its name.
+/// Whether the name of a file is that of a Markdown document.
 pub(super) fn is_markdown(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     extension.is_some_and(|extension| {

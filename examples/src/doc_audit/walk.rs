@@ -1,4 +1,4 @@
-//! Finding documents on disk, reading them and writing them back.
+//! Finds documents on disk, reads them and writes them.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use super::section::Document;
 use super::targets::{is_markdown, normal};
 
-/// A path that could not be read or written. One does not stop the others.
+/// A path that could not be read or written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Problem {
     /// The path.
     pub path: PathBuf,
-    /// What happened, for people.
+    /// The description.
     pub message: String,
 }
 
@@ -26,19 +26,19 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// The documents, sorted, each file once.
     pub files: Vec<PathBuf>,
-    /// What could not be looked at.
+    /// The paths that could not be read.
     pub problems: Vec<Problem>,
 }
 
-/// Collects the Markdown files that `paths` name or hold.
+/// Collects the Markdown files that `paths` name or contain.
 ///
-/// A file named outright is taken whatever it is called. Within folders, hidden ones, `target` and `node_modules` are
-/// passed over, and links are followed, but no folder is entered twice.
+/// A file in `paths` is used with any name. Within folders, hidden folders, `target` and `node_modules` are skipped. Links are
+/// followed, but no folder is entered twice.
 pub fn collect(paths: &[PathBuf]) -> Found {
     let mut walk = Walk::default();
     for path in paths {
@@ -47,7 +47,7 @@ pub fn collect(paths: &[PathBuf]) -> Found {
     let mut found = walk.found;
     found.files.sort();
     found.problems.sort();
-    // A file may be reached under several names: the first of them stands for it.
+    // A file may have several paths. The first one is used.
     let mut seen = HashSet::new();
     found
         .files
@@ -69,12 +69,12 @@ pub fn read(path: &Path) -> Result<Document, Problem> {
     })
 }
 
-/// Replaces `old` by `new` on disk, by way of a second file, so that a crash leaves one or the other.
+/// Replaces `old` by `new` on disk through a second file, so that a crash leaves one of the two.
 ///
 /// # Errors
 ///
-/// If it cannot be written, or no longer says what `old` says: someone else's work is not overwritten. Ours is there already
-/// when an audit goes on that was interrupted while it wrote.
+/// If the file cannot be written, or has changed since it was read. A file that already has the new text is not an error: a
+/// resumed audit may have written it before.
 pub fn replace(old: &Document, new: &Document) -> Result<(), Problem> {
     let text = read(&old.path)?.text;
     if text == new.text {
@@ -88,7 +88,7 @@ pub fn replace(old: &Document, new: &Document) -> Result<(), Problem> {
         });
     }
     let replace = || {
-        // A link stays a link: what it leads to is replaced.
+        // For a link, its target is replaced.
         let file = old.path.canonicalize()?;
         let mut beside = file.clone().into_os_string();
         beside.push(".doc-audit");
@@ -103,7 +103,7 @@ pub fn replace(old: &Document, new: &Document) -> Result<(), Problem> {
 #[derive(Debug, Default)]
 struct Walk {
     found: Found,
-    /// The folders entered so far, under their real names.
+    /// The folders entered so far, by canonical path.
     entered: HashSet<PathBuf>,
 }
 
@@ -135,7 +135,7 @@ impl Walk {
             } else {
                 folder.join(&name)
             };
-            // Unlike the entry, the path follows links. One that leads nowhere is somebody's business, but not ours.
+            // Unlike the entry, the path follows links. A dead link is ignored.
             match path.metadata() {
                 Ok(metadata) if metadata.is_dir() => {
                     let name = name.to_string_lossy();

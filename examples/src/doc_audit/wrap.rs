@@ -1,21 +1,21 @@
-//! Where a line of prose may be broken without changing what it means.
+//! Finds where a line of prose may be wrapped without a change of meaning.
 
 use std::ops::Range;
 
-/// One line, as the parser sees it. Offsets are into `text`.
+/// One line. Offsets are into `text`.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
     /// The line without its ending.
     pub(super) text: &'a str,
-    /// Where the prose begins, after list markers and `>`.
+    /// The offset of the prose, after list markers and `>`.
     pub(super) content: usize,
-    /// White space in the prose, in order; none where the line is not prose.
+    /// White space in the prose, in order; empty for a line that is not prose.
     pub(super) gaps: Vec<Range<usize>>,
     /// The line below.
     pub(super) below: &'a str,
 }
 
-/// What a continuation of this line starts with: `>` is repeated, markers of lists and footnotes become spaces.
+/// The beginning of a continuation of this line: `>` is repeated, markers of lists and footnotes become spaces.
 pub(super) fn prefix(line: &Line<'_>) -> String {
     let mut prefix = String::new();
     let mut rest = &line.text[..line.content];
@@ -24,7 +24,7 @@ pub(super) fn prefix(line: &Line<'_>) -> String {
         if c == '['
             && let Some((_, after)) = rest.split_once("]:")
         {
-            // A footnote goes on at four spaces, however long its name.
+            // A footnote continues after four spaces, for any length of its name.
             rest = after.trim_start_matches(' ');
             prefix.push_str("    ");
         } else {
@@ -34,7 +34,7 @@ pub(super) fn prefix(line: &Line<'_>) -> String {
     prefix
 }
 
-/// The gaps to replace by a line ending and [`prefix`], so that each line keeps to `limit` as far as it can.
+/// The gaps to replace by a line ending and [`prefix`], so that each line has at most `limit` characters if possible.
 pub(super) fn breaks(line: &Line<'_>, limit: usize) -> Vec<Range<usize>> {
     let end = line.text.trim_end().len();
     if starts_something(&line.text[line.content..end], line.below) {
@@ -85,7 +85,7 @@ fn is_safe(text: &str, gap: &Range<usize>) -> bool {
     !text[..gap.start].ends_with('\\') && !next_word.is_some_and(means_something_first)
 }
 
-/// Whether a word is more than a word where it comes first in a line.
+/// Whether a word has a special meaning at the start of a line.
 fn means_something_first(word: &str) -> bool {
     let after_number = word.trim_start_matches(|c: char| c.is_ascii_digit());
     word.starts_with(['#', '>', '-', '+', '=', '~', '|', ':'])

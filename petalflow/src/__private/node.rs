@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use petalflow_graph::{Rule, words};
 
 use crate::error::BoxError;
+use crate::middleware::{carried, carried_call};
 use crate::node::{Effects, Key, Node, Output};
 use crate::state::{KeyMeta, KeySet, State};
 
@@ -164,20 +165,6 @@ pub async fn spawned<R: Send + 'static>(
 
     let mut task = AbortOnDrop(tokio::spawn(carried(work)));
     finished((&mut task.0).await)
-}
-
-// What is spawned is observed as part of the node that it is.
-#[cfg(feature = "tracing")]
-use crate::observe::{carried, carried_call};
-
-#[cfg(not(feature = "tracing"))]
-fn carried<F>(work: F) -> F {
-    work
-}
-
-#[cfg(not(feature = "tracing"))]
-fn carried_call<F>(work: F) -> F {
-    work
 }
 
 /// A panic inside goes on outside, where the engine sees it.

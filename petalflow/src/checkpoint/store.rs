@@ -202,8 +202,8 @@ pub struct ThreadQuery<'a> {
     pub limit: Option<usize>,
 }
 
-/// Keeps checkpoints. Petalflow brings [`InMemoryStore`](super::InMemoryStore) and, as features, SQLite, PostgreSQL and Redis;
-/// implement it for another, and hold it to the same contract with `petalflow::testing::store_contract!` (feature `testing`).
+/// Stores checkpoints. This crate has [`InMemoryStore`](super::InMemoryStore); `petalflow-sqlite`, `petalflow-postgres` and
+/// `petalflow-redis` have stores for databases. Implement it for another, and test it with `petalflow_testing::store_contract!`.
 ///
 /// # The contract
 ///
@@ -335,6 +335,55 @@ pub enum StoreError {
     Protection(String),
     /// Something else.
     Other(BoxError),
+}
+
+impl StoreError {
+    /// [`Unavailable`](StoreError::Unavailable), with a message that says what to do above the error of the store's client.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::StoreError;
+    /// use petalflow::error::message_with_sources;
+    ///
+    /// let refused = std::io::Error::other("connection refused");
+    /// let error = StoreError::unavailable("the server cannot be reached: check that it runs", refused);
+    /// assert_eq!(
+    ///     message_with_sources(&error),
+    ///     "the store is not available: the server cannot be reached: check that it runs: connection refused",
+    /// );
+    /// ```
+    pub fn unavailable(message: impl Into<String>, source: impl Into<BoxError>) -> Self {
+        StoreError::Unavailable(Explained::error(message.into(), source.into()))
+    }
+
+    /// [`Other`](StoreError::Other), with a message above the error of the store's client.
+    pub fn other(message: impl Into<String>, source: impl Into<BoxError>) -> Self {
+        StoreError::Other(Explained::error(message.into(), source.into()))
+    }
+}
+
+/// A message of a store, and the error of its client that it explains.
+#[derive(Debug)]
+struct Explained {
+    message: String,
+    source: BoxError,
+}
+
+impl Explained {
+    fn error(message: String, source: BoxError) -> BoxError {
+        Box::new(Explained { message, source })
+    }
+}
+
+impl fmt::Display for Explained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for Explained {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.source)
+    }
 }
 
 impl fmt::Display for StoreError {

@@ -62,7 +62,7 @@ pub(crate) fn replay<S: State>(
                 "the migration from version {version} of `{}` to {} failed: {}",
                 S::NAME,
                 program.version,
-                crate::error::chain(&*error)
+                crate::error::message_with_sources(&*error)
             ))
         })?;
         let mut tasks;

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::time::Duration;
 
-use super::{BoxError, FailureKind};
+use super::{BoxError, FailureKind, Panicked};
 
 /// What a caught panic carries.
 pub(crate) type Payload = Box<dyn Any + Send>;
@@ -37,12 +37,7 @@ impl Failure {
 
     #[cold]
     pub(crate) fn panic(payload: Payload) -> Self {
-        let words = payload
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_string());
-        let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
-        let words = words.as_deref().unwrap_or("(no message)");
-        Failure::new(FailureKind::Panic, format!("panicked: {words}"))
+        Failure::new(FailureKind::Panic, Panicked::new(&*payload))
     }
 
     pub(crate) fn timeout(after: Duration) -> Self {

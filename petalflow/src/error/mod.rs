@@ -2,12 +2,14 @@
 
 mod failure;
 mod node;
+mod panic;
 mod stored;
 
 use std::error::Error;
 
 pub(crate) use failure::{Failure, Payload};
 pub use node::{FailureKind, FailureLog, NodeError};
+pub use panic::{Panicked, catch_panic};
 
 /// Any error: what a node may fail with.
 ///
@@ -32,8 +34,19 @@ pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 /// ```
 pub type Result<T, E = BoxError> = std::result::Result<T, E>;
 
-/// An error and its sources, in words: what is kept where the error itself cannot be.
-pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
+/// The message of an error followed by those of its sources: for places that store or show text instead of the error itself.
+///
+/// ```
+/// use petalflow::error::message_with_sources;
+///
+/// #[derive(Debug, thiserror::Error)]
+/// #[error("cannot read the draft")]
+/// struct Unreadable(#[source] std::io::Error);
+///
+/// let error = Unreadable(std::io::Error::other("the disk is gone"));
+/// assert_eq!(message_with_sources(&error), "cannot read the draft: the disk is gone");
+/// ```
+pub fn message_with_sources(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -43,7 +43,7 @@ pub(super) fn handle_failure<S: State>(
 impl Failure {
     /// The failure as data, with the task that failed.
     pub(super) fn describe(&self, scope: &Scope) -> NodeError {
-        let message = crate::error::chain(&**self.source());
+        let message = crate::error::message_with_sources(&**self.source());
         let mut error = NodeError::new(
             scope.node(),
             &scope.shared.namespace,

@@ -2,12 +2,14 @@
 
 mod fast_path;
 mod step;
+mod with_retry;
 
 use std::future::Future;
 use std::sync::Arc;
 
 pub(crate) use fast_path::{FastPath, next_fast};
 pub use step::Step;
+pub use with_retry::WithRetry;
 
 use crate::error::BoxError;
 use crate::node::Requirements;

@@ -3,6 +3,7 @@
 mod node;
 mod ready;
 mod run;
+mod task_context;
 
 pub use crate::future::BoxFuture;
 pub(crate) use node::Innermost;
@@ -10,3 +11,5 @@ pub use node::{Middleware, Next, NodeCall};
 pub use ready::{from_fn, only, recover};
 pub(crate) use run::About;
 pub use run::{RunMiddleware, RunNext};
+pub use task_context::{CapturedContext, TaskContext, carry_task_context};
+pub(crate) use task_context::{carried, carried_call};

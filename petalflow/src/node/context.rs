@@ -305,9 +305,28 @@ impl Context {
         }
     }
 
-    /// Whether anybody listens to what nodes send.
-    #[cfg(feature = "agent")]
-    pub(crate) fn is_watched(&self) -> bool {
+    /// Whether the run has a listener: a stream of [events](crate::Run::events) that receives what nodes emit. Without one,
+    /// events need not be made.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { watched: bool }
+    /// #[node(Log)]
+    /// async fn look(cx: Context) -> LogWatched {
+    ///     LogWatched(cx.has_listener())
+    /// }
+    ///
+    /// flow!(Look(Log) { look });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// assert!(!Look::run(()).await?.watched);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline]
+    pub fn has_listener(&self) -> bool {
         self.0.shared.listener.is_some()
     }
 

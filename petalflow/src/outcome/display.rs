@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::run_error::Inner;
 use super::{RunError, RunErrorKind};
-use crate::error::chain;
+use crate::error::message_with_sources;
 use crate::question::write_all;
 
 impl fmt::Display for RunError {
@@ -95,7 +95,7 @@ impl fmt::Display for RunError {
 impl fmt::Debug for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !f.alternate() {
-            return f.write_str(&chain(self));
+            return f.write_str(&message_with_sources(self));
         }
         let Inner {
             kind,

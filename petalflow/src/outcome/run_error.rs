@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use super::{Paused, RunErrorKind, ThreadError};
-use crate::error::{BoxError, chain};
+use crate::error::{BoxError, message_with_sources};
 use crate::question::Interrupt;
 use crate::state::State;
 
@@ -103,7 +103,7 @@ impl RunError {
         RunError(Box::new(Inner {
             kind: RunErrorKind::Rehydrate {
                 name,
-                problem: chain(&*error),
+                problem: message_with_sources(&*error),
             },
             flow: flow.into(),
             superstep: 0,

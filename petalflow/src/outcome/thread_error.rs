@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::checkpoint::{Address, StoreError};
 use crate::codec::CodecError;
-use crate::error::chain;
+use crate::error::message_with_sources;
 use crate::question::{AnswerError, Interrupt, open};
 
 /// Why a thread could not be read, changed or run on.
@@ -65,7 +65,7 @@ pub enum ThreadError {
     },
     /// The program was changed in a way that does not fit what is stored: the thread stays as it is. A
     /// [`Migration`](crate::state::Migration) brings old threads along, and
-    /// [`assert_flow_lock!`](crate::testing::assert_flow_lock) is a test that notices such a change first.
+    /// `petalflow_testing::assert_flow_lock!` is a test that notices such a change first.
     Changed {
         /// The thread.
         thread: String,
@@ -90,7 +90,7 @@ pub enum ThreadError {
 impl fmt::Display for ThreadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ThreadError::Store(error) => f.write_str(&chain(error)),
+            ThreadError::Store(error) => f.write_str(&message_with_sources(error)),
             ThreadError::Busy { thread } => write!(
                 f,
                 "thread `{thread}` is busy with another run: wait for it, or say what to do with `.on_busy(..)`"

@@ -36,6 +36,7 @@
 //! # }
 //! ```
 
+mod flow_lock;
 mod handle;
 mod run;
 mod threads;
@@ -43,6 +44,7 @@ mod threads;
 pub use crate::checkpoint::{Durability, OnBusy, Retention};
 pub use crate::outcome::{Outcome, Paused, ThreadError};
 pub use crate::snapshot::{CheckpointInfo, Edit, HistoryQuery, Snapshot, TaskState};
+pub use flow_lock::{FlowLock, FlowLockError};
 pub use handle::Thread;
 pub use run::ThreadRun;
 pub use threads::Threads;

@@ -28,7 +28,7 @@ pub enum ToolError {
     #[error("tool `{0}` timed out after {1:?}")]
     Timeout(String, Duration),
     /// The tool itself failed.
-    #[error("{}", crate::error::chain(&**.0))]
+    #[error("{}", crate::error::message_with_sources(&**.0))]
     Failed(#[source] BoxError),
 }
 

@@ -1,5 +1,7 @@
 //! `flow.lock`: the outlines of flows as text, and what may become of them.
 
+use std::fmt;
+
 use super::changes::{Held, changes, difference};
 use crate::checkpoint::Outline;
 use crate::migration::Named;
@@ -9,9 +11,39 @@ const HEAD: &str = "\
 # What stored threads depend on. Written by `PETALFLOW_LOCK=write cargo test`; commit it.
 ";
 
-/// The flows of a `flow.lock`, by name.
+/// What stored threads of some flows depend on, as text that is committed (`flow.lock`): the keys with their types and
+/// reducers, the nodes and edges, the items, and the version of the state.
+///
+/// `petalflow_testing::assert_flow_lock!` is a test that compares a flow with such a file. Use this type for another way to
+/// store the text.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::thread::FlowLock;
+///
+/// #[state]
+/// struct Essay {
+///     #[key(input)]
+///     topic: String,
+///     draft: String,
+/// }
+///
+/// #[node(Essay)]
+/// async fn write(topic: &str) -> EssayDraft {
+///     EssayDraft(format!("about {topic}"))
+/// }
+///
+/// flow!(WriteEssay(Essay) { write });
+///
+/// let mut lock = FlowLock::parse("");
+/// assert!(lock.check(&WriteEssay).is_err());
+/// lock.record(&WriteEssay);
+/// lock.check(&WriteEssay)?;
+/// assert_eq!(FlowLock::parse(&lock.to_string()), lock);
+/// # Ok::<(), petalflow::BoxError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct FlowLock(Named<Locked>);
+pub struct FlowLock(Named<Locked>);
 
 /// What is locked of one flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,9 +55,9 @@ pub(crate) struct Locked {
 }
 
 impl FlowLock {
-    /// Reads a lock. What it does not know it skips: the file then differs from what is written, which says enough.
+    /// Reads a lock. Unknown lines are skipped: what [`check`](Self::check) then misses, it reports.
     #[inline]
-    pub(crate) fn parse(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let mut flows: Named<Locked> = Named::default();
         let mut current = String::new();
         for line in text.lines() {
@@ -54,19 +86,6 @@ impl FlowLock {
         FlowLock(flows)
     }
 
-    /// The lock as text: sorted, so that it changes only where a flow does.
-    #[inline]
-    pub(crate) fn text(&self) -> String {
-        let mut text = HEAD.to_string();
-        for (name, locked) in self.0.iter() {
-            text.extend(["\nflow ", name, "\n"]);
-            for line in locked.lines() {
-                text.extend(["  ", &line, "\n"]);
-            }
-        }
-        text
-    }
-
     #[inline]
     pub(crate) fn get(&self, flow: &str) -> Option<&Locked> {
         self.0.get(flow)
@@ -75,6 +94,21 @@ impl FlowLock {
     #[inline]
     pub(crate) fn set(&mut self, flow: &str, locked: Locked) {
         self.0.insert(flow.into(), locked);
+    }
+}
+
+/// The text of the file: sorted, so that it changes only where a flow does.
+impl fmt::Display for FlowLock {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HEAD)?;
+        for (name, locked) in self.0.iter() {
+            write!(f, "\nflow {name}\n")?;
+            for line in locked.lines() {
+                writeln!(f, "  {line}")?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -184,14 +218,17 @@ mod tests {
             ),
         );
         lock.set("Read", locked(0, &[], &[]));
-        let text = lock.text();
+        let text = lock.to_string();
         assert_eq!(
             text.strip_prefix(HEAD).unwrap(),
             "\nflow Read\n  state Essay version 0\n\nflow Write\n  state Essay version 3\n  key a: u8 sum\n  key b: u8 sum\n  edge START -> w\n  node w\n"
         );
-        assert_eq!(FlowLock::parse(&text).text(), text);
+        assert_eq!(FlowLock::parse(&text).to_string(), text);
         // As a checkout on Windows may have it.
-        assert_eq!(FlowLock::parse(&text.replace('\n', "\r\n")).text(), text);
+        assert_eq!(
+            FlowLock::parse(&text.replace('\n', "\r\n")).to_string(),
+            text
+        );
         assert_eq!(FlowLock::parse("? \n flow\n  key a"), FlowLock::default());
     }
 

@@ -12,4 +12,5 @@ mod lock;
 mod reads;
 
 pub(crate) use changes::{Change, Held, InUse, changes, difference};
-pub(crate) use lock::{FlowLock, Locked, check_lock};
+pub use lock::FlowLock;
+pub(crate) use lock::{Locked, check_lock};

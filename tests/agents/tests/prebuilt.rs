@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use petalflow::EventKind;
-use petalflow::agent::Agent;
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::{ChatMessage, LlmError, LlmErrorKind, Reply, ScriptedModel};
-use petalflow::nodes::Model;
-use petalflow::prebuilt::{
+use petalflow::prelude::*;
+use petalflow::{RunError, RunErrorKind};
+use petalflow_agent::Agent;
+use petalflow_agent::prebuilt::{
     AskExpert, Decided, ReadDocuments, ReadingInput, Reflect, ReflectionInput, Supervise, Team,
     ThinkAndAct,
 };
-use petalflow::prelude::*;
-use petalflow::{RunError, RunErrorKind};
+use petalflow_llm::nodes::Model;
+use petalflow_llm::{ChatMessage, LlmError, LlmErrorKind, Reply, ScriptedModel};
 use serde_json::json;
 
 fn says<R: Into<Reply>>(replies: impl IntoIterator<Item = R>) -> Model {

@@ -10,12 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use petalflow::checkpoint::{InMemoryStore, SqliteStore, Store};
-#[cfg(unix)]
-use petalflow::checkpoint::{PostgresOptions, PostgresStore, RedisOptions, RedisStore};
+use petalflow::checkpoint::{InMemoryStore, Store};
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, OnBusy, Outcome, Threads};
 use petalflow::{BoxError, TaskId};
+#[cfg(unix)]
+use petalflow_postgres::{PostgresOptions, PostgresStore};
+use petalflow_redis::{RedisOptions, RedisStore};
+use petalflow_sqlite::SqliteStore;
 
 #[cfg(unix)]
 use crate::stores::servers::{Postgres, Redis, fresh_name};
@@ -24,11 +26,12 @@ const FOLDER: &str = "PETALFLOW_TEST_KILLED_FOLDER";
 const PLACE: &str = "PETALFLOW_TEST_KILLED_PLACE";
 const THREAD: &str = "PETALFLOW_TEST_KILLED_THREAD";
 
-/// How often the process is killed.
-const KILLS: usize = 200;
+/// How often the process is killed, unless `PETALFLOW_KILLS` says so. `.ci/nightly` kills more often.
+const KILLS: usize = 20;
 
 /// How long that may take on a machine that is busy with other things; then fewer have to do.
 const PATIENCE: Duration = Duration::from_secs(50);
+const PATIENCE_PER_KILL: Duration = Duration::from_millis(250);
 
 /// How long a process lives before it is killed, in microseconds. The time to start and connect is within, so on a busy machine
 /// it may not get far: each time that so many processes of one thread were killed, the next live that much longer.
@@ -171,8 +174,12 @@ fn kill<St: Store + Clone, M: Future<Output = St>>(
     open: impl Fn(String) -> M,
 ) {
     let begun = Instant::now();
+    let enough = std::env::var("PETALFLOW_KILLS").map_or(KILLS, |kills| {
+        kills.parse().expect("PETALFLOW_KILLS is a number")
+    });
+    let patience = PATIENCE.max(PATIENCE_PER_KILL * u32::try_from(enough).expect("a small number"));
     let (mut kills, mut number, mut killed) = (0, 0, 0);
-    while number < 4 || kills < KILLS && begun.elapsed() < PATIENCE {
+    while number < 4 || kills < enough && begun.elapsed() < patience {
         let mut process = Command::new(std::env::current_exe().expect("it is known"))
             .args(["--exact", child, "--nocapture"])
             .env(FOLDER, folder)
@@ -207,7 +214,7 @@ fn kill<St: Store + Clone, M: Future<Output = St>>(
         }
     }
     assert!(
-        kills >= KILLS || begun.elapsed() >= PATIENCE && kills >= KILLS / 4,
+        kills >= enough || begun.elapsed() >= patience && kills >= enough / 4,
         "only {kills} kills in {:?}",
         begun.elapsed()
     );

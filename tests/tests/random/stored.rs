@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use petalflow::testing::{Fault, Window, crashes};
 use petalflow::thread::Durability;
+use petalflow_testing::{Fault, Window, crashes};
 use proptest::prelude::*;
 
 use super::walker::{Chance, Walk};

@@ -1,10 +1,9 @@
 //! Stores whose servers want encryption.
 
 use petalflow::BoxError;
-use petalflow::checkpoint::{
-    Address, PostgresOptions, PostgresStore, RedisOptions, RedisStore, Store, StoreError,
-    StoredCheckpoint,
-};
+use petalflow::checkpoint::{Address, Store, StoreError, StoredCheckpoint};
+use petalflow_postgres::{PostgresOptions, PostgresStore};
+use petalflow_redis::{RedisOptions, RedisStore};
 
 use super::servers::{Postgres, Redis};
 

@@ -17,7 +17,7 @@ mod shared;
 pub(crate) mod sqlite;
 
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::testing::{StoreUnderTest, store_contract};
+use petalflow_testing::{StoreUnderTest, store_contract};
 
 store_contract! {
     memory, async || {

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use petalflow::checkpoint::{Claim, PostgresOptions, PostgresStore, Store, StoreError};
-use petalflow::testing::{StoreUnderTest, store_contract};
+use petalflow::checkpoint::{Claim, Store, StoreError};
+use petalflow_postgres::{PostgresOptions, PostgresStore};
+use petalflow_testing::{StoreUnderTest, store_contract};
 
 use super::servers::{Found, Postgres, fresh_name};
 use super::shared::{

@@ -3,10 +3,9 @@
 use std::time::{Duration, Instant};
 
 use petalflow::TaskId;
-use petalflow::checkpoint::{
-    Address, Claim, RedisOptions, RedisStore, Store, StoreError, StoredWrite, ThreadQuery,
-};
-use petalflow::testing::{StoreUnderTest, store_contract};
+use petalflow::checkpoint::{Address, Claim, Store, StoreError, StoredWrite, ThreadQuery};
+use petalflow_redis::{RedisOptions, RedisStore};
+use petalflow_testing::{StoreUnderTest, store_contract};
 
 use super::servers::{Found, Redis, fresh_name};
 use super::shared::{

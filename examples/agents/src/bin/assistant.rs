@@ -12,15 +12,15 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt;
-use petalflow::agent::{
-    Agent, AgentEvent, AgentEvents, AgentFlow, Conversation, ConversationInput, Pending, What,
-};
 use petalflow::checkpoint::SqliteStore;
-use petalflow::llm::{ChatMessage, LlmClient, LlmRequest, Reply, ScriptedModel};
 use petalflow::memory::{Entry, Memory, SqliteMemory};
 use petalflow::prelude::*;
 use petalflow::thread::Thread;
+use petalflow_agent::{
+    Agent, AgentEvent, AgentEvents, AgentFlow, Conversation, ConversationInput, Pending, What,
+};
 use petalflow_agent_examples::{Newest, choose, newest, word_by_word};
+use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, Reply, ScriptedModel};
 use serde_json::json;
 
 /// Remembers something about the user, in this conversation and all others.
@@ -296,7 +296,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_model_that_is_away_ends_the_turn_only() {
-        use petalflow::llm::{LlmError, LlmErrorKind};
+        use petalflow_llm::{LlmError, LlmErrorKind};
         let folder = tempfile::tempdir().unwrap();
         let model = ScriptedModel::new([
             LlmError::new(LlmErrorKind::Connection, "the cable is out").into(),

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use petalflow::agent::Agent;
-use petalflow::llm::{LlmClient, ProviderModel, Reply, ScriptedModel};
 use petalflow::prelude::*;
+use petalflow_agent::Agent;
+use petalflow_llm::{LlmClient, ProviderModel, Reply, ScriptedModel};
 use serde_json::json;
 
 /// Finds out where a book stands.

@@ -11,9 +11,9 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use petalflow::mcp::{self, McpServer};
 use petalflow::prelude::*;
 use petalflow::tool::{ToolContext, ToolSet};
+use petalflow_mcp::{self as mcp, McpServer};
 use serde::Serialize;
 use serde_json::{Value, json};
 

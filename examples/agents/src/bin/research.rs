@@ -7,12 +7,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use petalflow::agent::Agent;
-use petalflow::llm::{LlmClient, LlmRequest, Reply, ScriptedModel};
-use petalflow::nodes::Model;
 use petalflow::prelude::*;
 use petalflow::tool::schemars::JsonSchema;
+use petalflow_agent::Agent;
 use petalflow_agent_examples::{Newest, choose, newest};
+use petalflow_llm::nodes::Model;
+use petalflow_llm::{LlmClient, LlmRequest, Reply, ScriptedModel};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

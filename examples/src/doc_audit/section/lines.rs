@@ -1,8 +1,19 @@
-//! Offsets in lines and columns.
+//! Converts offsets into lines and columns.
 
-use super::Place;
+use serde::{Deserialize, Serialize};
 
-/// Where the lines of a text begin.
+/// A position in a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Position {
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// In bytes, from 0.
+    pub offset: usize,
+}
+
+/// The offsets of the lines of a text.
 #[derive(Debug)]
 pub(super) struct Lines<'a> {
     pub(super) text: &'a str,
@@ -31,20 +42,20 @@ impl<'a> Lines<'a> {
         self.starts[self.number(offset) - 1]
     }
 
-    pub(super) fn place(&self, offset: usize) -> Place {
+    pub(super) fn position(&self, offset: usize) -> Position {
         let column = self.text[self.start_of(offset)..offset]
             .trim_start_matches('\u{feff}')
             .chars()
             .count()
             + 1;
-        Place {
+        Position {
             line: self.number(offset),
             column,
             offset,
         }
     }
 
-    /// Where a line starts and what it says, without its ending; nothing beyond the last one.
+    /// The offset and the text of a line, without its ending. Empty after the last line.
     pub(super) fn get(&self, number: usize) -> (usize, &'a str) {
         let Some(&start) = self.starts.get(number - 1) else {
             return (self.text.len(), "");
@@ -53,7 +64,7 @@ impl<'a> Lines<'a> {
         (start, self.text[start..end].trim_end_matches(['\n', '\r']))
     }
 
-    /// The ending of a line, or of the first line where the last one has none.
+    /// The ending of a line. If the last line has none, the ending of the first one.
     pub(super) fn ending(&self, number: usize) -> &'static str {
         let end = self.starts.get(number).or(self.starts.get(1));
         if end.is_some_and(|&end| self.text[..end].ends_with("\r\n")) {

@@ -1,4 +1,4 @@
-//! Documents, and the sections they fall into.
+//! Documents and their sections.
 
 mod lines;
 #[cfg(test)]
@@ -13,41 +13,42 @@ use serde::{Deserialize, Serialize};
 use super::slug::Slugs;
 use super::{html, markdown, wrap};
 use lines::Lines;
+pub use lines::Position;
 
-/// A Markdown file and what it said when it was read.
+/// A Markdown file and its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
-    /// Where it is, as the user named it.
+    /// Its path, as the user named it.
     pub path: PathBuf,
-    /// All of it, with its own line endings.
+    /// The whole text, with its own line endings.
     pub text: String,
 }
 
-/// A heading and what stands below it, up to the next heading.
+/// A heading and the text below it, up to the next heading.
 ///
-/// A section knows everything that the rules ask about it, so that it can be judged alone. The texts of the sections of
-/// a document, one after the other, are the document. Offsets and lines are those of the document.
+/// A section has everything that the rules need, so that it can be checked alone. The texts of all sections together are the
+/// document. Offsets and lines are those of the document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
-    /// The document it is from.
+    /// The path of its document.
     pub path: PathBuf,
-    /// Its heading; none for what stands before the first one.
+    /// Its heading; none for the text before the first heading.
     pub heading: Option<Heading>,
-    /// The headings it stands under, outermost first.
+    /// The headings that enclose it, outermost first.
     pub parents: Vec<Parent>,
-    /// Where it is, in bytes.
+    /// Its range in bytes.
     pub bytes: Range<usize>,
-    /// Where it is, in lines from 1.
+    /// Its range in lines from 1.
     pub lines: Range<usize>,
-    /// What it says, heading included.
+    /// Its text with the heading.
     pub text: String,
-    /// What a link may name after `#` to get here.
+    /// The anchors that links may use after `#`.
     pub anchors: Vec<String>,
     /// Its links and images.
     pub links: Vec<Link>,
     /// Its fenced code blocks.
     pub fences: Vec<Fence>,
-    /// Its lines that are longer than they may be.
+    /// Its lines that are too long.
     pub long_lines: Vec<LongLine>,
 }
 
@@ -58,17 +59,6 @@ impl Section {
     }
 }
 
-/// A place in a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Place {
-    /// From 1.
-    pub line: usize,
-    /// In characters, from 1.
-    pub column: usize,
-    /// In bytes, from 0.
-    pub offset: usize,
-}
-
 /// The heading of a section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heading {
@@ -76,9 +66,9 @@ pub struct Heading {
     pub text: String,
     /// `1` to `6`.
     pub level: u8,
-    /// The first of its characters; the first `#`, if it is written with `#`.
-    pub at: Place,
-    /// The line of the first heading of the same text under the same parent.
+    /// The position of its first character, or of its first `#`.
+    pub at: Position,
+    /// The line of the first heading with the same text under the same parent.
     pub repeats: Option<usize>,
 }
 
@@ -94,44 +84,43 @@ pub struct Parent {
 /// A link, an image, or an `href` or `src` in HTML.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// Where it leads, escapes resolved.
+    /// The destination, with escapes resolved.
     pub destination: String,
-    /// Where it begins.
-    pub at: Place,
-    /// The bytes of the document that spell the destination out, if they are the same as it.
+    /// The position of its beginning.
+    pub at: Position,
+    /// The range of the destination in the document, if it is written without escapes.
     pub written: Option<Range<usize>>,
 }
 
 /// A fenced code block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fence {
-    /// What follows the opening fence.
+    /// The text after the opening fence.
     pub label: String,
-    /// Where it begins.
-    pub at: Place,
-    /// Where in the document a label goes.
+    /// The position of its beginning.
+    pub at: Position,
+    /// The offset at which a label is inserted.
     pub label_at: usize,
 }
 
 /// A line that is too long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LongLine {
-    /// The first character that is too many.
-    pub at: Place,
-    /// How many characters it has.
+    /// The position of the first character after the limit.
+    pub at: Position,
+    /// The number of its characters.
     pub length: usize,
-    /// How many it may have.
+    /// The limit.
     pub limit: usize,
-    /// White space to replace by `continuation` to make it shorter; empty where that would change what it means.
+    /// White space to replace by `continuation` to make it shorter; empty if this would change the meaning.
     pub breaks: Vec<Range<usize>>,
-    /// A line ending, and what the next line must begin with.
+    /// A line ending, and the beginning of the next line.
     pub continuation: String,
 }
 
-/// Splits a document at its headings; even an empty one is one section.
+/// Splits a document at its headings. An empty document is one section.
 ///
-/// Headings within lists and block quotes do not split it, but can be linked to. `max_line` is the most characters a
-/// line of prose may have.
+/// Headings within lists and block quotes do not split it, but they have anchors. `max_line` is the limit for a line of prose.
 pub fn split(document: &Document, max_line: usize) -> Vec<Section> {
     let text = document.text.as_str();
     let facts = markdown::read(text);
@@ -145,7 +134,7 @@ pub fn split(document: &Document, max_line: usize) -> Vec<Section> {
         owner(&mut sections, at).anchors.push(anchor);
     }
     for link in facts.links {
-        let at = lines.place(link.bytes.start);
+        let at = lines.position(link.bytes.start);
         owner(&mut sections, at.offset).links.push(Link {
             destination: link.destination,
             at,
@@ -153,7 +142,7 @@ pub fn split(document: &Document, max_line: usize) -> Vec<Section> {
         });
     }
     for fence in facts.fences {
-        let at = lines.place(fence.at);
+        let at = lines.position(fence.at);
         owner(&mut sections, at.offset).fences.push(Fence {
             label: fence.label,
             at,
@@ -163,7 +152,7 @@ pub fn split(document: &Document, max_line: usize) -> Vec<Section> {
     sections
 }
 
-/// All anchors of a text, as far as links from elsewhere are concerned.
+/// All anchors of a text for links from other documents.
 pub(super) fn anchors(text: &str) -> impl Iterator<Item = String> {
     let facts = markdown::read(text);
     anchors_of(facts.headings, facts.anchors).map(|(_, anchor)| anchor)
@@ -181,7 +170,7 @@ fn anchors_of(
     slugs.chain(explicit)
 }
 
-/// The sections with their headings and texts, and nothing else yet.
+/// The sections with their headings and texts only.
 fn headed(document: &Document, headings: &[markdown::Heading], lines: &Lines<'_>) -> Vec<Section> {
     let text = document.text.as_str();
     let tops: Vec<_> = headings
@@ -219,7 +208,7 @@ fn headed(document: &Document, headings: &[markdown::Heading], lines: &Lines<'_>
     let mut open: Vec<(Parent, HashMap<&str, usize>)> = Vec::new();
     let mut outermost: HashMap<&str, usize> = HashMap::new();
     for (i, heading) in tops.iter().enumerate() {
-        let at = lines.place(heading.at);
+        let at = lines.position(heading.at);
         while open
             .pop_if(|(parent, _)| parent.level >= heading.level)
             .is_some()
@@ -248,7 +237,7 @@ fn headed(document: &Document, headings: &[markdown::Heading], lines: &Lines<'_>
     sections
 }
 
-/// The section that an offset is in.
+/// The section that contains an offset.
 fn owner(sections: &mut [Section], offset: usize) -> &mut Section {
     let after = sections.partition_point(|section| section.bytes.start <= offset);
     &mut sections[after.saturating_sub(1)]
@@ -259,7 +248,7 @@ fn long_lines(lines: &Lines<'_>, facts: &markdown::Facts, limit: usize) -> Vec<L
     for number in 1..=lines.count() {
         let (start, line) = lines.get(number);
         let shown = line.trim_end();
-        // Bytes are never fewer than characters: most lines end here.
+        // A line has at least as many bytes as characters, so most lines end here.
         if shown.len() <= limit || start < facts.body || shown.chars().count() <= limit {
             continue;
         }
@@ -293,7 +282,7 @@ fn long_lines(lines: &Lines<'_>, facts: &markdown::Facts, limit: usize) -> Vec<L
             .map(|gap| gap.start + start..gap.end + start);
         let (too_many, _) = shown.char_indices().nth(limit).unwrap_or_default();
         found.push(LongLine {
-            at: Place {
+            at: Position {
                 line: number,
                 column: limit + 1,
                 offset: start + too_many,
@@ -307,7 +296,7 @@ fn long_lines(lines: &Lines<'_>, facts: &markdown::Facts, limit: usize) -> Vec<L
     found
 }
 
-/// Whether a line meets any of the ranges, which are in order and apart from each other.
+/// Whether a line overlaps any of the ranges. The ranges are sorted and disjoint.
 fn touches(ranges: &[Range<usize>], line: Range<usize>) -> bool {
     let before = ranges.partition_point(|range| range.start < line.end);
     ranges[..before]
@@ -315,7 +304,7 @@ fn touches(ranges: &[Range<usize>], line: Range<usize>) -> bool {
         .is_some_and(|range| line.start < range.end)
 }
 
-/// Whether a line holds one word, or one link and the full stop after it.
+/// Whether a line has one word, or one link with a full stop.
 fn is_only_link(content: &str, start: usize, links: &[markdown::Link]) -> bool {
     let task = ["[ ] ", "[x] ", "[X] "]
         .iter()

@@ -1,4 +1,4 @@
-//! What a document falls into.
+//! Tests of the sections of a document.
 
 use super::*;
 

@@ -30,7 +30,7 @@ pub(super) const MARKER: [u8; 4] = [0xc1, b'P', b'F', b'S'];
 /// Signs or encrypts what goes into a store, and refuses what comes out of it unsealed or changed.
 ///
 /// Petalflow brings two, as features: `Signing` (`sign`) and `Encryption` (`encrypt`), whose bytes are described in
-/// `docs/checkpoint-format.md`. Implement it for another, say one that asks a key service:
+/// `docs/reference/checkpoint-format.md`. Implement it for another, say one that asks a key service:
 ///
 /// ```
 /// use petalflow::checkpoint::{Protection, StoreError};

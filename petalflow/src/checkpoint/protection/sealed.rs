@@ -1,4 +1,4 @@
-//! What stands in front of a sealed payload. The form is described in `docs/checkpoint-format.md`; change both together.
+//! What stands in front of a sealed payload. The form is described in `docs/reference/checkpoint-format.md`; change both together.
 
 use super::MARKER;
 use super::key::is_id;

@@ -1,4 +1,4 @@
-//! What a checkpoint's bytes hold. The layout is described in `docs/checkpoint-format.md`; change both together, and the
+//! What a checkpoint's bytes hold. The layout is described in `docs/reference/checkpoint-format.md`; change both together, and the
 //! version with them.
 
 mod read;

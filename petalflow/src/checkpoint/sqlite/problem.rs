@@ -7,7 +7,6 @@ use std::time::Duration;
 use rusqlite::ErrorCode;
 
 use crate::checkpoint::StoreError;
-use crate::checkpoint::explained::Explained;
 
 /// How an operation on a connection ends if not well.
 pub(crate) enum Failure {
@@ -32,7 +31,7 @@ impl Failure {
             }
             Failure::Sql(error) => Failure::Refused(Place::refused(error.to_string())),
             Failure::Refused(StoreError::Unavailable(cause)) => {
-                let words = crate::error::chain(&**cause);
+                let words = crate::error::message_with_sources(&**cause);
                 Failure::Refused(StoreError::Unavailable(words.into()))
             }
             Failure::Refused(error) => Failure::Refused(Place::refused(error.to_string())),
@@ -150,7 +149,7 @@ impl Place {
                 );
             }
         };
-        StoreError::Unavailable(Explained::error(words, error))
+        StoreError::unavailable(words, error)
     }
 
     /// The store cannot be used for a reason of ours.
@@ -180,7 +179,7 @@ fn damaged(error: &rusqlite::Error, thread: Option<&str>, what: String) -> Store
 }
 
 fn other(words: String, error: rusqlite::Error) -> StoreError {
-    StoreError::Other(Explained::error(words, error))
+    StoreError::other(words, error)
 }
 
 /// Whether a row holds what this store would not have put there.

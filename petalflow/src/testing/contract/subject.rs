@@ -5,25 +5,11 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::checkpoint::Store;
 use crate::error::BoxError;
-#[cfg(feature = "memory")]
 use crate::memory::Backend;
 
 /// What a case returns: an error if the store failed where the contract asks it to work.
 pub type Outcome = Result<(), BoxError>;
-
-/// A fresh, empty store for one test of [`store_contract!`](crate::testing::store_contract).
-///
-/// ```
-/// use petalflow::checkpoint::InMemoryStore;
-/// use petalflow::testing::StoreUnderTest;
-///
-/// let store = InMemoryStore::new();
-/// let _shared = StoreUnderTest::new(store.clone()).with_other(store);
-/// let _absent = StoreUnderTest::skipped("no server: set `SOME_URL`");
-/// ```
-pub type StoreUnderTest = UnderTest<dyn Store>;
 
 /// A fresh, empty backend for one test of [`memory_contract!`](crate::testing::memory_contract).
 ///
@@ -35,11 +21,9 @@ pub type StoreUnderTest = UnderTest<dyn Store>;
 /// let _shared = MemoryUnderTest::new(memory.clone()).with_other(memory);
 /// let _absent = MemoryUnderTest::skipped("no server: set `SOME_URL`");
 /// ```
-#[cfg(feature = "memory")]
-#[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
 pub type MemoryUnderTest = UnderTest<dyn Backend>;
 
-/// Something fresh and empty for one test of a contract: a [`StoreUnderTest`] or a `MemoryUnderTest`.
+/// Something fresh and empty for one test of a contract: a [`MemoryUnderTest`].
 pub struct UnderTest<T: ?Sized> {
     stores: Result<Handles<T>, String>,
     guard: Option<Box<dyn Any>>,
@@ -53,21 +37,6 @@ impl<T: ?Sized> fmt::Debug for UnderTest<T> {
     }
 }
 
-impl UnderTest<dyn Store> {
-    /// Tests this store, which holds nothing yet.
-    pub fn new(store: impl Store) -> Self {
-        Self::of(Arc::new(store))
-    }
-
-    /// Gives the cases a second, independent handle to the same data, opened as another process would. Without one they use
-    /// the first in its place.
-    #[must_use]
-    pub fn with_other(self, other: impl Store) -> Self {
-        self.beside(Arc::new(other))
-    }
-}
-
-#[cfg(feature = "memory")]
 impl UnderTest<dyn Backend> {
     /// Tests this backend, which holds nothing yet.
     pub fn new(store: impl Backend) -> Self {
@@ -114,12 +83,7 @@ impl<T: ?Sized> UnderTest<T> {
     }
 }
 
-/// What a case gets: a store, and a second handle to the same data.
-pub type Stores = Handles<dyn Store>;
-
 /// What a case gets: a backend, and a second handle to the same data.
-#[cfg(feature = "memory")]
-#[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
 pub type Memories = Handles<dyn Backend>;
 
 /// What a case gets: a store, and a second handle to the same data.

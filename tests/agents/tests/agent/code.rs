@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use petalflow::agent::{CodeExecutor, CodeOutput, Mode};
-use petalflow::llm::{LlmError, LlmErrorKind, Part, Reply};
 use petalflow::middleware::BoxFuture;
 use petalflow::{BoxError, Context};
+use petalflow_agent::{CodeExecutor, CodeOutput, Mode};
+use petalflow_llm::{LlmError, LlmErrorKind, Part, Reply};
 use serde_json::json;
 
 use super::kit::{asked, call, events, failure, returns, scripted, shape};

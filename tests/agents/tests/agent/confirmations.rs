@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use petalflow::agent::{Agent, AgentEvent, CONFIRMATION, ConversationInput, Pending};
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
 use petalflow::tool::{FuncTool, ToolCall};
+use petalflow_agent::{Agent, AgentEvent, CONFIRMATION, ConversationInput, Pending};
+use petalflow_llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 
 use super::kit::{call, called, events, failure, results, returns, said, scripted, tool, user};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use petalflow::agent::{AgentEvent, CREDENTIAL, ConversationInput, Pending};
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::{ChatMessage, Part, Reply, Role};
 use petalflow::tool::{Confirmation, CredentialRequest, FuncTool, ToolResult};
+use petalflow_agent::{AgentEvent, CREDENTIAL, ConversationInput, Pending};
+use petalflow_llm::{ChatMessage, Part, Reply, Role};
 use serde_json::{Value, json};
 
 use super::kit::{

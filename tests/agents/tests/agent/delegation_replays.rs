@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use petalflow::agent::{Agent, AgentEvent, CONFIRMATION, Conversation, ConversationInput, Mode};
-use petalflow::llm::{Part, Role};
 use petalflow::tool::FuncTool;
 use petalflow::tool::schemars::{self, JsonSchema};
+use petalflow_agent::{Agent, AgentEvent, CONFIRMATION, Conversation, ConversationInput, Mode};
+use petalflow_llm::{Part, Role};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -82,7 +82,7 @@ fn agent(pairs: &[Pair], name: &str) -> Agent {
 }
 
 async fn empty() -> Conversation {
-    Agent::new(petalflow::llm::ScriptedModel::new([""]))
+    Agent::new(petalflow_llm::ScriptedModel::new([""]))
         .run("")
         .await
         .unwrap()

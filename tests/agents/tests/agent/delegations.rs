@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use petalflow::agent::{Agent, AgentEvent, Mode};
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::{Part, Reply, ScriptedModel};
+use petalflow_agent::{Agent, AgentEvent, Mode};
+use petalflow_llm::{Part, Reply, ScriptedModel};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -156,7 +156,7 @@ async fn a_call_within_a_task_may_need_a_person() {
     let root = agent.name("root").agent(executor);
     let talk = root.run("wipe it").await.unwrap();
     let id = talk.pending()[0].id().to_string();
-    let yes = petalflow::agent::ConversationInput::default().confirm(id, true);
+    let yes = petalflow_agent::ConversationInput::default().confirm(id, true);
     let talk = root.run(talk.say(yes)).await.unwrap();
     assert_eq!(talk.answer(), "It is clean.");
     let said: Vec<&AgentEvent> = talk

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use petalflow::agent::{Agent, ConversationInput};
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
-use petalflow::testing::crashes;
 use petalflow::tool::{FuncTool, ToolSpec};
+use petalflow_agent::{Agent, ConversationInput};
+use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
+use petalflow_testing::crashes;
 use serde_json::{Value, json};
 
 use super::kit::{results, scripted, tool};
@@ -80,7 +80,7 @@ async fn a_finished_call_is_not_made_again_when_the_process_dies_during_another(
 async fn a_model_that_failed_is_asked_again_without_calling_the_tools_again() {
     let store = InMemoryStore::new();
     let count = Arc::new(AtomicUsize::new(0));
-    let failed = petalflow::llm::LlmError::new(petalflow::llm::LlmErrorKind::Connection, "cut");
+    let failed = petalflow_llm::LlmError::new(petalflow_llm::LlmErrorKind::Connection, "cut");
     let (agent, _) = scripted([Reply::call("t", json!({})), failed.into(), "done".into()]);
     let thread = agent.tool(counting("t", &count)).store(&store).thread("t");
     thread.run("go").await.unwrap_err();

@@ -1,7 +1,7 @@
 //! What of a conversation a model reads, and in what order.
 
-use petalflow::agent::{AgentEvent, ConversationInput, History};
-use petalflow::llm::{ChatMessage, Part, Role};
+use petalflow_agent::{AgentEvent, ConversationInput, History};
+use petalflow_llm::{ChatMessage, Part, Role};
 use serde_json::json;
 
 use super::kit::{after, asked, call, called, failure, returned, said, scripted, user};
@@ -252,7 +252,7 @@ async fn a062_without_history_only_the_current_turn_is_read() {
 
 #[tokio::test]
 async fn a062_the_current_turn_has_the_calls_of_the_turn_in_it() {
-    let reply = petalflow::llm::Reply::from(call("1", "t1", json!({})));
+    let reply = petalflow_llm::Reply::from(call("1", "t1", json!({})));
     let (agent, model) = scripted([reply, "ok".into()]);
     let agent = agent
         .history(History::Turn)

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use petalflow::BoxError;
-use petalflow::agent::{Agent, AgentEvent, AgentEvents, Conversation, ConversationInput, What};
-use petalflow::llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
 use petalflow::tool::{FuncTool, ToolCall, ToolContext, ToolResult, ToolSpec};
+use petalflow_agent::{Agent, AgentEvent, AgentEvents, Conversation, ConversationInput, What};
+use petalflow_llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 
 /// What a run says, without its pieces, and what it comes to.

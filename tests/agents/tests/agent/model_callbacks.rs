@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use petalflow::agent::{
-    Agent, AgentEvent, CodeExecutor, CodeOutput, Mode, ModelCall, PlanReAct, RequestProcessor,
-    ResponseProcessor, What,
-};
-use petalflow::llm::{ChatMessage, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel};
 use petalflow::middleware::BoxFuture;
 use petalflow::tool::{ToolRegistry, ToolSet};
 use petalflow::{BoxError, Context};
+use petalflow_agent::{
+    Agent, AgentEvent, CodeExecutor, CodeOutput, Mode, ModelCall, PlanReAct, RequestProcessor,
+    ResponseProcessor, What,
+};
+use petalflow_llm::{ChatMessage, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel};
 use serde_json::json;
 
 use super::kit::{events, failure, returns, scripted, shape};
@@ -365,11 +365,11 @@ async fn a018_plugins_come_before_an_agents_own_callbacks() {
 
 struct Before(Arc<Mutex<Vec<&'static str>>>);
 
-impl petalflow::agent::Callbacks for Before {
+impl petalflow_agent::Callbacks for Before {
     fn before_model<'a>(
         &'a self,
         _: &'a mut ModelCall<'_>,
-    ) -> petalflow::agent::Instead<'a, LlmResponse> {
+    ) -> petalflow_agent::Instead<'a, LlmResponse> {
         self.0.lock().unwrap().push("plugin");
         Box::pin(async { Ok(None) })
     }

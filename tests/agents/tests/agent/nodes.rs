@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 use futures_util::StreamExt as _;
 use petalflow::EventKind;
-use petalflow::agent::{Agent, AgentNode, Conversation, Told};
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::{LlmError, LlmErrorKind, LlmRequest, Reply, Role, ScriptedModel};
 use petalflow::prelude::*;
 use petalflow::tool::{FuncTool, ToolSpec};
+use petalflow_agent::{Agent, AgentNode, Conversation, Told};
+use petalflow_llm::{LlmError, LlmErrorKind, LlmRequest, Reply, Role, ScriptedModel};
 use serde_json::json;
 
 use super::kit::{results, returns, scripted};
@@ -67,7 +67,7 @@ async fn what_it_says_is_among_the_events_of_the_flow() {
                         .events()
                         .iter()
                         .flat_map(petalflow::Write::value)
-                        .map(petalflow::agent::AgentEvent::text),
+                        .map(petalflow_agent::AgentEvent::text),
                 ),
                 _ => {}
             }
@@ -194,7 +194,7 @@ async fn an_agent_may_be_a_tool_of_another() {
 async fn what_agents_within_agents_say_has_ids_of_its_own_with_and_without_a_store() {
     let once = echo()
         .name("expert")
-        .mode(petalflow::agent::Mode::SingleTurn);
+        .mode(petalflow_agent::Mode::SingleTurn);
     let ask = || Reply::call("expert", json!({"request": "?"}));
     for stored in [false, true] {
         let (agent, _) = scripted([

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use petalflow::agent::Agent;
-use petalflow::llm::{Capabilities, Reply, ScriptedModel};
+use petalflow_agent::Agent;
+use petalflow_llm::{Capabilities, Reply, ScriptedModel};
 use serde::Deserialize;
 use serde_json::json;
 

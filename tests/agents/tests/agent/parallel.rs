@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use petalflow::llm::{Reply, Role};
 use petalflow::tool::{Actions, Confirmation, FuncTool, ToolSpec, merge};
+use petalflow_llm::{Reply, Role};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 

@@ -1,9 +1,9 @@
 //! Calls whose results come later.
 
-use petalflow::agent::{ConversationInput, Pending};
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::Reply;
 use petalflow::tool::FuncTool;
+use petalflow_agent::{ConversationInput, Pending};
+use petalflow_llm::Reply;
 use serde_json::{Value, json};
 
 use super::kit::{asked, call, events, returns, scripted, shape};

@@ -1,8 +1,8 @@
 //! Placeholders in instructions.
 
 use petalflow::BoxError;
-use petalflow::agent::{Agent, Artifacts, ConversationInput};
 use petalflow::middleware::BoxFuture;
+use petalflow_agent::{Agent, Artifacts, ConversationInput};
 use serde_json::json;
 
 use super::kit::{failure, scripted};
@@ -95,7 +95,7 @@ async fn a063_what_is_needed_and_missing_is_an_error() {
 #[tokio::test]
 async fn a063_keys_of_the_turn_are_gone_with_it_and_written_instructions_are_taken_as_they_are() {
     let (agent, model) = scripted([
-        petalflow::llm::Reply::call("note", json!({})),
+        petalflow_llm::Reply::call("note", json!({})),
         "noted".into(),
         "gone".into(),
     ]);

@@ -1,8 +1,8 @@
 //! Models that plan before they act.
 
 use petalflow::BoxError;
-use petalflow::agent::{AgentEvent, ModelCall, PlanReAct, Planner, Thinking};
-use petalflow::llm::{Delta, Effort, LlmResponse, Part, Reply, Role};
+use petalflow_agent::{AgentEvent, ModelCall, PlanReAct, Planner, Thinking};
+use petalflow_llm::{Delta, Effort, LlmResponse, Part, Reply, Role};
 use serde_json::json;
 
 use super::kit::{all, asked, call, events, failure, returns, scripted, shape};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use petalflow::agent::{Agent, Callbacks, Instead, ModelCall};
-use petalflow::llm::{LlmResponse, Part};
 use petalflow::tool::{FuncTool, ToolSpec};
+use petalflow_agent::{Agent, Callbacks, Instead, ModelCall};
+use petalflow_llm::{LlmResponse, Part};
 use serde_json::{Map, Value, json};
 
 use super::kit::{all, events, results, returns, shape, tool};

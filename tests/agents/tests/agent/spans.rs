@@ -1,8 +1,8 @@
 //! The spans of a turn.
 
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
-use petalflow::llm::Reply;
-use petalflow::observe::otel;
+use petalflow_llm::Reply;
+use petalflow_tracing::otel;
 use serde_json::json;
 use tracing_subscriber::layer::SubscriberExt as _;
 

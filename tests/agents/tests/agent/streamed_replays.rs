@@ -1,7 +1,7 @@
 //! Recordings of agents that say much, through the real provider's code: in pieces, in one, and cut short by a callback.
 
-use petalflow::agent::{Agent, AgentEvent, What};
-use petalflow::llm::{Effort, LlmResponse, Part, Status};
+use petalflow_agent::{Agent, AgentEvent, What};
+use petalflow_llm::{Effort, LlmResponse, Part, Status};
 use serde_json::json;
 
 use futures_util::StreamExt as _;

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use petalflow::Retry;
-use petalflow::agent::{Agent, What};
-use petalflow::llm::{
-    Delta, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage,
-};
+use petalflow_agent::{Agent, What};
+use petalflow_llm::{Delta, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
 
 use super::kit::{all, events, results, returns, scripted, shape, tool};
@@ -109,7 +107,7 @@ async fn a064_the_whole_has_the_parts_in_order_with_signatures_and_usage() {
     );
     let message = events[0].message.as_ref().unwrap();
     assert!(
-        matches!(&message.parts[0], petalflow::llm::Part::Thought(text) if text.signature.as_deref() == Some("c2ln"))
+        matches!(&message.parts[0], petalflow_llm::Part::Thought(text) if text.signature.as_deref() == Some("c2ln"))
     );
     assert_eq!(events[0].usage, Some(usage));
     assert_eq!(talk.usage().total, 7);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use petalflow::agent::{Agent, Callbacks, Instead, ToolStep};
-use petalflow::llm::Reply;
+use petalflow_agent::{Agent, Callbacks, Instead, ToolStep};
+use petalflow_llm::Reply;
 use serde_json::{Value, json};
 
 use super::kit::{events, fails, results, returns, scripted, tool};

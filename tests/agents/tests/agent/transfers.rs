@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use petalflow::agent::{Agent, Mode};
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::{LlmRequest, Reply, ScriptedModel};
+use petalflow_agent::{Agent, Mode};
+use petalflow_llm::{LlmRequest, Reply, ScriptedModel};
 use serde_json::{Value, json};
 
 use super::kit::{events, failure, results, said, scripted, shape, tool, user};

@@ -1,11 +1,11 @@
 //! How a turn goes from the user's words to an answer.
 
 use futures_util::StreamExt as _;
-use petalflow::agent::{Agent, AgentEvent, ConversationInput, What};
-use petalflow::llm::{
+use petalflow::tool::Actions;
+use petalflow_agent::{Agent, AgentEvent, ConversationInput, What};
+use petalflow_llm::{
     ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel, Text,
 };
-use petalflow::tool::Actions;
 use serde_json::json;
 
 use super::kit::{

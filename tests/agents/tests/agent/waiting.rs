@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use petalflow::agent::{Agent, ConversationInput, Mode, Pending};
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::{ChatMessage, Part, Reply, ScriptedModel};
-use petalflow::testing::crashes;
 use petalflow::tool::FuncTool;
+use petalflow_agent::{Agent, ConversationInput, Mode, Pending};
+use petalflow_llm::{ChatMessage, Part, Reply, ScriptedModel};
+use petalflow_testing::crashes;
 use serde_json::{Value, json};
 
 use super::kit::{asked, call, events, failure, results, returns, scripted, shape, tool};
@@ -293,7 +293,7 @@ async fn a_turn_that_goes_on_with_one_that_waits_comes_to_the_same_wherever_it_c
     let confirm = {
         let talk = steady().run("clean up").await.unwrap();
         assert_eq!(talk.pending().len(), 1);
-        move |talk: &petalflow::agent::Conversation| {
+        move |talk: &petalflow_agent::Conversation| {
             ConversationInput::default().confirm(talk.pending()[0].id(), true)
         }
     };

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use petalflow::agent::{
-    Agent, AgentEvent, CodeExecutor, CodeOutput, Conversation, ConversationInput, Mode,
-};
-use petalflow::llm::{ChatMessage, LlmResponse, Part, ProviderModel};
 use petalflow::middleware::BoxFuture;
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::{BoxError, Context};
+use petalflow_agent::{
+    Agent, AgentEvent, CodeExecutor, CodeOutput, Conversation, ConversationInput, Mode,
+};
+use petalflow_llm::{ChatMessage, LlmResponse, Part, ProviderModel};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

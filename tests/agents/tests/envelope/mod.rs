@@ -3,12 +3,12 @@
 mod small_types;
 
 use petalflow::NodeError;
-use petalflow::envelope::{
+use petalflow::prelude::*;
+use petalflow_envelope::{
     Artifact, Changes, Envelope, EnvelopeErrors, EnvelopeMessages, EnvelopeVars, FuncNode,
     NodeFailure, Trace,
 };
-use petalflow::llm::{ChatMessage, Role};
-use petalflow::prelude::*;
+use petalflow_llm::{ChatMessage, Role};
 use serde_json::{Map, Value, json};
 
 fn clock_ms() -> u64 {

@@ -4,11 +4,11 @@ use std::error::Error;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use petalflow::envelope::{
+use petalflow::prelude::*;
+use petalflow_envelope::{
     Changes, Envelope, FuncNode, NodeFailure, NodeKind, RetryPolicy, RouteDecision,
 };
-use petalflow::llm::{Delta, LlmClient, LlmRequest, Reply, ScriptedModel, TokenUsage};
-use petalflow::prelude::*;
+use petalflow_llm::{Delta, LlmClient, LlmRequest, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
 
 #[test]

@@ -1,10 +1,10 @@
 //! Recorded agents whose tool is one of an MCP server, which a person may have to confirm: the real provider's code at one end,
 //! a real server of tools at the other.
 
-use petalflow::agent::{Agent, AgentEvent, CONFIRMATION, Conversation, ConversationInput, Pending};
-use petalflow::llm::{ChatMessage, Part};
-use petalflow::mcp::McpServer;
 use petalflow::prelude::*;
+use petalflow_agent::{Agent, AgentEvent, CONFIRMATION, Conversation, ConversationInput, Pending};
+use petalflow_llm::{ChatMessage, Part};
+use petalflow_mcp::McpServer;
 use serde_json::{Value, json};
 
 use super::recorded::get_weather;
@@ -235,7 +235,7 @@ async fn a050_what_is_refused_is_told_to_the_model() {
     };
     let (_, talk) = asks(&recorded.agent, "Lisbon").await;
     let no = ConversationInput::default().confirm(talk.pending()[0].id(), false);
-    let model = petalflow::llm::ScriptedModel::from_fn(|request| {
+    let model = petalflow_llm::ScriptedModel::from_fn(|request| {
         let results = request.messages.iter().flat_map(ChatMessage::tool_results);
         results
             .last()

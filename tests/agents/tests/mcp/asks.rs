@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use petalflow::llm::{LlmError, LlmErrorKind, Reply, Role, ScriptedModel};
-use petalflow::mcp::{Elicited, McpServer};
+use petalflow_llm::{LlmError, LlmErrorKind, Reply, Role, ScriptedModel};
+use petalflow_mcp::{Elicited, McpServer};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 

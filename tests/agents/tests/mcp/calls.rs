@@ -5,9 +5,9 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use petalflow::EventKind;
-use petalflow::mcp::{self, McpServer};
 use petalflow::prelude::*;
 use petalflow::tool::{ToolContext, ToolError, ToolSet};
+use petalflow_mcp::{self as mcp, McpServer};
 use serde_json::{Value, json};
 
 use super::{Waiting, all, call, output, server, sum_of, within};

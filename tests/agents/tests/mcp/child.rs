@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use petalflow::mcp::{self, McpServer};
 use petalflow::prelude::*;
 use petalflow::tool::ToolContext;
+use petalflow_mcp::{self as mcp, McpServer};
 use serde_json::json;
 
 use super::{add, all, call, sum_of, until};

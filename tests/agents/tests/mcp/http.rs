@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use petalflow::mcp::{self, McpServer};
 use petalflow::tool::{ToolContext, ToolRegistry, ToolSet};
+use petalflow_mcp::{self as mcp, McpServer};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;

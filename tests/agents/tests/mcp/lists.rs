@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use petalflow::mcp::{self, McpError};
 use petalflow::tool::{FuncTool, ToolRegistry, ToolSet, ToolSource};
+use petalflow_mcp::{self as mcp, McpError};
 use serde_json::{Value, json};
 
 use super::{all, call, output, server, sum_of, until, within};

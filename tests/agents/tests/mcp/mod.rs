@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use petalflow::mcp::{self, McpServer, Serve};
 use petalflow::prelude::*;
 use petalflow::tool::{ToolContext, ToolError, ToolSet};
+use petalflow_mcp::{self as mcp, McpServer, Serve};
 use serde_json::{Value, json};
 
 /// Adds two numbers.

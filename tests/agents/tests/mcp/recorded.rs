@@ -1,8 +1,9 @@
 //! A recorded model that calls a tool of an MCP server.
 
-use petalflow::llm::{ChatMessage, LlmClient, LlmRequest, ToolResult};
 use petalflow::prelude::*;
 use petalflow::tool::ToolContext;
+use petalflow::tool::ToolResult;
+use petalflow_llm::{ChatMessage, LlmClient, LlmRequest};
 use serde_json::{Value, json};
 
 use super::server;

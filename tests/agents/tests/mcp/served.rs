@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use petalflow::mcp;
 use petalflow::prelude::*;
 use petalflow::tool::{Confirmation, FuncTool, ToolContext, ToolRegistry, ToolSet};
+use petalflow_mcp as mcp;
 use serde_json::{Value, json};
 
 use super::{call, server, within};

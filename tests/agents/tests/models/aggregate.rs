@@ -1,6 +1,6 @@
 //! Pieces of answers joined (row A064, `stream_aggregator_test.go` upstream).
 
-use petalflow::llm::{
+use petalflow_llm::{
     Aggregate, ChatMessage, Delta, LlmResponse, Media, MediaSource, Part, Text, TokenUsage,
 };
 use serde_json::{Value, json};

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use petalflow::llm::{
-    ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, Part, Reply, Role,
-    ScriptedModel, ToolCall, ToolResult,
-};
-use petalflow::testing::Cassette;
 use petalflow::tool::ToolSpec;
+use petalflow::tool::{ToolCall, ToolResult};
+use petalflow_llm::testing::Cassette;
+use petalflow_llm::{
+    ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, Part, Reply, Role,
+    ScriptedModel,
+};
 use serde_json::json;
 
 /// A file that is gone when the test is over.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use petalflow::Retry;
-use petalflow::llm::{
+use petalflow_llm::{
     Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, Reply, Retrying, ScriptedModel,
 };
 use tokio::time::Instant;

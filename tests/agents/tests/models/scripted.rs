@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use petalflow::llm::{
+use petalflow::tool::ToolCall;
+use petalflow_llm::{
     ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, Part, Reply, ScriptedModel,
-    ToolCall,
 };
 use serde_json::json;
 use tokio::time::Instant;

@@ -1,11 +1,11 @@
 //! Streams as users and providers see them.
 
 use futures_util::{StreamExt, stream};
-use petalflow::llm::{
+use petalflow::middleware::BoxFuture;
+use petalflow_llm::{
     Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, Piece, Reply,
     ScriptedModel, Status, StreamChunk, TokenUsage,
 };
-use petalflow::middleware::BoxFuture;
 use serde_json::json;
 
 #[expect(clippy::unnecessary_wraps, reason = "pieces are results")]

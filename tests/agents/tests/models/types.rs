@@ -1,7 +1,8 @@
 //! Messages, requests and answers.
 
-use petalflow::llm::{
-    Budget, ChatMessage, LlmErrorKind, LlmRequest, LlmResponse, Part, Role, TokenUsage, ToolCall,
+use petalflow::tool::ToolCall;
+use petalflow_llm::{
+    Budget, ChatMessage, LlmErrorKind, LlmRequest, LlmResponse, Part, Role, TokenUsage,
 };
 use serde_json::{Value, json};
 

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use petalflow::BoxError;
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::llm::{ChatMessage, LlmResponse, Part, Reply, Role, ScriptedModel, ToolCall};
 use petalflow::memory::{InMemory, Memory};
-use petalflow::nodes::{ConfirmCall, Llm, Model, Said, Tools};
 use petalflow::prelude::*;
+use petalflow::tool::ToolCall;
 use petalflow::tool::{FuncTool, ToolSet};
+use petalflow_llm::nodes::{ConfirmCall, Llm, Model, Said, Tools};
+use petalflow_llm::{ChatMessage, LlmResponse, Part, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 
 use super::said;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use petalflow::envelope::{Envelope, RetryPolicy};
-use petalflow::llm::{
-    Budget, LlmError, LlmErrorKind, LlmResponse, Reply, Role, ScriptedModel, TokenUsage,
-};
-use petalflow::nodes::{LlmNode, Missing, Model, Said};
 use petalflow::prelude::*;
 use petalflow::{CancelToken, RunError, RunErrorKind};
+use petalflow_envelope::{Envelope, RetryPolicy};
+use petalflow_envelope::{LlmNode, Missing};
+use petalflow_llm::nodes::{Model, Said};
+use petalflow_llm::{
+    Budget, LlmError, LlmErrorKind, LlmResponse, Reply, Role, ScriptedModel, TokenUsage,
+};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

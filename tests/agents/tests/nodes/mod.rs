@@ -6,8 +6,8 @@ mod prompt;
 mod tool_node;
 
 use futures_util::StreamExt;
-use petalflow::nodes::Said;
 use petalflow::{EventKind, Flow, Run};
+use petalflow_llm::nodes::Said;
 
 /// What the nodes of a run say, with the attempt of the task, until it ends.
 async fn said<F: Flow>(run: Run<F>) -> Vec<Said> {

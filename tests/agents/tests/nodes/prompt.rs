@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use petalflow::llm::{LlmError, LlmErrorKind, Reply, ScriptedModel};
-use petalflow::nodes::{Model, Prompt};
 use petalflow::prelude::*;
 use petalflow::tool::schemars::JsonSchema;
+use petalflow_llm::nodes::{Model, Prompt};
+use petalflow_llm::{LlmError, LlmErrorKind, Reply, ScriptedModel};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use petalflow::BoxError;
-use petalflow::envelope::Envelope;
-use petalflow::nodes::{Said, ToolNode};
 use petalflow::prelude::*;
 use petalflow::tool::{FuncTool, ToolRegistry, ToolSpec};
 use petalflow::{RunError, RunErrorKind};
+use petalflow_envelope::Envelope;
+use petalflow_envelope::ToolNode;
+use petalflow_llm::nodes::Said;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

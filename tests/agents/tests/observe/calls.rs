@@ -5,12 +5,13 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use opentelemetry::trace::{SpanKind, Status};
 use opentelemetry::{Array, StringValue, Value};
-use petalflow::llm::{
-    ChatMessage, FinishReason, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Media,
-    MediaSource, Part, Role, TokenUsage, ToolCall, ToolResult,
-};
-use petalflow::observe::{Traced, agent_span, merged_span};
 use petalflow::tool::{Tool, ToolContext, ToolSpec};
+use petalflow::tool::{ToolCall, ToolResult};
+use petalflow_llm::{
+    ChatMessage, FinishReason, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Media,
+    MediaSource, Part, Role, TokenUsage,
+};
+use petalflow_tracing::{Traced, agent_span, merged_span};
 use serde_json::json;
 use tracing::Instrument;
 

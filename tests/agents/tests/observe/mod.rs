@@ -11,12 +11,12 @@ use futures_util::{StreamExt, stream};
 use opentelemetry::Value;
 use opentelemetry::trace::Status;
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
-use petalflow::llm::{
+use petalflow::middleware::BoxFuture;
+use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
+use petalflow_llm::{
     Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, Piece,
 };
-use petalflow::middleware::BoxFuture;
-use petalflow::observe::otel;
-use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
+use petalflow_tracing::otel;
 use serde_json::json;
 use tracing_subscriber::layer::SubscriberExt;
 

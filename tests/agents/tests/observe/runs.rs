@@ -2,12 +2,12 @@
 
 use opentelemetry::Value;
 use opentelemetry::trace::{SpanKind, Status};
-use petalflow::agent::{Agent, ConversationInput};
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::Ask;
-use petalflow::llm::{LlmClient, LlmRequest, LlmResponse, Reply, ScriptedModel};
-use petalflow::observe::{Spans, Traced};
 use petalflow::prelude::*;
+use petalflow_agent::{Agent, ConversationInput};
+use petalflow_llm::{LlmClient, LlmRequest, LlmResponse, Reply, ScriptedModel};
+use petalflow_tracing::{Spans, TraceLaunch, Traced};
 use serde_json::json;
 
 use super::{Double, Model, Seen, attribute, description, text};

@@ -1,9 +1,9 @@
 //! What models took, by node and by run.
 
 use futures_util::StreamExt;
-use petalflow::llm::{LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, TokenUsage};
-use petalflow::observe::{Counted, Tally, Totals};
 use petalflow::prelude::*;
+use petalflow_llm::{LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, TokenUsage};
+use petalflow_tracing::{Counted, Tally, Totals};
 
 use super::Model;
 

@@ -1,8 +1,7 @@
 //! Anthropic's words: signed thoughts, arguments in pieces, and what is sent back.
 
-use petalflow::llm::{
-    ChatMessage, FinishReason, LlmClient, LlmRequest, Part, ProviderModel, Text, ToolResult,
-};
+use petalflow::tool::ToolResult;
+use petalflow_llm::{ChatMessage, FinishReason, LlmClient, LlmRequest, Part, ProviderModel, Text};
 use serde_json::{Value, json};
 
 use crate::support::server::{Server, Step, answer, chunk, end, events};

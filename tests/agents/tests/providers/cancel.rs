@@ -2,7 +2,7 @@
 
 use futures_util::StreamExt;
 use petalflow::CancelToken;
-use petalflow::llm::{LlmClient, LlmErrorKind, LlmRequest, ProviderModel};
+use petalflow_llm::{LlmClient, LlmErrorKind, LlmRequest, ProviderModel};
 use serde_json::json;
 
 use crate::support::server::{Server, Step, event, events};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petalflow::Retry;
-use petalflow::llm::{LlmClient, LlmErrorKind, LlmRequest, ProviderModel, Retrying};
+use petalflow_llm::{LlmClient, LlmErrorKind, LlmRequest, ProviderModel, Retrying};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;

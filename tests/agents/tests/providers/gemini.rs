@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use petalflow::llm::{
-    ChatMessage, Effort, LlmClient, LlmRequest, LlmResponse, Part, ProviderModel, Role, ToolCall,
-    ToolResult,
-};
 use petalflow::tool::ToolSpec;
+use petalflow::tool::{ToolCall, ToolResult};
+use petalflow_llm::{
+    ChatMessage, Effort, LlmClient, LlmRequest, LlmResponse, Part, ProviderModel, Role,
+};
 use serde_json::{Value, json};
 
 use crate::support::replay::Replay;

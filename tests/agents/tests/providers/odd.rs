@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use petalflow::llm::{
+use petalflow_llm::{
     Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part,
     ProviderModel, Text,
 };

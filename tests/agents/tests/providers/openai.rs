@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use petalflow::llm::{
-    ChatMessage, Delta, FinishReason, LlmClient, LlmErrorKind, LlmRequest, Part, Price, Prices,
-    ProviderModel, Role, ToolCall, ToolChoice, ToolResult,
-};
 use petalflow::tool::ToolSpec;
+use petalflow::tool::{ToolCall, ToolResult};
+use petalflow_llm::{
+    ChatMessage, Delta, FinishReason, LlmClient, LlmErrorKind, LlmRequest, Part, Price, Prices,
+    ProviderModel, Role, ToolChoice,
+};
 use serde_json::{Value, json};
 
 use crate::support::server::{Server, Step, answer, chunk, end, event, events};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt;
-use petalflow::llm::{
+use petalflow_llm::{
     ChatMessage, Delta, FinishReason, LlmClient, LlmRequest, LlmResponse, Part, ProviderModel,
     TokenUsage,
 };

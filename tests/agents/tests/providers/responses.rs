@@ -1,6 +1,6 @@
 //! OpenAI's newer kind of answers, which some of its models only speak.
 
-use petalflow::llm::{LlmClient, LlmErrorKind, LlmRequest, ProviderModel};
+use petalflow_llm::{LlmClient, LlmErrorKind, LlmRequest, ProviderModel};
 use serde_json::{Value, json};
 
 use crate::support::server::{Server, Step, answer, chunk, end, events};

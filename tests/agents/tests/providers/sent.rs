@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use petalflow::llm::{
-    ChatMessage, LlmClient, LlmRequest, Media, MediaSource, Part, ProviderModel, Role, Text,
-    ToolCall, ToolResult,
-};
 use petalflow::tool::ToolSpec;
+use petalflow::tool::{ToolCall, ToolResult};
+use petalflow_llm::{
+    ChatMessage, LlmClient, LlmRequest, Media, MediaSource, Part, ProviderModel, Role, Text,
+};
 use serde_json::{Value, json};
 
 use crate::support::server::{Asked, Server, answer};

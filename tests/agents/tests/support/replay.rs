@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use petalflow::llm::ProviderModel;
+use petalflow_llm::ProviderModel;
 use serde_json::Value;
 
 use super::httprr::{self, Pair, Request};

@@ -1,9 +1,9 @@
 //! Results as the objects that providers insist on.
 
-use petalflow::llm::LlmClient;
 use petalflow::prelude::*;
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::tool::{FuncTool, Tool, ToolContext, ToolSpec, invoke, normalize};
+use petalflow_llm::LlmClient;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

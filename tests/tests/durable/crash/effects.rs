@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use petalflow::prelude::*;
-use petalflow::testing::{Window, crashes};
 use petalflow::thread::Durability;
 use petalflow::{BoxError, TaskId};
+use petalflow_testing::{Window, crashes};
 
 use crate::support::list;
 

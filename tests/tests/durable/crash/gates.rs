@@ -2,7 +2,7 @@
 
 use petalflow::interrupt::{Approval, InterruptKind, Resume};
 use petalflow::prelude::*;
-use petalflow::testing::crashes;
+use petalflow_testing::crashes;
 
 use crate::support::{Log, LogXs, appending, list};
 

@@ -4,9 +4,9 @@ use std::num::NonZeroU64;
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
-use petalflow::testing::{Fault, Mortal, Window};
 use petalflow::thread::{Durability, Retention};
 use petalflow::{BoxError, RunErrorKind};
+use petalflow_testing::{Fault, Mortal, Window};
 
 use crate::support::{Log, LogXs, appending, list};
 

@@ -2,8 +2,8 @@
 
 use petalflow::interrupt::{Ask, Resume};
 use petalflow::prelude::*;
-use petalflow::testing::{Window, crashes};
 use petalflow::thread::Durability;
+use petalflow_testing::{Window, crashes};
 use serde::{Deserialize, Serialize};
 
 use crate::support::list;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use petalflow::prelude::*;
-use petalflow::testing::{Window, crashes};
 use petalflow::thread::Durability;
 use petalflow::{Message, Overwrite, Remove};
+use petalflow_testing::{Window, crashes};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

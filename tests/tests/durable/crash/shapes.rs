@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use petalflow::prelude::*;
-use petalflow::testing::{Script, crashes};
 use petalflow::{NodeError, Retry};
+use petalflow_testing::{Script, crashes};
 
 use crate::support::{Log, LogXs, appending, list};
 

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use petalflow::RunError;
-use petalflow::checkpoint::{SqliteStore, StoreError, Synchronous};
+use petalflow::checkpoint::StoreError;
 use petalflow::thread::Durability;
+use petalflow_sqlite::{SqliteStore, Synchronous};
 use tempfile::TempDir;
 
 use super::{Outage, on, race, same_end, unbroken};

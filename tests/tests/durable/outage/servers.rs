@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use petalflow::checkpoint::{PostgresStore, RedisStore, Store};
+use petalflow::checkpoint::Store;
 use petalflow::thread::{Durability, ThreadError};
+use petalflow_postgres::PostgresStore;
+use petalflow_redis::RedisStore;
 
 use super::{Outage, Place, ROUNDS, on, race, same_end, unbroken};
 use crate::stores::servers::{Postgres, Redis};

@@ -3,7 +3,7 @@
 use std::panic::catch_unwind;
 
 use petalflow::prelude::*;
-use petalflow::testing::assert_flow_lock;
+use petalflow_testing::assert_flow_lock;
 
 #[state]
 #[derive(Debug)]

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use petalflow::TaskId;
-use petalflow::checkpoint::{Address, Claim, SqliteStore, Store, StoredWrite, Synchronous};
+use petalflow::checkpoint::{Address, Claim, Store, StoredWrite};
+use petalflow_sqlite::{SqliteStore, Synchronous};
 use tempfile::TempDir;
 
 use super::{BOTH, checkpoint, newest};

@@ -1,6 +1,7 @@
 //! A file that was damaged is never half-read.
 
-use petalflow::checkpoint::{Address, SqliteStore, Store, StoreError};
+use petalflow::checkpoint::{Address, Store, StoreError};
+use petalflow_sqlite::SqliteStore;
 use rusqlite::Connection;
 use tempfile::TempDir;
 

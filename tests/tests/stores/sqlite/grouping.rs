@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use futures_util::future::join_all;
-use petalflow::checkpoint::{Address, SqliteStore, Store, StoreError};
+use petalflow::checkpoint::{Address, Store, StoreError};
+use petalflow_sqlite::SqliteStore;
 use rusqlite::Connection;
 use tempfile::TempDir;
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use petalflow::checkpoint::{Claim, SqliteStore, Store};
+use petalflow::checkpoint::{Claim, Store};
+use petalflow_sqlite::SqliteStore;
 use rusqlite::Connection;
 use tempfile::TempDir;
 

@@ -11,10 +11,9 @@ mod room;
 use std::path::Path;
 use std::time::Duration;
 
-use petalflow::checkpoint::{
-    Address, SqliteStore, Store, StoreError, StoredCheckpoint, Synchronous,
-};
-use petalflow::testing::{StoreUnderTest, store_contract};
+use petalflow::checkpoint::{Address, Store, StoreError, StoredCheckpoint};
+use petalflow_sqlite::{SqliteStore, Synchronous};
+use petalflow_testing::{StoreUnderTest, store_contract};
 use tempfile::TempDir;
 
 store_contract! {

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use futures_util::future::join_all;
-use petalflow::checkpoint::{SqliteStore, Store, StoreError, ThreadQuery};
+use petalflow::checkpoint::{Store, StoreError, ThreadQuery};
+use petalflow_sqlite::SqliteStore;
 use rusqlite::Connection;
 use tempfile::TempDir;
 

@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use petalflow::checkpoint::{SqliteStore, Store, ThreadQuery};
+use petalflow::checkpoint::{Store, ThreadQuery};
+use petalflow_sqlite::SqliteStore;
 use tempfile::TempDir;
 
 use super::{BOTH, Synchronous, append, newest, unavailable};

@@ -1,7 +1,8 @@
 //! No room on the disk.
 
 use futures_util::future::join_all;
-use petalflow::checkpoint::{Address, SqliteStore, Store};
+use petalflow::checkpoint::{Address, Store};
+use petalflow_sqlite::SqliteStore;
 use tempfile::TempDir;
 
 use super::{BOTH, append, newest, unavailable};

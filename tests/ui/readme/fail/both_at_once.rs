@@ -1,9 +1,9 @@
 use petalflow::prelude::*;
 
-/// What the essay flow knows.
+/// The state of the essay flow.
 #[state]
 pub struct Essay {
-    /// What to write about.
+    /// The topic of the essay.
     #[key(input)]
     pub topic: String,
     pub draft: String,
@@ -21,14 +21,14 @@ pub enum Verdict {
 
 #[node(Essay)]
 async fn write(topic: &str, notes: &[String]) -> EssayDraft {
-    let heeded: Vec<String> = notes.iter().map(|note| format!(" ({note})")).collect();
-    EssayDraft(format!("On {topic}{}.", heeded.concat()))
+    let remarks: Vec<String> = notes.iter().map(|note| format!(" ({note})")).collect();
+    EssayDraft(format!("On {topic}{}.", remarks.concat()))
 }
 
 #[node(Essay)]
 async fn critique(draft: &str, rounds: &u32) -> petalflow::Result<(EssayNotes, EssayRounds, Verdict)> {
     if draft.is_empty() {
-        return Err("there is nothing to read".into());
+        return Err("there is no draft".into());
     }
     let (note, verdict) = match rounds {
         0 => ("say why", Verdict::Revise),
@@ -39,7 +39,7 @@ async fn critique(draft: &str, rounds: &u32) -> petalflow::Result<(EssayNotes, E
 }
 
 flow! {
-    /// Drafts an essay and revises it until the critic is content.
+    /// Drafts an essay and revises it until the critic accepts it.
     pub WriteEssay(Essay) {
         START -> write & critique;
         critique -> match { Revise => write, Publish => END };
@@ -50,6 +50,6 @@ flow! {
 async fn main() -> petalflow::Result<()> {
     let essay = WriteEssay::run(EssayInput { topic: "petals".into() }).await?;
     println!("{}", essay.draft);
-    println!("{} rounds; the critic's last word: {:?}", essay.rounds, essay.notes.last());
+    println!("{} rounds; the last note: {:?}", essay.rounds, essay.notes.last());
     Ok(())
 }

@@ -1,0 +1,63 @@
+# Shared by `.ci/run` and `.ci/nightly`, which source it.
+# shellcheck shell=bash
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+exec </dev/null
+
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/petalflow/target}"
+# A machine that starts cold never uses incremental state again, and it fills the disk.
+export CARGO_INCREMENTAL=0
+# No backtrace is read here. Without line tables the compiler writes less and the linker is faster.
+export CARGO_PROFILE_DEV_DEBUG=none
+CARGO_BUILD_JOBS="${CARGO_BUILD_JOBS:-$(nproc)}"
+export CARGO_BUILD_JOBS
+export CARGO_TERM_PROGRESS_WHEN=never
+
+# What is installed below may not be skipped. Each other skip is a line of this file.
+export PETALFLOW_TESTS=all
+PETALFLOW_SKIPS=$(mktemp)
+export PETALFLOW_SKIPS
+trap 'rm -f "$PETALFLOW_SKIPS"' EXIT
+
+step() {
+    printf '\n=== %4ds  %s\n' "$SECONDS" "$*"
+}
+
+# Installs the Debian packages that the tests need: servers for the tests of the database stores, and a C compiler, because
+# SQLite is built from source.
+install_packages() {
+    local packages=(openssl postgresql redis-server)
+    command -v cc >/dev/null || packages+=(gcc libc6-dev)
+    step "install ${packages[*]}"
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}"
+}
+
+# Prints `package feature` for each feature of each package that is published, and `package` alone for none of them.
+published_features() {
+    cargo metadata --no-deps --format-version 1 |
+        grep -oE '\{"name":"[^"]+","version":|"features":\{[^}]*\}|"publish":(null|\[[^]]*\])' |
+        awk -F'"' '
+            /^\{"name"/ { name = $4 }
+            /^"features"/ { features = $0; sub(/^"features":/, "", features) }
+            /^"publish":null/ {
+                print name
+                while (match(features, /"[^"]+":\[/)) {
+                    print name, substr(features, RSTART + 1, RLENGTH - 4)
+                    features = substr(features, RSTART + RLENGTH)
+                    sub(/^[^]]*\]/, "", features)
+                }
+            }
+        ' | grep . || {
+        echo "cargo metadata names no published package" >&2
+        return 1
+    }
+}
+
+# Prints how many tests were skipped, and why.
+report_skips() {
+    local skipped
+    skipped=$(sed -E 's/^skipped: ([^:]|::)+: //' "$PETALFLOW_SKIPS" | sort | uniq -c | sort -rn)
+    step "$(sort -u "$PETALFLOW_SKIPS" | wc -l) tests skipped${skipped:+:}"
+    [[ -z "$skipped" ]] || echo "$skipped"
+}

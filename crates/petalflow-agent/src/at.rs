@@ -1,0 +1,70 @@
+//! Where in a conversation something happens: what callbacks, processors and tools of an agent can ask about.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::definition::Definition;
+use super::history::Reader;
+use super::placeholders::lookup;
+use super::planner::Plans;
+use super::roster::Roster;
+use super::{AgentEvent, Conversation, delegation};
+use petalflow::Context;
+
+/// Where in a conversation something happens.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) roster: &'a Arc<Roster>,
+    /// The place of the agent that speaks.
+    pub(super) place: usize,
+    pub(super) conversation: &'a Conversation,
+    pub(super) cx: &'a Context,
+}
+
+impl<'a> At<'a> {
+    pub(super) fn agent(&self) -> &'a Arc<Definition> {
+        &self.roster.at(self.place).agent
+    }
+
+    pub(super) fn root(&self) -> &'a Arc<Definition> {
+        &self.roster.at(Roster::ROOT).agent
+    }
+
+    pub(super) fn reader(&self) -> Reader {
+        let speaker = self.conversation.speakers.last();
+        let task = speaker.and_then(|speaker| speaker.task.as_ref());
+        Reader {
+            agent: self.agent().name.to_string(),
+            branch: self.conversation.branch.clone(),
+            plans: Plans(self.agent().planner.clone()),
+            runs_code: self.agent().code_executor.is_some(),
+            task: task.map(|task| (task.id.clone(), delegation::request(task))),
+        }
+    }
+
+    /// A value of the conversation's state, unless it was written since the superstep began.
+    pub(super) fn state(&self, delta: &Map<String, Value>, key: &str) -> Option<Value> {
+        let written = delta.get(key).cloned();
+        written.or_else(|| lookup(&self.conversation.state, &self.conversation.temp, key))
+    }
+
+    /// An event of the agent, named after the task.
+    pub(super) fn event(&self, number: usize) -> AgentEvent {
+        AgentEvent {
+            author: self.agent().name.to_string(),
+            ..self.nobody(number)
+        }
+    }
+
+    /// An event without an author.
+    pub(super) fn nobody(&self, number: usize) -> AgentEvent {
+        AgentEvent {
+            id: format!("{}-{number}", self.cx.task_id()),
+            invocation: self.conversation.invocation.clone(),
+            branch: self.conversation.branch.clone(),
+            scope: self.conversation.scope().map(Into::into),
+            ..AgentEvent::default()
+        }
+    }
+}

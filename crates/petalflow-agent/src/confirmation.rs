@@ -1,0 +1,71 @@
+//! Calls that a person must confirm first.
+
+use serde_json::{Map, Value, json};
+
+use super::people;
+use super::{AgentEvent, CREDENTIAL};
+use petalflow::tool::{Confirmation, ToolCall};
+use petalflow_llm::ChatMessage;
+
+/// The call by which an agent asks a person to confirm another. It is not a tool: the answer to it is the user's next input, a
+/// result of this name; see [`Pending`](super::Pending).
+///
+/// ```
+/// assert_eq!(petalflow_agent::CONFIRMATION, "adk_request_confirmation", "as front ends of ADK know it");
+/// ```
+pub const CONFIRMATION: &str = "adk_request_confirmation";
+
+/// What a call that was not confirmed answers.
+pub(super) const REFUSED: &str = "Tool execution not confirmed";
+
+/// What a call answers until somebody has decided about it. The words are those of ADK.
+pub(super) fn awaited(tool: &str) -> String {
+    format!("error tool {tool:?} requires confirmation, please approve or reject")
+}
+
+/// The event that asks for the confirmations in `results`: one call for each, in the order of the calls that the model made;
+/// none where no call of the model's is among them.
+pub(super) fn request(
+    said: &AgentEvent,
+    results: &AgentEvent,
+    filled: AgentEvent,
+) -> Option<AgentEvent> {
+    let requested = &results.actions.requested_confirmations;
+    let calls = said.message.iter().flat_map(ChatMessage::calls);
+    let asked = calls.filter_map(|call| {
+        let arguments = json!({
+            "originalFunctionCall": { "id": call.id, "name": call.name, "args": call.arguments },
+            "toolConfirmation": requested.get(&call.id)?,
+        });
+        Some((call, arguments))
+    });
+    people::request(CONFIRMATION, asked, filled)
+}
+
+/// The call that a confirmation asks about, and what it asks.
+pub(super) fn asked(call: &ToolCall) -> Option<(ToolCall, Confirmation)> {
+    let original = call.arguments.get("originalFunctionCall")?;
+    let text = |key: &str| Some(original.get(key)?.as_str()?.to_string());
+    let arguments = original
+        .get("args")
+        .filter(|arguments| !arguments.is_null());
+    let original = ToolCall {
+        id: text("id")?,
+        name: text("name")?,
+        arguments: arguments.cloned().unwrap_or_else(|| Map::new().into()),
+        signature: None,
+    };
+    let confirmation = call.arguments.get("toolConfirmation").cloned();
+    let confirmation = serde_json::from_value(confirmation.unwrap_or_default());
+    Some((original, confirmation.unwrap_or_default()))
+}
+
+/// What a person decided.
+pub(super) fn decision(answer: &Value) -> Confirmation {
+    serde_json::from_value(answer.clone()).unwrap_or_default()
+}
+
+/// Whether a name is that of a call to a person, which no model sees.
+pub(super) fn is_to_people(name: &str) -> bool {
+    name == CONFIRMATION || name == CREDENTIAL
+}

@@ -1,0 +1,206 @@
+//! What an agent is made of.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use super::artifacts::Artifacts;
+use super::callbacks::Callbacks;
+use super::code::CodeExecutor;
+use super::instructions::Instruction;
+use super::output::Output;
+use super::planner::Planner;
+use super::processors::{self, RequestProcessor, ResponseProcessor};
+use super::roster::Roster;
+use super::{Agent, AgentError};
+use petalflow::Retry;
+use petalflow::tool::{Tool, ToolSource, ToolSpec};
+use petalflow_llm::{LlmClient, LlmRequest};
+
+/// How an agent takes part in a conversation.
+///
+/// ```
+/// use petalflow_agent::{Agent, Mode};
+/// # use petalflow_llm::{Reply, ScriptedModel};
+/// # use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let model = ScriptedModel::new([
+/// #     Reply::call("translator", json!({ "request": "good morning, in Japanese" })),
+/// #     "ohayo".into(),
+/// #     "They say ohayo.".into(),
+/// # ]);
+/// let translator = Agent::named("translator").description("Translates words.").mode(Mode::SingleTurn);
+/// let guide = Agent::new(model).name("guide").agent(translator);
+/// assert_eq!(guide.run("What do people in Kyoto say in the morning?").await?.answer(), "They say ohayo.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mode {
+    /// It converses: others hand the conversation over to it, and it may hand it on.
+    #[default]
+    Chat,
+    /// It is given a task by another, works on it for as long as it takes, asks the user if need be, and says when it is done.
+    Task,
+    /// It is asked one thing by another, and answers.
+    SingleTurn,
+}
+
+/// How much of a conversation an agent's model reads.
+///
+/// ```
+/// use petalflow_agent::{Agent, History};
+/// # use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let model = ScriptedModel::from_fn(|request| request.messages.len().to_string());
+/// let agent = Agent::new(model).history(History::Turn);
+/// let talk = agent.run("one").await?;
+/// assert_eq!(agent.run(talk.say("two")).await?.answer(), "1");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum History {
+    /// All that the agent can see.
+    #[default]
+    All,
+    /// What was said since somebody spoke to the agent last.
+    Turn,
+}
+
+/// Where an agent may hand the conversation, beside those below it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transfers {
+    pub(super) up: bool,
+    pub(super) aside: bool,
+}
+
+/// What an agent is made of.
+#[derive(Clone)]
+pub(crate) struct Definition {
+    pub(super) name: Arc<str>,
+    /// Whether the name was given, and the model is to know it.
+    pub(super) named: bool,
+    pub(super) description: String,
+    pub(super) model: Option<Arc<dyn LlmClient>>,
+    /// What every request begins as.
+    pub(super) request: LlmRequest,
+    pub(super) instructions: Vec<Instruction>,
+    /// For the agents below it as well.
+    pub(super) global: Vec<Instruction>,
+    pub(super) tools: Vec<Arc<dyn Tool>>,
+    pub(super) sources: Vec<Arc<dyn ToolSource>>,
+    pub(super) agents: Vec<Agent>,
+    pub(super) mode: Mode,
+    pub(super) transfers: Transfers,
+    pub(super) history: History,
+    pub(super) output: Option<Output>,
+    pub(super) callbacks: Vec<Arc<dyn Callbacks>>,
+    pub(super) plugins: Vec<Arc<dyn Callbacks>>,
+    pub(super) processors: Vec<Arc<dyn RequestProcessor>>,
+    pub(super) response_processors: Vec<Arc<dyn ResponseProcessor>>,
+    pub(super) planner: Option<Arc<dyn Planner>>,
+    pub(super) code_executor: Option<Arc<dyn CodeExecutor>>,
+    pub(super) artifacts: Option<Arc<dyn Artifacts>>,
+    pub(super) streaming: bool,
+    pub(super) max_turns: u32,
+    pub(super) max_thoughts: u32,
+    pub(super) parallel_tools: usize,
+    pub(super) tool_timeout: Option<Duration>,
+    pub(super) retry: Vec<Retry>,
+    /// Made when it is first asked for, and anew when the agent is changed.
+    pub(super) specs: OnceLock<Arc<[Arc<ToolSpec>]>>,
+    pub(super) roster: OnceLock<Arc<Roster>>,
+}
+
+impl Definition {
+    pub(super) fn new(name: &str, model: Option<Arc<dyn LlmClient>>) -> Self {
+        Definition {
+            name: name.into(),
+            named: false,
+            description: String::new(),
+            model,
+            request: LlmRequest::default(),
+            instructions: Vec::new(),
+            global: Vec::new(),
+            tools: Vec::new(),
+            sources: Vec::new(),
+            agents: Vec::new(),
+            mode: Mode::Chat,
+            transfers: Transfers {
+                up: true,
+                aside: true,
+            },
+            history: History::All,
+            output: None,
+            callbacks: Vec::new(),
+            plugins: Vec::new(),
+            processors: processors::defaults(),
+            response_processors: processors::response_defaults(),
+            planner: None,
+            code_executor: None,
+            artifacts: None,
+            streaming: false,
+            max_turns: 50,
+            max_thoughts: 3,
+            parallel_tools: 16,
+            tool_timeout: None,
+            retry: Vec::new(),
+            specs: OnceLock::new(),
+            roster: OnceLock::new(),
+        }
+    }
+
+    /// The tools' descriptions, in the order in which they were added.
+    pub(super) fn specs(&self) -> &Arc<[Arc<ToolSpec>]> {
+        self.specs.get_or_init(|| {
+            self.tools
+                .iter()
+                .map(|tool| Arc::clone(tool.spec()))
+                .collect()
+        })
+    }
+
+    /// The agent and those below it.
+    pub(super) fn roster(self: &Arc<Self>) -> Result<Arc<Roster>, AgentError> {
+        if let Some(roster) = self.roster.get() {
+            return Ok(Arc::clone(roster));
+        }
+        let roster = Arc::new(Roster::of(self)?);
+        Ok(Arc::clone(self.roster.get_or_init(|| roster)))
+    }
+
+    /// Refuses two tools of one name.
+    pub(super) fn check_tools(&self) -> Result<(), AgentError> {
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        for tool in &self.tools {
+            let name = &*tool.spec().name;
+            if !seen.insert(name) {
+                return Err(AgentError::ToolTwice {
+                    agent: self.name.to_string(),
+                    tool: name.into(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tools: Vec<&str> = self.tools.iter().map(|tool| &*tool.spec().name).collect();
+        f.debug_struct("Agent")
+            .field("name", &self.name)
+            .field("mode", &self.mode)
+            .field("tools", &tools)
+            .field("agents", &self.agents)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,30 @@
+//! Flows that many programs need, written as a user would write them: with `#[state]`, `#[node]` and `flow!`. Take them as they
+//! are, or copy the file and change it.
+//!
+//! | flow | what it does |
+//! | --- | --- |
+//! | [`ThinkAndAct`] | a model thinks and calls tools until it has an answer (`ReAct`) |
+//! | [`Supervise`] | a model hands work to the members of a team, one after the other |
+//! | [`Reflect`] | a draft is criticized and written anew until the critic accepts it |
+//! | [`AskExpert`] | a model picks the expert who answers |
+//! | [`ReadDocuments`] | each document is read by itself, at once, and the findings are put together |
+//!
+//! All ask the run's managed [`Model`](petalflow_llm::nodes::Model). Each is a flow like any other: it runs on threads, sends events
+//! (what a model [decides](Decided) among them), can be a node of another flow.
+
+mod decide;
+mod decided;
+mod experts;
+mod map_reduce;
+mod react;
+mod reflection;
+mod supervisor;
+mod team;
+
+pub use decided::Decided;
+pub use experts::{AskExpert, Choice, Inquiry, InquiryInput};
+pub use map_reduce::{ReadDocuments, Reading, ReadingInput};
+pub use react::{ReAct, ReActInput, ThinkAndAct};
+pub use reflection::{Reflect, Reflection, ReflectionInput};
+pub use supervisor::{Note, Project, ProjectInput, Supervise};
+pub use team::Team;

@@ -1,0 +1,133 @@
+//! Writing, and thinking about what was written.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Decided;
+use super::decide::decide;
+use petalflow::{Context, Managed, Route, flow, node, state};
+use petalflow_llm::LlmRequest;
+use petalflow_llm::nodes::Model;
+
+/// A text that grows by criticism.
+#[state]
+#[derive(Clone, Debug)]
+pub struct Reflection {
+    /// What to write.
+    #[key(input)]
+    pub task: String,
+    /// The most drafts: after so many the last one stands as it is.
+    #[key(input, default = 3)]
+    pub most_drafts: u32,
+    /// The newest draft.
+    #[key(default)]
+    pub draft: String,
+    /// How many drafts there were.
+    #[key(sum)]
+    pub drafts: u32,
+    /// What the critic said, in order.
+    #[key(append)]
+    pub criticism: Vec<String>,
+}
+
+/// What a critic thinks.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+struct Opinion {
+    /// Whether the draft is good as it is.
+    accept: bool,
+    /// What should be better.
+    advice: String,
+}
+
+/// What becomes of a draft.
+#[derive(Route)]
+enum Verdict {
+    /// It is written anew.
+    Revise,
+    /// It stands.
+    Accept,
+}
+
+const CRITIC: &str = "You criticize a draft. Accept it only if nothing in it should be better.";
+
+#[node(Reflection)]
+async fn write(
+    task: &str,
+    draft: &str,
+    criticism: &[String],
+    model: Managed<Model>,
+) -> petalflow::Result<(ReflectionDraft, ReflectionDrafts)> {
+    let question = match criticism.last() {
+        None => task.to_string(),
+        Some(advice) => {
+            format!("{task}\n\nYour last draft:\n{draft}\n\nWhat should be better:\n{advice}")
+        }
+    };
+    let answer = model.complete(&LlmRequest::prompt(question)).await?;
+    Ok((ReflectionDraft(answer.text()), ReflectionDrafts(1)))
+}
+
+#[node(Reflection)]
+async fn criticize(
+    task: &str,
+    draft: &str,
+    drafts: &u32,
+    most_drafts: &u32,
+    model: Managed<Model>,
+    cx: Context,
+) -> petalflow::Result<(Option<ReflectionCriticism>, Verdict)> {
+    let draft_number = *drafts;
+    if drafts >= most_drafts {
+        Decided::Enough {
+            draft: draft_number,
+        }
+        .tell(&cx)?;
+        return Ok((None, Verdict::Accept));
+    }
+    let question = format!("Task: {task}\n\nDraft:\n{draft}");
+    let opinion: Opinion = decide(&**model, CRITIC, question).await?;
+    if opinion.accept {
+        Decided::Accept {
+            draft: draft_number,
+        }
+        .tell(&cx)?;
+        return Ok((None, Verdict::Accept));
+    }
+    let advice = opinion.advice.clone();
+    let revise = Decided::Revise {
+        draft: draft_number,
+        advice,
+    };
+    revise.tell(&cx)?;
+    Ok((
+        Some(ReflectionCriticism(vec![opinion.advice])),
+        Verdict::Revise,
+    ))
+}
+
+flow! {
+    /// Has a draft written, criticized, and written anew until the critic accepts it or there were enough of them.
+    ///
+    /// ```
+    /// use petalflow_llm::ScriptedModel;
+    /// use petalflow_llm::nodes::Model;
+    /// use petalflow_agent::prebuilt::{Reflect, ReflectionInput};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let model = ScriptedModel::new([
+    ///     "Petals.",
+    ///     r#"{ "accept": false, "advice": "say why" }"#,
+    ///     "Petals lure bees.",
+    ///     r#"{ "accept": true, "advice": "" }"#,
+    /// ]);
+    /// let input = ReflectionInput { task: "Write about petals.".into(), most_drafts: 5 };
+    /// let text = Reflect::new().manage(Model::new(model)).run(input).await?;
+    /// assert_eq!((text.draft.as_str(), text.drafts), ("Petals lure bees.", 2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub Reflect(Reflection) {
+        START -> write -> criticize -> match { Revise => write, Accept => END };
+    }
+}

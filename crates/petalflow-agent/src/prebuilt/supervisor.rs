@@ -1,0 +1,137 @@
+//! A supervisor and a team.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::decide::decide;
+use super::{Decided, Team};
+use petalflow::{Context, Managed, Route, flow, node, state};
+use petalflow_llm::nodes::Model;
+
+/// Work that a team does.
+#[state]
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// What is to be done.
+    #[key(input)]
+    pub task: String,
+    /// What the members have said, in order.
+    #[key(append)]
+    pub notes: Vec<Note>,
+    /// What came of it.
+    #[key(default)]
+    pub result: String,
+}
+
+/// What a member of a team has said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Who.
+    pub member: String,
+    /// What they were told to do.
+    pub told: String,
+    /// What they answered.
+    pub said: String,
+}
+
+/// Who works next.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+struct Decision {
+    /// A member's name, or `finish`.
+    next: String,
+    /// What the member is to do; with `finish`, the result.
+    text: String,
+}
+
+/// What a supervisor decides.
+#[derive(Route)]
+enum Next {
+    /// A member does something.
+    Work(Decision),
+    /// All is done.
+    Finish,
+}
+
+const INSTRUCTIONS: &str = "You supervise a team. Say who of them does what next. When the task is done, \
+    `next` is `finish` and `text` is the result.";
+
+#[node(Project)]
+async fn assign(
+    task: &str,
+    notes: &[Note],
+    model: Managed<Model>,
+    team: Managed<Team>,
+    cx: Context,
+) -> petalflow::Result<(Option<ProjectResult>, Next)> {
+    let said = notes
+        .iter()
+        .map(|note| format!("{} (told: {}): {}", note.member, note.told, note.said));
+    let said = said.collect::<Vec<_>>().join("\n");
+    let question = format!(
+        "Task: {task}\n\nTeam:\n{}\n\nSo far:\n{said}",
+        team.described()
+    );
+    let decision: Decision = decide(&**model, INSTRUCTIONS, question).await?;
+    if decision.next == "finish" {
+        let result = decision.text.clone();
+        Decided::Finish { result }.tell(&cx)?;
+        return Ok((Some(ProjectResult(decision.text)), Next::Finish));
+    }
+    let Decision { next, text } = decision.clone();
+    let (member, told) = (next, text);
+    Decided::Work { member, told }.tell(&cx)?;
+    Ok((None, Next::Work(decision)))
+}
+
+#[node(Project)]
+async fn work(
+    #[item] decision: &Decision,
+    team: Managed<Team>,
+    cx: Context,
+) -> petalflow::Result<ProjectNotes> {
+    let Decision {
+        next: member,
+        text: told,
+    } = decision.clone();
+    // A model may name somebody who is not there. It hears of it, and can choose anew.
+    let said = if let Some(agent) = team.get(&member) {
+        agent.run_in(&cx, told.as_str()).await?.answer()
+    } else {
+        let names: Vec<_> = team.names().collect();
+        let names = names.join(", ");
+        format!("there is no `{member}`; choose one of: {names}, or `finish`")
+    };
+    Ok(ProjectNotes(vec![Note { member, told, said }]))
+}
+
+flow! {
+    /// Lets a model hand work to the members of a managed [`Team`], one after the other, until it says that the task is done.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    /// use petalflow_llm::nodes::Model;
+    /// use petalflow_agent::prebuilt::{Supervise, Team};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let supervisor = ScriptedModel::new([
+    ///     r#"{ "next": "writer", "text": "Write a line about petals." }"#,
+    ///     r#"{ "next": "finish", "text": "Petals fall." }"#,
+    /// ]);
+    /// let writer = Agent::new(ScriptedModel::new(["Petals fall."])).instructions("You write.");
+    /// let project = Supervise::new()
+    ///     .manage(Model::new(supervisor))
+    ///     .manage(Team::new().member("writer", "writes texts", writer))
+    ///     .run("A poem, please.".to_string())
+    ///     .await?;
+    /// assert_eq!(project.result, "Petals fall.");
+    /// assert_eq!(project.notes[0].member, "writer");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub Supervise(Project) {
+        START -> assign -> match { Work => work, Finish => END };
+        work -> assign;
+    }
+}

@@ -1,0 +1,69 @@
+//! Agents among whom a model chooses.
+
+use crate::Agent;
+
+/// Agents by name, with what each is good for: a managed value of [`Supervise`](super::Supervise) and
+/// [`AskExpert`](super::AskExpert).
+///
+/// ```
+/// use petalflow_agent::Agent;
+/// use petalflow_llm::ScriptedModel;
+/// use petalflow_agent::prebuilt::Team;
+///
+/// let team = Team::new()
+///     .member("writer", "writes texts", Agent::new(ScriptedModel::new(["A poem."])))
+///     .member("critic", "criticizes texts", Agent::new(ScriptedModel::new(["Too long."])));
+/// assert_eq!(team.names().collect::<Vec<_>>(), ["writer", "critic"]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Team(Vec<Member>);
+
+#[derive(Clone, Debug)]
+struct Member {
+    name: String,
+    good_for: String,
+    agent: Agent,
+}
+
+impl Team {
+    /// A team of nobody.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With this agent; it takes the place of one of the same name.
+    #[must_use]
+    pub fn member(
+        mut self,
+        name: impl Into<String>,
+        good_for: impl Into<String>,
+        agent: Agent,
+    ) -> Self {
+        let name = name.into();
+        self.0.retain(|member| member.name != name);
+        self.0.push(Member {
+            agent: agent.name(&name),
+            good_for: good_for.into(),
+            name,
+        });
+        self
+    }
+
+    /// The agent of this name.
+    pub fn get(&self, name: &str) -> Option<&Agent> {
+        let member = self.0.iter().find(|member| member.name == name)?;
+        Some(&member.agent)
+    }
+
+    /// All names, in the order in which they came.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|member| member.name.as_str())
+    }
+
+    /// A line for each member, for a model that chooses.
+    pub(super) fn described(&self) -> String {
+        let lines = self.0.iter();
+        let lines = lines.map(|member| format!("- {}: {}", member.name, member.good_for));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}

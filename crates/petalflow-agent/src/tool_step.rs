@@ -1,0 +1,81 @@
+//! One call of a tool, as callbacks see it.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::Conversation;
+use super::at::At;
+use petalflow::Context;
+use petalflow::tool::{Actions, ToolCall};
+
+/// One call of a tool, as callbacks see it. Those before the tool may change its arguments.
+///
+/// ```
+/// # use petalflow_agent::Agent;
+/// # use petalflow_llm::{Reply, ScriptedModel};
+/// # use petalflow::tool::FuncTool;
+/// # use serde_json::{Value, json};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let model = ScriptedModel::new([Reply::call("search", json!({})), "done".into()]);
+/// # let search = FuncTool::new("search", "Searches.", |_: Value| async { Ok("found") });
+/// let agent = Agent::new(model).tool(search).before_tool(|step| {
+///     Ok((step.call().name == "search").then(|| json!("nothing is searched on Sundays")))
+/// });
+/// let talk = agent.run("search").await?;
+/// let result = talk.events[2].message.as_ref().unwrap().tool_results().next().unwrap();
+/// assert_eq!(result.content, "nothing is searched on Sundays");
+/// # Ok(())
+/// # }
+/// ```
+pub struct ToolStep<'a> {
+    /// What the tool will be given.
+    pub arguments: Value,
+    /// What the call does besides returning something.
+    pub actions: Actions,
+    pub(super) at: At<'a>,
+    pub(super) call: &'a ToolCall,
+}
+
+impl ToolStep<'_> {
+    /// The name of the agent whose tool it is.
+    pub fn agent(&self) -> &str {
+        &self.at.agent().name
+    }
+
+    /// The call as the model made it.
+    pub fn call(&self) -> &ToolCall {
+        self.call
+    }
+
+    /// The conversation as it stood when the superstep began.
+    pub fn conversation(&self) -> &Conversation {
+        self.at.conversation
+    }
+
+    /// The run.
+    pub fn cx(&self) -> &Context {
+        self.at.cx
+    }
+
+    /// A value of the conversation's state, with what was set since.
+    pub fn state(&self, key: &str) -> Option<Value> {
+        self.at.state(&self.actions.state_delta, key)
+    }
+
+    /// Sets a value of the conversation's state.
+    pub fn set_state(&mut self, key: impl Into<String>, value: impl Into<Value>) {
+        self.actions.state_delta.insert(key.into(), value.into());
+    }
+}
+
+impl fmt::Debug for ToolStep<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolStep")
+            .field("agent", &self.agent())
+            .field("call", &self.call)
+            .field("arguments", &self.arguments)
+            .finish_non_exhaustive()
+    }
+}

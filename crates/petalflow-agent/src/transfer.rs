@@ -1,0 +1,89 @@
+//! Handing a conversation over to another agent.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, LazyLock};
+
+use serde_json::{Value, json};
+
+use super::AgentError;
+use super::at::At;
+use super::roster::Roster;
+use super::targets::targets;
+use petalflow::tool::ToolSpec;
+
+/// The tool by which a model hands the conversation over.
+pub(super) const NAME: &str = "transfer_to_agent";
+
+static SPEC: LazyLock<Arc<ToolSpec>> = LazyLock::new(|| {
+    Arc::new(ToolSpec::new(
+        NAME,
+        "Transfers the question to another agent. Call it when that agent is better suited to answer, by its description.",
+        json!({
+            "type": "object",
+            "properties": {
+                "agent_name": { "type": "string", "description": "The name of the agent to transfer to." }
+            },
+            "required": ["agent_name"],
+            "additionalProperties": false
+        }),
+    ))
+});
+
+/// The tool, where there is an agent to transfer to.
+pub(super) fn tool(roster: &Roster, place: usize) -> Option<&'static Arc<ToolSpec>> {
+    (!targets(roster, place).is_empty()).then(|| &*SPEC)
+}
+
+/// What the model is told about the agents that it may transfer to.
+pub(super) fn instruction(at: At<'_>) -> Option<String> {
+    let targets = targets(at.roster, at.place);
+    if targets.is_empty() {
+        return None;
+    }
+    let mut text = String::from("You have a list of other agents to transfer to:\n");
+    for place in &targets {
+        let agent = &at.roster.at(*place).agent;
+        let _ = write!(
+            text,
+            "\nAgent name: {}\nAgent description: {}\n",
+            agent.name, agent.description
+        );
+    }
+    let _ = write!(
+        text,
+        "\nIf you are the best to answer the question according to your description, answer it.\n\n\
+         If another agent is better for answering the question according to its description, call `{NAME}` to transfer the \
+         question to that agent. When transferring, do not generate any text other than the function call.\n"
+    );
+    if let Some(parent) = at.roster.at(at.place).parent
+        && targets.contains(&parent)
+    {
+        let _ = write!(
+            text,
+            "\nYour parent agent is {}. If neither the other agents nor you are best for answering the question according to \
+             the descriptions, transfer to your parent agent.\n",
+            at.roster.at(parent).agent.name
+        );
+    }
+    Some(text)
+}
+
+/// The name in the arguments of such a call.
+pub(super) fn named(arguments: &Value) -> Result<&str, String> {
+    match arguments.get("agent_name") {
+        None => Err(format!(
+            "`{NAME}` needs the argument `agent_name`: the name of an agent"
+        )),
+        Some(Value::String(name)) if !name.is_empty() => Ok(name),
+        Some(other) => Err(format!(
+            "the argument `agent_name` of `{NAME}` is {other}: give the name of an agent"
+        )),
+    }
+}
+
+/// The agent of this name, if the one at `from` may transfer to it.
+pub(super) fn target(roster: &Roster, from: usize, name: &str) -> Result<usize, AgentError> {
+    let mut targets = targets(roster, from).into_iter();
+    let target = targets.find(|place| &*roster.at(*place).agent.name == name);
+    target.ok_or_else(|| AgentError::NoSuchAgent(name.into()))
+}

@@ -1,0 +1,97 @@
+//! What went wrong on the way.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::NodeKind;
+use crate::clock::now_ms;
+use petalflow::NodeError;
+
+/// A failure of a node, as an envelope keeps it.
+///
+/// ```
+/// use petalflow_envelope::NodeFailure;
+/// use std::error::Error;
+///
+/// let failure = NodeFailure::new("fetch", "no page").caused_by("connection refused");
+/// assert_eq!(failure.to_string(), "no page");
+/// assert_eq!(failure.source().unwrap().to_string(), "connection refused");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodeFailure {
+    /// The node.
+    pub node: String,
+    /// Of what kind it is, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<NodeKind>,
+    /// What went wrong.
+    pub message: String,
+    /// The attempt that failed last, from 1.
+    pub attempt: u32,
+    /// When, in milliseconds since 1970 (UTC).
+    pub at_ms: u64,
+    /// Anything else.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub details: Map<String, Value>,
+    /// Why, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cause: Option<Cause>,
+}
+
+/// The words of an error that is gone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+struct Cause(String);
+
+impl NodeFailure {
+    /// A failure of this node, now, at the first attempt.
+    pub fn new(node: impl Into<String>, message: impl Into<String>) -> Self {
+        NodeFailure {
+            node: node.into(),
+            kind: None,
+            message: message.into(),
+            attempt: 1,
+            at_ms: now_ms(),
+            details: Map::new(),
+            cause: None,
+        }
+    }
+
+    /// The same, caused by this.
+    #[must_use]
+    pub fn caused_by(mut self, cause: impl fmt::Display) -> Self {
+        self.cause = Some(Cause(cause.to_string()));
+        self
+    }
+}
+
+impl From<NodeError> for NodeFailure {
+    fn from(error: NodeError) -> Self {
+        NodeFailure {
+            attempt: error.attempt,
+            ..NodeFailure::new(error.node.clone(), error.message.clone()).caused_by(error)
+        }
+    }
+}
+
+impl fmt::Display for NodeFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for NodeFailure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_ref().map(|cause| cause as _)
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Cause {}

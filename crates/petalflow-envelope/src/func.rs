@@ -1,0 +1,98 @@
+//! A closure as a node.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use super::{Changes, Envelope, NodeKind};
+use petalflow::middleware::BoxFuture;
+use petalflow::{BoxError, node};
+
+type Function = dyn Fn(Envelope) -> BoxFuture<'static, Result<Changes, BoxError>> + Send + Sync;
+
+/// A node over an envelope made of a closure, or of nothing: then everything stays as it is.
+///
+/// The closure gets a clone of the envelope.
+///
+/// ```
+/// use petalflow_envelope::{Changes, Envelope, FuncNode, NodeKind};
+/// use petalflow::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let double = FuncNode::new(|envelope: Envelope| async move {
+///     let n = envelope.get_var("n").and_then(|n| n.as_i64()).ok_or("`n` is no number")?;
+///     Ok(Changes::new().var("n", 2 * n))
+/// });
+/// assert_eq!(double.kind(), &NodeKind::Noop);
+///
+/// let flow = Graph::<Envelope>::builder("double")
+///     .node(double.with_kind(NodeKind::Transform))
+///     .build()?;
+/// let envelope = flow.run(Envelope::new().with_var("n", 4)).await?;
+/// assert_eq!(envelope.get_var("n"), Some(&8.into()));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct FuncNode {
+    kind: NodeKind,
+    function: Option<Arc<Function>>,
+}
+
+impl fmt::Debug for FuncNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FuncNode")
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+impl FuncNode {
+    /// A node that does what this closure does.
+    pub fn new<R>(function: impl Fn(Envelope) -> R + Send + Sync + 'static) -> Self
+    where
+        R: Future<Output = Result<Changes, BoxError>> + Send + 'static,
+    {
+        FuncNode {
+            kind: NodeKind::Noop,
+            function: Some(Arc::new(move |envelope| Box::pin(function(envelope)))),
+        }
+    }
+
+    /// A node that does nothing.
+    ///
+    /// ```
+    /// use petalflow_envelope::{FuncNode, NodeKind};
+    ///
+    /// assert_eq!(FuncNode::noop().kind(), &NodeKind::Noop);
+    /// ```
+    pub fn noop() -> Self {
+        FuncNode {
+            kind: NodeKind::Noop,
+            function: None,
+        }
+    }
+
+    /// The same of another kind, which is for people.
+    #[must_use]
+    pub fn with_kind(mut self, kind: NodeKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// Of what kind it is.
+    pub fn kind(&self) -> &NodeKind {
+        &self.kind
+    }
+}
+
+#[node(Envelope)]
+impl FuncNode {
+    async fn run(&self, envelope: &Envelope) -> petalflow::Result<Changes> {
+        match &self.function {
+            Some(function) => function(envelope.clone()).await,
+            None => Ok(Changes::new()),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The envelope: a state for flows whose keys are not known while the program compiles, such as flows that are read from a
+//! document.
+//!
+//! A flow whose keys are known has a state of its own, which the compiler checks.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod artifact;
+mod changes;
+mod clock;
+mod decision;
+mod failure;
+mod func;
+mod kind;
+mod llm_node;
+mod lookup;
+mod retry;
+mod template;
+mod tool_node;
+mod trace;
+mod tries;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+pub use artifact::Artifact;
+pub use changes::Changes;
+pub use decision::RouteDecision;
+pub use failure::NodeFailure;
+pub use func::FuncNode;
+pub use kind::NodeKind;
+pub use llm_node::LlmNode;
+pub use retry::RetryPolicy;
+pub use template::Missing;
+pub use tool_node::ToolNode;
+pub use trace::Trace;
+
+use petalflow::state;
+use petalflow_llm::ChatMessage;
+
+/// What a flow over an envelope knows: what it was given, variables by name, and what has come up on the way.
+///
+/// ```
+/// use petalflow_envelope::{Envelope, EnvelopeVars};
+/// use petalflow::prelude::*;
+/// use serde_json::{Map, json};
+///
+/// #[node(Envelope)]
+/// async fn shout(vars: &Map<String, serde_json::Value>) -> EnvelopeVars {
+///     let name = vars.get("name").and_then(|name| name.as_str()).unwrap_or_default();
+///     EnvelopeVars(Map::from_iter([("loud".into(), json!(name.to_uppercase()))]))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let flow = Graph::<Envelope>::builder("shout").node(shout {}).build()?;
+/// let envelope = flow.run(Envelope::new().with_var("name", "ann")).await?;
+/// assert_eq!(envelope.get_var_string("loud"), "ANN");
+/// # Ok(())
+/// # }
+/// ```
+#[state]
+#[derive(Clone, Debug)]
+pub struct Envelope {
+    /// What the flow was given. Clones share it: nobody changes it.
+    #[key(input, default, name = EnvelopeGiven)]
+    pub input: Option<Arc<Value>>,
+    /// Values by name.
+    #[key(input, merge)]
+    pub vars: Map<String, Value>,
+    /// Documents, chunks, pictures.
+    #[key(input, append)]
+    pub artifacts: Vec<Artifact>,
+    /// What was said.
+    #[key(input, append)]
+    pub messages: Vec<ChatMessage>,
+    /// What went wrong on the way: see [`Launch::continue_on_error`](petalflow::Launch::continue_on_error).
+    #[key(input, append)]
+    pub errors: Vec<NodeFailure>,
+    /// Which run it belongs to.
+    #[key(input, default = Trace::now())]
+    pub trace: Trace,
+}
+
+impl Envelope {
+    /// An envelope with nothing in it, begun now.
+    pub fn new() -> Self {
+        Envelope {
+            input: None,
+            vars: Map::new(),
+            artifacts: Vec::new(),
+            messages: Vec::new(),
+            errors: Vec::new(),
+            trace: Trace::now(),
+        }
+    }
+
+    /// With what the flow is given.
+    ///
+    /// ```
+    /// use petalflow_envelope::Envelope;
+    ///
+    /// assert_eq!(**Envelope::new().with_input(7).input.as_ref().unwrap(), 7);
+    /// ```
+    #[must_use]
+    pub fn with_input(mut self, input: impl Into<Value>) -> Self {
+        self.input = Some(Arc::new(input.into()));
+        self
+    }
+
+    /// With this variable.
+    #[must_use]
+    pub fn with_var(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.set_var(name, value);
+        self
+    }
+
+    /// As a part of this run.
+    ///
+    /// ```
+    /// use petalflow_envelope::{Envelope, Trace};
+    ///
+    /// let trace = Trace { run_id: "r1".into(), ..Trace::now() };
+    /// assert_eq!(Envelope::new().with_trace(trace.clone()).trace, trace);
+    /// ```
+    #[must_use]
+    pub fn with_trace(mut self, trace: Trace) -> Self {
+        self.trace = trace;
+        self
+    }
+
+    /// Sets a variable.
+    ///
+    /// ```
+    /// use petalflow_envelope::Envelope;
+    ///
+    /// let mut envelope = Envelope::new();
+    /// envelope.set_var("n", 7);
+    /// assert_eq!(envelope.get_var("n"), Some(&7.into()));
+    /// ```
+    pub fn set_var(&mut self, name: impl Into<String>, value: impl Into<Value>) {
+        self.vars.insert(name.into(), value.into());
+    }
+
+    /// Adds an artifact at the end.
+    ///
+    /// ```
+    /// use petalflow_envelope::{Artifact, Envelope};
+    ///
+    /// let mut envelope = Envelope::new();
+    /// envelope.append_artifact(Artifact::new("chunk"));
+    /// assert_eq!(envelope.artifacts.len(), 1);
+    /// ```
+    pub fn append_artifact(&mut self, artifact: Artifact) {
+        self.artifacts.push(artifact);
+    }
+
+    /// Adds a message at the end.
+    ///
+    /// ```
+    /// use petalflow_envelope::Envelope;
+    /// use petalflow_llm::ChatMessage;
+    ///
+    /// let mut envelope = Envelope::new();
+    /// envelope.append_message(ChatMessage::user("Hello."));
+    /// assert_eq!(envelope.messages.len(), 1);
+    /// ```
+    pub fn append_message(&mut self, message: ChatMessage) {
+        self.messages.push(message);
+    }
+
+    /// Adds a failure at the end.
+    ///
+    /// ```
+    /// use petalflow_envelope::{Envelope, NodeFailure};
+    ///
+    /// let mut envelope = Envelope::new();
+    /// envelope.append_error(NodeFailure::new("fetch", "the line is dead"));
+    /// assert!(envelope.has_errors());
+    /// ```
+    pub fn append_error(&mut self, error: NodeFailure) {
+        self.errors.push(error);
+    }
+}
+
+impl Default for Envelope {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl From<Envelope> for EnvelopeInput {
+    fn from(envelope: Envelope) -> Self {
+        let Envelope {
+            input,
+            vars,
+            artifacts,
+            messages,
+            errors,
+            trace,
+        } = envelope;
+        EnvelopeInput {
+            input,
+            vars,
+            artifacts,
+            messages,
+            errors,
+            trace,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Prompts with variables in them.
+
+use minijinja::value::ValueKind;
+use minijinja::{Environment, Output, State, UndefinedBehavior};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::Envelope;
+use petalflow::BoxError;
+
+/// What stands in a prompt for a variable that is missing.
+///
+/// ```
+/// use petalflow_envelope::Missing;
+///
+/// assert_eq!(Missing::default(), Missing::Error);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Missing {
+    /// Nothing can: the node fails.
+    #[default]
+    Error,
+    /// Nothing.
+    Empty,
+}
+
+/// What a template sees.
+#[derive(Serialize)]
+struct Seen<'a> {
+    #[serde(flatten)]
+    vars: &'a Map<String, Value>,
+    input: Option<&'a Value>,
+}
+
+/// The text that a template makes of an envelope: `{{ name }}` is the variable `name`, `{{ input }}` what the flow was given.
+pub(super) fn render(
+    template: &str,
+    missing: Missing,
+    envelope: &Envelope,
+) -> Result<String, BoxError> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(match missing {
+        Missing::Error => UndefinedBehavior::Strict,
+        Missing::Empty => UndefinedBehavior::Chainable,
+    });
+    environment.set_formatter(as_text_or_json);
+    let seen = Seen {
+        vars: &envelope.vars,
+        input: envelope.input.as_deref(),
+    };
+    environment
+        .render_str(template, seen)
+        .map_err(|error| format!("the prompt's template cannot be filled: {error}").into())
+}
+
+/// Texts as they are, everything that is made of parts as JSON.
+fn as_text_or_json(
+    out: &mut Output<'_>,
+    state: &State<'_, '_>,
+    value: &minijinja::Value,
+) -> Result<(), minijinja::Error> {
+    match value.kind() {
+        ValueKind::Map | ValueKind::Seq => {
+            let json = serde_json::to_string(value).map_err(|error| {
+                minijinja::Error::new(minijinja::ErrorKind::BadSerialization, error.to_string())
+            })?;
+            out.write_str(&json).map_err(minijinja::Error::from)
+        }
+        _ => minijinja::escape_formatter(out, state, value),
+    }
+}

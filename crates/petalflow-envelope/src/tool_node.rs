@@ -1,0 +1,325 @@
+//! A tool's result as a variable.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::tries::{Failed, Trouble, tries};
+use crate::{Changes, Envelope, RetryPolicy};
+use petalflow::tool::{Tool, ToolContext, ToolError, ToolRegistry, ToolSet, normalize};
+use petalflow::{BoxError, Context, node};
+use petalflow_llm::nodes::Said;
+
+/// Calls a tool, and sets a variable to its result, an object.
+///
+/// ```
+/// use petalflow_envelope::Envelope;
+/// use petalflow_envelope::ToolNode;
+/// use petalflow::prelude::*;
+/// use serde_json::json;
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(
+///     /// The first one.
+///     a: i64,
+///     /// The second one.
+///     b: i64,
+/// ) -> i64 {
+///     a + b
+/// }
+///
+/// flow! {
+///     Add(Envelope) {
+///         sum;
+///         node sum: ToolNode = ToolNode::new(add {}).arg("a", 1).arg_from("b", "numbers.second");
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let envelope = Envelope::new().with_var("numbers", json!({ "second": 2 }));
+/// let envelope = Add::run(envelope).await?;
+/// assert_eq!(envelope.get_var("sum_output"), Some(&json!({ "result": 3 })));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct ToolNode {
+    tool: Which,
+    registry: Option<ToolRegistry>,
+    args: Map<String, Value>,
+    /// Where arguments come from, by argument.
+    paths: BTreeMap<String, String>,
+    required: Vec<String>,
+    output: Option<String>,
+    retry: RetryPolicy,
+    timeout: Duration,
+}
+
+#[derive(Clone)]
+enum Which {
+    This(Arc<dyn Tool>),
+    Named(String),
+}
+
+impl fmt::Debug for ToolNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolNode")
+            .field("tool", &self.name())
+            .field("args", &self.args)
+            .field("paths", &self.paths)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ToolNode {
+    /// A node that calls this tool, tries three times, and takes half a minute at most.
+    pub fn new(tool: impl Tool) -> Self {
+        Self::of(Which::This(Arc::new(tool)))
+    }
+
+    /// A node that calls the tool that has this name when the node runs: in its own [registry](Self::registry), or else in the
+    /// run's managed [`ToolRegistry`] or [`ToolSet`].
+    ///
+    /// ```
+    /// use petalflow_envelope::ToolNode;
+    ///
+    /// let node = ToolNode::named("search");
+    /// # let _ = node;
+    /// ```
+    pub fn named(name: impl Into<String>) -> Self {
+        Self::of(Which::Named(name.into()))
+    }
+
+    fn of(tool: Which) -> Self {
+        ToolNode {
+            tool,
+            registry: None,
+            args: Map::new(),
+            paths: BTreeMap::new(),
+            required: Vec::new(),
+            output: None,
+            retry: RetryPolicy::default(),
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// Where it looks for its tool.
+    ///
+    /// ```
+    /// use petalflow_envelope::ToolNode;
+    /// use petalflow::tool::ToolRegistry;
+    ///
+    /// let node = ToolNode::named("search").registry(ToolRegistry::new());
+    /// # let _ = node;
+    /// ```
+    #[must_use]
+    pub fn registry(mut self, registry: ToolRegistry) -> Self {
+        self.registry = Some(registry);
+        self
+    }
+
+    /// An argument that is always the same.
+    #[must_use]
+    pub fn arg(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.args.insert(name.into(), value.into());
+        self
+    }
+
+    /// An argument that is the [value at a path](Envelope::lookup); it wins over one that is always the same. If there is
+    /// nothing, it is left out.
+    #[must_use]
+    pub fn arg_from(mut self, name: impl Into<String>, path: impl Into<String>) -> Self {
+        self.paths.insert(name.into(), path.into());
+        self
+    }
+
+    /// Arguments without which the tool is not called.
+    ///
+    /// ```
+    /// use petalflow_envelope::ToolNode;
+    ///
+    /// let node = ToolNode::named("search").arg_from("query", "question").required(["query"]);
+    /// # let _ = node;
+    /// ```
+    #[must_use]
+    pub fn required<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.required = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The variable that gets the result; `<node>_output` unless said otherwise.
+    ///
+    /// ```
+    /// use petalflow_envelope::ToolNode;
+    ///
+    /// let node = ToolNode::named("search").output("found");
+    /// # let _ = node;
+    /// ```
+    #[must_use]
+    pub fn output(mut self, name: impl Into<String>) -> Self {
+        self.output = Some(name.into());
+        self
+    }
+
+    /// How often it tries when the tool fails. Arguments that do not fit are not tried again.
+    ///
+    /// ```
+    /// use petalflow_envelope::RetryPolicy;
+    /// use petalflow_envelope::ToolNode;
+    ///
+    /// let node = ToolNode::named("search").retry(RetryPolicy::default());
+    /// # let _ = node;
+    /// ```
+    #[must_use]
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.retry = policy;
+        self
+    }
+
+    /// The longest that all tries may take together; zero is no limit.
+    ///
+    /// ```
+    /// use petalflow_envelope::ToolNode;
+    /// use std::time::Duration;
+    ///
+    /// let node = ToolNode::named("search").timeout(Duration::from_secs(5));
+    /// # let _ = node;
+    /// ```
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    fn name(&self) -> &str {
+        match &self.tool {
+            Which::This(tool) => &tool.spec().name,
+            Which::Named(name) => name,
+        }
+    }
+
+    fn find(&self, cx: &Context) -> Result<Arc<dyn Tool>, BoxError> {
+        let name = match &self.tool {
+            Which::This(tool) => return Ok(Arc::clone(tool)),
+            Which::Named(name) => name,
+        };
+        let registry = self.registry.as_ref().map(ToolRegistry::tools);
+        let registry = registry
+            .or_else(|| cx.managed::<ToolRegistry>().map(|tools| tools.tools()))
+            .or_else(|| cx.managed::<ToolSet>().map(|tools| (*tools).clone()));
+        let Some(tools) = registry else {
+            return Err(format!(
+                "node `{}` has no registry to find tool `{name}` in: give the launch one with `.manage(ToolRegistry)`, or the node its own with `.registry(..)`",
+                cx.node()
+            )
+            .into());
+        };
+        tools.get(name).cloned().ok_or_else(|| {
+            let known: Vec<&str> = tools.names().collect();
+            let known = if known.is_empty() {
+                "it is empty".to_string()
+            } else {
+                format!("it has {}", known.join(", "))
+            };
+            format!("tool not found: there is no `{name}` in the registry ({known}); register it before the node runs").into()
+        })
+    }
+
+    /// What the tool is called with.
+    fn arguments(&self, envelope: &Envelope) -> Result<Map<String, Value>, BoxError> {
+        let mut arguments = self.args.clone();
+        for (name, path) in &self.paths {
+            if let Some(value) = envelope.lookup(path) {
+                arguments.insert(name.clone(), value.clone());
+            }
+        }
+        let absent = |name: &&String| !arguments.contains_key(*name);
+        let mut missing: Vec<&str> = self
+            .required
+            .iter()
+            .filter(absent)
+            .map(String::as_str)
+            .collect();
+        missing.sort_unstable();
+        missing.dedup();
+        if missing.is_empty() {
+            return Ok(arguments);
+        }
+        Err(format!("missing required tool args: {}", missing.join(", ")).into())
+    }
+}
+
+#[node(Envelope)]
+impl ToolNode {
+    async fn run(&self, envelope: &Envelope, cx: Context) -> petalflow::Result<Changes> {
+        let tool = self.find(&cx)?;
+        let arguments = Value::Object(self.arguments(envelope)?);
+        let id = cx.task_id().to_string();
+        cx.emit(&Said::Call {
+            id: id.clone(),
+            tool_name: self.name().into(),
+            arguments: arguments.clone(),
+        })?;
+        let context = ToolContext::within(&*id, cx.clone());
+        let returned = tries(self.retry, self.timeout, |_| {
+            tool.call(arguments.clone(), &context)
+        })
+        .await
+        .map_err(|failed| self.explain(failed));
+        let result = match &returned {
+            Ok(value) => Value::Object(normalize(value.clone())),
+            Err(error) => json!({ "error": error.to_string() }),
+        };
+        cx.emit(&Said::Result {
+            id,
+            tool_name: self.name().into(),
+            is_error: returned.is_err(),
+            result: result.clone(),
+        })?;
+        returned?;
+        let output = self
+            .output
+            .clone()
+            .unwrap_or_else(|| format!("{}_output", cx.node()));
+        Ok(Changes::new().var(output, result))
+    }
+}
+
+impl ToolNode {
+    fn explain(&self, failed: Failed<ToolError>) -> BoxError {
+        let tool = self.name();
+        match failed {
+            Failed::Late => format!(
+                "tool `{tool}` timed out after {:?}: raise `timeout`, or ask for less",
+                self.timeout
+            )
+            .into(),
+            Failed::Error(error, tries) => Box::new(CallFailed {
+                tool: tool.into(),
+                tries,
+                error,
+            }),
+        }
+    }
+}
+
+/// A tool failed, however often it was called.
+#[derive(Debug, thiserror::Error)]
+#[error("tool `{tool}` failed after {tries} attempts: {error}")]
+struct CallFailed {
+    tool: String,
+    tries: u32,
+    #[source]
+    error: ToolError,
+}
+
+impl Trouble for ToolError {
+    fn may_pass(&self) -> bool {
+        !matches!(self, ToolError::Arguments(_))
+    }
+}

@@ -1,0 +1,72 @@
+//! How much answers may take.
+
+use std::fmt::Display;
+
+use serde::{Deserialize, Serialize};
+
+use super::{LlmError, LlmErrorKind, TokenUsage};
+
+/// How much answers may take; 0 is no limit.
+///
+/// ```
+/// use petalflow_llm::{Budget, LlmErrorKind, TokenUsage};
+///
+/// let budget = Budget { output: 100, ..Budget::UNLIMITED };
+/// let used = TokenUsage { input: 5_000, output: 101, ..TokenUsage::default() };
+/// let error = budget.check(&used).unwrap_err();
+/// assert_eq!(error.kind, LlmErrorKind::Budget);
+/// assert_eq!(error.to_string(), "101 output tokens are more than the budget of 100; raise `output`, or 0 for no limit");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Budget {
+    /// Tokens of requests.
+    pub input: u64,
+    /// Tokens of answers.
+    pub output: u64,
+    /// Tokens of both.
+    pub total: u64,
+    /// US dollars.
+    pub cost: f64,
+}
+
+impl Budget {
+    /// No limits.
+    pub const UNLIMITED: Self = Budget {
+        input: 0,
+        output: 0,
+        total: 0,
+        cost: 0.0,
+    };
+
+    /// Whether this much was within it.
+    ///
+    /// # Errors
+    ///
+    /// [`LlmErrorKind::Budget`], naming the first limit that was passed.
+    pub fn check(&self, used: &TokenUsage) -> Result<(), LlmError> {
+        let tokens = [
+            ("input", used.input, self.input),
+            ("output", used.output, self.output),
+            ("total", used.total, self.total),
+        ];
+        for (field, used, limit) in tokens {
+            if limit > 0 && used > limit {
+                let what = format!("{used} {field} tokens are");
+                return Err(exceeded(what, limit, field));
+            }
+        }
+        if self.cost > 0.0 && used.cost > self.cost {
+            let what = format!("${} is", used.cost);
+            return Err(exceeded(what, format!("${}", self.cost), "cost"));
+        }
+        Ok(())
+    }
+}
+
+fn exceeded(what: String, limit: impl Display, field: &str) -> LlmError {
+    LlmError::new(
+        LlmErrorKind::Budget,
+        format!("{what} more than the budget of {limit}; raise `{field}`, or 0 for no limit"),
+    )
+}

@@ -1,0 +1,135 @@
+//! Why a model did not answer.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::LlmResponse;
+use petalflow::BoxError;
+
+/// Why a model did not answer.
+///
+/// ```
+/// use petalflow_llm::{LlmError, LlmErrorKind};
+/// use std::time::Duration;
+///
+/// let retry_after = Some(Duration::from_secs(2));
+/// let error = LlmError::new(LlmErrorKind::RateLimited { retry_after }, "`openai` asks to wait");
+/// assert!(error.is_transient());
+/// assert_eq!(error.retry_after(), retry_after);
+/// assert!(!LlmError::request("no messages").is_transient());
+/// ```
+#[derive(Debug)]
+pub struct LlmError {
+    /// Of what kind.
+    pub kind: LlmErrorKind,
+    message: String,
+    source: Option<BoxError>,
+}
+
+/// The kinds of [`LlmError`].
+///
+/// ```
+/// use petalflow_llm::{LlmError, LlmErrorKind};
+///
+/// assert_eq!(LlmError::request("no messages").kind, LlmErrorKind::Request);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LlmErrorKind {
+    /// The request cannot be sent as it is.
+    Request,
+    /// No key, or one that the provider does not take.
+    Auth,
+    /// The provider asks to wait; for so long, if it says so.
+    RateLimited {
+        /// Until it may be asked again.
+        retry_after: Option<Duration>,
+    },
+    /// The provider answered with an error.
+    Provider {
+        /// The status of its answer, such as 500.
+        status: Option<u16>,
+        /// Until it may be asked again, if it says so.
+        retry_after: Option<Duration>,
+    },
+    /// The connection failed, or broke off.
+    Connection,
+    /// It took too long.
+    Timeout,
+    /// Whoever asked no longer wants to know.
+    Cancelled,
+    /// The answer cannot be read.
+    Malformed,
+    /// A tool call whose arguments are not a JSON object. An agent tells the model so.
+    Arguments {
+        /// The answer. In it, arguments that are not JSON at all stand as a JSON string.
+        response: Box<LlmResponse>,
+    },
+    /// A budget is used up.
+    Budget,
+}
+
+impl LlmError {
+    /// An error of this kind.
+    pub fn new(kind: LlmErrorKind, message: impl Into<String>) -> Self {
+        LlmError {
+            kind,
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    /// A request that cannot be sent as it is.
+    pub fn request(message: impl Into<String>) -> Self {
+        Self::new(LlmErrorKind::Request, message)
+    }
+
+    /// The same, caused by this.
+    ///
+    /// ```
+    /// use petalflow_llm::LlmError;
+    /// use std::error::Error;
+    ///
+    /// let error = LlmError::request("the schema is none").caused_by("no `type` in it");
+    /// assert_eq!(error.source().unwrap().to_string(), "no `type` in it");
+    /// ```
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Into<BoxError>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Whether asking again may help.
+    pub fn is_transient(&self) -> bool {
+        match self.kind {
+            LlmErrorKind::RateLimited { .. } | LlmErrorKind::Connection | LlmErrorKind::Timeout => {
+                true
+            }
+            LlmErrorKind::Provider { status, .. } => {
+                status.is_none_or(|status| status >= 500 || status == 408)
+            }
+            _ => false,
+        }
+    }
+
+    /// How long the provider asks to wait.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self.kind {
+            LlmErrorKind::RateLimited { retry_after }
+            | LlmErrorKind::Provider { retry_after, .. } => retry_after,
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for LlmError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for LlmError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| &**source as _)
+    }
+}

@@ -1,0 +1,104 @@
+//! Asking the model of a node or of its run.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+
+use super::{Model, Said};
+use crate::{Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse};
+use petalflow::{BoxError, Context};
+
+/// The model that a node asks: its own, or else the [`Model`] that the run manages.
+///
+/// For nodes that are written like [`Llm`](super::Llm).
+///
+/// # Errors
+///
+/// If there is neither.
+pub fn model_of_node(
+    own: Option<&Arc<dyn LlmClient>>,
+    cx: &Context,
+) -> Result<Arc<dyn LlmClient>, BoxError> {
+    if let Some(client) = own {
+        return Ok(Arc::clone(client));
+    }
+    let managed = cx.managed::<Model>();
+    managed.map(|model| Arc::clone(model.client())).ok_or_else(|| {
+        format!(
+            "node `{}` has no model: give the launch one with `.manage(Model::new(..))`, or the node its own with `.model(..)`",
+            cx.node()
+        )
+        .into()
+    })
+}
+
+/// Asks a model from within a node, and emits the text as it arrives, as [`Said`] events. `attempt` is the number of the
+/// attempt, from 1, that the events carry. Each chunk counts as a [heartbeat](Context::heartbeat).
+///
+/// For nodes that are written like [`Llm`](super::Llm).
+///
+/// # Errors
+///
+/// Those of the model, and [`LlmErrorKind::Malformed`] if the stream ends without a final chunk.
+///
+/// # Cancel safety
+///
+/// Dropping the future ends the call.
+pub async fn ask_model(
+    client: &dyn LlmClient,
+    request: &LlmRequest,
+    cx: &Context,
+    attempt: u32,
+) -> Result<LlmResponse, LlmError> {
+    let mut stream = client.stream(request).await?;
+    let mut index = 0;
+    while let Some(chunk) = stream.next().await {
+        cx.heartbeat();
+        if let Delta::Text(words) = &chunk.delta
+            && !words.is_empty()
+        {
+            say(
+                cx,
+                &Said::Delta {
+                    delta: words.clone(),
+                    index,
+                    attempt,
+                },
+            );
+            index += 1;
+        }
+        if let Some(outcome) = chunk.into_outcome() {
+            let response = outcome?;
+            say(
+                cx,
+                &Said::Final {
+                    text: response.text(),
+                },
+            );
+            return Ok(response);
+        }
+    }
+    Err(LlmError::new(
+        LlmErrorKind::Malformed,
+        format!(
+            "the stream of `{}` ended without a last piece",
+            client.name()
+        ),
+    ))
+}
+
+/// An answer whose calls have arguments that are not JSON is an answer: whoever makes the calls tells the model so.
+pub(super) fn with_wrong_arguments(
+    answered: Result<LlmResponse, LlmError>,
+) -> Result<LlmResponse, LlmError> {
+    answered.or_else(|error| match error.kind {
+        LlmErrorKind::Arguments { response } => Ok(*response),
+        _ => Err(error),
+    })
+}
+
+/// Sends it to who listens. It is plain data, which is always JSON.
+pub(super) fn say(cx: &Context, said: &Said) {
+    let sent = cx.emit(said);
+    debug_assert!(sent.is_ok());
+}

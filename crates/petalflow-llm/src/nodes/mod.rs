@@ -1,0 +1,58 @@
+//! Nodes that need no function: those that ask a model, and those that call tools.
+//!
+//! Over a state of your own, a node value names the keys that it reads and writes:
+//!
+//! | node | reads | writes |
+//! | --- | --- | --- |
+//! | [`Llm<K>`](Llm) | the conversation in `K` | the model's reply, to `K` |
+//! | [`Prompt<Q, A>`](Prompt) | the text in `Q` | the answer, to `A`: text, or a type of yours |
+//! | [`Tools<K>`](Tools) | the conversation in `K` | the results of the calls in its last message, to `K` |
+//!
+//! The crate `petalflow-envelope` has `LlmNode` and `ToolNode`, which name variables while the program runs.
+//!
+//! The model is a managed value, [`Model`], or the node's own; tools are a managed [`ToolSet`](petalflow::tool::ToolSet), or the
+//! node's own. What they say while they work are [`Said`] events.
+//!
+//! ```
+//! use petalflow_llm::{ChatMessage, ScriptedModel};
+//! use petalflow_llm::nodes::{Llm, Model};
+//! use petalflow::prelude::*;
+//!
+//! #[state]
+//! struct Chat {
+//!     #[key(input, append)]
+//!     messages: Vec<ChatMessage>,
+//! }
+//!
+//! flow! {
+//!     Reply(Chat) {
+//!         reply;
+//!         node reply: Llm<ChatMessages> = Llm::new("You are brief.");
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! let model = Model::new(ScriptedModel::new(["Paris."]));
+//! let question = vec![ChatMessage::user("What is the capital of France?")];
+//! let chat = Reply::new().manage(model).run(question).await?;
+//! assert_eq!(chat.messages[1].text(), "Paris.");
+//! # Ok(())
+//! # }
+//! ```
+
+mod ask_model;
+mod llm;
+mod model;
+mod prompt;
+mod said;
+mod talk;
+mod tools;
+
+pub use ask_model::{ask_model, model_of_node};
+pub use llm::Llm;
+pub use model::Model;
+pub use prompt::Prompt;
+pub use said::Said;
+pub use talk::Talk;
+pub use tools::{ConfirmCall, Tools};

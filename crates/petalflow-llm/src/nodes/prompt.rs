@@ -1,0 +1,192 @@
+//! A model's answer to one question.
+
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize as _;
+use serde::de::DeserializeOwned;
+
+use super::ask_model::{ask_model, model_of_node};
+use crate::{LlmClient, LlmRequest, LlmResponse};
+use petalflow::{BoxError, Context, Key, node};
+
+/// Asks a model what stands in the key `Q`, and writes the answer to the key `A`: as text ([`new`](Self::new)), or as a type
+/// of yours ([`structured`](Self::structured)).
+///
+/// ```
+/// use petalflow_llm::ScriptedModel;
+/// use petalflow_llm::nodes::{Model, Prompt};
+/// use petalflow::prelude::*;
+/// use petalflow::tool::schemars;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Clone, Serialize, Deserialize, schemars::JsonSchema)]
+/// # #[schemars(crate = "petalflow::tool::schemars")]
+/// struct Review {
+///     stars: u8,
+/// }
+///
+/// #[state]
+/// struct Essay {
+///     #[key(input)]
+///     topic: String,
+///     draft: String,
+///     #[key(default)]
+///     review: Option<Review>,
+/// }
+///
+/// flow! {
+///     WriteAndReview(Essay) {
+///         write -> review;
+///         node write: Prompt<EssayTopic, EssayDraft> = Prompt::new("Write one sentence about this topic.");
+///         node review: Prompt<EssayDraft, EssayReview> = Prompt::structured("Review this draft.");
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let model = ScriptedModel::new(["Petals are leaves.", r#"{ "stars": 4 }"#]);
+/// let essay = WriteAndReview::new().manage(Model::new(model)).run("petals".to_string()).await?;
+/// assert_eq!(essay.draft, "Petals are leaves.");
+/// assert_eq!(essay.review.unwrap().stars, 4);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Cancel safety
+///
+/// When the run is dropped or cancelled, the call is, with its connection.
+pub struct Prompt<Q, A: Key> {
+    client: Option<Arc<dyn LlmClient>>,
+    request: LlmRequest,
+    read: fn(&LlmResponse) -> Result<A::Value, BoxError>,
+    question: std::marker::PhantomData<fn() -> Q>,
+}
+
+impl<Q, A: Key> Clone for Prompt<Q, A> {
+    fn clone(&self) -> Self {
+        Prompt {
+            client: self.client.clone(),
+            request: self.request.clone(),
+            read: self.read,
+            question: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<Q, A: Key> fmt::Debug for Prompt<Q, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prompt")
+            .field("request", &self.request)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<Q, A: Key<Value = String>> Prompt<Q, A> {
+    /// Asks for text. Empty instructions are none.
+    pub fn new(instructions: impl Into<String>) -> Self {
+        Self::reading(instructions.into(), |response| Ok(response.text()))
+    }
+}
+
+impl<Q, A: Key<Value: JsonSchema + DeserializeOwned>> Prompt<Q, A> {
+    /// Asks for a value that conforms to the type's JSON Schema. Empty instructions are none.
+    ///
+    /// An answer that is something else is an error of the node, which its `retry` may try again.
+    pub fn structured(instructions: impl Into<String>) -> Self {
+        let mut prompt = Self::reading(instructions.into(), |response| {
+            let text = response.text();
+            let read = match &response.json {
+                Some(json) => A::Value::deserialize(json),
+                None => serde_json::from_str(&text),
+            };
+            read.map_err(|error| {
+                format!(
+                    "the model's answer does not fit the key `{}`: {error}",
+                    A::NAME
+                )
+                .into()
+            })
+        });
+        let schema = petalflow::tool::schema::of::<A::Value>();
+        prompt.request.json_schema = Some(Arc::new(schema));
+        prompt
+    }
+}
+
+impl<Q, A: Key> Prompt<Q, A> {
+    fn reading(instructions: String, read: fn(&LlmResponse) -> Result<A::Value, BoxError>) -> Self {
+        Prompt {
+            client: None,
+            request: LlmRequest {
+                system: (!instructions.is_empty()).then_some(instructions),
+                ..LlmRequest::default()
+            },
+            read,
+            question: std::marker::PhantomData,
+        }
+    }
+
+    /// Asks this model rather than the run's.
+    ///
+    /// ```
+    /// use petalflow_llm::ScriptedModel;
+    /// use petalflow_llm::nodes::Prompt;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Essay {
+    ///     #[key(input)]
+    ///     topic: String,
+    ///     draft: String,
+    /// }
+    ///
+    /// let write: Prompt<EssayTopic, EssayDraft> = Prompt::new("Write.").model(ScriptedModel::new(["Petals .."]));
+    /// # let _ = write;
+    /// ```
+    #[must_use]
+    pub fn model(mut self, client: impl LlmClient) -> Self {
+        self.client = Some(Arc::new(client));
+        self
+    }
+
+    /// Changes what is asked: temperature, the most tokens, which model. The question takes the place of its `input_text`.
+    ///
+    /// ```
+    /// use petalflow_llm::nodes::Prompt;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Essay {
+    ///     #[key(input)]
+    ///     topic: String,
+    ///     draft: String,
+    /// }
+    ///
+    /// let write: Prompt<EssayTopic, EssayDraft> = Prompt::new("Write.").request(|request| request.max_tokens = Some(64));
+    /// # let _ = write;
+    /// ```
+    #[must_use]
+    pub fn request(mut self, edit: impl FnOnce(&mut LlmRequest)) -> Self {
+        edit(&mut self.request);
+        self
+    }
+}
+
+#[node(A::State)]
+impl<Q, A> Prompt<Q, A>
+where
+    Q: Key<State = A::State, Value = String>,
+    A: Key,
+{
+    async fn run(&self, #[key(Q)] question: &str, cx: Context) -> petalflow::Result<A> {
+        let client = model_of_node(self.client.as_ref(), &cx)?;
+        let request = LlmRequest {
+            input_text: Some(question.to_string()),
+            ..self.request.clone()
+        };
+        let response = ask_model(&*client, &request, &cx, cx.attempt()).await?;
+        Ok(A::new((self.read)(&response)?))
+    }
+}

@@ -1,0 +1,297 @@
+//! The calls that a model has asked for.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::ask_model::say;
+use super::{Said, Talk};
+use crate::{ChatMessage, Role};
+use petalflow::interrupt::Ask;
+use petalflow::tool::{
+    Confirmation, Tool, ToolCall, ToolContext, ToolRegistry, ToolResult, ToolSet,
+};
+use petalflow::{BoxError, Context, Key, node};
+
+/// Makes the calls in the last message of the conversation in the key `K`, all at once, and adds one message with their
+/// results in the order of the calls. Without calls it adds nothing.
+///
+/// A tool that fails, is not known, or gets arguments that do not fit returns `{"error": ..}`, so that the model can put it
+/// right. Where a tool wants a person to confirm a call, the node [asks](ConfirmCall) before it calls any; for that the run
+/// must be a thread's. On a thread each result is recorded, so that after a crash no finished call is made again.
+///
+/// ```
+/// use petalflow_llm::{ChatMessage, Reply, ScriptedModel};
+/// use petalflow_llm::nodes::{Llm, Model, Tools};
+/// use petalflow::prelude::*;
+/// use serde_json::json;
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(
+///     /// The first one.
+///     a: i64,
+///     /// The second one.
+///     b: i64,
+/// ) -> i64 {
+///     a + b
+/// }
+///
+/// #[state]
+/// struct Chat {
+///     #[key(input, append)]
+///     messages: Vec<ChatMessage>,
+/// }
+///
+/// flow! {
+///     Calculate(Chat) {
+///         think -> act -> answer;
+///         node think: Llm<ChatMessages> = Llm::new("Use the tools.").tools(&tools![add]);
+///         node act: Tools<ChatMessages> = Tools::new(tools![add]);
+///         node answer: Llm<ChatMessages> = Llm::new("");
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let model = ScriptedModel::new([Reply::call("add", json!({ "a": 1, "b": 2 })), "It is 3.".into()]);
+/// let chat = Calculate::new()
+///     .manage(Model::new(model))
+///     .run(vec![ChatMessage::user("1 + 2?")])
+///     .await?;
+/// let result = chat.messages[2].tool_results().next().unwrap();
+/// assert_eq!(result.content, 3);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Tools<K> {
+    /// The node's own; the run's without one.
+    tools: Option<ToolSet>,
+    key: PhantomData<fn() -> K>,
+}
+
+impl<K> Clone for Tools<K> {
+    fn clone(&self) -> Self {
+        Tools {
+            tools: self.tools.clone(),
+            key: PhantomData,
+        }
+    }
+}
+
+impl<K> fmt::Debug for Tools<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tools").field("tools", &self.tools).finish()
+    }
+}
+
+impl<K> Tools<K> {
+    /// Calls these tools.
+    pub fn new(tools: ToolSet) -> Self {
+        Tools {
+            tools: Some(tools),
+            key: PhantomData,
+        }
+    }
+
+    /// Calls the tools of the run: a managed [`ToolSet`] or [`ToolRegistry`].
+    ///
+    /// ```
+    /// use petalflow_llm::{ChatMessage};
+    /// use petalflow_llm::nodes::Tools;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Chat {
+    ///     #[key(input, append)]
+    ///     messages: Vec<ChatMessage>,
+    /// }
+    ///
+    /// let act: Tools<ChatMessages> = Tools::managed();
+    /// # let _ = act;
+    /// ```
+    pub fn managed() -> Self {
+        Tools {
+            tools: None,
+            key: PhantomData,
+        }
+    }
+}
+
+/// Asks a person whether a tool may be called; the answer is yes or no.
+///
+/// ```
+/// use petalflow::interrupt::Ask;
+/// use petalflow_llm::nodes::ConfirmCall;
+/// use petalflow::tool::ToolCall;
+///
+/// let call = ToolCall { name: "delete".into(), ..ToolCall::default() };
+/// let question = ConfirmCall { place: 0, call, hint: "delete all?".into() };
+/// assert_eq!((ConfirmCall::NAME, question.key()), ("confirm-call", "0".into()));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConfirmCall {
+    /// Which call of the message, from 0.
+    pub place: usize,
+    /// The call.
+    pub call: ToolCall,
+    /// What the tool says about it.
+    pub hint: String,
+}
+
+impl Ask for ConfirmCall {
+    type Answer = bool;
+    const NAME: &'static str = "confirm-call";
+
+    fn key(&self) -> String {
+        self.place.to_string()
+    }
+}
+
+#[node(K::State)]
+impl<K: Key<Value: Talk>> Tools<K> {
+    async fn run(&self, #[key(K)] talk: &K::Value, cx: Context) -> petalflow::Result<K> {
+        let messages = talk.messages();
+        let last = messages
+            .last()
+            .filter(|message| message.role == Role::Assistant);
+        let calls: Vec<&ToolCall> = last.into_iter().flat_map(ChatMessage::calls).collect();
+        if calls.is_empty() {
+            return Ok(K::new(Talk::said(Vec::new())));
+        }
+        let tools = set_of(self.tools.as_ref(), &cx)?;
+        // All questions come before any call: when there is an answer, the node begins again.
+        let asked = calls
+            .iter()
+            .enumerate()
+            .map(|(place, call)| confirmed(&tools, place, call, &cx));
+        let confirmed: Vec<_> = join_all(asked)
+            .await
+            .into_iter()
+            .collect::<Result<_, _>>()?;
+        let made = calls.into_iter().zip(confirmed).enumerate();
+        let made = made.map(|(place, (call, confirmed))| {
+            let (tools, cx) = (&tools, &cx);
+            async move {
+                let result = answer(tools, call, confirmed, cx);
+                cx.once(&format!("call {place}"), async {
+                    Ok::<_, BoxError>(result.await)
+                })
+                .await
+            }
+        });
+        let results: Vec<ToolResult> =
+            join_all(made).await.into_iter().collect::<Result<_, _>>()?;
+        let results = vec![ChatMessage::results(results)];
+        Ok(K::new(Talk::said(results)))
+    }
+}
+
+/// The node's tools, or the run's.
+pub(super) fn set_of(own: Option<&ToolSet>, cx: &Context) -> Result<ToolSet, BoxError> {
+    if let Some(tools) = own {
+        return Ok(tools.clone());
+    }
+    let set = cx.managed::<ToolSet>().map(|tools| (*tools).clone());
+    let set = set.or_else(|| cx.managed::<ToolRegistry>().map(|tools| tools.tools()));
+    set.ok_or_else(|| {
+        format!(
+            "node `{}` has no tools: give the launch some with `.manage(tools![..])`, or the node its own with `Tools::new(..)`",
+            cx.node()
+        )
+        .into()
+    })
+}
+
+/// What a person decided about a call; none where nobody needs to.
+async fn confirmed(
+    tools: &ToolSet,
+    place: usize,
+    call: &ToolCall,
+    cx: &Context,
+) -> Result<Option<bool>, BoxError> {
+    let tool = tools.get(&call.name);
+    let Some(hint) = tool.and_then(|tool| tool.confirm(&call.arguments)) else {
+        return Ok(None);
+    };
+    let question = ConfirmCall {
+        place,
+        call: call.clone(),
+        hint,
+    };
+    cx.ask(question).await.map(Some)
+}
+
+/// Makes a call, whatever comes of it.
+async fn answer(
+    tools: &ToolSet,
+    call: &ToolCall,
+    confirmed: Option<bool>,
+    cx: &Context,
+) -> ToolResult {
+    say(
+        cx,
+        &Said::Call {
+            id: call.id.clone(),
+            tool_name: call.name.clone(),
+            arguments: call.arguments.clone(),
+        },
+    );
+    let returned = match (tools.get(&call.name), confirmed) {
+        (None, _) => Err(unknown(tools, &call.name)),
+        (Some(_), Some(false)) => Err("the user has refused this call".to_string()),
+        (Some(tool), _) => perform(tool, call, confirmed, cx).await,
+    };
+    let is_error = returned.is_err();
+    let content = match returned {
+        Ok(value) => value,
+        Err(words) => json!({ "error": words }),
+    };
+    say(
+        cx,
+        &Said::Result {
+            id: call.id.clone(),
+            tool_name: call.name.clone(),
+            is_error,
+            result: content.clone(),
+        },
+    );
+    ToolResult {
+        call_id: call.id.clone(),
+        name: call.name.clone(),
+        content,
+        is_error,
+    }
+}
+
+async fn perform(
+    tool: &Arc<dyn Tool>,
+    call: &ToolCall,
+    confirmed: Option<bool>,
+    cx: &Context,
+) -> Result<Value, String> {
+    let mut context = ToolContext::within(&*call.id, cx.clone());
+    if let Some(confirmed) = confirmed {
+        context = context.with_confirmation(Confirmation {
+            confirmed,
+            ..Confirmation::default()
+        });
+    }
+    let returned = tool.call(call.arguments.clone(), &context).await;
+    returned.map_err(|error| error.to_string())
+}
+
+fn unknown(tools: &ToolSet, name: &str) -> String {
+    let known: Vec<&str> = tools.names().collect();
+    if known.is_empty() {
+        return format!("there is no tool `{name}`, nor any other: answer without tools");
+    }
+    format!(
+        "there is no tool `{name}`; call one of: {}",
+        known.join(", ")
+    )
+}

@@ -1,0 +1,82 @@
+//! What tokens cost.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::TokenUsage;
+
+/// What a model's tokens cost: US dollars for a million of them.
+///
+/// ```
+/// use petalflow_llm::{Price, TokenUsage};
+///
+/// let price = Price { input: 2.0, cached: 0.5, output: 8.0 };
+/// let usage = TokenUsage { input: 1_000, cached: 400, output: 100, ..TokenUsage::default() };
+/// assert!((price.of(&usage) - 0.0022).abs() < 1e-12);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Price {
+    /// Of requests.
+    pub input: f64,
+    /// Of the part of a request that the provider had in its cache.
+    pub cached: f64,
+    /// Of answers.
+    pub output: f64,
+}
+
+impl Price {
+    /// What this much costs, in US dollars.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "no count of tokens comes near 2^52"
+    )]
+    pub fn of(&self, usage: &TokenUsage) -> f64 {
+        let cached = usage.cached.min(usage.input);
+        let fresh = usage.input - cached;
+        (fresh as f64 * self.input
+            + cached as f64 * self.cached
+            + usage.output as f64 * self.output)
+            / 1e6
+    }
+}
+
+/// The prices of models, by name.
+///
+/// A name stands for all names that it begins, so that `gpt-5-mini` prices `gpt-5-mini-2026-08-07` too; the longest one counts.
+///
+/// ```
+/// use petalflow_llm::{Price, Prices};
+///
+/// let prices = Prices::new()
+///     .with("gpt-5", Price { input: 1.25, cached: 0.125, output: 10.0 })
+///     .with("gpt-5-mini", Price { input: 0.25, cached: 0.025, output: 2.0 });
+/// assert_eq!(prices.of("gpt-5-mini-2026-08-07").unwrap().output, 2.0);
+/// assert_eq!(prices.of("claude"), None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Prices(BTreeMap<String, Price>);
+
+impl Prices {
+    /// No prices.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With the price of one more model.
+    #[must_use]
+    pub fn with(mut self, model: impl Into<String>, price: Price) -> Self {
+        self.0.insert(model.into(), price);
+        self
+    }
+
+    /// The price of a model.
+    pub fn of(&self, model: &str) -> Option<Price> {
+        self.0
+            .iter()
+            .filter(|(name, _)| model.starts_with(name.as_str()))
+            .max_by_key(|(name, _)| name.len())
+            .map(|(_, price)| *price)
+    }
+}

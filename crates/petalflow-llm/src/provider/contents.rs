@@ -1,0 +1,138 @@
+//! A conversation in Gemini's words. The library underneath writes results of tools as text within text, and code as nothing.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::super::{ChatMessage, LlmRequest, Media, MediaSource, Part, Role, Text};
+use super::response::REDACTED;
+use petalflow::tool::{ToolCall, ToolResult};
+
+/// What a model of the third generation takes in place of a signature that nobody has.
+const UNSIGNED: &str = "skip_thought_signature_validator";
+
+/// Everything that is said, but what sets the model up.
+pub(super) fn contents(model: &str, request: &LlmRequest) -> Value {
+    let mut names = HashMap::new();
+    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
+    for message in request.messages.iter() {
+        let calls = message.calls().filter(|call| !call.id.is_empty());
+        names.extend(calls.map(|call| (call.id.as_str(), call.name.as_str())));
+        let (role, parts) = match message.role {
+            Role::System => continue,
+            Role::Assistant => ("model", said(message, model.contains("gemini-3"))),
+            Role::User | Role::Tool => {
+                let parts = message.parts.iter();
+                (
+                    "user",
+                    parts.filter_map(|part| heard(part, &names)).collect(),
+                )
+            }
+        };
+        // All results of a turn stand together.
+        match turns.last_mut() {
+            Some((_, last)) if all_results(last) && all_results(&parts) => last.extend(parts),
+            _ if parts.is_empty() => {}
+            _ => turns.push((role, parts)),
+        }
+    }
+    let input = request.input_text.iter();
+    turns.extend(input.map(|words| ("user", vec![json!({ "text": words })])));
+    turns
+        .into_iter()
+        .map(|(role, parts)| json!({ "role": role, "parts": parts }))
+        .collect()
+}
+
+fn all_results(parts: &[Value]) -> bool {
+    let mut parts = parts.iter();
+    parts.len() > 0 && parts.all(|part| part.get("functionResponse").is_some())
+}
+
+/// What the model said. Its thoughts are not sent back.
+fn said(message: &ChatMessage, wants_signatures: bool) -> Vec<Value> {
+    let mut first_call = true;
+    let mut parts = Vec::with_capacity(message.parts.len());
+    for part in &message.parts {
+        let (mut said, signature) = match part {
+            Part::Text(Text { text, signature }) => (json!({ "text": text }), signature.clone()),
+            Part::Call(call) => {
+                let placeholder = (wants_signatures && first_call).then(|| UNSIGNED.to_string());
+                first_call = false;
+                (called(call), call.signature.clone().or(placeholder))
+            }
+            Part::Media(media) => (self::media(media), None),
+            Part::Code { language, code } => (
+                json!({ "executableCode": { "language": language, "code": code } }),
+                None,
+            ),
+            Part::CodeResult { outcome, output } => (
+                json!({ "codeExecutionResult": { "outcome": outcome, "output": output } }),
+                None,
+            ),
+            Part::Thought(_) | Part::Result(_) => continue,
+        };
+        if let Some(signature) = signature.filter(|signature| !signature.starts_with(REDACTED)) {
+            said["thoughtSignature"] = signature.into();
+        }
+        parts.push(said);
+    }
+    parts
+}
+
+/// What the model hears.
+fn heard(part: &Part, names: &HashMap<&str, &str>) -> Option<Value> {
+    match part {
+        Part::Text(Text { text, .. }) => Some(json!({ "text": text })),
+        Part::Media(media) => Some(self::media(media)),
+        Part::Result(result) => Some(returned(result, names)),
+        Part::Code { language, code } => {
+            Some(json!({ "text": format!("```{language}\n{code}\n```") }))
+        }
+        Part::CodeResult { outcome, output } => {
+            Some(json!({ "text": format!("```{outcome}\n{output}\n```") }))
+        }
+        Part::Thought(_) | Part::Call(_) => None,
+    }
+}
+
+fn called(call: &ToolCall) -> Value {
+    let mut called = json!({ "name": call.name, "args": super::request::object(&call.arguments) });
+    if !call.id.is_empty() {
+        called["id"] = call.id.as_str().into();
+    }
+    json!({ "functionCall": called })
+}
+
+/// A result. It must have the name of its call, and may have an id only if that has.
+fn returned(result: &ToolResult, names: &HashMap<&str, &str>) -> Value {
+    let known = names.get(result.call_id.as_str());
+    let name = match known {
+        _ if !result.name.is_empty() => result.name.as_str(),
+        Some(name) => name,
+        None => result.call_id.as_str(),
+    };
+    let response = match (&result.content, result.is_error) {
+        (Value::Object(object), false) => object.clone(),
+        (Value::Object(object), true) if object.contains_key("error") => object.clone(),
+        (content, true) => Map::from_iter([("error".to_string(), content.clone())]),
+        (content, false) => Map::from_iter([("result".to_string(), content.clone())]),
+    };
+    let mut returned = json!({ "name": name, "response": response });
+    if known.is_some() {
+        returned["id"] = result.call_id.as_str().into();
+    }
+    json!({ "functionResponse": returned })
+}
+
+fn media(media: &Media) -> Value {
+    let Media { media_type, source } = media;
+    match source {
+        MediaSource::Url(url) => {
+            json!({ "fileData": { "mimeType": media_type, "fileUri": url } })
+        }
+        MediaSource::Base64(data) => {
+            json!({ "inlineData": { "mimeType": media_type, "data": data } })
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! What a provider's failures mean.
+
+use std::str::Utf8Error;
+use std::string::FromUtf8Error;
+use std::time::{Duration, SystemTime};
+
+use genai::Error;
+use genai::webc;
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use super::super::{LlmError, LlmErrorKind};
+
+/// Turns the failures of one provider into errors that say whose they are, and never what its key is.
+#[derive(Clone)]
+pub(super) struct Failures {
+    name: String,
+    key: Option<String>,
+}
+
+/// How much of what a server wrote an error shows, in characters.
+const SHOWN: usize = 300;
+
+impl Failures {
+    pub(super) fn new(name: String, key: Option<String>) -> Self {
+        Failures { name, key }
+    }
+
+    /// An error of this kind, with what went wrong.
+    pub(super) fn error(&self, kind: LlmErrorKind, what: &str) -> LlmError {
+        // Some servers repeat the key that they do not like. Before anything is cut off: half a key is a secret too.
+        let what = match &self.key {
+            Some(key) if !key.is_empty() => short(&what.replace(key.as_str(), "***")),
+            _ => short(what),
+        };
+        LlmError::new(kind, format!("provider `{}` failed: {what}", self.name))
+    }
+
+    /// The library underneath panicked over what the server sent.
+    pub(super) fn panicked(&self) -> LlmError {
+        self.error(LlmErrorKind::Malformed, "its answer cannot be read")
+    }
+
+    /// What this failure means.
+    pub(super) fn of(&self, error: Error) -> LlmError {
+        match error {
+            Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
+                self.web(webc_error)
+            }
+            Error::HttpError {
+                status,
+                body,
+                headers,
+                ..
+            } => self.status(status, &body, &headers),
+            Error::WebStream { error, .. } => match error.downcast::<Error>() {
+                Ok(error) => self.of(*error),
+                Err(error) => match error.downcast::<reqwest::Error>() {
+                    Ok(error) => self.transport(&error),
+                    Err(error) if error.is::<FromUtf8Error>() || error.is::<Utf8Error>() => self
+                        .error(
+                            LlmErrorKind::Malformed,
+                            &format!("it sent what is not UTF-8: {error}"),
+                        ),
+                    Err(error) => self.error(LlmErrorKind::Connection, &error.to_string()),
+                },
+            },
+            Error::StreamParse { serde_error, .. } => self.error(
+                LlmErrorKind::Malformed,
+                &format!("it sent a piece that is not JSON: {serde_error}"),
+            ),
+            Error::ChatResponse { body, .. } => self.refusal(&body),
+            Error::ChatResponseGeneration { cause, .. } => self.error(
+                LlmErrorKind::Malformed,
+                &format!("its answer cannot be read: {cause}"),
+            ),
+            Error::NoChatResponse { .. } => {
+                self.error(LlmErrorKind::Malformed, "it sent no answer")
+            }
+            Error::RequiresApiKey { .. }
+            | Error::NoAuthResolver { .. }
+            | Error::NoAuthData { .. } => self.error(
+                LlmErrorKind::Auth,
+                "there is no key; give one with `with_key`",
+            ),
+            other => self.error(LlmErrorKind::Request, &other.to_string()),
+        }
+    }
+
+    /// An address that is none: without this, whoever sends the request speaks of the path instead.
+    pub(super) fn no_address(&self) -> LlmError {
+        self.error(
+            LlmErrorKind::Request,
+            "its address does not begin with `http://` or `https://`; write it in full, such as `http://localhost:8000/v1`",
+        )
+    }
+
+    fn web(&self, error: webc::Error) -> LlmError {
+        match error {
+            webc::Error::ResponseFailedStatus {
+                status,
+                body,
+                headers,
+            } => self.status(status, &body, &headers),
+            webc::Error::ResponseFailedNotJson { content_type, body } => self.error(
+                LlmErrorKind::Malformed,
+                &format!("it answered with `{content_type}`, which is not JSON: {body}"),
+            ),
+            webc::Error::ResponseFailedInvalidJson { cause, .. } => self.error(
+                LlmErrorKind::Malformed,
+                &format!("its answer is not JSON: {cause}"),
+            ),
+            webc::Error::Reqwest(error) => self.transport(&error),
+            webc::Error::JsonValueExt(error) => {
+                self.error(LlmErrorKind::Malformed, &error.to_string())
+            }
+        }
+    }
+
+    fn status(&self, status: StatusCode, body: &str, headers: &HeaderMap) -> LlmError {
+        let retry_after = retry_after(headers, SystemTime::now());
+        let kind = match status.as_u16() {
+            401 | 403 => LlmErrorKind::Auth,
+            429 => LlmErrorKind::RateLimited { retry_after },
+            status => LlmErrorKind::Provider {
+                status: Some(status),
+                retry_after,
+            },
+        };
+        let said = serde_json::from_str(body)
+            .ok()
+            .and_then(|body| said(&body))
+            .unwrap_or_else(|| body.trim().to_string());
+        let colon = if said.is_empty() { "" } else { ": " };
+        self.error(kind, &format!("{status}{colon}{said}"))
+    }
+
+    /// An answer without anything in it, or in no form that anybody knows.
+    pub(super) fn empty(&self, body: Option<&Value>) -> LlmError {
+        match body {
+            Some(body) => self.error(
+                LlmErrorKind::Malformed,
+                &format!("there is no answer in what it sent: {body}"),
+            ),
+            None => self.error(
+                LlmErrorKind::Malformed,
+                "there is no answer in what it sent",
+            ),
+        }
+    }
+
+    /// An error in place of an answer, or in the middle of one.
+    pub(super) fn refusal(&self, body: &Value) -> LlmError {
+        let kind = match code(body) {
+            Some(429) => LlmErrorKind::RateLimited { retry_after: None },
+            Some(401 | 403) => LlmErrorKind::Auth,
+            status => LlmErrorKind::Provider {
+                status,
+                retry_after: None,
+            },
+        };
+        let what = said(body).unwrap_or_else(|| format!("it sent no answer: {body}"));
+        self.error(kind, &what)
+    }
+
+    fn transport(&self, error: &reqwest::Error) -> LlmError {
+        let kind = if error.is_timeout() {
+            LlmErrorKind::Timeout
+        } else if error.is_builder() {
+            LlmErrorKind::Request
+        } else {
+            LlmErrorKind::Connection
+        };
+        // The first message only names the address, which may have a key in it: the causes say what happened.
+        let host = error
+            .url()
+            .and_then(reqwest::Url::host_str)
+            .unwrap_or_default();
+        if let Some(problem) = crate::tls::distrusted(error) {
+            // Asking again would not help.
+            return self.error(
+                LlmErrorKind::Request,
+                &format!(
+                    "the certificate of `{host}` is not trusted: {problem}; if it is right, trust its issuer with \
+                     `with_root_certificate` or the variable SSL_CERT_FILE"
+                ),
+            );
+        }
+        let mut what = match kind {
+            LlmErrorKind::Timeout => "it did not answer in time".to_string(),
+            LlmErrorKind::Request => "the request cannot be sent".to_string(),
+            _ if error.is_connect() && !host.is_empty() => {
+                match error.url().and_then(reqwest::Url::port) {
+                    Some(port) => format!("no connection to `{host}:{port}`"),
+                    None => format!("no connection to `{host}`"),
+                }
+            }
+            _ if error.is_connect() => "no connection".to_string(),
+            _ => "the connection broke off".to_string(),
+        };
+        let mut cause = std::error::Error::source(error);
+        while let Some(error) = cause {
+            what = format!("{what}: {error}");
+            cause = error.source();
+        }
+        self.error(kind, &what)
+    }
+}
+
+/// The status that an error would have, had it come in time: the number in it, or what its name stands for.
+fn code(body: &Value) -> Option<u16> {
+    let stated = ["/error/code", "/code", "/error/status_code"];
+    let number = stated
+        .iter()
+        .find_map(|path| u16::try_from(body.pointer(path)?.as_u64()?).ok());
+    let names = [
+        "/error/type",
+        "/error/code",
+        "/error/status",
+        "/code",
+        "/type",
+    ];
+    let mut names = names.iter().filter_map(|path| body.pointer(path)?.as_str());
+    number.or_else(|| {
+        names.find_map(|name| match name {
+            "rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED" => Some(429),
+            "authentication_error" | "permission_error" | "invalid_api_key" => Some(401),
+            "invalid_request_error" | "INVALID_ARGUMENT" => Some(400),
+            "api_error" | "server_error" | "internal_server_error" | "INTERNAL" => Some(500),
+            "overloaded_error" | "UNAVAILABLE" => Some(503),
+            _ => None,
+        })
+    })
+}
+
+/// The message in an error's body, as providers write it.
+fn said(body: &Value) -> Option<String> {
+    // Gemini puts the error into a list when it was to stream.
+    let body = body.get(0).unwrap_or(body);
+    ["/error/message", "/message", "/error", "/detail"]
+        .iter()
+        .find_map(|path| body.pointer(path)?.as_str())
+        .map(ToString::to_string)
+}
+
+/// One line, and not too long.
+fn short(text: &str) -> String {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((at, _)) = line.char_indices().nth(SHOWN) {
+        line.truncate(at);
+        line.push('…');
+    }
+    line
+}
+
+/// How long the headers ask to wait: in seconds, in milliseconds, or until a time.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
+    if let Some(milliseconds) = text("retry-after-ms").and_then(|text| text.parse().ok()) {
+        return seconds(milliseconds).map(|wait| wait / 1000);
+    }
+    let text = text("retry-after")?;
+    match text.parse() {
+        Ok(wait) => seconds(wait),
+        Err(_) => Some(
+            httpdate::parse_http_date(text)
+                .ok()?
+                .duration_since(now)
+                .unwrap_or_default(),
+        ),
+    }
+}
+
+fn seconds(wait: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(wait).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_read_in_all_its_forms() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+        let read = |name: &'static str, value: &str| {
+            let headers = HeaderMap::from_iter([(
+                reqwest::header::HeaderName::from_static(name),
+                value.parse().unwrap(),
+            )]);
+            retry_after(&headers, now)
+        };
+        assert_eq!(read("retry-after", "7"), Some(Duration::from_secs(7)));
+        assert_eq!(
+            read("retry-after", " 0.5 "),
+            Some(Duration::from_millis(500))
+        );
+        assert_eq!(
+            read("retry-after-ms", "250"),
+            Some(Duration::from_millis(250))
+        );
+        let date = "Sun, 06 Nov 1994 08:49:47 GMT";
+        assert_eq!(read("retry-after", date), Some(Duration::from_secs(10)));
+        let past = "Sun, 06 Nov 1994 08:49:30 GMT";
+        assert_eq!(read("retry-after", past), Some(Duration::ZERO));
+        for nonsense in ["-1", "NaN", "inf", "1e300", "soon", ""] {
+            assert_eq!(read("retry-after", nonsense), None, "{nonsense}");
+        }
+    }
+}

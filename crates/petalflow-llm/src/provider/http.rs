@@ -1,0 +1,56 @@
+//! The HTTP client under a provider's model.
+
+use std::time::Duration;
+
+use genai::Client;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+
+/// How long what may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timeouts {
+    /// To connect.
+    pub(super) connect: Duration,
+    /// Between two things that the server sends.
+    pub(super) idle: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Timeouts {
+            connect: Duration::from_secs(10),
+            idle: Duration::from_mins(10),
+        }
+    }
+}
+
+/// A client of its own for each model: connections belong to the runtime in which they were opened, so that a client which all share
+/// would hand them to runtimes in which nobody drives them.
+pub(super) fn client(timeouts: &Timeouts, trusted: &[String]) -> Result<Client, String> {
+    let http = reqwest::Client::builder()
+        .connect_timeout(timeouts.connect)
+        .read_timeout(timeouts.idle)
+        // A redirect would take the key and the conversation elsewhere.
+        .redirect(reqwest::redirect::Policy::none())
+        .tls_backend_preconfigured(crate::tls::client_config(&certificates(trusted)?)?)
+        .build()
+        .map_err(|error| error.to_string())?;
+    let client = Client::builder().with_reqwest(http).build();
+    client.map_err(|error| error.to_string())
+}
+
+fn certificates(texts: &[String]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let mut all = Vec::new();
+    for text in texts {
+        let before = all.len();
+        for certificate in CertificateDer::pem_slice_iter(text.as_bytes()) {
+            let certificate = certificate
+                .map_err(|error| format!("a certificate to trust cannot be read: {error}"))?;
+            all.push(certificate);
+        }
+        if all.len() == before {
+            return Err("there is no certificate in what is to be trusted; give it as PEM".into());
+        }
+    }
+    Ok(all)
+}

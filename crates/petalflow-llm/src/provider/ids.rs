@@ -1,0 +1,87 @@
+//! Ids of calls, where a model gave none or the same twice. Providers tell results apart by them.
+
+use std::collections::VecDeque;
+
+use petalflow::tool::{ToolCall, ToolResult};
+
+/// The ids that one request sends.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    made: usize,
+    /// Calls that nothing has answered yet.
+    open: VecDeque<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    /// As it stands in the conversation.
+    id: String,
+    name: String,
+    sent: String,
+}
+
+impl Ids {
+    /// What the model says begins anew: nobody answers older calls any more.
+    pub(super) fn new_turn(&mut self) {
+        self.open.clear();
+    }
+
+    /// The id to send for a call: its own, if that is one.
+    pub(super) fn of_call(&mut self, call: &ToolCall) -> String {
+        let taken = self.open.iter().any(|open| open.sent == call.id);
+        let sent = if call.id.is_empty() || taken {
+            self.made += 1;
+            // Nine letters and digits, which is what Mistral takes.
+            format!("call{:05}", self.made)
+        } else {
+            call.id.clone()
+        };
+        self.open.push_back(Open {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            sent: sent.clone(),
+        });
+        sent
+    }
+
+    /// The id to send for a result: that of the first call that it may be for.
+    pub(super) fn of_result(&mut self, result: &ToolResult) -> String {
+        let same = |open: &Open| open.id == result.call_id;
+        let named = |open: &Open| same(open) && open.name == result.name;
+        let place = self.open.iter().position(named);
+        let place = place.or_else(|| self.open.iter().position(same));
+        match place.and_then(|place| self.open.remove(place)) {
+            Some(open) => open.sent,
+            None => result.call_id.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_find_their_calls_without_ids_and_with_the_same() {
+        let call = |id: &str, name: &str| ToolCall {
+            id: id.into(),
+            name: name.into(),
+            ..ToolCall::default()
+        };
+        let result = |id: &str, name: &str| ToolResult {
+            call_id: id.into(),
+            name: name.into(),
+            ..ToolResult::default()
+        };
+        let mut ids = Ids::default();
+        assert_eq!(ids.of_call(&call("", "x")), "call00001");
+        assert_eq!(ids.of_call(&call("", "y")), "call00002");
+        assert_eq!(ids.of_call(&call("a", "x")), "a");
+        assert_eq!(ids.of_call(&call("a", "x")), "call00003");
+        assert_eq!(ids.of_result(&result("", "y")), "call00002");
+        assert_eq!(ids.of_result(&result("", "x")), "call00001");
+        assert_eq!(ids.of_result(&result("a", "x")), "a");
+        assert_eq!(ids.of_result(&result("a", "x")), "call00003");
+        assert_eq!(ids.of_result(&result("b", "x")), "b");
+    }
+}

@@ -1,0 +1,213 @@
+//! A request in the words of the library underneath.
+
+use genai::adapter::AdapterKind;
+use genai::chat::{self, ChatOptions, ChatRequest, ContentPart, JsonSpec, ReasoningEffort};
+use serde_json::{Value, json};
+
+use super::super::{
+    ChatMessage, Effort, LlmRequest, Media, MediaSource, Part, Role, Text, ToolChoice,
+};
+use super::contents::contents;
+use super::ids::Ids;
+use super::response::REDACTED;
+use petalflow::tool::{ToolCall, ToolResult};
+
+/// Who is asked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) kind: AdapterKind,
+    pub(super) model: &'a str,
+    /// Whether it takes back what was thought before. Some need it, some fail over it.
+    pub(super) takes_thoughts: bool,
+}
+
+/// What is said, in order: system, instructions, messages, input; and the tools.
+pub(super) fn chat(asked: Asked<'_>, request: &LlmRequest) -> ChatRequest {
+    let instructions = request.instructions.as_deref();
+    let mut messages: Vec<_> = instructions
+        .map(chat::ChatMessage::system)
+        .into_iter()
+        .collect();
+    let mut ids = Ids::default();
+    for said in request.messages.iter() {
+        // What else is said to Gemini stands in the options.
+        if asked.kind != AdapterKind::Gemini || said.role == Role::System {
+            message(asked, said, &mut ids, &mut messages);
+        }
+    }
+    let input = request.input_text.as_deref();
+    let input = input.filter(|_| asked.kind != AdapterKind::Gemini);
+    messages.extend(input.map(chat::ChatMessage::user));
+    let mut chat = ChatRequest::from_messages(messages);
+    chat.system.clone_from(&request.system);
+    if !request.tools.is_empty() {
+        chat = chat.with_tools(request.tools.iter().map(|tool| {
+            chat::Tool::new(chat::ToolName::Custom(tool.name.clone()))
+                .with_description(tool.description.as_str())
+                .with_schema(tool.parameters.clone())
+        }));
+    }
+    chat
+}
+
+/// Everything else that is asked for.
+pub(super) fn options(asked: Asked<'_>, request: &LlmRequest) -> ChatOptions {
+    // Anthropic wants its signed thoughts back; Gemini thinks aloud only if it is asked to.
+    let thoughts = asked.kind != AdapterKind::Gemini || request.effort.is_some();
+    let mut options = ChatOptions::default().with_capture_reasoning_content(thoughts);
+    options.temperature = request.temperature.map(plainly);
+    options.top_p = request.top_p.map(plainly);
+    options.max_tokens = request.max_tokens;
+    options.stop_sequences.clone_from(&request.stop);
+    options.seed = request.seed;
+    options.reasoning_effort = request.effort.map(|effort| match effort {
+        Effort::Minimal => ReasoningEffort::Minimal,
+        Effort::Low => ReasoningEffort::Low,
+        Effort::Medium => ReasoningEffort::Medium,
+        Effort::High => ReasoningEffort::High,
+        Effort::Budget(tokens) => ReasoningEffort::Budget(tokens),
+    });
+    options.response_format = request
+        .json_schema
+        .as_ref()
+        .map(|schema| JsonSpec::new("answer", Value::clone(schema)).into());
+    // Providers refuse a choice among no tools.
+    options.tool_choice = match &request.tool_choice {
+        _ if request.tools.is_empty() => None,
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some(chat::ToolChoice::None),
+        ToolChoice::Required => Some(chat::ToolChoice::Required),
+        ToolChoice::Tool(name) => Some(chat::ToolChoice::tool(name)),
+    };
+    let mut extra = request.extra.clone();
+    if asked.kind == AdapterKind::Gemini {
+        let contents = || contents(asked.model, request);
+        extra.entry("contents").or_insert_with(contents);
+    }
+    options.extra_body = (!extra.is_empty()).then_some(Value::Object(extra));
+    options
+}
+
+/// 0.7 as an `f32` is 0.699999988 as an `f64`: what was meant is what is written.
+fn plainly(number: f32) -> f64 {
+    number.to_string().parse().unwrap_or(f64::from(number))
+}
+
+/// A message, or nothing where the provider would see none of its parts.
+fn message(
+    asked: Asked<'_>,
+    message: &ChatMessage,
+    ids: &mut Ids,
+    messages: &mut Vec<chat::ChatMessage>,
+) {
+    let role = match message.role {
+        Role::System => chat::ChatRole::System,
+        Role::User => chat::ChatRole::User,
+        Role::Assistant => chat::ChatRole::Assistant,
+        Role::Tool => chat::ChatRole::Tool,
+    };
+    if message.role == Role::Assistant {
+        ids.new_turn();
+    }
+    let mut parts = Vec::with_capacity(message.parts.len());
+    for one in &message.parts {
+        part(asked, message.role, one, ids, &mut parts);
+    }
+    // Of several results in a message, the library sends some providers the last.
+    let apart = message.role == Role::Tool && asked.kind == AdapterKind::OllamaCloud;
+    let pieces = if apart { 1 } else { parts.len().max(1) };
+    let mut parts = parts.into_iter().peekable();
+    while parts.peek().is_some() {
+        let piece: Vec<_> = parts.by_ref().take(pieces).collect();
+        messages.push(chat::ChatMessage::new(role.clone(), piece));
+    }
+}
+
+fn part(asked: Asked<'_>, role: Role, part: &Part, ids: &mut Ids, parts: &mut Vec<ContentPart>) {
+    let anthropic = asked.kind == AdapterKind::Anthropic;
+    match part {
+        Part::Text(Text { text, signature }) => {
+            parts.extend(signature.clone().map(ContentPart::ThoughtSignature));
+            parts.push(ContentPart::Text(text.clone()));
+        }
+        Part::Thought(Text { text, signature }) => {
+            let hidden = signature.as_deref();
+            if let Some(data) = hidden.and_then(|signature| signature.strip_prefix(REDACTED)) {
+                if anthropic {
+                    let block = json!({"type": "redacted_thinking", "data": data});
+                    parts.push(ContentPart::from_custom(block, None));
+                }
+                return;
+            }
+            if asked.takes_thoughts {
+                parts.extend(signature.clone().map(ContentPart::ThoughtSignature));
+                parts.push(ContentPart::ReasoningContent(text.clone()));
+            }
+        }
+        Part::Call(call) => parts.push(ContentPart::ToolCall(called(call, ids.of_call(call)))),
+        Part::Result(result) => {
+            let id = ids.of_result(result);
+            parts.push(if anthropic && result.is_error {
+                let block = json!({
+                    "type": "tool_result",
+                    "tool_use_id": id,
+                    "content": written(result),
+                    "is_error": true,
+                });
+                ContentPart::from_custom(block, None)
+            } else {
+                let response = chat::ToolResponse::new(id, written(result));
+                ContentPart::ToolResponse(response.with_fn_name(&result.name))
+            });
+        }
+        // The library leaves out pictures that Anthropic has to fetch.
+        Part::Media(Media {
+            media_type,
+            source: MediaSource::Url(url),
+        }) if anthropic && role == Role::User && media_type.starts_with("image/") => {
+            let block = json!({"type": "image", "source": {"type": "url", "url": url}});
+            parts.push(ContentPart::from_custom(block, None));
+        }
+        Part::Media(Media { media_type, source }) => {
+            parts.push(ContentPart::Binary(match source {
+                MediaSource::Url(url) => chat::Binary::from_url(media_type, url, None),
+                MediaSource::Base64(data) => {
+                    chat::Binary::from_base64(media_type, data.as_str(), None)
+                }
+            }));
+        }
+        // Other providers take code back only in words.
+        Part::Code { .. } | Part::CodeResult { .. } => {
+            parts.extend(part.code_as_text().map(ContentPart::Text));
+        }
+    }
+}
+
+fn called(call: &ToolCall, id: String) -> chat::ToolCall {
+    chat::ToolCall {
+        call_id: id,
+        fn_name: call.name.clone(),
+        fn_arguments: object(&call.arguments),
+        thought_signatures: call.signature.clone().map(|signature| vec![signature]),
+    }
+}
+
+/// Arguments as an object, which is all that providers take: the model sees what it wrote, and the result beside it says what was
+/// wrong.
+pub(super) fn object(arguments: &Value) -> Value {
+    match arguments {
+        Value::Object(arguments) => Value::Object(arguments.clone()),
+        Value::Null => Value::Object(serde_json::Map::new()),
+        written => json!({ "invalid": written }),
+    }
+}
+
+/// A result as text. An error says that it is one, whatever a tool wrote.
+fn written(result: &ToolResult) -> String {
+    match (&result.content, result.is_error) {
+        (Value::String(text), false) => text.clone(),
+        (Value::Object(object), true) if object.contains_key("error") => result.content.to_string(),
+        (content, true) => json!({ "error": content }).to_string(),
+        (content, false) => content.to_string(),
+    }
+}

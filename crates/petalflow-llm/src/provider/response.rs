@@ -1,0 +1,158 @@
+//! Answers in the words of the library underneath, and ours.
+
+use genai::chat::{self, BinarySource, ChatResponse, ContentPart, Usage};
+use genai::{Error, webc};
+use serde_json::Value;
+
+use super::super::{
+    ChatMessage, LlmResponse, Media, MediaSource, Part, Prices, Role, Text, TokenUsage,
+};
+use super::wire;
+use petalflow::tool::ToolCall;
+
+/// A whole answer in the words of the library, for those families that are not read here.
+pub(super) fn of(answer: ChatResponse) -> LlmResponse {
+    let parts = parts(answer.content.into_parts(), answer.reasoning_content);
+    LlmResponse {
+        message: (!parts.is_empty()).then(|| ChatMessage::new(Role::Assistant, parts)),
+        id: answer.response_id.unwrap_or_default(),
+        model: answer.provider_model_iden.model_name.to_string(),
+        usage: used(&answer.usage),
+        ..wire::ended(answer.stop_reason)
+    }
+}
+
+/// The answer with who gave it, and what it cost.
+pub(super) fn named(
+    mut response: LlmResponse,
+    name: &str,
+    asked: &str,
+    prices: &Prices,
+) -> LlmResponse {
+    response.provider = name.to_string();
+    if response.model.is_empty() {
+        response.model = asked.to_string();
+    }
+    let price = prices.of(&response.model).or_else(|| prices.of(asked));
+    response.usage.cost = price.map_or(0.0, |price| price.of(&response.usage));
+    response
+}
+
+/// What the server sent, where the library does not take it for an answer: calls without an id, arguments that are not JSON, JSON
+/// that is not called so.
+pub(super) fn body(error: &Error) -> Option<Value> {
+    match error {
+        Error::ChatResponseGeneration { response_body, .. } => Some((**response_body).clone()),
+        Error::WebModelCall {
+            webc_error: webc::Error::ResponseFailedNotJson { body, .. },
+            ..
+        } => serde_json::from_str(body).ok(),
+        _ => None,
+    }
+}
+
+/// A call's id. The library makes one up where the provider gives none, the same for several calls: those have none here.
+pub(super) fn call_id(id: String) -> String {
+    if id.starts_with("call#") {
+        String::new()
+    } else {
+        id
+    }
+}
+
+/// The signature that a call brings.
+pub(super) fn signature(call: &chat::ToolCall) -> Option<&String> {
+    call.thought_signatures.as_ref()?.first()
+}
+
+/// The parts of an answer. A signature comes just before what it signs.
+fn parts(content: Vec<ContentPart>, thoughts: Option<String>) -> Vec<Part> {
+    let mut parts = Vec::with_capacity(content.len() + 1);
+    let inline = content
+        .iter()
+        .any(|part| matches!(part, ContentPart::ReasoningContent(_)));
+    let thoughts = thoughts.filter(|thoughts| !inline && !thoughts.is_empty());
+    parts.extend(thoughts.map(|thoughts| Part::Thought(thoughts.into())));
+    let mut pending: Option<String> = None;
+    for part in content {
+        match part {
+            ContentPart::ThoughtSignature(signature) => {
+                parts.extend(pending.replace(signature).map(alone));
+            }
+            ContentPart::ReasoningContent(text) => parts.push(Part::Thought(Text {
+                text,
+                signature: pending.take(),
+            })),
+            ContentPart::Text(text) => parts.push(Part::Text(Text {
+                text,
+                signature: pending.take(),
+            })),
+            ContentPart::ToolCall(call) => {
+                // A call's own signature comes before it as well.
+                let before = pending.take();
+                let own = signature(&call).cloned();
+                if own.is_some() && before != own {
+                    parts.extend(before.clone().map(alone));
+                }
+                parts.push(Part::Call(ToolCall {
+                    id: call_id(call.call_id),
+                    name: call.fn_name,
+                    arguments: call.fn_arguments,
+                    signature: own.or(before),
+                }));
+            }
+            ContentPart::Binary(binary) => parts.push(Part::Media(Media {
+                media_type: binary.content_type,
+                source: match binary.source {
+                    BinarySource::Url(url) => MediaSource::Url(url),
+                    BinarySource::Base64(data) => MediaSource::Base64(data.to_string()),
+                },
+            })),
+            ContentPart::Custom(part) => parts.extend(redacted(&part.data)),
+            // No answer has one.
+            ContentPart::ToolResponse(_) => {}
+        }
+    }
+    parts.extend(pending.map(alone));
+    parts
+}
+
+/// How the signature of a thought begins that Anthropic shows to nobody, but wants back.
+pub(super) const REDACTED: &str = "redacted:";
+
+/// A thought that nobody may read.
+pub(super) fn redacted(block: &Value) -> Option<Part> {
+    let hidden = block.get("type")? == "redacted_thinking";
+    let data = block.get("data")?.as_str().filter(|_| hidden)?;
+    Some(Part::Thought(Text {
+        text: String::new(),
+        signature: Some(format!("{REDACTED}{data}")),
+    }))
+}
+
+/// A signature of nothing.
+fn alone(signature: String) -> Part {
+    Part::Text(Text {
+        text: String::new(),
+        signature: Some(signature),
+    })
+}
+
+pub(super) fn used(usage: &Usage) -> TokenUsage {
+    // A count below 0 is nonsense, and none is 0.
+    let count = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok());
+    let input = count(usage.prompt_tokens).unwrap_or(0);
+    let answer = usage.completion_tokens_details.as_ref();
+    let reasoning = answer.and_then(|details| count(details.reasoning_tokens));
+    let output = count(usage.completion_tokens).or(reasoning).unwrap_or(0);
+    let question = usage.prompt_tokens_details.as_ref();
+    let cached = question.and_then(|details| count(details.cached_tokens));
+    TokenUsage {
+        input,
+        output,
+        total: count(usage.total_tokens).unwrap_or(input + output),
+        cached: cached.unwrap_or(0),
+        reasoning: reasoning.unwrap_or(0),
+        cost: 0.0,
+    }
+}

@@ -1,0 +1,238 @@
+//! A model that answers from a script.
+
+mod reply;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::stream;
+
+pub use reply::Reply;
+
+use super::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, Piece};
+use petalflow::middleware::BoxFuture;
+
+/// A model that answers from a script, at once and always the same: for tests, and for programs that run without a key.
+///
+/// It remembers what it was asked. Waits in the script take no time under paused time (`#[tokio::test(start_paused = true)]`).
+///
+/// ```
+/// use petalflow_llm::{LlmClient, LlmRequest, Reply, ScriptedModel};
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), petalflow_llm::LlmError> {
+/// let model = ScriptedModel::new([Reply::call("search", json!({"for": "petals"})), "Five.".into()]);
+/// let request = LlmRequest::prompt("How many petals has a wild rose?");
+/// assert_eq!(model.complete(&request).await?.calls().count(), 1);
+/// assert_eq!(model.complete(&request).await?.text(), "Five.");
+/// assert_eq!(model.requests(), [request.clone(), request.clone()]);
+///
+/// let error = model.complete(&request).await.unwrap_err();
+/// assert_eq!(error.to_string(), "the script of model `scripted` has 2 replies, and this is request 3; add a reply");
+/// # Ok(())
+/// # }
+/// ```
+pub struct ScriptedModel {
+    name: String,
+    capabilities: Capabilities,
+    script: Script,
+    /// None where requests are not remembered.
+    asked: Option<Mutex<Vec<LlmRequest>>>,
+}
+
+enum Script {
+    InOrder(Mutex<Left>),
+    Function(Box<dyn Fn(&LlmRequest) -> Reply + Send + Sync>),
+}
+
+/// What is left of a script.
+struct Left {
+    replies: VecDeque<Reply>,
+    /// How many replies there were.
+    all: usize,
+    asked: usize,
+}
+
+impl ScriptedModel {
+    /// A model that answers with these, in order.
+    pub fn new(replies: impl IntoIterator<Item = impl Into<Reply>>) -> Self {
+        let replies: VecDeque<_> = replies.into_iter().map(Into::into).collect();
+        Self::with_script(Script::InOrder(Mutex::new(Left {
+            all: replies.len(),
+            replies,
+            asked: 0,
+        })))
+    }
+
+    /// A model that answers as this function does.
+    ///
+    /// ```
+    /// use petalflow_llm::{LlmClient, LlmRequest, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), petalflow_llm::LlmError> {
+    /// let parrot = ScriptedModel::from_fn(|request| request.input_text.clone().unwrap_or_default());
+    /// assert_eq!(parrot.complete(&LlmRequest::prompt("hello")).await?.text(), "hello");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_fn<R: Into<Reply>>(
+        reply: impl Fn(&LlmRequest) -> R + Send + Sync + 'static,
+    ) -> Self {
+        let reply = move |request: &LlmRequest| reply(request).into();
+        Self::with_script(Script::Function(Box::new(reply)))
+    }
+
+    fn with_script(script: Script) -> Self {
+        ScriptedModel {
+            name: "scripted".to_string(),
+            capabilities: Capabilities::default(),
+            script,
+            asked: Some(Mutex::default()),
+        }
+    }
+
+    /// The same under this name.
+    ///
+    /// ```
+    /// use petalflow_llm::{LlmClient, ScriptedModel};
+    ///
+    /// assert_eq!(ScriptedModel::new(["hi"]).with_name("openai").name(), "openai");
+    /// ```
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The same, able to do this.
+    ///
+    /// ```
+    /// use petalflow_llm::{Capabilities, LlmClient, ScriptedModel};
+    ///
+    /// let model = ScriptedModel::new(["hi"]).with_capabilities(Capabilities::default().with_schema_with_tools());
+    /// assert!(model.capabilities().schema_with_tools);
+    /// ```
+    #[must_use]
+    pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.capabilities = capabilities;
+        self
+    }
+
+    /// The same, but it forgets what it was asked. For measuring: a remembered request shares its messages, so that whoever goes
+    /// on with the conversation must copy them.
+    ///
+    /// ```
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// assert!(ScriptedModel::new(["hi"]).forgetful().requests().is_empty());
+    /// ```
+    #[must_use]
+    pub fn forgetful(mut self) -> Self {
+        self.asked = None;
+        self
+    }
+
+    /// What it was asked so far, in order.
+    pub fn requests(&self) -> Vec<LlmRequest> {
+        let asked = self.asked.as_ref();
+        asked.map(|asked| lock(asked).clone()).unwrap_or_default()
+    }
+
+    fn reply(&self, request: &LlmRequest) -> Reply {
+        if let Some(asked) = &self.asked {
+            lock(asked).push(request.clone());
+        }
+        match &self.script {
+            Script::Function(reply) => reply(request),
+            Script::InOrder(left) => {
+                let mut left = lock(left);
+                left.asked += 1;
+                let reply = left.replies.pop_front();
+                reply.unwrap_or_else(|| self.over(left.all, left.asked).into())
+            }
+        }
+    }
+
+    fn over(&self, all: usize, asked: usize) -> LlmError {
+        let name = &self.name;
+        let replies = match all {
+            1 => "1 reply".to_string(),
+            all => format!("{all} replies"),
+        };
+        LlmError::request(format!(
+            "the script of model `{name}` has {replies}, and this is request {asked}; add a reply"
+        ))
+    }
+}
+
+impl LlmClient for ScriptedModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn complete<'a>(
+        &'a self,
+        request: &'a LlmRequest,
+    ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
+        Box::pin(async move {
+            let reply = self.reply(request);
+            wait(reply.before).await;
+            reply.whole()?.checked(request)
+        })
+    }
+
+    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
+        Box::pin(async move {
+            let reply = self.reply(request);
+            wait(reply.before).await;
+            let between = reply.between;
+            let (deltas, end) = reply.split();
+            let end = match end {
+                Ok(rest) => Ok(Piece::End(Box::new(rest))),
+                // What fails before the first piece fails at once.
+                Err(error) if deltas.is_empty() => return Err(error),
+                Err(error) => Err(error),
+            };
+            let pieces = deltas.into_iter().map(|delta| Ok(Piece::Delta(delta)));
+            let pieces = pieces.chain([end]);
+            Ok(LlmStream::new(
+                request,
+                stream::unfold((pieces, false), move |(mut pieces, begun)| async move {
+                    let piece = pieces.next()?;
+                    if begun {
+                        wait(between).await;
+                    }
+                    Some((piece, (pieces, true)))
+                }),
+            ))
+        })
+    }
+}
+
+/// Waits, without a look at the clock if there is nothing to wait for.
+async fn wait(long: Duration) {
+    if !long.is_zero() {
+        tokio::time::sleep(long).await;
+    }
+}
+
+/// Nothing panics while the lock is held, so what it guards is whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for ScriptedModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptedModel")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,228 @@
+//! One answer of a script.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::super::{
+    Aggregate, ChatMessage, Delta, FinishReason, LlmError, LlmResponse, Part, Role, TokenUsage,
+};
+use petalflow::tool::ToolCall;
+
+/// One answer of a [`ScriptedModel`](super::ScriptedModel). Text, a [`ToolCall`], an [`LlmResponse`] and an [`LlmError`] are
+/// replies as they are.
+///
+/// ```
+/// use petalflow_llm::{LlmError, LlmErrorKind, Reply, ScriptedModel};
+/// use serde_json::json;
+/// use std::time::Duration;
+///
+/// let model = ScriptedModel::new([
+///     Reply::text("Let me see.").and_call("search", json!({"for": "petals"})),
+///     Reply::pieces(["Pe", "tals"]).after(Duration::from_secs(1)).every(Duration::from_millis(50)),
+///     LlmError::new(LlmErrorKind::Connection, "the cable is out").into(),
+/// ]);
+/// # let _ = model;
+/// ```
+#[derive(Debug)]
+pub struct Reply {
+    pub(super) before: Duration,
+    pub(super) between: Duration,
+    pub(super) said: Said,
+    pub(super) end: Result<LlmResponse, LlmError>,
+}
+
+#[derive(Debug)]
+pub(super) enum Said {
+    /// What stands in the response.
+    Whole,
+    Pieces(Vec<Delta>),
+}
+
+impl Reply {
+    /// These words.
+    pub fn text(words: impl Into<String>) -> Self {
+        LlmResponse::text_only(words).into()
+    }
+
+    /// A call of a tool. It has no id, as with some providers: agents give it one. For one with an id, turn a [`ToolCall`] into a
+    /// reply.
+    ///
+    /// ```
+    /// use petalflow::tool::ToolCall;
+    /// use petalflow_llm::Reply;
+    /// use serde_json::json;
+    ///
+    /// let search = Reply::call("search", json!({"for": "petals"}));
+    /// let with_id = Reply::from(ToolCall { id: "call_1".into(), name: "search".into(), ..ToolCall::default() });
+    /// # let _ = (search, with_id);
+    /// ```
+    pub fn call(tool: impl Into<String>, arguments: Value) -> Self {
+        Self::from(LlmResponse::default()).and_call(tool, arguments)
+    }
+
+    /// The same with one more call.
+    #[must_use]
+    pub fn and_call(self, tool: impl Into<String>, arguments: Value) -> Self {
+        self.and(Part::Call(ToolCall {
+            name: tool.into(),
+            arguments,
+            ..ToolCall::default()
+        }))
+    }
+
+    /// The same with one more part: a thought, a picture, a call with an id.
+    ///
+    /// ```
+    /// use petalflow_llm::{Part, Reply};
+    ///
+    /// let reply = Reply::text("Paris").and(Part::Thought("It was a short question.".into()));
+    /// # let _ = reply;
+    /// ```
+    #[must_use]
+    pub fn and(mut self, part: Part) -> Self {
+        if let Said::Pieces(pieces) = &mut self.said {
+            pieces.extend(Delta::of(&ChatMessage::new(Role::Assistant, vec![part])));
+        } else if let Ok(response) = &mut self.end {
+            let empty = || ChatMessage::new(Role::Assistant, Vec::new());
+            response.message.get_or_insert_with(empty).parts.push(part);
+        }
+        self
+    }
+
+    /// An answer that comes in these pieces; [`complete`](super::super::LlmClient::complete) joins them.
+    pub fn pieces(pieces: impl IntoIterator<Item = impl Into<Delta>>) -> Self {
+        Reply {
+            said: Said::Pieces(pieces.into_iter().map(Into::into).collect()),
+            ..Self::from(LlmResponse::default())
+        }
+    }
+
+    /// The same, but it breaks off with this error where it would end.
+    ///
+    /// ```
+    /// use petalflow_llm::{LlmError, LlmErrorKind, Reply};
+    ///
+    /// let cut = Reply::pieces(["Once upon"]).broken(LlmError::new(LlmErrorKind::Connection, "cut off"));
+    /// # let _ = cut;
+    /// ```
+    #[must_use]
+    pub fn broken(mut self, error: LlmError) -> Self {
+        if let (Said::Whole, Ok(response)) = (&self.said, &self.end) {
+            self.said = Said::Pieces(response.message.as_ref().map(Delta::of).unwrap_or_default());
+        }
+        self.end = Err(error);
+        self
+    }
+
+    /// The same after a while.
+    #[must_use]
+    pub const fn after(mut self, wait: Duration) -> Self {
+        self.before = wait;
+        self
+    }
+
+    /// The same with so long between its pieces.
+    #[must_use]
+    pub const fn every(mut self, wait: Duration) -> Self {
+        self.between = wait;
+        self
+    }
+
+    /// The same, having taken this much.
+    ///
+    /// ```
+    /// use petalflow_llm::{Reply, TokenUsage};
+    ///
+    /// let reply = Reply::text("hi").with_usage(TokenUsage { input: 3, output: 1, total: 4, ..TokenUsage::default() });
+    /// # let _ = reply;
+    /// ```
+    #[must_use]
+    pub fn with_usage(mut self, usage: TokenUsage) -> Self {
+        if let Ok(response) = &mut self.end {
+            response.usage = usage;
+        }
+        self
+    }
+
+    /// The same, ended for this reason.
+    ///
+    /// ```
+    /// use petalflow_llm::{FinishReason, Reply};
+    ///
+    /// let cut = Reply::text("Once upon").with_finish(FinishReason::Length);
+    /// # let _ = cut;
+    /// ```
+    #[must_use]
+    pub fn with_finish(mut self, finish: FinishReason) -> Self {
+        if let Ok(response) = &mut self.end {
+            response.finish = Some(finish);
+        }
+        self
+    }
+
+    /// Its pieces, and how it ends.
+    pub(super) fn split(self) -> (Vec<Delta>, Result<LlmResponse, LlmError>) {
+        let pieces = match (self.said, &self.end) {
+            (Said::Pieces(pieces), _) => pieces,
+            (Said::Whole, Ok(response)) => {
+                response.message.as_ref().map(Delta::of).unwrap_or_default()
+            }
+            (Said::Whole, Err(_)) => Vec::new(),
+        };
+        (pieces, self.end)
+    }
+
+    /// The whole answer.
+    pub(super) fn whole(self) -> Result<LlmResponse, LlmError> {
+        match self.said {
+            Said::Whole => self.end,
+            Said::Pieces(pieces) => {
+                let mut answer = Aggregate::new();
+                pieces.iter().for_each(|piece| answer.push(piece));
+                self.end.map(|rest| answer.finish(rest))
+            }
+        }
+    }
+}
+
+impl From<Result<LlmResponse, LlmError>> for Reply {
+    fn from(end: Result<LlmResponse, LlmError>) -> Self {
+        Reply {
+            before: Duration::ZERO,
+            between: Duration::ZERO,
+            said: Said::Whole,
+            end,
+        }
+    }
+}
+
+impl From<LlmResponse> for Reply {
+    fn from(response: LlmResponse) -> Self {
+        Ok(response).into()
+    }
+}
+
+impl From<LlmError> for Reply {
+    fn from(error: LlmError) -> Self {
+        Err(error).into()
+    }
+}
+
+impl From<ToolCall> for Reply {
+    fn from(call: ToolCall) -> Self {
+        Self::from(LlmResponse::default()).and(Part::Call(call))
+    }
+}
+
+impl From<&str> for Reply {
+    fn from(words: &str) -> Self {
+        Reply::text(words)
+    }
+}
+
+impl From<String> for Reply {
+    fn from(words: String) -> Self {
+        Reply::text(words)
+    }
+}

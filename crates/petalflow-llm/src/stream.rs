@@ -1,0 +1,475 @@
+//! Answers that come piece by piece.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use futures_util::future::{self, Either};
+use futures_util::{StreamExt, stream};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Aggregate, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, TokenUsage};
+use petalflow::CancelToken;
+
+/// A piece of an answer, as [`LlmStream`] gives it.
+///
+/// ```
+/// use futures_util::StreamExt;
+/// use petalflow_llm::{Delta, LlmResponse, LlmStream};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut stream = LlmStream::whole(LlmResponse::text_only("hello"));
+/// let first = stream.next().await.unwrap();
+/// assert_eq!((first.index, first.delta, first.done), (0, Delta::Text("hello".into()), false));
+/// assert!(stream.next().await.unwrap().done);
+/// # }
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct StreamChunk {
+    /// Its number in the stream, from 0.
+    pub index: usize,
+    /// What is new.
+    pub delta: Delta,
+    /// Whether it is the last.
+    pub done: bool,
+    /// On the last: the whole answer. With an error: what came before it, if anything did.
+    pub response: Option<Box<LlmResponse>>,
+    /// On the last: why the stream broke off.
+    pub error: Option<LlmError>,
+}
+
+impl StreamChunk {
+    /// What the answer took: on the last piece, where the provider says so.
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    /// use petalflow_llm::{LlmResponse, LlmStream, TokenUsage};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let usage = TokenUsage { input: 3, output: 1, total: 4, ..TokenUsage::default() };
+    /// let stream = LlmStream::whole(LlmResponse { usage, ..LlmResponse::text_only("hello") });
+    /// let pieces: Vec<_> = stream.collect().await;
+    /// assert_eq!(pieces[0].usage(), None);
+    /// assert_eq!(pieces[1].usage(), Some(&usage));
+    /// # }
+    /// ```
+    pub fn usage(&self) -> Option<&TokenUsage> {
+        let usage = &self.response.as_ref()?.usage;
+        (*usage != TokenUsage::default()).then_some(usage)
+    }
+
+    /// On the last piece: the whole answer, or why there is none.
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    /// use petalflow_llm::{LlmResponse, LlmStream};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut stream = LlmStream::whole(LlmResponse::text_only("hello"));
+    /// let mut answer = None;
+    /// while let Some(chunk) = stream.next().await {
+    ///     answer = chunk.into_outcome();
+    /// }
+    /// assert_eq!(answer.unwrap().unwrap().text(), "hello");
+    /// # }
+    /// ```
+    pub fn into_outcome(self) -> Option<Result<LlmResponse, LlmError>> {
+        match (self.done, self.error) {
+            (false, _) => None,
+            (true, Some(error)) => Some(Err(error)),
+            (true, None) => Some(Ok(self
+                .response
+                .map(|response| *response)
+                .unwrap_or_default())),
+        }
+    }
+}
+
+/// What is new in a piece.
+///
+/// ```
+/// use petalflow_llm::{ChatMessage, Delta};
+///
+/// assert_eq!(Delta::of(&ChatMessage::assistant("hello")), [Delta::Text("hello".into())]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Delta {
+    /// Nothing.
+    #[default]
+    None,
+    /// Words.
+    Text(String),
+    /// Thoughts.
+    Thought(String),
+    /// The signature of the words, thoughts or call that came last.
+    Signature(String),
+    /// A piece of a tool call.
+    Call {
+        /// Which call of the answer, from 0.
+        place: usize,
+        /// Its id, once it is known.
+        id: Option<String>,
+        /// The tool's name, once it is known.
+        name: Option<String>,
+        /// A piece of its arguments, as JSON text.
+        arguments: String,
+    },
+    /// A piece of a tool call's arguments, from providers that send them by path.
+    Argument {
+        /// Which call of the answer, from 0.
+        place: usize,
+        /// Where in the arguments, such as `$.city.name`.
+        path: String,
+        /// What stands there; a string goes on with the one before it.
+        value: Value,
+    },
+    /// A part that comes at once: a picture, code.
+    Part(Part),
+}
+
+impl Delta {
+    /// The pieces that make this message, one or two for each part.
+    pub fn of(message: &super::ChatMessage) -> Vec<Self> {
+        let mut place = 0;
+        let mut deltas = Vec::with_capacity(message.parts.len());
+        for part in &message.parts {
+            let (delta, signature) = match part {
+                Part::Text(text) => (Delta::Text(text.text.clone()), &text.signature),
+                Part::Thought(text) => (Delta::Thought(text.text.clone()), &text.signature),
+                Part::Call(call) => {
+                    place += 1;
+                    let arguments = match &call.arguments {
+                        Value::Null => String::new(),
+                        Value::String(written) => written.clone(),
+                        arguments => arguments.to_string(),
+                    };
+                    let delta = Delta::Call {
+                        place: place - 1,
+                        id: (!call.id.is_empty()).then(|| call.id.clone()),
+                        name: Some(call.name.clone()),
+                        arguments,
+                    };
+                    (delta, &call.signature)
+                }
+                whole => (Delta::Part(whole.clone()), &None),
+            };
+            deltas.push(delta);
+            deltas.extend(signature.clone().map(Delta::Signature));
+        }
+        deltas
+    }
+}
+
+impl From<&str> for Delta {
+    fn from(words: &str) -> Self {
+        Delta::Text(words.to_string())
+    }
+}
+
+/// What a provider's stream is made of.
+///
+/// ```
+/// use petalflow_llm::{Delta, LlmResponse, Piece};
+///
+/// let pieces = [Piece::Delta(Delta::Text("hello".into())), Piece::End(Box::new(LlmResponse::default()))];
+/// assert!(matches!(pieces[1], Piece::End(_)));
+/// ```
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// Something new.
+    Delta(Delta),
+    /// The end: everything but the message, which the pieces before make. A message that stands here all the same is kept.
+    End(Box<LlmResponse>),
+}
+
+/// An answer that comes piece by piece. To drop it closes the connection.
+///
+/// It ends after the piece that is `done`: every stream has exactly one, and what goes wrong stands there.
+///
+/// ```
+/// use futures_util::{StreamExt, stream};
+/// use petalflow_llm::{Delta, LlmRequest, LlmResponse, LlmStream, Piece};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let pieces = [
+///     Ok(Piece::Delta(Delta::Text("Hello, ".into()))),
+///     Ok(Piece::Delta(Delta::Text("world".into()))),
+///     Ok(Piece::End(Box::new(LlmResponse { model: "m-1".into(), ..LlmResponse::default() }))),
+/// ];
+/// let mut stream = LlmStream::new(&LlmRequest::default(), stream::iter(pieces));
+/// assert_eq!(stream.next().await.unwrap().delta, Delta::Text("Hello, ".into()));
+/// assert_eq!(stream.accumulated(), "Hello, ");
+/// let response = stream.into_response().await.unwrap();
+/// assert_eq!((response.text(), response.model), ("Hello, world".into(), "m-1".into()));
+/// # }
+/// ```
+pub struct LlmStream {
+    /// None once the stream has ended: what it came from is dropped, and with it the connection.
+    pieces: Option<Pieces>,
+    so_far: Aggregate,
+    /// The words, once the rest of what came has gone over into the answer.
+    words: Option<String>,
+    index: usize,
+    wants_json: bool,
+    watchers: Vec<Watcher>,
+}
+
+type Watcher = Box<dyn FnMut(&StreamChunk) + Send>;
+
+/// Where an [`LlmStream`] gets its pieces from.
+pub type Pieces = Pin<Box<dyn Stream<Item = Result<Piece, LlmError>> + Send>>;
+
+impl LlmStream {
+    /// The answer to this request that these pieces make. It ends with the first error or [`Piece::End`].
+    pub fn new(
+        request: &LlmRequest,
+        pieces: impl Stream<Item = Result<Piece, LlmError>> + Send + 'static,
+    ) -> Self {
+        Self::of(pieces, request.json_schema.is_some())
+    }
+
+    fn of(
+        pieces: impl Stream<Item = Result<Piece, LlmError>> + Send + 'static,
+        wants_json: bool,
+    ) -> Self {
+        LlmStream {
+            pieces: Some(Box::pin(pieces)),
+            so_far: Aggregate::new(),
+            words: None,
+            index: 0,
+            wants_json,
+            watchers: Vec::new(),
+        }
+    }
+
+    /// An answer that is already whole, a piece for each of its parts.
+    pub fn whole(response: LlmResponse) -> Self {
+        let deltas = response.message.as_ref().map(Delta::of).unwrap_or_default();
+        let end = Piece::End(Box::new(response));
+        let pieces = deltas.into_iter().map(Piece::Delta).chain([end]).map(Ok);
+        // Whoever made it has read its JSON.
+        Self::of(stream::iter(pieces), false)
+    }
+
+    /// The words so far, without thoughts. They are kept once, not once for each piece.
+    pub fn accumulated(&self) -> Cow<'_, str> {
+        match &self.words {
+            Some(words) => Cow::Borrowed(words),
+            None => self.so_far.text(),
+        }
+    }
+
+    /// Waits for the end: the whole answer, or why there is none.
+    ///
+    /// # Errors
+    ///
+    /// What broke the stream off, or arguments of a call that are not a JSON object.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the connection.
+    pub async fn into_response(mut self) -> Result<LlmResponse, LlmError> {
+        while let Some(chunk) = self.next().await {
+            if let Some(outcome) = chunk.into_outcome() {
+                return outcome;
+            }
+        }
+        // Only a stream that was read to its end before.
+        Ok(LlmResponse::default())
+    }
+
+    /// The same, watched: the function sees each piece before the reader does, and is dropped with the stream. The one that is
+    /// added last comes last.
+    ///
+    /// ```
+    /// use petalflow_llm::{LlmResponse, LlmStream};
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// static PIECES: AtomicUsize = AtomicUsize::new(0);
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let stream = LlmStream::whole(LlmResponse::text_only("hello")).watched(|_| {
+    ///     PIECES.fetch_add(1, Ordering::Relaxed);
+    /// });
+    /// stream.into_response().await.unwrap();
+    /// assert_eq!(PIECES.load(Ordering::Relaxed), 2);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn watched(mut self, watch: impl FnMut(&StreamChunk) + Send + 'static) -> Self {
+        self.watchers.push(Box::new(watch));
+        self
+    }
+
+    /// The same until this token is cancelled: then it ends with an error, and its connection is closed at once.
+    ///
+    /// A stream that a node reads needs no token: it is dropped with the node.
+    ///
+    /// ```
+    /// use petalflow::CancelToken;
+    /// use petalflow_llm::{LlmClient, LlmErrorKind, LlmRequest, Reply, ScriptedModel};
+    /// use std::time::Duration;
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), petalflow_llm::LlmError> {
+    /// let model = ScriptedModel::new([Reply::pieces(["Once", "upon"]).every(Duration::from_secs(60))]);
+    /// let token = CancelToken::new();
+    /// let stream = model.stream(&LlmRequest::prompt("a story")).await?.cancel_with(&token);
+    /// token.cancel();
+    /// assert_eq!(stream.into_response().await.unwrap_err().kind, LlmErrorKind::Cancelled);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn cancel_with(self, token: &CancelToken) -> Self {
+        let token = token.clone();
+        self.wrap_source(move |pieces| {
+            stream::unfold(Some((pieces, token)), |state| async move {
+                let (mut pieces, token) = state?;
+                let piece = unless_cancelled(&token, &mut pieces).await?;
+                let goes_on = piece.is_ok();
+                Some((piece, goes_on.then_some((pieces, token))))
+            })
+        })
+    }
+
+    /// The same once its first piece is there, or why there is none.
+    pub(super) async fn begun(mut self) -> Result<Self, LlmError> {
+        let Some(mut pieces) = self.pieces.take() else {
+            return Ok(self);
+        };
+        let first = pieces.next().await.transpose()?;
+        self.pieces = Some(Box::pin(stream::iter(first.map(Ok)).chain(pieces)));
+        Ok(self)
+    }
+
+    /// The same stream with its source wrapped: for clients around another client, such as one that polls its source within a
+    /// tracing span.
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    /// use petalflow_llm::{LlmClient, LlmError, LlmRequest, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LlmError> {
+    /// let model = ScriptedModel::new(["hi"]);
+    /// let stream = model.stream(&LlmRequest::prompt("hello")).await?;
+    /// let mut stream = stream.wrap_source(|source| source.inspect(|_| println!("something arrived")));
+    /// assert_eq!(stream.next().await.unwrap().delta.text(), Some("hi"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn wrap_source<S>(mut self, wrap: impl FnOnce(Pieces) -> S) -> Self
+    where
+        S: Stream<Item = Result<Piece, LlmError>> + Send + 'static,
+    {
+        self.pieces = self.pieces.map(|pieces| Box::pin(wrap(pieces)) as Pieces);
+        self
+    }
+
+    fn joined(&mut self, rest: LlmResponse) -> LlmResponse {
+        self.words = Some(self.so_far.text().into_owned());
+        std::mem::take(&mut self.so_far).finish(rest)
+    }
+
+    fn last(&mut self, rest: LlmResponse) -> StreamChunk {
+        let response = self.joined(rest);
+        match response.checked_with(self.wants_json) {
+            Ok(response) => self.chunk(Delta::None, Some(Ok(response))),
+            Err(error) => self.chunk(Delta::None, Some(Err((error, None)))),
+        }
+    }
+
+    fn broken(&mut self, error: LlmError) -> StreamChunk {
+        let heard = (!self.so_far.is_empty()).then(|| {
+            let rest = LlmResponse {
+                status: super::Status::Incomplete,
+                ..LlmResponse::default()
+            };
+            self.joined(rest)
+        });
+        self.chunk(Delta::None, Some(Err((error, heard))))
+    }
+
+    fn chunk(
+        &mut self,
+        delta: Delta,
+        end: Option<Result<LlmResponse, (LlmError, Option<LlmResponse>)>>,
+    ) -> StreamChunk {
+        let index = self.index;
+        self.index += 1;
+        let done = end.is_some();
+        if done {
+            self.pieces = None;
+        }
+        let (response, error) = match end {
+            None => (None, None),
+            Some(Ok(response)) => (Some(response), None),
+            Some(Err((error, heard))) => (heard, Some(error)),
+        };
+        StreamChunk {
+            index,
+            delta,
+            done,
+            response: response.map(Box::new),
+            error,
+        }
+    }
+}
+
+/// The next piece. The token is looked at first: who cancels wants no more, even if there is some.
+async fn unless_cancelled(
+    token: &CancelToken,
+    pieces: &mut Pieces,
+) -> Option<Result<Piece, LlmError>> {
+    match future::select(pin!(token.cancelled()), pieces.next()).await {
+        Either::Left(_) => {
+            let message = "the answer was cancelled";
+            Some(Err(LlmError::new(LlmErrorKind::Cancelled, message)))
+        }
+        Either::Right((piece, _)) => piece,
+    }
+}
+
+impl Stream for LlmStream {
+    type Item = StreamChunk;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<StreamChunk>> {
+        let Some(pieces) = &mut self.pieces else {
+            return Poll::Ready(None);
+        };
+        pieces.as_mut().poll_next(cx).map(|piece| {
+            let chunk = match piece {
+                Some(Ok(Piece::Delta(delta))) => {
+                    self.so_far.push(&delta);
+                    self.chunk(delta, None)
+                }
+                Some(Ok(Piece::End(rest))) => self.last(*rest),
+                Some(Err(error)) => self.broken(error),
+                None => self.last(LlmResponse::default()),
+            };
+            self.watchers.iter_mut().for_each(|watch| watch(&chunk));
+            Some(chunk)
+        })
+    }
+}
+
+impl fmt::Debug for LlmStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LlmStream")
+            .field("index", &self.index)
+            .field("ended", &self.pieces.is_none())
+            .finish_non_exhaustive()
+    }
+}

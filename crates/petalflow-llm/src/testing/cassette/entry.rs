@@ -1,0 +1,178 @@
+//! What stands in a cassette's file.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::redact::Secrets;
+use crate::{Capabilities, Delta, LlmError, LlmRequest, LlmResponse};
+
+/// The form of the file; another form has another number.
+const VERSION: u32 = 1;
+
+/// A cassette's file.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Tape {
+    version: u32,
+    provider: String,
+    #[serde(default)]
+    schema_with_tools: bool,
+    answers: Vec<Entry>,
+}
+
+/// One request and its answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Entry {
+    request: Value,
+    /// How the answer came, if piece by piece.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pieces: Value,
+    response: Value,
+    #[serde(skip)]
+    used: bool,
+}
+
+impl Tape {
+    pub(super) fn new(provider: String, capabilities: Capabilities) -> Self {
+        Tape {
+            version: VERSION,
+            provider,
+            schema_with_tools: capabilities.schema_with_tools,
+            answers: Vec::new(),
+        }
+    }
+
+    /// Whether this is a file that we know to read.
+    pub(super) fn known(&self) -> bool {
+        self.version == VERSION
+    }
+
+    pub(super) fn provider(&self) -> &str {
+        &self.provider
+    }
+
+    pub(super) fn capabilities(&self) -> Capabilities {
+        let able = Capabilities::default();
+        if self.schema_with_tools {
+            able.with_schema_with_tools()
+        } else {
+            able
+        }
+    }
+
+    pub(super) fn left(&self) -> usize {
+        self.answers.iter().filter(|entry| !entry.used).count()
+    }
+
+    pub(super) fn record(&mut self, entry: Entry) {
+        self.answers.push(entry);
+    }
+
+    /// The first unused answer to a request of this meaning, or why there is none.
+    pub(super) fn take(&mut self, asked: &Value) -> Result<(Vec<Delta>, LlmResponse), String> {
+        let mut nearest = None;
+        for entry in self.answers.iter_mut().filter(|entry| !entry.used) {
+            let Some(path) = difference(&meaning(&entry.request), asked) else {
+                entry.used = true;
+                return entry.read().map_err(|error| error.to_string());
+            };
+            nearest = nearest.or(Some(path));
+        }
+        Err(match nearest {
+            Some(path) => format!("the next recorded one differs at `{path}`"),
+            None => format!("all {} recorded ones are used", self.answers.len()),
+        })
+    }
+}
+
+impl Entry {
+    pub(super) fn new(
+        request: &LlmRequest,
+        pieces: &[Delta],
+        response: &LlmResponse,
+        secrets: &Secrets,
+    ) -> Result<Self, LlmError> {
+        let pieces = match pieces {
+            [] => Value::Null,
+            pieces => value(pieces)?,
+        };
+        Ok(Entry {
+            request: secrets.removed(without_nothing(value(request)?)),
+            pieces: secrets.removed(pieces),
+            response: secrets.removed(value(response)?),
+            used: true,
+        })
+    }
+
+    fn read(&self) -> Result<(Vec<Delta>, LlmResponse), serde_json::Error> {
+        let response = LlmResponse::deserialize(&self.response)?;
+        let pieces = match &self.pieces {
+            Value::Null => response.message.as_ref().map(Delta::of).unwrap_or_default(),
+            pieces => Vec::deserialize(pieces)?,
+        };
+        Ok((pieces, response))
+    }
+}
+
+/// A value as JSON text has it: there, 0.7 is 0.7 also as an `f32`.
+pub(super) fn value<T: Serialize + ?Sized>(value: &T) -> Result<Value, LlmError> {
+    let text = serde_json::to_string(value);
+    text.and_then(|text| serde_json::from_str(&text))
+        .map_err(|error| LlmError::request(format!("a cassette cannot hold this: {error}")))
+}
+
+/// What a request says: without what is new in each run. Ids of calls become numbers, in the order in which they come up.
+pub(super) fn meaning(request: &Value) -> Value {
+    let mut request = without_nothing(request.clone());
+    let mut numbers = HashMap::new();
+    let messages = request.get_mut("messages").and_then(Value::as_array_mut);
+    for message in messages.into_iter().flatten() {
+        if let Some(message) = message.as_object_mut() {
+            message.remove("id");
+            message.remove("meta");
+        }
+        let parts = message.get_mut("parts").and_then(Value::as_array_mut);
+        for part in parts.into_iter().flatten() {
+            for path in ["/call/id", "/result/call_id"] {
+                if let Some(id) = part.pointer_mut(path) {
+                    let next = numbers.len();
+                    let number = numbers.entry(id.to_string()).or_insert(next);
+                    *id = Value::from(*number);
+                }
+            }
+        }
+    }
+    request
+}
+
+/// Without the fields that are not set.
+fn without_nothing(mut request: Value) -> Value {
+    if let Some(fields) = request.as_object_mut() {
+        fields.retain(|_, value| match value {
+            Value::Null => false,
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(fields) => !fields.is_empty(),
+            _ => true,
+        });
+    }
+    request
+}
+
+/// Where two values differ first.
+fn difference(one: &Value, other: &Value) -> Option<String> {
+    let below = |step: String, one: Option<&Value>, other: Option<&Value>| match (one, other) {
+        (Some(one), Some(other)) => difference(one, other).map(|path| format!("/{step}{path}")),
+        _ => Some(format!("/{step}")),
+    };
+    match (one, other) {
+        (Value::Object(a), Value::Object(b)) => a
+            .keys()
+            .chain(b.keys())
+            .find_map(|key| below(key.clone(), a.get(key), b.get(key))),
+        (Value::Array(a), Value::Array(b)) => {
+            (0..a.len().max(b.len())).find_map(|at| below(at.to_string(), a.get(at), b.get(at)))
+        }
+        _ => (one != other).then(String::new),
+    }
+}

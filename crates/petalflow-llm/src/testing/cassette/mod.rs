@@ -1,0 +1,262 @@
+//! Answers of a real model, recorded once.
+
+mod entry;
+mod redact;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::{StreamExt, stream};
+
+use crate::{
+    Aggregate, Capabilities, Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse,
+    LlmStream, Piece,
+};
+use entry::{Entry, Tape};
+use petalflow::middleware::BoxFuture;
+use redact::Secrets;
+
+/// A model that records another one once, in a file, and from then on answers out of that file: tests run against what a real model
+/// said, without a key, without a network, and always the same.
+///
+/// The file is JSON, made to be read and committed. Keys are not in it: requests do not have any, and what looks like one, or was named with
+/// [`with_secret`](Self::with_secret), is replaced by `***`. Errors are not recorded.
+///
+/// A request gets the answer to the recorded request that says the same, each once and in order. Ids of messages and calls do not count,
+/// since they may be new in each run.
+///
+/// ```
+/// use petalflow_llm::{LlmClient, LlmRequest, ScriptedModel};
+/// use petalflow_llm::testing::Cassette;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), petalflow_llm::LlmError> {
+/// # let dir = std::env::temp_dir().join(format!("petalflow-cassette-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir).unwrap();
+/// let file = dir.join("capitals.json");
+/// let question = LlmRequest::prompt("What is the capital of France?");
+/// for run in ["recorded", "replayed"] {
+///     // A real provider, in real life. It is only made where there is no recording.
+///     let model = Cassette::open(&file, || Ok(ScriptedModel::new(["Paris"])))?;
+///     assert_eq!(model.is_recording(), run == "recorded");
+///     assert_eq!(model.complete(&question).await?.text(), "Paris");
+/// }
+/// # std::fs::remove_dir_all(&dir).unwrap();
+/// # Ok(())
+/// # }
+/// ```
+pub struct Cassette {
+    file: PathBuf,
+    name: String,
+    /// The model that is being recorded; none while replaying.
+    source: Option<Box<dyn LlmClient>>,
+    secrets: Secrets,
+    tape: Arc<Mutex<Tape>>,
+}
+
+impl Cassette {
+    /// Replays the file, or records this model into it where there is no file. To record anew, delete the file.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or why there is no model.
+    pub fn open<C: LlmClient>(
+        file: impl Into<PathBuf>,
+        model: impl FnOnce() -> Result<C, LlmError>,
+    ) -> Result<Self, LlmError> {
+        let file = file.into();
+        if file.exists() {
+            return Self::replay(file);
+        }
+        let source: Box<dyn LlmClient> = Box::new(model()?);
+        let name = source.name().to_string();
+        let tape = Tape::new(name.clone(), source.capabilities());
+        Ok(Cassette {
+            tape: Arc::new(Mutex::new(tape)),
+            file,
+            name,
+            source: Some(source),
+            secrets: Secrets::default(),
+        })
+    }
+
+    /// Replays the file.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read.
+    pub fn replay(file: impl Into<PathBuf>) -> Result<Self, LlmError> {
+        let file = file.into();
+        let tape = read(&file).map_err(|error| {
+            let file = file.display();
+            LlmError::request(format!("cassette `{file}` cannot be read: {error}"))
+        })?;
+        Ok(Cassette {
+            file,
+            name: tape.provider().to_string(),
+            source: None,
+            secrets: Secrets::default(),
+            tape: Arc::new(Mutex::new(tape)),
+        })
+    }
+
+    /// The same, with one more text that must not get into the file.
+    #[must_use]
+    pub fn with_secret(mut self, secret: impl Into<String>) -> Self {
+        self.secrets.add(secret.into());
+        self
+    }
+
+    /// Whether it asks a real model.
+    pub fn is_recording(&self) -> bool {
+        self.source.is_some()
+    }
+
+    /// How many recorded answers nobody has asked for yet.
+    pub fn left(&self) -> usize {
+        lock(&self.tape).left()
+    }
+
+    /// The recorded answer.
+    fn recorded(&self, request: &LlmRequest) -> Result<(Vec<Delta>, LlmResponse), LlmError> {
+        let asked = entry::meaning(&self.secrets.removed(entry::value(request)?));
+        lock(&self.tape).take(&asked).map_err(|why| {
+            let file = self.file.display();
+            LlmError::request(format!(
+                "cassette `{file}` has no answer to this request: {why}; delete the file to record anew"
+            ))
+        })
+    }
+}
+
+/// Writes answers down: what both the answer at once and the stream need.
+struct Recorder {
+    file: PathBuf,
+    secrets: Secrets,
+    tape: Arc<Mutex<Tape>>,
+}
+
+impl Recorder {
+    fn of(cassette: &Cassette) -> Self {
+        Recorder {
+            file: cassette.file.clone(),
+            secrets: cassette.secrets.clone(),
+            tape: Arc::clone(&cassette.tape),
+        }
+    }
+
+    fn write(
+        &self,
+        request: &LlmRequest,
+        pieces: &[Delta],
+        response: &LlmResponse,
+    ) -> Result<(), LlmError> {
+        let entry = Entry::new(request, pieces, response, &self.secrets)?;
+        let mut tape = lock(&self.tape);
+        tape.record(entry);
+        write(&self.file, &tape).map_err(|error| {
+            let file = self.file.display();
+            LlmError::request(format!("cassette `{file}` cannot be written: {error}"))
+        })
+    }
+}
+
+impl LlmClient for Cassette {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.source.as_ref().and_then(|source| source.model())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        match &self.source {
+            Some(source) => source.capabilities(),
+            None => lock(&self.tape).capabilities(),
+        }
+    }
+
+    fn complete<'a>(
+        &'a self,
+        request: &'a LlmRequest,
+    ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
+        Box::pin(async move {
+            let Some(source) = &self.source else {
+                return self.recorded(request)?.1.checked(request);
+            };
+            let answer = source.complete(request).await;
+            let heard = match &answer {
+                Ok(response) => response,
+                Err(error) => match &error.kind {
+                    // What a model really wrote is worth a test.
+                    LlmErrorKind::Arguments { response } => response,
+                    _ => return answer,
+                },
+            };
+            Recorder::of(self).write(request, &[], heard)?;
+            answer
+        })
+    }
+
+    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
+        Box::pin(async move {
+            let Some(source) = &self.source else {
+                let (pieces, response) = self.recorded(request)?;
+                let pieces = pieces.into_iter().map(Piece::Delta);
+                let pieces = pieces.chain([Piece::End(Box::new(response))]).map(Ok);
+                return Ok(LlmStream::new(request, stream::iter(pieces)));
+            };
+            let answer = source.stream(request).await?;
+            let (recorder, request) = (Recorder::of(self), request.clone());
+            let mut heard = Vec::new();
+            Ok(answer.wrap_source(move |pieces| {
+                pieces.map(move |piece| {
+                    match &piece {
+                        Ok(Piece::Delta(delta)) => heard.push(delta.clone()),
+                        Ok(Piece::End(rest)) => {
+                            let mut answer = Aggregate::new();
+                            heard.iter().for_each(|delta| answer.push(delta));
+                            let whole = answer.finish(LlmResponse::clone(rest));
+                            recorder.write(&request, &heard, &whole)?;
+                        }
+                        Err(_) => {}
+                    }
+                    piece
+                })
+            }))
+        })
+    }
+}
+
+fn read(file: &Path) -> Result<Tape, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let tape: Tape = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    tape.known()
+        .then_some(tape)
+        .ok_or_else(|| "it is of another version".to_string())
+}
+
+/// Writes the whole file beside the old one first: a test that is stopped leaves no half of it.
+fn write(file: &Path, tape: &Tape) -> std::io::Result<()> {
+    let mut text = serde_json::to_string_pretty(tape).map_err(std::io::Error::other)?;
+    text.push('\n');
+    let new = file.with_extension("new");
+    std::fs::write(&new, text)?;
+    std::fs::rename(&new, file)
+}
+
+/// Nothing panics while the lock is held, so what it guards is whole.
+fn lock(tape: &Mutex<Tape>) -> MutexGuard<'_, Tape> {
+    tape.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Cassette {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cassette")
+            .field("file", &self.file)
+            .field("recording", &self.is_recording())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,5 @@
+//! Recorded answers of models, for tests.
+
+mod cassette;
+
+pub use cassette::Cassette;

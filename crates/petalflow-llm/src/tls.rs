@@ -1,0 +1,62 @@
+//! The TLS configuration of HTTP clients: of providers, and of other crates that open connections.
+
+use std::sync::{Arc, OnceLock};
+#[cfg(feature = "providers")]
+use std::{error::Error, io};
+
+use rustls::pki_types::CertificateDer;
+use rustls::{ClientConfig, RootCertStore};
+
+/// TLS with `ring`, for HTTP/2 and HTTP/1.1. It trusts the root certificates of the machine, which are read once, and those
+/// given.
+///
+/// ```
+/// let config = petalflow_llm::tls::client_config(&[])?;
+/// assert_eq!(config.alpn_protocols[0], b"h2");
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+///
+/// If one of the given certificates cannot be read.
+pub fn client_config(trusted: &[CertificateDer<'static>]) -> Result<ClientConfig, String> {
+    static READ: OnceLock<RootCertStore> = OnceLock::new();
+    let mut roots = READ.get_or_init(machine_roots).clone();
+    for certificate in trusted {
+        roots
+            .add(certificate.clone())
+            .map_err(|error| format!("a certificate to trust cannot be read: {error}"))?;
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+fn machine_roots() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    // Machines have certificates that cannot be read, and need not have any: an address may be a plain one.
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots
+}
+
+/// What is wrong with the other side's certificate, if that is why a request failed.
+#[cfg(feature = "providers")]
+pub(crate) fn distrusted(error: &(dyn Error + 'static)) -> Option<String> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(rustls::Error::InvalidCertificate(problem)) = error.downcast_ref() {
+            return Some(problem.to_string());
+        }
+        // What is inside such an error is no cause of it.
+        let inside = error.downcast_ref().and_then(io::Error::get_ref);
+        cause = inside
+            .map(|inside| inside as &(dyn Error + 'static))
+            .or_else(|| error.source());
+    }
+    None
+}

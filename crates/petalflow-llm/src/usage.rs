@@ -1,0 +1,61 @@
+//! What answers took.
+
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
+
+use serde::{Deserialize, Serialize};
+
+/// Tokens, and what they cost.
+///
+/// ```
+/// use petalflow_llm::TokenUsage;
+///
+/// let call = TokenUsage { input: 900, output: 100, total: 1_000, ..TokenUsage::default() };
+/// let all: TokenUsage = [call, call].into_iter().sum();
+/// assert_eq!((all.input, all.output, all.total), (1_800, 200, 2_000));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TokenUsage {
+    /// Tokens of the request.
+    pub input: u64,
+    /// Tokens of the answer, thoughts among them.
+    pub output: u64,
+    /// All of them, as the provider counts.
+    pub total: u64,
+    /// Of those of the request, the ones that the provider had in its cache.
+    #[serde(default)]
+    pub cached: u64,
+    /// Of those of the answer, the ones that the model thought with.
+    #[serde(default)]
+    pub reasoning: u64,
+    /// In US dollars; 0 where the price is not known.
+    #[serde(default)]
+    pub cost: f64,
+}
+
+impl AddAssign for TokenUsage {
+    // Providers are not to be trusted with sums that overflow.
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.total = self.total.saturating_add(other.total);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+        self.cost += other.cost;
+    }
+}
+
+impl Add for TokenUsage {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
+impl Sum for TokenUsage {
+    fn sum<I: Iterator<Item = Self>>(usages: I) -> Self {
+        usages.fold(Self::default(), Add::add)
+    }
+}

@@ -1,0 +1,182 @@
+//! One call of a server's tool.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use futures_util::FutureExt as _;
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
+    ClientRequest, ProgressNotificationParam, RequestId, ServerResult,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use serde_json::{Map, Value, json};
+
+use super::McpError;
+use super::live::{Live, Reports};
+use super::result::received;
+use super::server::Shared;
+use petalflow::tool::{ToolContext, ToolError};
+
+/// Calls a tool: `name` is the server's, `known_as` ours.
+pub(super) async fn call(
+    server: &Shared,
+    name: &str,
+    known_as: &str,
+    arguments: Map<String, Value>,
+    cx: &ToolContext,
+) -> Result<Value, ToolError> {
+    let mut params = CallToolRequestParams::new(name.to_string()).with_arguments(arguments);
+    let malformed = |problem| {
+        ToolError::failed(McpError::Malformed {
+            server: server.name.clone(),
+            what: name.to_string(),
+            problem,
+        })
+    };
+    for _ in 0..ROUNDS {
+        let (live, result) = round(server, &params, known_as, cx).await?;
+        match result {
+            Ok(ServerResult::CallToolResult(result)) => {
+                return received(result).map_err(ToolError::failed);
+            }
+            Ok(ServerResult::InputRequiredResult(asks)) => {
+                let requests = asks.input_requests.unwrap_or_default();
+                let answers = server.options.answers.all(&server.name, requests).await;
+                params.input_responses =
+                    Some(answers.map_err(|error| refused(server, name, error))?);
+                params.request_state = asks.request_state;
+            }
+            Ok(ServerResult::CreateTaskResult(_)) => {
+                return Err(malformed("a task, which is not supported"));
+            }
+            Ok(_) => return Err(malformed("fields are missing, or of another type")),
+            Err(ServiceError::Timeout { timeout }) => {
+                return Err(ToolError::Timeout(known_as.to_string(), timeout));
+            }
+            Err(error) => return Err(ToolError::failed(server.failed(&live, name, error))),
+        }
+    }
+    Err(malformed("one question after the other"))
+}
+
+/// How often a server may ask back before a call ends.
+const ROUNDS: usize = 16;
+
+/// What the server asked for could not be answered.
+fn refused(server: &Shared, tool: &str, error: ErrorData) -> ToolError {
+    ToolError::failed(McpError::Refused {
+        server: server.name.clone(),
+        what: tool.to_string(),
+        message: format!("it needs an answer, and {}", error.message),
+    })
+}
+
+/// Sends the request, and waits for what comes of it.
+async fn round(
+    server: &Shared,
+    params: &CallToolRequestParams,
+    known_as: &str,
+    cx: &ToolContext,
+) -> Result<(Arc<Live>, Result<ServerResult, ServiceError>), ToolError> {
+    let (live, handle) = send(server, params).await?;
+    let reports = live.listen(handle.progress_token.clone());
+    let cancel = CancelOnDrop {
+        peer: live.peer(),
+        id: Some(handle.id.clone()),
+    };
+    let result = answer(handle, reports, known_as, cx).await;
+    cancel.disarm();
+    Ok((live, result))
+}
+
+/// Sends the request. A connection that turns out to be closed before that is made anew, once.
+async fn send(
+    server: &Shared,
+    params: &CallToolRequestParams,
+) -> Result<(Arc<Live>, RequestHandle<RoleClient>), ToolError> {
+    let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
+    let mut again = true;
+    loop {
+        let live = server.live().await.map_err(ToolError::failed)?;
+        let options =
+            PeerRequestOptions::with_timeout(server.options.timeout).reset_timeout_on_progress();
+        let sent = live
+            .peer()
+            .send_request_with_option(request.clone(), options)
+            .await;
+        match sent {
+            Ok(handle) => return Ok((live, handle)),
+            Err(ServiceError::TransportClosed) if again => again = false,
+            Err(error) => {
+                return Err(ToolError::failed(server.failed(&live, &params.name, error)));
+            }
+        }
+    }
+}
+
+/// Waits for the answer, and passes progress on meanwhile: here, and not where it is heard, so that a run that waits for the
+/// call sees it.
+async fn answer(
+    handle: RequestHandle<RoleClient>,
+    mut reports: Reports,
+    tool: &str,
+    cx: &ToolContext,
+) -> Result<ServerResult, ServiceError> {
+    let tell = |report| {
+        // It is JSON: nothing can go wrong.
+        let _ = cx.emit(&progress(tool, cx, report));
+    };
+    let mut answer = pin!(handle.await_response());
+    let result = poll_fn(|task| {
+        while let Poll::Ready(Some(report)) = reports.heard.poll_recv(task) {
+            tell(report);
+        }
+        answer.as_mut().poll(task)
+    })
+    .await;
+    // What was heard before the result, and not yet told.
+    while let Ok(report) = reports.heard.try_recv() {
+        tell(report);
+    }
+    result
+}
+
+fn progress(tool: &str, cx: &ToolContext, report: ProgressNotificationParam) -> Value {
+    json!({
+        "tool": tool,
+        "call_id": cx.call_id,
+        "progress": report.progress,
+        "total": report.total,
+        "message": report.message,
+    })
+}
+
+/// Tells the server that nobody waits for the answer any more.
+struct CancelOnDrop<'a> {
+    peer: &'a Peer<RoleClient>,
+    id: Option<RequestId>,
+}
+
+impl CancelOnDrop<'_> {
+    fn disarm(mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for CancelOnDrop<'_> {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else {
+            return;
+        };
+        let params = CancelledNotificationParam::new(Some(id), Some("nobody waits for it".into()));
+        let notification = CancelledNotification::new(params);
+        // Its first poll puts it into the queue of what is to be sent; whether it gets there is nobody's concern.
+        let _ = self
+            .peer
+            .send_notification(notification.into())
+            .now_or_never();
+    }
+}

@@ -1,0 +1,151 @@
+//! How a server is reached.
+
+use std::future::Future;
+use std::io;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rmcp::ServiceExt as _;
+use rmcp::service::{RoleClient, RunningService, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::process::{Child, Command};
+
+use super::bounded::Bounded;
+use super::live::Ear;
+use petalflow::BoxError;
+use petalflow::middleware::BoxFuture;
+
+/// Something to speak over.
+pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<W: AsyncRead + AsyncWrite + Send + Unpin> Wire for W {}
+
+type Dial = dyn Fn() -> BoxFuture<'static, io::Result<Box<dyn Wire>>> + Send + Sync;
+
+/// How a server is reached, each time anew.
+pub(super) enum Target {
+    /// A program that is started.
+    Command(Box<dyn Fn() -> std::process::Command + Send + Sync>),
+    /// Anything that can be spoken over.
+    Wire(Box<Dial>),
+    #[cfg(feature = "http")]
+    Http(super::http::Address),
+}
+
+impl Target {
+    pub(super) fn wire<W, F>(dial: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        W: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        F: Future<Output = io::Result<W>> + Send + 'static,
+    {
+        Target::Wire(Box::new(move || {
+            let wire = dial();
+            Box::pin(async move { Ok(Box::new(wire.await?) as Box<dyn Wire>) })
+        }))
+    }
+}
+
+/// A connection that has just been made.
+pub(super) struct Connected {
+    pub(super) service: RunningService<RoleClient, Ear>,
+    pub(super) child: Option<Child>,
+    /// Whether the connection was ended because of too long a message.
+    pub(super) exceeded: Arc<AtomicBool>,
+}
+
+/// Connects, and says hello.
+pub(super) async fn connect(
+    target: &Target,
+    ear: Ear,
+    message_limit: usize,
+) -> Result<Connected, BoxError> {
+    let exceeded = Arc::new(AtomicBool::new(false));
+    let bounded = |read: Box<dyn AsyncRead + Send + Unpin>| {
+        Bounded::new(read, message_limit, Arc::clone(&exceeded))
+    };
+    let (service, child) = match target {
+        Target::Command(command) => {
+            let mut child = start(command())?;
+            let (Some(read), Some(write)) = (child.stdout.take(), child.stdin.take()) else {
+                return Err("its pipes are taken".into());
+            };
+            let service = speak(ear, lines(bounded(Box::new(read)), write)).await?;
+            (service, Some(child))
+        }
+        Target::Wire(dial) => {
+            let (read, write) = tokio::io::split(dial().await?);
+            (
+                speak(ear, lines(bounded(Box::new(read)), write)).await?,
+                None,
+            )
+        }
+        #[cfg(feature = "http")]
+        Target::Http(address) => (address.connect(ear, message_limit).await?, None),
+    };
+    Ok(Connected {
+        service,
+        child,
+        exceeded,
+    })
+}
+
+fn start(command: std::process::Command) -> io::Result<Child> {
+    Command::from(command)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+}
+
+fn lines<R, W>(read: R, write: W) -> AsyncRwTransport<RoleClient, R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    // The limit is kept by what is read from.
+    AsyncRwTransport::new(read, write).with_max_line_length(usize::MAX)
+}
+
+/// Says hello.
+pub(super) async fn speak<T: Transport<RoleClient> + 'static>(
+    ear: Ear,
+    transport: T,
+) -> Result<RunningService<RoleClient, Ear>, BoxError> {
+    let tapped = Tapped {
+        transport,
+        ear: ear.clone(),
+    };
+    // Boxed, because the compiler does not see that it may move between threads once it is part of others.
+    let serving: BoxFuture<'static, _> = Box::pin(ear.serve(tapped));
+    Ok(serving.await?)
+}
+
+/// A transport of which an ear hears every message first.
+struct Tapped<T> {
+    transport: T,
+    ear: Ear,
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for Tapped<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
+        self.transport.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = self.transport.receive().await?;
+        self.ear.hear(&message);
+        Some(message)
+    }
+
+    fn close(&mut self) -> impl Future<Output = Result<(), T::Error>> + Send {
+        self.transport.close()
+    }
+}

@@ -1,0 +1,54 @@
+//! Tools of MCP servers, and tools as an MCP server.
+//!
+//! [`McpServer`] is a server that others provide: its tools are [tools](petalflow::tool::Tool) like all others, with its schemas.
+//! [`serve`] is the other way around: tools of this program for any client that speaks the Model Context Protocol.
+//!
+//! ```
+//! use petalflow_mcp::{self as mcp, McpServer};
+//! use petalflow::prelude::*;
+//! use petalflow::tool::{Tool, ToolContext};
+//! use serde_json::json;
+//!
+//! /// Adds two numbers.
+//! #[tool]
+//! fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! // In real life `McpServer::stdio("npx", ["-y", "some-server"])`, or `McpServer::http` with its address.
+//! let server = McpServer::over("sums", || async {
+//!     let (ours, theirs) = tokio::io::duplex(4096);
+//!     tokio::spawn(mcp::serve(tools![add]).over(theirs));
+//!     Ok(ours)
+//! });
+//! let tools = server.tools().await?;
+//! let add = tools.get("add").unwrap();
+//! let sum = add.call(json!({ "a": 1, "b": 2 }), &ToolContext::new("call-1")).await.unwrap();
+//! assert_eq!(sum, json!({ "output": "3" }));
+//! # Ok(())
+//! # }
+//! ```
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod asked;
+mod bounded;
+mod call;
+mod connect;
+mod error;
+#[cfg(feature = "http")]
+mod http;
+mod live;
+mod options;
+mod result;
+mod sampling;
+mod serve;
+mod server;
+mod tool;
+
+pub use asked::{Elicitation, Elicited};
+pub use error::McpError;
+pub use serve::{Changed, Serve, serve};
+pub use server::McpServer;

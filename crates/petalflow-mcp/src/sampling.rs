@@ -1,0 +1,71 @@
+//! Requests to a model, and answers, in MCP's words and in ours.
+
+// The protocol means to give up sampling; servers that sample are still there.
+#![allow(deprecated)]
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    CreateMessageRequestParams, CreateMessageResult, Role as TheirRole, SamplingMessage,
+    SamplingMessageContentBlock,
+};
+
+use petalflow_llm::{
+    ChatMessage, FinishReason, LlmRequest, LlmResponse, Media, MediaSource, Part, Role,
+};
+
+/// What a server asks.
+pub(super) fn request(params: CreateMessageRequestParams) -> Result<LlmRequest, ErrorData> {
+    let unsupported = |what: &str| {
+        ErrorData::invalid_params(
+            format!("{what} in a request to a model is not supported"),
+            None,
+        )
+    };
+    if params.tools.is_some_and(|tools| !tools.is_empty()) {
+        return Err(unsupported("a tool"));
+    }
+    let mut messages = Vec::with_capacity(params.messages.len());
+    for message in params.messages {
+        let role = match message.role {
+            TheirRole::User => Role::User,
+            TheirRole::Assistant => Role::Assistant,
+        };
+        let mut parts = Vec::new();
+        for block in message.content.into_vec() {
+            parts.push(match block {
+                SamplingMessageContentBlock::Text(text) => Part::text(text.text),
+                SamplingMessageContentBlock::Image(image) => media(image.mime_type, image.data),
+                SamplingMessageContentBlock::Audio(audio) => media(audio.mime_type, audio.data),
+                _ => return Err(unsupported("a call of a tool")),
+            });
+        }
+        messages.push(ChatMessage::new(role, parts));
+    }
+    Ok(LlmRequest {
+        system: params.system_prompt,
+        temperature: params.temperature,
+        max_tokens: Some(params.max_tokens),
+        stop: params.stop_sequences.unwrap_or_default(),
+        ..LlmRequest::new(messages)
+    })
+}
+
+fn media(media_type: String, data: String) -> Part {
+    Part::Media(Media {
+        media_type,
+        source: MediaSource::Base64(data),
+    })
+}
+
+/// What the model answered.
+pub(super) fn result(answer: &LlmResponse) -> CreateMessageResult {
+    let said = SamplingMessage::assistant_text(answer.text());
+    let result = CreateMessageResult::new(said, answer.model.clone());
+    let reason = match &answer.finish {
+        Some(FinishReason::Length) => CreateMessageResult::STOP_REASON_END_MAX_TOKEN,
+        Some(FinishReason::ContentFilter) => "contentFilter",
+        Some(FinishReason::Other(reason)) => reason,
+        _ => CreateMessageResult::STOP_REASON_END_TURN,
+    };
+    result.with_stop_reason(reason)
+}

@@ -1,0 +1,49 @@
+//! A tool of a server.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::call::call;
+use super::server::Shared;
+use petalflow::middleware::BoxFuture;
+use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
+
+pub(super) struct McpTool {
+    pub(super) server: Arc<Shared>,
+    /// The server's name of it.
+    pub(super) name: Arc<str>,
+    pub(super) spec: Arc<ToolSpec>,
+}
+
+impl Tool for McpTool {
+    fn spec(&self) -> &Arc<ToolSpec> {
+        &self.spec
+    }
+
+    fn call<'a>(
+        &'a self,
+        arguments: Value,
+        cx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(async move {
+            let arguments = match arguments {
+                Value::Object(arguments) => arguments,
+                Value::Null => serde_json::Map::new(),
+                _ => {
+                    let message = format!(
+                        "the arguments of tool `{}` are not an object; call it again with an object that fits its schema",
+                        self.spec.name
+                    );
+                    return Err(ToolError::Arguments(message));
+                }
+            };
+            call(&self.server, &self.name, &self.spec.name, arguments, cx).await
+        })
+    }
+
+    fn confirm(&self, arguments: &Value) -> Option<String> {
+        let ask = self.server.options.confirm.as_ref()?;
+        ask(&self.name, arguments)
+    }
+}

@@ -1,0 +1,155 @@
+//! One connection, set up for our tables.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use petalflow::checkpoint::StoreError;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Config, Error, Row, Statement};
+
+use crate::error::{problem, store_error, too_slow};
+use crate::options::PostgresOptions;
+use crate::tls;
+
+/// What a statement is given.
+pub(crate) type Params<'a> = [&'a (dyn ToSql + Sync)];
+
+/// A connection whose statements find our tables, and are prepared once.
+pub(crate) struct Connection {
+    client: Client,
+    prepared: Mutex<HashMap<&'static str, Statement>>,
+}
+
+/// How connections are made.
+#[derive(Clone)]
+pub(crate) struct Connector {
+    config: Config,
+    tls: tls::Connector,
+    pub(crate) options: PostgresOptions,
+    setup: String,
+}
+
+impl Connector {
+    /// # Errors
+    ///
+    /// The url cannot be read, or asks for what this build cannot do.
+    pub(crate) fn new(options: PostgresOptions) -> Result<Self, StoreError> {
+        let mut config = read_url(&options.url)?;
+        notice_silence(&mut config);
+        let setup = format!(
+            // The isolation level is what the conflict check is written for; a database may have another default.
+            "SET search_path TO {}; SET statement_timeout TO {}; SET default_transaction_isolation TO 'read committed'",
+            options.quoted_schema(),
+            options.statement_timeout.as_millis().clamp(1, 0x7fff_ffff),
+        );
+        Ok(Connector {
+            tls: tls::connector(&options, &config)?,
+            config,
+            options,
+            setup,
+        })
+    }
+
+    /// Opens a connection, which tells `closed` when it has come to its end.
+    pub(crate) async fn open(&self, closed: Option<Arc<Notify>>) -> Result<Connection, StoreError> {
+        let open = async {
+            #[cfg_attr(
+                not(feature = "tls"),
+                expect(clippy::clone_on_copy, reason = "it is not with TLS")
+            )]
+            let (client, driver) = self.config.connect(self.tls.clone()).await?;
+            tokio::spawn(async move {
+                // How it ended is told to whoever waits for an answer.
+                let _ = driver.await;
+                if let Some(closed) = closed {
+                    closed.notify_one();
+                }
+            });
+            client.batch_execute(&self.setup).await?;
+            Ok(client)
+        };
+        match timeout(self.options.connect_timeout, open).await {
+            Ok(client) => Ok(Connection {
+                client: client.map_err(store_error)?,
+                prepared: Mutex::default(),
+            }),
+            Err(_) => Err(too_slow("to let us in")),
+        }
+    }
+}
+
+/// Lets us notice within half a minute that the machine of the server is gone, as the server does with ours. Two hours are
+/// usual otherwise. What the url says comes first.
+fn notice_silence(config: &mut Config) {
+    if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
+        config.keepalives_idle(Duration::from_secs(10));
+    }
+    if config.get_keepalives_interval().is_none() {
+        config.keepalives_interval(Duration::from_secs(5));
+    }
+    if config.get_keepalives_retries().is_none() {
+        config.keepalives_retries(3);
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(Duration::from_secs(30));
+    }
+}
+
+fn read_url(url: &str) -> Result<Config, StoreError> {
+    url.parse().map_err(|error: Error| {
+        // The url itself may hold a password and stays out of the message.
+        let source = std::error::Error::source(&error)
+            .map_or_else(|| error.to_string(), ToString::to_string);
+        problem(format!(
+            "the url of the PostgreSQL database cannot be read ({source}): write postgres://user:password@host/database"
+        ))
+    })
+}
+
+impl Connection {
+    /// Runs a statement.
+    ///
+    /// # Cancel safety
+    ///
+    /// A statement that was sent runs to its end; the ones that follow on this connection come after it.
+    pub(crate) async fn query(
+        &self,
+        sql: &'static str,
+        params: &Params<'_>,
+    ) -> Result<Vec<Row>, Error> {
+        let known = self.lock().get(sql).cloned();
+        let statement = if let Some(statement) = known {
+            statement
+        } else {
+            let statement = self.client.prepare(sql).await?;
+            self.lock().insert(sql, statement.clone());
+            statement
+        };
+        self.client.query(&statement, params).await
+    }
+
+    /// Waits for the statements before, and finds out whether the server is still there.
+    pub(crate) async fn settle(&self) -> Result<(), Error> {
+        self.client.check_connection().await
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(crate) fn client_mut(&mut self) -> &mut Client {
+        &mut self.client
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<&'static str, Statement>> {
+        // No panic can leave it half-changed.
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

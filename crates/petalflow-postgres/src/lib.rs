@@ -1,0 +1,52 @@
+//! Stores the threads of [petalflow](petalflow) flows in a PostgreSQL database: for programs that run in several processes or
+//! on several machines.
+//!
+//! ```no_run
+//! use petalflow::prelude::*;
+//! use petalflow_postgres::PostgresStore;
+//!
+//! #[state]
+//! struct Chat {
+//!     #[key(input, append)]
+//!     lines: Vec<String>,
+//! }
+//!
+//! #[node(Chat)]
+//! async fn reply(lines: &[String]) -> ChatLines {
+//!     ChatLines(vec![format!("{} so far", lines.len())])
+//! }
+//!
+//! flow!(Talk(Chat) { reply });
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! let store = PostgresStore::connect("postgres://app:secret@localhost/app").await?;
+//! let thread = Talk::new().store(&store).thread("ann");
+//! let chat = thread.run(vec!["hello".to_string()]).await?.finished()?;
+//! assert_eq!(chat.lines, ["hello", "1 so far"]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! * [`PostgresStore`]: the store, with what it promises
+//! * [`PostgresOptions`]: settings
+//!
+//! The feature `tls` encrypts connections.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod connection;
+mod error;
+mod layout;
+mod options;
+mod pool;
+mod prefix;
+mod rows;
+mod session;
+mod sql;
+mod store;
+#[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
+mod tls;
+
+pub use options::PostgresOptions;
+pub use store::PostgresStore;

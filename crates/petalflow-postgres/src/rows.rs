@@ -1,0 +1,99 @@
+//! Between the numbers and rows of PostgreSQL and ours.
+
+use std::ops::Range;
+
+use petalflow::TaskId;
+use petalflow::checkpoint::{StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo};
+use tokio_postgres::Row;
+
+use crate::error::problem;
+
+/// A number of a checkpoint that is to be kept.
+pub(crate) fn to_bigint(seq: u64) -> Result<i64, StoreError> {
+    i64::try_from(seq).map_err(|_| {
+        problem(format!(
+            "checkpoint number {seq} is too large: PostgreSQL keeps numbers up to {}",
+            i64::MAX
+        ))
+    })
+}
+
+/// The last number below `end` that may be kept; -1 if there is none.
+pub(crate) fn last_below(end: u64) -> i64 {
+    match end.checked_sub(1) {
+        Some(last) => i64::try_from(last).unwrap_or(i64::MAX),
+        None => -1,
+    }
+}
+
+/// The first and the last number of a range, which is empty if the last is smaller.
+pub(crate) fn ends(seqs: &Range<u64>) -> (i64, i64) {
+    i64::try_from(seqs.start).map_or((0, -1), |first| (first, last_below(seqs.end)))
+}
+
+/// A time. It is kept bit by bit, so that the most absurd one comes back as it was.
+pub(crate) fn to_time(created_ms: u64) -> i64 {
+    created_ms.cast_signed()
+}
+
+pub(crate) fn number(row: &Row, column: usize) -> u64 {
+    row.get::<_, i64>(column).cast_unsigned()
+}
+
+/// From columns number, base, time, bytes.
+pub(crate) fn checkpoint(row: &Row) -> StoredCheckpoint {
+    StoredCheckpoint {
+        seq: number(row, 0),
+        base: number(row, 1),
+        created_ms: number(row, 2),
+        bytes: row.get(3),
+    }
+}
+
+/// From the rows of [`READ`](super::sql::READ), in any order.
+pub(crate) fn stored(thread: &str, rows: &[Row]) -> Result<Option<Stored>, StoreError> {
+    let mut stored = Stored::default();
+    for row in rows {
+        match row.get(4) {
+            None => stored.chain.push(checkpoint(row)),
+            Some(task) => stored.writes.push(StoredWrite {
+                task: task_id(thread, task)?,
+                name: row.get(5),
+                bytes: row.get(3),
+            }),
+        }
+    }
+    stored.chain.sort_by_key(|checkpoint| checkpoint.seq);
+    stored
+        .writes
+        .sort_by(|a, b| (a.task, &a.name).cmp(&(b.task, &b.name)));
+    Ok((!stored.chain.is_empty()).then_some(stored))
+}
+
+/// From columns number, task, name, bytes.
+pub(crate) fn write(thread: &str, row: &Row) -> Result<(u64, StoredWrite), StoreError> {
+    let write = StoredWrite {
+        task: task_id(thread, row.get(1))?,
+        name: row.get(2),
+        bytes: row.get(3),
+    };
+    Ok((number(row, 0), write))
+}
+
+/// From columns thread, count, bytes, time.
+pub(crate) fn thread_info(row: &Row) -> ThreadInfo {
+    ThreadInfo {
+        id: row.get(0),
+        checkpoints: number(row, 1),
+        bytes: number(row, 2),
+        updated_ms: number(row, 3),
+    }
+}
+
+fn task_id(thread: &str, bytes: &[u8]) -> Result<TaskId, StoreError> {
+    let bytes = bytes.try_into().map_err(|_| StoreError::Damaged {
+        thread: thread.into(),
+        problem: format!("a task's id has {} bytes instead of 16", bytes.len()),
+    })?;
+    Ok(TaskId::from_bytes(bytes))
+}

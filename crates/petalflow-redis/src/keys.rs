@@ -1,0 +1,112 @@
+//! The names of keys, and how numbers are written in what is sorted.
+//!
+//! Threads are spread over shards. All keys of a shard have its number between braces, which is what a Redis cluster places
+//! keys by: so a script finds all that it needs on one server, also the list of threads, and the shards are spread over the
+//! servers.
+
+use std::hash::Hasher;
+
+use siphasher::sip::SipHasher13;
+
+/// How many shards there are. Part of the layout: it cannot change without moving keys.
+pub(crate) const SHARDS: u64 = 16;
+
+/// All keys of a thread but that of its claim, in the order in which scripts take them.
+pub(crate) struct Keys {
+    /// The ids of the shard's threads that have checkpoints, sorted by bytes.
+    pub(crate) threads: String,
+    /// What is known of each: count, bytes and time.
+    pub(crate) infos: String,
+    /// Namespace, NUL, number, base and time of each checkpoint, sorted by bytes.
+    pub(crate) seqs: String,
+    /// The bytes of each, by namespace, NUL and number.
+    pub(crate) bytes: String,
+    /// Namespace, NUL, number, task and name of each write, sorted by bytes.
+    pub(crate) marks: String,
+    /// The bytes of each.
+    pub(crate) values: String,
+    /// The namespaces that hold something, sorted by bytes.
+    pub(crate) namespaces: String,
+}
+
+impl Keys {
+    pub(crate) fn of(prefix: &str, thread: &str) -> Self {
+        let shard = shard_of(thread);
+        let (threads, infos) = list_keys(prefix, shard);
+        let key = |what: &str| format!("{prefix}{{{shard}}}:{what}:{thread}");
+        Keys {
+            threads,
+            infos,
+            seqs: key("seqs"),
+            bytes: key("bytes"),
+            marks: key("marks"),
+            values: key("values"),
+            namespaces: key("namespaces"),
+        }
+    }
+
+    pub(crate) fn all(&self) -> [&str; 7] {
+        [
+            &self.threads,
+            &self.infos,
+            &self.seqs,
+            &self.bytes,
+            &self.marks,
+            &self.values,
+            &self.namespaces,
+        ]
+    }
+}
+
+/// The keys of a shard's list of threads: ids, and what is known of them.
+pub(crate) fn list_keys(prefix: &str, shard: u64) -> (String, String) {
+    (
+        format!("{prefix}{{{shard}}}:threads"),
+        format!("{prefix}{{{shard}}}:infos"),
+    )
+}
+
+pub(crate) fn claim_key(prefix: &str, thread: &str) -> String {
+    format!("{prefix}{{{}}}:claim:{thread}", shard_of(thread))
+}
+
+pub(crate) fn layout_key(prefix: &str) -> String {
+    format!("{prefix}layout")
+}
+
+/// By a published function with fixed keys, because it must not change between builds.
+fn shard_of(thread: &str) -> u64 {
+    let mut hasher = SipHasher13::new();
+    hasher.write(thread.as_bytes());
+    hasher.finish() % SHARDS
+}
+
+/// How many digits a number has in names.
+pub(crate) const DIGITS: usize = 20;
+
+/// A number such that texts sort as numbers do. Scripts only compare and cut them, because their own numbers are floats.
+pub(crate) fn digits(number: u64) -> String {
+    format!("{number:020}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{digits, shard_of};
+
+    #[test]
+    fn shards_are_part_of_the_layout() {
+        let shards = ["", "essay", "essay-42", "\u{10ffff}"].map(shard_of);
+        assert_eq!(
+            shards, SHARDS_OF_OLD,
+            "threads that are stored would not be found"
+        );
+    }
+
+    const SHARDS_OF_OLD: [u64; 4] = [12, 7, 9, 4];
+
+    #[test]
+    fn numbers_sort_as_text() {
+        assert!(digits(9) < digits(10) && digits(10) < digits(u64::MAX));
+        assert_eq!(digits(u64::MAX).len(), super::DIGITS);
+    }
+}

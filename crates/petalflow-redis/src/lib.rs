@@ -1,0 +1,45 @@
+//! Stores the threads of [petalflow](petalflow) flows in a Redis server, or in a compatible one such as Valkey.
+//!
+//! ```no_run
+//! use petalflow::prelude::*;
+//! use petalflow_redis::RedisStore;
+//!
+//! #[state]
+//! struct Chat {
+//!     #[key(input, append)]
+//!     lines: Vec<String>,
+//! }
+//!
+//! #[node(Chat)]
+//! async fn reply(lines: &[String]) -> ChatLines {
+//!     ChatLines(vec![format!("{} so far", lines.len())])
+//! }
+//!
+//! flow!(Talk(Chat) { reply });
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! let store = RedisStore::connect("redis://localhost").await?;
+//! let thread = Talk::new().store(&store).thread("ann");
+//! let chat = thread.run(vec!["hello".to_string()]).await?.finished()?;
+//! assert_eq!(chat.lines, ["hello", "1 so far"]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! * [`RedisStore`]: the store, with what it promises. Read there how the server must be configured so that nothing is lost.
+//! * [`RedisOptions`]: settings
+//!
+//! The feature `tls` encrypts connections.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod keys;
+mod link;
+mod options;
+mod scripts;
+mod store;
+mod values;
+
+pub use options::RedisOptions;
+pub use store::RedisStore;

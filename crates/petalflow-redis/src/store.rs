@@ -1,0 +1,364 @@
+//! The store itself: the [`Store`] contract as scripts.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use petalflow::checkpoint::PendingReleases;
+use petalflow::checkpoint::{
+    Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
+    ThreadInfo, ThreadQuery,
+};
+use redis::{Script, ScriptInvocation};
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+
+use crate::keys::{Keys, SHARDS, claim_key, digits, layout_key, list_keys};
+use crate::link::Link;
+use crate::options::RedisOptions;
+use crate::values::Pairs;
+use crate::{scripts, values};
+
+/// The layout of keys that this version knows.
+const LAYOUT: u32 = 1;
+
+/// Keeps checkpoints in a Redis server, version 6 or newer, or in one that speaks as it does (Valkey). Clones share their
+/// connection.
+///
+/// ```no_run
+/// use petalflow::checkpoint::{Address, Store};
+/// use petalflow_redis::RedisStore;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let store = RedisStore::connect("redis://localhost").await?;
+/// assert_eq!(store.read(Address::root("essay-42"), None).await?, None);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// **Durability** is what the server is set up for, and no more. A call that has returned is
+///
+/// * on disk with `appendonly yes` and `appendfsync always`;
+/// * lost if the machine goes down within about a second, with `appendfsync everysec`;
+/// * lost if the server goes down before its next snapshot, without `appendonly`. That is the default of Redis.
+///
+/// Replicas follow a moment later, so that a failover can lose what was written last. Redis keeps everything in memory: set
+/// `maxmemory-policy noeviction`, or it drops checkpoints when it runs out; what is missing is then reported as
+/// [`Damaged`](StoreError::Damaged). Where threads must not be lost, PostgreSQL is the better place.
+///
+/// **Claims** last for [`RedisOptions::claim_lasts`] and are renewed by claiming again. When a process is killed its threads are
+/// free after that time.
+///
+/// **While the server is away** calls fail with [`Unavailable`](StoreError::Unavailable); once it is back they work again. A call
+/// whose connection breaks is sent once more; an append that had been done the first time is recognized.
+///
+/// **Encryption** takes the feature `tls` and a url that begins with `rediss://`. The server's certificate is checked against those
+/// that the system trusts, or `RedisOptions::root_certificates`. Client certificates are not supported.
+///
+/// **Keys** begin with [`RedisOptions::prefix`] and are spread over 16 hash tags, all keys of a thread under the same one, so that
+/// they can live in a cluster. The store itself speaks to one server: in front of a cluster of several it needs a proxy.
+#[derive(Clone)]
+pub struct RedisStore(Arc<Inner>);
+
+struct Inner {
+    link: Link,
+    releases: PendingReleases,
+    /// Where claims are given back, as that may be asked for anywhere.
+    runtime: Handle,
+    options: RedisOptions,
+}
+
+impl fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RedisStore").field(&self.0.options).finish()
+    }
+}
+
+impl RedisStore {
+    /// Connects with the default [options](RedisOptions).
+    ///
+    /// Must be called within a tokio runtime, which has to last as long as the store is used.
+    ///
+    /// # Errors
+    ///
+    /// * [`Unavailable`](StoreError::Unavailable) if the server cannot be reached.
+    /// * [`NewerLayout`](StoreError::NewerLayout) if a newer version of petalflow uses the prefix.
+    /// * [`Other`](StoreError::Other) if the url cannot be read or the server does not let us in.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves nothing behind but a key that says which layout is used.
+    pub async fn connect(url: impl Into<String>) -> Result<Self, StoreError> {
+        Self::connect_with(RedisOptions::new(url)).await
+    }
+
+    /// Connects as the options say. As [`connect`](Self::connect) otherwise.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`connect`](Self::connect).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`connect`](Self::connect).
+    pub async fn connect_with(options: RedisOptions) -> Result<Self, StoreError> {
+        let link = Link::open(&options).await?;
+        let mut script = scripts::LAYOUT.key(layout_key(&options.prefix));
+        let found: u32 = link.invoke(script.arg(LAYOUT)).await?;
+        if found > LAYOUT {
+            return Err(StoreError::NewerLayout {
+                found,
+                known: LAYOUT,
+            });
+        }
+        Ok(RedisStore(Arc::new(Inner {
+            link,
+            releases: PendingReleases::default(),
+            runtime: Handle::current(),
+            options,
+        })))
+    }
+
+    fn keys(&self, thread: &str) -> Keys {
+        Keys::of(&self.0.options.prefix, thread)
+    }
+}
+
+impl Inner {
+    fn claim_script<'a>(
+        &self,
+        script: &'a Script,
+        thread: &str,
+        owner: &str,
+    ) -> ScriptInvocation<'a> {
+        let mut script = script.key(claim_key(&self.options.prefix, thread));
+        script.arg(owner);
+        script
+    }
+
+    /// Gives back what is to be given back.
+    async fn give_back(&self) -> Result<(), StoreError> {
+        let mut turn = self.releases.lock().await;
+        while let Some((thread, owner)) = turn.next() {
+            let script = self.claim_script(&scripts::RELEASE, &thread, &owner);
+            self.link.invoke::<()>(&script).await?;
+            turn.done();
+        }
+        Ok(())
+    }
+}
+
+/// A script with its keys.
+fn with_keys<'a>(script: &'a Script, keys: &[&str]) -> ScriptInvocation<'a> {
+    let mut script = script.prepare_invoke();
+    for key in keys {
+        script.key(*key);
+    }
+    script
+}
+
+impl Store for RedisStore {
+    fn append<'a>(
+        &'a self,
+        address: Address<'a>,
+        checkpoint: &'a StoredCheckpoint,
+        after: Option<u64>,
+        settled: Range<u64>,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let keys = self.keys(address.thread);
+            let mut script = with_keys(&scripts::APPEND, &keys.all());
+            script
+                .arg(address.thread)
+                .arg(address.namespace)
+                .arg(digits(checkpoint.seq))
+                .arg(digits(checkpoint.base))
+                .arg(digits(checkpoint.created_ms))
+                .arg(checkpoint.bytes.as_slice())
+                .arg(after.map(digits).unwrap_or_default())
+                .arg(digits(settled.start))
+                .arg(digits(settled.end));
+            let answer: String = self.0.link.invoke_telling(&mut script).await?;
+            if answer == "done" {
+                return Ok(());
+            }
+            Err(StoreError::Conflict {
+                thread: address.thread.into(),
+                expected: after,
+                found: values::number(answer.as_bytes()),
+            })
+        })
+    }
+
+    fn write<'a>(
+        &'a self,
+        address: Address<'a>,
+        seq: u64,
+        writes: &'a [StoredWrite],
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            if writes.is_empty() {
+                return Ok(());
+            }
+            let keys = self.keys(address.thread);
+            let keys = [&*keys.marks, &*keys.values, &*keys.namespaces];
+            let mut script = with_keys(&scripts::WRITE, &keys);
+            script.arg(address.namespace).arg(digits(seq));
+            for write in writes {
+                script
+                    .arg(write.task.to_bytes().as_slice())
+                    .arg(&write.name)
+                    .arg(write.bytes.as_slice());
+            }
+            self.0.link.invoke(&script).await
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        address: Address<'a>,
+        seq: Option<u64>,
+    ) -> StoreFuture<'a, Option<Stored>> {
+        Box::pin(async move {
+            let keys = self.keys(address.thread);
+            let keys = [&*keys.seqs, &*keys.bytes, &*keys.marks, &*keys.values];
+            let mut script = with_keys(&scripts::READ, &keys);
+            script
+                .arg(address.namespace)
+                .arg(seq.map(digits).unwrap_or_default());
+            let found: Option<(Pairs, Pairs)> = self.0.link.invoke(&script).await?;
+            let Some((chain, writes)) = found else {
+                return Ok(None);
+            };
+            let writes = values::writes(address.thread, writes)?;
+            Ok(Some(Stored {
+                chain: values::checkpoints(address.thread, chain)?,
+                writes: writes.into_iter().map(|(_, write)| write).collect(),
+            }))
+        })
+    }
+
+    fn writes<'a>(
+        &'a self,
+        address: Address<'a>,
+        seqs: Range<u64>,
+    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>> {
+        Box::pin(async move {
+            let keys = self.keys(address.thread);
+            let mut script = with_keys(&scripts::WRITES, &[&*keys.marks, &*keys.values]);
+            script
+                .arg(address.namespace)
+                .arg(digits(seqs.start))
+                .arg(digits(seqs.end));
+            values::writes(address.thread, self.0.link.invoke(&script).await?)
+        })
+    }
+
+    fn history<'a>(
+        &'a self,
+        address: Address<'a>,
+        before: Option<u64>,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
+        Box::pin(async move {
+            let keys = self.keys(address.thread);
+            let mut script = with_keys(&scripts::HISTORY, &[&*keys.seqs, &*keys.bytes]);
+            script
+                .arg(address.namespace)
+                .arg(before.map(digits).unwrap_or_default())
+                .arg(i64::try_from(limit).unwrap_or(i64::MAX));
+            values::checkpoints(address.thread, self.0.link.invoke(&script).await?)
+        })
+    }
+
+    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
+        Box::pin(async move {
+            let keys = self.keys(thread);
+            let script = with_keys(&scripts::NAMESPACES, &[&*keys.namespaces]);
+            let found: Vec<Vec<u8>> = self.0.link.invoke(&script).await?;
+            found.into_iter().map(values::text).collect()
+        })
+    }
+
+    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
+        Box::pin(async move {
+            let from = match query.after {
+                Some(after) if after >= query.prefix => format!("({after}"),
+                _ => format!("[{}", query.prefix),
+            };
+            let mut end = b"+".to_vec();
+            if !query.prefix.is_empty() {
+                // No text has this byte, so it comes after all that begin so.
+                end = [b"(", query.prefix.as_bytes(), b"\xff"].concat();
+            }
+            let limit = query
+                .limit
+                .map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+
+            let mut shards = JoinSet::new();
+            for shard in 0..SHARDS {
+                let (threads, infos) = list_keys(&self.0.options.prefix, shard);
+                let mut script = with_keys(&scripts::THREADS, &[&threads, &infos]);
+                script.arg(&from).arg(end.as_slice()).arg(limit);
+                let link = self.0.link.clone();
+                shards.spawn(async move { values::infos(link.invoke(&script).await?) });
+            }
+            let mut all = Vec::new();
+            while let Some(found) = shards.join_next().await {
+                all.extend(found.map_err(|error| StoreError::Other(error.into()))??);
+            }
+            all.sort_by(|a, b| a.id.cmp(&b.id));
+            all.truncate(query.limit.unwrap_or(usize::MAX));
+            Ok(all)
+        })
+    }
+
+    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let keys = self.keys(address.thread);
+            let mut script = with_keys(&scripts::PRUNE, &keys.all());
+            script
+                .arg(address.thread)
+                .arg(address.namespace)
+                .arg(digits(seq));
+            self.0.link.invoke(&script).await
+        })
+    }
+
+    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let keys = self.keys(thread);
+            let mut script = with_keys(&scripts::DELETE, &keys.all());
+            self.0.link.invoke(script.arg(thread)).await
+        })
+    }
+
+    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
+        Box::pin(async move {
+            self.0.give_back().await?;
+            let mut script = self.0.claim_script(&scripts::CLAIM, thread, owner);
+            let lasts = self.0.options.claim_lasts.as_millis();
+            let other: Option<String> = self
+                .0
+                .link
+                .invoke(script.arg(u64::try_from(lasts).unwrap_or(u64::MAX)))
+                .await?;
+            Ok(other.map_or(Claim::Granted, |owner| Claim::Busy { owner }))
+        })
+    }
+
+    fn release(&self, thread: &str, owner: &str) {
+        self.0.releases.push(thread, owner);
+        let inner = self.0.clone();
+        self.0.runtime.spawn(async move {
+            // What could not be given back now is tried again before the next claim, or ends by itself.
+            let _ = inner.give_back().await;
+        });
+    }
+
+    fn claim_lasts(&self) -> Option<Duration> {
+        Some(self.0.options.claim_lasts)
+    }
+}

@@ -1,0 +1,113 @@
+//! Access to the database file of a [`SqliteStore`], for crates that store something beside the threads.
+//!
+//! `petalflow-memory` stores its entries this way. The tables of all such crates are part of this crate's schema, so that one
+//! version number describes the layout of the file.
+//!
+//! ```
+//! use petalflow_sqlite::SqliteStore;
+//! use petalflow_sqlite::database::{read_integer, sql_integer};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! let store = SqliteStore::in_memory()?;
+//! let now = 1_750_000_000_000;
+//! store
+//!     .write_with(0, move |connection| {
+//!         let put = "INSERT INTO memories (namespace, key, value, created_ms, updated_ms) VALUES (x'', 'k', '1', ?1, ?1)";
+//!         connection.prepare_cached(put)?.execute([sql_integer(now)?])?;
+//!         Ok(())
+//!     })
+//!     .await?;
+//! let created = store
+//!     .read_with(|connection| {
+//!         let get = "SELECT created_ms FROM memories WHERE key = 'k'";
+//!         Ok(connection.prepare_cached(get)?.query_row((), |row| read_integer(row, 0))?)
+//!     })
+//!     .await?;
+//! assert_eq!(created, now);
+//! # Ok(())
+//! # }
+//! ```
+
+use petalflow::checkpoint::StoreError;
+pub use rusqlite;
+use rusqlite::Connection;
+
+use crate::SqliteStore;
+use crate::problem::Place;
+
+/// Why an operation on the database failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TransactionError {
+    /// The operation refused: the connection is intact, and the caller gets this error.
+    Refused(StoreError),
+    /// SQLite failed. The caller gets a [`StoreError`] that names the file and what to do.
+    Sql(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for TransactionError {
+    fn from(error: rusqlite::Error) -> Self {
+        TransactionError::Sql(error)
+    }
+}
+
+impl SqliteStore {
+    /// Runs `work` in a write transaction and commits it. An error rolls the transaction back.
+    ///
+    /// `bytes` is the approximate size of what `work` writes: large changes are made on the writer's thread. There `work` may
+    /// run more than once, because several changes can share a transaction that fails as a whole.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`, and those of the transaction itself.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the database as before the call or as after it.
+    pub async fn write_with<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        mut work: impl FnMut(&Connection) -> Result<T, TransactionError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        if let Some(result) = self.change_here(None, bytes, &mut work) {
+            return result;
+        }
+        self.change_later(None, work).await
+    }
+
+    /// Runs `work` on a connection that reads.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`, and [`Unavailable`](StoreError::Unavailable) if there is no connection.
+    pub async fn read_with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, TransactionError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.look(None, work).await
+    }
+}
+
+/// A number as SQLite stores it.
+///
+/// # Errors
+///
+/// SQLite's integers have a sign: numbers from 2^63 are refused.
+pub fn sql_integer(number: u64) -> Result<i64, TransactionError> {
+    i64::try_from(number).map_err(|_| {
+        TransactionError::Refused(Place::refused(format!(
+            "{number} cannot be stored: numbers and times stay below 2^63"
+        )))
+    })
+}
+
+/// Reads a number that [`sql_integer`] wrote.
+///
+/// # Errors
+///
+/// The column holds no integer, or a negative one.
+pub fn read_integer(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
+}

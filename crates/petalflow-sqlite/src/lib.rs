@@ -1,0 +1,73 @@
+//! Stores the threads of [petalflow](petalflow) flows in a SQLite database: a file that several processes on one machine can
+//! share, or memory.
+//!
+//! SQLite needs no server. It is compiled into the program, which takes a C compiler.
+//!
+//! ```
+//! use petalflow::prelude::*;
+//! use petalflow_sqlite::SqliteStore;
+//!
+//! #[state]
+//! struct Chat {
+//!     #[key(input, append)]
+//!     lines: Vec<String>,
+//! }
+//!
+//! #[node(Chat)]
+//! async fn reply(lines: &[String]) -> ChatLines {
+//!     ChatLines(vec![format!("{} so far", lines.len())])
+//! }
+//!
+//! flow!(Talk(Chat) { reply });
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! # let folder = std::env::temp_dir().join(format!("petalflow-sqlite-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! let store = SqliteStore::open(folder.join("chats.db")).await?;
+//! let thread = Talk::new().store(&store).thread("ann");
+//! thread.run(vec!["hello".to_string()]).await?.finished()?;
+//!
+//! // Any process that opens the file later continues the thread.
+//! let chat = thread.run(vec!["again".to_string()]).await?.finished()?;
+//! assert_eq!(chat.lines, ["hello", "1 so far", "again", "3 so far"]);
+//! # drop((thread, store));
+//! # let _ = std::fs::remove_dir_all(folder);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! * [`SqliteStore`]: the store
+//! * [`SqliteOptions`] and [`Synchronous`]: settings, among them what a commit survives
+//! * [`database`]: access to the same file for crates that store something beside the threads
+//
+// | file | contents |
+// | --- | --- |
+// | `options` | settings |
+// | `connect`, `schema` | opening a file: whether it belongs to this crate, and which layout it has |
+// | `writer`, `job`, `transaction` | one connection writes; queued operations share commits |
+// | `readers` | a few connections read |
+// | `change`, `query`, `claims`, `number` | the statements |
+// | `presence` | the lock file by which processes see which others are alive |
+// | `problem` | error texts |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod change;
+mod claims;
+mod connect;
+pub mod database;
+mod job;
+mod number;
+mod options;
+mod presence;
+mod problem;
+mod query;
+mod readers;
+mod schema;
+mod store;
+mod transaction;
+mod writer;
+
+pub use options::{SqliteOptions, Synchronous};
+pub use store::SqliteStore;

@@ -1,0 +1,194 @@
+//! The layout of the database, and how older ones become it.
+
+use petalflow::checkpoint::StoreError;
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
+
+use crate::problem::{Failure, Place};
+
+/// Marks a file as ours: `PFCP`, petalflow checkpoints.
+pub(crate) const APPLICATION: i32 = 0x5046_4350;
+
+/// How to get from layout 0, an empty file, to 1, and so on: `PRAGMA user_version` counts those that are done.
+///
+/// One that was released is never changed; a new layout is a new entry.
+pub(crate) const MIGRATIONS: &[&str] = &[
+    // Without rowids a table is one tree in the order of its key: an append touches one page, and a chain, a history or a
+    // listing reads neighbours. `seq` and the times are below 2^63 by contract.
+    "CREATE TABLE checkpoints (
+        thread TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        base INTEGER NOT NULL,
+        created_ms INTEGER NOT NULL,
+        bytes BLOB NOT NULL,
+        PRIMARY KEY (thread, namespace, seq)
+    ) WITHOUT ROWID, STRICT;
+    CREATE TABLE writes (
+        thread TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        task BLOB NOT NULL,
+        name TEXT NOT NULL,
+        bytes BLOB NOT NULL,
+        PRIMARY KEY (thread, namespace, seq, task, name)
+    ) WITHOUT ROWID, STRICT;
+    CREATE TABLE claims (
+        thread TEXT NOT NULL PRIMARY KEY,
+        owner TEXT NOT NULL,
+        holder TEXT NOT NULL
+    ) WITHOUT ROWID, STRICT;",
+    // Long-term memory. A namespace is bytes whose order is that of paths (`memory::sqlite`), a value is JSON that people can
+    // read. The index is of those that will be forgotten, which most are not.
+    "CREATE TABLE memories (
+        namespace BLOB NOT NULL,
+        key TEXT NOT NULL,
+        value TEXT NOT NULL,
+        created_ms INTEGER NOT NULL,
+        updated_ms INTEGER NOT NULL,
+        expires_ms INTEGER,
+        PRIMARY KEY (namespace, key)
+    ) WITHOUT ROWID, STRICT;
+    CREATE INDEX memories_by_expiry ON memories (expires_ms) WHERE expires_ms IS NOT NULL;",
+];
+
+/// Refuses what is not ours to touch, before anything of it is changed. Gives how many migrations have been done.
+pub(crate) fn check(
+    connection: &Connection,
+    place: &Place,
+    migrations: &[&str],
+) -> Result<usize, Failure> {
+    // One moment, since another process may be making the tables. Dropping it ends it.
+    let moment = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+    layout(&moment, place, migrations)
+}
+
+/// Brings the layout up to date: wholly or not at all, and once, however many processes try at the same time.
+pub(crate) fn migrate(
+    connection: &Connection,
+    place: &Place,
+    migrations: &[&str],
+) -> Result<(), Failure> {
+    if check(connection, place, migrations)? == migrations.len() {
+        return Ok(());
+    }
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    // Again, now that no other process can change it.
+    let done = layout(&transaction, place, migrations)?;
+    for migration in &migrations[done..] {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(
+        None,
+        "user_version",
+        i64::try_from(migrations.len()).unwrap_or(i64::MAX),
+    )?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// How many migrations have been done, seen within a transaction.
+fn layout(connection: &Connection, place: &Place, migrations: &[&str]) -> Result<usize, Failure> {
+    let number = |sql: &str| connection.query_row(sql, (), |row| row.get::<_, i64>(0));
+    let path = place.path.display();
+    // The first to read something fixes the moment.
+    let things =
+        number("SELECT count(*) FROM sqlite_schema").map_err(|error| no_database(error, place))?;
+    let application = number("PRAGMA application_id")?;
+    let found = number("PRAGMA user_version")?;
+    let untouched = application == 0 && found == 0 && things == 0;
+    if application != i64::from(APPLICATION) && !untouched {
+        return Err(Failure::Refused(Place::refused(format!(
+            "`{path}` is a database of another program (application id {application}, {things} tables and indices): name another file"
+        ))));
+    }
+    match usize::try_from(found) {
+        Ok(done) if done <= migrations.len() => Ok(done),
+        _ => Err(Failure::Refused(StoreError::NewerLayout {
+            found: u32::try_from(found).unwrap_or(u32::MAX),
+            known: u32::try_from(migrations.len()).unwrap_or(u32::MAX),
+        })),
+    }
+}
+
+fn no_database(error: rusqlite::Error, place: &Place) -> Failure {
+    if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) {
+        return Failure::Refused(Place::refused(format!(
+            "`{}` is no SQLite database: name another file",
+            place.path.display()
+        )));
+    }
+    error.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use rusqlite::Connection;
+
+    use super::{Failure, MIGRATIONS, Place, migrate};
+    use petalflow::checkpoint::StoreError;
+
+    fn place() -> Place {
+        Place {
+            file: std::sync::Arc::default(),
+            path: Path::new("essays.db").into(),
+            patience: Duration::ZERO,
+        }
+    }
+
+    fn version(connection: &Connection) -> i64 {
+        connection
+            .query_row("PRAGMA user_version", (), |row| row.get(0))
+            .expect("every database has one")
+    }
+
+    #[test]
+    fn migrations_run_once_each_and_in_order() {
+        let connection = Connection::open_in_memory().expect("memory is there");
+        let steps = [
+            MIGRATIONS[0],
+            "ALTER TABLE checkpoints ADD COLUMN label TEXT NOT NULL DEFAULT 'none';",
+            "CREATE INDEX labels ON checkpoints (label);",
+        ];
+        for known in 1..=steps.len() {
+            assert!(migrate(&connection, &place(), &steps[..known]).is_ok());
+            assert!(migrate(&connection, &place(), &steps[..known]).is_ok());
+            assert_eq!(version(&connection), i64::try_from(known).expect("small"));
+        }
+    }
+
+    #[test]
+    fn a_migration_that_fails_changes_nothing() {
+        let connection = Connection::open_in_memory().expect("memory is there");
+        let steps = [
+            MIGRATIONS[0],
+            "CREATE TABLE notes (id INTEGER); CREATE TABLE notes (id INTEGER);",
+        ];
+        assert!(migrate(&connection, &place(), &steps[..1]).is_ok());
+        assert!(migrate(&connection, &place(), &steps).is_err());
+        assert_eq!(version(&connection), 1);
+        let tables = "SELECT count(*) FROM sqlite_schema WHERE name = 'notes'";
+        let notes: i64 = connection
+            .query_row(tables, (), |row| row.get(0))
+            .expect("it counts");
+        assert_eq!(notes, 0);
+    }
+
+    #[test]
+    fn a_newer_layout_is_refused() {
+        let connection = Connection::open_in_memory().expect("memory is there");
+        let newer = [MIGRATIONS[0], "CREATE TABLE notes (id INTEGER);"];
+        assert!(migrate(&connection, &place(), &newer).is_ok());
+        let refused = migrate(&connection, &place(), &newer[..1]);
+        assert!(matches!(
+            refused,
+            Err(Failure::Refused(StoreError::NewerLayout {
+                found: 2,
+                known: 1
+            }))
+        ));
+    }
+}

@@ -1,0 +1,198 @@
+//! What happens at once is as if it had happened in some order.
+
+use std::time::Duration;
+
+use petalflow::checkpoint::{Address, StoreError, StoredCheckpoint, ThreadQuery};
+
+use super::given::{THREAD, append, checkpoint, line, newest, numbers, write};
+use super::pool::at_once;
+use super::{Outcome, Stores};
+
+const WORKERS: usize = 8;
+
+/// Of those who append after the same number at once, one wins.
+pub async fn one_of_many_appends_wins(stores: &Stores) -> Outcome {
+    let address = Address::root(THREAD);
+    let mut after = None;
+    for seq in 1..=25 {
+        let results = at_once(WORKERS, |index| {
+            let stores = stores.clone();
+            let store = if index % 2 == 0 {
+                stores.store
+            } else {
+                stores.other
+            };
+            let mine = StoredCheckpoint {
+                bytes: vec![u8::try_from(index).unwrap_or(u8::MAX)],
+                ..checkpoint(seq)
+            };
+            async move { Ok(store.append(address, &mine, after, 0..0).await) }
+        })
+        .await?;
+        let mut winners = Vec::new();
+        for (index, result) in results.into_iter().enumerate() {
+            match result {
+                Ok(()) => winners.push(index),
+                Err(StoreError::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        assert_eq!(
+            winners.len(),
+            1,
+            "of {WORKERS} who append after {after:?} at once exactly one wins and the others get a `Conflict`"
+        );
+        let stored = stores.store.read(address, None).await?.unwrap_or_default();
+        let bytes = stored
+            .chain
+            .last()
+            .map(|checkpoint| checkpoint.bytes.clone());
+        assert_eq!(
+            bytes.map(|bytes| bytes.iter().map(|byte| usize::from(*byte)).collect()),
+            Some(winners),
+            "what is stored is what the winner has appended"
+        );
+        after = Some(seq);
+    }
+    Ok(())
+}
+
+/// Those who retry after a conflict all get through, and no number is given twice.
+pub async fn appends_that_retry_all_get_through(stores: &Stores) -> Outcome {
+    const EACH: usize = 10;
+    let address = Address::root(THREAD);
+    let conflicts = at_once(WORKERS, |index| {
+        let stores = stores.clone();
+        let store = if index % 2 == 0 {
+            stores.store
+        } else {
+            stores.other
+        };
+        async move {
+            let (mut done, mut conflicts) = (0, 0_usize);
+            let mut after = newest(&*store, address).await?;
+            while done < EACH {
+                let seq = after.map_or(1, |after| after + 1);
+                match append(&*store, address, seq, after).await {
+                    Ok(()) => {
+                        done += 1;
+                        after = Some(seq);
+                    }
+                    Err(StoreError::Conflict { found, .. }) => {
+                        conflicts += 1;
+                        after = found;
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Ok(conflicts)
+        }
+    })
+    .await?;
+    let expected: Vec<u64> = (1..=80).rev().collect();
+    assert_eq!(
+        numbers(&*stores.store, address).await?,
+        expected,
+        "each append that returned is there once ({conflicts:?} conflicts)"
+    );
+    Ok(())
+}
+
+/// Threads do not get into each other's way.
+pub async fn many_threads_at_once(stores: &Stores) -> Outcome {
+    at_once(WORKERS, |index| {
+        let stores = stores.clone();
+        let store = if index % 2 == 0 {
+            stores.store
+        } else {
+            stores.other
+        };
+        async move {
+            for thread in 0..5 {
+                let thread = format!("essay-{index}-{thread}");
+                let address = Address::root(&thread);
+                line(&*store, address, &[1]).await?;
+                for seq in 1..=5 {
+                    store
+                        .write(
+                            address,
+                            seq,
+                            &[write(1, "result", [1]), write(2, "result", [2])],
+                        )
+                        .await?;
+                    let next = checkpoint(seq + 1);
+                    store
+                        .append(address, &next, Some(seq), seq..seq + 1)
+                        .await?;
+                }
+            }
+            Ok(())
+        }
+    })
+    .await?;
+    let threads = stores.store.threads(ThreadQuery::default());
+    let threads = threads.await?;
+    assert_eq!(threads.len(), WORKERS * 5, "all threads are there");
+    for thread in threads {
+        assert_eq!(
+            thread.checkpoints, 6,
+            "thread {:?} has all its checkpoints",
+            thread.id
+        );
+        let writes = stores.other.writes(Address::root(&thread.id), 0..u64::MAX);
+        assert_eq!(
+            writes.await?,
+            [],
+            "all writes of {:?} are settled",
+            thread.id
+        );
+    }
+    Ok(())
+}
+
+/// A read sees a checkpoint and the writes beside it as of one moment.
+pub async fn a_read_is_of_one_moment(stores: &Stores) -> Outcome {
+    const LAST: u64 = 60;
+    let address = Address::root(THREAD);
+    let beside = |seq: u64| write(1, "result", seq.to_be_bytes());
+    stores.store.write(address, 1, &[beside(1)]).await?;
+    append(&*stores.store, address, 1, None).await?;
+    at_once(3, |index| {
+        let stores = stores.clone();
+        async move {
+            if index == 0 {
+                for seq in 2..=LAST {
+                    // So that also a store in memory is still writing when the others read.
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                    // There before its checkpoint, gone with the append of the next one.
+                    stores.store.write(address, seq, &[beside(seq)]).await?;
+                    let next = checkpoint(seq);
+                    stores
+                        .store
+                        .append(address, &next, Some(seq - 1), 0..seq)
+                        .await?;
+                }
+                return Ok(());
+            }
+            let store = if index == 1 { &stores.store } else { &stores.other };
+            let mut seen = 0;
+            while seen < LAST {
+                let stored = store.read(address, None).await?.unwrap_or_default();
+                let found = stored.chain.last().map_or(0, |checkpoint| checkpoint.seq);
+                assert!(
+                    found >= seen,
+                    "a read sees all that had returned before it began: {seen}, then {found}"
+                );
+                seen = found;
+                assert_eq!(
+                    stored.writes,
+                    [beside(seen)],
+                    "a read is of one moment: checkpoint {seen} comes with the writes that stood beside it then"
+                );
+            }
+            Ok(())
+        }
+    })
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! What the cases put into stores.
+
+use petalflow::TaskId;
+use petalflow::checkpoint::{Address, Store, StoreError, StoredCheckpoint, StoredWrite};
+
+use super::Outcome;
+
+/// Most cases need one thread only.
+pub(super) const THREAD: &str = "essay-42";
+
+/// A checkpoint that stands alone and differs from the others in all its parts.
+pub(super) fn checkpoint(seq: u64) -> StoredCheckpoint {
+    StoredCheckpoint {
+        seq,
+        base: seq,
+        created_ms: 1_750_000_000_000 + seq % 1_000,
+        bytes: format!("checkpoint {seq}").into_bytes(),
+    }
+}
+
+/// A write; tasks are told apart by their first byte.
+pub(super) fn write(task: u8, name: &str, bytes: impl Into<Vec<u8>>) -> StoredWrite {
+    let mut id = [0; 16];
+    id[0] = task;
+    StoredWrite {
+        task: TaskId::from_bytes(id),
+        name: name.into(),
+        bytes: bytes.into(),
+    }
+}
+
+/// Appends a checkpoint that settles nothing.
+pub(super) async fn append(
+    store: &dyn Store,
+    address: Address<'_>,
+    seq: u64,
+    after: Option<u64>,
+) -> Result<(), StoreError> {
+    store.append(address, &checkpoint(seq), after, 0..0).await
+}
+
+/// Appends checkpoints to an address where there is none.
+pub(super) async fn line(store: &dyn Store, address: Address<'_>, seqs: &[u64]) -> Outcome {
+    let mut after = None;
+    for &seq in seqs {
+        append(store, address, seq, after).await?;
+        after = Some(seq);
+    }
+    Ok(())
+}
+
+/// The numbers at an address, newest first.
+pub(super) async fn numbers(
+    store: &dyn Store,
+    address: Address<'_>,
+) -> Result<Vec<u64>, StoreError> {
+    let history = store.history(address, None, usize::MAX).await?;
+    Ok(history.iter().map(|checkpoint| checkpoint.seq).collect())
+}
+
+/// The number of the newest checkpoint.
+pub(super) async fn newest(
+    store: &dyn Store,
+    address: Address<'_>,
+) -> Result<Option<u64>, StoreError> {
+    let stored = store.read(address, None).await?;
+    Ok(stored.and_then(|stored| Some(stored.chain.last()?.seq)))
+}

@@ -1,0 +1,273 @@
+//! What is read is what was appended.
+
+use petalflow::checkpoint::{Address, Stored, StoredCheckpoint};
+
+use super::given::{THREAD, append, checkpoint, line, newest, numbers, write};
+use super::{Outcome, Stores};
+
+/// A checkpoint comes back as it was given, by its number.
+pub async fn c88_a_checkpoint_comes_back_as_it_was_given(stores: &Stores) -> Outcome {
+    let address = Address::root(THREAD);
+    line(&*stores.store, address, &[1, 2, 3]).await?;
+    for seq in [1, 2, 3] {
+        let expected = Stored {
+            chain: vec![checkpoint(seq)],
+            writes: Vec::new(),
+        };
+        assert_eq!(
+            stores.store.read(address, Some(seq)).await?,
+            Some(expected),
+            "`read` gives the checkpoint of the number asked for, with all its parts unchanged"
+        );
+    }
+    Ok(())
+}
+
+/// All bytes are kept, and no bytes are some bytes too.
+pub async fn c88_bytes_are_opaque(stores: &Stores) -> Outcome {
+    let address = Address::root(THREAD);
+    let every_byte: Vec<u8> = (0..=u8::MAX).collect();
+    let large: Vec<u8> = (0..1_500_000_u32)
+        .map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()[0])
+        .collect();
+    let mut after = None;
+    for (seq, bytes) in [(1, Vec::new()), (2, every_byte), (3, large)] {
+        let given = StoredCheckpoint {
+            bytes: bytes.clone(),
+            ..checkpoint(seq)
+        };
+        let beside = write(1, "result", bytes.clone());
+        stores.store.write(address, seq, &[beside]).await?;
+        stores.store.append(address, &given, after, 0..0).await?;
+        after = Some(seq);
+        let stored = stores.other.read(address, Some(seq)).await?;
+        let stored = stored.unwrap_or_else(|| panic!("checkpoint {seq} was appended, it is there"));
+        assert!(
+            stored.chain.len() == 1 && stored.chain[0].bytes == bytes,
+            "a checkpoint of {} bytes comes back as it was given",
+            bytes.len()
+        );
+        assert!(
+            stored.writes.len() == 1 && stored.writes[0].bytes == bytes,
+            "a write of {} bytes comes back as it was given",
+            bytes.len()
+        );
+    }
+    Ok(())
+}
+
+/// Numbers and times go up to `i64::MAX`.
+pub async fn c88_numbers_go_up_to_the_largest(stores: &Stores) -> Outcome {
+    let address = Address::root(THREAD);
+    let largest = i64::MAX.unsigned_abs();
+    let last = StoredCheckpoint {
+        created_ms: largest,
+        base: largest - 1,
+        ..checkpoint(largest)
+    };
+    line(&*stores.store, address, &[0, largest - 1]).await?;
+    stores
+        .store
+        .append(address, &last, Some(largest - 1), 0..0)
+        .await?;
+    let stored = stores.store.read(address, None).await?;
+    let expected = Stored {
+        chain: vec![checkpoint(largest - 1), last],
+        writes: Vec::new(),
+    };
+    assert_eq!(
+        stored,
+        Some(expected),
+        "numbers and times go up to 2^63 - 1"
+    );
+    Ok(())
+}
+
+/// An incremental checkpoint is read with what it builds on, and an older one still gives what it gave.
+pub async fn c89_a_chain_begins_at_its_base(stores: &Stores) -> Outcome {
+    let address = Address::root(THREAD);
+    let based = |seq, base| StoredCheckpoint {
+        base,
+        ..checkpoint(seq)
+    };
+    // Numbers may be left out, and a new base begins in the middle.
+    let all = [
+        based(1, 1),
+        based(2, 1),
+        based(5, 1),
+        based(6, 6),
+        based(9, 6),
+    ];
+    let mut after = None;
+    for given in &all {
+        stores.store.append(address, given, after, 0..0).await?;
+        after = Some(given.seq);
+    }
+    for (seq, chain) in [
+        (1, &all[..1]),
+        (2, &all[..2]),
+        (5, &all[..3]),
+        (6, &all[3..4]),
+        (9, &all[3..]),
+    ] {
+        let stored = stores.store.read(address, Some(seq)).await?;
+        assert_eq!(
+            stored.map(|stored| stored.chain),
+            Some(chain.to_vec()),
+            "`read` of {seq} gives all that stands from its base to itself, in the order of the numbers"
+        );
+    }
+    Ok(())
+}
+
+/// There is nothing at an address that was never written to.
+pub async fn c92_an_unknown_thread_has_no_checkpoint(stores: &Stores) -> Outcome {
+    let store = &*stores.store;
+    line(store, Address::root("another"), &[1]).await?;
+    let unknown = [
+        Address::root(THREAD),
+        Address {
+            thread: "another",
+            namespace: "review",
+        },
+    ];
+    for address in unknown {
+        assert_eq!(
+            store.read(address, None).await?,
+            None,
+            "nothing was written at {address:?}: there is no newest checkpoint"
+        );
+        assert_eq!(
+            store.read(address, Some(1)).await?,
+            None,
+            "nothing was written at {address:?}: there is no checkpoint 1"
+        );
+        assert_eq!(
+            store.history(address, None, 10).await?,
+            [],
+            "nothing was written at {address:?}: it has no history"
+        );
+        assert_eq!(
+            store.writes(address, 0..u64::MAX).await?,
+            [],
+            "nothing was written at {address:?}: it has no writes"
+        );
+    }
+    assert_eq!(
+        store.namespaces(THREAD).await?,
+        Vec::<String>::new(),
+        "an unknown thread has no namespaces"
+    );
+    Ok(())
+}
+
+/// Without a number the newest is read, and a number that was left out is not there.
+pub async fn c92_without_a_number_the_newest_is_read(stores: &Stores) -> Outcome {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    let mut after = None;
+    for seq in [3, 9, 10, 11, 100] {
+        append(store, address, seq, after).await?;
+        after = Some(seq);
+        assert_eq!(
+            newest(store, address).await?,
+            after,
+            "`read` without a number gives the newest, by number and not by text"
+        );
+    }
+    for seq in [0, 4, 99, 101, u64::MAX] {
+        assert_eq!(
+            store.read(address, Some(seq)).await?,
+            None,
+            "there is no checkpoint {seq}: its neighbours are others"
+        );
+    }
+    Ok(())
+}
+
+/// `read` gives the writes beside that checkpoint and no other.
+pub async fn reading_gives_the_writes_beside_a_checkpoint(stores: &Stores) -> Outcome {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    line(store, address, &[1, 2]).await?;
+    let elsewhere = Address {
+        namespace: "review",
+        ..address
+    };
+    let (first, second) = (write(2, "result", "b"), write(1, "result", "a"));
+    store
+        .write(address, 1, &[write(9, "result", "old")])
+        .await?;
+    store
+        .write(address, 2, &[first.clone(), second.clone()])
+        .await?;
+    store
+        .write(address, 3, &[write(9, "result", "new")])
+        .await?;
+    store
+        .write(elsewhere, 2, &[write(9, "result", "elsewhere")])
+        .await?;
+    let stored = store.read(address, None).await?.unwrap_or_default();
+    assert_eq!(
+        stored.writes,
+        [second, first],
+        "`read` gives the writes beside the checkpoint itself, in the order of task and name"
+    );
+    Ok(())
+}
+
+/// The history is paged backwards.
+pub async fn history_is_paged_newest_first(stores: &Stores) -> Outcome {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    line(store, address, &[1, 2, 4, 7, 11]).await?;
+    for (before, limit, expected) in [
+        (None, 100, &[11, 7, 4, 2, 1][..]),
+        (None, usize::MAX, &[11, 7, 4, 2, 1]),
+        (None, 2, &[11, 7]),
+        (Some(7), 2, &[4, 2]),
+        (Some(3), 2, &[2, 1]),
+        (Some(1), 2, &[]),
+        (Some(0), 2, &[]),
+        (Some(u64::MAX), 1, &[11]),
+        (None, 0, &[]),
+    ] {
+        let page = store.history(address, before, limit).await?;
+        let expected: Vec<_> = expected.iter().map(|seq| checkpoint(*seq)).collect();
+        assert_eq!(
+            page, expected,
+            "`history` before {before:?} gives at most {limit} checkpoints with a lower number, newest first"
+        );
+    }
+    Ok(())
+}
+
+/// A store opened by another sees what was there, and each sees at once what the other has written.
+pub async fn handles_see_each_others_writes(stores: &Stores) -> Outcome {
+    let (store, other) = (&*stores.store, &*stores.other);
+    let address = Address::root(THREAD);
+    for round in 0..20 {
+        let (one, two) = (2 * round + 1, 2 * round + 2);
+        append(
+            store,
+            address,
+            one,
+            one.checked_sub(1).filter(|after| *after > 0),
+        )
+        .await?;
+        assert_eq!(
+            newest(other, address).await?,
+            Some(one),
+            "a call sees the effects of all calls that had returned before it began, through whatever handle"
+        );
+        append(other, address, two, Some(one)).await?;
+        assert_eq!(
+            newest(store, address).await?,
+            Some(two),
+            "a call sees the effects of all calls that had returned before it began, through whatever handle"
+        );
+    }
+    assert_eq!(
+        numbers(other, address).await?.len(),
+        40,
+        "no append through one handle hides one through the other"
+    );
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! What is forgotten is gone, and nothing else is.
+
+use petalflow::checkpoint::{Address, Claim, StoredCheckpoint, ThreadQuery};
+
+use super::given::{THREAD, append, checkpoint, line, numbers, write};
+use super::{Outcome, Stores};
+
+/// Pruning keeps what is not below the number, at this address only.
+pub async fn c94_pruning_forgets_what_is_older(stores: &Stores) -> Outcome {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    let review = Address {
+        namespace: "review",
+        ..address
+    };
+    for address in [address, review] {
+        line(store, address, &[1, 2, 5, 6]).await?;
+        for seq in [1, 2, 5, 6, 7] {
+            store
+                .write(address, seq, &[write(1, "result", "a")])
+                .await?;
+        }
+    }
+    for (below, kept) in [
+        (0, &[1, 2, 5, 6][..]),
+        (1, &[1, 2, 5, 6]),
+        (2, &[2, 5, 6]),
+        (4, &[5, 6]),
+        (6, &[6]),
+    ] {
+        store.prune(address, below).await?;
+        let mut found = numbers(store, address).await?;
+        found.reverse();
+        assert_eq!(
+            found, kept,
+            "`prune` below {below} forgets the checkpoints with a lower number and keeps the rest"
+        );
+        let beside = store.writes(address, 0..u64::MAX).await?;
+        let beside: Vec<u64> = beside.iter().map(|(seq, _)| *seq).collect();
+        assert_eq!(
+            beside,
+            [kept, &[7]].concat(),
+            "`prune` below {below} forgets the writes beside what it forgets and keeps the rest"
+        );
+    }
+    append(store, address, 7, Some(6)).await?;
+    assert_eq!(
+        (
+            numbers(store, review).await?.len(),
+            store.writes(review, 0..u64::MAX).await?.len()
+        ),
+        (4, 5),
+        "`prune` leaves other namespaces alone"
+    );
+    Ok(())
+}
+
+/// A number above all others prunes everything, and the address is as new.
+pub async fn pruning_everything_leaves_nothing(stores: &Stores) -> Outcome {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    store.prune(address, 5).await?;
+    line(store, address, &[1, 2]).await?;
+    store.write(address, 2, &[write(1, "result", "a")]).await?;
+    store.prune(address, u64::MAX).await?;
+    assert_eq!(
+        store.read(address, None).await?,
+        None,
+        "`prune` below a number above all forgets all"
+    );
+    assert_eq!(
+        store.threads(ThreadQuery::default()).await?,
+        [],
+        "a thread of which nothing is left is not listed"
+    );
+    assert_eq!(
+        store.namespaces(THREAD).await?,
+        Vec::<String>::new(),
+        "a namespace of which nothing is left is not there"
+    );
+    append(store, address, 1, None).await?;
+    Ok(())
+}
+
+/// Deleting a thread takes all its namespaces and writes, and no other thread.
+pub async fn c93_deleting_takes_one_thread_and_all_of_it(stores: &Stores) -> Outcome {
+    let store = &*stores.store;
+    let threads = [
+        "essay",
+        "essay-42",
+        "essay-42 ",
+        "Essay-42",
+        "essay-421",
+        "essay_42",
+        "%",
+    ];
+    let addresses =
+        |thread| ["", "review", "review/dig[3]"].map(|namespace| Address { thread, namespace });
+    for address in threads.into_iter().flat_map(addresses) {
+        line(store, address, &[1, 2]).await?;
+        store.write(address, 2, &[write(1, "result", "a")]).await?;
+    }
+    // Nothing happens to an unknown one; `%` is no pattern.
+    store.delete("essay%").await?;
+    store.delete(THREAD).await?;
+    store.delete("%").await?;
+    for address in threads.into_iter().flat_map(addresses) {
+        let gone = [THREAD, "%"].contains(&address.thread);
+        let found = (
+            numbers(&*stores.other, address).await?.len(),
+            store.writes(address, 0..u64::MAX).await?.len(),
+        );
+        let expected = if gone { (0, 0) } else { (2, 1) };
+        assert_eq!(
+            found, expected,
+            "`delete` of {THREAD:?} and \"%\" forgets those threads in all namespaces, and no other: at {address:?} stand {} \
+             checkpoints and {} writes",
+            found.0, found.1
+        );
+    }
+    assert_eq!(
+        store.namespaces(THREAD).await?,
+        Vec::<String>::new(),
+        "a deleted thread has no namespaces"
+    );
+    let listed = store.threads(ThreadQuery::default()).await?;
+    assert!(
+        !listed.iter().any(|thread| thread.id == THREAD),
+        "a deleted thread is not listed"
+    );
+    Ok(())
+}
+
+/// After a thread is deleted it can begin anew, with nothing of the old one.
+pub async fn a_deleted_thread_can_begin_anew(stores: &Stores) -> Outcome {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    line(store, address, &[1, 2, 3]).await?;
+    store
+        .write(address, 3, &[write(1, "result", "old")])
+        .await?;
+    store.delete(THREAD).await?;
+    store.delete(THREAD).await?;
+    let fresh = StoredCheckpoint {
+        bytes: b"new".to_vec(),
+        base: 1,
+        ..checkpoint(3)
+    };
+    store.append(address, &fresh, None, 0..0).await?;
+    let stored = store.read(address, None).await?.unwrap_or_default();
+    assert_eq!(
+        (stored.chain, stored.writes),
+        (vec![fresh], vec![]),
+        "nothing of a deleted thread shows in a new one of the same id"
+    );
+    Ok(())
+}
+
+/// Who has claimed a thread still has it when the thread is deleted.
+pub async fn a_claim_survives_deletion(stores: &Stores) -> Outcome {
+    let store = &*stores.store;
+    line(store, Address::root(THREAD), &[1]).await?;
+    assert_eq!(
+        store.claim(THREAD, "one").await?,
+        Claim::Granted,
+        "the thread is free"
+    );
+    store.delete(THREAD).await?;
+    assert_eq!(
+        stores.other.claim(THREAD, "two").await?,
+        super::claims::busy("one"),
+        "deleting a thread leaves the claim on it"
+    );
+    store.release(THREAD, "one");
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! The macro that makes tests of the cases.
+
+/// Holds a [`Store`](petalflow::checkpoint::Store) to its contract: makes a module with a test for each case.
+///
+/// The first argument names the module. The second is called once per test and gives a fresh, empty store: an async closure
+/// or the path of an async function that returns `Result<StoreUnderTest, BoxError>`. Each test brings its own runtime, so
+/// this is all that a test file needs:
+///
+/// ```
+/// use petalflow::checkpoint::InMemoryStore;
+/// use petalflow_testing::StoreUnderTest;
+///
+/// petalflow_testing::store_contract! {
+///     memory, async || {
+///         let store = InMemoryStore::new();
+///         Ok(StoreUnderTest::new(store.clone()).with_other(store))
+///     }
+/// }
+/// # fn main() {}
+/// ```
+///
+/// A second handle, opened as another process would open it, shows whether writers that do not know of each other get along;
+/// see [`with_other`](crate::StoreUnderTest::with_other). Where the server that a store needs is not running, give
+/// [`StoreUnderTest::skipped`](crate::StoreUnderTest::skipped): the tests pass and say so.
+///
+/// The numbers in the names of tests, such as `c90_`, are those of the cases in the crate's own list of compatibility.
+#[macro_export]
+macro_rules! store_contract {
+    ($name:ident, $setup:expr $(,)?) => {
+        mod $name {
+            #[allow(unused_imports, clippy::wildcard_imports)]
+            use super::*;
+
+            async fn __setup() -> ::core::result::Result<
+                $crate::StoreUnderTest,
+                $crate::__private::BoxError,
+            > {
+                ($setup)().await
+            }
+
+            $crate::store_contract! { @cases
+            reads: [
+                c88_a_checkpoint_comes_back_as_it_was_given,
+                c88_bytes_are_opaque,
+                c88_numbers_go_up_to_the_largest,
+                c89_a_chain_begins_at_its_base,
+                c92_an_unknown_thread_has_no_checkpoint,
+                c92_without_a_number_the_newest_is_read,
+                reading_gives_the_writes_beside_a_checkpoint,
+                history_is_paged_newest_first,
+                handles_see_each_others_writes,
+            ]
+            appends: [
+                an_append_after_another_number_is_a_conflict,
+                each_address_has_its_own_numbers,
+                a_conflict_changes_nothing,
+                c90_settled_writes_go_with_the_append,
+                a_dropped_append_is_whole_or_nothing,
+            ]
+            writes: [
+                c90_a_write_takes_the_place_of_the_one_before,
+                c90_writes_are_kept_apart_and_in_order,
+                writes_may_come_before_their_checkpoint,
+                writing_nothing_changes_nothing,
+                writes_are_read_by_ranges,
+                many_writes_in_one_call,
+            ]
+            threads: [
+                threads_are_listed_with_what_they_hold,
+                a_prefix_is_compared_by_bytes,
+                threads_are_paged,
+                a_page_may_begin_anywhere,
+                namespaces_are_listed,
+            ]
+            removal: [
+                c94_pruning_forgets_what_is_older,
+                pruning_everything_leaves_nothing,
+                c93_deleting_takes_one_thread_and_all_of_it,
+                a_deleted_thread_can_begin_anew,
+                a_claim_survives_deletion,
+            ]
+            names: [
+                thread_ids_are_any_text,
+                namespaces_are_any_text,
+                names_of_writes_are_any_text,
+                threads_and_namespaces_do_not_run_together,
+                claims_are_by_bytes_too,
+            ]
+            claims: [
+                a_claimed_thread_is_busy,
+                a_claim_is_no_thread,
+                a_released_thread_is_free,
+                a_stranger_cannot_release,
+                one_of_many_is_granted,
+                a_claim_that_is_not_renewed_ends,
+            ]
+            concurrency: [
+                one_of_many_appends_wins,
+                appends_that_retry_all_get_through,
+                many_threads_at_once,
+                a_read_is_of_one_moment,
+            ]
+            }
+        }
+    };
+    (@cases $($topic:ident: [$($case:ident,)*])*) => {
+        $($(
+            #[test]
+            fn $case() {
+                $crate::contract::run(
+                    __setup,
+                    $crate::contract::$topic::$case,
+                );
+            }
+        )*)*
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    /// A case that is written but not in the list would never run.
+    #[test]
+    fn every_case_is_in_the_list() {
+        let listed = include_str!("store_contract.rs");
+        for topic in [
+            include_str!("appends.rs"),
+            include_str!("claims.rs"),
+            include_str!("concurrency.rs"),
+            include_str!("names.rs"),
+            include_str!("reads.rs"),
+            include_str!("removal.rs"),
+            include_str!("threads.rs"),
+            include_str!("writes.rs"),
+        ] {
+            for case in topic.split("pub async fn ").skip(1) {
+                let name = case.split('(').next().unwrap_or_default();
+                assert!(
+                    listed.contains(&format!(" {name},")),
+                    "case `{name}` is missing in `store_contract!`"
+                );
+            }
+        }
+    }
+}

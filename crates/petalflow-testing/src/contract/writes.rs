@@ -1,0 +1,182 @@
+//! Writes stand beside checkpoints until an append settles them.
+
+use petalflow::checkpoint::{Address, ThreadQuery};
+
+use super::given::{THREAD, line, write};
+use super::{Outcome, Stores};
+
+/// The same write twice is one, and the later bytes count.
+pub async fn c90_a_write_takes_the_place_of_the_one_before(stores: &Stores) -> Outcome {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    let first = write(1, "result", "first");
+    store
+        .write(address, 1, std::slice::from_ref(&first))
+        .await?;
+    store
+        .write(address, 1, std::slice::from_ref(&first))
+        .await?;
+    assert_eq!(
+        store.writes(address, 1..2).await?,
+        [(1, first)],
+        "the same write twice is one write"
+    );
+    let second = write(1, "result", "second, and longer");
+    store
+        .write(address, 1, std::slice::from_ref(&second))
+        .await?;
+    assert_eq!(
+        stores.other.writes(address, 1..2).await?,
+        [(1, second)],
+        "a write of the same task and name takes the place of the one before"
+    );
+    // In one call the last one counts, as if they had come one after the other.
+    let last = write(1, "result", "");
+    let call = [write(1, "result", "lost"), last.clone()];
+    store.write(address, 1, &call).await?;
+    assert_eq!(
+        store.writes(address, 1..2).await?,
+        [(1, last)],
+        "of two writes of the same task and name in one call the last counts"
+    );
+    Ok(())
+}
+
+/// Writes differ by number, task, name and address; they are given in order.
+pub async fn c90_writes_are_kept_apart_and_in_order(stores: &Stores) -> Outcome {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    let elsewhere = Address {
+        namespace: "review",
+        ..address
+    };
+    // In order of number, task and name; names in that of their bytes.
+    let expected = [
+        (2, write(0, "result", "0")),
+        (2, write(1, "Z", "1")),
+        (2, write(1, "a", "2")),
+        (2, write(1, "a ", "3")),
+        (2, write(1, "ab", "4")),
+        (2, write(1, "é", "5")),
+        (2, write(200, "a", "6")),
+        (10, write(1, "a", "7")),
+    ];
+    for (seq, given) in expected.iter().rev() {
+        store
+            .write(address, *seq, std::slice::from_ref(given))
+            .await?;
+    }
+    store
+        .write(elsewhere, 2, &[write(1, "a", "elsewhere")])
+        .await?;
+    assert_eq!(
+        store.writes(address, 0..u64::MAX).await?,
+        expected,
+        "writes are told apart by number, task and name, and come in that order"
+    );
+    assert_eq!(
+        store.writes(elsewhere, 0..u64::MAX).await?,
+        [(2, write(1, "a", "elsewhere"))],
+        "namespaces are apart"
+    );
+    Ok(())
+}
+
+/// A write needs no checkpoint, and makes none.
+pub async fn writes_may_come_before_their_checkpoint(stores: &Stores) -> Outcome {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    let early = write(1, "answer", "yes");
+    store
+        .write(address, 1, std::slice::from_ref(&early))
+        .await?;
+    assert_eq!(
+        store.read(address, None).await?,
+        None,
+        "a write makes no checkpoint"
+    );
+    assert_eq!(
+        store.namespaces(THREAD).await?,
+        [""],
+        "a namespace that holds only writes is there"
+    );
+    assert_eq!(
+        store.threads(ThreadQuery::default()).await?,
+        [],
+        "a thread without checkpoints is not listed"
+    );
+    line(store, address, &[1]).await?;
+    let stored = store.read(address, Some(1)).await?.unwrap_or_default();
+    assert_eq!(
+        stored.writes,
+        [early],
+        "a write that came before its checkpoint stands beside it"
+    );
+    Ok(())
+}
+
+/// No writes are none.
+pub async fn writing_nothing_changes_nothing(stores: &Stores) -> Outcome {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    store.write(address, 1, &[]).await?;
+    assert_eq!(
+        store.writes(address, 0..u64::MAX).await?,
+        [],
+        "no writes are none"
+    );
+    assert_eq!(
+        store.namespaces(THREAD).await?,
+        Vec::<String>::new(),
+        "writing nothing makes no namespace"
+    );
+    Ok(())
+}
+
+/// A range of numbers may be empty, and as large as numbers are.
+pub async fn writes_are_read_by_ranges(stores: &Stores) -> Outcome {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    let largest = i64::MAX.unsigned_abs();
+    for seq in [0, 1, 5, largest] {
+        store
+            .write(address, seq, &[write(1, "result", "a")])
+            .await?;
+    }
+    #[allow(clippy::reversed_empty_ranges, reason = "that is what is tested")]
+    let ranges = [
+        (0..u64::MAX, &[0, 1, 5, largest][..]),
+        (0..largest, &[0, 1, 5]),
+        (0..1, &[0]),
+        (1..5, &[1]),
+        (1..6, &[1, 5]),
+        (largest..u64::MAX, &[largest]),
+        (largest + 1..u64::MAX, &[]),
+        (2..5, &[]),
+        (1..1, &[]),
+        (5..1, &[]),
+        (u64::MAX..0, &[]),
+        (u64::MAX..u64::MAX, &[]),
+    ];
+    for (range, expected) in ranges {
+        let found = store.writes(address, range.clone()).await?;
+        let found: Vec<u64> = found.iter().map(|(seq, _)| *seq).collect();
+        assert_eq!(
+            found, expected,
+            "`writes` of {range:?} gives those beside numbers in the range; an end before the start is an empty range"
+        );
+    }
+    Ok(())
+}
+
+/// All writes of a call are there together.
+pub async fn many_writes_in_one_call(stores: &Stores) -> Outcome {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    let many: Vec<_> = (0..=u8::MAX)
+        .flat_map(|task| ["answer", "effect", "result"].map(|name| write(task, name, [task])))
+        .collect();
+    store.write(address, 3, &many).await?;
+    let found = stores.other.writes(address, 3..4).await?;
+    assert!(
+        found.iter().map(|(_, write)| write).eq(&many),
+        "all {} writes of one call are there, in order; found {}",
+        many.len(),
+        found.len()
+    );
+    Ok(())
+}

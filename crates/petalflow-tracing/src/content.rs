@@ -1,0 +1,117 @@
+//! What is said, in the form of OpenTelemetry's conventions.
+
+use serde_json::{Value, json};
+
+use petalflow_llm::{
+    ChatMessage, FinishReason, LlmRequest, LlmResponse, Media, MediaSource, Part, Role,
+};
+
+/// What sets the model up: `gen_ai.system_instructions`.
+pub(super) fn instructions(request: &LlmRequest) -> Option<String> {
+    let parts: Vec<Value> = [&request.system, &request.instructions]
+        .into_iter()
+        .flatten()
+        .map(|text| self::text(text))
+        .collect();
+    (!parts.is_empty()).then(|| Value::from(parts).to_string())
+}
+
+/// The conversation: `gen_ai.input.messages`.
+pub(super) fn input(request: &LlmRequest) -> String {
+    let said = request.messages.iter().map(message);
+    let now = request
+        .input_text
+        .iter()
+        .map(|words| json!({ "role": Role::User.as_str(), "parts": [text(words)] }));
+    said.chain(now).collect::<Value>().to_string()
+}
+
+/// The answer: `gen_ai.output.messages`.
+pub(super) fn output(response: &LlmResponse) -> String {
+    let mut said: Vec<Value> = response.message.iter().map(message).collect();
+    for message in &mut said {
+        if let Some(finish) = &response.finish {
+            message["finish_reason"] = finish_reason(finish).into();
+        }
+    }
+    Value::from(said).to_string()
+}
+
+/// The tools that the model may call: `gen_ai.tool.definitions`.
+pub(super) fn tools(request: &LlmRequest) -> Option<String> {
+    let tools = request.tools.iter().map(|spec| {
+        json!({
+            "type": "function",
+            "name": spec.name,
+            "description": spec.description,
+            "parameters": spec.parameters,
+        })
+    });
+    (!request.tools.is_empty()).then(|| tools.collect::<Value>().to_string())
+}
+
+/// Why an answer ended, in the conventions' words where they have any.
+pub(super) fn finish_reason(finish: &FinishReason) -> &str {
+    match finish {
+        FinishReason::Stop => "stop",
+        FinishReason::Length => "length",
+        FinishReason::ToolCalls => "tool_call",
+        FinishReason::ContentFilter => "content_filter",
+        FinishReason::Other(reason) => reason,
+        _ => "other",
+    }
+}
+
+fn message(message: &ChatMessage) -> Value {
+    let parts: Vec<Value> = message.parts.iter().map(part).collect();
+    let mut value = json!({ "role": message.role.as_str(), "parts": parts });
+    if let Some(name) = &message.name {
+        value["name"] = name.as_str().into();
+    }
+    value
+}
+
+fn part(part: &Part) -> Value {
+    match part {
+        Part::Text(words) => text(&words.text),
+        Part::Thought(words) => json!({ "type": "reasoning", "content": words.text }),
+        Part::Call(call) => json!({
+            "type": "tool_call",
+            "id": call.id,
+            "name": call.name,
+            "arguments": call.arguments,
+        }),
+        Part::Result(result) => json!({
+            "type": "tool_call_response",
+            "id": result.call_id,
+            "response": result.content,
+        }),
+        Part::Media(media) => self::media(media),
+        Part::Code { language, code } => {
+            json!({ "type": "code", "language": language, "content": code })
+        }
+        Part::CodeResult { outcome, output } => {
+            json!({ "type": "code_result", "outcome": outcome, "content": output })
+        }
+        _ => json!({ "type": "other" }),
+    }
+}
+
+fn text(words: &str) -> Value {
+    json!({ "type": "text", "content": words })
+}
+
+/// What the media is. Its bytes are left out: spans are not made for them.
+fn media(media: &Media) -> Value {
+    let kind = media.media_type.as_str();
+    let modality = kind.split('/').next().unwrap_or_default();
+    match &media.source {
+        MediaSource::Url(uri) => {
+            json!({ "type": "uri", "mime_type": kind, "modality": modality, "uri": uri })
+        }
+        MediaSource::Base64(_) => {
+            json!({ "type": "blob", "mime_type": kind, "modality": modality })
+        }
+        _ => json!({ "type": "other", "mime_type": kind, "modality": modality }),
+    }
+}

@@ -1,0 +1,290 @@
+//! The span of a model's call, and clients that make one.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use futures_core::Stream;
+use tracing::{Instrument as _, Span, field};
+
+use super::span::{cancelled, failed, int, list};
+use super::{Traced, content, scope};
+use petalflow::middleware::BoxFuture;
+use petalflow_llm::{
+    Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
+};
+
+/// The span of one call of a model, `chat {model}`, for who calls models without [`Traced`].
+///
+/// If it is dropped before [`end`](Self::end), the call was cancelled.
+///
+/// ```
+/// use petalflow_llm::{LlmClient, LlmError, LlmRequest, LlmResponse};
+/// use petalflow_tracing::ModelSpan;
+/// use tracing::Instrument;
+///
+/// async fn ask(model: &dyn LlmClient, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+///     let span = ModelSpan::start(model, request, false);
+///     let result = model.complete(request).instrument(span.span().clone()).await;
+///     span.end(result.as_ref());
+///     result
+/// }
+/// ```
+#[derive(Debug)]
+pub struct ModelSpan {
+    span: Span,
+    content: bool,
+    ended: bool,
+}
+
+impl ModelSpan {
+    /// Begins it, for a call of this client. The conversation is in it only with `content`, or in a run that asks for it
+    /// ([`Spans::with_content`](super::Spans::with_content)).
+    pub fn start(client: &dyn LlmClient, request: &LlmRequest, content: bool) -> Self {
+        Self::begin(client, request, content, false)
+    }
+
+    fn begin(client: &dyn LlmClient, request: &LlmRequest, content: bool, streams: bool) -> Self {
+        let model = request.model.as_deref().or_else(|| client.model());
+        let span = tracing::info_span!(
+            target: "petalflow",
+            "chat",
+            otel.name = model.map_or_else(|| "chat".to_string(), |model| format!("chat {model}")),
+            otel.kind = "client",
+            otel.status_code = field::Empty,
+            otel.status_description = field::Empty,
+            "error.type" = field::Empty,
+            gen_ai.operation.name = "chat",
+            gen_ai.provider.name = provider(client.name()),
+            "gen_ai.output.type" = request.json_schema.as_ref().map(|_| "json"),
+            gen_ai.request.model = model,
+            gen_ai.request.stream = streams.then_some(true),
+            gen_ai.request.max_tokens = request.max_tokens.map(i64::from),
+            gen_ai.request.seed = request.seed.map(int),
+            gen_ai.request.temperature = request.temperature.map(f64::from),
+            gen_ai.request.top_p = request.top_p.map(f64::from),
+            gen_ai.request.stop_sequences = field::Empty,
+            gen_ai.response.id = field::Empty,
+            gen_ai.response.model = field::Empty,
+            gen_ai.response.finish_reasons = field::Empty,
+            gen_ai.response.time_to_first_chunk = field::Empty,
+            gen_ai.usage.input_tokens = field::Empty,
+            gen_ai.usage.output_tokens = field::Empty,
+            gen_ai.usage.cache_read.input_tokens = field::Empty,
+            gen_ai.usage.reasoning.output_tokens = field::Empty,
+            petalflow.usage.cost = field::Empty,
+            gen_ai.system_instructions = field::Empty,
+            gen_ai.input.messages = field::Empty,
+            gen_ai.output.messages = field::Empty,
+            gen_ai.tool.definitions = field::Empty,
+        );
+        list(
+            &span,
+            "gen_ai.request.stop_sequences",
+            request.stop.iter().cloned(),
+        );
+        let content = (content || scope::tells_content()) && !span.is_disabled();
+        if content {
+            span.record(
+                "gen_ai.system_instructions",
+                content::instructions(request).as_deref(),
+            );
+            span.record("gen_ai.input.messages", content::input(request).as_str());
+            span.record(
+                "gen_ai.tool.definitions",
+                content::tools(request).as_deref(),
+            );
+        }
+        ModelSpan {
+            span,
+            content,
+            ended: false,
+        }
+    }
+
+    /// The span: what the client does runs inside it.
+    pub fn span(&self) -> &Span {
+        &self.span
+    }
+
+    /// Ends it.
+    pub fn end(mut self, result: Result<&LlmResponse, &LlmError>) {
+        match result {
+            Ok(response) => self.answered(response),
+            Err(error) => self.failed(error),
+        }
+    }
+
+    fn answered(&mut self, response: &LlmResponse) {
+        self.ended = true;
+        if self.span.is_disabled() {
+            return;
+        }
+        let span = &self.span;
+        let known = |text: &'_ str| (!text.is_empty()).then(|| text.to_string());
+        span.record("gen_ai.response.id", known(&response.id));
+        span.record("gen_ai.response.model", known(&response.model));
+        list(
+            span,
+            "gen_ai.response.finish_reasons",
+            response
+                .finish
+                .iter()
+                .map(|finish| content::finish_reason(finish).to_string()),
+        );
+        let usage = &response.usage;
+        span.record("gen_ai.usage.input_tokens", int(usage.input));
+        span.record("gen_ai.usage.output_tokens", int(usage.output));
+        let some = |tokens: u64| (tokens > 0).then_some(int(tokens));
+        span.record("gen_ai.usage.cache_read.input_tokens", some(usage.cached));
+        span.record(
+            "gen_ai.usage.reasoning.output_tokens",
+            some(usage.reasoning),
+        );
+        span.record(
+            "petalflow.usage.cost",
+            (usage.cost > 0.0).then_some(usage.cost),
+        );
+        if self.content {
+            span.record("gen_ai.output.messages", content::output(response).as_str());
+        }
+    }
+
+    fn failed(&mut self, error: &LlmError) {
+        // An answer with a call that cannot be read is an answer all the same: it was paid for.
+        if let LlmErrorKind::Arguments { response } = &error.kind {
+            self.answered(response);
+        }
+        self.ended = true;
+        failed(&self.span, &kind(&error.kind), error);
+    }
+}
+
+impl Drop for ModelSpan {
+    fn drop(&mut self) {
+        if !self.ended {
+            cancelled(&self.span);
+        }
+    }
+}
+
+impl<C: LlmClient> LlmClient for Traced<C> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.inner.model()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn complete<'a>(
+        &'a self,
+        request: &'a LlmRequest,
+    ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
+        Box::pin(async move {
+            let span = ModelSpan::start(&self.inner, request, self.content);
+            let call = self.inner.complete(request);
+            let result = call.instrument(span.span().clone()).await;
+            span.end(result.as_ref());
+            result
+        })
+    }
+
+    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
+        Box::pin(async move {
+            let span = ModelSpan::begin(&self.inner, request, self.content, true);
+            let begun = Instant::now();
+            let call = self.inner.stream(request);
+            match call.instrument(span.span().clone()).await {
+                Ok(stream) => Ok(traced(stream, span, begun)),
+                Err(error) => {
+                    span.end(Err(&error));
+                    Err(error)
+                }
+            }
+        })
+    }
+}
+
+/// A stream within its span, which ends with the last piece; if that never comes, with the stream.
+fn traced(stream: LlmStream, span: ModelSpan, begun: Instant) -> LlmStream {
+    let inside = span.span().clone();
+    let mut begun = Some(begun);
+    let mut span = Some(span);
+    let stream = stream.wrap_source(|pieces| Inside {
+        pieces,
+        span: inside,
+    });
+    stream.watched(move |chunk| {
+        if let Some(begun) = begun.take()
+            && let Some(span) = &span
+        {
+            let waited = begun.elapsed().as_secs_f64();
+            let span = span.span();
+            span.record("gen_ai.response.time_to_first_chunk", waited);
+        }
+        if chunk.done
+            && let Some(span) = span.take()
+        {
+            match (&chunk.error, &chunk.response) {
+                (Some(error), _) => span.end(Err(error)),
+                (None, Some(response)) => span.end(Ok(response)),
+                (None, None) => span.end(Ok(&LlmResponse::default())),
+            }
+        }
+    })
+}
+
+/// Pieces that are made inside a span.
+struct Inside<S> {
+    pieces: S,
+    span: Span,
+}
+
+impl<S: Stream + Unpin> Stream for Inside<S> {
+    type Item = S::Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
+        let this = &mut *self;
+        this.span
+            .in_scope(|| Pin::new(&mut this.pieces).poll_next(cx))
+    }
+}
+
+/// The provider's name in the conventions, where they have one.
+fn provider(client: &str) -> &str {
+    match client {
+        "bedrock" => "aws.bedrock",
+        "gemini" => "gcp.gemini",
+        "mistral" => "mistral_ai",
+        "vertex" | "vertexai" => "gcp.vertex_ai",
+        "xai" => "x_ai",
+        other => other,
+    }
+}
+
+/// `error.type`: the provider's status where there is one.
+fn kind(kind: &LlmErrorKind) -> String {
+    match kind {
+        LlmErrorKind::Provider {
+            status: Some(status),
+            ..
+        } => return status.to_string(),
+        LlmErrorKind::Provider { status: None, .. } => "provider",
+        LlmErrorKind::Request => "request",
+        LlmErrorKind::Auth => "auth",
+        LlmErrorKind::RateLimited { .. } => "429",
+        LlmErrorKind::Connection => "connection",
+        LlmErrorKind::Timeout => "timeout",
+        LlmErrorKind::Cancelled => "cancelled",
+        LlmErrorKind::Malformed => "malformed",
+        LlmErrorKind::Arguments { .. } => "arguments",
+        LlmErrorKind::Budget => "budget",
+        _ => "other",
+    }
+    .to_string()
+}

@@ -1,0 +1,44 @@
+//! How spans leave by OpenTelemetry.
+//!
+//! Which exporter takes them, and where to, is the user's choice: any `TracerProvider` will do. What is a list, such as
+//! `gen_ai.response.finish_reasons`, is a list there too.
+
+pub use opentelemetry;
+pub use tracing_opentelemetry;
+pub use tracing_subscriber;
+
+use opentelemetry::trace::{Tracer, TracerProvider};
+use tracing::Subscriber;
+use tracing_opentelemetry::OpenTelemetryLayer;
+use tracing_subscriber::registry::LookupSpan;
+
+/// A layer that hands spans to this provider: petalflow's, and all others that reach it.
+///
+/// Spans of the program itself are worth having, since they show what a run was part of; a filter on the target `petalflow`
+/// keeps them out.
+///
+/// ```
+/// use petalflow_tracing::otel::{self, opentelemetry, tracing_subscriber};
+/// use tracing_subscriber::layer::SubscriberExt;
+///
+/// // With the crate `opentelemetry_sdk`, `SdkTracerProvider::builder().with_batch_exporter(..).build()`.
+/// let provider = opentelemetry::trace::noop::NoopTracerProvider::new();
+/// let subscriber = tracing_subscriber::registry().with(otel::layer(&provider));
+/// tracing::subscriber::with_default(subscriber, || {
+///     // Runs in here leave by the provider. `tracing::subscriber::set_global_default` is for the whole program.
+/// });
+/// ```
+pub fn layer<S, P>(provider: &P) -> OpenTelemetryLayer<S, P::Tracer>
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+    P: TracerProvider,
+    P::Tracer: Tracer + Send + Sync + 'static,
+    <P::Tracer as Tracer>::Span: Send + Sync,
+{
+    tracing_opentelemetry::layer()
+        .with_location(false)
+        .with_threads(false)
+        .with_target(false)
+        .with_tracked_inactivity(false)
+        .with_tracer(provider.tracer("petalflow"))
+}

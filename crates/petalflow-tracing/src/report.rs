@@ -1,0 +1,141 @@
+//! What models took, for people to read.
+
+use std::fmt;
+
+use petalflow_llm::TokenUsage;
+
+/// What a node's calls of models took.
+///
+/// ```
+/// use petalflow_llm::TokenUsage;
+/// use petalflow_tracing::Totals;
+///
+/// let totals = Totals::new();
+/// totals.record("draft", &TokenUsage { input: 7, ..TokenUsage::default() });
+/// let report = totals.report();
+/// assert_eq!(report.nodes[0].1.calls, 1);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// How many calls there were; those that failed among them.
+    pub calls: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// What they took together.
+    pub usage: TokenUsage,
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.failed += other.failed;
+        self.usage += other.usage;
+    }
+}
+
+/// What models took, by node: prints as a table.
+///
+/// ```
+/// use petalflow_llm::TokenUsage;
+/// use petalflow_tracing::Totals;
+///
+/// let totals = Totals::new();
+/// totals.record("draft", &TokenUsage { input: 1_200, output: 80, cost: 0.0125, ..TokenUsage::default() });
+/// totals.record("judge", &TokenUsage { input: 300, output: 2, ..TokenUsage::default() });
+/// assert_eq!(
+///     totals.report().to_string(),
+///     "\
+/// node   calls  failed  input  cached  output  thought     cost
+/// draft      1       0   1200       0      80        0  $0.0125
+/// judge      1       0    300       0       2        0  $0.0000
+/// all        2       0   1500       0      82        0  $0.0125
+/// "
+/// );
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// By the node's name, in order; what was called outside any node is under an empty one.
+    pub nodes: Vec<(String, Tally)>,
+}
+
+impl Report {
+    /// All of it in one.
+    ///
+    /// ```
+    /// use petalflow_llm::TokenUsage;
+    /// use petalflow_tracing::Totals;
+    ///
+    /// let totals = Totals::new();
+    /// totals.record("draft", &TokenUsage { input: 7, ..TokenUsage::default() });
+    /// let report = totals.report();
+    /// assert_eq!(report.total().usage.input, 7);
+    /// ```
+    pub fn total(&self) -> Tally {
+        self.nodes
+            .iter()
+            .fold(Tally::default(), |mut all, (_, tally)| {
+                all += *tally;
+                all
+            })
+    }
+
+    /// What this node took.
+    ///
+    /// ```
+    /// use petalflow_llm::TokenUsage;
+    /// use petalflow_tracing::Totals;
+    ///
+    /// let totals = Totals::new();
+    /// totals.record("draft", &TokenUsage { input: 7, ..TokenUsage::default() });
+    /// let report = totals.report();
+    /// assert_eq!(report.node("draft").unwrap().usage.input, 7);
+    /// assert!(report.node("judge").is_none());
+    /// ```
+    pub fn node(&self, name: &str) -> Option<&Tally> {
+        self.nodes
+            .iter()
+            .find(|(node, _)| node == name)
+            .map(|(_, tally)| tally)
+    }
+}
+
+const TITLES: [&str; 8] = [
+    "node", "calls", "failed", "input", "cached", "output", "thought", "cost",
+];
+
+fn row(name: &str, tally: &Tally) -> [String; 8] {
+    let usage = &tally.usage;
+    [
+        if name.is_empty() { "(outside)" } else { name }.to_string(),
+        tally.calls.to_string(),
+        tally.failed.to_string(),
+        usage.input.to_string(),
+        usage.cached.to_string(),
+        usage.output.to_string(),
+        usage.reasoning.to_string(),
+        format!("${:.4}", usage.cost),
+    ]
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rows = vec![TITLES.map(str::to_string)];
+        rows.extend(self.nodes.iter().map(|(name, tally)| row(name, tally)));
+        rows.push(row("all", &self.total()));
+        let mut widths = [0; 8];
+        for row in &rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = cell.chars().count().max(*width);
+            }
+        }
+        for row in rows {
+            let [first, others @ ..] = &row;
+            write!(f, "{first:<width$}", width = widths[0])?;
+            for (cell, width) in others.iter().zip(&widths[1..]) {
+                write!(f, "  {cell:>width$}")?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}

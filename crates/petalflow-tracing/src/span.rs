@@ -1,0 +1,83 @@
+//! What all spans have in common, and the span of an agent.
+
+use std::error::Error;
+
+use tracing::{Span, field};
+
+/// Says of a span that what it measures has failed. It must have declared `error.type` and the fields of the status.
+pub(super) fn failed(span: &Span, kind: &str, error: &(dyn Error + 'static)) {
+    if span.is_disabled() {
+        return;
+    }
+    span.record("error.type", kind);
+    span.record("otel.status_code", "ERROR");
+    span.record(
+        "otel.status_description",
+        petalflow::error::message_with_sources(error).as_str(),
+    );
+}
+
+/// A number as attributes have it: one without a sign would become text on its way.
+pub(super) fn int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Says of a span that nobody waited for its end.
+#[cfg(feature = "tool")]
+pub(super) fn cancelled(span: &Span) {
+    span.record("error.type", "cancelled");
+    span.record("otel.status_code", "ERROR");
+}
+
+/// The attribute of a list. Without OpenTelemetry, whose attributes can be lists, it is written out.
+#[cfg(feature = "llm")]
+pub(super) fn list(span: &Span, name: &'static str, values: impl IntoIterator<Item = String>) {
+    if span.is_disabled() {
+        return;
+    }
+    let values: Vec<String> = values.into_iter().collect();
+    if values.is_empty() {
+        return;
+    }
+    #[cfg(feature = "otel")]
+    {
+        use opentelemetry::{Array, StringValue, Value};
+        use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+
+        let values = values.into_iter().map(StringValue::from).collect();
+        span.set_attribute(name, Value::Array(Array::String(values)));
+    }
+    #[cfg(not(feature = "otel"))]
+    span.record(name, field::debug(values));
+}
+
+/// The span of one invocation of an agent, `invoke_agent {name}`; the thread is its conversation.
+///
+/// For who writes a loop around a model. What belongs to the agent runs inside it, as with
+/// [`Instrument`](https://docs.rs/tracing/latest/tracing/trait.Instrument.html).
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use petalflow_tracing::agent_span;
+/// use tracing::Instrument;
+///
+/// let answer = async { 42 };
+/// assert_eq!(answer.instrument(agent_span("thinker", None, Some("ann"))).await, 42);
+/// # }
+/// ```
+pub fn agent_span(name: &str, description: Option<&str>, thread: Option<&str>) -> Span {
+    tracing::info_span!(
+        target: "petalflow",
+        "invoke_agent",
+        otel.name = format!("invoke_agent {name}"),
+        otel.kind = "internal",
+        otel.status_code = field::Empty,
+        otel.status_description = field::Empty,
+        "error.type" = field::Empty,
+        gen_ai.operation.name = "invoke_agent",
+        gen_ai.agent.name = name,
+        gen_ai.agent.description = description,
+        gen_ai.conversation.id = thread,
+    )
+}

@@ -1,0 +1,194 @@
+//! Spans of runs and of nodes.
+
+use std::sync::Arc;
+
+use tracing::{Instrument as _, Span, field};
+
+use super::scope::{self, Run};
+use super::span::{failed, int};
+use super::spawned::carry;
+use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall, RunMiddleware, RunNext};
+use petalflow::{BoxError, Flow, Launch, RunError, RunErrorKind, State};
+
+/// A span for each run, each superstep and each attempt of a node: [middleware](petalflow::Middleware) of both kinds, which
+/// [`Launch::traced`](TraceLaunch::traced) adds together.
+///
+/// A node's span is within its superstep's, that within its run's, and what the node does, even if it is spawned, within the
+/// node's. A superstep's ends when the next one begins. Of a flow in a flow, the inner nodes have no spans of their own.
+///
+/// ```
+/// use petalflow_tracing::{Spans, TraceLaunch};
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+/// # flow!(Write(Essay) { write });
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// Write::new().traced(Spans::new()).run(()).await?;
+/// // The same, where only one of the two is wanted, or other middleware comes in between:
+/// Write::new().run_middleware(Spans::new()).middleware(Spans::new()).run(()).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Spans {
+    content: bool,
+}
+
+impl Spans {
+    /// Spans of runs, supersteps and nodes.
+    pub fn new() -> Self {
+        Spans { content: false }
+    }
+
+    /// Lets the spans of models and tools that are called in the run tell what is said, those of agents and of flows inside among
+    /// them: prompts and answers, arguments and results. Whoever sees the spans then sees those.
+    ///
+    /// ```
+    /// use petalflow_tracing::{Spans, TraceLaunch};
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+    /// # flow!(Write(Essay) { write });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// Write::new().traced(Spans::new().with_content()).run(()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_content(mut self) -> Self {
+        self.content = true;
+        self
+    }
+}
+
+/// [`Launch`] with the method [`traced`](Self::traced).
+pub trait TraceLaunch {
+    /// Makes a span for each run, each superstep and each attempt of a node; see [`Spans`].
+    #[must_use = "nothing runs before `run`"]
+    fn traced(self, spans: Spans) -> Self;
+}
+
+impl<F: Flow> TraceLaunch for Launch<F> {
+    fn traced(self, spans: Spans) -> Self {
+        self.run_middleware(spans).middleware(spans)
+    }
+}
+
+impl<S: State> Middleware<S> for Spans {
+    fn around<'a>(
+        &'a self,
+        call: NodeCall<'a, S>,
+        next: Next<'a, S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        carry();
+        let span = node_span(&call);
+        let inside = span.clone();
+        let run = async move {
+            let result = next.run(call).await;
+            if let Err(error) = &result {
+                failed(&inside, "node", &**error);
+            }
+            result
+        };
+        Box::pin(run.instrument(span))
+    }
+}
+
+impl<S: State> RunMiddleware<S> for Spans {
+    fn around<'a>(
+        &'a self,
+        input: Option<S::Input>,
+        next: RunNext<'a, S>,
+    ) -> BoxFuture<'a, Result<S, RunError>> {
+        carry();
+        let span = run_span(next.flow(), next.thread());
+        let inside = span.clone();
+        let scope = Arc::new(Run::new(span.clone(), self.content));
+        let run = async move {
+            let result = scope::within(Some(scope), next.run(input)).await;
+            match &result {
+                Err(error) => ended(&inside, error),
+                Ok(_) => {
+                    inside.record("petalflow.outcome", "finished");
+                }
+            }
+            result
+        };
+        Box::pin(run.instrument(span))
+    }
+}
+
+/// A run that asks, or was asked to stop, has not failed.
+fn ended(span: &Span, error: &RunError) {
+    let (outcome, kind) = match error.kind() {
+        RunErrorKind::Interrupted { .. } => ("interrupted", None),
+        RunErrorKind::Drained { .. } => ("drained", None),
+        RunErrorKind::Rejected { .. } => ("rejected", None),
+        RunErrorKind::Cancelled => ("cancelled", Some("cancelled")),
+        RunErrorKind::Timeout { .. } => ("failed", Some("timeout")),
+        RunErrorKind::Node(_) => ("failed", Some("node")),
+        RunErrorKind::Limit { .. } => ("failed", Some("limit")),
+        RunErrorKind::Thread { .. } => ("failed", Some("thread")),
+        RunErrorKind::Write { .. } => ("failed", Some("write")),
+        RunErrorKind::MissingManaged(_) | RunErrorKind::Rehydrate { .. } => {
+            ("failed", Some("managed"))
+        }
+        RunErrorKind::IncompleteJoin { .. } | RunErrorKind::NoEdge { .. } => {
+            ("failed", Some("graph"))
+        }
+        _ => ("failed", Some("other")),
+    };
+    span.record("petalflow.outcome", outcome);
+    if let Some(kind) = kind {
+        failed(span, kind, error);
+    }
+}
+
+fn run_span(flow: &str, thread: Option<&str>) -> Span {
+    tracing::info_span!(
+        target: "petalflow",
+        "invoke_workflow",
+        otel.name = format!("invoke_workflow {flow}"),
+        otel.kind = "internal",
+        otel.status_code = field::Empty,
+        otel.status_description = field::Empty,
+        "error.type" = field::Empty,
+        gen_ai.operation.name = "invoke_workflow",
+        gen_ai.workflow.name = flow,
+        gen_ai.conversation.id = thread,
+        petalflow.outcome = field::Empty,
+    )
+}
+
+fn node_span<S: State>(call: &NodeCall<'_, S>) -> Span {
+    let cx = call.context();
+    let node = call.node();
+    let namespace = Some(cx.namespace().as_str()).filter(|namespace| !namespace.is_empty());
+    let span = tracing::info_span!(
+        target: "petalflow",
+        parent: &scope::step(call.superstep()),
+        "node",
+        otel.name = format!("node {node}"),
+        otel.kind = "internal",
+        otel.status_code = field::Empty,
+        otel.status_description = field::Empty,
+        "error.type" = field::Empty,
+        petalflow.node = node,
+        petalflow.superstep = int(call.superstep()),
+        petalflow.attempt = i64::from(call.attempt()),
+        petalflow.index = cx.index().map(|index| int(index as u64)),
+        petalflow.namespace = namespace,
+        petalflow.task.id = field::Empty,
+    );
+    if !span.is_disabled() {
+        span.record("petalflow.task.id", field::display(cx.task_id()));
+    }
+    span
+}

@@ -1,0 +1,287 @@
+//! Sums of what models took, by node.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::current_node::{self, CurrentNode};
+use super::spawned::carry;
+use super::{Report, Tally};
+use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall};
+use petalflow::{BoxError, State};
+use petalflow_llm::{
+    Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
+    StreamChunk, TokenUsage,
+};
+
+/// Sums up what models took, by node. Clones share the sums.
+///
+/// It is [middleware](petalflow::Middleware), which knows the node, and [`watch`](Self::watch) makes a client whose calls count.
+/// Every call counts, of attempts that failed as well, because it was paid for. A call costs one lookup, however many were
+/// made; what is kept grows with the nodes of the graph only.
+///
+/// ```
+/// use petalflow_llm::{LlmClient, LlmError, LlmRequest, LlmResponse, TokenUsage};
+/// use petalflow::middleware::BoxFuture;
+/// use petalflow_tracing::{Counted, Totals};
+/// use petalflow::prelude::*;
+///
+/// /// A model that repeats what it hears.
+/// struct Echo;
+///
+/// impl LlmClient for Echo {
+///     fn name(&self) -> &str {
+///         "echo"
+///     }
+///
+///     fn complete<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
+///         let usage = TokenUsage { input: 5, output: 5, total: 10, ..TokenUsage::default() };
+///         let text = request.input_text.clone().unwrap_or_default();
+///         Box::pin(async move { Ok(LlmResponse { usage, ..LlmResponse::text_only(text) }) })
+///     }
+/// }
+///
+/// #[state]
+/// struct Essay {
+///     draft: String,
+/// }
+///
+/// #[node(Essay)]
+/// async fn write(model: Managed<Counted<Echo>>) -> petalflow::Result<EssayDraft> {
+///     Ok(EssayDraft(model.complete(&LlmRequest::prompt("petals")).await?.text()))
+/// }
+///
+/// flow!(Write(Essay) { write });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let totals = Totals::new();
+/// let launch = Write::new().manage(totals.watch(Echo)).middleware(totals.clone());
+/// launch.run(()).await?;
+/// assert_eq!(totals.report().node("write").unwrap().usage.input, 5);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Totals(Arc<Sums>);
+
+#[derive(Debug, Default)]
+struct Sums {
+    by_node: Mutex<BTreeMap<Arc<str>, Tally>>,
+    /// What these are part of.
+    above: Option<Totals>,
+}
+
+impl Totals {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Totals::default()
+    }
+
+    /// Sums of their own that count here as well: for one run of many.
+    ///
+    /// ```
+    /// use petalflow_llm::TokenUsage;
+    /// use petalflow_tracing::Totals;
+    ///
+    /// let all = Totals::new();
+    /// for run in [all.part(), all.part()] {
+    ///     // `launch.clone().middleware(run.clone())`
+    ///     run.record("draft", &TokenUsage { input: 10, ..TokenUsage::default() });
+    ///     assert_eq!(run.total().usage.input, 10);
+    /// }
+    /// assert_eq!(all.total().usage.input, 20);
+    /// ```
+    #[must_use]
+    pub fn part(&self) -> Self {
+        Totals(Arc::new(Sums {
+            by_node: Mutex::default(),
+            above: Some(self.clone()),
+        }))
+    }
+
+    /// A client whose calls count: by the node that calls, in the totals of the run that it is in and in these.
+    pub fn watch<C: LlmClient>(&self, client: C) -> Counted<C> {
+        Counted {
+            client,
+            totals: self.clone(),
+        }
+    }
+
+    /// Counts a call by hand.
+    pub fn record(&self, node: &str, usage: &TokenUsage) {
+        self.add(node, &answered(usage));
+    }
+
+    /// The sums by node.
+    pub fn report(&self) -> Report {
+        let nodes = self.lock();
+        Report {
+            nodes: nodes
+                .iter()
+                .map(|(node, tally)| (node.to_string(), *tally))
+                .collect(),
+        }
+    }
+
+    /// All sums in one.
+    pub fn total(&self) -> Tally {
+        self.report().total()
+    }
+
+    fn add(&self, node: &str, call: &Tally) {
+        {
+            let mut nodes = self.lock();
+            match nodes.get_mut(node) {
+                Some(tally) => *tally += *call,
+                None => {
+                    nodes.insert(node.into(), *call);
+                }
+            }
+        }
+        if let Some(above) = &self.0.above {
+            above.add(node, call);
+        }
+    }
+
+    /// Whether what counts here counts there.
+    fn is_within(&self, other: &Totals) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || self
+                .0
+                .above
+                .as_ref()
+                .is_some_and(|above| above.is_within(other))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Tally>> {
+        // A panic cannot leave the sums half-changed.
+        self.0
+            .by_node
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: State> Middleware<S> for Totals {
+    fn around<'a>(
+        &'a self,
+        call: NodeCall<'a, S>,
+        next: Next<'a, S>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        carry();
+        let node = CurrentNode {
+            node: call.node().into(),
+            totals: self.clone(),
+        };
+        Box::pin(async move { current_node::within(Some(node), next.run(call)).await })
+    }
+}
+
+/// A client whose calls count in [`Totals`].
+pub struct Counted<C> {
+    client: C,
+    totals: Totals,
+}
+
+impl<C> fmt::Debug for Counted<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Counted")
+            .field("totals", &self.totals)
+            .finish_non_exhaustive()
+    }
+}
+
+fn answered(usage: &TokenUsage) -> Tally {
+    Tally {
+        calls: 1,
+        failed: 0,
+        usage: *usage,
+    }
+}
+
+/// An answer with a call that cannot be read was paid for as well.
+fn broken(error: &LlmError) -> Tally {
+    let usage = match &error.kind {
+        LlmErrorKind::Arguments { response } => response.usage,
+        _ => TokenUsage::default(),
+    };
+    Tally {
+        failed: 1,
+        ..answered(&usage)
+    }
+}
+
+/// What the last piece of a stream says.
+fn streamed(last: &StreamChunk) -> Tally {
+    let mut call = match &last.error {
+        Some(error) => broken(error),
+        None => answered(&TokenUsage::default()),
+    };
+    if let Some(response) = &last.response {
+        call.usage += response.usage;
+    }
+    call
+}
+
+/// Counts for the node that runs, if one does: in the totals of its run, and in `totals` if those are not part of them.
+fn count(totals: &Totals, node: Option<&CurrentNode>, call: &Tally) {
+    let Some(current) = node else {
+        totals.add("", call);
+        return;
+    };
+    current.totals.add(&current.node, call);
+    if !current.totals.is_within(totals) {
+        totals.add(&current.node, call);
+    }
+}
+
+impl<C: LlmClient> LlmClient for Counted<C> {
+    fn name(&self) -> &str {
+        self.client.name()
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.client.model()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.client.capabilities()
+    }
+
+    fn complete<'a>(
+        &'a self,
+        request: &'a LlmRequest,
+    ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
+        Box::pin(async move {
+            let result = self.client.complete(request).await;
+            let call = match &result {
+                Ok(response) => answered(&response.usage),
+                Err(error) => broken(error),
+            };
+            count(&self.totals, current_node::current().as_ref(), &call);
+            result
+        })
+    }
+
+    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
+        Box::pin(async move {
+            // Whoever asks for the stream, though another may read it.
+            let node = current_node::current();
+            match self.client.stream(request).await {
+                Ok(stream) => {
+                    let totals = self.totals.clone();
+                    Ok(stream.watched(move |chunk| {
+                        if chunk.done {
+                            count(&totals, node.as_ref(), &streamed(chunk));
+                        }
+                    }))
+                }
+                Err(error) => {
+                    count(&self.totals, node.as_ref(), &broken(&error));
+                    Err(error)
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,116 @@
+//! A client or a tool whose calls are spans.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tracing::Instrument as _;
+
+use super::ToolSpan;
+use super::spawned::carry;
+use petalflow::middleware::BoxFuture;
+use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
+
+/// A model's client, or a tool, with a span for each of its calls.
+///
+/// A span ends before the caller has the answer; that of a stream with its last piece.
+///
+/// ```
+/// use petalflow::middleware::BoxFuture;
+/// use petalflow_tracing::Traced;
+/// use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
+/// use serde_json::{Value, json};
+/// use std::sync::Arc;
+///
+/// struct Clock(Arc<ToolSpec>);
+///
+/// impl Tool for Clock {
+///     fn spec(&self) -> &Arc<ToolSpec> {
+///         &self.0
+///     }
+///
+///     fn call<'a>(&'a self, _: Value, _: &'a ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> {
+///         Box::pin(async { Ok(json!("12:00")) })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let spec = ToolSpec::new("clock", "What time it is.", json!({ "type": "object" }));
+/// let clock = Traced::new(Clock(Arc::new(spec)));
+/// // A span `execute_tool clock`.
+/// assert_eq!(clock.call(json!({}), &ToolContext::new("call-1")).await?, "12:00");
+/// # Ok(())
+/// # }
+/// ```
+pub struct Traced<T> {
+    pub(super) inner: T,
+    pub(super) content: bool,
+}
+
+impl<T> Traced<T> {
+    /// With spans for its calls, which leave out what is said.
+    pub fn new(inner: T) -> Self {
+        carry();
+        Traced {
+            inner,
+            content: false,
+        }
+    }
+
+    /// Puts what is said into the spans: prompts and answers, arguments and results. Whoever sees the spans then sees those.
+    ///
+    /// ```
+    /// use petalflow_llm::ScriptedModel;
+    /// use petalflow_tracing::Traced;
+    ///
+    /// let model = Traced::new(ScriptedModel::new(["hi"])).with_content();
+    /// # let _ = model;
+    /// ```
+    #[must_use]
+    pub fn with_content(mut self) -> Self {
+        self.content = true;
+        self
+    }
+
+    /// What is inside.
+    ///
+    /// ```
+    /// assert_eq!(petalflow_tracing::Traced::new(7).into_inner(), 7);
+    /// ```
+    pub fn into_inner(self) -> T {
+        self.inner
+    }
+}
+
+impl<T> fmt::Debug for Traced<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Traced")
+            .field("content", &self.content)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Tool> Tool for Traced<T> {
+    fn spec(&self) -> &Arc<ToolSpec> {
+        self.inner.spec()
+    }
+
+    fn call<'a>(
+        &'a self,
+        arguments: Value,
+        cx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(async move {
+            let span = ToolSpan::start(self.spec(), &cx.call_id, &arguments, self.content);
+            let call = self.inner.call(arguments, cx);
+            let result = call.instrument(span.span().clone()).await;
+            span.end(result.as_ref());
+            result
+        })
+    }
+
+    fn confirm(&self, arguments: &Value) -> Option<String> {
+        self.inner.confirm(arguments)
+    }
+}

@@ -1,0 +1,88 @@
+//! The keys of a state as checkpoints store them.
+
+use std::fmt;
+
+use crate::codec::{CodecError, decode};
+use crate::state::{KeyFlag, State};
+
+/// The value of one key of a state, encoded as checkpoints store it. See [`encode_keys`].
+#[derive(Clone, Debug)]
+pub struct EncodedKey {
+    name: &'static str,
+    bytes: Vec<u8>,
+}
+
+/// Encodes the keys of a state as checkpoints store them, without those that are never stored: for tools and tests that
+/// compare or show states of which they know nothing else.
+///
+/// ```
+/// use petalflow::checkpoint::encode_keys;
+/// use petalflow::prelude::*;
+///
+/// #[state]
+/// struct Essay {
+///     topic: String,
+///     #[key(append)]
+///     notes: Vec<String>,
+/// }
+///
+/// let essay = Essay { topic: "petals".into(), notes: vec!["soft".into()] };
+/// let keys = encode_keys(&essay)?;
+/// assert_eq!((keys[0].name(), keys[0].to_string()), ("topic", "\"petals\"".into()));
+/// assert_eq!((keys[1].name(), keys[1].to_string()), ("notes", "[\"soft\"]".into()));
+/// # Ok::<(), petalflow::BoxError>(())
+/// ```
+///
+/// # Errors
+///
+/// The state is [`Volatile`](crate::state::Volatile), or the serialization of a value fails; the error names the key.
+pub fn encode_keys<S: State>(state: &S) -> Result<Vec<EncodedKey>, CodecError> {
+    let codec = S::codec()
+        .ok_or_else(|| CodecError::Encode(format!("the state `{}` is volatile", S::NAME)))?;
+    let keys = S::KEYS.iter().enumerate();
+    keys.filter(|(_, key)| !key.has(KeyFlag::Untracked))
+        .map(|(index, key)| {
+            let mut bytes = Vec::new();
+            (codec.save)(state, index, &mut bytes)
+                .map_err(|error| CodecError::Encode(format!("key `{}`: {error}", key.name)))?;
+            Ok(EncodedKey {
+                name: key.name,
+                bytes,
+            })
+        })
+        .collect()
+}
+
+impl EncodedKey {
+    /// The name of the key.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The encoded value.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    fn json(&self) -> Option<serde_json::Value> {
+        decode(&self.bytes).ok()
+    }
+}
+
+/// Compares values rather than bytes where it can: the entries of a hash map have another order in each process.
+impl PartialEq for EncodedKey {
+    fn eq(&self, other: &Self) -> bool {
+        let same = || self.json().is_some_and(|json| Some(json) == other.json());
+        self.name == other.name && (self.bytes == other.bytes || same())
+    }
+}
+
+/// The value as JSON, or its bytes if JSON cannot hold it.
+impl fmt::Display for EncodedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.json() {
+            Some(json) => write!(f, "{json}"),
+            None => write!(f, "{:?}", self.bytes),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Panics as errors.
+
+use std::any::Any;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
+
+/// A panic that was caught, as an error with its message.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let panicked = petalflow::error::catch_panic(async { panic!("no such draft") }).await.unwrap_err();
+/// assert_eq!(panicked.to_string(), "panicked: no such draft");
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panicked {
+    message: String,
+}
+
+impl Panicked {
+    /// Takes the message out of what the panic carries.
+    pub(crate) fn new(payload: &(dyn Any + Send)) -> Self {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        Panicked {
+            message: text.unwrap_or("(no message)").into(),
+        }
+    }
+}
+
+impl std::fmt::Display for Panicked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "panicked: {}", self.message)
+    }
+}
+
+impl std::error::Error for Panicked {}
+
+/// Awaits a future and catches a panic in it, as the engine does with nodes: for code that calls functions of users.
+///
+/// # Errors
+///
+/// If the future panicked.
+///
+/// # Cancel safety
+///
+/// Dropping it drops the future.
+pub async fn catch_panic<F: Future>(future: F) -> Result<F::Output, Panicked> {
+    let mut future = pin!(future);
+    poll_fn(
+        |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+            Err(payload) => Poll::Ready(Err(Panicked::new(&*payload))),
+        },
+    )
+    .await
+}

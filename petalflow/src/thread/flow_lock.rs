@@ -1,0 +1,53 @@
+//! A flow against what its stored threads depend on.
+
+use std::error::Error;
+use std::fmt;
+
+pub use crate::upgrade::FlowLock;
+
+use crate::durable::Fingerprint;
+use crate::flow::{Flow, HasFlow};
+use crate::state::{Durable, State};
+use crate::upgrade::{Locked, check_lock};
+
+/// A flow differs from its [`FlowLock`]. The text shows what differs, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowLockError(String);
+
+impl fmt::Display for FlowLockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for FlowLockError {}
+
+impl FlowLock {
+    /// Checks that stored threads of a flow can resume in this program.
+    ///
+    /// # Errors
+    ///
+    /// The flow differs from the lock: threads may be unable to resume, or the lock is to be [recorded](Self::record) anew.
+    pub fn check<S>(&self, flow: &impl HasFlow<Flow: Flow<State = S>>) -> Result<(), FlowLockError>
+    where
+        S: State<Storage = Durable>,
+    {
+        let (name, locked) = locked(flow.flow());
+        check_lock(&name, self.get(&name), &locked).map_err(FlowLockError)
+    }
+
+    /// Adds a flow, or replaces what is recorded of it.
+    pub fn record<S>(&mut self, flow: &impl HasFlow<Flow: Flow<State = S>>)
+    where
+        S: State<Storage = Durable>,
+    {
+        let (name, locked) = locked(flow.flow());
+        self.set(&name, locked);
+    }
+}
+
+fn locked<F: Flow>(flow: &F) -> (String, Locked) {
+    let program = Fingerprint::of::<F::State>(flow.stored_name(), &flow.plan());
+    let locked = Locked::new(F::State::NAME, program.version, program.outline);
+    (program.flow.to_string(), locked)
+}
