@@ -28,13 +28,13 @@ pub(crate) fn find_cached<S: State>(
     state: &S,
 ) -> Option<Box<dyn CachedResult<S>>> {
     let plan = &scope.shared.plan;
-    let lasts = plan.policies[scope.node as usize].cache?;
+    let lasts = plan.policies[scope.node.index()].cache?;
     let cache = scope.managed().and_then(ManagedValues::get::<CacheOfRun>)?;
     let codec = S::codec()?;
     let mut key = Vec::new();
     part(&mut key, flow.as_bytes());
     part(&mut key, plan.stored_name(scope.node).as_bytes());
-    let reads = plan.reads[scope.node as usize];
+    let reads = plan.reads[scope.node.index()];
     if !reads
         .unwrap_or(KeySet::ALL)
         .intersection(untracked::<S>())
@@ -51,9 +51,9 @@ pub(crate) fn find_cached<S: State>(
         part(&mut key, &bytes);
     }
     if let Some(delivery) = &scope.delivery
-        && plan.takes_item[scope.node as usize]
+        && plan.takes_item[scope.node.index()]
     {
-        let item = plan.items[scope.node as usize]?;
+        let item = plan.items[scope.node.index()]?;
         bytes.clear();
         (item.save)(
             delivery,

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use petalflow_graph::NodeIdx;
+
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::load::gate;
 use crate::exec::{
@@ -91,7 +93,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         dispositions
     }
 
-    fn gate_decision(&self, plan: &ExecutionPlan, node: u32) -> Option<GateDecision> {
+    fn gate_decision(&self, plan: &ExecutionPlan, node: NodeIdx) -> Option<GateDecision> {
         let (_, interrupt) = self.gate(plan.stored_name(node), false);
         let (decision, _) = self.services.answers.get(&interrupt.id)?;
         Some(match &**decision {
@@ -100,7 +102,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         })
     }
 
-    fn wait_at_gate(&mut self, plan: &ExecutionPlan, node: u32) {
+    fn wait_at_gate(&mut self, plan: &ExecutionPlan, node: NodeIdx) {
         let (task, mut interrupt) = self.gate(plan.stored_name(node), false);
         if self.gates.iter().any(|(_, gate)| gate.id == interrupt.id) {
             return;

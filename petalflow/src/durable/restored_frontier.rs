@@ -1,5 +1,7 @@
 //! Restores the frontier of a stored thread, if this program has its nodes and joins.
 
+use petalflow_graph::{JoinIdx, NodeIdx};
+
 use super::checkpoint_writer::CheckpointWriter;
 use super::task_entries::load;
 use crate::checkpoint::{Header, NodeLine, Outline, TaskEntry};
@@ -14,7 +16,7 @@ pub(crate) struct RestoredFrontier {
     pub(crate) frontier: Vec<Task>,
     pub(crate) deferred: Vec<Task>,
     /// The sides of joins that have arrived, by index.
-    pub(crate) arrived: Vec<(u32, u32)>,
+    pub(crate) arrived: Vec<(JoinIdx, u32)>,
 }
 
 /// Restores the frontier, if this program has its nodes and joins.
@@ -98,7 +100,7 @@ fn item_type(previous: &Outline, node: &str) -> String {
 fn arrived<S: State>(
     writer: &CheckpointWriter<S>,
     joins: Vec<(String, Vec<String>)>,
-) -> Result<Vec<(u32, u32)>, ThreadError> {
+) -> Result<Vec<(JoinIdx, u32)>, ThreadError> {
     let mut arrived = Vec::new();
     for (name, sides) in joins {
         let known = writer
@@ -111,11 +113,9 @@ fn arrived<S: State>(
         };
         for side in sides {
             let known = &writer.fingerprint().joins[join].sides;
-            let place = known.iter().position(|known| *known == side);
-            arrived.push((
-                petalflow_graph::index(join),
-                petalflow_graph::index(place.unwrap_or_default()),
-            ));
+            let index = known.iter().position(|known| *known == side);
+            let side = petalflow_graph::to_u32(index.unwrap_or_default());
+            arrived.push((JoinIdx::from_usize(join), side));
         }
     }
     Ok(arrived)
@@ -139,7 +139,7 @@ fn refused<S: State>(writer: &CheckpointWriter<S>, problem: String) -> ThreadErr
 
 /// The index of a node that a caller named.
 #[inline]
-pub(crate) fn node_of(plan: &ExecutionPlan, name: &str) -> Result<u32, ThreadError> {
+pub(crate) fn node_of(plan: &ExecutionPlan, name: &str) -> Result<NodeIdx, ThreadError> {
     plan.index_of(name).ok_or_else(|| {
         let nodes: Vec<&str> = plan
             .graph()

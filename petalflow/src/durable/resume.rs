@@ -146,7 +146,7 @@ impl<S: State> ThreadOpener<'_, S> {
         indices.sort_unstable();
         indices.dedup();
         for index in &indices {
-            if self.plan.takes_item[*index as usize] {
+            if self.plan.takes_item[index.index()] {
                 return Err(ThreadError::Request(format!(
                     "the run cannot go on at node `{}`, because it takes an item that only an edge can deliver",
                     self.plan.name(*index)

@@ -1,5 +1,7 @@
 //! The tasks of a frontier as entries of a checkpoint.
 
+use petalflow_graph::{ItemIdx, NodeIdx};
+
 use crate::checkpoint::TaskEntry;
 use crate::codec::CodecError;
 use crate::delivery::ItemCodec;
@@ -9,7 +11,7 @@ use crate::superstep::Task;
 
 /// The nodes of a list of entries, to notice entries that stay the same.
 #[derive(Default)]
-pub(crate) struct TaskEntries(Vec<u32>);
+pub(crate) struct TaskEntries(Vec<NodeIdx>);
 
 impl TaskEntries {
     /// Saves the tasks over the entries of the barrier before. Often they are the same, and comparing indices is faster than
@@ -52,7 +54,7 @@ fn save(plan: &ExecutionPlan, task: &Task) -> Result<TaskEntry, ThreadError> {
     let item = task.delivery.as_ref().map(|delivery| {
         let mut bytes = Vec::new();
         let codec = item_codec(plan, task.node)?;
-        (codec.save)(delivery, task.item.map(|item| item as usize), &mut bytes)
+        (codec.save)(delivery, task.item.map(ItemIdx::index), &mut bytes)
             .map_err(ThreadError::value(format!("the item of node `{node}`")))?;
         Ok::<_, ThreadError>(bytes)
     });
@@ -67,11 +69,11 @@ fn save(plan: &ExecutionPlan, task: &Task) -> Result<TaskEntry, ThreadError> {
 #[inline]
 pub(crate) fn load(
     plan: &ExecutionPlan,
-    node: u32,
+    node: NodeIdx,
     entry: TaskEntry,
     unreadable: impl FnOnce(CodecError) -> ThreadError,
 ) -> Result<Task, ThreadError> {
-    let item = entry.item.filter(|_| plan.takes_item[node as usize]);
+    let item = entry.item.filter(|_| plan.takes_item[node.index()]);
     let delivery = item.map(|bytes| {
         let codec = item_codec(plan, node)?;
         (codec.load)(&bytes).map_err(unreadable)
@@ -86,8 +88,8 @@ pub(crate) fn load(
 
 /// How the item of a node is stored.
 #[inline]
-pub(super) fn item_codec(plan: &ExecutionPlan, node: u32) -> Result<ItemCodec, ThreadError> {
-    plan.items[node as usize].ok_or_else(|| {
+pub(super) fn item_codec(plan: &ExecutionPlan, node: NodeIdx) -> Result<ItemCodec, ThreadError> {
+    plan.items[node.index()].ok_or_else(|| {
         ThreadError::Request(format!(
             "node `{}` takes an item that cannot be stored: its type needs `Serialize` and `Deserialize`, and a node written by hand sets `Node::ITEM_CODEC`",
             plan.name(node)

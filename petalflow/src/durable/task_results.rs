@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use petalflow_graph::NodeIdx;
+
 use super::dirty_keys::{each, of_key, untracked};
 use super::fingerprint::Fingerprint;
 use super::task_entries::item_codec;
@@ -106,7 +108,7 @@ pub(crate) fn save_finished<S: State>(
         (codec.save_writes)(&effects.update, key, &mut bytes).map_err(of_key::<S>(key))?;
         keys.push((S::KEYS[key].id, bytes.into()));
     }
-    let names = plan.routes[node as usize];
+    let names = plan.routes[node.index()];
     let name = |route: u32| names.get(route as usize).copied().unwrap_or_default();
     let (chosen, routes) = match effects.chosen() {
         RouteChoice::Edges => (0, Vec::new()),
@@ -164,7 +166,7 @@ pub(crate) fn load_finished<S: State>(
     codec: &StateCodec<S>,
     (program, was): (&Fingerprint, &Outline),
     plan: &ExecutionPlan,
-    node: u32,
+    node: NodeIdx,
     bytes: &[u8],
 ) -> Result<Option<FinishedTask<S>>, CodecError> {
     let TaskRecord {
@@ -189,7 +191,7 @@ pub(crate) fn load_finished<S: State>(
             return Ok(None);
         }
     }
-    let names = plan.routes[node as usize];
+    let names = plan.routes[node.index()];
     let index = |route: &str| {
         let place = names.iter().position(|name| *name == route)?;
         u32::try_from(place).ok()
@@ -220,7 +222,7 @@ pub(crate) fn load_finished<S: State>(
             },
         };
         let taker = taker(plan, node, route);
-        let Some(item) = taker.and_then(|(_, target)| plan.items[target as usize]) else {
+        let Some(item) = taker.and_then(|(_, target)| plan.items[target.index()]) else {
             return Ok(None);
         };
         let delivery = if *list {
@@ -236,7 +238,7 @@ pub(crate) fn load_finished<S: State>(
     if kind == 0 && !fits_edges(plan, node, &effects) {
         return Ok(None);
     }
-    let end = match (kind, failure, plan.out_edges[node as usize].catch) {
+    let end = match (kind, failure, plan.out_edges[node.index()].catch) {
         (0, ..) => TaskEnd::Done,
         (1, Some(failure), Some(to)) => TaskEnd::Caught {
             to,
@@ -249,13 +251,13 @@ pub(crate) fn load_finished<S: State>(
 }
 
 /// Whether the result has everything that the edges of the node need now: the task may have run when they were different.
-fn fits_edges<S: State>(plan: &ExecutionPlan, node: u32, effects: &Effects<S>) -> bool {
+fn fits_edges<S: State>(plan: &ExecutionPlan, node: NodeIdx, effects: &Effects<S>) -> bool {
     let sent = |route: Option<u32>| {
         let sent = effects.deliveries().iter().any(|(by, _)| *by == route);
         sent || taker(plan, node, route).is_none()
     };
     match effects.chosen() {
-        RouteChoice::Edges => plan.routes[node as usize].is_empty() && sent(None),
+        RouteChoice::Edges => plan.routes[node.index()].is_empty() && sent(None),
         RouteChoice::One(route) => sent(Some(route)),
         RouteChoice::Many => effects.routes().iter().all(|route| sent(Some(*route))),
     }
@@ -263,8 +265,8 @@ fn fits_edges<S: State>(plan: &ExecutionPlan, node: u32, effects: &Effects<S>) -
 
 /// The node that takes what this node sends along a route, and whether item by item. Its type says how the item is stored.
 #[inline]
-fn taker(plan: &ExecutionPlan, node: u32, route: Option<u32>) -> Option<(bool, u32)> {
-    let edges = &plan.out_edges[node as usize];
+fn taker(plan: &ExecutionPlan, node: NodeIdx, route: Option<u32>) -> Option<(bool, NodeIdx)> {
+    let edges = &plan.out_edges[node.index()];
     let targets = match route {
         None => &edges.plain,
         Some(route) => edges.routes.get(route as usize)?,
@@ -275,7 +277,7 @@ fn taker(plan: &ExecutionPlan, node: u32, route: Option<u32>) -> Option<(bool, u
     });
     each.or_else(|| {
         targets.iter().find_map(|target| match target {
-            EdgeTarget::Node(node) if plan.takes_item[*node as usize] => Some((false, *node)),
+            EdgeTarget::Node(node) if plan.takes_item[node.index()] => Some((false, *node)),
             _ => None,
         })
     })

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use petalflow_graph::NodeIdx;
+
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::fingerprint::{Fingerprint, codec_of};
 use super::load::{LoadedCheckpoint, load_checkpoint, waiting};
@@ -172,7 +174,7 @@ pub(crate) async fn edit<F: Flow>(
             ThreadError::Request(format!("the update cannot be applied: {error}"))
         })?;
         writer.record_writes(updates(), overwritten)?;
-        let outcomes: Vec<(u32, Outcome<'_>)> = edits
+        let outcomes: Vec<(NodeIdx, Outcome<'_>)> = edits
             .iter()
             .filter_map(|(node, effects)| Some(((*node)?, Outcome::done(effects))))
             .collect();
@@ -213,7 +215,7 @@ pub(crate) async fn edit<F: Flow>(
 }
 
 /// The edits of one superstep, each with the node that it belongs to.
-type Checked<S> = Vec<(Option<u32>, Effects<S>)>;
+type Checked<S> = Vec<(Option<NodeIdx>, Effects<S>)>;
 
 /// Checks the edits of one superstep. Returns them in the order in which they are applied.
 fn check<S: State>(plan: &ExecutionPlan, edits: Vec<Edit<S>>) -> Result<Checked<S>, ThreadError> {

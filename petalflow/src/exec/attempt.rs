@@ -52,7 +52,7 @@ pub(super) async fn run_attempts<F: Flow>(
             Err(failure) => failure,
         };
         // A panic is a defect and not a transient fault, so it is not retried.
-        let policy = &scope.shared.plan.policies[scope.node as usize];
+        let policy = &scope.shared.plan.policies[scope.node.index()];
         let wait = if failure.kind() == FailureKind::Panic {
             None
         } else {
@@ -83,7 +83,7 @@ async fn run_attempt<F: Flow>(
     state: &F::State,
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
-    let policy = &scope.shared.plan.policies[scope.node as usize];
+    let policy = &scope.shared.plan.policies[scope.node.index()];
     let (timeout, idle) = (policy.timeout, policy.idle);
     scope.activity = idle.map(|_| LastActivity::new().into());
     let activity = scope.activity.clone();
@@ -140,7 +140,7 @@ async fn run_layers<F: Flow>(
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
     if extras.middleware.is_empty() {
-        caught(flow.step(scope.node, &mut Step::task(scope, state, effects))).await
+        caught(flow.step(scope.node.as_u32(), &mut Step::task(scope, state, effects))).await
     } else {
         let call = NodeCall {
             state,
@@ -166,7 +166,7 @@ impl<F: Flow> Innermost<F::State> for Node<'_, F> {
     ) -> BoxFuture<'a, Result<(), BoxError>> {
         Box::pin(async move {
             self.0
-                .step(scope.node, &mut Step::task(scope, state, effects))
+                .step(scope.node.as_u32(), &mut Step::task(scope, state, effects))
                 .await
         })
     }

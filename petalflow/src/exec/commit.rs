@@ -1,5 +1,7 @@
 //! How a superstep is committed. The single-task path and the parallel path share this order.
 
+use petalflow_graph::NodeIdx;
+
 use super::abort::Abort;
 use super::persistence::Persistence;
 use super::task_run::{TaskEnd, TaskRun};
@@ -80,7 +82,7 @@ pub(super) fn commit<S: State, P: Persistence<S>>(
 
 /// The only task of a superstep.
 pub(super) struct SingleTask<'a, S: State> {
-    pub(super) node: u32,
+    pub(super) node: NodeIdx,
     pub(super) effects: &'a mut Effects<S>,
     pub(super) end: &'a TaskEnd,
 }
@@ -182,7 +184,7 @@ impl<S: State> SuperstepTasks<S> for Vec<Box<TaskRun<S>>> {
 /// The error for a route that no edge leads along.
 #[cold]
 pub(super) fn no_edge(plan: &ExecutionPlan, missing: &NoEdge) -> RunErrorKind {
-    let route = plan.routes[missing.node as usize]
+    let route = plan.routes[missing.node.index()]
         .get(missing.route as usize)
         .copied()
         .unwrap_or_default();

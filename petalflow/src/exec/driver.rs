@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use petalflow_graph::{JoinIdx, NodeIdx};
+
 use super::abort::{Abort, AbortReason};
 use super::commit::no_edge;
 use super::failure::handle_failure;
@@ -114,7 +116,7 @@ impl<F: Flow> Driver<F> {
     }
 
     /// The node at which the fast path begins, if the run can begin on it.
-    pub(super) fn fast_entry(&self) -> Option<u32> {
+    pub(super) fn fast_entry(&self) -> Option<NodeIdx> {
         if self.is_bare() {
             self.plan().only_fast_target(&self.plan().entry)
         } else {
@@ -207,7 +209,10 @@ impl<F: Flow> Driver<F> {
     }
 
     /// Handles the way in which the fast path was left. Returns its last node, and how that ended.
-    fn finish_fast_path(&mut self, end: FastPathEnd) -> Result<(u32, TaskEnd), Abort<F::State>> {
+    fn finish_fast_path(
+        &mut self,
+        end: FastPathEnd,
+    ) -> Result<(NodeIdx, TaskEnd), Abort<F::State>> {
         match end {
             FastPathEnd::Before(node) | FastPathEnd::After(node) => Ok((node, TaskEnd::Done)),
             FastPathEnd::Failed(node, failure) => {
@@ -236,7 +241,7 @@ impl<F: Flow> Driver<F> {
     fn plan_next(
         &mut self,
         planner: &mut Planner,
-        node: u32,
+        node: NodeIdx,
         end: &TaskEnd,
         frontier: &mut Vec<Task>,
     ) -> Result<(), Abort<F::State>> {
@@ -247,8 +252,8 @@ impl<F: Flow> Driver<F> {
     }
 
     /// Whether every edge that the node has taken leads to END.
-    fn leads_to_end(&self, node: u32) -> bool {
-        let edges = &self.plan().out_edges[node as usize];
+    fn leads_to_end(&self, node: NodeIdx) -> bool {
+        let edges = &self.plan().out_edges[node.index()];
         let targets = match self.effects.chosen() {
             RouteChoice::Edges => &edges.plain,
             RouteChoice::One(route) => match edges.routes.get(route as usize) {
@@ -292,7 +297,7 @@ impl<F: Flow> Driver<F> {
     /// frontier, or the single node.
     pub(super) async fn before_superstep(
         &mut self,
-        single: Option<u32>,
+        single: Option<NodeIdx>,
         frontier: &[Task],
     ) -> Result<(), Abort<F::State>> {
         let (superstep, limit) = (self.scope.superstep, self.scope.shared.limit);
@@ -367,7 +372,7 @@ impl<F: Flow> Driver<F> {
         persistence: &mut P,
         planner: &Planner,
         frontier: &[Task],
-        ended: impl Iterator<Item = u32> + Clone,
+        ended: impl Iterator<Item = NodeIdx> + Clone,
     ) -> Result<(), Abort<F::State>> {
         let gates = if self.plan().gates.is_empty() {
             Vec::new()
@@ -440,7 +445,7 @@ impl<F: Flow> Driver<F> {
 }
 
 /// The only node of the frontier, if the fast path can run it.
-fn single_fast_node(plan: &ExecutionPlan, frontier: &[Task]) -> Option<u32> {
+fn single_fast_node(plan: &ExecutionPlan, frontier: &[Task]) -> Option<NodeIdx> {
     match frontier {
         [
             Task {
@@ -448,18 +453,21 @@ fn single_fast_node(plan: &ExecutionPlan, frontier: &[Task]) -> Option<u32> {
                 delivery: None,
                 ..
             },
-        ] if plan.out_edges[*node as usize].fast => Some(*node),
+        ] if plan.out_edges[node.index()].fast => Some(*node),
         _ => None,
     }
 }
 
 /// Fails if a join still waits for one of its sides at the end of the run.
 fn all_joins_complete<S: State>(plan: &ExecutionPlan, planner: &Planner) -> Result<(), Abort<S>> {
-    let targets = |join: usize| {
-        plan.joins[join].out.iter().map(|target| match target {
-            EdgeTarget::Node(node) | EdgeTarget::Each(node) => plan.name(*node).to_string(),
-            EdgeTarget::Join { .. } | EdgeTarget::End => "END".to_string(),
-        })
+    let targets = |join: JoinIdx| {
+        plan.joins[join.index()]
+            .out
+            .iter()
+            .map(|target| match target {
+                EdgeTarget::Node(node) | EdgeTarget::Each(node) => plan.name(*node).to_string(),
+                EdgeTarget::Join { .. } | EdgeTarget::End => "END".to_string(),
+            })
     };
     let waiting: Vec<String> = planner.waiting().flat_map(targets).collect();
     if waiting.is_empty() {

@@ -26,7 +26,7 @@ pub(super) fn handle_failure<S: State>(
     if cancel.is_some_and(CancelToken::is_cancelled) {
         return Err(Abort::new(RunErrorKind::Cancelled));
     }
-    if let Some(to) = plan.out_edges[scope.node as usize].catch {
+    if let Some(to) = plan.out_edges[scope.node.index()].catch {
         return Ok(TaskEnd::Caught {
             to,
             failure: Delivery::one(error),

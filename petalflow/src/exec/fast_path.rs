@@ -5,6 +5,8 @@ use std::panic::resume_unwind;
 use std::pin::pin;
 use std::task::Poll;
 
+use petalflow_graph::NodeIdx;
+
 use super::driver::Driver;
 use super::watch::{Stop, poll_watch};
 use crate::error::Failure;
@@ -15,15 +17,15 @@ use crate::state::WriteError;
 /// Why the fast path was left, and at which node.
 pub(super) enum FastPathEnd {
     /// Before the node: the driver has to check limits, or to yield.
-    Before(u32),
+    Before(NodeIdx),
     /// After the node, whose writes are committed: something other than one fast node follows.
-    After(u32),
+    After(NodeIdx),
     /// In the node, which failed.
-    Failed(u32, Failure),
+    Failed(NodeIdx, Failure),
     /// In the node: something stopped the run.
     Stopped(Stop),
     /// After the node, whose writes cannot be applied.
-    Refused(u32, WriteError),
+    Refused(NodeIdx, WriteError),
 }
 
 /// Runs nodes from `node` on, until something other than one fast node follows or the driver has to check limits.
@@ -36,7 +38,7 @@ pub(super) enum FastPathEnd {
 )]
 pub(super) fn run_fast_path<F: Flow>(
     driver: &mut Driver<F>,
-    mut node: u32,
+    mut node: NodeIdx,
 ) -> impl Future<Output = FastPathEnd> + Send {
     async move {
         driver.fast_path.pause_at = driver.pause_at();
@@ -61,7 +63,7 @@ pub(super) fn run_fast_path<F: Flow>(
                     ..
                 } = &mut *driver;
                 let mut step = Step::fast_path(fast_path, scope, state.get_mut(), effects);
-                let mut step = pin!(flow.step(node, &mut step));
+                let mut step = pin!(flow.step(node.as_u32(), &mut step));
                 // Moved into the closure, so that it is not stored beside it.
                 poll_fn(move |cx| match poll_caught(step.as_mut(), cx) {
                     Poll::Ready(result) => Poll::Ready(Ok(result)),

@@ -2,6 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use petalflow_graph::NodeIdx;
+
 use super::abort::Abort;
 use super::driver::Driver;
 use super::persistence::{GateDecision, Persistence, TaskDisposition};
@@ -49,7 +51,7 @@ pub(super) fn dispositions<F: Flow, P: Persistence<F::State>>(
 /// The stored names of the nodes that have run and after which the run waits for a person.
 pub(super) fn gates_after<F: Flow>(
     driver: &Driver<F>,
-    ended: impl Iterator<Item = u32> + Clone,
+    ended: impl Iterator<Item = NodeIdx> + Clone,
 ) -> Result<Vec<String>, Abort<F::State>> {
     let plan = driver.plan();
     let mut stops = Vec::new();
@@ -66,7 +68,7 @@ pub(super) fn gates_after<F: Flow>(
     Ok(stops)
 }
 
-fn gates_before(plan: &ExecutionPlan, node: u32) -> impl Iterator<Item = (usize, &Gate)> {
+fn gates_before(plan: &ExecutionPlan, node: NodeIdx) -> impl Iterator<Item = (usize, &Gate)> {
     let gates = plan.gates.iter().enumerate();
     gates.filter(move |(_, gate)| gate.node == node && !gate.after)
 }
@@ -75,12 +77,12 @@ fn gates_before(plan: &ExecutionPlan, node: u32) -> impl Iterator<Item = (usize,
 fn guard_stops<F: Flow>(
     driver: &Driver<F>,
     gate: usize,
-    node: u32,
+    node: NodeIdx,
     when: &str,
 ) -> Result<bool, Abort<F::State>> {
     let state = driver.state.get();
     let called = catch_unwind(AssertUnwindSafe(|| {
-        driver.flow.gate(petalflow_graph::index(gate), state)
+        driver.flow.gate(petalflow_graph::to_u32(gate), state)
     }));
     let problem = match called {
         Ok(Ok(stops)) => return Ok(stops),

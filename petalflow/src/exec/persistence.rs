@@ -13,6 +13,8 @@
 
 use std::future::{Future, ready};
 
+use petalflow_graph::NodeIdx;
+
 use super::task_run::{FinishedTask, TaskResult};
 use crate::error::NodeError;
 use crate::ids::TaskId;
@@ -41,10 +43,10 @@ pub(crate) trait Persistence<S: State>: Send {
     ) -> Vec<TaskDisposition<S>>;
 
     /// What a person has decided at the `interrupt before` this node, if anything.
-    fn gate_decision(&self, plan: &ExecutionPlan, node: u32) -> Option<GateDecision>;
+    fn gate_decision(&self, plan: &ExecutionPlan, node: NodeIdx) -> Option<GateDecision>;
 
     /// The run waits for a person before this node.
-    fn wait_at_gate(&mut self, plan: &ExecutionPlan, node: u32);
+    fn wait_at_gate(&mut self, plan: &ExecutionPlan, node: NodeIdx);
 
     /// The tasks of the superstep that have finished so far, in the order in which they finished. Others still run.
     fn tasks_finished<'a>(
@@ -157,11 +159,11 @@ impl<S: State> Persistence<S> for NoPersistence {
         Vec::new()
     }
 
-    fn gate_decision(&self, _: &ExecutionPlan, _: u32) -> Option<GateDecision> {
+    fn gate_decision(&self, _: &ExecutionPlan, _: NodeIdx) -> Option<GateDecision> {
         None
     }
 
-    fn wait_at_gate(&mut self, _: &ExecutionPlan, _: u32) {}
+    fn wait_at_gate(&mut self, _: &ExecutionPlan, _: NodeIdx) {}
 
     fn tasks_finished<'a>(
         &mut self,

@@ -4,6 +4,8 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
 
+use petalflow_graph::NodeIdx;
+
 use super::abort::Abort;
 use super::persistence::{Committed, Persistence};
 use super::task_run::TaskEnd;
@@ -58,7 +60,7 @@ pub(super) async fn serve<S: State, P: Persistence<S>>(
 /// `task` is its superstep, its node and its send index.
 pub(super) async fn run_until_question(
     shared: &RunShared,
-    (superstep, node, send): (u64, u32, Option<u32>),
+    (superstep, node, send): (u64, NodeIdx, Option<u32>),
     end: &mut TaskEnd,
     mut attempts: Pin<&mut (impl Future<Output = Result<(), Failure>> + Send)>,
 ) -> Result<(), Failure> {

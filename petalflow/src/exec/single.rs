@@ -3,6 +3,8 @@
 use std::future::poll_fn;
 use std::pin::pin;
 
+use petalflow_graph::NodeIdx;
+
 use super::abort::Abort;
 use super::commit::{CommitTarget, SingleTask, commit};
 use super::driver::Driver;
@@ -20,7 +22,7 @@ pub(super) async fn run_single<F: Flow, P: Persistence<F::State>>(
     planner: &mut Planner,
     frontier: &mut Vec<Task>,
     persistence: &mut P,
-    node: u32,
+    node: NodeIdx,
 ) -> Result<(), Abort<F::State>> {
     frontier.clear();
     let mut end = TaskEnd::Done;
@@ -38,7 +40,7 @@ pub(super) async fn run_single<F: Flow, P: Persistence<F::State>>(
         scope.node = node;
         let scope = &*scope;
         let mut step = Step::task(scope, state, effects);
-        let mut once = pin!(flow.step(node, &mut step));
+        let mut once = pin!(flow.step(node.as_u32(), &mut step));
         let once = pin!(poll_fn(move |cx| poll_once(once.as_mut(), cx)));
         let key = (scope.superstep, node, None);
         let mut task = pin!(run_until_question(&scope.shared, key, &mut end, once));

@@ -4,6 +4,8 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 
+use petalflow_graph::{ItemIdx, NodeIdx};
+
 use super::Extras;
 use super::attempt::run_attempts;
 use super::requests::run_until_question;
@@ -31,7 +33,7 @@ pub(crate) enum TaskEnd {
     /// It ran.
     Done,
     /// It failed for good, and its `catch` edge leads to this node.
-    Caught { to: u32, failure: Delivery },
+    Caught { to: NodeIdx, failure: Delivery },
     /// It failed for good and the failure was recorded, or a person skipped it.
     Ignored,
     /// It has asked a person, and runs again when there is an answer.
@@ -47,7 +49,7 @@ pub(crate) struct FinishedTask<S: State> {
 /// The result of a task that has finished, borrowed from the driver.
 pub(crate) struct TaskResult<'a, S: State> {
     pub(crate) id: TaskId,
-    pub(crate) node: u32,
+    pub(crate) node: NodeIdx,
     pub(crate) effects: &'a Effects<S>,
     pub(crate) end: &'a TaskEnd,
 }
@@ -84,7 +86,7 @@ pub(super) async fn run_task<F: Flow>(
     let surrounded = extras
         .as_ref()
         .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
-    let result = if surrounded || !scope.shared.plan.policies[scope.node as usize].is_none() {
+    let result = if surrounded || !scope.shared.plan.policies[scope.node.index()].is_none() {
         let extras = extras.clone().unwrap_or_default();
         let shared = Arc::clone(&scope.shared);
         let attempts: BoxFuture<'_, _> =
@@ -94,7 +96,7 @@ pub(super) async fn run_task<F: Flow>(
         let node = scope.node;
         let mut step = Step::task(scope, state, effects);
         // Pinned in this branch, so that the future holds the memory of one branch only.
-        let mut once = pin!(flow.step(node, &mut step));
+        let mut once = pin!(flow.step(node.as_u32(), &mut step));
         let once = pin!(poll_fn(move |cx| poll_once(once.as_mut(), cx)));
         run_until_question(&scope.shared, key, end, once).await
     };
@@ -125,7 +127,7 @@ impl<S: State> TaskRun<S> {
         self.scope.node = task.node;
         self.scope.attempt = 1;
         self.scope.send = task.send.into();
-        self.scope.item = task.item.into();
+        self.scope.item = task.item.map(ItemIdx::as_u32).into();
         self.scope.delivery = task.delivery;
         self.effects.clear();
         self.end = TaskEnd::Done;

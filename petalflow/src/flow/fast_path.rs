@@ -1,5 +1,7 @@
 //! The barrier of the fast path, which the generated dispatch passes by itself.
 
+use petalflow_graph::NodeIdx;
+
 use crate::cancel_token::CancelToken;
 use crate::node::{Effects, RouteChoice, Scope};
 use crate::plan::ExecutionPlan;
@@ -31,7 +33,7 @@ impl FastPath {
         scope: &mut Scope,
         state: &mut S,
         effects: &mut Effects<S>,
-    ) -> Option<u32> {
+    ) -> Option<NodeIdx> {
         if self.is_paused(scope) {
             return None;
         }
@@ -74,16 +76,16 @@ impl FastPath {
 #[inline]
 pub(crate) fn next_fast<S: State>(
     plan: &ExecutionPlan,
-    node: u32,
+    node: NodeIdx,
     effects: &mut Effects<S>,
-) -> Option<u32> {
+) -> Option<NodeIdx> {
     if !effects.deliveries().is_empty() {
         return None;
     }
     match effects.chosen() {
-        RouteChoice::Edges => Some(plan.chain_next[node as usize]).filter(|next| *next != u32::MAX),
+        RouteChoice::Edges => plan.chain_next[node.index()].get(),
         RouteChoice::One(route) => {
-            let targets = plan.out_edges[node as usize].routes.get(route as usize)?;
+            let targets = plan.out_edges[node.index()].routes.get(route as usize)?;
             let next = plan.only_fast_target(targets)?;
             effects.forget_choice();
             Some(next)

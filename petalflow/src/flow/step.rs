@@ -1,5 +1,7 @@
 //! The argument of the generated dispatch: one run of one node.
 
+use petalflow_graph::NodeIdx;
+
 use super::FastPath;
 use crate::node::{Effects, Scope};
 use crate::state::State;
@@ -91,7 +93,9 @@ impl<'a, S: State> Step<'a, S> {
                 fast_path,
                 scope,
                 state,
-            } => fast_path.advance(scope, &mut **state, self.effects),
+            } => fast_path
+                .advance(scope, &mut **state, self.effects)
+                .map(NodeIdx::as_u32),
             At::Task { .. } => None,
         }
     }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, OnceLock};
 
+use petalflow_graph::NodeIdx;
+
 use crate::cancel_token::CancelToken;
 use crate::event::Listener;
 use crate::ids::{Namespace, TaskId, task_id};
@@ -51,7 +53,7 @@ impl RunShared {
 
     /// The id of a task of this run.
     #[inline]
-    pub(crate) fn task_id(&self, superstep: u64, node: u32, send: Option<u32>) -> TaskId {
+    pub(crate) fn task_id(&self, superstep: u64, node: NodeIdx, send: Option<u32>) -> TaskId {
         let origin = self.services.as_ref().map_or_else(
             || superstep.saturating_sub(1),
             |services| services.origin(superstep),

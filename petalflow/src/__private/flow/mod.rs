@@ -278,7 +278,10 @@ impl Drawing {
             let own = self.specs[*place as usize].policy;
             specs[*place as usize].policy = policy.or(own).into();
         }
-        let gate = |&(node, after, _): &GateRow| Gate { node, after };
+        let gate = |&(node, after, _): &GateRow| Gate {
+            node: NodeIdx::new(node),
+            after,
+        };
         let gates = self.gates.iter().map(gate).collect();
         Arc::new(ExecutionPlan::new(&self.graph(), &specs).with_gates(gates))
     }

@@ -274,7 +274,7 @@ impl<S: State> CheckpointWriter<S> {
             superstep,
         } = *planned;
         let joins = planner.waiting().map(|join| {
-            let name = &self.fingerprint.joins[join];
+            let name = &self.fingerprint.joins[join.index()];
             let sides = planner.arrived(join).map(|side| name.sides[side].clone());
             (name.name.clone(), sides.collect())
         });
