@@ -1,69 +1,66 @@
-//! What petalflow knows about graphs: the model, the rules with their wording, and the analyses.
+//! What petalflow knows about graphs: the model, the rules with their messages, and the analyses.
 //!
-//! Used by the macros (on what `flow!` says), by constant evaluation (on what the nodes' types say) and by the run-time
-//! builder. An implementation detail of [petalflow](https://docs.rs/petalflow): depend on that instead.
+//! The macros use it on what is written in `flow!`, constant evaluation uses it on the types of the nodes, and the run-time
+//! builder uses it for both. An implementation detail of `petalflow`: depend on that instead.
 //!
-//! Nearly every function is `#[inline]`, which here means: compiled where it is called. A program that builds no graph at
-//! run time then never compiles the analyses for itself, which would be a quarter of its build.
+//! | module | contents |
+//! | --- | --- |
+//! | `graph`, `idx`, `facts`, `keys` | the model: nodes, edges, joins, and what is known of nodes and keys |
+//! | `rule`, `diagnostic`, `messages` | the rules by code, and what is reported when one is broken |
+//! | `analyses` | what a run of a graph can do |
+//! | `rules` | the rules that a graph can break by itself |
+//! | `tables` | the graph and its analysis as constants |
+//! | `diagnose` | the rules that depend on the types of the nodes |
+//! | `diagram`, `topology` | graphs as pictures and as figures |
+//!
+//! Nearly every function is `#[inline]`, so that it is compiled only where it is called. A program that builds no graph at run
+//! time does not compile the analyses, which would be a quarter of its build.
 #![forbid(unsafe_code)]
 
-mod assign;
-mod conflicts;
+mod analyses;
+mod components;
+mod diagnose;
+mod diagnostic;
+mod diagram;
 mod edges;
-mod explore;
 mod facts;
-mod frontiers;
 mod graph;
 mod idx;
-mod judge;
 mod keys;
-mod outcomes;
-mod pairs;
-mod paths;
-mod picture;
-mod problem;
-mod report;
+pub mod messages;
 mod rule;
 mod rules;
 mod similar;
 #[cfg(test)]
 mod simulation;
 mod sorted;
-mod steps;
-mod stuck;
 mod tables;
 #[cfg(test)]
 mod testing;
 mod text;
-mod together;
 mod topology;
-mod trapped;
-mod verdict;
-mod walk;
-pub mod words;
 
-pub use explore::{Exploration, explore};
+pub use analyses::{
+    EndlessRow, Exploration, Frontiers, FrontiersRef, PairTable, Pairs, PairsRef, Routes, Stuck,
+    Transition, explore,
+};
+pub use diagnose::{
+    Conflict, UnwrittenRead, Verdict, judge, report, report_arm, report_routes, route_diagnostics,
+    verdicts, verdicts_of,
+};
+pub use diagnostic::{Diagnostic, Location};
+pub use diagram::{dot, mermaid};
 pub use facts::{KeyFacts, NodeFacts};
-pub use frontiers::{Frontiers, FrontiersRef};
 pub use graph::{Edge, Graph, Node, Source, Target, Via, When};
 pub use idx::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 #[doc(hidden)]
 pub use idx::{to_u32, to_u32 as index};
-pub use judge::{judge, verdicts, verdicts_of};
 pub use keys::{KeySet, MAX_KEYS};
-pub use pairs::{PairTable, Pairs, PairsRef};
-pub use paths::{PathEdge, Paths, PathsRef, kind};
-pub use picture::{dot, mermaid};
-pub use problem::{Problem, Site};
-pub use report::{report, report_arm, report_routes, route_problems};
 pub use rule::Rule;
-pub use rules::{EndlessRow, check, check_with};
+pub use rules::{check, check_with};
 pub use similar::{same, similar};
 #[doc(hidden)]
 pub use sorted::{SortedMap, SortedSet};
-pub use steps::Routes;
-pub use stuck::Stuck;
-pub use tables::{Analysis, Any, AnyRef, Tables};
+pub use tables::{Analysis, Any, AnyRef, PathEdge, Paths, PathsRef, Tables, kind};
 pub use text::Text;
 pub use topology::{Metrics, NodeInfo, Role, Topology, topology};
-pub use verdict::{Conflict, Unmet, Verdict};

@@ -1,9 +1,9 @@
 //! The graph as figures: what introspection shows.
 
+use crate::diagram::edges;
 use crate::edges::EdgesBySource;
 use crate::graph::{Graph, Source, Target, When};
 use crate::idx::NodeIdx;
-use crate::picture::edges;
 
 /// The nodes, the edges and some figures of a graph.
 ///

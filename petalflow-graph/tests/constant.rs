@@ -1,9 +1,9 @@
 //! The analyses as a macro uses them: tables written down as constants, judged by constant evaluation.
 
 use petalflow_graph::{
-    Analysis, AnyRef, Conflict, Edge, FrontiersRef, Graph, KeyFacts, KeySet, Node, NodeFacts,
-    NodeIdx, PairsRef, PathsRef, Source, Tables, Target, Unmet, Verdict, Via, report, report_arm,
-    report_routes, verdicts, verdicts_of,
+    Analysis, AnyRef, Conflict, Edge, EndlessRow, FrontiersRef, Graph, KeyFacts, KeySet, Node,
+    NodeFacts, NodeIdx, PairsRef, PathsRef, Source, Tables, Target, Transition, UnwrittenRead,
+    Verdict, Via, report, report_arm, report_routes, verdicts, verdicts_of,
 };
 
 const fn n(index: u32) -> NodeIdx {
@@ -52,7 +52,11 @@ const TABLES: Tables<'static> = Tables {
     frontiers: Some(FrontiersRef {
         offsets: &[0, 0, 1, 3, 3],
         nodes: &[0, 1, 2],
-        ways: &[(0, 1, 0, 0), (1, 2, 0, 0), (2, 3, 0, 0)],
+        transitions: &[
+            Transition::new(0, 1, 0, 0),
+            Transition::new(1, 2, 0, 0),
+            Transition::new(2, 3, 0, 0),
+        ],
         lost: &[],
     }),
     paths: PathsRef {
@@ -82,8 +86,8 @@ fn a_constant_holds_the_verdicts() {
     assert_eq!(VERDICTS[0], Verdict::FINE);
     assert_eq!(VERDICTS[1], Verdict::FINE);
     assert_eq!(
-        VERDICTS[2].unmet,
-        Some(Unmet {
+        VERDICTS[2].unwritten_read,
+        Some(UnwrittenRead {
             key: 2,
             after: Some(n(0))
         })
@@ -96,12 +100,12 @@ fn a_constant_holds_the_verdicts() {
         })
     );
     let text = VERDICTS[2]
-        .problem(n(2), &KEYS, &NODES)
+        .diagnostic(n(2), &KEYS, &NODES)
         .unwrap()
         .to_string();
     assert_eq!(
         text,
-        "PF017: node `audit` reads `score`, but after `write` it can run before anything has surely written it: `rank` writes it only later, on another path, or not in every case; write it on every path before, or give it a default"
+        "PF017: node `audit` reads `score`, but after `write` the key may have no value yet: `rank` writes it only later, on another path, or not every time; write it on every path that leads here, or give it a default"
     );
 }
 
@@ -125,8 +129,13 @@ fn the_constants_are_those_of_the_graph() {
     );
     let (ours, theirs) = (tables.frontiers.unwrap(), TABLES.frontiers.unwrap());
     assert_eq!(
-        (ours.offsets, ours.nodes, ours.ways, ours.lost),
-        (theirs.offsets, theirs.nodes, theirs.ways, theirs.lost)
+        (ours.offsets, ours.nodes, ours.transitions, ours.lost),
+        (
+            theirs.offsets,
+            theirs.nodes,
+            theirs.transitions,
+            theirs.lost
+        )
     );
     assert_eq!(verdicts_of(&tables, &KEYS, &NODES), VERDICTS);
 }
@@ -187,8 +196,8 @@ fn told(
     let verdicts = verdicts_of(&Analysis::of(&graph).tables(), keys, nodes);
     NodeIdx::all(nodes.len())
         .zip(&verdicts)
-        .flat_map(|(node, verdict)| verdict.problems(node, keys, nodes))
-        .map(|problem| problem.to_string()[..30].to_owned())
+        .flat_map(|(node, verdict)| verdict.diagnostics(node, keys, nodes))
+        .map(|diagnostic| diagnostic.to_string()[..30].to_owned())
         .collect()
 }
 
@@ -514,7 +523,7 @@ const LOOP: Tables<'static> = Tables {
     },
     any: None,
     delivered: None,
-    endless: &[(0, 0, 0, 0, 2)],
+    endless: &[EndlessRow::new(0, 0, 0, 0, 2)],
 };
 const LOOPS: NodeFacts<'static> = NodeFacts {
     has_route: true,
@@ -532,7 +541,7 @@ const MANY: [Verdict; 1] = verdicts::<1, { LOOP.scratch() }>(
 
 #[test]
 fn pf010_whether_a_node_picks_several_routes_is_known_to_constant_evaluation() {
-    assert!(ONE[0].endless && MANY[0] == Verdict::FINE);
+    assert!(ONE[0].endless_cycle && MANY[0] == Verdict::FINE);
     assert!(
         message(|| report(n(0), &[], &[LOOPS], &ONE[0]))
             .starts_with("PF010: the cycle through `n` has no way out: ")

@@ -56,7 +56,7 @@ fn analyse(name: &str, graph: &Graph) -> Analysis {
     let analysis = Analysis::of(graph);
     let explored = begun.elapsed();
     let begun = Instant::now();
-    let problems = check_with(graph, &analysis.declared);
+    let diagnostics = check_with(graph, &analysis.declared);
     let checked = begun.elapsed();
     let states = analysis
         .declared
@@ -67,7 +67,7 @@ fn analyse(name: &str, graph: &Graph) -> Analysis {
         "{name}: explored in {explored:?}, checked in {checked:?}, exact: {}, states: {states:?}",
         analysis.declared.exact
     );
-    assert!(problems.is_empty(), "{problems:?}");
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
     analysis
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use petalflow_graph::{Rule, similar, words};
+use petalflow_graph::{Rule, messages, similar};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt as _;
@@ -101,12 +101,16 @@ impl<'a> Seen<'a> {
         let written = option.name.unraw().to_string();
         let Some(&name) = self.known.iter().find(|name| **name == written) else {
             let similar = similar(&written, self.known.iter().copied());
-            let text = words::unknown_option(&written, similar, self.known);
+            let text = messages::unknown_option(&written, similar, self.known);
             errors.rule(Rule::Option, &option.name, text);
             return None;
         };
         if self.names.contains(&written) {
-            errors.rule(Rule::Option, &option.name, words::repeated_option(&written));
+            errors.rule(
+                Rule::Option,
+                &option.name,
+                messages::repeated_option(&written),
+            );
             return None;
         }
         self.names.push(written);

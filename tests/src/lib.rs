@@ -7,3 +7,7 @@ pub mod rules {}
 #[doc = include_str!("../../docs/guide/upgrades.md")]
 #[cfg(doctest)]
 pub mod upgrades {}
+
+#[doc = include_str!("../../docs/guide/threads.md")]
+#[cfg(doctest)]
+pub mod threads {}

@@ -3,7 +3,8 @@
 use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::{Write, stderr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Whether a continuous integration run has what a test needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,27 +44,52 @@ pub fn skip(need: Need, why: impl Display) {
     }
 }
 
-/// A file of the test data of other projects, which is not part of the repository. Where it is absent, reports a
-/// [skip] and returns `None`.
+/// A recording, or a folder of them. `path` is that of another project's recording in the test data, which is not part of
+/// the repository. Where that is absent, the recording of our own that stands for it, in `tests/recordings`. Where there is
+/// none either, reports a [skip] and returns `None`.
 ///
-/// The data is in the folder that `PETALFLOW_TEST_DATA` names, or in `shared/data` beside the repository.
-pub fn other_projects_data(path: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("PETALFLOW_TEST_DATA").map_or_else(
+/// The test data is in the folder that `PETALFLOW_TEST_DATA` names, or in `shared/data` beside the repository.
+pub fn recording(path: &str) -> Option<PathBuf> {
+    let data = std::env::var_os("PETALFLOW_TEST_DATA").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
         PathBuf::from,
     );
-    let file = folder.join(path);
-    if file.exists() {
-        return Some(file);
+    let others = data.join(path);
+    if others.exists() {
+        return Some(others);
+    }
+    let own = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../recordings"));
+    // A folder of the test data stands for all of its recordings.
+    let own = match others.extension() {
+        Some(_) => own.join(others.file_name()?),
+        None => own,
+    };
+    if own.exists() {
+        return Some(own);
     }
     skip(
         Need::Optional,
         format_args!(
             "no {path} in {}: set PETALFLOW_TEST_DATA to the folder that has it",
-            folder.display()
+            data.display()
         ),
     );
     None
+}
+
+/// Waits until a file is gone.
+///
+/// # Panics
+///
+/// If it is still there after five seconds.
+pub fn wait_until_gone(file: &Path) {
+    for _ in 0..1_000 {
+        if !file.exists() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("{} is still there", file.display());
 }
 
 #[cfg(test)]

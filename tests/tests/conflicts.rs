@@ -97,7 +97,7 @@ fn c09_g014_one_result_that_writes_a_plain_key_twice_is_refused() {
         .edge(START, "both");
     assert_eq!(
         refusal(graph),
-        "PF019: node `both` writes `v` twice in one result, and only one of the values can stand; return it once, or give the key a reducer such as `append`"
+        "PF019: node `both` writes `v` twice in one result, so one value would be lost; return it once, or give the key a reducer such as `append`"
     );
 }
 

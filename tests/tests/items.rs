@@ -46,8 +46,9 @@ fn c40_an_edge_that_delivers_what_its_target_does_not_take() {
     );
     let nowhere = graph().node(sends {}).edge(START, "sends");
     assert!(
-        refusal(nowhere)
-            .starts_with("PF020: node `sends` returns items (`Each`), but no edge takes them")
+        refusal(nowhere).starts_with(
+            "PF020: node `sends` returns items (`Each`), but no `each` edge takes them"
+        )
     );
     let nothing = graph()
         .node(a {})
@@ -56,7 +57,7 @@ fn c40_an_edge_that_delivers_what_its_target_does_not_take() {
         .each("a", "takes");
     assert_eq!(
         refusal(nothing),
-        "PF020: `each` runs its target once per item, but node `a` returns no items; return `Each<..>` last"
+        "PF020: `each` runs its target once per item, but node `a` returns no items; return `Each<..>` as the last value"
     );
     let forgotten = graph()
         .node(sends {})
@@ -72,7 +73,7 @@ fn c40_an_edge_that_delivers_what_its_target_does_not_take() {
         .node(b {})
         .edge(START, "a")
         .each("a", "b");
-    assert!(refusal(neither).ends_with("return `Each<..>` last, or leave out `each`"));
+    assert!(refusal(neither).ends_with("return `Each<..>` last, or remove `each`"));
     let list = graph()
         .node(pick {})
         .node(takes {})
@@ -143,13 +144,13 @@ fn mismatches(
         .node(takes_all {})
         .node(a {})
         .edge(START, "finds");
-    let problems = add(builder)
+    let diagnostics = add(builder)
         .build()
         .err()
-        .map_or(vec![], |errors| errors.problems().to_vec());
-    problems
+        .map_or(vec![], |errors| errors.diagnostics().to_vec());
+    diagnostics
         .iter()
-        .filter(|problem| problem.rule == Rule::ItemMismatch)
+        .filter(|diagnostic| diagnostic.rule == Rule::ItemMismatch)
         .map(ToString::to_string)
         .collect()
 }
@@ -226,7 +227,7 @@ fn c40_each_along_a_route_without_a_list() {
     assert_eq!(
         each("One", ["Many", "Nothing"]),
         [
-            "PF020: `each` runs its target once per item, but route `One` of node `finds` carries a `u32`; let the variant carry a `Vec`, or leave out `each`"
+            "PF020: `each` runs its target once per item, but route `One` of node `finds` carries a `u32`; let the variant carry a `Vec`, or remove `each`"
         ]
     );
     assert_eq!(

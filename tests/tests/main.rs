@@ -36,7 +36,7 @@ mod reducers;
 mod refusals;
 mod retries;
 mod retry_policies;
-mod stores;
+mod store_contract;
 mod subflows;
 mod tasks;
 mod timeouts;

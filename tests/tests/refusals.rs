@@ -33,7 +33,7 @@ fn g018_p037_a_graph_without_nodes() {
     // agentmesh: MISSING_NODE.
     assert_eq!(
         refusal(graph()),
-        "PF001: nothing starts the flow: it has no edges; add one, such as `START -> first`"
+        "PF001: the flow has no edges, so it has no first node; add one, such as `START -> first`"
     );
 }
 
@@ -48,7 +48,7 @@ fn c38a_no_edge_from_start() {
         .edge("b", "c");
     assert_eq!(
         refusal(builder),
-        "PF001: nothing says where the flow starts: `a`, `b` have no edge into them; write `START -> a & b`, or lead an edge to those that do not start it"
+        "PF001: the flow has several possible first nodes: `a`, `b` have no edge into them; write `START -> a & b`, or lead an edge to each node that is not a first node"
     );
 }
 
@@ -117,7 +117,7 @@ fn c38e_reserved_names() {
 fn c38f_c38g_edges_out_of_end_and_into_start() {
     assert!(
         refusal(graph().node(a {}).edge(START, "a").edge(END, "a")).starts_with(
-            "PF006: nothing can follow END, because END ends its path, but here `a` does"
+            "PF006: no edge can leave END, because END ends its path, but here `a` does"
         )
     );
     assert!(
@@ -428,7 +428,7 @@ fn a_catch_that_cannot_work() {
     assert_eq!(codes(misspelt), ["PF002"]);
     assert!(
         refusal(graph().node(a {}).edge(START, "a").catch("a", END))
-            .starts_with("PF026: a failure is caught by a node, and `END` is none")
+            .starts_with("PF026: a failure must be caught by a node, but `END` is not a node")
     );
     // As in `flow!`, who does not care what has failed takes nothing.
     let careless = graph()
@@ -462,9 +462,9 @@ fn g022_g023_p052_all_mistakes_are_reported_at_once_and_there_is_no_way_around_t
         .build()
         .unwrap_err();
     let rules: Vec<Rule> = errors
-        .problems()
+        .diagnostics()
         .iter()
-        .map(|problem| problem.rule)
+        .map(|diagnostic| diagnostic.rule)
         .collect();
     assert_eq!(
         rules,
@@ -507,7 +507,7 @@ fn ids_and_kept_states() {
     assert!(base().id("a", "b").id("b", "a").build().is_ok());
     assert_eq!(
         refusal(base().id("a", "b")),
-        "PF003: nodes `a` and `b` are both stored as `b`, so a checkpoint could not tell them apart; give one of them another `id`"
+        "PF003: nodes `a` and `b` are both stored as `b`, so a checkpoint could not distinguish them; give one of them another `id`"
     );
     assert!(refusal(base().id("q", "a")).starts_with("PF002: `id` names `q`"));
     assert!(refusal(base().keep_thread("q")).starts_with("PF002: `keep` names `q`"));

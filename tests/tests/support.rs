@@ -252,13 +252,13 @@ fn refused<S: State>(builder: GraphBuilder<S>) -> GraphErrors {
 /// The codes of what is wrong with a graph, in order.
 pub(crate) fn codes<S: State>(builder: GraphBuilder<S>) -> Vec<&'static str> {
     refused(builder)
-        .problems()
+        .diagnostics()
         .iter()
-        .map(|problem| problem.rule.code())
+        .map(|diagnostic| diagnostic.rule.code())
         .collect()
 }
 
 /// The first thing that is wrong with a graph, in words.
 pub(crate) fn refusal<S: State>(builder: GraphBuilder<S>) -> String {
-    refused(builder).problems()[0].to_string()
+    refused(builder).diagnostics()[0].to_string()
 }

@@ -1,15 +1,15 @@
-//! PF011: no join is left waiting.
+//! PF011: no join can wait forever.
 
 use super::{Cx, names};
+use crate::analyses::Stuck;
+use crate::diagnostic::{Diagnostic, Location};
 use crate::graph::{Source, Target};
-use crate::problem::{Problem, Site};
 use crate::rule::Rule;
 use crate::sorted::SortedSet;
-use crate::stuck::Stuck;
 
-/// PF011: one problem per join that can be left holding an arrival, but for those that only wait for another such join.
+/// PF011: one diagnostic per join that can wait forever, except those that only wait for another such join.
 #[inline]
-pub(super) fn joins_complete(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn joins_complete(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let stuck = &cx.exploration.stuck;
     let after: Vec<SortedSet<Source>> = stuck
         .iter()
@@ -18,13 +18,13 @@ pub(super) fn joins_complete(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
     let waits =
         |i: usize, j: usize| i != j && stuck[i].missing.iter().any(|side| after[j].contains(side));
     for (i, join) in stuck.iter().enumerate() {
-        // A side that nothing reaches is a mistake of its own, and so is a join that this one waits for.
+        // A side that nothing reaches is reported on its own, and so is a join that this one waits for.
         let explained = !cx.reach.joins[join.join.index()]
             || (0..stuck.len()).any(|j| waits(i, j) && !waits(j, i));
         if !explained {
-            problems.push(Problem::new(
+            diagnostics.push(Diagnostic::new(
                 Rule::StuckJoin,
-                Site::Join(join.join),
+                Location::Join(join.join),
                 text(cx, join),
             ));
         }
@@ -46,9 +46,9 @@ fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
         .collect::<Vec<_>>()
         .join(", ");
     let why = match (stuck.skipped_by, stuck.by_failure) {
-        _ if !cx.exploration.exact => "the graph is too large to explore exactly, and its edges alone do not show that all sides arrive equally often".to_owned(),
+        _ if !cx.exploration.exact => "the graph is too large to explore exactly, and its edges do not show that all sides arrive equally often".to_owned(),
         (Some(node), false) => format!("`{}` may choose a route that does not lead to {missing}", cx.name(node)),
-        (Some(node), true) if stuck.missing.contains(&Source::Node(node)) => format!("{missing} may fail, and what has failed does not arrive"),
+        (Some(node), true) if stuck.missing.contains(&Source::Node(node)) => format!("{missing} may fail, and a node that has failed does not arrive"),
         (Some(node), true) => format!("if `{}` fails, {missing} may not run", cx.name(node)),
         (None, _) => format!("the other sides can arrive more often than {missing}"),
     };
@@ -60,12 +60,12 @@ fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
                 .collect::<Vec<_>>()
                 .join(", ");
             format!(
-                "to run `{node}` once after whatever does run, use plain edges {sides} and `defer {node}`"
+                "to run `{node}` once after the sides that do run, use plain edges {sides} and `defer {node}`"
             )
         }
-        None => "to end each side by itself, lead plain edges to END".to_owned(),
+        None => "to end each side separately, lead plain edges to END".to_owned(),
     };
-    format!("the join `{join}` can be left waiting when nothing else runs: {why}; {fix}")
+    format!("the join `{join}` can wait forever: {why}; {fix}")
 }
 
 #[inline]

@@ -1,25 +1,65 @@
 //! The rules that a graph can break by itself, whatever its nodes do.
+//!
+//! [`CHECKS`] lists them. The rules that depend on the types of the nodes are in [`diagnose`](crate::diagnose).
 
 mod cycles;
-mod endless;
 mod joins;
 mod names;
-mod reach;
+mod reachability;
 mod shape;
 
+use crate::analyses::{Exploration, Reach, Routes, explore};
+use crate::diagnostic::Diagnostic;
 use crate::edges::EdgesBySource;
-use crate::explore::{Exploration, explore};
 use crate::graph::{Graph, Source};
 use crate::idx::NodeIdx;
-use crate::problem::Problem;
-use crate::steps::Routes;
+use crate::rule::Rule;
 
-pub(crate) use cycles::sinks;
-pub use endless::EndlessRow;
+/// A rule with the function that checks it. The function reports violations of no other rule.
+struct Check {
+    rule: Rule,
+    run: fn(&Cx<'_>, &mut Vec<Diagnostic>),
+    /// Whether the rule says something about a graph without a first node. There nothing is reachable, which is one mistake.
+    without_start: bool,
+}
 
-/// What is wrong with a graph, one problem per mistake; in a fixed order.
+/// The rules that a graph has to satisfy, in the order in which violations are reported.
+const CHECKS: &[Check] = &[
+    always(Rule::NoStart, shape::flow_has_a_first_node),
+    always(Rule::DuplicateNode, shape::node_names_are_unique),
+    always(Rule::DuplicateNode, shape::stored_names_are_unique),
+    always(Rule::DuplicateEdge, shape::edges_are_unique),
+    always(
+        Rule::PlainBesideRoute,
+        shape::routes_have_no_plain_edges_beside,
+    ),
+    always(Rule::Catch, shape::catches_can_work),
+    if_started(Rule::UnusedNode, shape::nodes_are_used),
+    if_started(Rule::UnreachableNode, reachability::nodes_are_reachable),
+    if_started(Rule::EndlessCycle, cycles::cycles_can_be_left),
+    if_started(Rule::StuckJoin, joins::joins_complete),
+];
+
+const fn always(rule: Rule, run: fn(&Cx<'_>, &mut Vec<Diagnostic>)) -> Check {
+    Check {
+        rule,
+        run,
+        without_start: true,
+    }
+}
+
+const fn if_started(rule: Rule, run: fn(&Cx<'_>, &mut Vec<Diagnostic>)) -> Check {
+    Check {
+        rule,
+        run,
+        without_start: false,
+    }
+}
+
+/// Checks a graph: one diagnostic per mistake, in a fixed order.
 ///
-/// What depends on how many routes its nodes pick is not said here but by [`judge`](crate::judge), which knows their types.
+/// Rules that depend on how many routes a node picks are not checked here but by [`judge`](crate::judge), which knows the types
+/// of the nodes.
 ///
 /// ```
 /// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via, check};
@@ -30,65 +70,77 @@ pub use endless::EndlessRow;
 ///     edges: vec![edge(Source::Start, Target::Node(write)), edge(Source::Node(audit), Target::Node(write))].into(),
 ///     joins: 0,
 /// };
-/// let problems = check(&graph);
-/// assert_eq!(problems.len(), 1);
-/// assert!(problems[0].to_string().starts_with("PF009: node `audit` is unreachable: no edge leads to it"));
+/// let diagnostics = check(&graph);
+/// assert_eq!(diagnostics.len(), 1);
+/// assert!(diagnostics[0].to_string().starts_with("PF009: node `audit` is unreachable: no edge leads to it"));
 /// ```
 #[inline]
-pub fn check(graph: &Graph) -> Vec<Problem> {
+pub fn check(graph: &Graph) -> Vec<Diagnostic> {
     check_with(graph, &explore(graph, Routes::AsDeclared))
 }
 
-/// [`check`] for a caller that has explored the graph.
+/// [`check`] for a caller that has already explored the graph.
 #[inline]
-pub fn check_with(graph: &Graph, exploration: &Exploration) -> Vec<Problem> {
+pub fn check_with(graph: &Graph, exploration: &Exploration) -> Vec<Diagnostic> {
     let cx = Cx {
         graph,
         edges: EdgesBySource::of(graph),
         exploration,
-        reach: reach::Reach::of(graph),
+        reach: Reach::of(graph),
     };
-    let mut problems = Vec::new();
-    shape::flow_starts(&cx, &mut problems);
-    shape::nodes_are_unique(&cx, &mut problems);
-    shape::stored_names_are_unique(&cx, &mut problems);
-    shape::edges_are_unique(&cx, &mut problems);
-    shape::routes_stand_alone(&cx, &mut problems);
-    shape::catches_work(&cx, &mut problems);
-    // Without a start nothing is reachable, and that is one mistake.
-    if !cx.edges.start.is_empty() {
-        shape::nodes_are_used(&cx, &mut problems);
-        reach::nodes_are_reachable(&cx, &mut problems);
-        cycles::cycles_end(&cx, &mut problems);
-        joins::joins_complete(&cx, &mut problems);
+    let started = !cx.edges.start.is_empty();
+    let mut diagnostics = Vec::new();
+    for check in CHECKS {
+        if started || check.without_start {
+            let before = diagnostics.len();
+            (check.run)(&cx, &mut diagnostics);
+            debug_assert!(
+                diagnostics[before..]
+                    .iter()
+                    .all(|diagnostic| diagnostic.rule == check.rule),
+                "a check reports its own rule only"
+            );
+        }
     }
-    problems
+    diagnostics
 }
 
-/// The cycles without a way out that depend on their nodes picking exactly one route.
-#[inline]
-pub(crate) fn endless_by_choice(graph: &Graph) -> Vec<EndlessRow> {
-    let edges = EdgesBySource::of(graph);
-    endless::Endless::of(graph, &edges, &reach::Reach::of(graph)).by_choice()
-}
-
-/// What the rules look at.
+/// What the rules read.
 struct Cx<'a> {
     graph: &'a Graph,
     edges: EdgesBySource<'a>,
     exploration: &'a Exploration,
-    reach: reach::Reach,
+    reach: Reach,
 }
 
 impl Cx<'_> {
     #[inline]
     fn name(&self, node: NodeIdx) -> &str {
-        &self.graph.nodes[node.index()].name
+        &self.graph.node(node).name
     }
 
     #[inline]
     fn source(&self, source: Source) -> String {
         names::source(self.graph, source)
+    }
+
+    /// Whether the node has no edge at all.
+    #[inline]
+    fn is_unused(&self, node: NodeIdx) -> bool {
+        self.reach.is_unused(&self.edges, node)
+    }
+
+    /// The names along a cycle, as `a -> b -> a`. Vertices that are no nodes are left out.
+    #[inline]
+    fn show_cycle(&self, cycle: &[usize]) -> String {
+        let nodes = cycle
+            .iter()
+            .chain(cycle.first())
+            .filter_map(|&vertex| self.graph.nodes.get(vertex));
+        nodes
+            .map(|node| &*node.name)
+            .collect::<Vec<_>>()
+            .join(" -> ")
     }
 }
 

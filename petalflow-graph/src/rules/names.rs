@@ -1,9 +1,9 @@
-//! How messages call what is not a node.
+//! The names of joins, START and END in messages.
 
 use crate::graph::{Graph, Source, Target};
 use crate::idx::JoinIdx;
 
-/// The name of where an edge begins; a join is called by its sides.
+/// The name of the source of an edge. A join is named by its sides.
 #[inline]
 pub(super) fn source(graph: &Graph, source: Source) -> String {
     match source {
@@ -13,7 +13,7 @@ pub(super) fn source(graph: &Graph, source: Source) -> String {
     }
 }
 
-/// The name of where an edge leads.
+/// The name of the target of an edge.
 #[inline]
 pub(super) fn target(graph: &Graph, target: Target) -> String {
     match target {
@@ -23,7 +23,7 @@ pub(super) fn target(graph: &Graph, target: Target) -> String {
     }
 }
 
-/// A join as the user wrote it: `a & b`.
+/// A join, as the user wrote it: `a & b`.
 #[inline]
 pub(super) fn join(graph: &Graph, number: JoinIdx) -> String {
     named(graph, number, &mut Vec::new())

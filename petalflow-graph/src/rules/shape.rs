@@ -1,37 +1,41 @@
-//! PF001, PF003, PF004, PF008, PF014, PF026: what can be seen without following the edges.
+//! PF001, PF003, PF004, PF008, PF014, PF026: the rules that need no analysis.
 
 use super::{Cx, names};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::edges::choose;
 use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
-use crate::problem::{Problem, Site};
+use crate::messages;
 use crate::rule::Rule;
 use crate::sorted::{SortedMap, SortedSet};
-use crate::words;
 
-/// PF001.
+/// PF001: START has an edge.
 #[inline]
-pub(super) fn flow_starts(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn flow_has_a_first_node(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if cx.edges.start.is_empty() {
         let text = if cx.graph.edges.is_empty() {
-            words::empty()
+            messages::empty()
         } else {
             let sources = sources(cx.graph);
             let first = sources.first().copied().unwrap_or_else(|| {
                 let mentioned =
-                    NodeIdx::all(cx.graph.nodes.len()).find(|&node| !is_unused(cx, node));
+                    NodeIdx::all(cx.graph.nodes.len()).find(|&node| !cx.is_unused(node));
                 mentioned.map_or("first", |node| cx.name(node))
             });
-            words::no_start(&sources, first)
+            messages::no_start(&sources, first)
         };
-        problems.push(Problem::new(Rule::NoStart, Site::Graph, text.as_str()));
+        diagnostics.push(Diagnostic::new(
+            Rule::NoStart,
+            Location::Graph,
+            text.as_str(),
+        ));
     }
 }
 
-/// The nodes with edges of which no other leads to them.
+/// The nodes that have an edge, but none from another node.
 #[inline]
 fn sources(graph: &Graph) -> Vec<&str> {
-    let place = |source: Source| match source {
+    let index = |source: Source| match source {
         Source::Node(node) => Some(node.index()),
         _ => None,
     };
@@ -40,7 +44,7 @@ fn sources(graph: &Graph) -> Vec<&str> {
         vec![false; graph.nodes.len()],
     );
     for edge in &*graph.edges {
-        if let Some(from) = place(edge.from) {
+        if let Some(from) = index(edge.from) {
             sources[from] = true;
         }
         if let Target::Node(to) = edge.to
@@ -49,66 +53,73 @@ fn sources(graph: &Graph) -> Vec<&str> {
             into[to.index()] = true;
         }
     }
-    let places = (0..graph.nodes.len()).filter(|&place| sources[place] && !into[place]);
-    places.map(|place| &*graph.nodes[place].name).collect()
+    graph
+        .node_indices()
+        .filter(|node| sources[node.index()] && !into[node.index()])
+        .map(|node| &*graph.node(node).name)
+        .collect()
 }
 
-/// PF003.
+/// PF003: no two nodes have one name.
 #[inline]
-pub(super) fn nodes_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn node_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for (second, first) in repeated_nodes(cx) {
-        let text = words::declared_twice(cx.name(second));
-        problems.push(
-            Problem::new(Rule::DuplicateNode, Site::Node(second), text.as_str())
-                .with(Site::Node(first), words::first_here().as_str()),
+        let text = messages::declared_twice(cx.name(second));
+        diagnostics.push(
+            Diagnostic::new(Rule::DuplicateNode, Location::Node(second), text.as_str())
+                .with(Location::Node(first), messages::first_here().as_str()),
         );
     }
 }
 
-/// PF003, for the names in checkpoints.
+/// PF003: no two nodes have one name in checkpoints.
 #[inline]
-pub(super) fn stored_names_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn stored_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let nodes = &*cx.graph.nodes;
     if nodes.iter().all(|node| node.stored.is_none()) {
         return;
     }
     let mut taken = SortedMap::new();
-    for (place, node) in NodeIdx::all(nodes.len()).zip(nodes) {
-        let first = *taken.get_or(node.stored_name(), || place);
+    for (node_idx, node) in NodeIdx::all(nodes.len()).zip(nodes) {
+        let first = *taken.get_or(node.stored_name(), || node_idx);
         let other = &nodes[first.index()];
-        // Two nodes of one name are one mistake already.
-        if first == place || other.name == node.name {
+        // Two nodes of one name are reported already.
+        if first == node_idx || other.name == node.name {
             continue;
         }
-        // The mistake is where an `id` was given.
-        let at = if node.stored.is_some() { place } else { first };
-        let text = words::stored_twice(&other.name, &node.name, node.stored_name());
-        problems.push(Problem::new(
+        // The mistake is at the node with an `id`.
+        let at = if node.stored.is_some() {
+            node_idx
+        } else {
+            first
+        };
+        let text = messages::stored_twice(&other.name, &node.name, node.stored_name());
+        diagnostics.push(Diagnostic::new(
             Rule::DuplicateNode,
-            Site::Node(at),
+            Location::Node(at),
             text.as_str(),
         ));
     }
 }
 
-/// The nodes whose name was taken, with the node that has it.
+/// The nodes whose name another node has already, with that node.
 #[inline]
 fn repeated_nodes(cx: &Cx<'_>) -> SortedMap<NodeIdx, NodeIdx> {
     let mut first = SortedMap::new();
     let mut repeated = SortedMap::new();
-    for (place, node) in cx.graph.node_indices().zip(&*cx.graph.nodes) {
-        let first = *first.get_or(&node.name, || place);
-        if first != place {
-            repeated.insert(place, first);
+    for (node_idx, node) in cx.graph.node_indices().zip(&*cx.graph.nodes) {
+        let first = *first.get_or(&node.name, || node_idx);
+        if first != node_idx {
+            repeated.insert(node_idx, first);
         }
     }
     repeated
 }
 
-/// PF004.
+/// PF004: no edge is written twice.
 #[inline]
-pub(super) fn edges_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
-    // Two joins of the same sides are one join written twice.
+pub(super) fn edges_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    // Two joins with the same sides are one join that is written twice.
     let mut sides: SortedMap<JoinIdx, SortedSet<Source>> = SortedMap::new();
     for edge in &*cx.graph.edges {
         if let Target::Join(join) = edge.to {
@@ -135,42 +146,40 @@ pub(super) fn edges_are_unique(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
         };
         let first = *first.get_or((from, via, edge.to), || at);
         if first != at {
-            let text = words::edge_twice(&cx.source(edge.from), &names::target(cx.graph, edge.to));
-            problems.push(
-                Problem::new(Rule::DuplicateEdge, Site::Edge(at), text.as_str())
-                    .with(Site::Edge(first), words::first_written_here().as_str()),
+            let text =
+                messages::edge_twice(&cx.source(edge.from), &names::target(cx.graph, edge.to));
+            diagnostics.push(
+                Diagnostic::new(Rule::DuplicateEdge, Location::Edge(at), text.as_str()).with(
+                    Location::Edge(first),
+                    messages::first_written_here().as_str(),
+                ),
             );
         }
     }
 }
 
-/// PF008.
+/// PF008: every node has an edge.
 #[inline]
-pub(super) fn nodes_are_used(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn nodes_are_used(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let repeated = repeated_nodes(cx);
-    for place in NodeIdx::all(cx.graph.nodes.len()) {
-        if is_unused(cx, place) && !repeated.contains_key(&place) {
-            problems.push(Problem::new(
+    for node in cx.graph.node_indices() {
+        if cx.is_unused(node) && !repeated.contains_key(&node) {
+            diagnostics.push(Diagnostic::new(
                 Rule::UnusedNode,
-                Site::Node(place),
-                words::unused_node(cx.name(place)).as_str(),
+                Location::Node(node),
+                messages::unused_node(cx.name(node)).as_str(),
             ));
         }
     }
 }
 
-/// Whether the node has no edge at all.
+/// PF014: a node that chooses a route has no plain edges.
 #[inline]
-pub(super) fn is_unused(cx: &Cx<'_>, node: NodeIdx) -> bool {
-    cx.edges.nodes[node.index()].is_empty() && cx.reach.into_node[node.index()].is_empty()
-}
-
-/// PF014.
-#[inline]
-pub(super) fn routes_stand_alone(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
-    for (place, edges) in cx.graph.node_indices().zip(&cx.edges.nodes) {
-        let plain =
-            |from, via: &Via| from == Source::Node(place) && matches!(via, Via::Plain | Via::Each);
+pub(super) fn routes_have_no_plain_edges_beside(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    for (node_idx, edges) in cx.graph.node_indices().zip(&cx.edges.nodes) {
+        let plain = |from, via: &Via| {
+            from == Source::Node(node_idx) && matches!(via, Via::Plain | Via::Each)
+        };
         if choose(edges)
             && let Some(at) = cx
                 .graph
@@ -178,40 +187,40 @@ pub(super) fn routes_stand_alone(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
                 .iter()
                 .position(|edge| plain(edge.from, &edge.via))
         {
-            let text = words::plain_beside_route(cx.name(place));
-            problems.push(Problem::new(
+            let text = messages::plain_beside_route(cx.name(node_idx));
+            diagnostics.push(Diagnostic::new(
                 Rule::PlainBesideRoute,
-                Site::Edge(at),
+                Location::Edge(at),
                 text.as_str(),
             ));
         }
     }
 }
 
-/// PF026.
+/// PF026: no node catches its own failure, and no failure is caught twice.
 #[inline]
-pub(super) fn catches_work(cx: &Cx<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn catches_can_work(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let mut first: SortedMap<Source, (usize, Target)> = SortedMap::new();
     for (at, edge) in cx.graph.edges.iter().enumerate() {
         let (Via::Catch, Source::Node(node)) = (&edge.via, edge.from) else {
             continue;
         };
         if edge.to == Target::Node(node) {
-            problems.push(Problem::new(
+            diagnostics.push(Diagnostic::new(
                 Rule::Catch,
-                Site::Edge(at),
-                words::catches_itself(cx.name(node)).as_str(),
+                Location::Edge(at),
+                messages::catches_itself(cx.name(node)).as_str(),
             ));
         }
         let (earlier, to) = *first.get_or(edge.from, || (at, edge.to));
-        // The same edge again is one written twice, which is said already.
+        // The same edge again is reported as written twice.
         if earlier != at && to != edge.to {
-            let problem = Problem::new(
+            let diagnostic = Diagnostic::new(
                 Rule::Catch,
-                Site::Edge(at),
-                words::caught_twice(cx.name(node)).as_str(),
+                Location::Edge(at),
+                messages::caught_twice(cx.name(node)).as_str(),
             );
-            problems.push(problem.with(Site::Edge(earlier), "first caught here"));
+            diagnostics.push(diagnostic.with(Location::Edge(earlier), "first caught here"));
         }
     }
 }

@@ -9,12 +9,12 @@ use proptest::prelude::*;
 
 use self::flow::{Flow, flow};
 use self::simulator::Simulator;
+use crate::analyses::concurrency::by_pairs;
 use crate::edges::batches;
 use crate::graph::{Edge, Graph, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
 use crate::rules::check_with;
-use crate::together::by_pairs;
-use crate::{Analysis, Routes, Rule, Tables, explore, stuck, verdicts_of};
+use crate::{Analysis, Routes, Rule, Tables, explore, verdicts_of};
 
 /// What runs several times where the states are not explored.
 fn several_of(graph: &Graph, routes: Routes) -> Vec<bool> {
@@ -24,7 +24,7 @@ fn several_of(graph: &Graph, routes: Routes) -> Vec<bool> {
     }
     loop {
         let (pairs, _) = by_pairs(graph, routes, &several);
-        let more = explore::delivered_several(graph, &pairs, &several, routes);
+        let more = crate::analyses::delivered_several(graph, &pairs, &several, routes);
         if more.is_empty() {
             return several;
         }
@@ -47,7 +47,7 @@ proptest! {
             let exploration = explore(&graph, routes);
             prop_assert!(exploration.exact);
             let stuck: BTreeSet<JoinIdx> = exploration.stuck.iter().map(|stuck| stuck.join).collect();
-            let several = explore::delivered_several(&graph, &exploration.pairs, &batches(&graph), routes);
+            let several = crate::analyses::delivered_several(&graph, &exploration.pairs, &batches(&graph), routes);
             if routes == Routes::AsDeclared || several.is_empty() {
                 prop_assert_eq!(different(&exploration.pairs), seen.pairs.clone());
                 prop_assert_eq!(stuck, seen.stuck.clone());
@@ -69,7 +69,7 @@ proptest! {
             if simple && (routes == Routes::AsDeclared || several.is_empty()) {
                 prop_assert_eq!(different(&pairs), seen.pairs.clone());
             }
-            let suspected: BTreeSet<JoinIdx> = stuck::suspected(&graph).iter().map(|stuck| stuck.join).collect();
+            let suspected: BTreeSet<JoinIdx> = crate::analyses::join_deadlock::suspected(&graph).iter().map(|stuck| stuck.join).collect();
             prop_assert!(seen.stuck.is_subset(&suspected), "{:?} {:?}", seen.stuck, suspected);
         }
     }
@@ -81,18 +81,18 @@ proptest! {
         let unmet: BTreeSet<NodeIdx> = seen.unmet.iter().map(|(node, _)| *node).collect();
         if analysis.declared.frontiers.is_some() {
             let verdicts = verdicts_of(&analysis.tables(), &keys, &nodes);
-            let refused: BTreeSet<(NodeIdx, usize)> = NodeIdx::all(verdicts.len()).zip(&verdicts).filter_map(|(node, verdict)| Some((node, verdict.unmet?.key as usize))).collect();
+            let refused: BTreeSet<(NodeIdx, usize)> = NodeIdx::all(verdicts.len()).zip(&verdicts).filter_map(|(node, verdict)| Some((node, verdict.unwritten_read?.key as usize))).collect();
             prop_assert!(refused.is_subset(&seen.unmet), "{:?} {:?}", refused, seen.unmet);
             prop_assert_eq!(refused.iter().map(|(node, _)| *node).collect::<BTreeSet<_>>(), unmet.clone());
-            let outputs: BTreeSet<usize> = verdicts.iter().filter_map(|verdict| Some(verdict.output? as usize)).collect();
+            let outputs: BTreeSet<usize> = verdicts.iter().filter_map(|verdict| Some(verdict.missing_output? as usize)).collect();
             prop_assert!(outputs.is_subset(&seen.missing) && outputs.is_empty() == seen.missing.is_empty(), "{:?} {:?}", outputs, seen.missing);
         }
         // By the edges alone good graphs may be refused, but no bad ones accepted.
-        let accepted = analysis.declared.stuck.is_empty() && check_with(&graph, &analysis.declared).iter().all(|problem| matches!(problem.rule, Rule::UnusedNode | Rule::UnreachableNode | Rule::DuplicateEdge));
+        let accepted = analysis.declared.stuck.is_empty() && check_with(&graph, &analysis.declared).iter().all(|diagnostic| matches!(diagnostic.rule, Rule::UnusedNode | Rule::UnreachableNode | Rule::DuplicateEdge));
         let verdicts = verdicts_of(&Tables { frontiers: None, ..analysis.tables() }, &keys, &nodes);
         if accepted {
-            prop_assert!(unmet.iter().all(|&node| verdicts[node.index()].unmet.is_some()), "{:?} {:?}", unmet, verdicts);
-            let outputs = verdicts.iter().any(|verdict| verdict.output.is_some());
+            prop_assert!(unmet.iter().all(|&node| verdicts[node.index()].unwritten_read.is_some()), "{:?} {:?}", unmet, verdicts);
+            let outputs = verdicts.iter().any(|verdict| verdict.missing_output.is_some());
             prop_assert!(outputs || seen.missing.is_empty(), "{:?} {:?}", verdicts, seen.missing);
         }
     }
@@ -112,20 +112,20 @@ proptest! {
             let table = any.map_or(&analysis.together, |any| &any.together).view();
             prop_assert!(seen.pairs.iter().all(|&(a, b)| table.contains(a, b)));
             prop_assert!(seen.several.iter().all(|&node| table.contains(node, node)));
-            let told = !analysis.declared.stuck.is_empty() || verdicts.iter().any(|verdict| verdict.stuck);
+            let told = !analysis.declared.stuck.is_empty() || verdicts.iter().any(|verdict| verdict.stuck_join);
             prop_assert!(told || seen.stuck.is_empty(), "{:?}", seen.stuck);
             if !told {
-                prop_assert!(seen.unmet.iter().all(|&(node, _)| verdicts[node.index()].unmet.is_some()), "{:?} {:?}", seen.unmet, verdicts);
+                prop_assert!(seen.unmet.iter().all(|&(node, _)| verdicts[node.index()].unwritten_read.is_some()), "{:?} {:?}", seen.unmet, verdicts);
             }
-            let problems = check_with(&graph, &analysis.declared);
+            let diagnostics = check_with(&graph, &analysis.declared);
             let fine = |rule| matches!(rule, Rule::UnusedNode | Rule::UnreachableNode | Rule::DuplicateEdge);
-            if !told && any.is_some() && problems.iter().all(|problem| fine(problem.rule)) {
-                let outputs = verdicts.iter().any(|verdict| verdict.output.is_some());
+            if !told && any.is_some() && diagnostics.iter().all(|diagnostic| fine(diagnostic.rule)) {
+                let outputs = verdicts.iter().any(|verdict| verdict.missing_output.is_some());
                 prop_assert!(outputs || seen.missing.is_empty(), "{:?} {:?}", verdicts, seen.missing);
             }
             // What has no joins is refused exactly if there is a way into something that never ends.
-            let refused = problems.iter().any(|problem| problem.rule == Rule::EndlessCycle)
-                || verdicts.iter().any(|verdict| verdict.endless);
+            let refused = diagnostics.iter().any(|diagnostic| diagnostic.rule == Rule::EndlessCycle)
+                || verdicts.iter().any(|verdict| verdict.endless_cycle);
             if graph.joins == 0 {
                 prop_assert_eq!(refused, seen.endless);
             }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use petalflow_graph::{Rule, similar, words};
+use petalflow_graph::{Rule, messages, similar};
 use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
@@ -174,7 +174,7 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
             format!("option `{written}` needs a value: `{written} = ..`")
         } else {
             let similar = similar(&written, OPTIONS.into_iter());
-            words::unknown_option(&written, similar, &OPTIONS)
+            messages::unknown_option(&written, similar, &OPTIONS)
                 .as_str()
                 .to_owned()
         };

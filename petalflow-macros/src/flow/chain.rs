@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use petalflow_graph::{JoinIdx, NodeIdx, Rule, SortedSet, Source, Target, Via, words};
+use petalflow_graph::{JoinIdx, NodeIdx, Rule, SortedSet, Source, Target, Via, messages};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
@@ -103,7 +103,7 @@ impl Cx<'_> {
                     Step::Group(group) => group.to_string(),
                     Step::Match { .. } => "match".to_owned(),
                 };
-                self.lose(Some(Rule::OutOfEnd), node, words::out_of_end(&to));
+                self.lose(Some(Rule::OutOfEnd), node, messages::out_of_end(&to));
                 Vec::new()
             }
             Group::Node(node) if node.is_start() => vec![Tail {
@@ -152,7 +152,7 @@ impl Cx<'_> {
                     whole = None;
                 }
                 Group::Node(node) if node.is_end() => {
-                    self.lose(Some(Rule::OutOfEnd), node, words::end_in_join());
+                    self.lose(Some(Rule::OutOfEnd), node, messages::end_in_join());
                     whole = None;
                 }
                 Group::Node(node) => {
@@ -328,9 +328,9 @@ impl Cx<'_> {
             return false;
         }
         let (at, name) = (written.at.clone(), &self.model.nodes[node.index()].name);
-        let text = words::matched_twice(name);
+        let text = messages::matched_twice(name);
         self.lose(Some(Rule::DuplicateEdge), from.group, text);
-        self.mistakes.errors.at(at, words::first_written_here());
+        self.mistakes.errors.at(at, messages::first_written_here());
         true
     }
 
@@ -341,10 +341,12 @@ impl Cx<'_> {
             .iter()
             .find(|arm| arm.node == node && arm.route == route)
         {
-            let text = words::route_twice(&self.model.nodes[node.index()].name, route);
+            let text = messages::route_twice(&self.model.nodes[node.index()].name, route);
             let first = first.at.clone();
             self.lose(Some(Rule::DuplicateEdge), at, text);
-            self.mistakes.errors.at(first, words::first_written_here());
+            self.mistakes
+                .errors
+                .at(first, messages::first_written_here());
             return;
         }
         self.model.arms.push(Arm {
@@ -378,7 +380,11 @@ impl Cx<'_> {
     fn targets(&mut self, group: &Group, each: bool) -> Vec<Head> {
         match group {
             Group::Node(node) if node.is_start() => {
-                self.lose(Some(Rule::IntoStart), node, words::into_start(&self.from));
+                self.lose(
+                    Some(Rule::IntoStart),
+                    node,
+                    messages::into_start(&self.from),
+                );
                 Vec::new()
             }
             Group::Node(node) if node.is_end() => {

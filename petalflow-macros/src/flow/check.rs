@@ -1,6 +1,6 @@
 //! What is wrong with the graph that was written. Only reads the model.
 
-use petalflow_graph::{Analysis, Graph, Problem, Rule, Site, check_with, similar, words};
+use petalflow_graph::{Analysis, Diagnostic, Graph, Location, Rule, check_with, messages, similar};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
@@ -38,14 +38,14 @@ fn options_are_known(model: &Model, mistakes: &mut Mistakes) {
             "id" => options::node_id(value).map(drop),
             "keep" => Err(syn::Error::new(
                 name.span(),
-                words::coded(Rule::Option, &words::keep_beside_in()),
+                messages::coded(Rule::Option, &messages::keep_beside_in()),
             )),
             _ => {
                 let similar = similar(&written, NODE_OPTIONS.into_iter());
-                let text = words::unknown_option(&written, similar, &NODE_OPTIONS);
+                let text = messages::unknown_option(&written, similar, &NODE_OPTIONS);
                 Err(syn::Error::new(
                     name.span(),
-                    words::coded(Rule::Option, &text),
+                    messages::coded(Rule::Option, &text),
                 ))
             }
         };
@@ -98,31 +98,31 @@ fn graph_rules(
     analysis: &Analysis,
     mistakes: &mut Mistakes,
 ) {
-    for problem in check_with(graph, &analysis.declared) {
-        report(name, model, &problem, mistakes);
+    for diagnostic in check_with(graph, &analysis.declared) {
+        report(name, model, &diagnostic, mistakes);
     }
 }
 
-fn report(name: &Ident, model: &Model, problem: &Problem, mistakes: &mut Mistakes) {
-    let at = match problem.at {
+fn report(name: &Ident, model: &Model, diagnostic: &Diagnostic, mistakes: &mut Mistakes) {
+    let at = match diagnostic.at {
         // Names are unique by now, so it is the name in checkpoints that is taken.
-        Site::Node(node) if problem.rule == Rule::DuplicateNode => model.nodes[node.index()]
+        Location::Node(node) if diagnostic.rule == Rule::DuplicateNode => model.nodes[node.index()]
             .option("id")
             .map(ToTokens::to_token_stream),
         _ => None,
     };
-    let at = at.unwrap_or_else(|| tokens_at(name, model, problem.at));
-    mistakes.errors.at(at, problem);
-    for (site, text) in &problem.also {
+    let at = at.unwrap_or_else(|| tokens_at(name, model, diagnostic.at));
+    mistakes.errors.at(at, diagnostic);
+    for (site, text) in &diagnostic.also {
         mistakes.errors.at(tokens_at(name, model, *site), text);
     }
 }
 
-fn tokens_at(name: &Ident, model: &Model, site: Site) -> TokenStream {
+fn tokens_at(name: &Ident, model: &Model, site: Location) -> TokenStream {
     match site {
-        Site::Graph => name.to_token_stream(),
-        Site::Node(node) => model.nodes[node.index()].at.clone(),
-        Site::Edge(edge) => model.edges[edge].at.clone(),
-        Site::Join(join) => model.joins[join.index()].clone(),
+        Location::Graph => name.to_token_stream(),
+        Location::Node(node) => model.nodes[node.index()].at.clone(),
+        Location::Edge(edge) => model.edges[edge].at.clone(),
+        Location::Join(join) => model.joins[join.index()].clone(),
     }
 }

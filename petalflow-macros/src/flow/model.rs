@@ -1,7 +1,7 @@
 //! What the statements mean: nodes by place, edges, joins.
 
 use petalflow_graph::{
-    Graph, NodeIdx, Rule, SortedMap, SortedSet, Source, Target, Via, When, similar, words,
+    Graph, NodeIdx, Rule, SortedMap, SortedSet, Source, Target, Via, When, messages, similar,
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
@@ -118,7 +118,7 @@ impl Model {
                 Statement::Interrupt(interrupt) => interrupts.push(interrupt),
                 Statement::Catch(catch) => {
                     if catch.to.is_start() || catch.to.is_end() {
-                        let text = words::caught_by_no_node(&catch.to.key());
+                        let text = messages::caught_by_no_node(&catch.to.key());
                         mistakes.errors.rule(Rule::Catch, &catch.to, text);
                         continue;
                     }
@@ -288,10 +288,10 @@ impl Model {
             Some(&place) => {
                 mistakes
                     .errors
-                    .rule(Rule::DuplicateNode, &name, words::declared_twice(&text));
+                    .rule(Rule::DuplicateNode, &name, messages::declared_twice(&text));
                 mistakes
                     .errors
-                    .at(&self.nodes[place.index()].at, words::first_here());
+                    .at(&self.nodes[place.index()].at, messages::first_here());
             }
             None => {
                 let place = self.add(key, text, name.to_token_stream(), kind, mistakes);
@@ -315,7 +315,7 @@ impl Model {
         mistakes.errors.rule(
             Rule::UnknownNode,
             node,
-            words::unknown_node(user, &key, similar, &names),
+            messages::unknown_node(user, &key, similar, &names),
         );
         None
     }
@@ -330,7 +330,7 @@ impl Model {
             if options.iter().any(|(other, _)| other.unraw() == written) {
                 mistakes
                     .errors
-                    .rule(Rule::Option, &name, words::repeated_option(&written));
+                    .rule(Rule::Option, &name, messages::repeated_option(&written));
             } else {
                 options.push((name, value));
             }
@@ -352,7 +352,7 @@ impl Model {
             mistakes.errors.rule(
                 Rule::Option,
                 &node,
-                words::interrupted_twice(gate.side(), &node.key()),
+                messages::interrupted_twice(gate.side(), &node.key()),
             );
         } else {
             self.gates.push(gate);

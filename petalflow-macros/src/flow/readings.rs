@@ -1,6 +1,6 @@
 //! What a mixture of `&` and `|` may have meant, in forms that can be written.
 
-use petalflow_graph::{Text, words};
+use petalflow_graph::{Text, messages};
 
 use super::ast::Group;
 use super::chain::route_named_like;
@@ -15,7 +15,7 @@ pub(super) fn of(operands: &[Group], operators: &[Operator], position: Position)
     let all = runs(operands, operators, Operator::And);
     let any = runs(operands, operators, Operator::Or);
     match position {
-        Position::Arm => words::mixed_in_arm(&written(operands, " & ")),
+        Position::Arm => messages::mixed_in_arm(&written(operands, " & ")),
         Position::Source => {
             let joins: Vec<String> = all.iter().map(|run| bracketed(run, " & ")).collect();
             let choices: Vec<String> = any
@@ -24,7 +24,7 @@ pub(super) fn of(operands: &[Group], operators: &[Operator], position: Position)
                 .map(|run| format!("`{}`", written(run, " | ")))
                 .collect();
             let each = if choices.len() > 1 { "each of " } else { "" };
-            words::mixed_operators(
+            messages::mixed_operators(
                 &format!("`{}`", joins.join(" | ")),
                 &format!(
                     "lead {each}{} into a node of its own and join that with `&`",
@@ -35,8 +35,8 @@ pub(super) fn of(operands: &[Group], operators: &[Operator], position: Position)
         Position::Target => {
             let one: Vec<Vec<&Group>> = all.iter().map(|run| run.iter().collect()).collect();
             match (choice(&one), choice(&combinations(&any))) {
-                (Some(one), Some(other)) => words::mixed_operators(&one, &other),
-                _ => words::mixed_at_length(),
+                (Some(one), Some(other)) => messages::mixed_operators(&one, &other),
+                _ => messages::mixed_at_length(),
             }
         }
     }

@@ -324,12 +324,12 @@ fn mixed_operators_are_shown_in_both_readings() {
     }
     let (_, messages) = read("a -> b & (c | d) | e");
     assert!(
-        messages.len() == 1 && messages[0].contains("spell the routes out"),
+        messages.len() == 1 && messages[0].contains("write every route with its name"),
         "{messages:?}"
     );
     let (_, messages) = read("a -> match { X => b & c | d }");
     assert!(
-        messages[0].ends_with("write `b & c & d`, or let a node of its own choose"),
+        messages[0].ends_with("write `b & c & d`, or lead the route to a node that chooses"),
         "{messages:?}"
     );
 }

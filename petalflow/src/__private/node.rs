@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use petalflow_graph::{Rule, words};
+use petalflow_graph::{Rule, messages};
 
 use crate::error::BoxError;
 use crate::middleware::{carried, carried_call};
@@ -113,8 +113,8 @@ impl<T> Optional for Option<T> {
 pub const fn written_once<S: State, N: Node<S>>() {
     let twice = <N::Output as Output<S>>::WRITES_TWICE.intersection(S::EXCLUSIVE);
     if let Some(key) = twice.first() {
-        let text = words::written_twice(N::NAME, S::KEYS[key].name);
-        panic!("{}", words::coded(Rule::WrittenTwice, &text).as_str());
+        let text = messages::written_twice(N::NAME, S::KEYS[key].name);
+        panic!("{}", messages::coded(Rule::WrittenTwice, &text).as_str());
     }
 }
 

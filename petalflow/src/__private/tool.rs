@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::schemars::JsonSchema;
-use petalflow_graph::{Rule, words};
+use petalflow_graph::{Rule, messages};
 use serde::de::DeserializeOwned;
 
 use crate::policy::Retry;
@@ -103,8 +103,8 @@ pub const fn told_apart(tools: &[Entry], index: usize) {
     let mut before = 0;
     while before < index {
         if petalflow_graph::same(tools[before].name, name) {
-            let text = words::tool_twice(name);
-            panic!("{}", words::coded(Rule::DuplicateTool, &text).as_str());
+            let text = messages::tool_twice(name);
+            panic!("{}", messages::coded(Rule::DuplicateTool, &text).as_str());
         }
         before += 1;
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use petalflow_graph::Problem;
+use petalflow_graph::Diagnostic;
 
 /// Why [`build`](super::GraphBuilder::build) refused a graph: every mistake in it, with the codes and the words of `flow!`.
 ///
@@ -15,20 +15,20 @@ use petalflow_graph::Problem;
 /// }
 ///
 /// let errors = Graph::<Essay>::builder("essay").edge(START, "wirte").edge("publish", END).build().unwrap_err();
-/// assert_eq!(errors.problems().len(), 2);
-/// assert_eq!(errors.problems()[0].rule.code(), "PF002");
+/// assert_eq!(errors.diagnostics().len(), 2);
+/// assert_eq!(errors.diagnostics()[0].rule.code(), "PF002");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphErrors {
     pub(super) graph: String,
-    pub(super) problems: Vec<Problem>,
+    pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 impl GraphErrors {
     /// The mistakes, in the order of the rules.
     #[inline]
-    pub fn problems(&self) -> &[Problem] {
-        &self.problems
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
     }
 }
 
@@ -36,9 +36,9 @@ impl fmt::Display for GraphErrors {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "graph `{}` cannot be built:", self.graph)?;
-        self.problems
+        self.diagnostics
             .iter()
-            .try_for_each(|problem| write!(f, "\n  {problem}"))
+            .try_for_each(|diagnostic| write!(f, "\n  {diagnostic}"))
     }
 }
 

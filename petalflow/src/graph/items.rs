@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 
-use petalflow_graph::{Edge, Problem, Rule, Site, Source, Target, Text, Via, words};
+use petalflow_graph::{Diagnostic, Edge, Location, Rule, Source, Target, Text, Via, messages};
 
 use super::node::Entry;
 use super::{END, START};
@@ -14,7 +14,7 @@ pub(super) fn items_match<S: State>(
     graph: &petalflow_graph::Graph,
     nodes: &[Entry<S>],
     joins: &[(Vec<String>, String)],
-    problems: &mut Vec<Problem>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) {
     for (number, edge) in graph.edges().iter().enumerate() {
         let from = match edge.from {
@@ -23,9 +23,9 @@ pub(super) fn items_match<S: State>(
             Source::Node(from) => nodes[from.index()].name.clone(),
         };
         if let Some(text) = item_mismatch(edge, &from, nodes) {
-            problems.push(Problem::new(
+            diagnostics.push(Diagnostic::new(
                 Rule::ItemMismatch,
-                Site::Edge(number),
+                Location::Edge(number),
                 text.as_str(),
             ));
         }
@@ -52,12 +52,12 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
     // What is delivered, where its type is known.
     let sent = match &edge.via {
         Via::Plain if takes && source.is_some_and(|source| source.sends) => {
-            return Some(words::each_forgotten(name, from));
+            return Some(messages::each_forgotten(name, from));
         }
-        Via::Plain => return takes.then(|| words::needs_item(name, from)),
+        Via::Plain => return takes.then(|| messages::needs_item(name, from)),
         Via::Each => {
             if !source.is_some_and(|source| source.sends) {
-                return Some(words::sends_no_items(from, takes));
+                return Some(messages::sends_no_items(from, takes));
             }
             source.and_then(|source| source.items)
         }
@@ -66,13 +66,13 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
             let (source, at) = place(route)?;
             if !source.payloads.get(at).copied().unwrap_or(false) {
                 if each {
-                    return Some(words::carries_no_items(from, route, takes));
+                    return Some(messages::carries_no_items(from, route, takes));
                 }
-                return takes.then(|| words::needs_item(name, from));
+                return takes.then(|| messages::needs_item(name, from));
             }
             match (source.carried)(at) {
                 Some(carried) if each && carried.items.is_none() => {
-                    return Some(words::carries_no_list(from, route, carried.whole.1));
+                    return Some(messages::carries_no_list(from, route, carried.whole.1));
                 }
                 Some(carried) if each => carried.items,
                 Some(carried) => Some(carried.whole),
@@ -85,8 +85,9 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
     };
     let target = target?;
     if !takes {
-        return Some(words::takes_no_item(name, from));
+        return Some(messages::takes_no_item(name, from));
     }
     let (ty, sends) = sent?;
-    (ty != target.traits.item.0).then(|| words::other_item(name, target.traits.item.1, from, sends))
+    (ty != target.traits.item.0)
+        .then(|| messages::other_item(name, target.traits.item.1, from, sends))
 }

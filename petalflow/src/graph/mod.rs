@@ -42,7 +42,7 @@ use std::sync::Arc;
 
 pub use builder::GraphBuilder;
 pub use error::GraphErrors;
-pub use petalflow_graph::{Metrics, NodeInfo, Problem, Role, Rule, Site, Topology, When};
+pub use petalflow_graph::{Diagnostic, Location, Metrics, NodeInfo, Role, Rule, Topology, When};
 
 use crate::checkpoint::Store;
 use crate::error::BoxError;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use petalflow_graph::{
-    Edge, Graph, JoinIdx, Node, NodeIdx, Problem, Rule, Site, Source, Target, Via, When, similar,
-    words,
+    Diagnostic, Edge, Graph, JoinIdx, Location, Node, NodeIdx, Rule, Source, Target, Via, When,
+    messages, similar,
 };
 
 use super::builder::{GraphBuilder, Way};
@@ -14,10 +14,13 @@ use super::{END, START};
 use crate::state::State;
 
 /// The graph in numbers; names that nothing has are left out and reported.
-pub(super) fn resolve<S: State>(builder: &GraphBuilder<S>, problems: &mut Vec<Problem>) -> Graph {
+pub(super) fn resolve<S: State>(
+    builder: &GraphBuilder<S>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Graph {
     let mut resolver = Resolver {
-        places: places(&builder.nodes, problems),
-        problems,
+        places: places(&builder.nodes, diagnostics),
+        diagnostics,
     };
     let mut edges = resolver.edges(builder);
     let joins = resolver.joins(builder, &mut edges);
@@ -38,7 +41,7 @@ pub(super) fn resolve<S: State>(builder: &GraphBuilder<S>, problems: &mut Vec<Pr
 /// The places of the nodes by name. Where two have one name, edges mean the first; the rules report the second.
 fn places<'a, S: State>(
     nodes: &'a [Entry<S>],
-    problems: &mut Vec<Problem>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> HashMap<&'a str, NodeIdx> {
     let mut places: HashMap<&str, NodeIdx> = HashMap::new();
     for (place, node) in nodes.iter().enumerate() {
@@ -46,10 +49,10 @@ fn places<'a, S: State>(
             .entry(&node.name)
             .or_insert_with(|| NodeIdx::from_usize(place));
         if node.name == START || node.name == END {
-            problems.push(Problem::new(
+            diagnostics.push(Diagnostic::new(
                 Rule::DuplicateNode,
-                Site::Node(NodeIdx::from_usize(place)),
-                words::reserved_name(&node.name).as_str(),
+                Location::Node(NodeIdx::from_usize(place)),
+                messages::reserved_name(&node.name).as_str(),
             ));
         }
     }
@@ -126,7 +129,7 @@ fn complete(graph: &mut Graph) {
 /// Finds the nodes that names mean, and reports those that mean none.
 struct Resolver<'a> {
     places: HashMap<&'a str, NodeIdx>,
-    problems: &'a mut Vec<Problem>,
+    diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 impl Resolver<'_> {
@@ -208,9 +211,12 @@ impl Resolver<'_> {
             let mut known: Vec<&str> = self.places.keys().copied().collect();
             known.sort_unstable();
             let similar = similar(name, known.iter().copied());
-            let text = words::unknown_node(user, name, similar, &known);
-            self.problems
-                .push(Problem::new(Rule::UnknownNode, Site::Graph, text.as_str()));
+            let text = messages::unknown_node(user, name, similar, &known);
+            self.diagnostics.push(Diagnostic::new(
+                Rule::UnknownNode,
+                Location::Graph,
+                text.as_str(),
+            ));
         }
         place
     }
@@ -220,10 +226,10 @@ impl Resolver<'_> {
         match name {
             START => Some(Source::Start),
             END => {
-                self.problems.push(Problem::new(
+                self.diagnostics.push(Diagnostic::new(
                     Rule::OutOfEnd,
-                    Site::Graph,
-                    words::out_of_end(to).as_str(),
+                    Location::Graph,
+                    messages::out_of_end(to).as_str(),
                 ));
                 None
             }
@@ -237,10 +243,10 @@ impl Resolver<'_> {
         if name != END {
             return self.source("a join", name, "");
         }
-        self.problems.push(Problem::new(
+        self.diagnostics.push(Diagnostic::new(
             Rule::OutOfEnd,
-            Site::Graph,
-            words::end_in_join().as_str(),
+            Location::Graph,
+            messages::end_in_join().as_str(),
         ));
         None
     }
@@ -250,10 +256,10 @@ impl Resolver<'_> {
     fn catch(&mut self, from: &str, to: &str) -> (Option<Source>, Option<Target>) {
         let source = self.place("`catch`", from).map(Source::Node);
         if to == START || to == END {
-            self.problems.push(Problem::new(
+            self.diagnostics.push(Diagnostic::new(
                 Rule::Catch,
-                Site::Graph,
-                words::caught_by_no_node(to).as_str(),
+                Location::Graph,
+                messages::caught_by_no_node(to).as_str(),
             ));
             return (source, None);
         }
@@ -265,10 +271,10 @@ impl Resolver<'_> {
         match name {
             END => Some(Target::End),
             START => {
-                self.problems.push(Problem::new(
+                self.diagnostics.push(Diagnostic::new(
                     Rule::IntoStart,
-                    Site::Graph,
-                    words::into_start(from).as_str(),
+                    Location::Graph,
+                    messages::into_start(from).as_str(),
                 ));
                 None
             }

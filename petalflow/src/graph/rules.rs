@@ -1,7 +1,8 @@
 //! The rules that need more than the graph: the nodes' routes, and the settings.
 
 use petalflow_graph::{
-    Edge, Graph, NodeIdx, Problem, Rule, Site, Source, Target, Via, route_problems, words,
+    Diagnostic, Edge, Graph, Location, NodeIdx, Rule, Source, Target, Via, messages,
+    route_diagnostics,
 };
 
 use super::gate::NamedGate;
@@ -12,7 +13,7 @@ use crate::state::State;
 pub(super) fn routes_match<S: State>(
     graph: &Graph,
     nodes: &[Entry<S>],
-    problems: &mut Vec<Problem>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) {
     for (place, node) in nodes.iter().enumerate() {
         let own = |(number, edge): (usize, &Edge)| {
@@ -20,9 +21,9 @@ pub(super) fn routes_match<S: State>(
                 .then_some((number, edge.via.clone()))
         };
         let edges: Vec<(usize, Via)> = graph.edges().iter().enumerate().filter_map(own).collect();
-        let arms: Vec<(&str, Site)> = edges
+        let arms: Vec<(&str, Location)> = edges
             .iter()
-            .filter_map(|(number, via)| Some((via.route()?, Site::Edge(*number))))
+            .filter_map(|(number, via)| Some((via.route()?, Location::Edge(*number))))
             .collect();
         // The edge to END that `complete` adds to a sink is no plain edge of the user's.
         let sink = arms.is_empty()
@@ -33,7 +34,7 @@ pub(super) fn routes_match<S: State>(
             .iter()
             .any(|(_, via)| matches!(via, Via::Plain | Via::Each))
             && !sink;
-        problems.extend(route_problems(
+        diagnostics.extend(route_diagnostics(
             NodeIdx::from_usize(place),
             &node.traits.facts(&node.name),
             &arms,
@@ -46,10 +47,10 @@ pub(super) fn routes_match<S: State>(
             *via == Via::Plain && matches!(to, Target::Node(to) if nodes[to.index()].traits.takes)
         });
         if node.traits.sends && !each && !told {
-            problems.push(Problem::new(
+            diagnostics.push(Diagnostic::new(
                 Rule::ItemMismatch,
-                Site::Node(NodeIdx::from_usize(place)),
-                words::items_unused(&node.name).as_str(),
+                Location::Node(NodeIdx::from_usize(place)),
+                messages::items_unused(&node.name).as_str(),
             ));
         }
     }
@@ -59,43 +60,45 @@ pub(super) fn routes_match<S: State>(
 pub(super) fn interrupts_once<S: State>(
     graph: &Graph,
     gates: &[NamedGate<S>],
-    problems: &mut Vec<Problem>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) {
     for (i, gate) in gates.iter().enumerate() {
         let same = |other: &NamedGate<S>| other.node == gate.node && other.after == gate.after;
         if gates[..i].iter().any(same) {
             let side = if gate.after { "after" } else { "before" };
-            let text = words::interrupted_twice(side, &gate.node);
-            let at = graph.index_of(&gate.node).map_or(Site::Graph, Site::Node);
-            problems.push(Problem::new(Rule::Option, at, text.as_str()));
+            let text = messages::interrupted_twice(side, &gate.node);
+            let at = graph
+                .index_of(&gate.node)
+                .map_or(Location::Graph, Location::Node);
+            diagnostics.push(Diagnostic::new(Rule::Option, at, text.as_str()));
         }
     }
 }
 
 /// PF024: only a sub-flow has a state to keep.
 #[inline]
-pub(super) fn subflows_keep(graph: &Graph, kept: &[String], problems: &mut Vec<Problem>) {
+pub(super) fn subflows_keep(graph: &Graph, kept: &[String], diagnostics: &mut Vec<Diagnostic>) {
     for name in kept {
         if let Some(place) = graph.index_of(name)
             && !graph.node(place).subflow
         {
-            problems.push(Problem::new(
+            diagnostics.push(Diagnostic::new(
                 Rule::Option,
-                Site::Node(place),
-                words::keeps_nothing(name).as_str(),
+                Location::Node(place),
+                messages::keeps_nothing(name).as_str(),
             ));
         }
     }
 }
 
 /// PF019: one result writes a `replace` key once.
-pub(super) fn writes_once<S: State>(nodes: &[Entry<S>], problems: &mut Vec<Problem>) {
+pub(super) fn writes_once<S: State>(nodes: &[Entry<S>], diagnostics: &mut Vec<Diagnostic>) {
     for (place, node) in nodes.iter().enumerate() {
         if let Some(key) = node.traits.twice.first() {
-            let text = words::written_twice(&node.name, S::KEYS[key].name);
-            problems.push(Problem::new(
+            let text = messages::written_twice(&node.name, S::KEYS[key].name);
+            diagnostics.push(Diagnostic::new(
                 Rule::WrittenTwice,
-                Site::Node(NodeIdx::from_usize(place)),
+                Location::Node(NodeIdx::from_usize(place)),
                 text.as_str(),
             ));
         }

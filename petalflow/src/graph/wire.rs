@@ -17,19 +17,19 @@ use crate::policy::NodePolicy;
 use crate::state::{KeyFlag, KeyMeta, State};
 
 pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
-    let mut problems = Vec::new();
-    let graph = resolve(&builder, &mut problems);
+    let mut diagnostics = Vec::new();
+    let graph = resolve(&builder, &mut diagnostics);
     let analysis = Analysis::declared(&graph);
     // Names that lead nowhere would make the graph look broken elsewhere too.
-    if problems.is_empty() {
-        problems = check_with(&graph, &analysis.declared);
-        items_match(&graph, &builder.nodes, &builder.joins, &mut problems);
-        routes_match(&graph, &builder.nodes, &mut problems);
-        writes_once::<S>(&builder.nodes, &mut problems);
-        interrupts_once(&graph, &builder.gates, &mut problems);
-        subflows_keep(&graph, &builder.kept, &mut problems);
+    if diagnostics.is_empty() {
+        diagnostics = check_with(&graph, &analysis.declared);
+        items_match(&graph, &builder.nodes, &builder.joins, &mut diagnostics);
+        routes_match(&graph, &builder.nodes, &mut diagnostics);
+        writes_once::<S>(&builder.nodes, &mut diagnostics);
+        interrupts_once(&graph, &builder.gates, &mut diagnostics);
+        subflows_keep(&graph, &builder.kept, &mut diagnostics);
     }
-    if problems.is_empty() {
+    if diagnostics.is_empty() {
         let facts: Vec<NodeFacts<'_>> = builder
             .nodes
             .iter()
@@ -38,13 +38,13 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
         let keys: Vec<KeyFacts<'_>> = S::KEYS.iter().map(key_facts).collect();
         let verdicts = verdicts_of(&analysis.tables(), &keys, &facts);
         for (node, verdict) in NodeIdx::all(verdicts.len()).zip(&verdicts) {
-            problems.extend(verdict.problems(node, &keys, &facts));
+            diagnostics.extend(verdict.diagnostics(node, &keys, &facts));
         }
     }
-    if !problems.is_empty() {
+    if !diagnostics.is_empty() {
         return Err(GraphErrors {
             graph: builder.name,
-            problems,
+            diagnostics,
         });
     }
     let policy = |name: &str| {

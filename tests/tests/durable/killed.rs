@@ -18,9 +18,10 @@ use petalflow::{BoxError, TaskId};
 use petalflow_postgres::{PostgresOptions, PostgresStore};
 use petalflow_redis::{RedisOptions, RedisStore};
 use petalflow_sqlite::SqliteStore;
+use petalflow_test_support::{Need, skip};
 
 #[cfg(unix)]
-use crate::stores::servers::{Postgres, Redis, fresh_name};
+use petalflow_test_servers::{Postgres, Redis, fresh_name};
 
 const FOLDER: &str = "PETALFLOW_TEST_KILLED_FOLDER";
 const PLACE: &str = "PETALFLOW_TEST_KILLED_PLACE";
@@ -267,7 +268,7 @@ macro_rules! killed {
                 let place: fn(&Path) -> Result<String, String> = $place;
                 match place(folder.path()) {
                     Ok(place) => kill(&format!("{path}::the_child"), folder.path(), &place, $open),
-                    Err(why) => eprintln!("skipped: {why}"),
+                    Err(why) => skip(Need::Installed, why),
                 }
             }
 

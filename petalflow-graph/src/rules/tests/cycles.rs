@@ -1,9 +1,9 @@
 //! Cycles that a run cannot leave.
 
 use super::{accepted, check, only, says};
+use crate::diagnostic::Location;
 use crate::graph::{Edge, Graph};
 use crate::idx::NodeIdx;
-use crate::problem::Site;
 use crate::rule::Rule;
 use crate::testing::{catch, each, end, graph, join, node, plain, route, side, start};
 use crate::{Analysis, NodeFacts, verdicts_of};
@@ -20,7 +20,7 @@ fn g020_g021_a_cycle_with_no_way_out() {
             plain(2, node(1)),
         ],
         Rule::EndlessCycle,
-        Site::Node(NodeIdx::new(1)),
+        Location::Node(NodeIdx::new(1)),
         text,
     );
     let text = "the cycle `a -> a` has no way out: END cannot be reached from it; let a node of it choose a route, such as `a -> match { Again => .., Done => END }`";
@@ -28,13 +28,13 @@ fn g020_g021_a_cycle_with_no_way_out() {
         "a",
         vec![start(0), plain(0, node(0))],
         Rule::EndlessCycle,
-        Site::Node(NodeIdx::new(0)),
+        Location::Node(NodeIdx::new(0)),
         text,
     );
 }
 
 #[test]
-fn g021_two_endless_cycles_are_two_problems() {
+fn g021_two_endless_cycles_are_two_diagnostics() {
     let edges = vec![
         start(0),
         plain(0, node(1)),
@@ -42,15 +42,15 @@ fn g021_two_endless_cycles_are_two_problems() {
         plain(1, node(1)),
         plain(2, node(2)),
     ];
-    let problems = check(&graph("in a b", edges));
+    let diagnostics = check(&graph("in a b", edges));
     assert_eq!(
-        problems
+        diagnostics
             .iter()
-            .map(|problem| (problem.rule, problem.at))
+            .map(|diagnostic| (diagnostic.rule, diagnostic.at))
             .collect::<Vec<_>>(),
         [
-            (Rule::EndlessCycle, Site::Node(NodeIdx::new(1))),
-            (Rule::EndlessCycle, Site::Node(NodeIdx::new(2)))
+            (Rule::EndlessCycle, Location::Node(NodeIdx::new(1))),
+            (Rule::EndlessCycle, Location::Node(NodeIdx::new(2)))
         ]
     );
 }
@@ -68,7 +68,7 @@ fn g021_a_cycle_that_is_always_taken_has_no_way_out_either() {
             plain(2, end()),
         ],
         Rule::EndlessCycle,
-        Site::Node(NodeIdx::new(0)),
+        Location::Node(NodeIdx::new(0)),
         text,
     );
     // A list can be empty, and a failure leaves the cycle.
@@ -100,7 +100,7 @@ fn pf010_a_cycle_over_a_join_beside_a_branch_that_ends() {
         "a b c d",
         edges.clone(),
         Rule::EndlessCycle,
-        Site::Node(NodeIdx::new(0)),
+        Location::Node(NodeIdx::new(0)),
         text,
     );
     // It can be left by a failure, or by a choice.
@@ -115,15 +115,15 @@ fn pf010_a_cycle_over_a_join_beside_a_branch_that_ends() {
 }
 
 /// The nodes at which cycles are reported without asking how many routes the nodes pick.
-fn endless_at(graph: &Graph) -> Vec<Site> {
-    let problems = check(graph);
+fn endless_at(graph: &Graph) -> Vec<Location> {
+    let diagnostics = check(graph);
     assert!(
-        problems
+        diagnostics
             .iter()
-            .all(|problem| problem.rule == Rule::EndlessCycle),
-        "{problems:?}"
+            .all(|diagnostic| diagnostic.rule == Rule::EndlessCycle),
+        "{diagnostics:?}"
     );
-    problems.iter().map(|problem| problem.at).collect()
+    diagnostics.iter().map(|diagnostic| diagnostic.at).collect()
 }
 
 /// The nodes at which cycles are reported if the nodes of these names pick several routes.
@@ -136,7 +136,9 @@ fn endless_if_many(graph: &Graph, many: &str) -> Vec<u32> {
     let nodes: Vec<NodeFacts<'_>> = graph.nodes.iter().map(node).collect();
     let analysis = Analysis::of(graph);
     let verdicts = verdicts_of(&analysis.tables(), &[], &nodes);
-    let endless = (0..).zip(&verdicts).filter(|(_, verdict)| verdict.endless);
+    let endless = (0..)
+        .zip(&verdicts)
+        .filter(|(_, verdict)| verdict.endless_cycle);
     endless.map(|(place, _)| place).collect()
 }
 
@@ -166,11 +168,11 @@ fn pf010_a_cycle_that_every_choice_leads_back_into() {
     };
     let nodes = [chooses, NodeFacts::new("m")];
     let verdicts = verdicts_of(&Analysis::declared(&loops).tables(), &[], &nodes);
-    let problems = verdicts[0].problems(NodeIdx::new(0), &[], &nodes);
-    assert_eq!(problems.len(), 1);
+    let diagnostics = verdicts[0].diagnostics(NodeIdx::new(0), &[], &nodes);
+    assert_eq!(diagnostics.len(), 1);
     assert_eq!(
-        problems[0].to_string(),
-        "PF010: the cycle through `n` has no way out: whichever route its nodes choose, one of them runs again, so the run cannot end; give a node of it a route that leaves the cycle, such as `Done => END`"
+        diagnostics[0].to_string(),
+        "PF010: the cycle through `n` has no way out: whichever route its nodes choose, one of them runs again, so the run cannot end; give one of its nodes a route that leaves the cycle, such as `Done => END`"
     );
     // A route that has no arm yet may be the way out, and a node that does not choose has another mistake.
     for unfinished in [
@@ -182,7 +184,7 @@ fn pf010_a_cycle_that_every_choice_leads_back_into() {
     ] {
         let nodes = [unfinished, NodeFacts::new("m")];
         let verdicts = verdicts_of(&Analysis::declared(&loops).tables(), &[], &nodes);
-        assert!(!verdicts[0].endless);
+        assert!(!verdicts[0].endless_cycle);
     }
     // Without a way to END at all it is the same, and reported once.
     let loops = graph(
@@ -227,7 +229,7 @@ fn pf010_a_failure_that_is_caught_back_into_the_cycle() {
         "a b recover c",
         edges(1),
         Rule::EndlessCycle,
-        Site::Node(NodeIdx::new(0)),
+        Location::Node(NodeIdx::new(0)),
         text,
     );
     accepted("a b recover c", edges(3));
@@ -256,7 +258,7 @@ fn pf010_what_only_leads_into_a_cycle_is_silent() {
         plain(2, end()),
     ];
     let flow = graph("a b c", edges);
-    assert_eq!(endless_at(&flow), [Site::Node(NodeIdx::new(1))]);
+    assert_eq!(endless_at(&flow), [Location::Node(NodeIdx::new(1))]);
     assert!(endless_if_many(&flow, "").is_empty());
     // One in each of two branches.
     let edges = vec![
@@ -279,7 +281,7 @@ fn pf010_what_only_leads_into_a_cycle_is_silent() {
 
 #[test]
 fn pf010_a_cycle_within_a_cycle_that_can_be_left_after_all() {
-    // All of it, `p` by itself, and `q` by itself: whatever picks several, one problem at most.
+    // All of it, `p` by itself, and `q` by itself: whatever picks several, one diagnostic at most.
     let edges = vec![
         start(0),
         route(0, "A", node(0)),
@@ -303,7 +305,7 @@ fn pf010_lists() {
     let edges = |more: Vec<Edge>| [vec![start(0), each(0, 1), plain(1, node(0))], more].concat();
     assert_eq!(
         endless_at(&graph("a b", edges(vec![]))),
-        [Site::Node(NodeIdx::new(0))]
+        [Location::Node(NodeIdx::new(0))]
     );
     accepted("a b recover", edges(vec![catch(1, 2)]));
     // No item, no choice.
@@ -322,7 +324,7 @@ fn pf010_lists() {
             "a b c",
             vec![start(0), each(0, 1), each(1, 2), plain(2, node(0))]
         )),
-        [Site::Node(NodeIdx::new(0))]
+        [Location::Node(NodeIdx::new(0))]
     );
     accepted("a b c", vec![start(0), each(0, 1), each(1, 2), each(2, 0)]);
 }

@@ -1,8 +1,8 @@
 //! Joins that can be left waiting.
 
 use super::{accepted, check, only, says};
+use crate::diagnostic::Location;
 use crate::idx::JoinIdx;
-use crate::problem::Site;
 use crate::rule::Rule;
 use crate::testing::{catch, end, graph, join, node, plain, route, side, start};
 
@@ -37,7 +37,7 @@ fn c30_a_join_to_end() {
 
 #[test]
 fn pf011_a_route_that_may_skip_a_side() {
-    let text = "the join `b & c` can be left waiting when nothing else runs: `a` may choose a route that does not lead to `c`; to run `d` once after whatever does run, use plain edges `b -> d`, `c -> d` and `defer d`";
+    let text = "the join `b & c` can wait forever: `a` may choose a route that does not lead to `c`; to run `d` once after the sides that do run, use plain edges `b -> d`, `c -> d` and `defer d`";
     let edges = vec![
         start(0),
         route(0, "B", node(1)),
@@ -50,7 +50,7 @@ fn pf011_a_route_that_may_skip_a_side() {
         "a b c d",
         edges,
         Rule::StuckJoin,
-        Site::Join(JoinIdx::new(0)),
+        Location::Join(JoinIdx::new(0)),
         text,
     );
     let edges = vec![
@@ -75,12 +75,12 @@ fn pf011_a_failure_that_may_skip_a_side() {
         join(0, node(2)),
         catch(1, 3),
     ];
-    let text = "the join `a & b` can be left waiting when nothing else runs: `b` may fail, and what has failed does not arrive; to run `c` once after whatever does run, use plain edges `a -> c`, `b -> c` and `defer c`";
+    let text = "the join `a & b` can wait forever: `b` may fail, and a node that has failed does not arrive; to run `c` once after the sides that do run, use plain edges `a -> c`, `b -> c` and `defer c`";
     says(
         "a b c recover",
         edges,
         Rule::StuckJoin,
-        Site::Join(JoinIdx::new(0)),
+        Location::Join(JoinIdx::new(0)),
         text,
     );
     let edges = vec![
@@ -101,7 +101,7 @@ fn pf011_a_failure_that_may_skip_a_side() {
 
 #[test]
 fn pf011_a_side_that_arrives_more_often() {
-    let text = "the join `a & c` can be left waiting when nothing else runs: the other sides can arrive more often than `c`; to run `d` once after whatever does run, use plain edges `a -> d`, `c -> d` and `defer d`";
+    let text = "the join `a & c` can wait forever: the other sides can arrive more often than `c`; to run `d` once after the sides that do run, use plain edges `a -> d`, `c -> d` and `defer d`";
     let edges = vec![
         start(0),
         start(1),
@@ -115,7 +115,7 @@ fn pf011_a_side_that_arrives_more_often() {
         "a b c d",
         edges,
         Rule::StuckJoin,
-        Site::Join(JoinIdx::new(0)),
+        Location::Join(JoinIdx::new(0)),
         text,
     );
 }
@@ -136,6 +136,6 @@ fn pf011_a_join_that_waits_for_a_stuck_one_is_silent() {
     ];
     assert_eq!(
         only(&graph("a b c d e f", edges)).at,
-        Site::Join(JoinIdx::new(0))
+        Location::Join(JoinIdx::new(0))
     );
 }

@@ -4,36 +4,42 @@ mod cycles;
 mod joins;
 
 use super::check;
+use crate::diagnostic::{Diagnostic, Location};
 use crate::graph::{Edge, Graph};
 use crate::idx::NodeIdx;
-use crate::problem::{Problem, Site};
 use crate::rule::Rule;
 use crate::testing::{catch, end, graph, join, node, plain, route, side, start};
 
-fn only(graph: &Graph) -> Problem {
-    let problems = check(graph);
+fn only(graph: &Graph) -> Diagnostic {
+    let diagnostics = check(graph);
     assert_eq!(
-        problems.len(),
+        diagnostics.len(),
         1,
         "{:#?}",
-        problems.iter().map(ToString::to_string).collect::<Vec<_>>()
+        diagnostics
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
     );
-    problems[0].clone()
+    diagnostics[0].clone()
 }
 
-fn says(names: &str, edges: Vec<Edge>, rule: Rule, at: Site, text: &str) {
-    let problem = only(&graph(names, edges));
-    assert_eq!((problem.rule, problem.at), (rule, at), "{problem}");
-    assert_eq!(problem.to_string(), format!("{}: {text}", rule.code()));
+fn says(names: &str, edges: Vec<Edge>, rule: Rule, at: Location, text: &str) {
+    let diagnostic = only(&graph(names, edges));
+    assert_eq!((diagnostic.rule, diagnostic.at), (rule, at), "{diagnostic}");
+    assert_eq!(diagnostic.to_string(), format!("{}: {text}", rule.code()));
     assert!(!text.ends_with('.') && !text.contains('\n'));
 }
 
 fn accepted(names: &str, edges: Vec<Edge>) {
-    let problems = check(&graph(names, edges));
+    let diagnostics = check(&graph(names, edges));
     assert!(
-        problems.is_empty(),
+        diagnostics.is_empty(),
         "{:#?}",
-        problems.iter().map(ToString::to_string).collect::<Vec<_>>()
+        diagnostics
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
     );
 }
 
@@ -61,12 +67,12 @@ fn c38a_g018_nothing_starts_the_flow() {
         "a b",
         edges,
         Rule::NoStart,
-        Site::Graph,
-        "nothing says where the flow starts: `a` has no edge into it; write `START -> a`",
+        Location::Graph,
+        "the flow has no edge from START: `a` has no edge into it; write `START -> a`",
     );
-    let empty = "nothing starts the flow: it has no edges; add one, such as `START -> first`";
-    says("", vec![], Rule::NoStart, Site::Graph, empty);
-    says("a b", vec![], Rule::NoStart, Site::Graph, empty);
+    let empty = "the flow has no edges, so it has no first node; add one, such as `START -> first`";
+    says("", vec![], Rule::NoStart, Location::Graph, empty);
+    says("a b", vec![], Rule::NoStart, Location::Graph, empty);
 }
 
 #[test]
@@ -76,14 +82,14 @@ fn c38d_g017_p033_a_node_declared_twice() {
         "a b a",
         vec![start(0), plain(0, node(1))],
         Rule::DuplicateNode,
-        Site::Node(NodeIdx::new(2)),
+        Location::Node(NodeIdx::new(2)),
         text,
     );
-    let problem = only(&graph("a b a", vec![start(0), plain(0, node(1))]));
+    let diagnostic = only(&graph("a b a", vec![start(0), plain(0, node(1))]));
     assert_eq!(
-        problem.also,
+        diagnostic.also,
         [(
-            Site::Node(NodeIdx::new(0)),
+            Location::Node(NodeIdx::new(0)),
             "first declared here".to_owned()
         )]
     );
@@ -96,7 +102,7 @@ fn c40_an_edge_written_twice() {
         "a b",
         vec![start(0), plain(0, node(1)), plain(0, node(1))],
         Rule::DuplicateEdge,
-        Site::Edge(2),
+        Location::Edge(2),
         text,
     );
     let joins = vec![
@@ -110,7 +116,7 @@ fn c40_an_edge_written_twice() {
         join(1, node(2)),
     ];
     let text = "the edge from `b & a` to `c` is written twice; an edge fires once per superstep, so remove one of them";
-    says("a b c", joins, Rule::DuplicateEdge, Site::Edge(7), text);
+    says("a b c", joins, Rule::DuplicateEdge, Location::Edge(7), text);
     accepted(
         "a b",
         vec![start(0), route(0, "B", node(1)), route(0, "C", node(1))],
@@ -124,7 +130,7 @@ fn pf008_a_declared_node_that_no_edge_uses() {
         "a b",
         vec![start(0)],
         Rule::UnusedNode,
-        Site::Node(NodeIdx::new(1)),
+        Location::Node(NodeIdx::new(1)),
         text,
     );
 }
@@ -136,7 +142,7 @@ fn c39_g021_unreachable_node_is_refused() {
         "a b",
         vec![start(0), plain(1, node(0))],
         Rule::UnreachableNode,
-        Site::Node(NodeIdx::new(1)),
+        Location::Node(NodeIdx::new(1)),
         text,
     );
 }
@@ -158,13 +164,13 @@ fn c39_what_follows_an_unreachable_node_is_silent() {
         "a b c d e",
         edges,
         Rule::UnreachableNode,
-        Site::Node(NodeIdx::new(1)),
+        Location::Node(NodeIdx::new(1)),
         text,
     );
 }
 
 #[test]
-fn c39_a_cycle_that_nothing_enters_is_one_problem() {
+fn c39_a_cycle_that_nothing_enters_is_one_diagnostic() {
     let text = "node `b` is unreachable: it can only run after itself (`b -> c -> d -> b`); add an edge into the cycle, such as `START -> b`";
     let edges = vec![
         start(0),
@@ -177,7 +183,7 @@ fn c39_a_cycle_that_nothing_enters_is_one_problem() {
         "a b c d e",
         edges,
         Rule::UnreachableNode,
-        Site::Node(NodeIdx::new(1)),
+        Location::Node(NodeIdx::new(1)),
         text,
     );
 }
@@ -196,39 +202,39 @@ fn c39_a_join_that_waits_for_what_comes_after_it() {
         "a b c",
         edges,
         Rule::UnreachableNode,
-        Site::Node(NodeIdx::new(1)),
+        Location::Node(NodeIdx::new(1)),
         text,
     );
 }
 
 #[test]
 fn pf014_a_node_with_a_route_has_nothing_else() {
-    let text = "node `a` chooses a route, but also has plain edges, which would fire whatever it chooses; give each route its edges, such as `a -> match { .. }`";
+    let text = "node `a` chooses a route but also has plain edges, which would fire whichever route it chooses; give each route its own edges, such as `a -> match { .. }`";
     says(
         "a b c",
         vec![start(0), route(0, "B", node(1)), plain(0, node(2))],
         Rule::PlainBesideRoute,
-        Site::Edge(2),
+        Location::Edge(2),
         text,
     );
 }
 
 #[test]
 fn pf026_a_catch_that_cannot_work() {
-    let text = "node `a` catches its own failure, so it would run again as if it had succeeded; use `with a { retry: .. }`, or another node";
+    let text = "node `a` catches its own failure, so it would run again after each failure; use `with a { retry: .. }`, or catch it with another node";
     says(
         "a",
         vec![start(0), catch(0, 0)],
         Rule::Catch,
-        Site::Edge(1),
+        Location::Edge(1),
         text,
     );
-    let text = "the failure of node `a` is caught twice; keep one `catch`";
+    let text = "the failure of node `a` is caught twice; remove one `catch`";
     says(
         "a b c",
         vec![start(0), catch(0, 1), catch(0, 2)],
         Rule::Catch,
-        Site::Edge(2),
+        Location::Edge(2),
         text,
     );
     assert_eq!(
@@ -238,7 +244,7 @@ fn pf026_a_catch_that_cannot_work() {
 }
 
 #[test]
-fn g022_all_problems_are_told_and_each_has_its_code() {
+fn g022_all_diagnostics_are_told_and_each_has_its_code() {
     let edges = vec![
         start(0),
         start(0),
@@ -246,10 +252,10 @@ fn g022_all_problems_are_told_and_each_has_its_code() {
         plain(0, node(3)),
         plain(3, node(3)),
     ];
-    let problems = check(&graph("a b c d", edges));
-    let codes: Vec<String> = problems
+    let diagnostics = check(&graph("a b c d", edges));
+    let codes: Vec<String> = diagnostics
         .iter()
-        .map(|problem| problem.to_string()[..5].to_owned())
+        .map(|diagnostic| diagnostic.to_string()[..5].to_owned())
         .collect();
     assert_eq!(codes, ["PF004", "PF008", "PF009", "PF010"]);
 }

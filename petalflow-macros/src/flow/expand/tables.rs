@@ -128,12 +128,13 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
             let offsets = list(frontiers.offsets.iter().map(|&offset| int(offset)));
             let nodes = list(frontiers.nodes.iter().map(|&node| int(node)));
             let lost = list(frontiers.lost.iter().map(|&node| int(node)));
-            let ways = list(frontiers.ways.iter().map(|&(from, to, lost, lost_end)| {
-                let (from, to, lost, lost_end) = (int(from), int(to), int(lost), int(lost_end));
-                quote!((#from, #to, #lost, #lost_end))
+            let transitions = list(frontiers.transitions.iter().map(|transition| {
+                let (from, to) = (int(transition.from), int(transition.to));
+                let (begin, end) = (int(transition.lost_begin), int(transition.lost_end));
+                quote!(__petalflow::Transition::new(#from, #to, #begin, #end))
             }));
             quote! {
-                ::core::option::Option::Some(__petalflow::FrontiersRef { offsets: &[#offsets], nodes: &[#nodes], ways: &[#ways], lost: &[#lost] })
+                ::core::option::Option::Some(__petalflow::FrontiersRef { offsets: &[#offsets], nodes: &[#nodes], transitions: &[#transitions], lost: &[#lost] })
             }
         },
     );
@@ -147,26 +148,23 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
         quote!((&[#nodes], #delivered))
     });
     let (any, delivered) = (option(tables.any.map(any)), option(delivered));
-    let endless = list(tables.endless.iter().map(|&(part, set, at, node, arms)| {
-        let (part, set, at) = (int(part), int(set), int(at));
-        let (node, arms) = (int(node), int(arms));
-        quote!((#part, #set, #at, #node, #arms))
+    let endless = list(tables.endless.iter().map(|row| {
+        let (part, set) = (int(row.part), int(row.set));
+        let (report_at, node) = (int(row.report_at.as_u32()), int(row.node.as_u32()));
+        let arms = int(row.arms);
+        quote!(__petalflow::EndlessRow::new(#part, #set, #report_at, #node, #arms))
     }));
     let exact = tables.exact;
     // Where all states are known and the nodes' types cannot add to them, nothing looks at the edges.
     let needs_paths =
         tables.frontiers.is_none() || tables.any.is_some() || tables.delivered.is_some();
     let paths = |paths: &[petalflow_graph::PathEdge]| {
-        list(
-            paths
-                .iter()
-                .filter(|_| needs_paths)
-                .map(|&(from, to, what, group)| {
-                    let (from, to, what, group) =
-                        (int(from), int(to), number(what as usize), int(group));
-                    quote!((#from, #to, #what, #group))
-                }),
-        )
+        let edges = paths.iter().filter(|_| needs_paths);
+        list(edges.map(|edge| {
+            let (from, to) = (int(edge.from), int(edge.to));
+            let (kind, route) = (number(edge.kind as usize), int(edge.route));
+            quote!(__petalflow::PathEdge::new(#from, #to, #kind, #route))
+        }))
     };
     let (forward, backward) = (paths(tables.paths.forward), paths(tables.paths.backward));
     let (nodes, joins) = (int(tables.paths.nodes), int(tables.paths.joins));

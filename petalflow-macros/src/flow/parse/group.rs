@@ -1,6 +1,6 @@
 //! Reading nodes and how they stand together: `a & b`, `each (b | c)`, the arms of a `match`.
 
-use petalflow_graph::{Rule, words};
+use petalflow_graph::{Rule, messages};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
@@ -45,7 +45,7 @@ pub(super) fn group(
     // The names stay known, and what else a reading would break is not said.
     let nodes = operands.iter().flat_map(Group::nodes).cloned();
     let whole = Group::And(nodes.map(Group::Node).collect());
-    let text = words::coded(Rule::MixedOperators, &text);
+    let text = messages::coded(Rule::MixedOperators, &text);
     mistakes.lose(syn::Error::new_spanned(&whole, text));
     Ok(whole)
 }

@@ -1,6 +1,6 @@
 //! Reading a sub-flow: `{ in: |draft: &str| .., out: |r: Review| .. }`.
 
-use petalflow_graph::{Rule, similar, words};
+use petalflow_graph::{Rule, messages, similar};
 use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
@@ -111,8 +111,11 @@ fn accept(option: &Ident, value: Value, options: &mut Options, mistakes: &mut Mi
         }
         Value::Thread => std::mem::replace(&mut options.keep, true),
         Value::Unknown => {
-            let text =
-                words::unknown_option(&written, similar(&written, OPTIONS.into_iter()), &OPTIONS);
+            let text = messages::unknown_option(
+                &written,
+                similar(&written, OPTIONS.into_iter()),
+                &OPTIONS,
+            );
             mistakes.errors.rule(Rule::Option, option, text);
             options.broken = true;
             false
@@ -121,7 +124,7 @@ fn accept(option: &Ident, value: Value, options: &mut Options, mistakes: &mut Mi
     if repeated {
         mistakes
             .errors
-            .rule(Rule::Option, option, words::repeated_option(&written));
+            .rule(Rule::Option, option, messages::repeated_option(&written));
     }
 }
 
@@ -155,7 +158,7 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
 
 /// What follows `keep`: there is one thing that it can say.
 fn keep(input: ParseStream) -> syn::Result<()> {
-    let wrong = words::coded(Rule::Option, &words::keep_takes_thread());
+    let wrong = messages::coded(Rule::Option, &messages::keep_takes_thread());
     if !input.peek(Token![:]) {
         return Err(input.error(wrong));
     }

@@ -1,8 +1,8 @@
 //! Compile errors from constant evaluation: one call per node, arm and further edge, at the token the user wrote.
 
 use petalflow_graph::{
-    KeyFacts, NodeFacts, NodeIdx, Rule, Text, Verdict, kind, report, report_arm, report_routes,
-    same, words,
+    KeyFacts, NodeFacts, NodeIdx, Rule, Text, Verdict, kind, messages, report, report_arm,
+    report_routes, same,
 };
 
 use super::gates::is_guards;
@@ -121,7 +121,7 @@ pub const fn node(checked: &Checked, place: u32, first: u32, plain: bool) {
 #[inline]
 pub const fn routed(checked: &Checked, place: u32, first: u32) {
     if let Items::Unused = checked.items[checked.edges.len() + place as usize] {
-        item_mismatch(&words::items_unused(checked.nodes[place as usize].name));
+        item_mismatch(&messages::items_unused(checked.nodes[place as usize].name));
     }
     if (first as usize) < checked.edges.len()
         && !matches!(checked.items[first as usize], Items::Fit)
@@ -130,22 +130,14 @@ pub const fn routed(checked: &Checked, place: u32, first: u32) {
     }
     let verdict = &checked.verdicts[place as usize];
     // Constant evaluation pays for each call, so the rest is for a node with a mistake.
-    if let Verdict {
-        unmet: None,
-        conflict: None,
-        output: None,
-        stuck: false,
-        endless: false,
-        ..
-    } = verdict
-    {
+    if verdict.is_fine() {
         return;
     }
-    if let Some(_) = verdict.unmet
+    if let Some(_) = verdict.unwritten_read
         && is_guards(checked, place)
     {
         let own = Verdict {
-            unmet: None,
+            unwritten_read: None,
             ..*verdict
         };
         report(NodeIdx::new(place), checked.keys, checked.nodes, &own);
@@ -170,12 +162,14 @@ pub const fn edge(checked: &Checked, edge: u32) {
     };
     let text = match checked.items[edge as usize] {
         Items::Fit | Items::Unused | Items::NoRoute => return,
-        Items::EachForgotten => words::each_forgotten(checked.nodes[to].name, source),
-        Items::Needed => words::needs_item(checked.nodes[to].name, source),
-        Items::Refused => words::takes_no_item(checked.nodes[to].name, source),
-        Items::NotSent => words::sends_no_items(source, to < nodes && checked.nodes[to].takes_item),
+        Items::EachForgotten => messages::each_forgotten(checked.nodes[to].name, source),
+        Items::Needed => messages::needs_item(checked.nodes[to].name, source),
+        Items::Refused => messages::takes_no_item(checked.nodes[to].name, source),
+        Items::NotSent => {
+            messages::sends_no_items(source, to < nodes && checked.nodes[to].takes_item)
+        }
         Items::NotCarried => {
-            words::carries_no_items(source, route, to < nodes && checked.nodes[to].takes_item)
+            messages::carries_no_items(source, route, to < nodes && checked.nodes[to].takes_item)
         }
     };
     item_mismatch(&text);
@@ -211,5 +205,5 @@ pub const fn arm(checked: &Checked, place: u32, arm: &str, edge: u32) {
 #[track_caller]
 #[inline]
 const fn item_mismatch(text: &Text) -> ! {
-    panic!("{}", words::coded(Rule::ItemMismatch, text).as_str())
+    panic!("{}", messages::coded(Rule::ItemMismatch, text).as_str())
 }

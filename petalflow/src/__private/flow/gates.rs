@@ -1,6 +1,6 @@
 //! The guards of interrupts: what they read, and what they say.
 
-use petalflow_graph::{KeyFacts, KeySet, NodeFacts, NodeIdx, Rule, same, words};
+use petalflow_graph::{KeyFacts, KeySet, NodeFacts, NodeIdx, Rule, messages, same};
 
 use super::Checked;
 use crate::error::BoxError;
@@ -29,11 +29,11 @@ pub const fn guarded<const N: usize>(
 /// Whether what a node is blamed for is that the guard of its interrupt reads a key: that is said at the guard.
 #[inline]
 pub(super) const fn is_guards(checked: &Checked, place: u32) -> bool {
-    match checked.verdicts[place as usize].unmet {
-        Some(unmet) => !checked.specs[place as usize]
+    match checked.verdicts[place as usize].unwritten_read {
+        Some(read) => !checked.specs[place as usize]
             .facts
             .reads
-            .contains(unmet.key as usize),
+            .contains(read.key as usize),
         None => false,
     }
 }
@@ -44,14 +44,14 @@ pub(super) const fn is_guards(checked: &Checked, place: u32) -> bool {
 pub const fn guard_read(checked: &Checked, place: u32, reads: KeySet, after: bool) {
     let Some(key) = reads.first() else { return };
     let verdict = &checked.verdicts[place as usize];
-    let nodes_own = verdict.unmet.is_some() && !is_guards(checked, place);
+    let nodes_own = verdict.unwritten_read.is_some() && !is_guards(checked, place);
     if key >= checked.keys.len() || nodes_own {
         return;
     }
     if let Some(text) =
         verdict.guard_text(NodeIdx::new(place), key, after, checked.keys, checked.nodes)
     {
-        panic!("{}", words::coded(Rule::UnwrittenRead, &text).as_str())
+        panic!("{}", messages::coded(Rule::UnwrittenRead, &text).as_str())
     }
 }
 

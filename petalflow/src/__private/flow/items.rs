@@ -194,7 +194,7 @@ impl<S, A, B, K: Kind> DeliversUnknown for Probe<S, A, B, K> {
 #[diagnostic::on_unimplemented(
     message = "PF020: `each` runs its target once per item, but the route carries a `{Self}`",
     label = "needs a route that carries a `Vec`",
-    note = "let the variant carry a `Vec`, or leave out `each`"
+    note = "let the variant carry a `Vec`, or remove `each`"
 )]
 pub trait ItemsOf: Sized {
     type Item;

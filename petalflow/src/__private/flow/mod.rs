@@ -19,8 +19,8 @@ use crate::policy::Policy;
 use crate::state::{KeyFlag, KeyMeta};
 
 pub use petalflow_graph::{
-    AnyRef, FrontiersRef, KeyFacts, NodeFacts, NodeIdx, PairsRef, PathsRef, Tables, Verdict, dot,
-    mermaid, topology, verdicts,
+    AnyRef, EndlessRow, FrontiersRef, KeyFacts, NodeFacts, NodeIdx, PairsRef, PathEdge, PathsRef,
+    Tables, Transition, Verdict, dot, mermaid, topology, verdicts,
 };
 
 pub use super::{IsState, KeyOf};

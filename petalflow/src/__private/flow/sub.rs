@@ -1,6 +1,6 @@
 //! Flows as nodes of others.
 
-use petalflow_graph::{NodeFacts, Rule, words};
+use petalflow_graph::{NodeFacts, Rule, messages};
 
 use super::{Spec, spec};
 use crate::delivery::ItemCodec;
@@ -44,9 +44,9 @@ pub const fn once<S: State, A, O: Output<S>, F: Fn(A) -> O>(name: &str, _: &F) {
     if let Some(key) = twice.first() {
         panic!(
             "{}",
-            words::coded(
+            messages::coded(
                 Rule::WrittenTwice,
-                &words::written_twice(name, S::KEYS[key].name)
+                &messages::written_twice(name, S::KEYS[key].name)
             )
             .as_str()
         );

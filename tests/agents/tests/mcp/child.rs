@@ -7,6 +7,7 @@ use std::time::Duration;
 use petalflow::prelude::*;
 use petalflow::tool::ToolContext;
 use petalflow_mcp::{self as mcp, McpServer};
+use petalflow_test_support::{Need, skip};
 use serde_json::json;
 
 use super::{add, all, call, sum_of, until};
@@ -123,8 +124,7 @@ async fn a_program_that_is_killed_from_outside_is_started_again() {
 #[tokio::test]
 async fn a_program_ends_when_it_is_closed_and_when_nobody_knows_it_any_more() {
     if !Path::new("/proc/self/stat").exists() {
-        println!("skipped: there is no /proc to look into");
-        return;
+        return skip(Need::Optional, "there is no /proc: run the tests on Linux");
     }
     let server = child();
     let first = number_of(&server).await;

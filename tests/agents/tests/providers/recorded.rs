@@ -51,9 +51,8 @@ async fn a_recorded_answer_is_read_whole() {
 
 #[tokio::test]
 async fn a_recorded_answer_is_read_as_a_stream() {
-    let Some(replay) =
-        Replay::of("adk/model/gemini/testdata/TestModel_GenerateStream_ok.httprr").await
-    else {
+    let path = "adk/model/gemini/testdata/TestModel_GenerateStream_ok.httprr";
+    let Some(replay) = Replay::of(path).await else {
         return;
     };
     let model = replay.model("gemini-2.5-flash");
@@ -62,7 +61,8 @@ async fn a_recorded_answer_is_read_as_a_stream() {
     assert_eq!(chunks[0].delta, Delta::Text("Paris".into()));
     let response = chunks.last().unwrap().response.as_ref().unwrap();
     assert_eq!(response.text(), "Paris");
-    assert_eq!(response.id, "yFWYabnBB8Wg1e8P3ZTdiAY");
+    let recorded = &httprr::read(&support::data(path).unwrap())[0].response;
+    assert!(!response.id.is_empty() && recorded.body.contains(&response.id));
     assert_eq!(
         response.usage,
         TokenUsage {
@@ -135,6 +135,7 @@ async fn a066_all_that_is_recorded_of_gemini_is_read_as_it_was_said() {
     };
     let mut files = Vec::new();
     recordings(&folder, &mut files);
+    let recorded = files.len();
     let (mut answers, mut refusals) = (0, 0);
     for file in files {
         for Pair { request, response } in httprr::read(&file) {
@@ -178,7 +179,10 @@ async fn a066_all_that_is_recorded_of_gemini_is_read_as_it_was_said() {
             }
         }
     }
-    assert!(answers > 90, "{answers} answers, {refusals} refusals");
+    assert!(
+        answers > recorded && refusals > 0,
+        "{answers} answers, {refusals} refusals"
+    );
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use petalflow::RunError;
 use petalflow::checkpoint::StoreError;
 use petalflow::thread::Durability;
 use petalflow_sqlite::{SqliteStore, Synchronous};
+use petalflow_test_support::{Need, skip};
 use tempfile::TempDir;
 
 use super::{Outage, on, race, same_end, unbroken};
@@ -82,7 +83,7 @@ async fn a_file_that_is_something_else_is_left_alone_until_it_is_back() {
     let thread = race(&store, Durability::Sync, Outage::none(), "t");
     on(&thread, LARGE).await.unwrap_err();
     drop((thread, store));
-    crate::stores::sqlite::closed(&path);
+    petalflow_test_support::wait_until_gone(&path.with_extension("db-wal"));
     std::fs::rename(&path, &away).expect("it can be moved");
     std::fs::write(&path, "dear diary, ".repeat(1_000)).expect("it can be written");
     refused(&path, "is no SQLite database").await;
@@ -122,10 +123,16 @@ fn a_disk_that_is_full_or_read_only_loses_nothing() {
         Ok(output) if output.status.success() => {}
         Ok(output) => {
             let why = String::from_utf8_lossy(&output.stderr).into_owned();
-            return eprintln!("skipped: this user may not mount anything: {why}");
+            return skip(
+                Need::Optional,
+                format_args!("this user may not mount anything; run the tests as root: {why}"),
+            );
         }
         Err(why) => {
-            return eprintln!("skipped: no `unshare` (Debian package `util-linux`): {why}");
+            return skip(
+                Need::Optional,
+                format_args!("no `unshare`; install the Debian package `util-linux`: {why}"),
+            );
         }
     }
     let script = format!("{MOUNT}; exec \"$2\" --exact {NAME} --nocapture");

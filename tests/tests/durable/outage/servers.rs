@@ -6,9 +6,9 @@ use petalflow::checkpoint::Store;
 use petalflow::thread::{Durability, ThreadError};
 use petalflow_postgres::PostgresStore;
 use petalflow_redis::RedisStore;
+use petalflow_test_servers::{Postgres, Redis, found_or_skip};
 
 use super::{Outage, Place, ROUNDS, on, race, same_end, unbroken};
-use crate::stores::servers::{Postgres, Redis};
 
 const SIZE: (u64, usize) = (ROUNDS, 10);
 
@@ -57,9 +57,8 @@ fn says_what_to_do(name: &str, error: &str) {
 
 #[tokio::test]
 async fn a_thread_in_postgres_goes_on_when_the_server_is_back() {
-    let server = match Postgres::start_own() {
-        Ok(server) => Arc::new(server),
-        Err(why) => return eprintln!("skipped: {why}"),
+    let Some(server) = found_or_skip(Postgres::start_own()).map(Arc::new) else {
+        return;
     };
     let store = PostgresStore::connect(&server.url).await.unwrap();
     let stopped = Arc::clone(&server);
@@ -74,9 +73,8 @@ async fn a_thread_in_postgres_goes_on_when_the_server_is_back() {
 
 #[tokio::test]
 async fn a_thread_in_redis_goes_on_when_the_server_is_back() {
-    let server = match Redis::start_own(&[]) {
-        Ok(server) => Arc::new(server),
-        Err(why) => return eprintln!("skipped: {why}"),
+    let Some(server) = found_or_skip(Redis::start_own(&[])).map(Arc::new) else {
+        return;
     };
     let store = RedisStore::connect(&server.url).await.unwrap();
     let stopped = Arc::clone(&server);

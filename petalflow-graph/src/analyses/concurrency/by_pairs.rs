@@ -1,0 +1,223 @@
+//! Which nodes can run together, approximated by pairs of nodes: for graphs with too many states to visit them all.
+
+use super::Pairs;
+use crate::analyses::superstep::Routes;
+use crate::edges::{EdgesBySource, choose, routes};
+use crate::graph::{Graph, Source, Target, Via};
+use crate::idx::NodeIdx;
+
+/// An upper bound for a graph whose exploration would take too long: the pairs, and the nodes that can run.
+///
+/// Two nodes can run together if one node activates both, or if two nodes that can run together activate one each. A join is
+/// assumed to fire after each of its sides alone, which can only add pairs.
+#[inline]
+pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (Pairs, Vec<bool>) {
+    let follow = Follow::of(graph, all_routes, several);
+    let mut pairs = Pairs::none(graph.nodes.len());
+    let mut reached = vec![false; graph.nodes.len()];
+    let (mut singles, mut doubles): (Vec<NodeIdx>, Vec<(NodeIdx, NodeIdx)>) =
+        (Vec::new(), Vec::new());
+    let add = |pairs: &mut Pairs, doubles: &mut Vec<(NodeIdx, NodeIdx)>, a: NodeIdx, b: NodeIdx| {
+        // A deferred node runs only beside deferred nodes, which are paired below.
+        let apart = graph.nodes[a.index()].deferred || graph.nodes[b.index()].deferred;
+        if a != b && !apart && pairs.insert(a, b) {
+            doubles.push((a, b));
+        }
+    };
+    singles.extend(&follow.start.all);
+    for &(a, b) in &follow.start.together {
+        add(&mut pairs, &mut doubles, a, b);
+    }
+    let mut deferred = Vec::new();
+    loop {
+        if let Some(node) = singles.pop() {
+            if std::mem::replace(&mut reached[node.index()], true) {
+                continue;
+            }
+            let next = &follow.nodes[node.index()];
+            singles.extend(&next.all);
+            for &(a, b) in &next.together {
+                add(&mut pairs, &mut doubles, a, b);
+            }
+            if graph.nodes[node.index()].deferred {
+                for &other in &deferred {
+                    if pairs.insert(node, other) {
+                        doubles.push((node, other));
+                    }
+                }
+                deferred.push(node);
+            }
+        } else if let Some((a, b)) = doubles.pop() {
+            for &x in &follow.nodes[a.index()].all {
+                for &y in &follow.nodes[b.index()].all {
+                    add(&mut pairs, &mut doubles, x, y);
+                }
+            }
+        } else {
+            break;
+        }
+    }
+    pairs.insert_repeated(graph, &reached, all_routes, |_, _| true);
+    (pairs, reached)
+}
+
+/// Which nodes each node can activate, alone and together.
+struct Follow {
+    start: Next,
+    nodes: Vec<Next>,
+}
+
+struct Next {
+    all: Vec<NodeIdx>,
+    together: Vec<(NodeIdx, NodeIdx)>,
+}
+
+impl Follow {
+    #[inline]
+    fn of(graph: &Graph, all_routes: Routes, several: &[bool]) -> Self {
+        let edges = EdgesBySource::of(graph);
+        let next = |source: Source, together: bool, several: bool| {
+            let (mut choices, mut fixed, mut caught) = (Vec::new(), Vec::new(), Vec::new());
+            for edge in edges.from(source) {
+                match edge.via {
+                    Via::Plain | Via::Each => {
+                        fixed.push(alternatives(&edges, edge.to, edge.via.is_each()))
+                    }
+                    Via::Catch => caught.push(alternatives(&edges, edge.to, false)),
+                    Via::Route(_) | Via::RouteEach(_) => {}
+                }
+            }
+            for (_, route) in routes(edges.from(source)) {
+                choices.push(
+                    route
+                        .iter()
+                        .map(|edge| alternatives(&edges, edge.to, edge.via.is_each()))
+                        .collect::<Vec<_>>(),
+                );
+            }
+            if together {
+                choices = vec![choices.concat()];
+            }
+            if choices.is_empty() {
+                choices.push(Vec::new());
+            }
+            for choice in &mut choices {
+                choice.extend(fixed.iter().cloned());
+            }
+            if several {
+                // Some runs fail and others do not.
+                choices
+                    .iter_mut()
+                    .for_each(|choice| choice.extend(caught.iter().cloned()));
+            }
+            choices.push(caught);
+            Next::of(&choices)
+        };
+        let together = |node: NodeIdx| {
+            all_routes == Routes::Any || graph.node(node).many || several[node.index()]
+        };
+        Follow {
+            start: next(Source::Start, false, false),
+            nodes: graph
+                .node_indices()
+                .map(|node| next(Source::Node(node), together(node), several[node.index()]))
+                .collect(),
+        }
+    }
+}
+
+impl Next {
+    /// What edges that fire together activate; each edge takes one of its alternatives.
+    #[inline]
+    fn of(choices: &[Vec<Alternatives>]) -> Self {
+        let mut next = Next {
+            all: Vec::new(),
+            together: Vec::new(),
+        };
+        for edges in choices {
+            for (i, alternatives) in edges.iter().enumerate() {
+                for nodes in alternatives {
+                    next.all.extend(nodes);
+                    next.together.extend(
+                        nodes
+                            .iter()
+                            .flat_map(|&a| nodes.iter().map(move |&b| (a, b))),
+                    );
+                    let others = edges[i + 1..].iter().flatten().flatten();
+                    next.together
+                        .extend(others.flat_map(|&b| nodes.iter().map(move |&a| (a, b))));
+                }
+            }
+        }
+        next.together.retain(|(a, b)| a != b);
+        next.all.sort_unstable();
+        next.all.dedup();
+        next
+    }
+}
+
+/// The alternatives of one edge, each with the nodes that it activates.
+type Alternatives = Vec<Vec<NodeIdx>>;
+
+#[inline]
+fn alternatives(edges: &EdgesBySource<'_>, to: Target, each: bool) -> Alternatives {
+    let mut alternatives = Vec::new();
+    if let Target::Node(node) = to {
+        alternatives.push(vec![node]);
+        if each {
+            alternatives.push(Vec::new());
+            pass_empty_list(edges, node, &mut alternatives[1]);
+        }
+    } else {
+        alternatives.push(Vec::new());
+        pass_join(edges, to, &mut alternatives[0], &mut vec![to]);
+    }
+    alternatives
+}
+
+/// Adds what an empty list for this node activates instead of it.
+#[inline]
+fn pass_empty_list(edges: &EdgesBySource<'_>, node: NodeIdx, nodes: &mut Vec<NodeIdx>) {
+    let mut empty = vec![node];
+    let mut next = 0;
+    while let Some(&node) = empty.get(next) {
+        next += 1;
+        let out = &edges.nodes[node.index()];
+        if choose(out) {
+            continue;
+        }
+        for edge in out.iter().filter(|edge| edge.via != Via::Catch) {
+            match edge.to {
+                Target::Node(to) if edge.via == Via::Each => {
+                    if !empty.contains(&to) {
+                        empty.push(to);
+                    }
+                }
+                to => pass_join(edges, to, nodes, &mut vec![to]),
+            }
+        }
+    }
+}
+
+#[inline]
+fn pass_join(
+    edges: &EdgesBySource<'_>,
+    to: Target,
+    nodes: &mut Vec<NodeIdx>,
+    passed: &mut Vec<Target>,
+) {
+    match to {
+        Target::Node(node) => nodes.push(node),
+        Target::End => {}
+        Target::Join(join) => {
+            for edge in &edges.joins[join.index()] {
+                if !matches!(edge.to, Target::Join(_)) {
+                    pass_join(edges, edge.to, nodes, passed);
+                } else if !passed.contains(&edge.to) {
+                    passed.push(edge.to);
+                    pass_join(edges, edge.to, nodes, passed);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Which nodes can run in one superstep.
+
+mod by_pairs;
+
+use super::superstep::Routes;
+use crate::edges::batches;
+use crate::graph::{Graph, Source, Target, Via};
+use crate::idx::{NodeIdx, to_u32};
+
+pub(crate) use by_pairs::by_pairs;
+
+/// The pairs of nodes that can run in one superstep; `(n, n)` if `n` can run more than once in it, on several items.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pairs {
+    nodes: usize,
+    rows: Vec<Vec<u64>>,
+}
+
+impl Pairs {
+    /// No pairs of this many nodes.
+    #[inline]
+    pub(crate) fn none(nodes: usize) -> Self {
+        Pairs {
+            nodes,
+            rows: vec![vec![0; nodes.div_ceil(64)]; nodes],
+        }
+    }
+
+    /// Whether the two can run in one superstep.
+    #[inline]
+    pub fn contains(&self, a: NodeIdx, b: NodeIdx) -> bool {
+        self.rows[a.index()][b.index() / 64] >> (b.index() % 64) & 1 == 1
+    }
+
+    /// All pairs `(a, b)` with `a <= b`, ascending.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = (NodeIdx, NodeIdx)> {
+        NodeIdx::all(self.nodes).flat_map(move |a| {
+            NodeIdx::all(self.nodes)
+                .skip(a.index())
+                .filter(move |&b| self.contains(a, b))
+                .map(move |b| (a, b))
+        })
+    }
+
+    /// The pairs in the form of constants.
+    #[inline]
+    pub fn table(&self) -> PairTable {
+        let mut table = PairTable {
+            offsets: vec![0],
+            ranges: Vec::new(),
+        };
+        for a in NodeIdx::all(self.nodes) {
+            let begin = table.ranges.len();
+            // Most rows are empty, and a row is a handful of words.
+            if self.rows[a.index()].iter().any(|&word| word != 0) {
+                let partners = NodeIdx::all(self.nodes).skip(a.index());
+                for b in partners.filter(|&b| self.contains(a, b)) {
+                    match table.ranges[begin..].last_mut() {
+                        Some((_, last)) if *last + 1 == b.as_u32() => *last = b.as_u32(),
+                        _ => table.ranges.push((b.as_u32(), b.as_u32())),
+                    }
+                }
+            }
+            table.offsets.push(to_u32(table.ranges.len()));
+        }
+        table
+    }
+
+    #[inline]
+    pub(crate) fn insert(&mut self, a: NodeIdx, b: NodeIdx) -> bool {
+        let new = !self.contains(a, b);
+        self.rows[a.index()][b.index() / 64] |= 1 << (b.index() % 64);
+        self.rows[b.index()][a.index() / 64] |= 1 << (a.index() % 64);
+        new
+    }
+
+    /// All pairs of different nodes of one superstep.
+    #[inline]
+    pub(crate) fn insert_all(&mut self, frontier: &[NodeIdx]) {
+        if frontier.len() < 2 {
+            return;
+        }
+        let mut row = vec![0u64; self.nodes.div_ceil(64)];
+        for node in frontier.iter().map(|node| node.index()) {
+            row[node / 64] |= 1 << (node % 64);
+        }
+        for node in frontier.iter().map(|node| node.index()) {
+            let own = 1 << (node % 64);
+            let had = self.rows[node][node / 64] & own;
+            for (all, more) in self.rows[node].iter_mut().zip(&row) {
+                *all |= more;
+            }
+            let word = &mut self.rows[node][node / 64];
+            *word = *word & !own | had;
+        }
+    }
+
+    /// Adds `(n, n)` for the nodes that can receive several items in one superstep. `waits(a, b)` is whether the deferred node
+    /// `a` can be waiting while `b` runs: a waiting node collects its deliveries.
+    #[inline]
+    pub(crate) fn insert_repeated(
+        &mut self,
+        graph: &Graph,
+        reached: &[bool],
+        all_routes: Routes,
+        waits: impl Fn(NodeIdx, NodeIdx) -> bool,
+    ) {
+        let mut deliveries: Vec<Vec<(NodeIdx, &Via)>> = vec![Vec::new(); self.nodes];
+        let many = |node: NodeIdx| all_routes == Routes::Any || graph.nodes[node.index()].many;
+        let mut queue = Vec::new();
+        for (node, batch) in batches(graph).into_iter().enumerate() {
+            if batch && reached[node] {
+                queue.push(NodeIdx::from_usize(node));
+            }
+        }
+        for edge in &*graph.edges {
+            if let (Source::Node(from), Via::Route(_) | Via::Catch, Target::Node(to)) =
+                (edge.from, &edge.via, edge.to)
+                && reached[from.index()]
+            {
+                deliveries[to.index()].push((from, &edge.via));
+            }
+        }
+        for (to, from) in deliveries.iter().enumerate() {
+            let twice = from.iter().enumerate().any(|(i, &(a, via))| {
+                from[i + 1..].iter().any(|&(b, other)| {
+                    if a == b {
+                        many(a) && *via != Via::Catch && *other != Via::Catch
+                    } else {
+                        self.contains(a, b)
+                    }
+                })
+            });
+            let collects = |&(from, _): &(NodeIdx, &Via)| waits(NodeIdx::from_usize(to), from);
+            if twice || graph.nodes[to].deferred && from.iter().any(collects) {
+                queue.push(NodeIdx::from_usize(to));
+            }
+        }
+        // Several runs of a sender can each deliver an item.
+        while let Some(node) = queue.pop() {
+            if self.insert(node, node) {
+                let next = NodeIdx::all(self.nodes)
+                    .filter(|to| deliveries[to.index()].iter().any(|&(from, _)| from == node));
+                queue.extend(next);
+            }
+        }
+    }
+}
+
+/// [`Pairs`] in the form of constants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairTable {
+    /// Where the ranges of each node begin, and where those of the last node end.
+    pub offsets: Vec<u32>,
+    /// For each node `a` the ranges `(first, last)` of nodes `b >= a` that it can run with.
+    pub ranges: Vec<(u32, u32)>,
+}
+
+impl PairTable {
+    /// The form that constant evaluation reads.
+    #[inline]
+    pub fn view(&self) -> PairsRef<'_> {
+        PairsRef {
+            offsets: &self.offsets,
+            ranges: &self.ranges,
+        }
+    }
+}
+
+/// A borrowed [`PairTable`].
+#[derive(Clone, Copy, Debug)]
+pub struct PairsRef<'a> {
+    /// See [`PairTable::offsets`].
+    pub offsets: &'a [u32],
+    /// See [`PairTable::ranges`].
+    pub ranges: &'a [(u32, u32)],
+}
+
+impl PairsRef<'_> {
+    /// Whether the two can run in one superstep.
+    #[inline]
+    pub const fn contains(&self, a: NodeIdx, b: NodeIdx) -> bool {
+        let (a, b) = (a.as_u32(), b.as_u32());
+        let (a, b) = if a <= b { (a, b) } else { (b, a) };
+        let mut i = self.offsets[a as usize] as usize;
+        while i < self.offsets[a as usize + 1] as usize {
+            let (first, last) = self.ranges[i];
+            if first <= b && b <= last {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+}

@@ -1,0 +1,33 @@
+//! What a run of a graph can do, found from the graph alone.
+//!
+//! | module | question |
+//! | --- | --- |
+//! | `reachability` | Which nodes and joins can a run reach at all? |
+//! | `state_space` | Which states can a run be in, and which state can follow which? |
+//! | `concurrency` | Which nodes can run in one superstep? |
+//! | `join_deadlock` | Which joins can wait for a side that never arrives? |
+//! | `nontermination` | Which nodes keep a run going forever? |
+//!
+//! `outcomes` and `superstep` describe one superstep, `exploration` runs the analyses, and `frontiers` writes the explored states
+//! down as constants. The state space is explored exactly as long as it is small; otherwise the analyses fall back to the edges,
+//! which is sound but less precise.
+
+pub(crate) mod concurrency;
+mod exploration;
+mod frontiers;
+pub(crate) mod join_deadlock;
+pub(crate) mod nontermination;
+mod outcomes;
+mod reachability;
+mod state_space;
+mod superstep;
+
+pub use concurrency::{PairTable, Pairs, PairsRef};
+pub(crate) use exploration::delivered_several;
+pub use exploration::{Exploration, explore};
+pub use frontiers::{Frontiers, FrontiersRef, Transition};
+pub use join_deadlock::Stuck;
+pub use nontermination::EndlessRow;
+pub(crate) use nontermination::endless_by_choice;
+pub(crate) use reachability::Reach;
+pub use superstep::Routes;

@@ -1,0 +1,334 @@
+//! Sets of nodes that keep a run going forever, found from the edges.
+//!
+//! A set is endless if every outcome of every node in it activates at least one node of the set. The outcomes of a node are
+//! each of its routes, all plain edges together, and its caught failure. A list can be empty: then the nodes after its target
+//! are activated instead. An edge into a join does not count, because the other sides may not have arrived.
+
+use super::end::without_end;
+use crate::analyses::Reach;
+use crate::components::{components, cycle_through, sinks};
+use crate::edges::{EdgesBySource, batches, choose, routes};
+use crate::graph::{Edge, Graph, Target, Via};
+use crate::idx::{NodeIdx, to_u32};
+use crate::sorted::SortedSet;
+
+/// The most sets per part that are distinguished by the routing nodes that they depend on.
+const MAX_SETS: usize = 16;
+
+/// How many of its routes a node may pick.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Picks {
+    /// Exactly one, unless the graph says otherwise.
+    Declared,
+    /// Any number, including none, which can end its path.
+    Any,
+}
+
+/// A row of [`Tables::endless`](crate::Tables::endless): one routing node of one set of nodes.
+///
+/// A set never ends if each of its routing nodes picks exactly one route. The first such set of each part is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndlessRow {
+    /// The part of the graph.
+    pub part: u32,
+    /// The set within the part.
+    pub set: u32,
+    /// The node at which the set is reported.
+    pub report_at: NodeIdx,
+    /// The routing node.
+    pub node: NodeIdx,
+    /// How many routes of the routing node have edges.
+    pub arms: u32,
+}
+
+impl EndlessRow {
+    /// A row, from plain numbers.
+    pub const fn new(part: u32, set: u32, report_at: u32, node: u32, arms: u32) -> Self {
+        EndlessRow {
+            part,
+            set,
+            report_at: NodeIdx::new(report_at),
+            node: NodeIdx::new(node),
+            arms,
+        }
+    }
+}
+
+/// The cycles that cannot be left if the nodes in them pick exactly one route.
+#[inline]
+pub(crate) fn endless_by_choice(graph: &Graph) -> Vec<EndlessRow> {
+    let edges = EdgesBySource::of(graph);
+    EdgeCycles::of(graph, &edges, &Reach::of(graph)).by_choice()
+}
+
+/// What an outcome activates.
+enum Activation {
+    Node(usize),
+    /// The node, or its successors if there are no items.
+    List(usize),
+}
+
+/// What happens instead of a node that is sent an empty list.
+#[derive(Default)]
+struct WithoutItems {
+    /// These nodes are activated.
+    activated: Vec<usize>,
+    /// These nodes are sent an empty list in turn.
+    emptied: Vec<usize>,
+}
+
+/// The graph, prepared for the search for endless sets.
+pub(crate) struct EdgeCycles<'a> {
+    graph: &'a Graph,
+    edges: &'a EdgesBySource<'a>,
+    reach: &'a Reach,
+    /// The outcomes of each node.
+    outcomes: Vec<Vec<Vec<Activation>>>,
+    without_items: Vec<WithoutItems>,
+}
+
+impl<'a> EdgeCycles<'a> {
+    #[inline]
+    pub(crate) fn of(graph: &'a Graph, edges: &'a EdgesBySource<'a>, reach: &'a Reach) -> Self {
+        let nodes = 0..graph.nodes.len();
+        let batches = batches(graph);
+        EdgeCycles {
+            graph,
+            edges,
+            reach,
+            outcomes: nodes.clone().map(|node| outcomes(edges, node)).collect(),
+            without_items: nodes
+                .map(|node| {
+                    if batches[node] {
+                        without_items(edges, node)
+                    } else {
+                        WithoutItems::default()
+                    }
+                })
+                .collect(),
+        }
+    }
+
+    /// The strongly connected sets that are endless by themselves, each ascending, sorted by their first node. A node that only
+    /// leads into such a set is in none.
+    #[inline]
+    pub(crate) fn parts(&self, picks: Picks) -> Vec<Vec<usize>> {
+        let mut parts = Vec::new();
+        self.parts_within(self.reach.nodes.clone(), picks, &mut parts);
+        parts.sort_unstable();
+        parts
+    }
+
+    #[inline]
+    fn parts_within(&self, mut set: Vec<bool>, picks: Picks, parts: &mut Vec<Vec<usize>>) {
+        self.shrink(&mut set, picks);
+        let size = set.iter().filter(|&&within| within).count();
+        if size == 0 {
+            return;
+        }
+        let next = self.edges_within(&set);
+        for component in components(&next) {
+            let first = component[0];
+            if !set[first] {
+                continue;
+            }
+            if component.len() == size {
+                parts.push(component);
+            } else if component.len() > 1 || next[first].contains(&first) {
+                self.parts_within(self.set_of(&component), picks, parts);
+            }
+        }
+    }
+
+    /// Reduces the set to its greatest endless subset.
+    #[inline]
+    fn shrink(&self, set: &mut [bool], picks: Picks) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            // Usually a node stands before its successors.
+            for node in (0..set.len()).rev() {
+                if set[node] && !self.stays_within(node, set, picks) {
+                    set[node] = false;
+                    changed = true;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn stays_within(&self, node: usize, set: &[bool], picks: Picks) -> bool {
+        let is_within = |activation: &Activation| match *activation {
+            Activation::Node(to) => set[to],
+            Activation::List(to) => self.list_stays_within(to, set),
+        };
+        let picks_none = self.chooses(node) && (picks == Picks::Any || self.graph.nodes[node].many);
+        !picks_none
+            && self.outcomes[node]
+                .iter()
+                .all(|outcome| outcome.iter().any(is_within))
+    }
+
+    /// Whether a list for the node activates a node of the set, with items or without. Each node that an empty list passes
+    /// must itself be in the set: another list may have items for it, and then it runs instead.
+    #[inline]
+    fn list_stays_within(&self, node: usize, set: &[bool]) -> bool {
+        let (mut empty, mut next) = (vec![node], 0);
+        while let Some(&node) = empty.get(next) {
+            next += 1;
+            if !set[node] {
+                continue;
+            }
+            let WithoutItems { activated, emptied } = &self.without_items[node];
+            if activated.iter().any(|&to| set[to]) {
+                return true;
+            }
+            for to in emptied {
+                if !empty.contains(to) {
+                    empty.push(*to);
+                }
+            }
+        }
+        false
+    }
+
+    #[inline]
+    pub(crate) fn chooses(&self, node: usize) -> bool {
+        choose(&self.edges.nodes[node])
+    }
+
+    /// The edges within a set.
+    #[inline]
+    fn edges_within(&self, set: &[bool]) -> Vec<Vec<usize>> {
+        let targets = |node: usize| {
+            let activations = self.outcomes[node].iter().flatten();
+            activations
+                .map(|&(Activation::Node(to) | Activation::List(to))| to)
+                .filter(|&to| set[to])
+                .collect()
+        };
+        (0..set.len())
+            .map(|node| if set[node] { targets(node) } else { Vec::new() })
+            .collect()
+    }
+
+    #[inline]
+    fn set_of(&self, nodes: &[usize]) -> Vec<bool> {
+        let mut set = vec![false; self.graph.nodes.len()];
+        nodes.iter().for_each(|&node| set[node] = true);
+        set
+    }
+
+    /// A shortest cycle through the first node of a part.
+    #[inline]
+    pub(crate) fn cycle(&self, part: &[usize]) -> Vec<usize> {
+        cycle_through(part, &self.edges_within(&self.set_of(part)), part[0])
+    }
+
+    /// The parts from which END cannot be reached, and the successors of each node.
+    #[inline]
+    pub(crate) fn without_end(&self, picks: Picks) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
+        let next = without_end(self.graph, self.edges, self.reach, picks);
+        let sinks = sinks(&next)
+            .into_iter()
+            .filter(|component| !next[component[0]].is_empty());
+        (sinks.collect(), next)
+    }
+
+    /// The parts that are endless only if their routing nodes pick exactly one route each.
+    #[inline]
+    fn by_choice(&self) -> Vec<EndlessRow> {
+        let mut reported: SortedSet<usize> = SortedSet::new();
+        reported.extend(self.without_end(Picks::Any).0.into_iter().flatten());
+        reported.extend(self.parts(Picks::Any).into_iter().flatten());
+        let (mut rows, mut part) = (Vec::new(), 0);
+        let found = [
+            self.without_end(Picks::Declared).0,
+            self.parts(Picks::Declared),
+        ];
+        for nodes in found.concat() {
+            // A set that never ends, whatever its nodes pick, is reported without their types.
+            if !nodes.iter().any(|node| reported.contains(node)) {
+                let mut sets = Vec::new();
+                self.sets(&nodes, &mut sets);
+                for (set, nodes) in (0..).zip(&sets) {
+                    let routing = nodes.iter().filter(|&&node| self.chooses(node));
+                    rows.extend(routing.map(|&node| EndlessRow {
+                        part,
+                        set,
+                        report_at: NodeIdx::from_usize(nodes[0]),
+                        node: NodeIdx::from_usize(node),
+                        arms: to_u32(routes(&self.edges.nodes[node]).len()),
+                    }));
+                }
+                part += 1;
+            }
+            reported.extend(nodes);
+        }
+        rows
+    }
+
+    /// This set, and its subsets that stay endless when one routing node after another picks several routes.
+    #[inline]
+    fn sets(&self, nodes: &[usize], sets: &mut Vec<Vec<usize>>) {
+        if sets.len() == MAX_SETS || sets.iter().any(|set| set == nodes) {
+            return;
+        }
+        sets.push(nodes.to_vec());
+        for &many in nodes.iter().filter(|&&node| self.chooses(node)) {
+            let mut without = self.set_of(nodes);
+            without[many] = false;
+            let mut parts = Vec::new();
+            self.parts_within(without, Picks::Declared, &mut parts);
+            parts.iter().for_each(|part| self.sets(part, sets));
+        }
+    }
+}
+
+#[inline]
+fn outcomes(edges: &EdgesBySource<'_>, node: usize) -> Vec<Vec<Activation>> {
+    let out = &edges.nodes[node];
+    let activations = |of: &[&Edge]| -> Vec<Activation> {
+        of.iter()
+            .filter_map(|edge| match edge.to {
+                Target::Node(to) if edge.via.is_each() => Some(Activation::List(to.index())),
+                Target::Node(to) => Some(Activation::Node(to.index())),
+                Target::Join(_) | Target::End => None,
+            })
+            .collect()
+    };
+    let of = |is: fn(&Edge) -> bool| -> Vec<&Edge> {
+        out.iter().copied().filter(|edge| is(edge)).collect()
+    };
+    let sure = of(|edge| matches!(edge.via, Via::Plain | Via::Each));
+    let mut outcomes: Vec<Vec<Activation>> = routes(out)
+        .into_iter()
+        .map(|(_, route)| activations(&[&route[..], &sure].concat()))
+        .collect();
+    if outcomes.is_empty() {
+        outcomes.push(activations(&sure));
+    }
+    let caught = of(|edge| edge.via == Via::Catch);
+    if !caught.is_empty() {
+        outcomes.push(activations(&caught));
+    }
+    outcomes
+}
+
+/// What an empty list for this node activates. A node that chooses has chosen nothing.
+#[inline]
+fn without_items(edges: &EdgesBySource<'_>, node: usize) -> WithoutItems {
+    let out = &edges.nodes[node];
+    let mut without_items = WithoutItems::default();
+    if choose(out) {
+        return without_items;
+    }
+    for edge in out {
+        match (edge.to, &edge.via) {
+            (Target::Node(to), Via::Plain) => without_items.activated.push(to.index()),
+            (Target::Node(to), Via::Each) => without_items.emptied.push(to.index()),
+            _ => {}
+        }
+    }
+    without_items
+}

@@ -1,0 +1,10 @@
+//! Runs that never end: from the edges of a cycle, and from the states of the run.
+
+mod cycles;
+mod end;
+mod states;
+
+pub use cycles::EndlessRow;
+pub(crate) use cycles::{EdgeCycles, Picks, endless_by_choice};
+pub(crate) use end::successors;
+pub(crate) use states::inescapable_sets;

@@ -1,0 +1,85 @@
+//! Which nodes and joins a run can reach at all, judged by the edges alone.
+
+use crate::edges::EdgesBySource;
+use crate::graph::{Graph, Source, Target};
+use crate::idx::NodeIdx;
+use crate::sorted::SortedSet;
+
+/// What START can reach. A join is reached when all of its sides are.
+pub(crate) struct Reach {
+    pub(crate) nodes: Vec<bool>,
+    pub(crate) joins: Vec<bool>,
+    /// The sources of the edges to each node.
+    pub(crate) into_node: Vec<Vec<Source>>,
+    /// The sides of each join.
+    pub(crate) into_join: Vec<SortedSet<Source>>,
+}
+
+impl Reach {
+    #[inline]
+    pub(crate) fn of(graph: &Graph) -> Self {
+        let edges = EdgesBySource::of(graph);
+        let mut reach = Reach {
+            nodes: vec![false; graph.nodes.len()],
+            joins: vec![false; graph.joins as usize],
+            into_node: vec![Vec::new(); graph.nodes.len()],
+            into_join: vec![SortedSet::new(); graph.joins as usize],
+        };
+        for edge in &*graph.edges {
+            match edge.to {
+                Target::Node(node) => reach.into_node[node.index()].push(edge.from),
+                Target::Join(join) => drop(reach.into_join[join.index()].insert(edge.from)),
+                Target::End => {}
+            }
+        }
+        let mut arrived = vec![SortedSet::new(); graph.joins as usize];
+        let mut queue = vec![Source::Start];
+        while let Some(source) = queue.pop() {
+            for edge in edges.from(source) {
+                match edge.to {
+                    Target::Node(node) => {
+                        if !std::mem::replace(&mut reach.nodes[node.index()], true) {
+                            queue.push(Source::Node(node));
+                        }
+                    }
+                    Target::Join(join) => {
+                        let arrived = &mut arrived[join.index()];
+                        if arrived.insert(source)
+                            && arrived.len() == reach.into_join[join.index()].len()
+                        {
+                            reach.joins[join.index()] = true;
+                            queue.push(Source::Join(join));
+                        }
+                    }
+                    Target::End => {}
+                }
+            }
+        }
+        reach
+    }
+
+    #[inline]
+    pub(crate) fn reaches(&self, source: Source) -> bool {
+        match source {
+            Source::Start => true,
+            Source::Node(node) => self.nodes[node.index()],
+            Source::Join(join) => self.joins[join.index()],
+        }
+    }
+
+    /// The sources of the edges to this node or join.
+    #[inline]
+    pub(crate) fn predecessors(&self, source: Source) -> Vec<Source> {
+        match source {
+            Source::Start => Vec::new(),
+            Source::Node(node) => self.into_node[node.index()].clone(),
+            Source::Join(join) => self.into_join[join.index()].iter().copied().collect(),
+        }
+    }
+
+    /// Whether no edge at all leads to the node or from it.
+    #[inline]
+    pub(crate) fn is_unused(&self, edges: &EdgesBySource<'_>, node: NodeIdx) -> bool {
+        edges.nodes[node.index()].is_empty() && self.into_node[node.index()].is_empty()
+    }
+}

@@ -1,0 +1,173 @@
+//! The states that a run can be in, visited one by one.
+
+use std::collections::HashMap;
+
+use super::outcomes::Outcome;
+use super::superstep::{Shape, State};
+use crate::idx::{NodeIdx, to_u32};
+use crate::sorted::{SortedMap, subset, union};
+
+/// The most states that are explored.
+const MAX_STATES: usize = 20_000;
+/// The most transitions that are explored.
+const MAX_TRANSITIONS: usize = 200_000;
+/// The most work, which bounds time and memory. Work is counted as the lengths of all sets that are built.
+const MAX_WORK: usize = 2_000_000;
+/// The most outcomes of one superstep that are explored: twelve nodes that choose one of two routes each.
+const MAX_OUTCOMES: usize = 4096;
+/// Above this many sets of failed nodes between two states, the sets are merged.
+const MAX_LOST: usize = 8;
+
+/// The states that a run can be in, and the transitions between them.
+pub(crate) struct StateSpace {
+    /// The first state is START. The other states with an empty frontier are the ends of the run.
+    pub(crate) states: Vec<State>,
+    pub(crate) transitions: Vec<Transition>,
+}
+
+pub(crate) struct Transition {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    /// The nodes that have failed on this transition.
+    pub(crate) lost: Vec<NodeIdx>,
+}
+
+/// Sets of failed nodes, none of which is a subset of another: with more failures, fewer writes are sure.
+type Losses = Vec<Vec<NodeIdx>>;
+
+impl StateSpace {
+    /// Visits all states. None if there are too many.
+    #[inline]
+    pub(crate) fn explore(shape: &Shape) -> Option<Self> {
+        if !shape.complete {
+            return None;
+        }
+        let mut space = StateSpace {
+            states: vec![State::default()],
+            transitions: Vec::new(),
+        };
+        let mut known = HashMap::new();
+        let mut work = Work(0);
+        let mut from = 0;
+        while from < space.states.len() {
+            let following = following_states(shape, &space.states[from], from == 0, &mut work)?;
+            for (state, losses) in following {
+                work.spend(state.frontier.len() + state.arrived.len())?;
+                let to = *known.entry(state).or_insert_with_key(|state| {
+                    space.states.push(state.clone());
+                    to_u32(space.states.len() - 1)
+                });
+                space
+                    .transitions
+                    .extend(losses.into_iter().map(|lost| Transition {
+                        from: to_u32(from),
+                        to,
+                        lost,
+                    }));
+            }
+            if space.states.len() > MAX_STATES || space.transitions.len() > MAX_TRANSITIONS {
+                return None;
+            }
+            from += 1;
+        }
+        Some(space)
+    }
+}
+
+struct Work(usize);
+
+impl Work {
+    #[inline]
+    fn spend(&mut self, work: usize) -> Option<()> {
+        self.0 += work + 1;
+        (self.0 <= MAX_WORK).then_some(())
+    }
+}
+
+/// The states that can follow, each with the sets of nodes that may have failed on the transition.
+#[inline]
+fn following_states(
+    shape: &Shape,
+    state: &State,
+    start: bool,
+    work: &mut Work,
+) -> Option<Vec<(State, Losses)>> {
+    if start {
+        let outcomes = shape
+            .starts
+            .iter()
+            .map(|outcome| (shape.close(&outcome.tokens, state), vec![Vec::new()]));
+        return Some(outcomes.collect());
+    }
+    if state.frontier.is_empty() {
+        return Some(Vec::new());
+    }
+    // Nodes with one outcome come first, so that the others are combined with few sets.
+    let (sure, open): (Vec<NodeIdx>, Vec<NodeIdx>) = state
+        .frontier
+        .iter()
+        .partition(|&&node| outcomes(shape, node).len() == 1);
+    let mut common: Vec<u32> = sure
+        .iter()
+        .flat_map(|&node| &outcomes(shape, node)[0].tokens)
+        .copied()
+        .collect();
+    common.sort_unstable();
+    common.dedup();
+    work.spend(common.len())?;
+    let mut partial = SortedMap::from_iter([(common, vec![Vec::new()])]);
+    for node in open {
+        let mut next: SortedMap<Vec<u32>, Losses> = SortedMap::new();
+        for (tokens, losses) in partial.iter() {
+            for outcome in outcomes(shape, node) {
+                work.spend(tokens.len() + outcome.tokens.len() + losses.len())?;
+                let known = next.get_or(union(tokens, &outcome.tokens), Default::default);
+                for lost in losses {
+                    add_loss(known, lost, outcome.failed.then_some(node));
+                }
+            }
+        }
+        if next.len() > MAX_OUTCOMES {
+            return None;
+        }
+        partial = next;
+    }
+    let mut following: Vec<(State, Losses)> = Vec::new();
+    let mut positions = HashMap::new();
+    for (tokens, losses) in partial {
+        work.spend(tokens.len())?;
+        let state = shape.close(&tokens, state);
+        let at = *positions.entry(state.clone()).or_insert(following.len());
+        if at == following.len() {
+            following.push((state, losses));
+        } else {
+            for lost in &losses {
+                add_loss(&mut following[at].1, lost, None);
+            }
+        }
+    }
+    Some(following)
+}
+
+#[inline]
+fn outcomes(shape: &Shape, node: NodeIdx) -> &[Outcome] {
+    &shape.nodes[node.index()].outcomes
+}
+
+#[inline]
+fn add_loss(losses: &mut Losses, lost: &[NodeIdx], failed: Option<NodeIdx>) {
+    let lost = union(lost, failed.as_slice());
+    if losses.iter().any(|known| subset(&lost, known)) {
+        return;
+    }
+    losses.retain(|known| !subset(known, &lost));
+    losses.push(lost);
+    if losses.len() > MAX_LOST {
+        // The union promises fewer writes than each set, which is sound.
+        *losses = vec![
+            losses
+                .iter()
+                .fold(Vec::new(), |all, lost| union(&all, lost)),
+        ];
+    }
+}

@@ -1,0 +1,202 @@
+//! One superstep: what a node's run can activate, and which state follows.
+
+use super::outcomes::{Outcome, Pick, Tokens, TokensOf};
+use crate::edges::{EdgesBySource, choose};
+use crate::graph::{Graph, Source, Target, Via};
+use crate::idx::{JoinIdx, NodeIdx, to_u32};
+use crate::sorted::{SortedMap, SortedSet, insert};
+
+/// How the routes of a node are picked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Routes {
+    /// Exactly one, or any number where [`Node::many`](crate::Node::many) says so; a node that runs on the items of `each`
+    /// picks for every item.
+    AsDeclared,
+    /// The same, and a node that can receive several deliveries in one superstep (payloads of routes, failures) picks, or
+    /// fails, for every delivery. This is what happens if the node takes items.
+    PerDelivery,
+    /// Any number by every node, for every delivery. For a caller that does not know yet which nodes pick several routes.
+    Any,
+}
+
+/// A graph, prepared for the exploration.
+pub(crate) struct Shape {
+    pub(crate) nodes: Vec<Shaped>,
+    /// The sides of all joins: join and source.
+    pub(crate) sides: Vec<(JoinIdx, Source)>,
+    /// How many sides each join has.
+    pub(crate) widths: Vec<u32>,
+    /// What each join activates.
+    outs: Vec<Tokens>,
+    /// What START can activate.
+    pub(crate) starts: Vec<Outcome>,
+    /// Whether all outcomes are listed. A node with too many choices has none.
+    pub(crate) complete: bool,
+}
+
+pub(crate) struct Shaped {
+    pub(crate) deferred: bool,
+    /// The outcomes of a run.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// What is activated instead of the node when it is sent an empty list.
+    without_items: Tokens,
+}
+
+/// The state of a run between two supersteps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// The nodes of the next superstep, ascending.
+    pub(crate) frontier: Vec<NodeIdx>,
+    /// The sides that have arrived at joins, ascending.
+    pub(crate) arrived: Vec<u32>,
+    /// The deferred nodes that have been activated, ascending.
+    pub(crate) pending: Vec<NodeIdx>,
+}
+
+impl Shape {
+    /// Prepares a graph; `several` marks the nodes that can run more than once in a superstep.
+    #[inline]
+    pub(crate) fn of(graph: &Graph, routes: Routes, several: &[bool]) -> Self {
+        let edges = EdgesBySource::of(graph);
+        let mut shape = Shape {
+            nodes: Vec::with_capacity(graph.nodes.len()),
+            sides: Vec::new(),
+            widths: vec![0; graph.joins as usize],
+            outs: Vec::new(),
+            starts: Vec::new(),
+            complete: true,
+        };
+        let mut sides = SortedMap::new();
+        for edge in &*graph.edges {
+            if let Target::Join(join) = edge.to {
+                sides.get_or((join, edge.from), || {
+                    shape.sides.push((join, edge.from));
+                    shape.widths[join.index()] += 1;
+                    to_u32(shape.sides.len() - 1)
+                });
+            }
+        }
+        let tokens = TokensOf {
+            nodes: to_u32(graph.nodes.len()),
+            sides,
+        };
+        for (i, node) in graph.nodes.iter().enumerate() {
+            let pick = match routes {
+                Routes::Any => Pick::Any,
+                _ if node.many => Pick::Any,
+                // Every run picks one route: together they pick at least one.
+                _ if several[i] => Pick::Some,
+                _ => Pick::One,
+            };
+            let outcomes = tokens.outcomes(&edges.nodes[i], pick, several[i]);
+            shape.complete &= outcomes.is_some();
+            let without_items = if choose(&edges.nodes[i]) {
+                Vec::new()
+            } else {
+                tokens.without_items(&edges.nodes[i])
+            };
+            shape.nodes.push(Shaped {
+                deferred: node.deferred,
+                outcomes: outcomes.unwrap_or_default(),
+                without_items,
+            });
+        }
+        shape.outs = edges
+            .joins
+            .iter()
+            .map(|edges| tokens.with_items(edges))
+            .collect();
+        let starts = tokens.outcomes(&edges.start, Pick::One, false);
+        shape.complete &= starts.is_some();
+        shape.starts = starts.unwrap_or_default();
+        shape
+    }
+
+    #[inline]
+    fn token(&self, token: u32) -> Token {
+        let nodes = to_u32(self.nodes.len());
+        match token {
+            token if token < nodes => Token::Node(NodeIdx::new(token)),
+            token if token < 2 * nodes => Token::EmptyList(NodeIdx::new(token - nodes)),
+            token => Token::Side(token - 2 * nodes),
+        }
+    }
+
+    /// The state after a superstep with these tokens.
+    ///
+    /// The order of the tokens does not matter: a side never leaves again, and whether a list is empty depends only on the
+    /// nodes themselves.
+    #[inline]
+    pub(crate) fn close(&self, tokens: &[u32], before: &State) -> State {
+        let mut next = State {
+            frontier: Vec::new(),
+            arrived: before.arrived.clone(),
+            pending: before.pending.clone(),
+        };
+        let mut counts = SortedMap::new();
+        for &side in &next.arrived {
+            *counts.get_or(self.sides[side as usize].0, || 0) += 1;
+        }
+        let mut fired = SortedSet::new();
+        let mut seen = SortedSet::new();
+        let mut queue = tokens.to_vec();
+        while let Some(token) = queue.pop() {
+            if !seen.insert(token) {
+                continue;
+            }
+            match self.token(token) {
+                Token::Node(node) if self.nodes[node.index()].deferred => {
+                    insert(&mut next.pending, node);
+                }
+                Token::Node(node) => next.frontier.push(node),
+                Token::EmptyList(node) => {
+                    // If another sender did send items, the node runs, and its own edges fire.
+                    if tokens.binary_search(&node.as_u32()).is_err()
+                        && before.pending.binary_search(&node).is_err()
+                    {
+                        queue.extend(&self.nodes[node.index()].without_items);
+                    }
+                }
+                Token::Side(side) => {
+                    let (join, _) = self.sides[side as usize];
+                    if next.arrived.binary_search(&side).is_err() {
+                        insert(&mut next.arrived, side);
+                        *counts.get_or(join, || 0) += 1;
+                    }
+                    if counts[&join] == self.widths[join.index()] && fired.insert(join) {
+                        queue.extend(&self.outs[join.index()]);
+                    }
+                }
+            }
+        }
+        if !fired.is_empty() {
+            next.arrived
+                .retain(|&side| !fired.contains(&self.sides[side as usize].0));
+        }
+        next.frontier.sort_unstable();
+        if next.frontier.is_empty() {
+            next.frontier = std::mem::take(&mut next.pending);
+        }
+        next
+    }
+}
+
+enum Token {
+    Node(NodeIdx),
+    /// The node was sent an empty list.
+    EmptyList(NodeIdx),
+    /// A side arrived.
+    Side(u32),
+}
+
+/// Whether it matters how often the node runs in one superstep: several runs can choose different routes, or fail.
+#[inline]
+pub(crate) fn diverges(graph: &Graph, node: NodeIdx, routes: Routes) -> bool {
+    let many = routes == Routes::Any || graph.nodes[node.index()].many;
+    let mut first = None;
+    graph.edges.iter().any(|edge| match edge.via.route() {
+        _ if edge.from != Source::Node(node) => false,
+        Some(route) => !many && *first.get_or_insert(route) != route,
+        None => edge.via == Via::Catch,
+    })
+}

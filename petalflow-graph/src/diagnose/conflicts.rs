@@ -1,0 +1,106 @@
+//! Nodes that may write one key in one superstep.
+
+use super::verdict::{Conflict, Verdict};
+use crate::analyses::PairsRef;
+use crate::facts::{KeyFacts, NodeFacts, Property, select};
+use crate::idx::NodeIdx;
+use crate::keys::KeySet;
+use crate::messages::Precision;
+
+/// The number of nodes per block: [`conflicts`] skips blocks that have no writer.
+const BLOCK: usize = 32;
+
+/// Reports for each key the first two writers that can run together. A key is reported once, because the key is the mistake.
+#[inline]
+pub(crate) const fn conflicts(
+    together: &PairsRef<'_>,
+    keys: &[KeyFacts<'_>],
+    nodes: &[NodeFacts<'_>],
+    precision: Precision,
+    blocks: &mut [KeySet],
+    verdicts: &mut [Verdict],
+) {
+    if together.ranges.is_empty() {
+        return;
+    }
+    let contested = contested(select(keys, Property::Exclusive), nodes);
+    if contested.is_empty() {
+        return;
+    }
+    fill_blocks(nodes, blocks);
+    let mut reported = KeySet::NONE;
+    let mut a = 0;
+    while a < nodes.len() {
+        let mut range = together.offsets[a] as usize;
+        let end = together.offsets[a + 1] as usize;
+        // Most nodes of most flows run alone, and then this loop does nothing.
+        while range < end {
+            let writes = nodes[a].may_write.intersection(contested).minus(reported);
+            if writes.is_empty() {
+                break;
+            }
+            let (first, last) = together.ranges[range];
+            let mut b = first as usize;
+            while b <= last as usize {
+                if b.is_multiple_of(BLOCK)
+                    && b + BLOCK - 1 <= last as usize
+                    && blocks[b / BLOCK].intersection(writes).is_empty()
+                {
+                    b += BLOCK;
+                    continue;
+                }
+                let both = nodes[b].may_write.intersection(writes).minus(reported);
+                // A node that takes no items runs once per superstep.
+                if let Some(key) = both.first()
+                    && (a != b || nodes[a].takes_item)
+                    && verdicts[b].conflict.is_none()
+                {
+                    #[expect(clippy::cast_possible_truncation, reason = "keys fit, see `MAX_KEYS`")]
+                    let key = key as u32;
+                    let other = NodeIdx::from_usize(a);
+                    verdicts[b].conflict = Some(Conflict { key, other });
+                    verdicts[b].conflict_precision = precision;
+                    // An order between the two nodes fixes all keys that they share.
+                    reported = reported.union(both);
+                }
+                b += 1;
+            }
+            range += 1;
+        }
+        a += 1;
+    }
+}
+
+/// The keys that the nodes of each block may write.
+#[inline]
+const fn fill_blocks(nodes: &[NodeFacts<'_>], blocks: &mut [KeySet]) {
+    let mut i = 0;
+    while i < nodes.len() {
+        let before = if i.is_multiple_of(BLOCK) {
+            KeySet::NONE
+        } else {
+            blocks[i / BLOCK]
+        };
+        blocks[i / BLOCK] = before.union(nodes[i].may_write);
+        i += 1;
+    }
+}
+
+/// The keys that several nodes write, or one that may run several times in a superstep.
+#[inline]
+const fn contested(exclusive: KeySet, nodes: &[NodeFacts<'_>]) -> KeySet {
+    let mut once = KeySet::NONE;
+    let mut twice = KeySet::NONE;
+    let mut i = 0;
+    while i < nodes.len() {
+        let writes = nodes[i].may_write;
+        twice = twice.union(if nodes[i].takes_item {
+            writes
+        } else {
+            once.intersection(writes)
+        });
+        once = once.union(writes);
+        i += 1;
+    }
+    twice.intersection(exclusive)
+}

@@ -1,0 +1,160 @@
+//! Messages about what nodes read and write.
+
+use crate::text::Text;
+
+/// How precise an analysis was. An imprecise one may reject a flow that would run without the mistake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// The states of the run were analyzed: what is rejected can happen.
+    #[default]
+    Exact,
+    /// The edges were analyzed, because there are too many states.
+    TooLarge,
+    /// The edges were analyzed, because a node of this flow picks any number of its routes.
+    AnyRoutes,
+    /// The edges were analyzed, because a node takes several items, and each can take another route.
+    Deliveries,
+}
+
+impl Precision {
+    /// Adds the reason why the analysis is not exact.
+    #[expect(
+        clippy::large_types_passed_by_value,
+        reason = "each piece is pushed to a line of its own"
+    )]
+    const fn explain(self, text: Text) -> Text {
+        match self {
+            Precision::Exact => text,
+            Precision::TooLarge => text.push(
+                " (the graph is too large to explore exactly, so only its edges were analyzed)",
+            ),
+            Precision::AnyRoutes => text.push(
+                " (a node of the flow picks any number of routes, so only the edges were analyzed)",
+            ),
+            Precision::Deliveries => {
+                text.push(" (a node takes several items at once, so only the edges were analyzed)")
+            }
+        }
+    }
+}
+
+/// PF016.
+pub const fn conflict(first: &str, second: &str, key: &str, precision: Precision) -> Text {
+    let text = Text::new("nodes ")
+        .name(first)
+        .push(" and ")
+        .name(second)
+        .push(" can run in one superstep and may both write ")
+        .name(key)
+        .push(", so one value would be lost");
+    precision
+        .explain(text)
+        .push("; give the key a reducer, or order the nodes")
+}
+
+/// PF016, for one node that runs on several items.
+pub const fn conflict_with_itself(node: &str, key: &str, precision: Precision) -> Text {
+    let text = Text::new("node ")
+        .name(node)
+        .push(" can run on several items in one superstep, and each run may write ")
+        .name(key)
+        .push(", so all values but one would be lost");
+    precision.explain(text).push("; give the key a reducer")
+}
+
+/// The nodes that write a key which may have no value when it is read.
+#[derive(Clone, Copy, Debug)]
+pub enum Writers<'a> {
+    /// No other node.
+    None,
+    /// This node, but not whenever it runs.
+    Sometimes(&'a str),
+    /// This node, but not on every path.
+    Elsewhere(&'a str),
+}
+
+/// PF017: `after` is a node that can run directly before; none for START.
+pub const fn unwritten_read(
+    node: &str,
+    key: &str,
+    after: Option<&str>,
+    writers: Writers<'_>,
+    precision: Precision,
+) -> Text {
+    let reader = Text::new("node ").name(node);
+    unwritten(reader, key, after, writers, precision)
+}
+
+/// PF017, for the guard of an `interrupt`; `which` is "before" or "after".
+pub const fn unwritten_guard_read(
+    which: &str,
+    node: &str,
+    key: &str,
+    after: Option<&str>,
+    writers: Writers<'_>,
+    precision: Precision,
+) -> Text {
+    let reader = Text::new("the guard of `interrupt ")
+        .push(which)
+        .push(" ")
+        .push(node)
+        .push("`");
+    unwritten(reader, key, after, writers, precision)
+}
+
+#[expect(
+    clippy::large_types_passed_by_value,
+    reason = "each piece is pushed to a line of its own"
+)]
+const fn unwritten(
+    reader: Text,
+    key: &str,
+    after: Option<&str>,
+    writers: Writers<'_>,
+    precision: Precision,
+) -> Text {
+    let text = reader.push(" reads ").name(key).push(", but ");
+    let (writer, why) = match writers {
+        Writers::None => return text.push("no node before it writes that key; write it in an earlier node, make it an input, or give it a default"),
+        Writers::Sometimes(writer) => (writer, "does not always write it"),
+        Writers::Elsewhere(writer) => (writer, "writes it only later, on another path, or not every time"),
+    };
+    let text = match after {
+        Some(after) => text.push("after ").name(after),
+        None => text.push("after START"),
+    };
+    let text = text
+        .push(" the key may have no value yet: ")
+        .name(writer)
+        .push(" ")
+        .push(why);
+    precision
+        .explain(text)
+        .push("; write it on every path that leads here, or give it a default")
+}
+
+/// PF019.
+pub const fn written_twice(node: &str, key: &str) -> Text {
+    Text::new("node ").name(node).push(" writes ").name(key).push(" twice in one result, so one value would be lost; return it once, or give the key a reducer such as `append`")
+}
+
+/// PF021.
+pub const fn missing_output(key: &str, last: &str, precision: Precision) -> Text {
+    let text = Text::new("output ")
+        .name(key)
+        .push(" is not written on every path to END: a run that ends after ")
+        .name(last)
+        .push(" may leave it unwritten");
+    precision
+        .explain(text)
+        .push("; write it on that path too, or give it a default")
+}
+
+/// PF027.
+pub const fn too_many_keys(state: &str, keys: usize) -> Text {
+    Text::new("state ")
+        .name(state)
+        .push(" has ")
+        .number(keys)
+        .push(" keys, but a state can have 256; group some of them in a struct")
+}

@@ -1,0 +1,174 @@
+//! The messages of the rules, for the macros, constant evaluation and the run-time builder.
+//!
+//! Every function returns one line without the code of its rule; [`coded`] puts the code in front.
+
+mod graph;
+mod items;
+mod keys;
+mod routes;
+mod settings;
+
+use crate::rule::Rule;
+use crate::text::Text;
+
+pub use graph::{
+    declared_twice, edge_twice, empty, end_in_join, first_here, first_written_here, into_start,
+    matched_twice, mixed_at_length, mixed_in_arm, mixed_operators, no_start, out_of_end,
+    reserved_name, route_twice, stored_twice, unknown_node, unused_node,
+};
+pub use items::{
+    carries_no_items, carries_no_list, each_forgotten, items_unused, needs_item, other_item,
+    sends_no_items, takes_no_item,
+};
+pub use keys::{
+    Precision, Writers, conflict, conflict_with_itself, missing_output, too_many_keys,
+    unwritten_guard_read, unwritten_read, written_twice,
+};
+pub use routes::{
+    endless_by_choice, missing_routes, no_route, plain_beside_route, stuck_by_many, unknown_route,
+};
+pub use settings::{
+    catches_itself, caught_by_no_node, caught_twice, interrupted_twice, keep_beside_in,
+    keep_takes_thread, keeps_nothing, repeated_option, tool_twice, unknown_option,
+};
+
+/// The line with its code, as users see it.
+pub const fn coded(rule: Rule, text: &Text) -> Text {
+    Text::new(rule.code()).push(": ").push(text.as_str())
+}
+
+#[expect(
+    clippy::large_types_passed_by_value,
+    reason = "each piece is pushed to a line of its own"
+)]
+/// The line with a suggestion if there is a similar name, else with another text.
+const fn suggest(text: Text, similar: Option<&str>, otherwise: &str) -> Text {
+    match similar {
+        Some(similar) => text.push("; did you mean ").name(similar).push("?"),
+        None => text.push(otherwise),
+    }
+}
+
+/// The most names that are listed.
+const MAX_LISTED: usize = 8;
+
+/// The line and names in backticks, separated by commas.
+const fn list(mut text: Text, names: &[&str], most: usize) -> Text {
+    let mut i = 0;
+    while i < names.len() && i < most {
+        if i > 0 {
+            text = text.push(", ");
+        }
+        text = text.name(names[i]);
+        i += 1;
+    }
+    if names.len() > most {
+        text = text.push(", ..");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_is_one_line_that_ends_with_the_fix() {
+        let some = Some("critique");
+        let all = vec![
+            no_start(&[], "a"),
+            no_start(&["a", "b"], "a"),
+            empty(),
+            unknown_node("an edge", "citique", some, &["critique"]),
+            unknown_node("`defer`", "citique", None, &["a"]),
+            declared_twice("a"),
+            edge_twice("a", "b"),
+            into_start("a"),
+            route_twice("a", "R"),
+            matched_twice("a"),
+            out_of_end("a"),
+            end_in_join(),
+            mixed_operators("`a -> (b & c) | d`", "`a -> b & (c | d)`"),
+            mixed_at_length(),
+            mixed_in_arm("a & b"),
+            unused_node("a"),
+            missing_routes("a", &["Publish"], &[]),
+            missing_routes("a", &["Publish", "Revise", "Hold"], &["Revise"]),
+            unknown_route("a", "Pubish", some, &["Publish"]),
+            unknown_route("a", "Pubish", None, &[]),
+            plain_beside_route("a"),
+            no_route("a"),
+            conflict("a", "b", "k", Precision::Exact),
+            conflict("a", "b", "k", Precision::TooLarge),
+            conflict_with_itself("a", "k", Precision::AnyRoutes),
+            unwritten_read("a", "k", None, Writers::None, Precision::Exact),
+            unwritten_read("a", "k", None, Writers::Sometimes("b"), Precision::TooLarge),
+            unwritten_read(
+                "a",
+                "k",
+                some,
+                Writers::Elsewhere("b"),
+                Precision::AnyRoutes,
+            ),
+            written_twice("a", "k"),
+            takes_no_item("a", "b"),
+            needs_item("a", "b"),
+            carries_no_list("a", "Found", "String"),
+            sends_no_items("a", true),
+            carries_no_items("a", "R", false),
+            each_forgotten("a", "b"),
+            items_unused("a"),
+            other_item("a", "Topic", "b", "String"),
+            missing_output("k", "a", Precision::Deliveries),
+            tool_twice("search"),
+            unknown_option("retrys", Some("retry"), &["retry"]),
+            unknown_option("retries", None, &["retry"]),
+            repeated_option("retry"),
+            keep_takes_thread(),
+            keep_beside_in(),
+            keeps_nothing("a"),
+            stored_twice("a", "b", "c"),
+            interrupted_twice("before", "a"),
+            unwritten_guard_read(
+                "before",
+                "a",
+                "k",
+                None,
+                Writers::None,
+                Precision::Deliveries,
+            ),
+            unwritten_guard_read(
+                "after",
+                "a",
+                "k",
+                some,
+                Writers::Sometimes("b"),
+                Precision::Deliveries,
+            ),
+            caught_by_no_node("END"),
+            caught_twice("a"),
+            catches_itself("a"),
+            too_many_keys("Essay", 300),
+            stuck_by_many("a"),
+            endless_by_choice("a"),
+        ];
+        for text in all.iter().map(Text::to_string) {
+            let first = text.trim_start_matches('`').chars().next().unwrap();
+            assert!(text.starts_with('`') || first.is_lowercase(), "{text}");
+            assert!(
+                !text.contains('\n') && !text.ends_with('.') && text.matches('`').count() % 2 == 0,
+                "{text}"
+            );
+            assert!(text.contains("; "), "{text}");
+            assert!(text.len() < 400, "{text}");
+        }
+        assert_eq!(
+            coded(Rule::DuplicateTool, &tool_twice("search"))
+                .as_str()
+                .split(':')
+                .next(),
+            Some("PF023")
+        );
+        assert_eq!(Rule::TooManyKeys.code(), "PF027");
+    }
+}

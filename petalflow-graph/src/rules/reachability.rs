@@ -1,0 +1,94 @@
+//! PF009: every node can run.
+
+use super::Cx;
+use super::names;
+use crate::components::{cycle_through_reversed, sinks};
+use crate::diagnostic::{Diagnostic, Location};
+use crate::graph::{Source, Target};
+use crate::idx::{JoinIdx, NodeIdx};
+use crate::rule::Rule;
+
+/// PF009: one diagnostic per root cause: a node, or a cycle, that is not unreachable because of another unreachable node.
+#[inline]
+pub(super) fn nodes_are_reachable(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let nodes = cx.graph.nodes.len();
+    let vertex = |source: Source| match source {
+        Source::Node(node) => node.index(),
+        Source::Join(join) => nodes + join.index(),
+        Source::Start => unreachable!("START is reached"),
+    };
+    let sources: Vec<Source> = cx
+        .graph
+        .node_indices()
+        .map(Source::Node)
+        .chain(JoinIdx::all(cx.graph.joins as usize).map(Source::Join))
+        .collect();
+    // An edge from everything unreachable to what it waits for. The roots are the components that wait for nothing else.
+    let mut waits = vec![Vec::new(); sources.len()];
+    for &source in sources.iter().filter(|&&source| !cx.reach.reaches(source)) {
+        let missing = cx
+            .reach
+            .predecessors(source)
+            .into_iter()
+            .filter(|&from| !cx.reach.reaches(from));
+        waits[vertex(source)] = missing.map(vertex).collect();
+    }
+    for root in sinks(&waits) {
+        let members: Vec<Source> = root.iter().map(|&vertex| sources[vertex]).collect();
+        let Some(first) = members.iter().find_map(|&source| match source {
+            Source::Node(node) => Some(node),
+            _ => None,
+        }) else {
+            continue;
+        };
+        if cx.reach.reaches(Source::Node(first)) || cx.is_unused(first) {
+            continue;
+        }
+        diagnostics.push(unreachable(cx, first, &members, &root, &waits));
+    }
+}
+
+#[inline]
+fn unreachable(
+    cx: &Cx<'_>,
+    first: NodeIdx,
+    members: &[Source],
+    root: &[usize],
+    waits: &[Vec<usize>],
+) -> Diagnostic {
+    let waiting = members.iter().find_map(|&source| match source {
+        Source::Join(join) => Some(join),
+        _ => None,
+    });
+    if let Some(join) = waiting {
+        let never = cx.reach.into_join[join.index()]
+            .iter()
+            .find(|side| !cx.reach.reaches(**side) && members.contains(side));
+        let to = cx.edges.joins[join.index()]
+            .iter()
+            .find_map(|edge| match edge.to {
+                Target::Node(node) => Some(node),
+                _ => None,
+            });
+        if let (Some(&never), Some(node)) = (never, to) {
+            let join = names::join(cx.graph, join);
+            let (name, never) = (cx.name(node), cx.source(never));
+            let text = format!(
+                "node `{name}` is unreachable: the join `{join}` waits for `{never}`, which itself can only run after the join; take `{never}` out of the join, or lead another edge to it"
+            );
+            return Diagnostic::new(Rule::UnreachableNode, Location::Node(node), text);
+        }
+    }
+    let name = cx.name(first);
+    let text = if cx.reach.into_node[first.index()].is_empty() {
+        format!(
+            "node `{name}` is unreachable: no edge leads to it; add an edge, such as `START -> {name}`, or remove the node"
+        )
+    } else {
+        let cycle = cx.show_cycle(&cycle_through_reversed(root, waits, first.index()));
+        format!(
+            "node `{name}` is unreachable: it can only run after itself (`{cycle}`); add an edge into the cycle, such as `START -> {name}`"
+        )
+    };
+    Diagnostic::new(Rule::UnreachableNode, Location::Node(first), text)
+}
