@@ -237,7 +237,7 @@ fn lines(update: &mut Writes, line: &str) {
 
 #[test]
 fn writes_are_applied_in_the_order_of_the_tasks() {
-    let mut state = Report::start(()).0;
+    let mut state = Report::start(().into()).0;
     let mut written = KeySet::NONE;
     let mut updates = [Writes::default(), Writes::default()];
     lines(&mut updates[0], "first");
@@ -250,7 +250,7 @@ fn writes_are_applied_in_the_order_of_the_tasks() {
 
 #[test]
 fn two_writes_of_a_key_without_a_reducer_are_refused_before_anything_changes() {
-    let state = Report::start(()).0;
+    let state = Report::start(().into()).0;
     let mut updates = [Writes::default(), Writes::default()];
     for update in &mut updates {
         write::<ReportTitle>(update, "title".to_string());
@@ -262,7 +262,7 @@ fn two_writes_of_a_key_without_a_reducer_are_refused_before_anything_changes() {
 
 #[test]
 fn an_ephemeral_value_lasts_one_superstep() {
-    let mut state = Report::start(()).0;
+    let mut state = Report::start(().into()).0;
     let mut written = KeySet::NONE;
     let mut update = Writes::default();
     write::<ReportSignal>(&mut update, Some(1));
