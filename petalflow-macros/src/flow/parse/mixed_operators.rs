@@ -1,0 +1,136 @@
+//! The message for `&` and `|` without parentheses: the possible meanings, in forms that can be written.
+
+use petalflow_graph::{Text, messages};
+
+use crate::flow::ast::{Group, route_named_like};
+
+/// The most arms that are written out.
+const MAX_ARMS: usize = 6;
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Operator {
+    And,
+    Or,
+}
+
+/// Where a group stands, which decides how what it mixes is written.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Position {
+    Source,
+    Target,
+    Arm,
+}
+
+/// The message for a mixture at this position.
+pub(super) fn message(operands: &[Group], operators: &[Operator], position: Position) -> Text {
+    // The groups that bind more tightly, for each of the two meanings.
+    let all = runs(operands, operators, Operator::And);
+    let any = runs(operands, operators, Operator::Or);
+    match position {
+        Position::Arm => messages::mixed_in_arm(&written(operands, " & ")),
+        Position::Source => {
+            let joins: Vec<String> = all.iter().map(|run| bracketed(run, " & ")).collect();
+            let choices: Vec<String> = any
+                .iter()
+                .filter(|run| run.len() > 1)
+                .map(|run| format!("`{}`", written(run, " | ")))
+                .collect();
+            let each = if choices.len() > 1 { "each of " } else { "" };
+            messages::mixed_operators(
+                &format!("`{}`", joins.join(" | ")),
+                &format!(
+                    "lead {each}{} into another node and join that node with `&`",
+                    choices.join(" and ")
+                ),
+            )
+        }
+        Position::Target => {
+            let one: Vec<Vec<&Group>> = all.iter().map(|run| run.iter().collect()).collect();
+            match (choice(&one), choice(&combinations(&any))) {
+                (Some(one), Some(other)) => messages::mixed_operators(&one, &other),
+                _ => messages::mixed_at_length(),
+            }
+        }
+    }
+}
+
+/// The operands in runs between which `inner` does not stand.
+fn runs<'a>(operands: &'a [Group], operators: &[Operator], inner: Operator) -> Vec<&'a [Group]> {
+    let (mut runs, mut begin) = (Vec::new(), 0);
+    for (i, operator) in operators.iter().enumerate() {
+        if *operator != inner {
+            runs.push(&operands[begin..=i]);
+            begin = i + 1;
+        }
+    }
+    runs.push(&operands[begin..]);
+    runs
+}
+
+fn written(groups: &[Group], operator: &str) -> String {
+    groups
+        .iter()
+        .map(|group| bracketed(std::slice::from_ref(group), operator))
+        .collect::<Vec<_>>()
+        .join(operator)
+}
+
+/// The run as an operand: in parentheses if it is several.
+fn bracketed(run: &[Group], operator: &str) -> String {
+    match run {
+        [group @ (Group::And(_) | Group::Or(_))] => format!("({group})"),
+        [group] => group.to_string(),
+        run => format!("({})", written(run, operator)),
+    }
+}
+
+/// One of each run.
+fn combinations<'a>(runs: &[&'a [Group]]) -> Vec<Vec<&'a Group>> {
+    let mut all = vec![Vec::new()];
+    for run in runs {
+        all = all
+            .iter()
+            .flat_map(|before: &Vec<&Group>| {
+                run.iter()
+                    .map(|group| before.iter().copied().chain([group]).collect())
+            })
+            .collect();
+        if all.len() > MAX_ARMS {
+            break;
+        }
+    }
+    all
+}
+
+/// The `match` with an arm for each of these sets of targets, unless it is long.
+fn choice(arms: &[Vec<&Group>]) -> Option<String> {
+    let plain = |group: &&Group| !matches!(group, Group::And(_) | Group::Or(_));
+    if arms.len() > MAX_ARMS || !arms.iter().flatten().all(plain) {
+        return None;
+    }
+    let shared = |name: &String| {
+        arms.len() > 1
+            && arms
+                .iter()
+                .all(|arm| arm.iter().any(|group| names(group) == *name))
+    };
+    let arms = arms.iter().map(|arm| {
+        let own: Vec<String> = arm.iter().map(|group| names(group)).collect();
+        let route: String = own.iter().filter(|name| !shared(name)).cloned().collect();
+        let targets: Vec<String> = arm.iter().map(ToString::to_string).collect();
+        format!("{route} => {}", targets.join(" & "))
+    });
+    Some(format!(
+        "`match {{ {} }}`",
+        arms.collect::<Vec<_>>().join(", ")
+    ))
+}
+
+/// The nodes of a group as a route would be called.
+fn names(group: &Group) -> String {
+    group
+        .nodes()
+        .iter()
+        .map(|node| route_named_like(&node.name()))
+        .collect()
+}
