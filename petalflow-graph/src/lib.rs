@@ -1,7 +1,7 @@
 //! What petalflow knows about graphs: the model, the rules with their messages, and the analyses.
 //!
 //! The macros use it on what is written in `flow!`, constant evaluation uses it on the types of the nodes, and the run-time
-//! builder uses it for both. An implementation detail of [petalflow](https://docs.rs/petalflow): depend on that instead.
+//! builder uses it for both. An implementation detail of `petalflow`: depend on that instead.
 //!
 //! | module | contents |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! The macros of petalflow. Depend on [petalflow](https://docs.rs/petalflow), which re-exports them.
+//! The macros of petalflow. Depend on `petalflow`, which re-exports them.
 
 mod ask;
 mod errors;
