@@ -133,7 +133,7 @@ pub(crate) const KNOWN_CIRCLES: &[(&str, &str, usize)] = &[
     ("petalflow-graph", "rules", 5),
     ("petalflow-llm", "", 6),
     ("petalflow-llm", "provider", 8),
-    ("petalflow-macros", "flow", 20),
+    ("petalflow-macros", "flow", 17),
     ("petalflow-macros", "state", 6),
     ("petalflow-mcp", "", 8),
     ("petalflow-memory", "", 4),
