@@ -254,7 +254,7 @@ pub(crate) fn retries(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Resu
     };
     if list.elems.is_empty() {
         let message = format!(
-            "{}: an empty list of retries says nothing: write `1` for a node that is not tried again, or leave the option out",
+            "{}: the list of retries is empty: write `1` for a node that is not retried, or remove the option",
             Rule::Option.code()
         );
         return Err(syn::Error::new_spanned(value, message));
@@ -331,7 +331,7 @@ pub(crate) fn duration(value: &Expr) -> syn::Result<Duration> {
     let duration = parsed.ok_or_else(|| syn::Error::new_spanned(value, wrong()))?;
     if duration.is_zero() {
         let message = format!(
-            "{}: a time span of zero leaves no time at all",
+            "{}: a time span must be longer than zero",
             Rule::Option.code()
         );
         return Err(syn::Error::new_spanned(value, message));

@@ -1,4 +1,4 @@
-//! One connection, set up for our tables.
+//! A connection that is set up for the tables of the store.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,20 +10,20 @@ use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Error, Row, Statement};
 
-use crate::error::{problem, store_error, too_slow};
+use crate::error::{problem, store_error, timed_out};
 use crate::options::PostgresOptions;
 use crate::tls;
 
-/// What a statement is given.
+/// The parameters of a statement.
 pub(crate) type Params<'a> = [&'a (dyn ToSql + Sync)];
 
-/// A connection whose statements find our tables, and are prepared once.
+/// A connection whose search path is the schema of the store, and which prepares each statement once.
 pub(crate) struct Connection {
     client: Client,
     prepared: Mutex<HashMap<&'static str, Statement>>,
 }
 
-/// How connections are made.
+/// Opens connections.
 #[derive(Clone)]
 pub(crate) struct Connector {
     config: Config,
@@ -35,12 +35,12 @@ pub(crate) struct Connector {
 impl Connector {
     /// # Errors
     ///
-    /// The url cannot be read, or asks for what this build cannot do.
+    /// The URL is not valid, or needs a feature that this build does not have.
     pub(crate) fn new(options: PostgresOptions) -> Result<Self, StoreError> {
         let mut config = read_url(&options.url)?;
-        notice_silence(&mut config);
+        detect_dead_peer(&mut config);
         let setup = format!(
-            // The isolation level is what the conflict check is written for; a database may have another default.
+            // The check for conflicts needs this isolation level. A database may have another default.
             "SET search_path TO {}; SET statement_timeout TO {}; SET default_transaction_isolation TO 'read committed'",
             options.quoted_schema(),
             options.statement_timeout.as_millis().clamp(1, 0x7fff_ffff),
@@ -53,7 +53,7 @@ impl Connector {
         })
     }
 
-    /// Opens a connection, which tells `closed` when it has come to its end.
+    /// Opens a connection. `closed` is notified when it ends.
     pub(crate) async fn open(&self, closed: Option<Arc<Notify>>) -> Result<Connection, StoreError> {
         let open = async {
             #[cfg_attr(
@@ -62,7 +62,7 @@ impl Connector {
             )]
             let (client, driver) = self.config.connect(self.tls.clone()).await?;
             tokio::spawn(async move {
-                // How it ended is told to whoever waits for an answer.
+                // The error is reported to the callers that wait for an answer.
                 let _ = driver.await;
                 if let Some(closed) = closed {
                     closed.notify_one();
@@ -76,14 +76,14 @@ impl Connector {
                 client: client.map_err(store_error)?,
                 prepared: Mutex::default(),
             }),
-            Err(_) => Err(too_slow("to let us in")),
+            Err(_) => Err(timed_out("accept a connection")),
         }
     }
 }
 
-/// Lets us notice within half a minute that the machine of the server is gone, as the server does with ours. Two hours are
-/// usual otherwise. What the url says comes first.
-fn notice_silence(config: &mut Config) {
+/// Sets keepalives so that the client detects within half a minute that the server's machine is unreachable, as the server does
+/// for the client. The default is two hours. Settings in the URL take precedence.
+fn detect_dead_peer(config: &mut Config) {
     if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
         config.keepalives_idle(Duration::from_secs(10));
     }
@@ -100,11 +100,11 @@ fn notice_silence(config: &mut Config) {
 
 fn read_url(url: &str) -> Result<Config, StoreError> {
     url.parse().map_err(|error: Error| {
-        // The url itself may hold a password and stays out of the message.
+        // The URL may hold a password, so the message does not quote it.
         let source = std::error::Error::source(&error)
             .map_or_else(|| error.to_string(), ToString::to_string);
         problem(format!(
-            "the url of the PostgreSQL database cannot be read ({source}): write postgres://user:password@host/database"
+            "the URL of the PostgreSQL database is not valid ({source}): write postgres://user:password@host/database"
         ))
     })
 }
@@ -114,7 +114,7 @@ impl Connection {
     ///
     /// # Cancel safety
     ///
-    /// A statement that was sent runs to its end; the ones that follow on this connection come after it.
+    /// A statement that was sent runs to its end, before those that are sent later on this connection.
     pub(crate) async fn query(
         &self,
         sql: &'static str,
@@ -131,7 +131,7 @@ impl Connection {
         self.client.query(&statement, params).await
     }
 
-    /// Waits for the statements before, and finds out whether the server is still there.
+    /// Waits for the statements that were sent before, and checks whether the server still answers.
     pub(crate) async fn settle(&self) -> Result<(), Error> {
         self.client.check_connection().await
     }

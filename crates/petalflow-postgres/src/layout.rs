@@ -1,4 +1,4 @@
-//! The tables, and how those of an older version become those of this one.
+//! The tables, and the migrations from older layouts.
 
 use petalflow::checkpoint::StoreError;
 use tokio_postgres::{Error, Transaction};
@@ -6,9 +6,9 @@ use tokio_postgres::{Error, Transaction};
 use crate::connection::Connection;
 use crate::error::{problem, store_error};
 
-/// How each layout comes from the one before; the first from nothing. A step that was released never changes.
-const STEPS: &[&str] = &[
-    // Ids are compared by bytes, whatever the database's language is.
+/// The statements from each layout to the next, beginning with an empty schema. An entry that was released never changes.
+const MIGRATIONS: &[&str] = &[
+    // Ids are compared by bytes, whatever the collation of the database is.
     r#"
     CREATE TABLE lines (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -43,19 +43,19 @@ const STEPS: &[&str] = &[
     "#,
 ];
 
-/// The layout that this version writes.
+/// The version of the layout that this crate writes.
 pub(crate) fn current() -> u32 {
-    u32::try_from(STEPS.len()).unwrap_or(u32::MAX)
+    u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX)
 }
 
-/// Makes the tables, or brings them up to date. Several processes may do so at once.
+/// Creates the tables, or migrates them. Several processes may do so at once.
 ///
 /// # Errors
 ///
 /// [`NewerLayout`](StoreError::NewerLayout) if a newer version of this library has made them.
 pub(crate) async fn prepare(connection: &mut Connection, schema: &str) -> Result<(), StoreError> {
     check_encoding(connection).await?;
-    // Without the lock first: most often there is nothing to do, and the user may not be allowed to do anything.
+    // First without the lock: most often nothing is to be done, and the user may not have the right to do it.
     let exists = connection
         .client()
         .query_typed("SELECT to_regclass('layout') IS NOT NULL", &[])
@@ -86,8 +86,11 @@ pub(crate) async fn prepare(connection: &mut Connection, schema: &str) -> Result
             .map_err(store_error)?,
     );
     if !is_current(found)? {
-        for step in &STEPS[found as usize..] {
-            transaction.batch_execute(step).await.map_err(store_error)?;
+        for migration in &MIGRATIONS[found as usize..] {
+            transaction
+                .batch_execute(migration)
+                .await
+                .map_err(store_error)?;
         }
         let current = i64::from(current());
         transaction
@@ -100,7 +103,7 @@ pub(crate) async fn prepare(connection: &mut Connection, schema: &str) -> Result
 
 const VERSION: &str = "SELECT version FROM layout";
 
-/// Waits until nobody else prepares this schema, and makes what says which layout it has.
+/// Waits until no other process migrates this schema, and creates the table that holds the version of its layout.
 async fn lock(transaction: &Transaction<'_>, schema: &str) -> Result<(), Error> {
     transaction
         .execute(
@@ -108,7 +111,7 @@ async fn lock(transaction: &Transaction<'_>, schema: &str) -> Result<(), Error> 
             &[&schema],
         )
         .await?;
-    // Asked first, because even IF NOT EXISTS takes the right to create schemas.
+    // Checked first, because even IF NOT EXISTS needs the right to create schemas.
     let exists = transaction
         .query(
             "SELECT FROM pg_namespace WHERE nspname = $1::text",
@@ -147,7 +150,7 @@ fn is_current(found: u32) -> Result<bool, StoreError> {
     Ok(found == current())
 }
 
-/// Ids are any text, which only one encoding holds.
+/// Ids are any text, which only UTF-8 can encode.
 async fn check_encoding(connection: &Connection) -> Result<(), StoreError> {
     let rows = connection
         .client()
@@ -156,7 +159,7 @@ async fn check_encoding(connection: &Connection) -> Result<(), StoreError> {
         .map_err(store_error)?;
     match rows.first().map(|row| row.get::<_, String>(0)) {
         Some(encoding) if encoding != "UTF8" => Err(problem(format!(
-            "the database is encoded in {encoding}, which does not hold all text: use one that was created with ENCODING 'UTF8'"
+            "the encoding of the database is {encoding}, which cannot hold all text: use a database with ENCODING 'UTF8'"
         ))),
         _ => Ok(()),
     }

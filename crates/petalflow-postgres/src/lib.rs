@@ -40,7 +40,6 @@ mod error;
 mod layout;
 mod options;
 mod pool;
-mod prefix;
 mod rows;
 mod session;
 mod sql;

@@ -1,4 +1,4 @@
-//! Where a PostgreSQL store is and how it is used.
+//! Settings of the store.
 
 use std::fmt;
 use std::time::Duration;
@@ -28,10 +28,10 @@ pub struct PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// The defaults for a server: schema `petalflow`, at most 8 pooled connections, 5 seconds to connect, 30 seconds for a
+    /// The default settings for a server: schema `petalflow`, at most 8 pooled connections, 5 seconds to connect, 30 seconds for a
     /// statement.
     ///
-    /// The url is as for `psql`: `postgres://user:password@host:port/database?application_name=essays`, or
+    /// The URL is as for `psql`: `postgres://user:password@host:port/database?application_name=essays`, or
     /// `host=/run/postgresql user=app dbname=app`.
     pub fn new(url: impl Into<String>) -> Self {
         PostgresOptions {
@@ -45,29 +45,28 @@ impl PostgresOptions {
         }
     }
 
-    /// The schema that holds the tables: one of its own, made on the first connect. Stores with different schemas know
-    /// nothing of each other.
+    /// The schema that holds the tables. It is created on the first connect. Stores with different schemas are independent.
     #[must_use]
     pub fn schema(mut self, schema: impl Into<String>) -> Self {
         self.schema = schema.into();
         self
     }
 
-    /// How many connections are open at most, at least 1. One more is kept for claims.
+    /// The most connections that are open at once, at least 1. The store opens one more for claims.
     #[must_use]
     pub fn pool_size(mut self, connections: usize) -> Self {
         self.pool_size = connections.max(1);
         self
     }
 
-    /// How long connecting may take.
+    /// The time limit for connecting.
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// The certificates, in PEM, that the server's certificate must lead to. Without any they are those that the system
+    /// The root certificates, in PEM, that the server's certificate is checked against. The default is those that the system
     /// trusts.
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
@@ -77,20 +76,20 @@ impl PostgresOptions {
         self
     }
 
-    /// How long one statement may take, waiting for locks included. A longer one is cancelled and the call fails.
+    /// The time limit for one statement, including waiting for locks. A longer one is cancelled and the call fails.
     #[must_use]
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.statement_timeout = timeout;
         self
     }
 
-    /// The schema as SQL writes it.
+    /// The name of the schema, quoted for SQL.
     pub(crate) fn quoted_schema(&self) -> String {
         format!("\"{}\"", self.schema.replace('"', "\"\""))
     }
 }
 
-/// Without the url, which may hold a password.
+/// Without the URL, which may hold a password.
 impl fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresOptions")

@@ -1,4 +1,4 @@
-//! The connections of a store.
+//! The pool of connections.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,47 +9,46 @@ use tokio::time::{Instant, timeout};
 use tokio_postgres::Row;
 
 use crate::connection::{Connection, Connector, Params};
-use crate::error::{ends_connection, is_lost, is_undone, store_error, too_slow};
+use crate::error::{ends_connection, is_lost, is_undone, store_error, timed_out};
 
-/// A connection that was idle for so long is asked whether it is still there before it is used. A server does not restart
-/// in less.
-const TRUSTED: Duration = Duration::from_millis(500);
+/// A connection that was idle for longer is checked before it is used. A server does not restart in less time.
+const UNCHECKED_IDLE: Duration = Duration::from_millis(500);
 
-/// A few connections, opened when they are needed and used by one call at a time.
+/// Some connections, which are opened when they are needed. One call at a time uses each.
 pub(crate) struct Pool {
     connector: Connector,
-    room: Semaphore,
+    permits: Semaphore,
     idle: Mutex<Idle>,
 }
 
 #[derive(Default)]
 struct Idle {
     ready: Vec<(Connection, Instant)>,
-    /// Those whose call was dropped: what it has sent may still be running.
+    /// Those whose call was dropped: its statement may still be running.
     unsettled: Vec<Connection>,
 }
 
-/// Whether a statement may be run again when nobody knows whether it ran.
+/// Whether a statement may run again when it is unknown whether it ran.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Again {
+pub(crate) enum Rerun {
     /// It only reads.
     Harmless,
     /// It changes something.
     Never,
 }
 
-/// A connection that is out of the pool.
+/// A connection that a call has taken out of the pool.
 struct Lease<'a> {
     pool: &'a Pool,
     connection: Option<Connection>,
     settled: bool,
-    _room: SemaphorePermit<'a>,
+    _permit: SemaphorePermit<'a>,
 }
 
 impl Pool {
     pub(crate) fn new(connector: Connector) -> Self {
         Pool {
-            room: Semaphore::new(connector.options.pool_size),
+            permits: Semaphore::new(connector.options.pool_size),
             connector,
             idle: Mutex::default(),
         }
@@ -60,22 +59,22 @@ impl Pool {
         self.lock().ready.push((connection, Instant::now()));
     }
 
-    /// Runs a statement on some connection. It is run a second time where nothing can have happened the first time.
+    /// Runs a statement on some connection. It runs a second time if the first attempt certainly had no effect.
     pub(crate) async fn query(
         &self,
-        again: Again,
+        rerun: Rerun,
         sql: &'static str,
         params: &Params<'_>,
     ) -> Result<Vec<Row>, StoreError> {
         let mut last = false;
         loop {
-            // Where one connection has gone stale, so may the others have.
-            let trusted = if last { Duration::ZERO } else { TRUSTED };
+            // If one connection was closed, the others may be closed as well.
+            let trusted = if last { Duration::ZERO } else { UNCHECKED_IDLE };
             let mut lease = self.lease(trusted).await?;
-            match lease.query(self.patience(), sql, params).await? {
+            match lease.query(self.deadline(), sql, params).await? {
                 Ok(rows) => return Ok(rows),
                 Err(error) => {
-                    let harmless = again == Again::Harmless && is_lost(&error);
+                    let harmless = rerun == Rerun::Harmless && is_lost(&error);
                     if last || !(harmless || is_undone(&error)) {
                         return Err(store_error(error));
                     }
@@ -85,24 +84,24 @@ impl Pool {
         }
     }
 
-    /// How long we wait for an answer. The server gives up before, unless it is gone without a word.
-    fn patience(&self) -> Duration {
+    /// The time limit for an answer. The server cancels the statement earlier, unless it is unreachable.
+    fn deadline(&self) -> Duration {
         self.connector.options.statement_timeout + self.connector.options.connect_timeout
     }
 
     async fn lease(&self, trusted: Duration) -> Result<Lease<'_>, StoreError> {
-        let room = match timeout(self.patience(), self.room.acquire()).await {
-            Ok(Ok(room)) => room,
+        let permit = match timeout(self.deadline(), self.permits.acquire()).await {
+            Ok(Ok(permit)) => permit,
             Ok(Err(_)) => unreachable!("the semaphore is never closed"),
-            Err(_) => return Err(too_slow("with the calls before this one")),
+            Err(_) => return Err(timed_out("finish earlier calls")),
         };
         let mut lease = Lease {
             pool: self,
             connection: None,
             settled: false,
-            _room: room,
+            _permit: permit,
         };
-        // Calls come after those that were dropped before them, as they do after those that have returned.
+        // A call must come after those that were dropped before it, as it does after those that have returned.
         while let Some(connection) = self.pop_unsettled() {
             if lease.settle(connection).await {
                 lease.give_back();
@@ -124,7 +123,7 @@ impl Pool {
         Ok(lease)
     }
 
-    // Functions of their own, so that no lock is held in the body of a loop over them.
+    // Separate functions, so that no lock is held in the body of a loop over them.
     fn pop_unsettled(&self) -> Option<Connection> {
         self.lock().unsettled.pop()
     }
@@ -144,13 +143,13 @@ impl Lease<'_> {
         self.connection.as_ref()
     }
 
-    /// Takes a connection and waits until nothing runs on it any more. Whether it can be used.
+    /// Takes a connection and waits until no statement runs on it. Returns whether it can be used.
     async fn settle(&mut self, connection: Connection) -> bool {
-        let patience = self.pool.patience();
+        let deadline = self.pool.deadline();
         self.settled = false;
         let connection = self.connection.insert(connection);
         let usable = !connection.is_closed()
-            && matches!(timeout(patience, connection.settle()).await, Ok(Ok(())));
+            && matches!(timeout(deadline, connection.settle()).await, Ok(Ok(())));
         self.settled = usable;
         if !usable {
             self.connection = None;
@@ -160,7 +159,7 @@ impl Lease<'_> {
 
     async fn query(
         &mut self,
-        patience: Duration,
+        deadline: Duration,
         sql: &'static str,
         params: &Params<'_>,
     ) -> Result<Result<Vec<Row>, tokio_postgres::Error>, StoreError> {
@@ -168,9 +167,9 @@ impl Lease<'_> {
         let Some(connection) = self.connection() else {
             unreachable!("a lease is handed out with a connection")
         };
-        let Ok(result) = timeout(patience, connection.query(sql, params)).await else {
+        let Ok(result) = timeout(deadline, connection.query(sql, params)).await else {
             self.connection = None;
-            return Err(too_slow("to answer"));
+            return Err(timed_out("answer"));
         };
         self.settled = true;
         if result.as_ref().is_err_and(ends_connection) {

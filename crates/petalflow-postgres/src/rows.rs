@@ -1,4 +1,4 @@
-//! Between the numbers and rows of PostgreSQL and ours.
+//! Conversion of numbers and rows.
 
 use std::ops::Range;
 
@@ -8,17 +8,17 @@ use tokio_postgres::Row;
 
 use crate::error::problem;
 
-/// A number of a checkpoint that is to be kept.
+/// The number of a checkpoint as PostgreSQL stores it.
 pub(crate) fn to_bigint(seq: u64) -> Result<i64, StoreError> {
     i64::try_from(seq).map_err(|_| {
         problem(format!(
-            "checkpoint number {seq} is too large: PostgreSQL keeps numbers up to {}",
+            "checkpoint number {seq} is too large: PostgreSQL stores numbers up to {}",
             i64::MAX
         ))
     })
 }
 
-/// The last number below `end` that may be kept; -1 if there is none.
+/// The last number below `end` that can be stored. -1 if there is none.
 pub(crate) fn last_below(end: u64) -> i64 {
     match end.checked_sub(1) {
         Some(last) => i64::try_from(last).unwrap_or(i64::MAX),
@@ -26,12 +26,12 @@ pub(crate) fn last_below(end: u64) -> i64 {
     }
 }
 
-/// The first and the last number of a range, which is empty if the last is smaller.
-pub(crate) fn ends(seqs: &Range<u64>) -> (i64, i64) {
+/// The first and the last number of a range. The range is empty if the last is smaller.
+pub(crate) fn bounds(seqs: &Range<u64>) -> (i64, i64) {
     i64::try_from(seqs.start).map_or((0, -1), |first| (first, last_below(seqs.end)))
 }
 
-/// A time. It is kept bit by bit, so that the most absurd one comes back as it was.
+/// A time, with the same bits, so that every value comes back as it was.
 pub(crate) fn to_time(created_ms: u64) -> i64 {
     created_ms.cast_signed()
 }
@@ -93,7 +93,7 @@ pub(crate) fn thread_info(row: &Row) -> ThreadInfo {
 fn task_id(thread: &str, bytes: &[u8]) -> Result<TaskId, StoreError> {
     let bytes = bytes.try_into().map_err(|_| StoreError::Damaged {
         thread: thread.into(),
-        problem: format!("a task's id has {} bytes instead of 16", bytes.len()),
+        problem: format!("the id of a task has {} bytes instead of 16", bytes.len()),
     })?;
     Ok(TaskId::from_bytes(bytes))
 }

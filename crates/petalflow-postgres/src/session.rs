@@ -1,8 +1,8 @@
-//! Claims: rows that name a session, and a lock that shows whether the session is alive.
+//! Claims: rows that name a session, and a lock that shows whether the session is alive. This is why claims need no lease.
 //!
-//! A row says which owner has a thread and the key of its store's session. The session holds an advisory lock of that key, so
-//! it is free as soon as the server sees the connection end, and a row whose key is free is worth nothing. The lock is one per
-//! store rather than one per thread because keys have 64 bits: with one per thread, two threads could get in each other's way.
+//! The row of a claim holds the owner of a thread and the key of its store's session. The session holds an advisory lock with that
+//! key, which the server releases as soon as it sees the connection end. A claim whose lock is free is void. There is one lock per
+//! store rather than one per thread because keys have 64 bits: the keys of two threads could collide.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Weak};
@@ -15,19 +15,19 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::Row;
 
 use crate::connection::{Connection, Connector, Params};
-use crate::error::{ends_connection, is_lost, is_undone, store_error, too_slow};
+use crate::error::{ends_connection, is_lost, is_undone, store_error, timed_out};
 use crate::sql;
 
-/// How long to wait before trying again to get a lost session back.
-const PAUSE: Duration = Duration::from_secs(1);
+/// The time between two attempts to open a lost session again.
+const REOPEN_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The session in which a store claims.
+/// The session that holds the claims of a store.
 pub(crate) struct Session {
     connector: Connector,
     key: i64,
     /// Held while the session is opened, so that it is opened once.
     current: AsyncMutex<Option<Arc<Connection>>>,
-    /// Told when the session is lost.
+    /// Notified when the session is lost.
     closed: Arc<Notify>,
     releases: PendingReleases,
 }
@@ -36,19 +36,22 @@ impl Session {
     pub(crate) async fn open(connector: Connector) -> Result<Arc<Self>, StoreError> {
         let session = Arc::new(Session {
             connector,
-            // A random number; two stores that are alive at once will not have the same.
+            // Random, so that two open stores have different keys.
             key: i64::from_ne_bytes(RandomState::new().hash_one("session").to_ne_bytes()),
             current: AsyncMutex::default(),
             closed: Arc::default(),
             releases: PendingReleases::default(),
         });
         session.connection().await?;
-        tokio::spawn(keep(Arc::downgrade(&session), session.closed.clone()));
+        tokio::spawn(reopen_when_lost(
+            Arc::downgrade(&session),
+            session.closed.clone(),
+        ));
         Ok(session)
     }
 
     pub(crate) async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
-        self.give_back().await?;
+        self.release_pending().await?;
         loop {
             let granted = self
                 .query(sql::CLAIM, &[&thread, &owner, &self.key])
@@ -60,21 +63,21 @@ impl Session {
             if let Some(row) = other.first() {
                 return Ok(Claim::Busy { owner: row.get(0) });
             }
-            // It was given back in between.
+            // It was released in between.
         }
     }
 
-    /// Notes that a claim is to be given back, which [`give_back`](Self::give_back) does.
+    /// Adds a claim that [`release_pending`](Self::release_pending) releases.
     pub(crate) fn release(&self, thread: &str, owner: &str) {
         self.releases.push(thread, owner);
     }
 
-    /// Gives back what is to be given back.
+    /// Releases the claims that are pending.
     ///
     /// # Cancel safety
     ///
-    /// What was not given back stays noted.
-    pub(crate) async fn give_back(&self) -> Result<(), StoreError> {
+    /// A claim that was not released stays pending.
+    pub(crate) async fn release_pending(&self) -> Result<(), StoreError> {
         let mut turn = self.releases.lock().await;
         while let Some((thread, owner)) = turn.next() {
             self.query(sql::RELEASE, &[&thread, &owner]).await?;
@@ -83,17 +86,16 @@ impl Session {
         Ok(())
     }
 
-    /// Runs a statement in the session, once more if the session was lost: claiming or giving back twice is the same as
-    /// once.
+    /// Runs a statement in the session, and once more if the session was lost: claiming and releasing are idempotent.
     async fn query(&self, sql: &'static str, params: &Params<'_>) -> Result<Vec<Row>, StoreError> {
-        let patience =
+        let deadline =
             self.connector.options.statement_timeout + self.connector.options.connect_timeout;
         let mut last = false;
         loop {
             let connection = self.connection().await?;
-            let Ok(result) = timeout(patience, connection.query(sql, params)).await else {
+            let Ok(result) = timeout(deadline, connection.query(sql, params)).await else {
                 self.forget(&connection).await;
-                return Err(too_slow("to answer"));
+                return Err(timed_out("answer"));
             };
             match result {
                 Ok(rows) => return Ok(rows),
@@ -110,7 +112,7 @@ impl Session {
         }
     }
 
-    /// Gives a connection up that may not know yet that it is lost.
+    /// Drops a connection that is lost, even if its client has not noticed.
     async fn forget(&self, lost: &Arc<Connection>) {
         let mut current = self.current.lock().await;
         if current.as_ref().is_some_and(|open| Arc::ptr_eq(open, lost)) {
@@ -118,7 +120,8 @@ impl Session {
         }
     }
 
-    /// The session's connection, which holds the lock. If it was lost, claims that nobody has taken since are ours again.
+    /// The session's connection, which holds the lock. If it was lost it is opened again, and claims that no other owner has taken
+    /// since are valid again.
     async fn connection(&self) -> Result<Arc<Connection>, StoreError> {
         let mut current = self.current.lock().await;
         if let Some(connection) = current
@@ -133,7 +136,7 @@ impl Session {
             .batch_execute(sql::SESSION)
             .await
             .map_err(store_error)?;
-        // Waits if the server has not yet seen that the connection before is gone.
+        // Waits until the server has seen that the previous connection has ended.
         connection
             .query(sql::HOLD, &[&self.key])
             .await
@@ -142,9 +145,9 @@ impl Session {
     }
 }
 
-/// Gets the session back as soon as it is lost, rather than when it is next used: until then others may take its claims.
+/// Opens the session again as soon as it is lost, rather than when it is next used: until then others may take its claims.
 /// Ends with the session.
-async fn keep(session: Weak<Session>, closed: Arc<Notify>) {
+async fn reopen_when_lost(session: Weak<Session>, closed: Arc<Notify>) {
     loop {
         closed.notified().await;
         loop {
@@ -155,7 +158,7 @@ async fn keep(session: Weak<Session>, closed: Arc<Notify>) {
                 break;
             }
             drop(session);
-            sleep(PAUSE).await;
+            sleep(REOPEN_INTERVAL).await;
         }
     }
 }

@@ -13,13 +13,11 @@ use tokio::runtime::Handle;
 
 use crate::connection::{Connector, Params};
 use crate::options::PostgresOptions;
-use crate::pool::{Again, Pool};
-use crate::prefix::first_without;
+use crate::pool::{Pool, Rerun};
 use crate::session::Session;
 use crate::{layout, rows, sql};
 
-/// Keeps checkpoints in a PostgreSQL database, version 13 or newer: for programs that run in several processes or on several
-/// machines. Clones share their connections.
+/// Stores checkpoints in a PostgreSQL database, version 13 or newer. Clones share their connections.
 ///
 /// ```no_run
 /// use petalflow::checkpoint::{Address, Store};
@@ -33,32 +31,33 @@ use crate::{layout, rows, sql};
 /// # }
 /// ```
 ///
-/// The tables are in a schema of their own, `petalflow` unless [`PostgresOptions::schema`] says otherwise. They are made, or
-/// brought up to date, when a program connects; any number of programs may connect at once. The user needs the right to
-/// create a schema in the database, or to create tables in the schema that someone has made for it.
+/// The tables are in a schema of their own, by default `petalflow` ([`PostgresOptions::schema`]). They are created, or migrated,
+/// when a program connects; any number of programs may connect at once. The user needs the right to create a schema in the
+/// database, or to create tables in an existing schema.
 ///
-/// **Durability** is the database's: what a call has written is there after a crash unless `synchronous_commit` is off.
+/// **Durability** is that of the database: what a call has written survives a crash unless `synchronous_commit` is off.
 ///
-/// **Claims** last until they are released, until the process dies or until the last clone of the store is dropped. The store
-/// keeps one more connection for them, whose end the server notices at once when a process is killed, and within half a minute
-/// when its machine is lost. When the server goes away, claims can be taken by others until the store has its connection back;
-/// a run that went on regardless is told by the [`Conflict`](StoreError::Conflict) of its next checkpoint. Claims do not work
-/// through a proxy that gives each statement to another session, such as `PgBouncer` in its transaction mode.
+/// **Claims** end when they are released, when the process dies, or when the last clone of the store is dropped. They need no
+/// lease: the store holds a lock on one more connection. The server sees the end of that connection at once when a process is
+/// killed, and within half a minute when its machine is unreachable. When the server restarts, others can take the claims until
+/// the store has connected again; a run that continued in the meantime gets a [`Conflict`](StoreError::Conflict) with its next
+/// checkpoint. Claims do not work through a proxy that runs each statement in another session, such as `PgBouncer` in transaction
+/// mode.
 ///
-/// **While the database is away** calls fail with [`Unavailable`](StoreError::Unavailable); once it is back they work again. A
-/// statement is run a second time only if it reads, or if it is known that nothing has happened the first time.
+/// **While the database cannot be reached** calls fail with [`Unavailable`](StoreError::Unavailable). They work again as soon as it
+/// can. A statement runs a second time only if it reads, or if the first attempt certainly had no effect.
 ///
-/// **Encryption** takes the feature `tls`. The server's certificate is then always checked, against those that the system trusts
-/// or `PostgresOptions::root_certificates`; a url with `sslmode=require` insists on encryption, and without a word about it the
-/// server decides. Client certificates and channel binding are not supported. Without the feature, connections are in the
-/// clear, and a url with `sslmode=require` is refused.
+/// **Encryption** needs the feature `tls`. The server's certificate is then always checked, against those that the system trusts
+/// or `PostgresOptions::root_certificates`. A URL with `sslmode=require` requires encryption; without it the server decides.
+/// Client certificates and channel binding are not supported. Without the feature, connections are not encrypted, and a URL with
+/// `sslmode=require` is refused.
 #[derive(Clone)]
 pub struct PostgresStore(Arc<Inner>);
 
 struct Inner {
     pool: Pool,
     session: Arc<Session>,
-    /// Where claims are given back, as that may be asked for anywhere.
+    /// Releases claims: `release` may be called outside of a runtime.
     runtime: Handle,
     options: PostgresOptions,
 }
@@ -72,24 +71,24 @@ impl fmt::Debug for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects with the default [options](PostgresOptions), and makes the tables if there are none yet.
+    /// Connects with the default [options](PostgresOptions), and creates the tables if they do not exist.
     ///
     /// Must be called within a tokio runtime, which has to last as long as the store is used.
     ///
     /// # Errors
     ///
     /// * [`Unavailable`](StoreError::Unavailable) if the server cannot be reached.
-    /// * [`NewerLayout`](StoreError::NewerLayout) if a newer version of petalflow has made the tables.
-    /// * [`Other`](StoreError::Other) if the url cannot be read, the server does not let us in, or the tables cannot be made.
+    /// * [`NewerLayout`](StoreError::NewerLayout) if a newer version of petalflow has created the tables.
+    /// * [`Other`](StoreError::Other) if the URL is not valid, the server rejects the credentials, or the tables cannot be created.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the tables as they were or as they should be.
+    /// Dropping the future leaves the tables as before the call or as after it.
     pub async fn connect(url: impl Into<String>) -> Result<Self, StoreError> {
         Self::connect_with(PostgresOptions::new(url)).await
     }
 
-    /// Connects as the options say. As [`connect`](Self::connect) otherwise.
+    /// Connects with these options. See [`connect`](Self::connect).
     ///
     /// # Errors
     ///
@@ -104,7 +103,7 @@ impl PostgresStore {
         layout::prepare(&mut connection, &options.schema).await?;
         let pool = Pool::new(connector.clone());
         pool.add(connection);
-        pool.query(Again::Never, sql::FORGET_DEAD, &[]).await?;
+        pool.query(Rerun::Never, sql::FORGET_DEAD, &[]).await?;
         Ok(PostgresStore(Arc::new(Inner {
             pool,
             session: Session::open(connector).await?,
@@ -113,14 +112,14 @@ impl PostgresStore {
         })))
     }
 
-    /// The error of an append that has found another checkpoint than it should.
+    /// The error of an append that has found another newest checkpoint than expected.
     async fn conflict(&self, address: Address<'_>, expected: Option<u64>) -> StoreError {
         let Address { thread, namespace } = address;
         let params: &Params<'_> = &[&thread, &namespace];
         match self
             .0
             .pool
-            .query(Again::Harmless, sql::NEWEST, params)
+            .query(Rerun::Harmless, sql::NEWEST, params)
             .await
         {
             Ok(rows) => StoreError::Conflict {
@@ -149,7 +148,7 @@ impl Store for PostgresStore {
             let seq = rows::to_bigint(checkpoint.seq)?;
             let base = rows::to_bigint(checkpoint.base)?;
             let created_ms = rows::to_time(checkpoint.created_ms);
-            let (first, last) = rows::ends(&settled);
+            let (first, last) = rows::bounds(&settled);
             let pool = &self.0.pool;
             let appended = match after {
                 None => {
@@ -163,7 +162,7 @@ impl Store for PostgresStore {
                         &first,
                         &last,
                     ];
-                    pool.query(Again::Never, sql::APPEND_FIRST, params).await?
+                    pool.query(Rerun::Never, sql::APPEND_FIRST, params).await?
                 }
                 Some(after) => {
                     let after = rows::to_bigint(after)?;
@@ -178,7 +177,7 @@ impl Store for PostgresStore {
                         &last,
                         &after,
                     ];
-                    pool.query(Again::Never, sql::APPEND_AFTER, params).await?
+                    pool.query(Rerun::Never, sql::APPEND_AFTER, params).await?
                 }
             };
             if appended.is_empty() {
@@ -216,7 +215,7 @@ impl Store for PostgresStore {
             self.0
                 .pool
                 .query(
-                    Again::Never,
+                    Rerun::Never,
                     sql::WRITE,
                     &[
                         &address.thread,
@@ -245,7 +244,7 @@ impl Store for PostgresStore {
             let rows = self
                 .0
                 .pool
-                .query(Again::Harmless, sql::READ, &[&thread, &namespace, &seq])
+                .query(Rerun::Harmless, sql::READ, &[&thread, &namespace, &seq])
                 .await?;
             rows::stored(thread, &rows)
         })
@@ -258,12 +257,12 @@ impl Store for PostgresStore {
     ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>> {
         Box::pin(async move {
             let Address { thread, namespace } = address;
-            let (first, last) = rows::ends(&seqs);
+            let (first, last) = rows::bounds(&seqs);
             let rows = self
                 .0
                 .pool
                 .query(
-                    Again::Harmless,
+                    Rerun::Harmless,
                     sql::WRITES,
                     &[&thread, &namespace, &first, &last],
                 )
@@ -286,7 +285,7 @@ impl Store for PostgresStore {
                 .0
                 .pool
                 .query(
-                    Again::Harmless,
+                    Rerun::Harmless,
                     sql::HISTORY,
                     &[&thread, &namespace, &last, &limit],
                 )
@@ -300,7 +299,7 @@ impl Store for PostgresStore {
             let rows = self
                 .0
                 .pool
-                .query(Again::Harmless, sql::NAMESPACES, &[&thread])
+                .query(Rerun::Harmless, sql::NAMESPACES, &[&thread])
                 .await?;
             Ok(rows.iter().map(|row| row.get(0)).collect())
         })
@@ -309,7 +308,7 @@ impl Store for PostgresStore {
     fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
         Box::pin(async move {
             let from = query.prefix.max(query.after.unwrap_or_default());
-            let end = first_without(query.prefix);
+            let end = query.prefix_end();
             let limit = query
                 .limit
                 .map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
@@ -317,7 +316,7 @@ impl Store for PostgresStore {
                 .0
                 .pool
                 .query(
-                    Again::Harmless,
+                    Rerun::Harmless,
                     sql::THREADS,
                     &[&from, &query.after, &end, &limit],
                 )
@@ -332,7 +331,7 @@ impl Store for PostgresStore {
             let last = rows::last_below(seq);
             self.0
                 .pool
-                .query(Again::Never, sql::PRUNE, &[&thread, &namespace, &last])
+                .query(Rerun::Never, sql::PRUNE, &[&thread, &namespace, &last])
                 .await?;
             Ok(())
         })
@@ -342,7 +341,7 @@ impl Store for PostgresStore {
         Box::pin(async move {
             self.0
                 .pool
-                .query(Again::Never, sql::DELETE, &[&thread])
+                .query(Rerun::Never, sql::DELETE, &[&thread])
                 .await?;
             Ok(())
         })
@@ -358,7 +357,7 @@ impl Store for PostgresStore {
         let session = session.clone();
         self.0.runtime.spawn(async move {
             // What could not be given back now is tried again before the next claim.
-            let _ = session.give_back().await;
+            let _ = session.release_pending().await;
         });
     }
 }

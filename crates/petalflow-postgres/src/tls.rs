@@ -1,6 +1,6 @@
 //! Encrypted connections.
 //!
-//! A bridge between `tokio-postgres` and `tokio-rustls`; the crate that there is for it brings a second syn.
+//! An adapter between `tokio-postgres` and `tokio-rustls`. The published crate for it depends on a second version of `syn`.
 
 use std::io;
 use std::pin::Pin;
@@ -19,7 +19,7 @@ use tokio_rustls::{TlsConnector, client};
 use crate::error::problem;
 use crate::options::PostgresOptions;
 
-/// Encrypts connections, and checks that the server is who it says.
+/// Encrypts connections, and checks the server's certificate.
 #[derive(Clone)]
 pub(crate) struct Connector(TlsConnector);
 
@@ -36,7 +36,7 @@ pub(crate) fn connector(options: &PostgresOptions, _: &Config) -> Result<Connect
                 .map_err(|error| problem(format!("a root certificate cannot be used: {error}")))?;
         }
     } else {
-        // Some that the system has may be of a kind that nobody uses any more.
+        // Certificates of obsolete kinds are ignored.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     }
     // The provider is named, because a program may have several and no default.
@@ -46,7 +46,7 @@ pub(crate) fn connector(options: &PostgresOptions, _: &Config) -> Result<Connect
             .map_err(|error| StoreError::Other(error.into()))?
             .with_root_certificates(roots)
             .with_no_client_auth();
-    // Servers want to hear this where encryption begins without asking (`sslnegotiation=direct`).
+    // Servers require this with `sslnegotiation=direct`.
     config.alpn_protocols = vec![b"postgresql".to_vec()];
     Ok(Connector(TlsConnector::from(Arc::new(config))))
 }
@@ -64,7 +64,7 @@ impl MakeTlsConnect<Socket> for Connector {
     }
 }
 
-/// What is to be done with one connection.
+/// The handshake of one connection.
 pub(crate) struct Handshake {
     connector: TlsConnector,
     server: ServerName<'static>,
@@ -84,7 +84,7 @@ impl TlsConnect<Socket> for Handshake {
 pub(crate) struct Stream(client::TlsStream<Socket>);
 
 impl TlsStream for Stream {
-    /// None, so that a url with `channel_binding=require` is refused.
+    /// Not supported: a URL with `channel_binding=require` is refused.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }

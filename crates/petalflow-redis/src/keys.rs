@@ -1,21 +1,21 @@
-//! The names of keys, and how numbers are written in what is sorted.
+//! The names of keys, and the encoding of numbers in sorted members.
 //!
-//! Threads are spread over shards. All keys of a shard have its number between braces, which is what a Redis cluster places
-//! keys by: so a script finds all that it needs on one server, also the list of threads, and the shards are spread over the
-//! servers.
+//! Threads are spread over shards. All keys of a shard have its number between braces: a Redis cluster stores keys with the same
+//! text between braces on one server. A script therefore finds all keys of a thread, and the list of threads, on one server,
+//! and the shards are spread over the servers.
 
 use std::hash::Hasher;
 
 use siphasher::sip::SipHasher13;
 
-/// How many shards there are. Part of the layout: it cannot change without moving keys.
+/// The number of shards. It is part of the layout: changing it means moving keys.
 pub(crate) const SHARDS: u64 = 16;
 
-/// All keys of a thread but that of its claim, in the order in which scripts take them.
+/// All keys of a thread except that of its claim, in the order in which scripts take them.
 pub(crate) struct Keys {
     /// The ids of the shard's threads that have checkpoints, sorted by bytes.
     pub(crate) threads: String,
-    /// What is known of each: count, bytes and time.
+    /// The number of checkpoints, their bytes and the newest time of each thread.
     pub(crate) infos: String,
     /// Namespace, NUL, number, base and time of each checkpoint, sorted by bytes.
     pub(crate) seqs: String,
@@ -25,7 +25,7 @@ pub(crate) struct Keys {
     pub(crate) marks: String,
     /// The bytes of each.
     pub(crate) values: String,
-    /// The namespaces that hold something, sorted by bytes.
+    /// The namespaces that hold a checkpoint or a write, sorted by bytes.
     pub(crate) namespaces: String,
 }
 
@@ -58,7 +58,7 @@ impl Keys {
     }
 }
 
-/// The keys of a shard's list of threads: ids, and what is known of them.
+/// The keys of a shard's list of threads: their ids, and the information about each.
 pub(crate) fn list_keys(prefix: &str, shard: u64) -> (String, String) {
     (
         format!("{prefix}{{{shard}}}:threads"),
@@ -74,17 +74,17 @@ pub(crate) fn layout_key(prefix: &str) -> String {
     format!("{prefix}layout")
 }
 
-/// By a published function with fixed keys, because it must not change between builds.
+/// A published hash function with fixed keys, because the result must not change between builds.
 fn shard_of(thread: &str) -> u64 {
     let mut hasher = SipHasher13::new();
     hasher.write(thread.as_bytes());
     hasher.finish() % SHARDS
 }
 
-/// How many digits a number has in names.
+/// The number of digits of an encoded number.
 pub(crate) const DIGITS: usize = 20;
 
-/// A number such that texts sort as numbers do. Scripts only compare and cut them, because their own numbers are floats.
+/// A number as text that sorts as the number does. Scripts only compare and cut such texts, because numbers in Lua are floats.
 pub(crate) fn digits(number: u64) -> String {
     format!("{number:020}")
 }
@@ -96,13 +96,10 @@ mod tests {
     #[test]
     fn shards_are_part_of_the_layout() {
         let shards = ["", "essay", "essay-42", "\u{10ffff}"].map(shard_of);
-        assert_eq!(
-            shards, SHARDS_OF_OLD,
-            "threads that are stored would not be found"
-        );
+        assert_eq!(shards, EXPECTED_SHARDS, "stored threads would not be found");
     }
 
-    const SHARDS_OF_OLD: [u64; 4] = [12, 7, 9, 4];
+    const EXPECTED_SHARDS: [u64; 4] = [12, 7, 9, 4];
 
     #[test]
     fn numbers_sort_as_text() {

@@ -34,8 +34,8 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod connection;
 mod keys;
-mod link;
 mod options;
 mod scripts;
 mod store;

@@ -1,4 +1,4 @@
-//! Where a Redis store is and how it is used.
+//! Settings of the store.
 
 use std::fmt;
 use std::time::Duration;
@@ -27,10 +27,10 @@ pub struct RedisOptions {
 }
 
 impl RedisOptions {
-    /// The defaults for a server: prefix `petalflow:`, claims that last 30 seconds, 5 seconds to connect, 30 seconds for an
+    /// The default settings for a server: prefix `petalflow:`, claims that last 30 seconds, 5 seconds to connect, 30 seconds for an
     /// answer.
     ///
-    /// The url is `redis://user:password@host:port/database`, or `rediss://…` for an encrypted connection (feature `tls`).
+    /// The URL is `redis://user:password@host:port/database`, or `rediss://…` for an encrypted connection (feature `tls`).
     pub fn new(url: impl Into<String>) -> Self {
         RedisOptions {
             url: url.into(),
@@ -43,29 +43,29 @@ impl RedisOptions {
         }
     }
 
-    /// What the names of all keys begin with. Stores with different prefixes know nothing of each other.
+    /// The prefix of the names of all keys. Stores with different prefixes are independent.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
         self
     }
 
-    /// How long a claim lasts unless it is renewed: the time after which a thread is free when a process has died, and for
-    /// which a run may be cut off from the server without losing its thread.
+    /// How long a claim lasts unless it is renewed. After the death of a process, its threads are free after this time. A run may
+    /// lose the connection to the server for less than this time without losing its thread.
     #[must_use]
     pub fn claim_lasts(mut self, time: Duration) -> Self {
         self.claim_lasts = time.max(Duration::from_millis(1));
         self
     }
 
-    /// How long connecting may take.
+    /// The time limit for connecting.
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// The certificates, in PEM, that the server's certificate must lead to. Without any they are those that the system
+    /// The root certificates, in PEM, that the server's certificate is checked against. The default is those that the system
     /// trusts.
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
@@ -75,7 +75,7 @@ impl RedisOptions {
         self
     }
 
-    /// How long the server may take to answer.
+    /// The time limit for an answer of the server.
     #[must_use]
     pub fn response_timeout(mut self, timeout: Duration) -> Self {
         self.response_timeout = timeout;
@@ -83,7 +83,7 @@ impl RedisOptions {
     }
 }
 
-/// Without the url, which may hold a password.
+/// Without the URL, which may hold a password.
 impl fmt::Debug for RedisOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisOptions")

@@ -14,17 +14,16 @@ use redis::{Script, ScriptInvocation};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
+use crate::connection::Connection;
 use crate::keys::{Keys, SHARDS, claim_key, digits, layout_key, list_keys};
-use crate::link::Link;
 use crate::options::RedisOptions;
 use crate::values::Pairs;
 use crate::{scripts, values};
 
-/// The layout of keys that this version knows.
+/// The version of the layout of keys.
 const LAYOUT: u32 = 1;
 
-/// Keeps checkpoints in a Redis server, version 6 or newer, or in one that speaks as it does (Valkey). Clones share their
-/// connection.
+/// Stores checkpoints in a Redis server, version 6 or newer, or in a compatible one (Valkey). Clones share their connection.
 ///
 /// ```no_run
 /// use petalflow::checkpoint::{Address, Store};
@@ -38,34 +37,34 @@ const LAYOUT: u32 = 1;
 /// # }
 /// ```
 ///
-/// **Durability** is what the server is set up for, and no more. A call that has returned is
+/// **Durability** is that of the server's configuration. The effect of a call that has returned is
 ///
 /// * on disk with `appendonly yes` and `appendfsync always`;
-/// * lost if the machine goes down within about a second, with `appendfsync everysec`;
-/// * lost if the server goes down before its next snapshot, without `appendonly`. That is the default of Redis.
+/// * lost if the machine crashes within about a second, with `appendfsync everysec`;
+/// * lost if the server crashes before its next snapshot, without `appendonly`. That is the default of Redis.
 ///
-/// Replicas follow a moment later, so that a failover can lose what was written last. Redis keeps everything in memory: set
-/// `maxmemory-policy noeviction`, or it drops checkpoints when it runs out; what is missing is then reported as
-/// [`Damaged`](StoreError::Damaged). Where threads must not be lost, PostgreSQL is the better place.
+/// Replication is asynchronous, so a failover can lose the last writes. Redis holds all data in memory: set `maxmemory-policy
+/// noeviction`, or it removes checkpoints when its memory is full; a missing one is reported as [`Damaged`](StoreError::Damaged).
+/// Use PostgreSQL where threads must not be lost.
 ///
-/// **Claims** last for [`RedisOptions::claim_lasts`] and are renewed by claiming again. When a process is killed its threads are
-/// free after that time.
+/// **Claims** last for [`RedisOptions::claim_lasts`] and are renewed by claiming again. The threads of a killed process are free
+/// after that time: unlike SQLite and PostgreSQL, Redis has nothing that ends with the process.
 ///
-/// **While the server is away** calls fail with [`Unavailable`](StoreError::Unavailable); once it is back they work again. A call
-/// whose connection breaks is sent once more; an append that had been done the first time is recognized.
+/// **While the server cannot be reached** calls fail with [`Unavailable`](StoreError::Unavailable). They work again as soon as it
+/// can. A call whose connection breaks is sent once more; an append that was done the first time is recognized.
 ///
-/// **Encryption** takes the feature `tls` and a url that begins with `rediss://`. The server's certificate is checked against those
+/// **Encryption** needs the feature `tls` and a URL that begins with `rediss://`. The server's certificate is checked against those
 /// that the system trusts, or `RedisOptions::root_certificates`. Client certificates are not supported.
 ///
-/// **Keys** begin with [`RedisOptions::prefix`] and are spread over 16 hash tags, all keys of a thread under the same one, so that
-/// they can live in a cluster. The store itself speaks to one server: in front of a cluster of several it needs a proxy.
+/// **Keys** begin with [`RedisOptions::prefix`] and are spread over 16 hash tags. All keys of a thread have the same one, so a
+/// cluster can hold them. The store itself connects to one server: a cluster of several needs a proxy.
 #[derive(Clone)]
 pub struct RedisStore(Arc<Inner>);
 
 struct Inner {
-    link: Link,
+    connection: Connection,
     releases: PendingReleases,
-    /// Where claims are given back, as that may be asked for anywhere.
+    /// Releases claims: `release` may be called outside of a runtime.
     runtime: Handle,
     options: RedisOptions,
 }
@@ -85,16 +84,16 @@ impl RedisStore {
     ///
     /// * [`Unavailable`](StoreError::Unavailable) if the server cannot be reached.
     /// * [`NewerLayout`](StoreError::NewerLayout) if a newer version of petalflow uses the prefix.
-    /// * [`Other`](StoreError::Other) if the url cannot be read or the server does not let us in.
+    /// * [`Other`](StoreError::Other) if the URL is not valid or the server rejects the credentials.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves nothing behind but a key that says which layout is used.
+    /// Dropping the future leaves at most the key that holds the version of the layout.
     pub async fn connect(url: impl Into<String>) -> Result<Self, StoreError> {
         Self::connect_with(RedisOptions::new(url)).await
     }
 
-    /// Connects as the options say. As [`connect`](Self::connect) otherwise.
+    /// Connects with these options. See [`connect`](Self::connect).
     ///
     /// # Errors
     ///
@@ -104,9 +103,9 @@ impl RedisStore {
     ///
     /// As [`connect`](Self::connect).
     pub async fn connect_with(options: RedisOptions) -> Result<Self, StoreError> {
-        let link = Link::open(&options).await?;
+        let connection = Connection::open(&options).await?;
         let mut script = scripts::LAYOUT.key(layout_key(&options.prefix));
-        let found: u32 = link.invoke(script.arg(LAYOUT)).await?;
+        let found: u32 = connection.invoke(script.arg(LAYOUT)).await?;
         if found > LAYOUT {
             return Err(StoreError::NewerLayout {
                 found,
@@ -114,7 +113,7 @@ impl RedisStore {
             });
         }
         Ok(RedisStore(Arc::new(Inner {
-            link,
+            connection,
             releases: PendingReleases::default(),
             runtime: Handle::current(),
             options,
@@ -138,12 +137,12 @@ impl Inner {
         script
     }
 
-    /// Gives back what is to be given back.
-    async fn give_back(&self) -> Result<(), StoreError> {
+    /// Releases the claims that are pending.
+    async fn release_pending(&self) -> Result<(), StoreError> {
         let mut turn = self.releases.lock().await;
         while let Some((thread, owner)) = turn.next() {
             let script = self.claim_script(&scripts::RELEASE, &thread, &owner);
-            self.link.invoke::<()>(&script).await?;
+            self.connection.invoke::<()>(&script).await?;
             turn.done();
         }
         Ok(())
@@ -180,7 +179,7 @@ impl Store for RedisStore {
                 .arg(after.map(digits).unwrap_or_default())
                 .arg(digits(settled.start))
                 .arg(digits(settled.end));
-            let answer: String = self.0.link.invoke_telling(&mut script).await?;
+            let answer: String = self.0.connection.invoke_not_idempotent(&mut script).await?;
             if answer == "done" {
                 return Ok(());
             }
@@ -212,7 +211,7 @@ impl Store for RedisStore {
                     .arg(&write.name)
                     .arg(write.bytes.as_slice());
             }
-            self.0.link.invoke(&script).await
+            self.0.connection.invoke(&script).await
         })
     }
 
@@ -228,7 +227,7 @@ impl Store for RedisStore {
             script
                 .arg(address.namespace)
                 .arg(seq.map(digits).unwrap_or_default());
-            let found: Option<(Pairs, Pairs)> = self.0.link.invoke(&script).await?;
+            let found: Option<(Pairs, Pairs)> = self.0.connection.invoke(&script).await?;
             let Some((chain, writes)) = found else {
                 return Ok(None);
             };
@@ -252,7 +251,7 @@ impl Store for RedisStore {
                 .arg(address.namespace)
                 .arg(digits(seqs.start))
                 .arg(digits(seqs.end));
-            values::writes(address.thread, self.0.link.invoke(&script).await?)
+            values::writes(address.thread, self.0.connection.invoke(&script).await?)
         })
     }
 
@@ -269,7 +268,7 @@ impl Store for RedisStore {
                 .arg(address.namespace)
                 .arg(before.map(digits).unwrap_or_default())
                 .arg(i64::try_from(limit).unwrap_or(i64::MAX));
-            values::checkpoints(address.thread, self.0.link.invoke(&script).await?)
+            values::checkpoints(address.thread, self.0.connection.invoke(&script).await?)
         })
     }
 
@@ -277,7 +276,7 @@ impl Store for RedisStore {
         Box::pin(async move {
             let keys = self.keys(thread);
             let script = with_keys(&scripts::NAMESPACES, &[&*keys.namespaces]);
-            let found: Vec<Vec<u8>> = self.0.link.invoke(&script).await?;
+            let found: Vec<Vec<u8>> = self.0.connection.invoke(&script).await?;
             found.into_iter().map(values::text).collect()
         })
     }
@@ -290,7 +289,7 @@ impl Store for RedisStore {
             };
             let mut end = b"+".to_vec();
             if !query.prefix.is_empty() {
-                // No text has this byte, so it comes after all that begin so.
+                // No text contains this byte, so the bound is greater than every id with the prefix.
                 end = [b"(", query.prefix.as_bytes(), b"\xff"].concat();
             }
             let limit = query
@@ -302,8 +301,8 @@ impl Store for RedisStore {
                 let (threads, infos) = list_keys(&self.0.options.prefix, shard);
                 let mut script = with_keys(&scripts::THREADS, &[&threads, &infos]);
                 script.arg(&from).arg(end.as_slice()).arg(limit);
-                let link = self.0.link.clone();
-                shards.spawn(async move { values::infos(link.invoke(&script).await?) });
+                let connection = self.0.connection.clone();
+                shards.spawn(async move { values::infos(connection.invoke(&script).await?) });
             }
             let mut all = Vec::new();
             while let Some(found) = shards.join_next().await {
@@ -323,7 +322,7 @@ impl Store for RedisStore {
                 .arg(address.thread)
                 .arg(address.namespace)
                 .arg(digits(seq));
-            self.0.link.invoke(&script).await
+            self.0.connection.invoke(&script).await
         })
     }
 
@@ -331,18 +330,18 @@ impl Store for RedisStore {
         Box::pin(async move {
             let keys = self.keys(thread);
             let mut script = with_keys(&scripts::DELETE, &keys.all());
-            self.0.link.invoke(script.arg(thread)).await
+            self.0.connection.invoke(script.arg(thread)).await
         })
     }
 
     fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
         Box::pin(async move {
-            self.0.give_back().await?;
+            self.0.release_pending().await?;
             let mut script = self.0.claim_script(&scripts::CLAIM, thread, owner);
             let lasts = self.0.options.claim_lasts.as_millis();
             let other: Option<String> = self
                 .0
-                .link
+                .connection
                 .invoke(script.arg(u64::try_from(lasts).unwrap_or(u64::MAX)))
                 .await?;
             Ok(other.map_or(Claim::Granted, |owner| Claim::Busy { owner }))
@@ -353,8 +352,8 @@ impl Store for RedisStore {
         self.0.releases.push(thread, owner);
         let inner = self.0.clone();
         self.0.runtime.spawn(async move {
-            // What could not be given back now is tried again before the next claim, or ends by itself.
-            let _ = inner.give_back().await;
+            // A claim that cannot be released now is released before the next claim, or expires.
+            let _ = inner.release_pending().await;
         });
     }
 

@@ -1,11 +1,11 @@
-//! From what scripts answer to what is stored.
+//! Decodes the results of scripts.
 
 use petalflow::TaskId;
 use petalflow::checkpoint::{StoreError, StoredCheckpoint, StoredWrite, ThreadInfo};
 
 use crate::keys::DIGITS;
 
-/// Names, each followed by its bytes; none where the bytes are missing.
+/// Names, each followed by its bytes. `None` where the bytes are missing.
 pub(crate) type Pairs = Vec<Option<Vec<u8>>>;
 
 pub(crate) fn checkpoints(thread: &str, pairs: Pairs) -> Result<Vec<StoredCheckpoint>, StoreError> {
@@ -33,12 +33,12 @@ pub(crate) fn infos(pairs: Pairs) -> Result<Vec<ThreadInfo>, StoreError> {
             let (id, info) = pair?;
             let id = text(id)?;
             thread_info(&id, &info)
-                .ok_or_else(|| damaged(&id, "what is known of the thread", &info))
+                .ok_or_else(|| damaged(&id, "the information about the thread", &info))
         })
         .collect()
 }
 
-/// An id that was listed.
+/// An id from a list.
 pub(crate) fn text(bytes: Vec<u8>) -> Result<String, StoreError> {
     String::from_utf8(bytes).map_err(|error| damaged("?", "an id", error.as_bytes()))
 }
@@ -52,7 +52,7 @@ fn in_pairs(
         let (name, bytes) = (pairs.next()?.unwrap_or_default(), pairs.next()?);
         Some(match bytes {
             Some(bytes) => Ok((name, bytes)),
-            None => Err(damaged(thread, "there are no bytes; the name", &name)),
+            None => Err(damaged(thread, "the bytes are missing; the name", &name)),
         })
     })
 }

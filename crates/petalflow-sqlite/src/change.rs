@@ -1,12 +1,12 @@
-//! What changes checkpoints and writes. Each function runs within a transaction.
+//! The statements that change checkpoints and writes. Each function runs within a write transaction.
 
 use std::ops::Range;
 
 use petalflow::checkpoint::{Address, StoreError, StoredCheckpoint, StoredWrite};
 use rusqlite::{Connection, params};
 
-use crate::number::{loaded, span, stored};
-use crate::problem::Failure;
+use crate::database::TransactionError;
+use crate::integer::{bounds, read_integer, sql_integer};
 
 pub(crate) fn append(
     connection: &Connection,
@@ -14,11 +14,11 @@ pub(crate) fn append(
     checkpoint: &StoredCheckpoint,
     after: Option<u64>,
     settled: &Range<u64>,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let Address { thread, namespace } = address;
     let found = newest(connection, address)?;
     if found != after {
-        return Err(Failure::Refused(StoreError::Conflict {
+        return Err(TransactionError::Refused(StoreError::Conflict {
             thread: thread.into(),
             expected: after,
             found,
@@ -28,12 +28,12 @@ pub(crate) fn append(
     connection.prepare_cached(insert)?.execute(params![
         thread,
         namespace,
-        stored(checkpoint.seq)?,
-        stored(checkpoint.base)?,
-        stored(checkpoint.created_ms)?,
+        sql_integer(checkpoint.seq)?,
+        sql_integer(checkpoint.base)?,
+        sql_integer(checkpoint.created_ms)?,
         checkpoint.bytes,
     ])?;
-    if let Some((first, last)) = span(settled) {
+    if let Some((first, last)) = bounds(settled) {
         forget(
             connection,
             "DELETE FROM writes WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4",
@@ -50,7 +50,7 @@ pub(crate) fn write(
     address: Address<'_>,
     seq: u64,
     writes: &[StoredWrite],
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let insert = "INSERT INTO writes (thread, namespace, seq, task, name, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         ON CONFLICT DO UPDATE SET bytes = excluded.bytes";
     let mut insert = connection.prepare_cached(insert)?;
@@ -58,7 +58,7 @@ pub(crate) fn write(
         insert.execute(params![
             address.thread,
             address.namespace,
-            stored(seq)?,
+            sql_integer(seq)?,
             write.task.to_bytes(),
             write.name,
             write.bytes,
@@ -71,8 +71,8 @@ pub(crate) fn prune(
     connection: &Connection,
     address: Address<'_>,
     seq: u64,
-) -> Result<(), Failure> {
-    let Some((first, last)) = span(&(0..seq)) else {
+) -> Result<(), TransactionError> {
+    let Some((first, last)) = bounds(&(0..seq)) else {
         return Ok(());
     };
     forget(
@@ -91,7 +91,7 @@ pub(crate) fn prune(
     )
 }
 
-pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), Failure> {
+pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
     for delete in [
         "DELETE FROM checkpoints WHERE thread = ?1",
         "DELETE FROM writes WHERE thread = ?1",
@@ -101,12 +101,12 @@ pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), Failur
     Ok(())
 }
 
-fn newest(connection: &Connection, address: Address<'_>) -> Result<Option<u64>, Failure> {
+fn newest(connection: &Connection, address: Address<'_>) -> Result<Option<u64>, TransactionError> {
     let newest = "SELECT seq FROM checkpoints WHERE thread = ?1 AND namespace = ?2 ORDER BY seq DESC LIMIT 1";
     let mut newest = connection.prepare_cached(newest)?;
     let mut rows = newest.query([address.thread, address.namespace])?;
     let row = rows.next()?;
-    Ok(row.map(|row| loaded(row, 0)).transpose()?)
+    Ok(row.map(|row| read_integer(row, 0)).transpose()?)
 }
 
 fn forget(
@@ -115,7 +115,7 @@ fn forget(
     address: Address<'_>,
     first: i64,
     last: i64,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     connection.prepare_cached(delete)?.execute(params![
         address.thread,
         address.namespace,

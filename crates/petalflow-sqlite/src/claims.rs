@@ -3,30 +3,30 @@
 use petalflow::checkpoint::Claim;
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::presence::Presence;
-use crate::problem::Failure;
+use crate::database::TransactionError;
+use crate::lock_file::LockFile;
 
-/// Claims a thread; `presence` is none for a database that no other process can see.
+/// Claims a thread. `lock_file` is `None` for a database in memory, which no other process can see.
 pub(crate) fn claim(
     connection: &Connection,
     thread: &str,
     owner: &str,
-    presence: Option<&Presence>,
-) -> Result<Claim, Failure> {
-    let holder = presence.map_or(Ok(""), Presence::announce)?;
+    lock_file: Option<&LockFile>,
+) -> Result<Claim, TransactionError> {
+    let holder = lock_file.map_or(Ok(""), LockFile::acquire)?;
     let found = connection
         .prepare_cached("SELECT owner, holder FROM claims WHERE thread = ?1")?
         .query_row([thread], |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
         })
         .optional()?;
-    match (found, presence) {
+    match (found, lock_file) {
         (Some((other, held)), _) if other == owner && held == holder => return Ok(Claim::Granted),
-        (Some((other, held)), Some(presence)) if other != owner => {
-            if held == holder || presence.is_alive(&held)? {
+        (Some((other, held)), Some(lock_file)) if other != owner => {
+            if held == holder || lock_file.is_alive(&held)? {
                 return Ok(Claim::Busy { owner: other });
             }
-            // The dead give back all they had.
+            // All claims of a dead holder are void.
             connection
                 .prepare_cached("DELETE FROM claims WHERE holder = ?1")?
                 .execute([held])?;
@@ -42,18 +42,25 @@ pub(crate) fn claim(
     Ok(Claim::Granted)
 }
 
-/// Gives a claim back.
-pub(crate) fn release(connection: &Connection, thread: &str, owner: &str) -> Result<(), Failure> {
+/// Releases a claim.
+pub(crate) fn release(
+    connection: &Connection,
+    thread: &str,
+    owner: &str,
+) -> Result<(), TransactionError> {
     connection
         .prepare_cached("DELETE FROM claims WHERE thread = ?1 AND owner = ?2")?
         .execute([thread, owner])?;
     Ok(())
 }
 
-/// Gives back all that a store had claimed.
-pub(crate) fn release_all(connection: &Connection, presence: &Presence) -> Result<(), Failure> {
+/// Releases all claims of a store.
+pub(crate) fn release_all(
+    connection: &Connection,
+    lock_file: &LockFile,
+) -> Result<(), TransactionError> {
     connection
         .prepare_cached("DELETE FROM claims WHERE holder = ?1")?
-        .execute([presence.id()])?;
+        .execute([lock_file.id()])?;
     Ok(())
 }

@@ -34,7 +34,7 @@ pub use rusqlite;
 use rusqlite::Connection;
 
 use crate::SqliteStore;
-use crate::problem::Place;
+pub use crate::integer::{read_integer, sql_integer};
 
 /// Why an operation on the database failed.
 #[derive(Debug)]
@@ -70,10 +70,10 @@ impl SqliteStore {
         bytes: usize,
         mut work: impl FnMut(&Connection) -> Result<T, TransactionError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        if let Some(result) = self.change_here(None, bytes, &mut work) {
+        if let Some(result) = self.write_here(None, bytes, &mut work) {
             return result;
         }
-        self.change_later(None, work).await
+        self.write_on_thread(None, work).await
     }
 
     /// Runs `work` on a connection that reads.
@@ -85,29 +85,6 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, TransactionError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.look(None, work).await
+        self.read_on_thread(None, work).await
     }
-}
-
-/// A number as SQLite stores it.
-///
-/// # Errors
-///
-/// SQLite's integers have a sign: numbers from 2^63 are refused.
-pub fn sql_integer(number: u64) -> Result<i64, TransactionError> {
-    i64::try_from(number).map_err(|_| {
-        TransactionError::Refused(Place::refused(format!(
-            "{number} cannot be stored: numbers and times stay below 2^63"
-        )))
-    })
-}
-
-/// Reads a number that [`sql_integer`] wrote.
-///
-/// # Errors
-///
-/// The column holds no integer, or a negative one.
-pub fn read_integer(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    let number: i64 = row.get(column)?;
-    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
 }

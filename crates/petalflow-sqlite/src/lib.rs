@@ -43,26 +43,27 @@
 //
 // | file | contents |
 // | --- | --- |
+// | `store`, `database` | the two public interfaces: the store contract, and transactions for other crates |
 // | `options` | settings |
-// | `connect`, `schema` | opening a file: whether it belongs to this crate, and which layout it has |
-// | `writer`, `job`, `transaction` | one connection writes; queued operations share commits |
+// | `connection`, `schema` | opening a file: whether it belongs to this crate, and which layout it has |
+// | `writer`, `queued_write`, `transaction` | one connection writes; queued writes share commits |
 // | `readers` | a few connections read |
-// | `change`, `query`, `claims`, `number` | the statements |
-// | `presence` | the lock file by which processes see which others are alive |
-// | `problem` | error texts |
+// | `change`, `query`, `claims`, `integer` | the statements |
+// | `lock_file` | by which processes see which others are alive |
+// | `error` | error messages |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod change;
 mod claims;
-mod connect;
+mod connection;
 pub mod database;
-mod job;
-mod number;
+mod error;
+mod integer;
+mod lock_file;
 mod options;
-mod presence;
-mod problem;
 mod query;
+mod queued_write;
 mod readers;
 mod schema;
 mod store;

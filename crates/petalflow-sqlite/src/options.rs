@@ -7,16 +7,16 @@ use petalflow::checkpoint::StoreError;
 
 use crate::SqliteStore;
 
-/// What a call that has returned survives.
+/// What a committed write survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Synchronous {
-    /// Also a crash of the machine and a loss of power: each commit waits for the disk. It does so on a thread of its own,
-    /// and what is appended meanwhile shares the next wait.
+    /// A crash of the machine and a loss of power as well: each commit waits for the disk. It waits on a thread of its own, and
+    /// the writes that arrive meanwhile share the next commit.
     #[default]
     Full,
-    /// A crash of the process; one of the machine may take the last moments, never more and never half of an append. A
-    /// hundred times faster, and done where it is called when nothing else is being written.
+    /// A crash of the process. A crash of the machine may lose the last writes, but no part of an append alone. A hundred times
+    /// faster; a small write runs on the caller's thread when no other is in progress.
     Normal,
 }
 
@@ -62,34 +62,34 @@ impl SqliteOptions {
         }
     }
 
-    /// What a call that has returned survives; [`Synchronous::Full`] unless said otherwise.
+    /// What a committed write survives. The default is [`Synchronous::Full`].
     pub fn synchronous(mut self, synchronous: Synchronous) -> Self {
         self.synchronous = synchronous;
         self
     }
 
-    /// How long to wait for another process that is writing, or has locked the file, before a call fails; five seconds unless
-    /// said otherwise.
+    /// How long a call waits for another process that is writing, or has locked the file, before it fails. The default is five
+    /// seconds.
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {
         self.busy_timeout = timeout;
         self
     }
 
-    /// How many reads may go on at once, each on a thread and a connection of its own that are made when first needed; two
-    /// unless said otherwise, at least one.
+    /// How many reads may run at once, each on a thread and a connection of its own, which are made when they are first needed. The
+    /// default is two, the minimum one.
     pub fn read_connections(mut self, connections: usize) -> Self {
         self.read_connections = connections.max(1);
         self
     }
 
-    /// The largest size of the database file; a call that would need more fails with [`StoreError::Unavailable`], as on a full
-    /// disk. There is no limit unless said otherwise.
+    /// The largest size of the database file. A call that needs more fails with [`StoreError::Unavailable`], as on a full disk. The
+    /// default is no limit.
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
         self
     }
 
-    /// Opens the store, and makes the file if there is none.
+    /// Opens the store, and creates the file if it does not exist.
     ///
     /// # Errors
     ///

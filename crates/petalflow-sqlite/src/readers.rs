@@ -1,4 +1,4 @@
-//! A few connections that read, each on a thread of its own.
+//! The connections that read, each on a thread of its own.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -9,21 +9,22 @@ use petalflow::checkpoint::StoreError;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use crate::connect;
-use crate::problem::{Failure, Place};
+use crate::connection;
+use crate::database::TransactionError;
+use crate::error::DatabaseFile;
 
-/// A read that waits for a connection, or for the reason why there is none.
-type Read = Box<dyn FnOnce(Result<&Connection, Failure>) + Send>;
+/// A read that waits for a connection, or for the error of opening one.
+type Read = Box<dyn FnOnce(Result<&Connection, TransactionError>) + Send>;
 
-/// Threads that read. They are started when all that there are have something to do, and end with the handle.
+/// The handle of the reading threads. A thread is started when all others are busy. All end with the handle.
 pub(crate) struct Readers {
     shared: Arc<Shared>,
-    /// The handle and its threads have one of these each.
+    /// The handle and each thread own a clone.
     alive: Sender<Infallible>,
 }
 
 struct Shared {
-    place: Place,
+    file: DatabaseFile,
     most: usize,
     state: Mutex<State>,
     wake: Condvar,
@@ -38,12 +39,12 @@ struct State {
 }
 
 impl Readers {
-    /// At most so many threads; none yet. The receiver hangs up when the handle and all threads are gone: the connection that
-    /// is closed last moves the log, and if two are closed at the same moment, neither is the last.
-    pub(crate) fn new(place: Place, most: usize) -> (Self, Receiver<Infallible>) {
+    /// Starts no thread yet, and at most `most`. The channel closes when the handle and all threads are gone. The writer waits for
+    /// that: the connection that is closed last moves the log, and if two were closed at the same moment, neither would.
+    pub(crate) fn new(file: DatabaseFile, most: usize) -> (Self, Receiver<Infallible>) {
         let (alive, gone) = mpsc::channel();
         let shared = Arc::new(Shared {
-            place,
+            file,
             most,
             state: Mutex::default(),
             wake: Condvar::new(),
@@ -55,21 +56,22 @@ impl Readers {
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         thread: Option<&str>,
-        work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+        work: impl FnOnce(&Connection) -> Result<T, TransactionError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, result) = oneshot::channel();
-        let read = Box::new(move |connection: Result<&Connection, Failure>| {
+        let read = Box::new(move |connection: Result<&Connection, TransactionError>| {
             let _ = reply.send(connection.and_then(work));
         });
-        self.queue(read)
-            .map_err(|error| Place::unavailable("no thread can be started".into(), Some(error)))?;
+        self.queue(read).map_err(|error| {
+            DatabaseFile::unavailable("no thread can be started".into(), Some(error))
+        })?;
         let result = result.await.unwrap_or_else(|_| {
-            Err(Failure::Refused(Place::unavailable(
-                "the thread that reads has ended: try again".into(),
+            Err(TransactionError::Refused(DatabaseFile::unavailable(
+                "the reading thread has ended: try again".into(),
                 None,
             )))
         });
-        result.map_err(|failure| self.shared.place.explain(failure, thread))
+        result.map_err(|failure| self.shared.file.store_error(failure, thread))
     }
 
     fn queue(&self, read: Read) -> std::io::Result<()> {
@@ -88,7 +90,7 @@ impl Readers {
             let spawned = std::thread::Builder::new()
                 .name("petalflow-sqlite-read".into())
                 .spawn(move || thread.work());
-            // If it was not the first, another thread will come to it.
+            // If there are other threads, one of them will run the read.
             if let Err(error) = spawned
                 && first
             {
@@ -106,7 +108,7 @@ impl Drop for Readers {
     }
 }
 
-/// One of the threads; counted as long as it lives, however it ends.
+/// One of the threads. Its drop updates the count, however it ends.
 struct Thread {
     shared: Arc<Shared>,
     _alive: Sender<Infallible>,
@@ -116,13 +118,13 @@ impl Thread {
     fn work(self) {
         let mut connection = None;
         while let Some(read) = self.next() {
-            if let Err(failure) = self.shared.place.is_there() {
+            if let Err(failure) = self.shared.file.check_present() {
                 read(Err(failure));
                 continue;
             }
-            // One that could not be opened is tried again: the cause may be gone.
+            // If opening failed it is tried again with the next read: the cause may be gone.
             if connection.is_none() {
-                match connect::reader(&self.shared.place) {
+                match connection::reader(&self.shared.file) {
                     Ok(opened) => connection = Some(opened),
                     Err(failure) => {
                         read(Err(failure));
@@ -157,7 +159,7 @@ impl Drop for Thread {
     fn drop(&mut self) {
         let mut state = lock(&self.shared.state);
         state.threads -= 1;
-        // Nobody would come to these any more; dropping them tells who waits.
+        // No thread is left to run these reads. Dropping them closes the channels on which callers wait.
         let left = if state.threads == 0 {
             std::mem::take(&mut state.reads)
         } else {
@@ -169,6 +171,6 @@ impl Drop for Thread {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Each change of it is complete before anything can panic.
+    // Each change is complete before anything can panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,19 +1,20 @@
-//! The layout of the database, and how older ones become it.
+//! The layout of the database, and the migrations from older layouts.
 
 use petalflow::checkpoint::StoreError;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
-use crate::problem::{Failure, Place};
+use crate::database::TransactionError;
+use crate::error::DatabaseFile;
 
-/// Marks a file as ours: `PFCP`, petalflow checkpoints.
+/// The application id of a file of this crate: `PFCP`, petalflow checkpoints.
 pub(crate) const APPLICATION: i32 = 0x5046_4350;
 
-/// How to get from layout 0, an empty file, to 1, and so on: `PRAGMA user_version` counts those that are done.
+/// The statements from layout 0, an empty file, to 1, and so on. `PRAGMA user_version` counts those that are done.
 ///
-/// One that was released is never changed; a new layout is a new entry.
+/// An entry that was released never changes. A new layout is a new entry.
 pub(crate) const MIGRATIONS: &[&str] = &[
-    // Without rowids a table is one tree in the order of its key: an append touches one page, and a chain, a history or a
-    // listing reads neighbours. `seq` and the times are below 2^63 by contract.
+    // Without rowids a table is one tree in the order of its key: an append changes one page, and a chain, a history or a
+    // listing reads adjacent rows. `seq` and the times are below 2^63 by contract.
     "CREATE TABLE checkpoints (
         thread TEXT NOT NULL,
         namespace TEXT NOT NULL,
@@ -37,8 +38,8 @@ pub(crate) const MIGRATIONS: &[&str] = &[
         owner TEXT NOT NULL,
         holder TEXT NOT NULL
     ) WITHOUT ROWID, STRICT;",
-    // Long-term memory. A namespace is bytes whose order is that of paths (`memory::sqlite`), a value is JSON that people can
-    // read. The index is of those that will be forgotten, which most are not.
+    // Long-term memory (`petalflow-memory`). A namespace is encoded so that the order of its bytes is that of paths. A value is
+    // JSON. The index covers only entries that expire, which most do not.
     "CREATE TABLE memories (
         namespace BLOB NOT NULL,
         key TEXT NOT NULL,
@@ -51,29 +52,29 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     CREATE INDEX memories_by_expiry ON memories (expires_ms) WHERE expires_ms IS NOT NULL;",
 ];
 
-/// Refuses what is not ours to touch, before anything of it is changed. Gives how many migrations have been done.
+/// Refuses the file of another program before anything is changed. Returns how many migrations have been done.
 pub(crate) fn check(
     connection: &Connection,
-    place: &Place,
+    file: &DatabaseFile,
     migrations: &[&str],
-) -> Result<usize, Failure> {
-    // One moment, since another process may be making the tables. Dropping it ends it.
-    let moment = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
-    layout(&moment, place, migrations)
+) -> Result<usize, TransactionError> {
+    // One snapshot, because another process may be creating the tables. Dropping it ends it.
+    let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+    layout(&snapshot, file, migrations)
 }
 
-/// Brings the layout up to date: wholly or not at all, and once, however many processes try at the same time.
+/// Runs the migrations that are missing: all or none, and once, however many processes try at the same time.
 pub(crate) fn migrate(
     connection: &Connection,
-    place: &Place,
+    file: &DatabaseFile,
     migrations: &[&str],
-) -> Result<(), Failure> {
-    if check(connection, place, migrations)? == migrations.len() {
+) -> Result<(), TransactionError> {
+    if check(connection, file, migrations)? == migrations.len() {
         return Ok(());
     }
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     // Again, now that no other process can change it.
-    let done = layout(&transaction, place, migrations)?;
+    let done = layout(&transaction, file, migrations)?;
     for migration in &migrations[done..] {
         transaction.execute_batch(migration)?;
     }
@@ -87,35 +88,39 @@ pub(crate) fn migrate(
     Ok(())
 }
 
-/// How many migrations have been done, seen within a transaction.
-fn layout(connection: &Connection, place: &Place, migrations: &[&str]) -> Result<usize, Failure> {
+/// How many migrations have been done. Within a transaction.
+fn layout(
+    connection: &Connection,
+    file: &DatabaseFile,
+    migrations: &[&str],
+) -> Result<usize, TransactionError> {
     let number = |sql: &str| connection.query_row(sql, (), |row| row.get::<_, i64>(0));
-    let path = place.path.display();
-    // The first to read something fixes the moment.
-    let things =
-        number("SELECT count(*) FROM sqlite_schema").map_err(|error| no_database(error, place))?;
+    let path = file.path.display();
+    // The first read fixes the snapshot.
+    let objects = number("SELECT count(*) FROM sqlite_schema")
+        .map_err(|error| not_a_database(error, file))?;
     let application = number("PRAGMA application_id")?;
     let found = number("PRAGMA user_version")?;
-    let untouched = application == 0 && found == 0 && things == 0;
+    let untouched = application == 0 && found == 0 && objects == 0;
     if application != i64::from(APPLICATION) && !untouched {
-        return Err(Failure::Refused(Place::refused(format!(
-            "`{path}` is a database of another program (application id {application}, {things} tables and indices): name another file"
+        return Err(TransactionError::Refused(DatabaseFile::refused(format!(
+            "`{path}` is a database of another program (application id {application}, {objects} tables and indices): name another file"
         ))));
     }
     match usize::try_from(found) {
         Ok(done) if done <= migrations.len() => Ok(done),
-        _ => Err(Failure::Refused(StoreError::NewerLayout {
+        _ => Err(TransactionError::Refused(StoreError::NewerLayout {
             found: u32::try_from(found).unwrap_or(u32::MAX),
             known: u32::try_from(migrations.len()).unwrap_or(u32::MAX),
         })),
     }
 }
 
-fn no_database(error: rusqlite::Error, place: &Place) -> Failure {
+fn not_a_database(error: rusqlite::Error, file: &DatabaseFile) -> TransactionError {
     if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) {
-        return Failure::Refused(Place::refused(format!(
-            "`{}` is no SQLite database: name another file",
-            place.path.display()
+        return TransactionError::Refused(DatabaseFile::refused(format!(
+            "`{}` is not a SQLite database: name another file",
+            file.path.display()
         )));
     }
     error.into()
@@ -128,14 +133,14 @@ mod tests {
 
     use rusqlite::Connection;
 
-    use super::{Failure, MIGRATIONS, Place, migrate};
+    use super::{DatabaseFile, MIGRATIONS, TransactionError, migrate};
     use petalflow::checkpoint::StoreError;
 
-    fn place() -> Place {
-        Place {
-            file: std::sync::Arc::default(),
+    fn file() -> DatabaseFile {
+        DatabaseFile {
+            opened: std::sync::Arc::default(),
             path: Path::new("essays.db").into(),
-            patience: Duration::ZERO,
+            busy_timeout: Duration::ZERO,
         }
     }
 
@@ -154,8 +159,8 @@ mod tests {
             "CREATE INDEX labels ON checkpoints (label);",
         ];
         for known in 1..=steps.len() {
-            assert!(migrate(&connection, &place(), &steps[..known]).is_ok());
-            assert!(migrate(&connection, &place(), &steps[..known]).is_ok());
+            assert!(migrate(&connection, &file(), &steps[..known]).is_ok());
+            assert!(migrate(&connection, &file(), &steps[..known]).is_ok());
             assert_eq!(version(&connection), i64::try_from(known).expect("small"));
         }
     }
@@ -167,8 +172,8 @@ mod tests {
             MIGRATIONS[0],
             "CREATE TABLE notes (id INTEGER); CREATE TABLE notes (id INTEGER);",
         ];
-        assert!(migrate(&connection, &place(), &steps[..1]).is_ok());
-        assert!(migrate(&connection, &place(), &steps).is_err());
+        assert!(migrate(&connection, &file(), &steps[..1]).is_ok());
+        assert!(migrate(&connection, &file(), &steps).is_err());
         assert_eq!(version(&connection), 1);
         let tables = "SELECT count(*) FROM sqlite_schema WHERE name = 'notes'";
         let notes: i64 = connection
@@ -181,11 +186,11 @@ mod tests {
     fn a_newer_layout_is_refused() {
         let connection = Connection::open_in_memory().expect("memory is there");
         let newer = [MIGRATIONS[0], "CREATE TABLE notes (id INTEGER);"];
-        assert!(migrate(&connection, &place(), &newer).is_ok());
-        let refused = migrate(&connection, &place(), &newer[..1]);
+        assert!(migrate(&connection, &file(), &newer).is_ok());
+        let refused = migrate(&connection, &file(), &newer[..1]);
         assert!(matches!(
             refused,
-            Err(Failure::Refused(StoreError::NewerLayout {
+            Err(TransactionError::Refused(StoreError::NewerLayout {
                 found: 2,
                 known: 1
             }))

@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use petalflow::checkpoint::{
     Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
@@ -12,23 +11,25 @@ use petalflow::checkpoint::{
 };
 use rusqlite::Connection;
 
+use crate::database::TransactionError;
+use crate::error::DatabaseFile;
 use crate::options::{SqliteOptions, Synchronous};
-use crate::problem::Failure;
-use crate::problem::Place;
 use crate::readers::Readers;
 use crate::writer::Writer;
 use crate::{change, claims, query, transaction};
 
-/// What is larger is written on the writer's thread in any case: copying it takes long enough to be noticed.
-const LARGE: usize = 64 * 1024;
+/// Writes of more bytes always run on the writer's thread: copying them would block the caller's thread for too long.
+const MAX_BYTES_HERE: usize = 64 * 1024;
 
-/// Keeps checkpoints in an SQLite database: a file, which several processes on one machine can share, or memory. Clones share
-/// their connections, and the last one to go leaves its thread to finish what is queued.
+/// Stores checkpoints in a SQLite database: a file, which several processes on one machine can share, or memory. Clones share
+/// their connections. When the last clone is dropped, the writes that are queued are still made.
 ///
-/// A thread that is claimed becomes free when the process that has claimed it ends, in whatever way, and when the store it
-/// was claimed with is dropped. For that a store which claims keeps a file `….db-lock-…` beside the database; do not delete
-/// it while the process runs. The database itself must stay where it is as well: once it was deleted, moved or replaced, each
-/// call is an error until the file is back or the store is opened again.
+/// **Claims** end when the process ends, in whatever way, and when the last clone of the store is dropped. They need no lease:
+/// a store that claims holds a lock on a file `….db-lock-…` beside the database, which the operating system releases with the
+/// process. Do not delete that file while the process runs.
+///
+/// **The database file** must stay at its path. If it was deleted, moved or replaced, every call fails until the file is back or
+/// the store is opened again.
 ///
 /// ```
 /// use petalflow::checkpoint::{Address, Store};
@@ -49,34 +50,34 @@ const LARGE: usize = 64 * 1024;
 pub struct SqliteStore(Arc<Inner>);
 
 struct Inner {
-    place: Place,
+    file: DatabaseFile,
     writer: Writer,
-    /// None for a database in memory, which has one connection only.
+    /// `None` for a database in memory, which has one connection.
     readers: Option<Readers>,
-    /// Whether small changes are made where they are called if the writer is idle: a commit then is a write to the page cache,
-    /// and shorter than the way to another thread and back.
-    at_once: bool,
+    /// Whether small writes run on the caller's thread if the writer is idle. A commit without a sync only writes to the page
+    /// cache, which takes less time than the way to another thread and back.
+    writes_here: bool,
 }
 
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SqliteStore")
-            .field("path", &self.0.place.path)
+            .field("path", &self.0.file.path)
             .finish_non_exhaustive()
     }
 }
 
 impl SqliteStore {
-    /// Opens the database at this path, and makes it if there is none. Its folder must exist, and be on a local disk.
+    /// Opens the database at this path, and creates it if it does not exist. Its folder must exist and be on a local disk.
     ///
     /// # Errors
     ///
     /// [`NewerLayout`](StoreError::NewerLayout) if a newer petalflow has written it. [`Unavailable`](StoreError::Unavailable) if
-    /// it cannot be opened or written just now. [`Other`](StoreError::Other) if it is no database, or one of another program.
+    /// it cannot be opened or written at the moment. [`Other`](StoreError::Other) if it is not a database, or that of another program.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the file as it was or as it should be; a new one may be left, ready to be used.
+    /// Dropping the future leaves the file as before the call or as after it; a new file may be left, ready to be used.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::options(path).open().await
     }
@@ -93,7 +94,7 @@ impl SqliteStore {
         SqliteOptions::new(path.as_ref())
     }
 
-    /// A database in memory, which ends with the last clone.
+    /// A database in memory. It is gone when the last clone is dropped.
     ///
     /// ```
     /// use petalflow::checkpoint::{Address, Store};
@@ -111,116 +112,114 @@ impl SqliteStore {
     ///
     /// [`Unavailable`](StoreError::Unavailable) if there is no memory.
     pub fn in_memory() -> Result<Self, StoreError> {
-        let place = Place {
-            path: Path::new(":memory:").into(),
-            patience: Duration::ZERO,
-            file: Arc::default(),
-        };
-        let writer = Writer::in_memory(place.clone())?;
+        let file = DatabaseFile::in_memory();
+        let writer = Writer::in_memory(file.clone())?;
         Ok(SqliteStore(Arc::new(Inner {
-            place,
+            file,
             writer,
             readers: None,
-            at_once: true,
+            writes_here: true,
         })))
     }
 
     pub(crate) async fn open_with(options: SqliteOptions) -> Result<Self, StoreError> {
-        // From here on a path that cannot be taken for `:memory:` or a URI, or change its meaning with the working folder.
+        // An absolute path cannot be taken for `:memory:` or a URI, and does not depend on the working folder.
         let path = std::path::absolute(&options.path).map_err(|error| {
-            let words = format!("`{}` is no path to a file", options.path.display());
-            Place::unavailable(words, Some(error))
+            let message = format!("`{}` is not a path to a file", options.path.display());
+            DatabaseFile::unavailable(message, Some(error))
         })?;
-        let place = Place {
+        let file = DatabaseFile {
             path: path.into(),
-            patience: options.busy_timeout,
-            file: Arc::default(),
+            busy_timeout: options.busy_timeout,
+            opened: Arc::default(),
         };
-        let (readers, gone) = Readers::new(place.clone(), options.read_connections);
-        let at_once = options.synchronous == Synchronous::Normal;
-        let writer = Writer::open(options, place.clone(), gone).await?;
+        let (readers, gone) = Readers::new(file.clone(), options.read_connections);
+        let writes_here = options.synchronous == Synchronous::Normal;
+        let writer = Writer::open(options, file.clone(), gone).await?;
         Ok(SqliteStore(Arc::new(Inner {
-            place,
+            file,
             writer,
             readers: Some(readers),
-            at_once,
+            writes_here,
         })))
     }
 
-    /// Changes something: here and now if that is quick, and otherwise on the writer's thread, for which `later` owns what it
-    /// needs.
-    async fn change<T, L>(
+    /// Writes: on the caller's thread if that is quick (`now`), otherwise on the writer's thread (`later` makes an operation that
+    /// owns its data).
+    async fn write_now_or_later<T, L>(
         &self,
         thread: Option<&str>,
         size: usize,
-        now: impl FnOnce(&Connection) -> Result<T, Failure>,
+        now: impl FnOnce(&Connection) -> Result<T, TransactionError>,
         later: impl FnOnce() -> L,
     ) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        L: FnMut(&Connection) -> Result<T, Failure> + Send + 'static,
+        L: FnMut(&Connection) -> Result<T, TransactionError> + Send + 'static,
     {
-        if let Some(result) = self.change_here(thread, size, now) {
+        if let Some(result) = self.write_here(thread, size, now) {
             return result;
         }
-        self.change_later(thread, later()).await
+        self.write_on_thread(thread, later()).await
     }
 
-    /// Changes something here and now if that is quick.
-    pub(crate) fn change_here<T>(
+    /// Writes on the caller's thread if that is quick.
+    pub(crate) fn write_here<T>(
         &self,
         thread: Option<&str>,
         size: usize,
-        work: impl FnOnce(&Connection) -> Result<T, Failure>,
+        work: impl FnOnce(&Connection) -> Result<T, TransactionError>,
     ) -> Option<Result<T, StoreError>> {
         let writer = &self.0.writer;
         if self.0.readers.is_none() {
-            return Some(writer.here(thread, |connection| transaction::alone(connection, work)));
+            return Some(writer.run_here(thread, |connection| {
+                transaction::commit_one(connection, work)
+            }));
         }
-        (self.0.at_once && size <= LARGE)
-            .then(|| writer.at_once(thread, work))
+        (self.0.writes_here && size <= MAX_BYTES_HERE)
+            .then(|| writer.try_here(thread, work))
             .flatten()
     }
 
-    /// Changes something on the writer's thread.
-    pub(crate) async fn change_later<T: Send + 'static>(
+    /// Writes on the writer's thread.
+    pub(crate) async fn write_on_thread<T: Send + 'static>(
         &self,
         thread: Option<&str>,
-        work: impl FnMut(&Connection) -> Result<T, Failure> + Send + 'static,
+        work: impl FnMut(&Connection) -> Result<T, TransactionError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let writer = &self.0.writer;
-        writer.outcome(writer.queue(thread, work)).await
+        writer.wait(writer.queue(thread, work)).await
     }
 
-    /// Reads something.
-    pub(crate) async fn look<T: Send + 'static>(
+    /// Reads on one of the reading threads.
+    pub(crate) async fn read_on_thread<T: Send + 'static>(
         &self,
         thread: Option<&str>,
-        work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+        work: impl FnOnce(&Connection) -> Result<T, TransactionError> + Send + 'static,
     ) -> Result<T, StoreError> {
         match &self.0.readers {
             Some(readers) => readers.read(thread, work).await,
-            None => self.0.writer.here(thread, work),
+            None => self.0.writer.run_here(thread, work),
         }
     }
 }
 
-/// An address that outlives the call.
-struct Owned {
+/// An address that owns its texts.
+struct OwnedAddress {
     thread: String,
     namespace: String,
 }
 
-impl From<Address<'_>> for Owned {
+impl From<Address<'_>> for OwnedAddress {
     fn from(address: Address<'_>) -> Self {
-        Owned {
+        OwnedAddress {
             thread: address.thread.into(),
             namespace: address.namespace.into(),
         }
     }
 }
 
-impl Owned {
+impl OwnedAddress {
     fn address(&self) -> Address<'_> {
         Address {
             thread: &self.thread,
@@ -238,12 +237,12 @@ impl Store for SqliteStore {
         settled: Range<u64>,
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            self.change(
+            self.write_now_or_later(
                 Some(address.thread),
                 checkpoint.bytes.len(),
                 |connection| change::append(connection, address, checkpoint, after, &settled),
                 || {
-                    let (owned, checkpoint) = (Owned::from(address), checkpoint.clone());
+                    let (owned, checkpoint) = (OwnedAddress::from(address), checkpoint.clone());
                     let settled = settled.clone();
                     move |connection: &Connection| {
                         change::append(connection, owned.address(), &checkpoint, after, &settled)
@@ -261,12 +260,12 @@ impl Store for SqliteStore {
         writes: &'a [StoredWrite],
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            self.change(
+            self.write_now_or_later(
                 Some(address.thread),
                 writes.iter().map(|write| write.bytes.len()).sum(),
                 |connection| change::write(connection, address, seq, writes),
                 || {
-                    let (owned, writes) = (Owned::from(address), writes.to_vec());
+                    let (owned, writes) = (OwnedAddress::from(address), writes.to_vec());
                     move |connection: &Connection| {
                         change::write(connection, owned.address(), seq, &writes)
                     }
@@ -281,9 +280,9 @@ impl Store for SqliteStore {
         address: Address<'a>,
         seq: Option<u64>,
     ) -> StoreFuture<'a, Option<Stored>> {
-        let owned = Owned::from(address);
+        let owned = OwnedAddress::from(address);
         let work = move |connection: &Connection| query::read(connection, owned.address(), seq);
-        Box::pin(self.look(Some(address.thread), work))
+        Box::pin(self.read_on_thread(Some(address.thread), work))
     }
 
     fn writes<'a>(
@@ -291,9 +290,9 @@ impl Store for SqliteStore {
         address: Address<'a>,
         seqs: Range<u64>,
     ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>> {
-        let owned = Owned::from(address);
+        let owned = OwnedAddress::from(address);
         let work = move |connection: &Connection| query::writes(connection, owned.address(), &seqs);
-        Box::pin(self.look(Some(address.thread), work))
+        Box::pin(self.read_on_thread(Some(address.thread), work))
     }
 
     fn history<'a>(
@@ -302,17 +301,17 @@ impl Store for SqliteStore {
         before: Option<u64>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
-        let owned = Owned::from(address);
+        let owned = OwnedAddress::from(address);
         let work = move |connection: &Connection| {
             query::history(connection, owned.address(), before, limit)
         };
-        Box::pin(self.look(Some(address.thread), work))
+        Box::pin(self.read_on_thread(Some(address.thread), work))
     }
 
     fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
         let owned = thread.to_string();
         let work = move |connection: &Connection| query::namespaces(connection, &owned);
-        Box::pin(self.look(Some(thread), work))
+        Box::pin(self.read_on_thread(Some(thread), work))
     }
 
     fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
@@ -326,17 +325,17 @@ impl Store for SqliteStore {
             };
             query::threads(connection, query)
         };
-        Box::pin(self.look(None, work))
+        Box::pin(self.read_on_thread(None, work))
     }
 
     fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            self.change(
+            self.write_now_or_later(
                 Some(address.thread),
                 usize::MAX,
                 |connection| change::prune(connection, address, seq),
                 || {
-                    let owned = Owned::from(address);
+                    let owned = OwnedAddress::from(address);
                     move |connection: &Connection| change::prune(connection, owned.address(), seq)
                 },
             )
@@ -346,7 +345,7 @@ impl Store for SqliteStore {
 
     fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            self.change(
+            self.write_now_or_later(
                 Some(thread),
                 usize::MAX,
                 |connection| change::delete(connection, thread),
@@ -361,12 +360,12 @@ impl Store for SqliteStore {
 
     fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
         Box::pin(async move {
-            let presence = self.0.writer.presence();
-            let later = presence.clone();
-            self.change(
+            let lock_file = self.0.writer.lock_file();
+            let later = lock_file.clone();
+            self.write_now_or_later(
                 Some(thread),
                 0,
-                |connection| claims::claim(connection, thread, owner, presence.as_deref()),
+                |connection| claims::claim(connection, thread, owner, lock_file.as_deref()),
                 || {
                     let (thread, owner) = (thread.to_string(), owner.to_string());
                     move |connection: &Connection| {
@@ -381,14 +380,14 @@ impl Store for SqliteStore {
     fn release(&self, thread: &str, owner: &str) {
         let writer = &self.0.writer;
         if self.0.readers.is_none() {
-            // A failure is one of memory: the claim stays, as after a process that could not say goodbye.
-            let _ = writer.here(Some(thread), |connection| {
+            // It fails only without memory. The claim then stays until the store is dropped.
+            let _ = writer.run_here(Some(thread), |connection| {
                 claims::release(connection, thread, owner)
             });
             return;
         }
         let (of, owner) = (thread.to_string(), owner.to_string());
-        // Nobody waits. If it fails, the claim ends with the store.
+        // The result is not awaited. If releasing fails, the claim ends with the store.
         drop(writer.queue(Some(thread), move |connection| {
             claims::release(connection, &of, &owner)
         }));

@@ -1,18 +1,19 @@
-//! Jobs within transactions: one by itself, or many that share a commit.
+//! Transactions: one write by itself, or several that share a commit.
 
 use rusqlite::{Connection, ffi};
 
-use crate::job::Job;
-use crate::problem::{Failure, Place};
+use crate::database::TransactionError;
+use crate::error::DatabaseFile;
+use crate::queued_write::QueuedWrite;
 
 /// Runs work in a transaction of its own.
-pub(crate) fn alone<T>(
+pub(crate) fn commit_one<T>(
     connection: &Connection,
-    work: impl FnOnce(&Connection) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    work: impl FnOnce(&Connection) -> Result<T, TransactionError>,
+) -> Result<T, TransactionError> {
     begin(connection)?;
     let result = work(connection).and_then(|value| {
-        say(connection, "COMMIT")?;
+        execute(connection, "COMMIT")?;
         Ok(value)
     });
     if result.is_err() {
@@ -21,44 +22,48 @@ pub(crate) fn alone<T>(
     result
 }
 
-/// Runs jobs so that they share one commit, and none that fails takes another with it.
-pub(crate) fn together(connection: &Connection, place: &Place, mut jobs: Vec<Box<dyn Job>>) {
-    if jobs.len() == 1 {
-        return one_by_one(connection, place, jobs);
+/// Runs writes that share one commit. One that fails does not undo the others.
+pub(crate) fn commit_group(
+    connection: &Connection,
+    file: &DatabaseFile,
+    mut writes: Vec<Box<dyn QueuedWrite>>,
+) {
+    if writes.len() == 1 {
+        return commit_each(connection, file, writes);
     }
     if let Err(failure) = begin(connection) {
         // If each of them tried again, each would wait as long.
-        for job in jobs {
-            job.failed(failure.copy(), place);
+        for write in writes {
+            write.failed(failure.copy(), file);
         }
         return;
     }
-    let all = jobs
+    let all = writes
         .iter_mut()
-        .try_for_each(|job| within_savepoint(connection, place, &mut **job));
-    if all.and_then(|()| say(connection, "COMMIT")).is_ok() {
-        return jobs.into_iter().for_each(Job::done);
+        .try_for_each(|write| within_savepoint(connection, file, &mut **write));
+    if all.and_then(|()| execute(connection, "COMMIT")).is_ok() {
+        return writes.into_iter().for_each(QueuedWrite::committed);
     }
     // Nothing of the group is stored. It may be that one of them does not fit on the disk and the others do.
     roll_back(connection);
-    one_by_one(connection, place, jobs);
+    commit_each(connection, file, writes);
 }
 
-/// Gives each job a transaction of its own.
-fn one_by_one(connection: &Connection, place: &Place, jobs: Vec<Box<dyn Job>>) {
-    for mut job in jobs {
+/// Gives each write a transaction of its own.
+fn commit_each(connection: &Connection, file: &DatabaseFile, writes: Vec<Box<dyn QueuedWrite>>) {
+    for mut write in writes {
         let end = begin(connection).and_then(|()| {
-            if job.run(connection, place) {
-                return say(connection, "COMMIT");
+            if write.run(connection, file) {
+                return execute(connection, "COMMIT");
             }
             roll_back(connection);
             Ok(())
         });
         match end {
-            Ok(()) => job.done(),
+            Ok(()) => write.committed(),
             Err(failure) => {
                 roll_back(connection);
-                job.failed(failure, place);
+                write.failed(failure, file);
             }
         }
     }
@@ -66,37 +71,37 @@ fn one_by_one(connection: &Connection, place: &Place, jobs: Vec<Box<dyn Job>>) {
 
 fn within_savepoint(
     connection: &Connection,
-    place: &Place,
-    job: &mut dyn Job,
-) -> Result<(), Failure> {
-    say(connection, "SAVEPOINT job")?;
-    let keep = job.run(connection, place);
+    file: &DatabaseFile,
+    write: &mut dyn QueuedWrite,
+) -> Result<(), TransactionError> {
+    execute(connection, "SAVEPOINT one_write")?;
+    let succeeded = write.run(connection, file);
     if connection.is_autocommit() {
-        // A full disk and the like end the whole transaction, whatever savepoints there are.
+        // Some errors, such as a full disk, end the whole transaction, whatever savepoints it has.
         let ended = ffi::Error::new(ffi::SQLITE_ABORT_ROLLBACK);
         return Err(rusqlite::Error::SqliteFailure(ended, None).into());
     }
-    if !keep {
-        say(connection, "ROLLBACK TO job")?;
+    if !succeeded {
+        execute(connection, "ROLLBACK TO one_write")?;
     }
-    say(connection, "RELEASE job")
+    execute(connection, "RELEASE one_write")
 }
 
-/// Begins a transaction, at once for writing: one that begins by reading may find that another process was faster.
-fn begin(connection: &Connection) -> Result<(), Failure> {
-    // One that is still open was cut short by a panic.
+/// Begins a write transaction. One that begins by reading may find that another process has written in between.
+fn begin(connection: &Connection) -> Result<(), TransactionError> {
+    // A panic may have left a transaction open.
     roll_back(connection);
-    say(connection, "BEGIN IMMEDIATE")
+    execute(connection, "BEGIN IMMEDIATE")
 }
 
-/// Ends the transaction, if there is still one. That cannot fail in a way that matters: what is not committed is not stored.
+/// Ends the transaction, if one is open. A failure does not matter: what is not committed is not stored.
 fn roll_back(connection: &Connection) {
     if !connection.is_autocommit() {
-        let _ = say(connection, "ROLLBACK");
+        let _ = execute(connection, "ROLLBACK");
     }
 }
 
-fn say(connection: &Connection, sql: &str) -> Result<(), Failure> {
+fn execute(connection: &Connection, sql: &str) -> Result<(), TransactionError> {
     connection.prepare_cached(sql)?.execute(())?;
     Ok(())
 }

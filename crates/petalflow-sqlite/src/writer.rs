@@ -1,4 +1,8 @@
-//! The one connection of a store that writes, and the thread behind it.
+//! The connection that writes, and the thread that owns it.
+//!
+//! A store has one connection that writes, because SQLite allows one write transaction at a time. With `Synchronous::Full` a
+//! commit waits for the disk: the thread waits instead of the caller, and the writes that arrive meanwhile share the next
+//! commit.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -12,74 +16,73 @@ use rusqlite::{Connection, MAIN_DB, wal::CheckpointMode};
 use tokio::sync::oneshot;
 
 use crate::claims;
-use crate::connect;
-use crate::job::{Job, Task};
+use crate::connection;
+use crate::database::TransactionError;
+use crate::error::{DatabaseFile, FileId};
+use crate::lock_file::LockFile;
 use crate::options::SqliteOptions;
-use crate::presence::Presence;
-use crate::problem::{Failure, FileId, Place};
-use crate::transaction::{alone, together};
+use crate::queued_write::{ClosureWrite, QueuedWrite};
+use crate::transaction::{commit_group, commit_one};
 
-/// More jobs than this do not share a commit: the first of them would wait too long.
-const MOST_TOGETHER: usize = 512;
+/// The most writes that share a commit. With more, the first of them would wait too long.
+const MAX_GROUP: usize = 512;
 
-/// The log is moved into the database when it has grown by this many pages.
+/// The write-ahead log is moved into the database when it has grown by this many pages.
 const LOG_PAGES: i32 = 1_000;
 
-/// Whether it has is looked at after so many changes: a change is small, and to look takes a while beside it.
-const LOOK_EVERY: u32 = 8;
+/// The length of the log is checked once per this many writes: a check is slow compared with a small write.
+const CHECK_LOG_EVERY: u32 = 8;
 
-/// Takes jobs, and does those that came while a transaction was syncing in the next one.
-///
-/// A handle; the thread ends when it is dropped and the jobs are done.
+/// The handle of the writer's thread. The thread ends when the handle is dropped and the queue is empty.
 pub(crate) struct Writer(Arc<Shared>);
 
 struct Shared {
-    place: Place,
+    file: DatabaseFile,
     queue: Mutex<Queue>,
     wake: Condvar,
-    /// None when the thread has ended. Between transactions it waits for nobody: `busy_timeout` is zero.
+    /// `None` when the thread has ended. Between transactions `busy_timeout` is zero, so that a write on the caller's thread does
+    /// not wait for other processes.
     connection: Mutex<Option<Connection>>,
-    presence: Option<Arc<Presence>>,
-    /// How many changes were made without the thread.
-    changes: AtomicU32,
+    lock_file: Option<Arc<LockFile>>,
+    /// How many writes were made on callers' threads.
+    writes_here: AtomicU32,
 }
 
 #[derive(Default)]
 struct Queue {
-    jobs: VecDeque<Box<dyn Job>>,
-    /// No handle is left, or the thread is gone.
+    writes: VecDeque<Box<dyn QueuedWrite>>,
+    /// The handle is dropped, or the thread has ended.
     closed: bool,
 }
 
-/// The error of a store whose thread is gone, which only a bug can bring about.
-fn gone(place: &Place) -> StoreError {
-    Place::unavailable(
+/// The error of a store whose thread has ended, which only a bug can cause.
+fn thread_ended(file: &DatabaseFile) -> StoreError {
+    DatabaseFile::unavailable(
         format!(
             "the thread that writes to `{}` has ended: open the store again",
-            place.path.display()
+            file.path.display()
         ),
         None,
     )
 }
 
 impl Writer {
-    /// Opens the connection on the writer's own thread, which waits for locks and the disk, and in the end for the readers to
-    /// hang up.
+    /// Starts the thread and opens the connection there. When the thread ends it waits until `readers` is closed.
     pub(crate) async fn open(
         options: SqliteOptions,
-        place: Place,
+        file: DatabaseFile,
         readers: Receiver<Infallible>,
     ) -> Result<Self, StoreError> {
         let (reply, opened) = oneshot::channel();
         let spawned = std::thread::Builder::new()
             .name("petalflow-sqlite".into())
             .spawn({
-                let place = place.clone();
+                let file = file.clone();
                 move || {
-                    let shared = match open(&options, &place) {
+                    let shared = match open(&options, &file) {
                         Ok(shared) => Arc::new(shared),
                         Err(failure) => {
-                            let _ = reply.send(Err(place.explain(failure, None)));
+                            let _ = reply.send(Err(file.store_error(failure, None)));
                             return;
                         }
                     };
@@ -88,51 +91,56 @@ impl Writer {
                     }
                 }
             });
-        spawned
-            .map_err(|error| Place::unavailable("no thread can be started".into(), Some(error)))?;
-        opened.await.unwrap_or_else(|_| Err(gone(&place)))
+        spawned.map_err(|error| {
+            DatabaseFile::unavailable("no thread can be started".into(), Some(error))
+        })?;
+        opened.await.unwrap_or_else(|_| Err(thread_ended(&file)))
     }
 
-    /// A writer of a database in memory: all is done where it is called, and there is no thread.
-    pub(crate) fn in_memory(place: Place) -> Result<Self, StoreError> {
-        let connection = connect::memory(&place).map_err(|failure| place.explain(failure, None))?;
-        Ok(Writer(Arc::new(Shared::new(place, connection, None))))
+    /// A writer of a database in memory: it has no thread, and every write runs on the caller's thread.
+    pub(crate) fn in_memory(file: DatabaseFile) -> Result<Self, StoreError> {
+        let connection =
+            connection::memory(&file).map_err(|failure| file.store_error(failure, None))?;
+        Ok(Writer(Arc::new(Shared::new(file, connection, None))))
     }
 
-    /// By which other processes know that this one is alive.
-    pub(crate) fn presence(&self) -> Option<Arc<Presence>> {
-        self.0.presence.clone()
+    /// The lock file, unless the database is in memory.
+    pub(crate) fn lock_file(&self) -> Option<Arc<LockFile>> {
+        self.0.lock_file.clone()
     }
 
-    /// Leaves a job to the thread.
+    /// Queues a write for the thread.
     pub(crate) fn queue<T: Send + 'static>(
         &self,
         thread: Option<&str>,
-        work: impl FnMut(&Connection) -> Result<T, Failure> + Send + 'static,
+        work: impl FnMut(&Connection) -> Result<T, TransactionError> + Send + 'static,
     ) -> oneshot::Receiver<Result<T, StoreError>> {
-        let (task, result) = Task::new(thread, work);
+        let (write, result) = ClosureWrite::new(thread, work);
         let mut queue = lock(&self.0.queue);
-        // Dropping the job tells who waits.
+        // Otherwise dropping the write closes the channel on which the caller waits.
         if !queue.closed {
-            queue.jobs.push_back(Box::new(task));
+            queue.writes.push_back(Box::new(write));
             self.0.wake.notify_one();
         }
         result
     }
 
-    /// What becomes of a job that was left to the thread.
-    pub(crate) async fn outcome<T>(
+    /// Waits for the result of a queued write.
+    pub(crate) async fn wait<T>(
         &self,
         result: oneshot::Receiver<Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        result.await.unwrap_or_else(|_| Err(gone(&self.0.place)))
+        result
+            .await
+            .unwrap_or_else(|_| Err(thread_ended(&self.0.file)))
     }
 
-    /// Does a job here and now, unless others wait, another process is writing, or a transaction is syncing.
-    pub(crate) fn at_once<T>(
+    /// Writes on the caller's thread. `None`, without any effect, if other writes are queued, another process is writing, or a
+    /// transaction is being committed.
+    pub(crate) fn try_here<T>(
         &self,
         thread: Option<&str>,
-        work: impl FnOnce(&Connection) -> Result<T, Failure>,
+        work: impl FnOnce(&Connection) -> Result<T, TransactionError>,
     ) -> Option<Result<T, StoreError>> {
         let connection = match self.0.connection.try_lock() {
             Ok(connection) => connection,
@@ -140,33 +148,33 @@ impl Writer {
             Err(TryLockError::WouldBlock) => return None,
         };
         let connection = connection.as_ref()?;
-        // Looked at while holding the connection, which the thread takes first: no job is between queue and connection.
-        if !lock(&self.0.queue).jobs.is_empty() {
+        // Checked under the connection's lock, which the thread takes first: no write is between the queue and the connection.
+        if !lock(&self.0.queue).writes.is_empty() {
             return None;
         }
-        let there = self.0.place.is_there();
-        let result = there.and_then(|()| alone(connection, work));
+        let present = self.0.file.check_present();
+        let result = present.and_then(|()| commit_one(connection, work));
         if matches!(&result, Err(failure) if failure.is_busy()) {
             return None;
         }
-        let changes = self.0.changes.fetch_add(1, Ordering::Relaxed);
-        if changes.is_multiple_of(LOOK_EVERY) && log_is_long(connection) {
+        let writes = self.0.writes_here.fetch_add(1, Ordering::Relaxed);
+        if writes.is_multiple_of(CHECK_LOG_EVERY) && log_is_long(connection) {
             self.0.wake.notify_one();
         }
-        Some(result.map_err(|failure| self.0.place.explain(failure, thread)))
+        Some(result.map_err(|failure| self.0.file.store_error(failure, thread)))
     }
 
-    /// Does a job here and now, waiting for others that do; for a database in memory.
-    pub(crate) fn here<T>(
+    /// Runs an operation on the caller's thread, after those that run at the moment. For a database in memory.
+    pub(crate) fn run_here<T>(
         &self,
         thread: Option<&str>,
-        work: impl FnOnce(&Connection) -> Result<T, Failure>,
+        work: impl FnOnce(&Connection) -> Result<T, TransactionError>,
     ) -> Result<T, StoreError> {
         let connection = lock(&self.0.connection);
         let Some(connection) = connection.as_ref() else {
-            return Err(gone(&self.0.place));
+            return Err(thread_ended(&self.0.file));
         };
-        work(connection).map_err(|failure| self.0.place.explain(failure, thread))
+        work(connection).map_err(|failure| self.0.file.store_error(failure, thread))
     }
 }
 
@@ -178,36 +186,36 @@ impl Drop for Writer {
 }
 
 impl Shared {
-    fn new(place: Place, connection: Connection, presence: Option<Arc<Presence>>) -> Self {
+    fn new(file: DatabaseFile, connection: Connection, lock_file: Option<Arc<LockFile>>) -> Self {
         Shared {
-            place,
+            file,
             queue: Mutex::default(),
             wake: Condvar::new(),
             connection: Mutex::new(Some(connection)),
-            presence,
-            changes: AtomicU32::new(0),
+            lock_file,
+            writes_here: AtomicU32::new(0),
         }
     }
 }
 
-fn open(options: &SqliteOptions, place: &Place) -> Result<Shared, Failure> {
-    let connection = connect::writer(options, place)?;
+fn open(options: &SqliteOptions, file: &DatabaseFile) -> Result<Shared, TransactionError> {
+    let connection = connection::writer(options, file)?;
     connection.busy_timeout(Duration::ZERO)?;
-    // The file is there now, so the place where it really is can be found.
-    let gone = |error| {
-        Failure::Refused(Place::unavailable(
-            format!("`{}` has gone", place.path.display()),
+    // The file exists now, so its canonical path can be found.
+    let missing = |error| {
+        TransactionError::Refused(DatabaseFile::unavailable(
+            format!("`{}` was removed while it was opened", file.path.display()),
             Some(error),
         ))
     };
-    let database = std::fs::canonicalize(&place.path).map_err(gone)?;
-    let file = FileId::of(&place.path).map_err(gone)?;
-    place.file.get_or_init(|| file);
-    let presence = Arc::new(Presence::new(database));
-    Ok(Shared::new(place.clone(), connection, Some(presence)))
+    let database = std::fs::canonicalize(&file.path).map_err(missing)?;
+    let id = FileId::of(&file.path).map_err(missing)?;
+    file.opened.get_or_init(|| id);
+    let lock_file = Arc::new(LockFile::new(database));
+    Ok(Shared::new(file.clone(), connection, Some(lock_file)))
 }
 
-/// The writer's thread. However it ends, nobody waits for it in vain.
+/// The writer's thread. However it ends, all callers that wait for it get a result.
 struct Thread(Arc<Shared>);
 
 impl Thread {
@@ -217,37 +225,37 @@ impl Thread {
             let Some(connection) = connection.as_ref() else {
                 return;
             };
-            // Taken while holding the connection: see `Writer::at_once`.
+            // Taken under the lock of the connection: see `Writer::try_here`.
             let mut queue = lock(&self.0.queue);
-            let most = queue.jobs.len().min(MOST_TOGETHER);
-            let jobs: Vec<_> = queue.jobs.drain(..most).collect();
+            let most = queue.writes.len().min(MAX_GROUP);
+            let writes: Vec<_> = queue.writes.drain(..most).collect();
             drop(queue);
-            if let Err(failure) = self.0.place.is_there() {
-                for job in jobs {
-                    job.failed(failure.copy(), &self.0.place);
+            if let Err(failure) = self.0.file.check_present() {
+                for write in writes {
+                    write.failed(failure.copy(), &self.0.file);
                 }
                 continue;
             }
-            if !jobs.is_empty() {
-                patiently(connection, self.0.place.patience, || {
-                    together(connection, &self.0.place, jobs);
+            if !writes.is_empty() {
+                with_busy_timeout(connection, self.0.file.busy_timeout, || {
+                    commit_group(connection, &self.0.file, writes);
                 });
             }
             if log_is_long(connection) {
-                // What a reader still needs stays; the next time it goes. Failing to move the log loses nothing.
+                // Pages that a reader still needs stay until the next time. A failure loses nothing.
                 let _ = connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::PASSIVE);
             }
         }
-        self.say_goodbye();
-        // An error is all that can come: nobody sends.
+        self.release_claims();
+        // Nothing is ever sent: this waits until all readers have closed their connections.
         let _ = readers.recv();
     }
 
-    /// Waits until there is something to do; false when there will be nothing any more.
+    /// Waits until there is work. False if there will be no more.
     fn wait(&self) -> bool {
         let mut queue = lock(&self.0.queue);
         loop {
-            if !queue.jobs.is_empty() {
+            if !queue.writes.is_empty() {
                 return true;
             }
             if queue.closed {
@@ -255,21 +263,21 @@ impl Thread {
             }
             let woken = self.0.wake.wait(queue);
             queue = woken.unwrap_or_else(PoisonError::into_inner);
-            if queue.jobs.is_empty() && !queue.closed {
-                // Woken for the log.
+            if queue.writes.is_empty() && !queue.closed {
+                // Woken to move the log.
                 return true;
             }
         }
     }
 
-    /// Gives back what the store had claimed. If that fails, the lock file says it all the same.
-    fn say_goodbye(&self) {
-        let Some(presence) = self.0.presence.as_ref().filter(|it| it.is_announced()) else {
+    /// Releases what the store has claimed. If that fails, the lock file shows that the claims are void.
+    fn release_claims(&self) {
+        let Some(lock_file) = self.0.lock_file.as_ref().filter(|it| it.exists()) else {
             return;
         };
         if let Some(connection) = lock(&self.0.connection).as_ref() {
-            let _ = alone(connection, |connection| {
-                claims::release_all(connection, presence)
+            let _ = commit_one(connection, |connection| {
+                claims::release_all(connection, lock_file)
             });
         }
     }
@@ -279,23 +287,24 @@ impl Drop for Thread {
     fn drop(&mut self) {
         let mut queue = lock(&self.0.queue);
         queue.closed = true;
-        let jobs = std::mem::take(&mut queue.jobs);
+        let writes = std::mem::take(&mut queue.writes);
         drop(queue);
-        drop(jobs);
-        // Closed here rather than where the last handle is dropped: the last connection to a file moves its log, which syncs.
+        drop(writes);
+        // Closed on this thread rather than on that of the last handle: closing the last connection to a file moves the log,
+        // which waits for the disk.
         let connection = lock(&self.0.connection).take();
         drop(connection);
     }
 }
 
-/// Lets SQLite wait for other processes while something is done.
-fn patiently(connection: &Connection, patience: Duration, work: impl FnOnce()) {
-    let _ = connection.busy_timeout(patience);
+/// Lets SQLite wait for other processes while `work` runs.
+fn with_busy_timeout(connection: &Connection, busy_timeout: Duration, work: impl FnOnce()) {
+    let _ = connection.busy_timeout(busy_timeout);
     work();
     let _ = connection.busy_timeout(Duration::ZERO);
 }
 
-/// Whether it is time to move the log into the database.
+/// Whether the log is long enough to be moved into the database.
 fn log_is_long(connection: &Connection) -> bool {
     match connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::NOOP) {
         Ok((pages, moved)) => pages - moved >= LOG_PAGES,
@@ -304,6 +313,6 @@ fn log_is_long(connection: &Connection) -> bool {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What they guard is consistent at all times: a transaction that was cut short by a panic is ended before the next begins.
+    // The data is consistent at all times: a transaction that a panic has left open is rolled back before the next begins.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

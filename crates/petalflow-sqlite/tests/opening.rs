@@ -137,7 +137,7 @@ async fn a_file_that_is_no_database_is_refused() {
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("essay.txt");
     std::fs::write(&path, "petals, and why they fall. ".repeat(100)).expect("it can be written");
-    refused(&path, "no SQLite database").await;
+    refused(&path, "not a SQLite database").await;
 }
 
 #[tokio::test]

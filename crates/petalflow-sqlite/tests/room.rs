@@ -26,10 +26,10 @@ async fn a_full_disk_loses_nothing_and_passes() {
             }
         }
         assert!(last > 10, "there was room for {last} only");
-        unavailable(failure.map_or(Ok(()), Err), &path, "no room");
+        unavailable(failure.map_or(Ok(()), Err), &path, "no space left");
         // It stays so, and harms nothing.
         let again = append(&store, THREAD, last + 1, 5_000).await;
-        unavailable(again, &path, "no room");
+        unavailable(again, &path, "no space left");
         let history = store.history(Address::root(THREAD), None, usize::MAX).await;
         let history = history.expect("it can be read");
         assert_eq!(
@@ -69,7 +69,7 @@ async fn what_fits_is_written_although_its_neighbour_does_not_fit() {
         let results = join_all(appends.map(|(thread, size)| append(&store, thread, 1, size))).await;
         for (index, (thread, result)) in threads.iter().zip(results).enumerate() {
             if index % 5 == 2 {
-                unavailable(result, &path, "no room");
+                unavailable(result, &path, "no space left");
                 assert_eq!(newest(&store, thread).await, None);
             } else {
                 result.expect("it fits");

@@ -1,4 +1,4 @@
-//! A test that stored threads outlive a change of their flow.
+//! A test that stored threads can resume after a change of their flow.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -6,17 +6,17 @@ use std::path::Path;
 
 use petalflow::thread::{FlowLock, FlowLockError};
 
-/// Checks that stored threads of a flow can go on in this program: a test of one line, with a file that is committed.
+/// Checks that stored threads of a flow can resume in this program: a test of one line, with a file that is committed.
 ///
-/// The file holds what stored threads depend on: the keys with their types and reducers, the nodes and edges, the items and
+/// The file lists what stored threads depend on: the keys with their types and reducers, the nodes and edges, the items and
 /// the version of the state. The test fails when the flow differs from it:
 ///
-/// * where threads may be unable to go on, it shows what differs and what to do: an `id` for what was renamed, a
+/// * if threads may be unable to resume, it shows what differs and what to do: an `id` for what was renamed, a
 ///   [`Migration`](petalflow::checkpoint::Migration) and a higher version of the state;
-/// * where they can go on, it asks to write the file anew.
+/// * if they can resume, it asks to write the file again.
 ///
 /// `PETALFLOW_LOCK=write cargo test` writes the file, which also accepts a change of the first kind. A new flow is added
-/// in the same way; one that is gone stays in the file until its lines are deleted.
+/// in the same way. A removed flow stays in the file until its lines are deleted.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -39,7 +39,7 @@ use petalflow::thread::{FlowLock, FlowLockError};
 /// # let lock = std::env::temp_dir().join(format!("petalflow-doc-{}.lock", std::process::id()));
 /// # std::fs::write(&lock, "flow WriteEssay\n  state Essay version 0\n  key notes: Vec<String> append\n  key topic: String replace required\n  edge START -> research\n  edge research -> END\n  node research\n")?;
 /// // A test; the path is relative to the package's `Cargo.toml`.
-/// fn stored_threads_go_on() {
+/// fn stored_threads_resume() {
 ///     petalflow_testing::assert_flow_lock!(WriteEssay, "flow.lock");
 /// }
 /// # petalflow_testing::assert_flow_lock!(WriteEssay, &lock);
@@ -48,8 +48,8 @@ use petalflow::thread::{FlowLock, FlowLockError};
 /// ```
 ///
 /// The first argument is a flow: one that `flow!` made, what its `new` makes (`WriteEssay::new()`, of a flow with node values;
-/// none of them need be given), or a [`Graph`](petalflow::Graph). Several flows may share a file. A sub-flow is stored beside the
-/// flow around it, and locked by a line of its own.
+/// none of them need be given), or a [`Graph`](petalflow::Graph). Several flows may share a file. A nested flow is stored beside the
+/// flow that contains it, and needs a line of its own.
 ///
 /// # Panics
 ///
@@ -67,7 +67,7 @@ macro_rules! assert_flow_lock {
     };
 }
 
-/// What the macro does: `check` compares the flow with a lock, `record` writes it into one.
+/// The function behind the macro: `check` compares the flow with a lock, `record` writes it into one.
 #[track_caller]
 pub fn check_flow_lock(
     path: &Path,

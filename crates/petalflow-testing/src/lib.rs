@@ -1,10 +1,10 @@
 //! Tests for [petalflow](petalflow) flows and stores, for `dev-dependencies`.
 //!
-//! * [`crashes`] crashes a flow at every moment at which a crash can make a difference, and compares the results.
+//! * [`crashes`] crashes a flow wherever a crash can make a difference, and compares the results.
 //! * [`assert_flow_lock!`] checks that stored threads can resume after a change of their flow.
 //! * [`check_reducer`] checks the laws of a reducer.
 //! * [`store_contract!`] tests a store.
-//! * [`Script`] makes the n-th call of a node fail, panic or hang.
+//! * [`FailureScript`] makes the n-th call of a node fail, panic or hang.
 //!
 //! A node needs none of this: it is called as the function that it is. A flow runs under paused time
 //! (`#[tokio::test(start_paused = true)]`), where timeouts and waits take no time.
@@ -33,7 +33,9 @@ mod flow_lock;
 mod reducer;
 
 pub use contract::StoreUnderTest;
-pub use crash::{Crashed, Crashes, Fault, Moment, Mortal, Script, Window, crashes};
+pub use crash::{
+    Crashed, Crashes, FailureScript, Fault, FaultTarget, FaultyStore, Window, crashes,
+};
 pub use reducer::check_reducer;
 
 /// What the macros name.

@@ -71,12 +71,12 @@ impl AskAst {
         if let (Some(key), false) = (&ask.key, matches!(data, Data::Struct(_))) {
             errors.at(
                 key,
-                "`key` names a field of a struct: put the enum in one, beside its key",
+                "`key` names a field of a struct: put the enum and its key in a struct",
             );
             ask.key = None;
         }
         if !ask.generics.params.is_empty() {
-            let message = "a question cannot be generic, because its name alone says which question it is: name the types";
+            let message = "a question cannot be generic, because only its name identifies the question: name the types";
             errors.at(&ask.generics, message);
         }
         ask
@@ -122,12 +122,12 @@ impl AskAst {
             (Some((expires, _)), None) => errors.rule(
                 Rule::Option,
                 &expires,
-                "a question that expires needs the answer that it then gives itself: `default = ..`",
+                "a question that expires needs a default answer: `default = ..`",
             ),
             (None, Some((default, _))) => errors.rule(
                 Rule::Option,
                 &default,
-                "`default` is what a question answers itself when it expires: say when, `expires = 3d`",
+                "`default` is the answer of a question that expires: add `expires = 3d`",
             ),
             (None, None) => {}
         }

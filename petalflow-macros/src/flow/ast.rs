@@ -243,3 +243,19 @@ impl std::fmt::Display for Group {
         Ok(())
     }
 }
+
+/// The name of the route to a target: `write_essay` is chosen by `WriteEssay`.
+pub(crate) fn route_named_like(target: &str) -> String {
+    if target == "END" {
+        return "End".into();
+    }
+    let words = target.split('_').filter(|word| !word.is_empty());
+    let camel = |word: &str| {
+        let mut letters = word.chars();
+        letters
+            .next()
+            .map(|first| first.to_uppercase().chain(letters).collect::<String>())
+            .unwrap_or_default()
+    };
+    words.map(camel).collect()
+}

@@ -1,36 +1,127 @@
-//! What is wrong with the graph that was written. Only reads the model.
+//! The rules of a flow. They only read the model, and emit no code.
 
-use petalflow_graph::{Analysis, Diagnostic, Graph, Location, Rule, check_with, messages, similar};
+use petalflow_graph::{
+    Analysis, Diagnostic, Graph, Location, Rule, Text, check_with, messages, similar,
+};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 
 use super::ast::Mistakes;
-use super::model::{Kind, Model};
+use super::model::{Kind, Misuse, Model, Problem};
 use crate::options;
 
-/// Every rule that needs nothing but the flow itself.
-pub(crate) fn all(
-    name: &Ident,
-    model: &Model,
-    graph: &Graph,
-    analysis: &Analysis,
-    mistakes: &mut Mistakes,
-) {
-    options_are_known(model, mistakes);
-    value_names_are_free(model, mistakes);
-    // Where edges are missing because of another mistake, the graph says nothing about what was meant.
-    if !mistakes.lost {
-        graph_rules(name, model, graph, analysis, mistakes);
+/// What the rules read.
+pub(crate) struct Cx<'a> {
+    pub(crate) name: &'a Ident,
+    pub(crate) model: &'a Model,
+    pub(crate) graph: &'a Graph,
+    pub(crate) analysis: &'a Analysis,
+}
+
+/// The rules that need nothing but the flow itself, in the order in which violations are reported.
+const RULES: &[fn(&Cx<'_>, &mut Mistakes)] = &[
+    everything_written_has_a_meaning,
+    options_are_known,
+    value_names_are_free,
+    graph_rules_hold,
+];
+
+/// Checks the flow.
+pub(crate) fn all(cx: &Cx<'_>, mistakes: &mut Mistakes) {
+    for rule in RULES {
+        rule(cx, mistakes);
     }
 }
 
-/// What `with` takes.
+/// PF004, PF005, PF006, PF014, PF015, PF024, PF026, and what has no code: every part of the text has a meaning in the graph.
+fn everything_written_has_a_meaning(cx: &Cx<'_>, mistakes: &mut Mistakes) {
+    for Misuse { at, problem } in &cx.model.misuses {
+        let (rule, text) = misuse(problem);
+        match rule {
+            Some(rule) => mistakes.errors.rule(rule, at, text),
+            None => mistakes.errors.at(at, text),
+        }
+        if let Problem::MatchedTwice { first, .. } | Problem::RouteTwice { first, .. } = problem {
+            mistakes.errors.at(first, messages::first_written_here());
+        }
+    }
+}
+
+/// The rule that a misuse breaks, if it has a code, and the message.
+fn misuse(problem: &Problem) -> (Option<Rule>, String) {
+    let coded = |rule, text: Text| (Some(rule), text.to_string());
+    let plain = |text: String| (None, text);
+    match problem {
+        Problem::OutOfEnd { to } => coded(Rule::OutOfEnd, messages::out_of_end(to)),
+        Problem::EndInJoin => coded(Rule::OutOfEnd, messages::end_in_join()),
+        Problem::IntoStart { from } => coded(Rule::IntoStart, messages::into_start(from)),
+        Problem::MatchedTwice { node, .. } => {
+            coded(Rule::DuplicateEdge, messages::matched_twice(node))
+        }
+        Problem::RouteTwice { node, route, .. } => {
+            coded(Rule::DuplicateEdge, messages::route_twice(node, route))
+        }
+        Problem::CaughtByNoNode { to } => coded(Rule::Catch, messages::caught_by_no_node(to)),
+        Problem::RepeatedOption { option } => {
+            coded(Rule::Option, messages::repeated_option(option))
+        }
+        Problem::InterruptedTwice { side, node } => {
+            coded(Rule::Option, messages::interrupted_twice(side, node))
+        }
+        Problem::DeferredTwice { node } => (
+            Some(Rule::Option),
+            format!("`{node}` is deferred twice; remove one of them"),
+        ),
+        Problem::StartChooses => (
+            Some(Rule::NoRoute),
+            "START does not choose a route; begin with a node that does, or lead to several nodes with `&`".to_owned(),
+        ),
+        Problem::JoinChooses { join } => (
+            Some(Rule::NoRoute),
+            format!("the join `{join}` does not choose a route; lead it into a node that does"),
+        ),
+        Problem::ChoiceBesideEdges { group } => (
+            Some(Rule::PlainBesideRoute),
+            format!("a node either chooses a route or takes all of its edges: `{group}` is a choice beside other edges; lead to a node that chooses"),
+        ),
+        Problem::StartInJoin => plain(
+            "START cannot be a side of a join: it always runs first, so the other sides suffice".to_owned(),
+        ),
+        Problem::ChoiceInJoin { group } => plain(format!(
+            "a side of a join is one node: lead `{group}` into another node, and join that node"
+        )),
+        Problem::EachFromNoNode { from } => plain(format!(
+            "`each` needs a node that returns the items, and `{from}` is not a node"
+        )),
+        Problem::StartToEnd => plain(
+            "this edge leads from START to END, so nothing would run on it; lead it to a node".to_owned(),
+        ),
+        Problem::EachEnd => plain(
+            "`each` runs a node once per item, and END is not a node".to_owned(),
+        ),
+        Problem::UnnamedRoute { group } => plain(format!(
+            "a route is named like its target, and `{group}` has no name; write every route with its name: `match {{ Name => {group}, .. }}`"
+        )),
+        Problem::MatchWithoutArms => plain(
+            "this `match` has no arms: name every route of the node, such as `Publish => END`".to_owned(),
+        ),
+        Problem::ChoiceInArm { route, targets } => plain(format!(
+            "route `{route}` leads to one place, or with `&` to several: `{route} => {}`",
+            targets.join(" & ")
+        )),
+        Problem::AliasOfDeclared { node } => plain(format!(
+            "`{node}` is declared in this flow: a second name is for a function, so write its path"
+        )),
+    }
+}
+
+/// The options of `with`.
 const NODE_OPTIONS: [&str; 5] = ["retry", "timeout", "idle", "cache", "id"];
 
-/// PF024.
-fn options_are_known(model: &Model, mistakes: &mut Mistakes) {
-    for (name, value) in model.nodes.iter().flat_map(|node| &node.options) {
+/// PF024: every option of `with` exists and can be read.
+fn options_are_known(cx: &Cx<'_>, mistakes: &mut Mistakes) {
+    for (name, value) in cx.model.nodes.iter().flat_map(|node| &node.options) {
         let written = name.unraw().to_string();
         let read = match &*written {
             "retry" => options::retries(value, &TokenStream::new()).map(drop),
@@ -53,7 +144,8 @@ fn options_are_known(model: &Model, mistakes: &mut Mistakes) {
     }
 }
 
-/// The methods of the builder: a node value cannot have the name of one, because its setter is a method too.
+/// The methods of the builder. A node value cannot have such a name, because its setter is also a method. A test compares the
+/// list with the builder.
 const BUILDER_METHODS: [&str; 18] = [
     "new",
     "run",
@@ -68,7 +160,7 @@ const BUILDER_METHODS: [&str; 18] = [
     "manage",
     "manage_shared",
     "manage_with",
-    "rehydrate",
+    "manage_for_thread",
     "cache",
     "middleware",
     "run_middleware",
@@ -80,8 +172,9 @@ pub(crate) fn is_method(name: &Ident) -> bool {
     BUILDER_METHODS.contains(&&*name.unraw().to_string())
 }
 
-fn value_names_are_free(model: &Model, mistakes: &mut Mistakes) {
-    for node in &model.nodes {
+/// No node value has the name of a method of the builder.
+fn value_names_are_free(cx: &Cx<'_>, mistakes: &mut Mistakes) {
+    for node in &cx.model.nodes {
         if let Kind::Value(name, _) = &node.kind
             && is_method(name)
         {
@@ -91,38 +184,37 @@ fn value_names_are_free(model: &Model, mistakes: &mut Mistakes) {
 }
 
 /// The rules that `flow!` shares with the run-time builder.
-fn graph_rules(
-    name: &Ident,
-    model: &Model,
-    graph: &Graph,
-    analysis: &Analysis,
-    mistakes: &mut Mistakes,
-) {
-    for diagnostic in check_with(graph, &analysis.declared) {
-        report(name, model, &diagnostic, mistakes);
+fn graph_rules_hold(cx: &Cx<'_>, mistakes: &mut Mistakes) {
+    // If edges are missing because of another mistake, the graph is not what was meant.
+    if mistakes.lost {
+        return;
+    }
+    for diagnostic in check_with(cx.graph, &cx.analysis.declared) {
+        report(cx, &diagnostic, mistakes);
     }
 }
 
-fn report(name: &Ident, model: &Model, diagnostic: &Diagnostic, mistakes: &mut Mistakes) {
+fn report(cx: &Cx<'_>, diagnostic: &Diagnostic, mistakes: &mut Mistakes) {
     let at = match diagnostic.at {
-        // Names are unique by now, so it is the name in checkpoints that is taken.
-        Location::Node(node) if diagnostic.rule == Rule::DuplicateNode => model.nodes[node.index()]
-            .option("id")
-            .map(ToTokens::to_token_stream),
+        // Names are unique here, so the name in checkpoints is repeated.
+        Location::Node(node) if diagnostic.rule == Rule::DuplicateNode => {
+            let id = cx.model.nodes[node.index()].option("id");
+            id.map(ToTokens::to_token_stream)
+        }
         _ => None,
     };
-    let at = at.unwrap_or_else(|| tokens_at(name, model, diagnostic.at));
+    let at = at.unwrap_or_else(|| tokens_at(cx, diagnostic.at));
     mistakes.errors.at(at, diagnostic);
-    for (site, text) in &diagnostic.also {
-        mistakes.errors.at(tokens_at(name, model, *site), text);
+    for (location, text) in &diagnostic.also {
+        mistakes.errors.at(tokens_at(cx, *location), text);
     }
 }
 
-fn tokens_at(name: &Ident, model: &Model, site: Location) -> TokenStream {
-    match site {
-        Location::Graph => name.to_token_stream(),
-        Location::Node(node) => model.nodes[node.index()].at.clone(),
-        Location::Edge(edge) => model.edges[edge].at.clone(),
-        Location::Join(join) => model.joins[join.index()].clone(),
+fn tokens_at(cx: &Cx<'_>, location: Location) -> TokenStream {
+    match location {
+        Location::Graph => cx.name.to_token_stream(),
+        Location::Node(node) => cx.model.nodes[node.index()].at.clone(),
+        Location::Edge(edge) => cx.model.edges[edge].at.clone(),
+        Location::Join(join) => cx.model.joins[join.index()].clone(),
     }
 }

@@ -1,12 +1,11 @@
 //! `flow!`: reads a graph, checks it, and writes the type that runs it.
 
 mod ast;
-mod chain;
 mod check;
 mod expand;
+mod lower;
 mod model;
 mod parse;
-mod readings;
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -18,7 +17,6 @@ use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 
 use ast::FlowAst;
-use model::Model;
 
 use crate::errors::Errors;
 use crate::types;
@@ -68,7 +66,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     } = flow;
     if types::last_segment(&state).is_some_and(|last| last.ident.unraw() == name.unraw()) {
         let text = format_args!(
-            "flow `{0}` has the name of its state, and both are types: rename one of them",
+            "flow `{0}` has the same name as its state, and both are types: rename one of them",
             name.unraw()
         );
         mistakes.errors.at(&name, text);
@@ -76,10 +74,16 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         return mistakes.errors.into_tokens();
     }
     let stored = stored::name(&mut attrs, &mut mistakes.errors);
-    let model = Model::build(statements, &mut mistakes);
+    let model = lower::lower(statements, &mut mistakes);
     let graph = model.graph();
     let analysis = Analysis::of(&graph);
-    check::all(&name, &model, &graph, &analysis, &mut mistakes);
+    let checked = check::Cx {
+        name: &name,
+        model: &model,
+        graph: &graph,
+        analysis: &analysis,
+    };
+    check::all(&checked, &mut mistakes);
     let lost = mistakes.lost;
     let cx = expand::Cx {
         krate: &krate,

@@ -12,7 +12,7 @@ pub(super) fn name(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Li
     let mut seen = Seen::new(&["id"]);
     for attr in attrs.extract_if(.., |attr| attr.path().is_ident("flow")) {
         let Meta::List(list) = &attr.meta else {
-            let message = "the options of a flow stand in parentheses: `#[flow(id = \"…\")]`";
+            let message = "the options of a flow are written in parentheses: `#[flow(id = \"…\")]`";
             errors.rule(Rule::Option, &attr, message);
             continue;
         };

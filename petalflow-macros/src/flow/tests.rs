@@ -3,8 +3,8 @@
 use petalflow_graph::{Analysis, NodeIdx, Source, Target, Via, When};
 use proc_macro2::TokenStream;
 
+use super::ast::route_named_like;
 use super::ast::{FlowAst, Mistakes};
-use super::chain::route_named_like;
 use super::check;
 use super::model::{Kind, Model};
 
@@ -18,9 +18,15 @@ fn read(graph: &str) -> (Model, Vec<String>) {
         mut mistakes,
         ..
     } = flow;
-    let model = Model::build(statements, &mut mistakes);
+    let model = super::lower::lower(statements, &mut mistakes);
     let graph = model.graph();
-    check::all(&name, &model, &graph, &Analysis::of(&graph), &mut mistakes);
+    let cx = check::Cx {
+        name: &name,
+        model: &model,
+        graph: &graph,
+        analysis: &Analysis::of(&graph),
+    };
+    check::all(&cx, &mut mistakes);
     (model, messages(mistakes))
 }
 
@@ -310,12 +316,12 @@ fn mixed_operators_are_shown_in_both_readings() {
         (
             "a & b | c -> d",
             "`(a & b) | c`",
-            "lead `b | c` into a node of its own and join that with `&`",
+            "lead `b | c` into another node and join that node with `&`",
         ),
         (
             "a | b & c | d -> e",
             "`a | (b & c) | d`",
-            "lead each of `a | b` and `c | d` into a node of its own and join that with `&`",
+            "lead each of `a | b` and `c | d` into another node and join that node with `&`",
         ),
     ] {
         let (_, messages) = read(graph);
@@ -436,7 +442,7 @@ fn a_broken_interrupt_is_one_error_and_loses_no_edge() {
         ),
         (
             "interrupt after a if |#[item] x: &u8| true",
-            "what an edge delivers",
+            "cannot take the item",
         ),
     ] {
         let (model, messages) = read(&format!("a -> b; {interrupt}; b -> c"));
@@ -513,4 +519,23 @@ fn a_broken_flow_still_makes_its_type() {
     );
     let code = expand("Flow { a }");
     assert!(code.starts_with(":: core :: compile_error"), "{code}");
+}
+
+/// The methods of the builder are those that `flow!` writes and those that the runtime forwards to a launch.
+#[test]
+fn the_names_of_the_builder_methods_are_all_reserved() {
+    let sources = [
+        include_str!("expand/builder.rs"),
+        include_str!("../../../petalflow/src/__private/flow/builder.rs"),
+    ];
+    for source in sources {
+        for method in source.split("pub fn ").skip(1) {
+            let end = method.find(|c: char| !c.is_alphanumeric() && c != '_');
+            let method = &method[..end.unwrap_or(method.len())];
+            if !method.is_empty() && method != "graph" {
+                let name = proc_macro2::Ident::new(method, proc_macro2::Span::call_site());
+                assert!(check::is_method(&name), "`{method}` is missing in the list");
+            }
+        }
+    }
 }

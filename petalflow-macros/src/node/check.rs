@@ -29,7 +29,7 @@ pub(crate) fn function(
 ) -> Form {
     let sig = &function.sig;
     if let Some(receiver) = sig.receiver() {
-        let message = "a method is a node by its `impl` block, which then has this method alone: put `#[node(..)]` on the block";
+        let message = "a method becomes a node through its `impl` block, which holds only this method: put `#[node(..)]` on the block";
         errors.at(receiver, message);
         return Form::Method;
     }
@@ -50,16 +50,19 @@ pub(crate) fn block<'a>(block: &'a NodeImpl, errors: &mut Errors) -> Option<&'a 
         return None;
     }
     if let Some(unsafety) = &block.unsafety {
-        errors.at(unsafety, "a node value's `impl` block is a plain one");
+        errors.at(
+            unsafety,
+            "the `impl` block of a node value cannot be `unsafe`",
+        );
         return None;
     }
     match &block.methods[..] {
         [method] if block.others.is_empty() => return Some(method),
-        [_] => errors.at(&block.others[0], "only the method that is the node stands in this block: move this to another `impl` block"),
-        [] => errors.at(&block.ty, "which method is the node? Put one method here: `async fn run(&self, ..) -> ..`"),
+        [_] => errors.at(&block.others[0], "this block holds only the method that is the node: move this to another `impl` block"),
+        [] => errors.at(&block.ty, "this block needs the method that is the node: `async fn run(&self, ..) -> ..`"),
         [_, second, ..] => errors.at(
             &second.sig.ident,
-            "only the method that is the node stands in this block: move the others to another `impl` block",
+            "this block holds only the method that is the node: move the others to another `impl` block",
         ),
     }
     None
@@ -73,12 +76,12 @@ pub(crate) fn method(args: &NodeArgs, method: &NodeFn, node: &mut Node, errors: 
     match sig.receiver() {
         Some(receiver) => match &receiver.kind {
             ReceiverKind::Reference(_, None, None) => {}
-            _ => errors.at(
-                receiver,
-                "a node is shared between runs, so it is taken by `&self`",
-            ),
+            _ => errors.at(receiver, "a node is shared between runs: take `&self`"),
         },
-        None => errors.at(&sig.ident, "a node value's method takes `&self` first"),
+        None => errors.at(
+            &sig.ident,
+            "the method of a node value needs `&self` as its first parameter",
+        ),
     }
     signature(args, sig, node, errors);
     node.usable &= !before || errors.is_empty();
@@ -122,7 +125,7 @@ fn named_like_the_state(args: &NodeArgs, sig: &Signature, errors: &mut Errors) -
         errors.at(
             &sig.ident,
             format_args!(
-                "node `{0}` has the name of its state, and both are types: rename one of them",
+                "node `{0}` has the same name as its state, and both are types: rename one of them",
                 sig.ident
             ),
         );
@@ -175,12 +178,12 @@ fn one_item(node: &Node, sig: &Signature, errors: &mut Errors) {
 
 fn one_thread(args: &NodeArgs, sig: &Signature, errors: &mut Errors) {
     if let (Some(blocking), Some(_)) = (&args.blocking, &sig.asyncness) {
-        errors.at(blocking, "`blocking` is for a plain `fn`, which then runs on a thread of its own: drop `async`, or use `spawn`");
+        errors.at(blocking, "`blocking` is for a plain `fn`, which then runs on its own thread: remove `async`, or use `spawn`");
     }
     if let (Some(_), Some(spawn)) = (&args.blocking, &args.spawn) {
         errors.at(
             spawn,
-            "`blocking` has a thread of its own already: drop `spawn`",
+            "`blocking` already runs on its own thread: remove `spawn`",
         );
     }
 }
@@ -226,7 +229,7 @@ fn members(output: &Returned, errors: &mut Errors, usable: &mut bool) {
         Returned::Unit(_) => {}
         Returned::One(ty) => match ty {
             Type::ImplTrait(_) => {
-                errors.at(ty, "a node says what it writes, so it cannot return `impl KeyFlag`: name the keys, such as `(EssayDraft, EssayNotes)`");
+                errors.at(ty, "a node states what it writes, so it cannot return `impl Trait`: name the keys, such as `(EssayDraft, EssayNotes)`");
                 *usable = false;
             }
             Type::Infer(_) => *usable = false,
@@ -234,7 +237,7 @@ fn members(output: &Returned, errors: &mut Errors, usable: &mut bool) {
         },
         Returned::Tuple(tuple, all) => {
             if all.len() > MEMBERS {
-                errors.at(tuple, "a node returns at most eight keys and a route in one tuple: put some in a tuple of their own, `((A, B), C)`");
+                errors.at(tuple, "a node returns at most eight keys and a route in one tuple: put some in a nested tuple, `((A, B), C)`");
                 *usable = false;
             }
             for member in all {

@@ -176,7 +176,7 @@ impl Param {
         let ident = match &*input.pat {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
             pat => {
-                let message = "a parameter of a node has a plain name, because the name says which key it reads: take the value apart in the body";
+                let message = "a parameter of a node needs a plain name, because the name selects the key that it reads: destructure the value in the body";
                 errors.at(pat, message);
                 // Where an item is taken the edges still lead here.
                 if !input.attrs.iter().any(|attr| attr.path().is_ident("item")) {
@@ -202,7 +202,7 @@ impl Param {
             }
         }
         if let (Some(_), Some((attr, _))) = (item, &key) {
-            errors.at(attr, "a parameter reads a key or takes the item, not both: drop `#[key(..)]` or `#[item]`");
+            errors.at(attr, "a parameter reads a key or takes the item, not both: remove `#[key(..)]` or `#[item]`");
             return None;
         }
         let ty = types::ungroup(&input.ty);
@@ -222,14 +222,14 @@ impl Param {
         };
         match ty {
             Type::ImplTrait(_) => {
-                let message = "a node cannot take `impl KeyFlag`, because it has to say what it takes: name a type";
+                let message = "a node cannot take `impl Trait`, because its parameters select what it reads: name a type";
                 errors.at(ty, message);
                 None
             }
             Type::Reference(reference) => {
                 if let Some(mutability) = &reference.mutability {
                     let message = if item.is_some() {
-                        "the item is shared with other tasks, so it is taken by `&`"
+                        "the item is shared with other tasks: take it by `&`"
                     } else {
                         "a node does not change the state in place: read with `&`, and return a typed key (such as `EssayDraft(..)`) to write"
                     };
@@ -237,7 +237,7 @@ impl Param {
                     return item.and_then(|_| param(Source::Item(reference.elem.clone())));
                 }
                 if let Type::ImplTrait(_) = types::ungroup(&reference.elem) {
-                    let message = "a node cannot take `impl KeyFlag`, because it has to say what it takes: name a type";
+                    let message = "a node cannot take `impl Trait`, because its parameters select what it reads: name a type";
                     errors.at(&reference.elem, message);
                     return None;
                 }
@@ -260,7 +260,10 @@ impl Param {
                 }
             }
             ty if item.is_some() => {
-                errors.at(ty, "the item is shared with other tasks, so it is taken by `&`: `#[item] topic: &str`");
+                errors.at(
+                    ty,
+                    "the item is shared with other tasks: take it by `&`: `#[item] topic: &str`",
+                );
                 param(Source::Item(Box::new(ty.clone())))
             }
             ty if reads_option(ty) => match key {

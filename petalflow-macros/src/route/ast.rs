@@ -95,7 +95,12 @@ impl RouteAst {
                 }
             },
             Fields::Named(fields) => {
-                errors.at(&fields, format_args!("a variant carries its value without a name: `{ident}(Type)`, or nothing: `{ident}`"));
+                errors.at(
+                    &fields,
+                    format_args!(
+                        "a variant carries an unnamed value, `{ident}(Type)`, or nothing, `{ident}`"
+                    ),
+                );
                 self.usable = false;
             }
         }

@@ -51,14 +51,14 @@ fn versioned(
     match (version, migrate) {
         (Some((_, name)), _) | (_, Some((_, name))) if volatile => {
             let message = format_args!(
-                "a `volatile` state is never stored, so there is nothing to migrate: drop `{name}` or `volatile`"
+                "a `volatile` state is never stored, so there is nothing to migrate: remove `{name}` or `volatile`"
             );
             errors.rule(Rule::Option, &name, message);
             None
         }
         (Some((version, _)), Some((migrate, _))) => version.zip(migrate),
         (Some((_, name)), None) => {
-            let message = "`version` needs `migrate = path`: the function that brings stored threads of lower versions up to this one";
+            let message = "`version` needs `migrate = path`: the function that converts stored threads of lower versions to this one";
             clash(errors, &name, message);
             None
         }
@@ -154,7 +154,7 @@ fn key_options(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<Opt> {
             Meta::List(list) => options.extend(options::parse_tokens(list.tokens.clone(), errors)),
             Meta::NameValue(pair) => errors.at(
                 pair,
-                "the options of a key stand in parentheses: `#[key(append)]`",
+                "the options of a key are written in parentheses: `#[key(append)]`",
             ),
         }
     }

@@ -53,7 +53,7 @@ pub(crate) fn form(ast: &StateAst, errors: &mut Errors) -> bool {
         }
     }
     if !item.generics.params.is_empty() {
-        let message = "a state cannot be generic, because its keys become types of their own: name the type that the flow uses";
+        let message = "a state cannot be generic, because each of its keys becomes a type: name the type that the flow uses";
         errors.at(&item.generics, message);
         return false;
     }
@@ -76,9 +76,8 @@ pub(crate) fn all(state: &mut State, errors: &mut Errors) {
 
 fn not_too_many_keys(state: &mut State, errors: &mut Errors) {
     if let Some(key) = state.keys.get(MAX_KEYS) {
-        let message = format_args!(
-            "a state has at most {MAX_KEYS} keys: group some of them in a struct of their own"
-        );
+        let message =
+            format_args!("a state has at most {MAX_KEYS} keys: group some of them in a struct");
         errors.rule(Rule::TooManyKeys, &key.field, message);
         state.keys.truncate(MAX_KEYS);
         state.complete = false;
@@ -120,21 +119,25 @@ fn marks_make_sense(key: &Key, errors: &mut Errors) {
             clash(
                 errors,
                 ephemeral_at,
-                &format!("{ephemeral}, so input for it would be lost: drop `ephemeral` or `input`"),
+                &format!(
+                    "{ephemeral}, so input for it would be lost: remove `ephemeral` or `input`"
+                ),
             );
         }
         if marks.output.is_some() {
             clash(
                 errors,
                 ephemeral_at,
-                &format!("{ephemeral}, so it cannot be an `output`: drop `ephemeral` or `output`"),
+                &format!(
+                    "{ephemeral}, so it cannot be an `output`: remove `ephemeral` or `output`"
+                ),
             );
         }
         if marks.turn.is_some() {
             clash(
                 errors,
                 ephemeral_at,
-                &format!("{ephemeral}, so it never lasts until the next turn: drop `turn`"),
+                &format!("{ephemeral}, so it never lasts until the next turn: remove `turn`"),
             );
         }
     }
@@ -142,7 +145,7 @@ fn marks_make_sense(key: &Key, errors: &mut Errors) {
         errors.rule(
             Rule::Option,
             id,
-            "an `untracked` key is never stored, so it needs no `id`: drop `untracked` or `id`",
+            "an `untracked` key is never stored, so it needs no `id`: remove `untracked` or `id`",
         );
     }
 }
@@ -153,7 +156,7 @@ fn turn_has_a_default(key: &Key, errors: &mut Errors) {
         && !key.has_default()
     {
         let message = format!(
-            "key `{}` comes from the input and has no default to go back to: add `default`, or drop `turn`",
+            "key `{}` comes from the input and has no default to return to: add `default`, or remove `turn`",
             key.name
         );
         clash(errors, turn, &message);
@@ -168,7 +171,7 @@ fn value_comes_back(key: &Key, errors: &mut Errors) {
     }
     if let Some((option, inner)) = ambiguous(&key.ty) {
         let message = format!(
-            "key `{}` would lose a difference in a store, which reads `Some({inner})` as `None`: use an enum of your own, or mark the key `untracked`",
+            "key `{}` would not survive a store, which reads `Some({inner})` as `None`: use your own enum, or mark the key `untracked`",
             key.name
         );
         errors.at(option, message);

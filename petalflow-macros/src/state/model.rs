@@ -306,7 +306,7 @@ impl Key {
                     errors,
                     &option.name,
                     &format!(
-                        "a key has one reducer, and `{first}` is already given: drop `{name}` or `{first}`"
+                        "a key has one reducer, and `{first}` is already given: remove `{name}` or `{first}`"
                     ),
                 );
                 continue;

@@ -3,6 +3,7 @@
 mod half_typed;
 mod node;
 mod route;
+mod snapshots;
 mod state;
 #[cfg(feature = "tool")]
 mod tool;

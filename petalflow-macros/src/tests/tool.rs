@@ -144,7 +144,7 @@ fn what_is_no_plain_function_is_refused() {
             quote!(
                 fn f(&self) {}
             ),
-            "a method is no tool",
+            "a method cannot be a tool",
         ),
         (
             quote!(
@@ -180,13 +180,13 @@ fn what_is_no_plain_function_is_refused() {
             quote!(
                 fn f((a, b): (u8, u8)) {}
             ),
-            "has a plain name",
+            "needs a plain name",
         ),
         (
             quote!(
                 fn f(a: impl Into<u8>) {}
             ),
-            "cannot take `impl KeyFlag`",
+            "cannot take `impl Trait`",
         ),
         (
             quote!(

@@ -88,7 +88,7 @@ impl Confirm {
                 options::wrong(
                     errors,
                     value,
-                    "option `confirm` stands alone, or takes a text or the path of a function: write `confirm = \"…\"` or `confirm = is_risky`",
+                    "option `confirm` has no value, a text, or the path of a function: write `confirm = \"…\"` or `confirm = is_risky`",
                 );
                 None
             }
@@ -103,7 +103,7 @@ impl Parse for ToolItem {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
         if starts_other_item(input) {
-            let message = "a tool is a function: `#[tool] async fn search(query: String) -> String { .. }`; a closure is one by `FuncTool::new`";
+            let message = "a tool is a function: `#[tool] async fn search(query: String) -> String { .. }`; for a closure use `FuncTool::new`";
             return Err(syn::Error::new(input.span(), message));
         }
         NodeFn::parse(attrs, input).map(ToolItem)

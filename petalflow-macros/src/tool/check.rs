@@ -47,12 +47,12 @@ pub(crate) fn all(
 ) -> Form {
     let sig = &function.sig;
     if let Some(receiver) = sig.receiver() {
-        let message = "a method is no tool, because a model has no `self` to give: make it a function, with what it needs as a `Managed<T>`, or a closure with `FuncTool::new`";
+        let message = "a method cannot be a tool, because a model cannot supply `self`: write a function that takes what it needs as a `Managed<T>`, or a closure with `FuncTool::new`";
         errors.at(receiver, message);
         return Form::Method;
     }
     if function.body.to_string() == ";" {
-        let message = "a tool is a function of its own, with a body; a method of a trait is none";
+        let message = "a tool is a function with a body; a trait method cannot be a tool";
         errors.at(&sig.ident, message);
         return Form::Method;
     }
@@ -80,7 +80,7 @@ fn distinct(tool: &Tool, errors: &mut Errors) -> bool {
             let _ = attr.parse_nested_meta(|option| {
                 let word = option.path.get_ident().map(ToString::to_string);
                 if !word.as_deref().is_some_and(|word| SERDE.contains(&word)) {
-                    errors.at(&option.path, "serde knows no such option of a field");
+                    errors.at(&option.path, "serde has no such option for a field");
                 }
                 if let Ok(value) = option.value() {
                     let value: Expr = value.parse()?;
@@ -119,7 +119,7 @@ fn not_generic(sig: &Signature, errors: &mut Errors) {
     } else {
         errors.at(
             generics,
-            "a tool cannot be generic, because its schema has to say what it takes: name the types",
+            "a tool cannot be generic, because its schema describes its arguments: name the types",
         );
     }
 }
@@ -129,7 +129,7 @@ fn one_thread(args: &ToolArgs, sig: &Signature, errors: &mut Errors) {
         options::clash(
             errors,
             blocking,
-            "`blocking` is for a plain `fn`, which then runs on a thread of its own: drop `async`",
+            "`blocking` is for a plain `fn`, which then runs on its own thread: remove `async`",
         );
     }
 }

@@ -107,7 +107,7 @@ impl Param {
         let ident = match &*input.pat {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
             pat => {
-                let message = "a parameter of a tool has a plain name, because a model names its arguments: take the value apart in the body";
+                let message = "a parameter of a tool needs a plain name, because a model names its arguments: destructure the value in the body";
                 errors.at(pat, message);
                 return None;
             }
@@ -123,7 +123,7 @@ impl Param {
             errors.at(
                 ty,
                 format_args!(
-                    "a tool takes owned values, because nothing outlives the call that it could borrow from: write `{}: {}`",
+                    "a tool takes owned values, because it cannot borrow from the call: write `{}: {}`",
                     ident,
                     text(&owned)
                 ),
@@ -131,7 +131,7 @@ impl Param {
             return None;
         }
         if let Type::ImplTrait(_) = ty {
-            errors.at(ty, "a tool cannot take `impl KeyFlag`, because its schema has to say what it takes: name a type");
+            errors.at(ty, "a tool cannot take `impl Trait`, because its schema describes its arguments: name a type");
             return None;
         }
         let cfgs = attributes(input, &["cfg"]);

@@ -202,6 +202,32 @@ pub struct ThreadQuery<'a> {
     pub limit: Option<usize>,
 }
 
+impl ThreadQuery<'_> {
+    /// The smallest text that is greater than every id with the prefix, for stores that query ranges. `None` if there is no such
+    /// text.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::ThreadQuery;
+    ///
+    /// let end = |prefix| ThreadQuery { prefix, ..ThreadQuery::default() }.prefix_end();
+    /// assert_eq!(end("essay-").as_deref(), Some("essay."));
+    /// assert_eq!(end("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
+    /// assert_eq!(end("a\u{10ffff}\u{10ffff}").as_deref(), Some("b"));
+    /// assert_eq!(end("\u{10ffff}"), None);
+    /// assert_eq!(end(""), None);
+    /// ```
+    pub fn prefix_end(&self) -> Option<String> {
+        let mut chars = self.prefix.chars();
+        while let Some(last) = chars.next_back() {
+            // A range of `char` steps over the surrogates.
+            if let Some(next) = (last..=char::MAX).nth(1) {
+                return Some(format!("{}{next}", chars.as_str()));
+            }
+        }
+        None
+    }
+}
+
 /// Stores checkpoints. This crate has [`InMemoryStore`](super::InMemoryStore); `petalflow-sqlite`, `petalflow-postgres` and
 /// `petalflow-redis` have stores for databases. Implement it for another, and test it with `petalflow_testing::store_contract!`.
 ///

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::Memories;
 use super::pool::at_once;
 use crate::{Cursor, Filter, MemoryBackend, MemoryError, Namespace, Query};
-use petalflow_testing::contract::Outcome;
+use petalflow_testing::contract::CaseResult;
 
 const HOUR: Duration = Duration::from_hours(1);
 
@@ -54,7 +54,7 @@ async fn places(
 }
 
 /// Values of all kinds, numbers to the last digit.
-pub async fn g086_a_value_comes_back_as_it_was_put(memories: &Memories) -> Outcome {
+pub async fn g086_a_value_comes_back_as_it_was_put(memories: &Memories) -> CaseResult {
     let users = users();
     let values = json!([
         null, true, 0, -1, i64::MIN, u64::MAX, 0.1, 1.0, -0.0, 5e-324, 1.797_693_134_862_315_7e308,
@@ -76,7 +76,7 @@ pub async fn g086_a_value_comes_back_as_it_was_put(memories: &Memories) -> Outco
 }
 
 /// An empty memory is empty, and says so.
-pub async fn what_is_not_there_is_none(memories: &Memories) -> Outcome {
+pub async fn what_is_not_there_is_none(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     assert_eq!(store.get(&users(), "ann").await?, None);
     assert!(!store.delete(&users(), "ann").await?, "there was nothing");
@@ -89,7 +89,7 @@ pub async fn what_is_not_there_is_none(memories: &Memories) -> Outcome {
 }
 
 /// One key has one value, the last.
-pub async fn a_value_takes_the_place_of_the_one_before(memories: &Memories) -> Outcome {
+pub async fn a_value_takes_the_place_of_the_one_before(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     for value in [json!({ "a": 1 }), json!("b"), json!(null)] {
         store.put(&users(), "ann", value.clone(), None).await?;
@@ -101,7 +101,7 @@ pub async fn a_value_takes_the_place_of_the_one_before(memories: &Memories) -> O
 }
 
 /// Only the entry that was named goes, and its namespace is none.
-pub async fn g086_deleting_takes_one_entry(memories: &Memories) -> Outcome {
+pub async fn g086_deleting_takes_one_entry(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     for key in ["a", "b", "a "] {
         store.put(&users(), key, json!(key), None).await?;
@@ -116,7 +116,7 @@ pub async fn g086_deleting_takes_one_entry(memories: &Memories) -> Outcome {
 }
 
 /// Names and keys are told apart by their bytes, whatever they are.
-pub async fn names_and_keys_are_any_text(memories: &Memories) -> Outcome {
+pub async fn names_and_keys_are_any_text(memories: &Memories) -> CaseResult {
     let mut expected = Vec::new();
     for one in TEXTS {
         for other in TEXTS {
@@ -143,7 +143,7 @@ pub async fn names_and_keys_are_any_text(memories: &Memories) -> Outcome {
 }
 
 /// Ten thousand characters are no problem, nor is a megabyte of value.
-pub async fn long_keys_and_values(memories: &Memories) -> Outcome {
+pub async fn long_keys_and_values(memories: &Memories) -> CaseResult {
     let (namespace, key) = (
         Namespace::from(vec!["é".repeat(2_500); 2]),
         "k".repeat(10_000),
@@ -166,7 +166,7 @@ pub async fn long_keys_and_values(memories: &Memories) -> Outcome {
 }
 
 /// Nothing that was put is unreadable.
-pub async fn deep_values_come_back_or_are_refused(memories: &Memories) -> Outcome {
+pub async fn deep_values_come_back_or_are_refused(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     let nested = |levels| {
         (0..levels).fold(json!(1), |value, level| {
@@ -194,7 +194,7 @@ pub async fn deep_values_come_back_or_are_refused(memories: &Memories) -> Outcom
 }
 
 /// Entries come in the order of namespace, name by name, and key.
-pub async fn entries_are_listed_in_order(memories: &Memories) -> Outcome {
+pub async fn entries_are_listed_in_order(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     let mut expected = vec![
         (Namespace::ROOT, "z".to_string()),
@@ -220,7 +220,7 @@ pub async fn entries_are_listed_in_order(memories: &Memories) -> Outcome {
 }
 
 /// `users` is no prefix of `users-old`.
-pub async fn a_prefix_is_whole_names(memories: &Memories) -> Outcome {
+pub async fn a_prefix_is_whole_names(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     let under = [users(), users().child("ann"), users().child("")];
     let beside = ["user", "users ", "users-old", "users\0", "Users"];
@@ -240,7 +240,7 @@ pub async fn a_prefix_is_whole_names(memories: &Memories) -> Outcome {
 }
 
 /// Pages of any size give each entry once.
-pub async fn pages_go_on_where_the_last_ended(memories: &Memories) -> Outcome {
+pub async fn pages_go_on_where_the_last_ended(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     let mut expected = Vec::new();
     for namespace in [Namespace::ROOT, users(), users().child("ann")] {
@@ -261,7 +261,7 @@ pub async fn pages_go_on_where_the_last_ended(memories: &Memories) -> Outcome {
 }
 
 /// The entry at a cursor need not be there, nor under the prefix.
-pub async fn a_page_may_begin_anywhere(memories: &Memories) -> Outcome {
+pub async fn a_page_may_begin_anywhere(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     for key in ["a", "c"] {
         store.put(&users(), key, json!(0), None).await?;
@@ -287,7 +287,7 @@ pub async fn a_page_may_begin_anywhere(memories: &Memories) -> Outcome {
 }
 
 /// A limit counts what fits, not what was looked at.
-pub async fn filters_come_before_limits(memories: &Memories) -> Outcome {
+pub async fn filters_come_before_limits(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     for number in 0..20 {
         let value = json!({ "n": number, "of": { "even": number % 2 == 0 } });
@@ -306,7 +306,7 @@ pub async fn filters_come_before_limits(memories: &Memories) -> Outcome {
 }
 
 /// When an entry was created and changed is said in milliseconds since 1970.
-pub async fn times_are_kept(memories: &Memories) -> Outcome {
+pub async fn times_are_kept(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     let now = || {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -331,7 +331,7 @@ pub async fn times_are_kept(memories: &Memories) -> Outcome {
 }
 
 /// An entry whose time is over is nowhere.
-pub async fn what_has_expired_is_not_there(memories: &Memories) -> Outcome {
+pub async fn what_has_expired_is_not_there(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     store.put(&users(), "ann", json!(1), Some(HOUR)).await?;
     store
@@ -349,7 +349,7 @@ pub async fn what_has_expired_is_not_there(memories: &Memories) -> Outcome {
 }
 
 /// The last `put` says how long an entry lives.
-pub async fn an_entry_lives_as_long_as_it_was_last_told(memories: &Memories) -> Outcome {
+pub async fn an_entry_lives_as_long_as_it_was_last_told(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     store.put(&users(), "ann", json!(1), Some(HOUR)).await?;
     store.put(&users(), "ann", json!(2), None).await?;
@@ -364,7 +364,7 @@ pub async fn an_entry_lives_as_long_as_it_was_last_told(memories: &Memories) -> 
 }
 
 /// What one handle writes, the other reads.
-pub async fn handles_see_each_others_entries(memories: &Memories) -> Outcome {
+pub async fn handles_see_each_others_entries(memories: &Memories) -> CaseResult {
     for (round, (one, other)) in [
         (&memories.store, &memories.other),
         (&memories.other, &memories.store),
@@ -382,7 +382,7 @@ pub async fn handles_see_each_others_entries(memories: &Memories) -> Outcome {
 }
 
 /// Nothing is lost between writers that do not know of each other.
-pub async fn many_write_at_once(memories: &Memories) -> Outcome {
+pub async fn many_write_at_once(memories: &Memories) -> CaseResult {
     const WRITERS: usize = 8;
     const EACH: usize = 12;
     at_once(WRITERS, |writer| {
@@ -418,7 +418,7 @@ pub async fn many_write_at_once(memories: &Memories) -> Outcome {
 }
 
 /// A caller may go away at any moment.
-pub async fn a_dropped_put_is_whole_or_nothing(memories: &Memories) -> Outcome {
+pub async fn a_dropped_put_is_whole_or_nothing(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     let whole = |mark: usize| {
         let fields = (0..50).map(|field| (field.to_string(), json!(mark)));

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use petalflow::BoxError;
-use petalflow_testing::contract::{self, Handles, Outcome, UnderTest};
+use petalflow_testing::contract::{self, CaseResult, Handles, UnderTest};
 
 use crate::MemoryBackend;
 
@@ -56,7 +56,7 @@ impl MemoryUnderTest {
 /// If the contract is broken, the backend fails, or there is no backend to test (`setup` gives an error).
 pub fn run(
     setup: impl AsyncFnOnce() -> Result<MemoryUnderTest, BoxError>,
-    case: impl AsyncFnOnce(&Memories) -> Outcome,
+    case: impl AsyncFnOnce(&Memories) -> CaseResult,
 ) {
     contract::run(async || Ok(setup().await?.0), case);
 }

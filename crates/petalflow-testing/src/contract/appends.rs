@@ -5,11 +5,11 @@ use std::task::{Context, Waker};
 
 use petalflow::checkpoint::{Address, StoreError, ThreadQuery};
 
-use super::given::{THREAD, append, checkpoint, line, newest, numbers, write};
-use super::{Outcome, Stores};
+use super::samples::{THREAD, append, append_all, checkpoint, newest, numbers, write};
+use super::{CaseResult, Stores};
 
 /// Only who knows the newest checkpoint may add one, and the error names both numbers.
-pub async fn an_append_after_another_number_is_a_conflict(stores: &Stores) -> Outcome {
+pub async fn an_append_after_another_number_is_a_conflict(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let refused = async |seq, after, newest| {
         let result = append(store, address, seq, after).await;
@@ -47,7 +47,7 @@ pub async fn an_append_after_another_number_is_a_conflict(stores: &Stores) -> Ou
 }
 
 /// Threads and namespaces have numbers of their own.
-pub async fn each_address_has_its_own_numbers(stores: &Stores) -> Outcome {
+pub async fn each_address_has_its_own_numbers(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     let addresses = [
         ("essay-42", ""),
@@ -72,9 +72,9 @@ pub async fn each_address_has_its_own_numbers(stores: &Stores) -> Outcome {
 }
 
 /// After a conflict everything is as it was.
-pub async fn a_conflict_changes_nothing(stores: &Stores) -> Outcome {
+pub async fn a_conflict_changes_nothing(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
-    line(store, address, &[1, 2]).await?;
+    append_all(store, address, &[1, 2]).await?;
     store
         .write(address, 2, &[write(1, "result", "kept")])
         .await?;
@@ -109,13 +109,13 @@ pub async fn a_conflict_changes_nothing(stores: &Stores) -> Outcome {
 }
 
 /// Writes that are settled go with the append that settles them; the others stay.
-pub async fn c90_settled_writes_go_with_the_append(stores: &Stores) -> Outcome {
+pub async fn c90_settled_writes_go_with_the_append(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let elsewhere = Address {
         namespace: "review",
         ..address
     };
-    line(store, address, &[1, 2, 3]).await?;
+    append_all(store, address, &[1, 2, 3]).await?;
     for seq in 1..=5 {
         let beside = [write(1, "result", "a"), write(2, "result", "b")];
         store.write(address, seq, &beside).await?;
@@ -153,7 +153,7 @@ pub async fn c90_settled_writes_go_with_the_append(stores: &Stores) -> Outcome {
 }
 
 /// A future that is dropped has appended or has not.
-pub async fn a_dropped_append_is_whole_or_nothing(stores: &Stores) -> Outcome {
+pub async fn a_dropped_append_is_whole_or_nothing(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     append(store, address, 1, None).await?;
     let mut newest_seen = 1;

@@ -5,9 +5,9 @@ use std::time::Duration;
 use petalflow::BoxError;
 use petalflow::checkpoint::{Address, Claim, Store, ThreadQuery};
 
-use super::given::{THREAD, line};
-use super::pool::at_once;
-use super::{Outcome, Stores};
+use super::samples::{THREAD, append_all};
+use super::threads_at_once::at_once;
+use super::{CaseResult, Stores};
 
 /// Claims until it is granted: a release through another handle may take a moment to be seen.
 async fn granted_soon(store: &dyn Store, thread: &str, owner: &str) -> Result<bool, BoxError> {
@@ -28,10 +28,10 @@ pub(super) fn busy(owner: &str) -> Claim {
 }
 
 /// One has it, the others wait for it.
-pub async fn a_claimed_thread_is_busy(stores: &Stores) -> Outcome {
+pub async fn a_claimed_thread_is_busy(stores: &Stores) -> CaseResult {
     let (store, other) = (&*stores.store, &*stores.other);
     // One thread that is known and one that is not: a claim needs no checkpoint.
-    line(store, Address::root(THREAD), &[1]).await?;
+    append_all(store, Address::root(THREAD), &[1]).await?;
     for thread in [THREAD, "unknown"] {
         assert_eq!(
             store.claim(thread, "one").await?,
@@ -72,7 +72,7 @@ pub async fn a_claimed_thread_is_busy(stores: &Stores) -> Outcome {
 }
 
 /// A claim makes no thread.
-pub async fn a_claim_is_no_thread(stores: &Stores) -> Outcome {
+pub async fn a_claim_is_no_thread(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     assert_eq!(
         store.claim(THREAD, "one").await?,
@@ -94,7 +94,7 @@ pub async fn a_claim_is_no_thread(stores: &Stores) -> Outcome {
 }
 
 /// A claim that was given back is free: at once through the same store, soon through another.
-pub async fn a_released_thread_is_free(stores: &Stores) -> Outcome {
+pub async fn a_released_thread_is_free(stores: &Stores) -> CaseResult {
     let (store, other) = (&*stores.store, &*stores.other);
     for _ in 0..10 {
         for owner in ["one", "two"] {
@@ -121,7 +121,7 @@ pub async fn a_released_thread_is_free(stores: &Stores) -> Outcome {
 }
 
 /// Only the owner can give a claim back.
-pub async fn a_stranger_cannot_release(stores: &Stores) -> Outcome {
+pub async fn a_stranger_cannot_release(stores: &Stores) -> CaseResult {
     let (store, other) = (&*stores.store, &*stores.other);
     store.release(THREAD, "nobody");
     assert_eq!(
@@ -147,7 +147,7 @@ pub async fn a_stranger_cannot_release(stores: &Stores) -> Outcome {
 }
 
 /// Of many who claim at once, one is granted.
-pub async fn one_of_many_is_granted(stores: &Stores) -> Outcome {
+pub async fn one_of_many_is_granted(stores: &Stores) -> CaseResult {
     for round in 0..20 {
         let thread = format!("essay-{round}");
         let claims = at_once(8, |index| {
@@ -173,7 +173,7 @@ pub async fn one_of_many_is_granted(stores: &Stores) -> Outcome {
 }
 
 /// A claim that is not renewed ends when the store says so; without such a time there is nothing to test.
-pub async fn a_claim_that_is_not_renewed_ends(stores: &Stores) -> Outcome {
+pub async fn a_claim_that_is_not_renewed_ends(stores: &Stores) -> CaseResult {
     let (store, other) = (&*stores.store, &*stores.other);
     let Some(lasts) = store.claim_lasts() else {
         return Ok(());

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use petalflow::checkpoint::{Address, StoreError, StoredCheckpoint, ThreadQuery};
 
-use super::given::{THREAD, append, checkpoint, line, newest, numbers, write};
-use super::pool::at_once;
-use super::{Outcome, Stores};
+use super::samples::{THREAD, append, append_all, checkpoint, newest, numbers, write};
+use super::threads_at_once::at_once;
+use super::{CaseResult, Stores};
 
 const WORKERS: usize = 8;
 
 /// Of those who append after the same number at once, one wins.
-pub async fn one_of_many_appends_wins(stores: &Stores) -> Outcome {
+pub async fn one_of_many_appends_wins(stores: &Stores) -> CaseResult {
     let address = Address::root(THREAD);
     let mut after = None;
     for seq in 1..=25 {
@@ -58,7 +58,7 @@ pub async fn one_of_many_appends_wins(stores: &Stores) -> Outcome {
 }
 
 /// Those who retry after a conflict all get through, and no number is given twice.
-pub async fn appends_that_retry_all_get_through(stores: &Stores) -> Outcome {
+pub async fn appends_that_retry_all_get_through(stores: &Stores) -> CaseResult {
     const EACH: usize = 10;
     let address = Address::root(THREAD);
     let conflicts = at_once(WORKERS, |index| {
@@ -99,7 +99,7 @@ pub async fn appends_that_retry_all_get_through(stores: &Stores) -> Outcome {
 }
 
 /// Threads do not get into each other's way.
-pub async fn many_threads_at_once(stores: &Stores) -> Outcome {
+pub async fn many_threads_at_once(stores: &Stores) -> CaseResult {
     at_once(WORKERS, |index| {
         let stores = stores.clone();
         let store = if index % 2 == 0 {
@@ -111,7 +111,7 @@ pub async fn many_threads_at_once(stores: &Stores) -> Outcome {
             for thread in 0..5 {
                 let thread = format!("essay-{index}-{thread}");
                 let address = Address::root(&thread);
-                line(&*store, address, &[1]).await?;
+                append_all(&*store, address, &[1]).await?;
                 for seq in 1..=5 {
                     store
                         .write(
@@ -151,7 +151,7 @@ pub async fn many_threads_at_once(stores: &Stores) -> Outcome {
 }
 
 /// A read sees a checkpoint and the writes beside it as of one moment.
-pub async fn a_read_is_of_one_moment(stores: &Stores) -> Outcome {
+pub async fn a_read_is_of_one_moment(stores: &Stores) -> CaseResult {
     const LAST: u64 = 60;
     let address = Address::root(THREAD);
     let beside = |seq: u64| write(1, "result", seq.to_be_bytes());

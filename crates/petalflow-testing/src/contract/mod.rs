@@ -1,7 +1,7 @@
-//! The contract of [`Store`](petalflow::checkpoint::Store), as tests that any store can be held to.
+//! The contract of [`Store`](petalflow::checkpoint::Store), as tests for any store.
 //!
 //! [`store_contract!`](crate::store_contract) makes a test of each case here. A case is a public function, so that
-//! one of them can also be run by itself, in a debugger or a loop:
+//! one of them can also run by itself, in a debugger or a loop:
 //!
 //! ```
 //! use petalflow::checkpoint::InMemoryStore;
@@ -13,8 +13,7 @@
 //! );
 //! ```
 //!
-//! A case that fails says what the contract demands. What petalflow itself does with the bytes (C94's copies, C95) is not
-//! the stores' business and tested elsewhere.
+//! A case that fails prints what the contract requires. What petalflow itself does with the bytes is tested elsewhere.
 #![allow(
     clippy::missing_errors_doc,
     clippy::missing_panics_doc,
@@ -24,15 +23,15 @@
 pub mod appends;
 pub mod claims;
 pub mod concurrency;
-mod given;
 pub mod names;
-mod pool;
 pub mod reads;
 pub mod removal;
+mod samples;
 mod store_contract;
-mod subject;
 pub mod threads;
+mod threads_at_once;
+mod under_test;
 pub mod writes;
 
-pub use pool::at_once;
-pub use subject::{Handles, Outcome, StoreUnderTest, Stores, UnderTest, run};
+pub use threads_at_once::at_once;
+pub use under_test::{CaseResult, Handles, StoreUnderTest, Stores, UnderTest, run};

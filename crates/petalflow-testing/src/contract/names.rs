@@ -2,8 +2,8 @@
 
 use petalflow::checkpoint::{Address, Claim, Store, StoredCheckpoint, ThreadQuery};
 
-use super::given::{append, checkpoint, numbers, write};
-use super::{Outcome, Stores};
+use super::samples::{append, checkpoint, numbers, write};
+use super::{CaseResult, Stores};
 
 /// Text that a store may be tempted to fold, trim, escape, split or cut.
 fn odd() -> Vec<String> {
@@ -56,7 +56,7 @@ fn odd() -> Vec<String> {
 }
 
 /// Gives each address a checkpoint of its own and looks for it again.
-async fn apart(store: &dyn Store, other: &dyn Store, addresses: &[Address<'_>]) -> Outcome {
+async fn apart(store: &dyn Store, other: &dyn Store, addresses: &[Address<'_>]) -> CaseResult {
     let own = |address: &Address<'_>| StoredCheckpoint {
         bytes: format!("{address:?}").into_bytes(),
         ..checkpoint(1)
@@ -76,7 +76,7 @@ async fn apart(store: &dyn Store, other: &dyn Store, addresses: &[Address<'_>]) 
 }
 
 /// Thread ids that are alike are still different threads.
-pub async fn thread_ids_are_any_text(stores: &Stores) -> Outcome {
+pub async fn thread_ids_are_any_text(stores: &Stores) -> CaseResult {
     let odd = odd();
     let addresses: Vec<_> = odd.iter().map(|id| Address::root(id)).collect();
     apart(&*stores.store, &*stores.other, &addresses).await?;
@@ -100,7 +100,7 @@ pub async fn thread_ids_are_any_text(stores: &Stores) -> Outcome {
 }
 
 /// Namespaces that are alike are still different namespaces.
-pub async fn namespaces_are_any_text(stores: &Stores) -> Outcome {
+pub async fn namespaces_are_any_text(stores: &Stores) -> CaseResult {
     let odd = odd();
     // The longest address there is, too.
     let longest = "t".repeat(Address::LONGEST);
@@ -120,7 +120,7 @@ pub async fn namespaces_are_any_text(stores: &Stores) -> Outcome {
 }
 
 /// Names of writes that are alike are still different names.
-pub async fn names_of_writes_are_any_text(stores: &Stores) -> Outcome {
+pub async fn names_of_writes_are_any_text(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root("essay"));
     let mut names = odd();
     names.retain(|name| name.len() <= 255);
@@ -141,7 +141,7 @@ pub async fn names_of_writes_are_any_text(stores: &Stores) -> Outcome {
 }
 
 /// A thread and a namespace are two texts: how they would look joined does not matter.
-pub async fn threads_and_namespaces_do_not_run_together(stores: &Stores) -> Outcome {
+pub async fn threads_and_namespaces_do_not_run_together(stores: &Stores) -> CaseResult {
     let pairs = [
         ("a", "b:c"),
         ("a:b", "c"),
@@ -173,7 +173,7 @@ pub async fn threads_and_namespaces_do_not_run_together(stores: &Stores) -> Outc
 }
 
 /// Claims tell threads apart as everything else does.
-pub async fn claims_are_by_bytes_too(stores: &Stores) -> Outcome {
+pub async fn claims_are_by_bytes_too(stores: &Stores) -> CaseResult {
     for id in &odd() {
         assert_eq!(
             stores.store.claim(id, id).await?,

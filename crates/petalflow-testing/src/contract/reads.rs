@@ -2,13 +2,13 @@
 
 use petalflow::checkpoint::{Address, Stored, StoredCheckpoint};
 
-use super::given::{THREAD, append, checkpoint, line, newest, numbers, write};
-use super::{Outcome, Stores};
+use super::samples::{THREAD, append, append_all, checkpoint, newest, numbers, write};
+use super::{CaseResult, Stores};
 
 /// A checkpoint comes back as it was given, by its number.
-pub async fn c88_a_checkpoint_comes_back_as_it_was_given(stores: &Stores) -> Outcome {
+pub async fn c88_a_checkpoint_comes_back_as_it_was_given(stores: &Stores) -> CaseResult {
     let address = Address::root(THREAD);
-    line(&*stores.store, address, &[1, 2, 3]).await?;
+    append_all(&*stores.store, address, &[1, 2, 3]).await?;
     for seq in [1, 2, 3] {
         let expected = Stored {
             chain: vec![checkpoint(seq)],
@@ -24,7 +24,7 @@ pub async fn c88_a_checkpoint_comes_back_as_it_was_given(stores: &Stores) -> Out
 }
 
 /// All bytes are kept, and no bytes are some bytes too.
-pub async fn c88_bytes_are_opaque(stores: &Stores) -> Outcome {
+pub async fn c88_bytes_are_opaque(stores: &Stores) -> CaseResult {
     let address = Address::root(THREAD);
     let every_byte: Vec<u8> = (0..=u8::MAX).collect();
     let large: Vec<u8> = (0..1_500_000_u32)
@@ -57,7 +57,7 @@ pub async fn c88_bytes_are_opaque(stores: &Stores) -> Outcome {
 }
 
 /// Numbers and times go up to `i64::MAX`.
-pub async fn c88_numbers_go_up_to_the_largest(stores: &Stores) -> Outcome {
+pub async fn c88_numbers_go_up_to_the_largest(stores: &Stores) -> CaseResult {
     let address = Address::root(THREAD);
     let largest = i64::MAX.unsigned_abs();
     let last = StoredCheckpoint {
@@ -65,7 +65,7 @@ pub async fn c88_numbers_go_up_to_the_largest(stores: &Stores) -> Outcome {
         base: largest - 1,
         ..checkpoint(largest)
     };
-    line(&*stores.store, address, &[0, largest - 1]).await?;
+    append_all(&*stores.store, address, &[0, largest - 1]).await?;
     stores
         .store
         .append(address, &last, Some(largest - 1), 0..0)
@@ -84,7 +84,7 @@ pub async fn c88_numbers_go_up_to_the_largest(stores: &Stores) -> Outcome {
 }
 
 /// An incremental checkpoint is read with what it builds on, and an older one still gives what it gave.
-pub async fn c89_a_chain_begins_at_its_base(stores: &Stores) -> Outcome {
+pub async fn c89_a_chain_begins_at_its_base(stores: &Stores) -> CaseResult {
     let address = Address::root(THREAD);
     let based = |seq, base| StoredCheckpoint {
         base,
@@ -121,9 +121,9 @@ pub async fn c89_a_chain_begins_at_its_base(stores: &Stores) -> Outcome {
 }
 
 /// There is nothing at an address that was never written to.
-pub async fn c92_an_unknown_thread_has_no_checkpoint(stores: &Stores) -> Outcome {
+pub async fn c92_an_unknown_thread_has_no_checkpoint(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
-    line(store, Address::root("another"), &[1]).await?;
+    append_all(store, Address::root("another"), &[1]).await?;
     let unknown = [
         Address::root(THREAD),
         Address {
@@ -162,7 +162,7 @@ pub async fn c92_an_unknown_thread_has_no_checkpoint(stores: &Stores) -> Outcome
 }
 
 /// Without a number the newest is read, and a number that was left out is not there.
-pub async fn c92_without_a_number_the_newest_is_read(stores: &Stores) -> Outcome {
+pub async fn c92_without_a_number_the_newest_is_read(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let mut after = None;
     for seq in [3, 9, 10, 11, 100] {
@@ -185,9 +185,9 @@ pub async fn c92_without_a_number_the_newest_is_read(stores: &Stores) -> Outcome
 }
 
 /// `read` gives the writes beside that checkpoint and no other.
-pub async fn reading_gives_the_writes_beside_a_checkpoint(stores: &Stores) -> Outcome {
+pub async fn reading_gives_the_writes_beside_a_checkpoint(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
-    line(store, address, &[1, 2]).await?;
+    append_all(store, address, &[1, 2]).await?;
     let elsewhere = Address {
         namespace: "review",
         ..address
@@ -215,9 +215,9 @@ pub async fn reading_gives_the_writes_beside_a_checkpoint(stores: &Stores) -> Ou
 }
 
 /// The history is paged backwards.
-pub async fn history_is_paged_newest_first(stores: &Stores) -> Outcome {
+pub async fn history_is_paged_newest_first(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
-    line(store, address, &[1, 2, 4, 7, 11]).await?;
+    append_all(store, address, &[1, 2, 4, 7, 11]).await?;
     for (before, limit, expected) in [
         (None, 100, &[11, 7, 4, 2, 1][..]),
         (None, usize::MAX, &[11, 7, 4, 2, 1]),
@@ -240,7 +240,7 @@ pub async fn history_is_paged_newest_first(stores: &Stores) -> Outcome {
 }
 
 /// A store opened by another sees what was there, and each sees at once what the other has written.
-pub async fn handles_see_each_others_writes(stores: &Stores) -> Outcome {
+pub async fn handles_see_each_others_writes(stores: &Stores) -> CaseResult {
     let (store, other) = (&*stores.store, &*stores.other);
     let address = Address::root(THREAD);
     for round in 0..20 {

@@ -2,18 +2,18 @@
 
 use petalflow::checkpoint::{Address, Claim, StoredCheckpoint, ThreadQuery};
 
-use super::given::{THREAD, append, checkpoint, line, numbers, write};
-use super::{Outcome, Stores};
+use super::samples::{THREAD, append, append_all, checkpoint, numbers, write};
+use super::{CaseResult, Stores};
 
 /// Pruning keeps what is not below the number, at this address only.
-pub async fn c94_pruning_forgets_what_is_older(stores: &Stores) -> Outcome {
+pub async fn c94_pruning_forgets_what_is_older(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let review = Address {
         namespace: "review",
         ..address
     };
     for address in [address, review] {
-        line(store, address, &[1, 2, 5, 6]).await?;
+        append_all(store, address, &[1, 2, 5, 6]).await?;
         for seq in [1, 2, 5, 6, 7] {
             store
                 .write(address, seq, &[write(1, "result", "a")])
@@ -55,10 +55,10 @@ pub async fn c94_pruning_forgets_what_is_older(stores: &Stores) -> Outcome {
 }
 
 /// A number above all others prunes everything, and the address is as new.
-pub async fn pruning_everything_leaves_nothing(stores: &Stores) -> Outcome {
+pub async fn pruning_everything_leaves_nothing(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     store.prune(address, 5).await?;
-    line(store, address, &[1, 2]).await?;
+    append_all(store, address, &[1, 2]).await?;
     store.write(address, 2, &[write(1, "result", "a")]).await?;
     store.prune(address, u64::MAX).await?;
     assert_eq!(
@@ -81,7 +81,7 @@ pub async fn pruning_everything_leaves_nothing(stores: &Stores) -> Outcome {
 }
 
 /// Deleting a thread takes all its namespaces and writes, and no other thread.
-pub async fn c93_deleting_takes_one_thread_and_all_of_it(stores: &Stores) -> Outcome {
+pub async fn c93_deleting_takes_one_thread_and_all_of_it(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     let threads = [
         "essay",
@@ -95,7 +95,7 @@ pub async fn c93_deleting_takes_one_thread_and_all_of_it(stores: &Stores) -> Out
     let addresses =
         |thread| ["", "review", "review/dig[3]"].map(|namespace| Address { thread, namespace });
     for address in threads.into_iter().flat_map(addresses) {
-        line(store, address, &[1, 2]).await?;
+        append_all(store, address, &[1, 2]).await?;
         store.write(address, 2, &[write(1, "result", "a")]).await?;
     }
     // Nothing happens to an unknown one; `%` is no pattern.
@@ -130,9 +130,9 @@ pub async fn c93_deleting_takes_one_thread_and_all_of_it(stores: &Stores) -> Out
 }
 
 /// After a thread is deleted it can begin anew, with nothing of the old one.
-pub async fn a_deleted_thread_can_begin_anew(stores: &Stores) -> Outcome {
+pub async fn a_deleted_thread_can_begin_anew(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
-    line(store, address, &[1, 2, 3]).await?;
+    append_all(store, address, &[1, 2, 3]).await?;
     store
         .write(address, 3, &[write(1, "result", "old")])
         .await?;
@@ -154,9 +154,9 @@ pub async fn a_deleted_thread_can_begin_anew(stores: &Stores) -> Outcome {
 }
 
 /// Who has claimed a thread still has it when the thread is deleted.
-pub async fn a_claim_survives_deletion(stores: &Stores) -> Outcome {
+pub async fn a_claim_survives_deletion(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
-    line(store, Address::root(THREAD), &[1]).await?;
+    append_all(store, Address::root(THREAD), &[1]).await?;
     assert_eq!(
         store.claim(THREAD, "one").await?,
         Claim::Granted,

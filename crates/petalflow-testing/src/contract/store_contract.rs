@@ -1,10 +1,10 @@
-//! The macro that makes tests of the cases.
+//! The macro that makes a test of each case.
 
-/// Holds a [`Store`](petalflow::checkpoint::Store) to its contract: makes a module with a test for each case.
+/// Tests a [`Store`](petalflow::checkpoint::Store) against its contract: makes a module with a test for each case.
 ///
-/// The first argument names the module. The second is called once per test and gives a fresh, empty store: an async closure
-/// or the path of an async function that returns `Result<StoreUnderTest, BoxError>`. Each test brings its own runtime, so
-/// this is all that a test file needs:
+/// The first argument names the module. The second is called once per test and returns a new, empty store: an async closure or
+/// the path of an async function that returns `Result<StoreUnderTest, BoxError>`. Each test has its own runtime, so this is a
+/// complete test file:
 ///
 /// ```
 /// use petalflow::checkpoint::InMemoryStore;
@@ -19,11 +19,11 @@
 /// # fn main() {}
 /// ```
 ///
-/// A second handle, opened as another process would open it, shows whether writers that do not know of each other get along;
-/// see [`with_other`](crate::StoreUnderTest::with_other). Where the server that a store needs is not running, give
+/// With a second handle, opened as another process would open it, the cases also test writers that compete; see
+/// [`with_other`](crate::StoreUnderTest::with_other). Where the server that a store needs is not running, give
 /// [`StoreUnderTest::skipped`](crate::StoreUnderTest::skipped): the tests pass and say so.
 ///
-/// The numbers in the names of tests, such as `c90_`, are those of the cases in the crate's own list of compatibility.
+/// The numbers in the names of tests, such as `c90_`, refer to petalflow's list of conformance cases.
 #[macro_export]
 macro_rules! store_contract {
     ($name:ident, $setup:expr $(,)?) => {

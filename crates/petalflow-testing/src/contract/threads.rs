@@ -3,8 +3,8 @@
 use petalflow::BoxError;
 use petalflow::checkpoint::{Address, Store, StoredCheckpoint, ThreadInfo, ThreadQuery};
 
-use super::given::{THREAD, checkpoint, line};
-use super::{Outcome, Stores};
+use super::samples::{THREAD, append_all, checkpoint};
+use super::{CaseResult, Stores};
 
 /// Ids that a store which builds patterns, or sorts by anything but bytes, gets wrong; in the order of their bytes.
 const ODD: [&str; 30] = [
@@ -19,7 +19,7 @@ async fn ids(store: &dyn Store, query: ThreadQuery<'_>) -> Result<Vec<String>, B
 }
 
 /// A thread is told apart by what its checkpoints add up to.
-pub async fn threads_are_listed_with_what_they_hold(stores: &Stores) -> Outcome {
+pub async fn threads_are_listed_with_what_they_hold(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     let sized = |seq, created_ms, size: usize| StoredCheckpoint {
         created_ms,
@@ -54,10 +54,10 @@ pub async fn threads_are_listed_with_what_they_hold(stores: &Stores) -> Outcome 
 }
 
 /// All ids that begin so, whatever is in them.
-pub async fn a_prefix_is_compared_by_bytes(stores: &Stores) -> Outcome {
+pub async fn a_prefix_is_compared_by_bytes(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     for id in ODD.iter().rev() {
-        line(store, Address::root(id), &[1]).await?;
+        append_all(store, Address::root(id), &[1]).await?;
     }
     assert_eq!(
         ids(store, ThreadQuery::default()).await?,
@@ -111,10 +111,10 @@ pub async fn a_prefix_is_compared_by_bytes(stores: &Stores) -> Outcome {
 }
 
 /// Page after page gives each thread once.
-pub async fn threads_are_paged(stores: &Stores) -> Outcome {
+pub async fn threads_are_paged(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     for id in ODD {
-        line(store, Address::root(id), &[1]).await?;
+        append_all(store, Address::root(id), &[1]).await?;
     }
     for (prefix, limit) in [("", 1), ("", 7), ("", 100), ("a", 2)] {
         let expected: Vec<&str> = ODD
@@ -149,10 +149,10 @@ pub async fn threads_are_paged(stores: &Stores) -> Outcome {
 }
 
 /// Where a page begins and ends need not be a thread.
-pub async fn a_page_may_begin_anywhere(stores: &Stores) -> Outcome {
+pub async fn a_page_may_begin_anywhere(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     for id in ["a1", "a2", "b1", "b2", "c1"] {
-        line(store, Address::root(id), &[1]).await?;
+        append_all(store, Address::root(id), &[1]).await?;
     }
     for (prefix, after, limit, expected) in [
         ("", None, Some(0), &[][..]),
@@ -181,7 +181,7 @@ pub async fn a_page_may_begin_anywhere(stores: &Stores) -> Outcome {
 }
 
 /// A thread's namespaces, in order, each once.
-pub async fn namespaces_are_listed(stores: &Stores) -> Outcome {
+pub async fn namespaces_are_listed(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     let namespaces = [
         "",
@@ -197,13 +197,13 @@ pub async fn namespaces_are_listed(stores: &Stores) -> Outcome {
             thread: THREAD,
             namespace,
         };
-        line(store, address, &[1, 2]).await?;
+        append_all(store, address, &[1, 2]).await?;
     }
     let elsewhere = Address {
         thread: "another",
         namespace: "elsewhere",
     };
-    line(store, elsewhere, &[1]).await?;
+    append_all(store, elsewhere, &[1]).await?;
     let mut expected = namespaces;
     expected.sort_unstable();
     assert_eq!(

@@ -2,11 +2,11 @@
 
 use petalflow::checkpoint::{Address, ThreadQuery};
 
-use super::given::{THREAD, line, write};
-use super::{Outcome, Stores};
+use super::samples::{THREAD, append_all, write};
+use super::{CaseResult, Stores};
 
 /// The same write twice is one, and the later bytes count.
-pub async fn c90_a_write_takes_the_place_of_the_one_before(stores: &Stores) -> Outcome {
+pub async fn c90_a_write_takes_the_place_of_the_one_before(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let first = write(1, "result", "first");
     store
@@ -42,7 +42,7 @@ pub async fn c90_a_write_takes_the_place_of_the_one_before(stores: &Stores) -> O
 }
 
 /// Writes differ by number, task, name and address; they are given in order.
-pub async fn c90_writes_are_kept_apart_and_in_order(stores: &Stores) -> Outcome {
+pub async fn c90_writes_are_kept_apart_and_in_order(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let elsewhere = Address {
         namespace: "review",
@@ -81,7 +81,7 @@ pub async fn c90_writes_are_kept_apart_and_in_order(stores: &Stores) -> Outcome 
 }
 
 /// A write needs no checkpoint, and makes none.
-pub async fn writes_may_come_before_their_checkpoint(stores: &Stores) -> Outcome {
+pub async fn writes_may_come_before_their_checkpoint(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let early = write(1, "answer", "yes");
     store
@@ -102,7 +102,7 @@ pub async fn writes_may_come_before_their_checkpoint(stores: &Stores) -> Outcome
         [],
         "a thread without checkpoints is not listed"
     );
-    line(store, address, &[1]).await?;
+    append_all(store, address, &[1]).await?;
     let stored = store.read(address, Some(1)).await?.unwrap_or_default();
     assert_eq!(
         stored.writes,
@@ -113,7 +113,7 @@ pub async fn writes_may_come_before_their_checkpoint(stores: &Stores) -> Outcome
 }
 
 /// No writes are none.
-pub async fn writing_nothing_changes_nothing(stores: &Stores) -> Outcome {
+pub async fn writing_nothing_changes_nothing(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     store.write(address, 1, &[]).await?;
     assert_eq!(
@@ -130,7 +130,7 @@ pub async fn writing_nothing_changes_nothing(stores: &Stores) -> Outcome {
 }
 
 /// A range of numbers may be empty, and as large as numbers are.
-pub async fn writes_are_read_by_ranges(stores: &Stores) -> Outcome {
+pub async fn writes_are_read_by_ranges(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let largest = i64::MAX.unsigned_abs();
     for seq in [0, 1, 5, largest] {
@@ -165,7 +165,7 @@ pub async fn writes_are_read_by_ranges(stores: &Stores) -> Outcome {
 }
 
 /// All writes of a call are there together.
-pub async fn many_writes_in_one_call(stores: &Stores) -> Outcome {
+pub async fn many_writes_in_one_call(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let many: Vec<_> = (0..=u8::MAX)
         .flat_map(|task| ["answer", "effect", "result"].map(|name| write(task, name, [task])))

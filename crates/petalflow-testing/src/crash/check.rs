@@ -4,27 +4,27 @@ use petalflow::thread::Durability;
 use petalflow::{Durable, Flow, State};
 
 use super::Crashes;
-use super::client::{Trial, play};
-use super::ending::{Ending, difference};
 use super::fault::{Fault, Window};
+use super::trial::{Trial, run_trial};
+use super::turn_end::{TurnEnd, difference};
 
-/// More writes than any flow in a test makes.
-const MOST: u64 = 100_000;
+/// An upper bound on the writes of a flow in a test.
+const MAX_WRITES: u64 = 100_000;
 
-/// What was tried.
+/// The result of [`Crashes::check`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Crashed {
-    /// How often something went wrong, or one thing after the other, and all went well.
+    /// How many faults, or sequences of faults, the flow survived.
     pub trials: usize,
 }
 
 impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
-    /// Tries everything.
+    /// Runs all trials.
     ///
     /// # Panics
     ///
-    /// When a crash makes a difference. The message says which, and what differs.
+    /// When a crash changes the result. The message names the fault and the difference.
     pub async fn check(self) -> Crashed {
         match self.try_check().await {
             Ok(crashed) => crashed,
@@ -32,43 +32,43 @@ impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
         }
     }
 
-    /// Tries everything.
+    /// Runs all trials.
     ///
     /// # Errors
     ///
-    /// When a crash makes a difference: which, and what differs.
+    /// When a crash changes the result. The error names the fault and the difference.
     pub async fn try_check(self) -> Result<Crashed, String> {
         let mut crashed = Crashed::default();
-        let mut should: Option<Vec<Ending>> = None;
+        let mut should: Option<Vec<TurnEnd>> = None;
         for durability in &self.durabilities {
-            let unbroken = play(&self, *durability, &[]).await;
-            let should = should.get_or_insert_with(|| unbroken.turns.clone());
-            compare(should, &unbroken).map_err(|problem| {
-                format!("{}, with nothing going wrong: {problem}", unbroken.words)
+            let without_faults = run_trial(&self, *durability, &[]).await;
+            let should = should.get_or_insert_with(|| without_faults.turns.clone());
+            compare(should, &without_faults).map_err(|problem| {
+                format!("{}, without a fault: {problem}", without_faults.description)
             })?;
             if let Some(trials) = &self.faults {
                 for faults in trials {
-                    let struck = self.trial(*durability, faults, should).await?;
-                    crashed.trials += usize::from(struck);
+                    let occurred = self.trial(*durability, faults, should).await?;
+                    crashed.trials += usize::from(occurred);
                 }
                 continue;
             }
             for window in &self.windows {
-                crashed.trials += self.strike(*durability, *window, should).await?;
+                crashed.trials += self.try_window(*durability, *window, should).await?;
             }
         }
         Ok(crashed)
     }
 
-    /// Every moment of one window.
-    async fn strike(
+    /// Tries every occurrence of one window.
+    async fn try_window(
         &self,
         durability: Durability,
         window: Window,
-        should: &[Ending],
+        should: &[TurnEnd],
     ) -> Result<usize, String> {
         let mut trials = 0;
-        for nth in 1..MOST {
+        for nth in 1..MAX_WRITES {
             let fault = Fault { window, nth };
             if !self.trial(durability, &[fault], should).await? {
                 break;
@@ -78,7 +78,7 @@ impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
                 continue;
             }
             for window in Window::KILLED {
-                for nth in 1..MOST {
+                for nth in 1..MAX_WRITES {
                     let faults = [fault, Fault { window, nth }];
                     if !self.trial(durability, &faults, should).await? {
                         break;
@@ -90,20 +90,20 @@ impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
         Ok(trials)
     }
 
-    /// One trial: whether all of the faults struck.
+    /// Runs one trial. Returns whether all faults occurred.
     async fn trial(
         &self,
         durability: Durability,
         faults: &[Fault],
-        should: &[Ending],
+        should: &[TurnEnd],
     ) -> Result<bool, String> {
-        let trial = play(self, durability, faults).await;
-        compare(should, &trial).map_err(|problem| format!("{}: {problem}", trial.words))?;
-        Ok(trial.struck == faults.len())
+        let trial = run_trial(self, durability, faults).await;
+        compare(should, &trial).map_err(|problem| format!("{}: {problem}", trial.description))?;
+        Ok(trial.occurred == faults.len())
     }
 }
 
-fn compare(should: &[Ending], trial: &Trial) -> Result<(), String> {
+fn compare(should: &[TurnEnd], trial: &Trial) -> Result<(), String> {
     if let Some(problem) = &trial.problem {
         return Err(problem.clone());
     }
@@ -117,7 +117,7 @@ fn compare(should: &[Ending], trial: &Trial) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!(
-            "{} of {} turns have ended",
+            "{} of {} turns ended",
             trial.turns.len(),
             should.len()
         ))

@@ -1,33 +1,33 @@
-//! What goes wrong, and when.
+//! The faults, and when they occur.
 
 use std::fmt;
 
-/// At which moments of a run something may go wrong. Each is tried at its first, second, third … occurrence.
+/// A kind of fault. Each is tried at its first, second, third … occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Window {
-    /// The process dies before the store has done what was asked: nothing is written.
+    /// The process dies before the store does what was requested: nothing is written.
     KilledBefore,
-    /// The process dies when the store has done what was asked, and before the run learns of it.
+    /// The process dies after the store has done what was requested, and before the run gets the result.
     KilledAfter,
-    /// The store fails, and goes on failing until the run has ended. It has not done what it was asked first.
+    /// The store fails from this write until the run ends. It has not done the first write.
     OutageBefore,
-    /// The same, but what was asked first was done.
+    /// The same, but the first write is done.
     OutageAfter,
-    /// The store fails once, without having done what was asked.
+    /// The store fails once. The write is not done.
     HiccupBefore,
-    /// The store fails once, although it has done what was asked.
+    /// The store fails once, although the write is done.
     HiccupAfter,
-    /// The stream of events is dropped when it has yielded an event.
+    /// The stream of events is dropped after it has yielded an event.
     Event,
-    /// The run is dropped where it waits.
+    /// The future of the run is dropped when it is pending.
     Drop,
 }
 
-/// Who is struck by a [`Fault`].
+/// What a [`Fault`] hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Moment {
+pub enum FaultTarget {
     /// A call of the store.
     Call,
     /// The stream of events.
@@ -36,12 +36,12 @@ pub enum Moment {
     Wait,
 }
 
-/// One thing that goes wrong: at the n-th occurrence of its window, from 1.
+/// One fault: the n-th occurrence of its window, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fault {
-    /// At which moments.
+    /// The kind of fault.
     pub window: Window,
-    /// At which of them, from 1.
+    /// Which occurrence, counted from 1.
     pub nth: u64,
 }
 
@@ -58,19 +58,19 @@ impl Window {
         Window::Drop,
     ];
 
-    /// The deaths of a process.
+    /// Those in which the process dies.
     pub const KILLED: [Self; 2] = [Window::KilledBefore, Window::KilledAfter];
 
-    /// Who is struck.
-    pub fn moment(self) -> Moment {
+    /// What the fault hits.
+    pub fn target(self) -> FaultTarget {
         match self {
-            Window::Event => Moment::Event,
-            Window::Drop => Moment::Wait,
-            _ => Moment::Call,
+            Window::Event => FaultTarget::Event,
+            Window::Drop => FaultTarget::Wait,
+            _ => FaultTarget::Call,
         }
     }
 
-    /// Whether the store does what it was asked before it fails.
+    /// Whether the store does the write before it fails.
     pub(super) fn is_after(self) -> bool {
         matches!(
             self,
@@ -78,12 +78,12 @@ impl Window {
         )
     }
 
-    /// Whether the process is gone.
+    /// Whether the process dies.
     pub(super) fn kills(self) -> bool {
         matches!(self, Window::KilledBefore | Window::KilledAfter)
     }
 
-    /// Whether the store goes on failing.
+    /// Whether the store continues to fail.
     pub(super) fn lasts(self) -> bool {
         matches!(self, Window::OutageBefore | Window::OutageAfter)
     }
@@ -95,17 +95,17 @@ impl fmt::Display for Fault {
         match window {
             Window::KilledBefore => write!(f, "killed before write {nth} to the store"),
             Window::KilledAfter => write!(f, "killed right after write {nth} to the store"),
-            Window::OutageBefore => write!(f, "no store from write {nth} on"),
-            Window::OutageAfter => write!(f, "no store right after write {nth}"),
+            Window::OutageBefore => write!(f, "the store not available from write {nth}"),
+            Window::OutageAfter => write!(f, "the store not available right after write {nth}"),
             Window::HiccupBefore => write!(f, "write {nth} to the store failed"),
             Window::HiccupAfter => {
                 write!(
                     f,
-                    "write {nth} to the store was done and said to have failed"
+                    "write {nth} to the store was done and reported as failed"
                 )
             }
-            Window::Event => write!(f, "the events dropped after event {nth}"),
-            Window::Drop => write!(f, "the run dropped at wait {nth}"),
+            Window::Event => write!(f, "the stream of events dropped after event {nth}"),
+            Window::Drop => write!(f, "the run dropped when it was pending for the {nth}. time"),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Crashing a flow wherever it can crash, and seeing that nothing is lost and nothing done twice.
+//! Crashes a flow wherever it can crash, and checks that nothing is lost and nothing is done twice.
 
 mod check;
-mod client;
-mod ending;
+mod failure_script;
 mod fault;
-mod mortal;
-mod script;
+mod faulty_store;
+mod trial;
+mod turn_end;
 
 use std::sync::Arc;
 
@@ -16,26 +16,26 @@ use petalflow::thread::Durability;
 use petalflow::{Durable, Flow, Launch, State};
 
 pub use check::Crashed;
-pub use fault::{Fault, Moment, Window};
-pub use mortal::Mortal;
-pub use script::Script;
+pub use failure_script::FailureScript;
+pub use fault::{Fault, FaultTarget, Window};
+pub use faulty_store::FaultyStore;
 
 type Input<F> = <<F as Flow>::State as State>::Input;
 type Answers<F> = dyn Fn(&[Interrupt]) -> Resume<<F as Flow>::State>;
 type Stores = dyn Fn() -> BoxFuture<'static, Arc<dyn Store>>;
 
-/// Runs a flow on a thread, crashes it at every moment at which a crash can make a difference, lets it go on in what is as good
-/// as a new process, and compares with the run that nothing broke.
+/// Runs a flow on a thread, crashes it wherever a crash can make a difference, resumes it as a new process would, and compares the
+/// result with that of a run without faults.
 ///
-/// `launch` makes the launch of one process; `input` the input of the thread's first turn. What is tried is said at [`Window`]
-/// and [`Fault`]; each with every [`Durability`]. The check panics unless, after each crash,
+/// `launch` makes the launch of one process, `input` the input of the thread's first turn. [`Window`] lists the faults. Each is
+/// tried with every [`Durability`]. The check panics unless, after each crash,
 ///
-/// * the final state of every turn is that of the unbroken run, compared as it is stored;
+/// * the final state of every turn, as it is stored, equals that of the run without faults;
 /// * each superstep of the thread is in its history at most once, after the checkpoint that it names as its parent;
-/// * nothing of an unfinished superstep is left in the store, and the thread can be claimed;
+/// * no write of an unfinished superstep is left in the store, and the thread can be claimed;
 /// * a task has the same [id](petalflow::Context::task_id) in each process.
 ///
-/// So that the two can be compared, the nodes' results must not depend on chance or on the clock.
+/// The results of the nodes must not depend on chance or on the clock.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -101,8 +101,8 @@ where
     crashes.turn(input)
 }
 
-/// A flow to be crashed, made by [`crashes`].
-#[must_use = "nothing is crashed before `check`"]
+/// The trials of a flow, made by [`crashes`].
+#[must_use = "no trial runs before `check` is called"]
 pub struct Crashes<F: Flow> {
     launch: Box<dyn Fn() -> Launch<F>>,
     turns: Vec<Box<dyn Fn() -> Input<F>>>,
@@ -112,7 +112,7 @@ pub struct Crashes<F: Flow> {
     after: Box<dyn Fn(&F::State, &str)>,
     durabilities: Vec<Durability>,
     windows: Vec<Window>,
-    /// Instead of all.
+    /// Set: only these are tried.
     faults: Option<Vec<Vec<Fault>>>,
     twice: bool,
     tries: usize,
@@ -130,19 +130,19 @@ impl<F: Flow> std::fmt::Debug for Crashes<F> {
 }
 
 impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
-    /// Goes on with another turn of the thread when the one before has ended.
+    /// Adds a turn of the thread, which begins when the previous one has ended.
     pub fn turn<I: Into<Input<F>>>(mut self, input: impl Fn() -> I + 'static) -> Self {
         self.turns.push(Box::new(move || input().into()));
         self
     }
 
-    /// How people answer when the thread waits for them. Whatever is left out is asked for again.
+    /// The answers to the questions of the thread. An interrupt without an answer is asked again.
     pub fn answers(mut self, answers: impl Fn(&[Interrupt]) -> Resume<F::State> + 'static) -> Self {
         self.answers = Box::new(answers);
         self
     }
 
-    /// How people answer questions of one type, all of them at once.
+    /// Answers all questions of one type.
     pub fn answer<A: Ask + serde_core::de::DeserializeOwned>(
         self,
         answer: impl Fn(A) -> A::Answer + 'static,
@@ -156,7 +156,7 @@ impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
         })
     }
 
-    /// Where the threads are kept: in a new [`InMemoryStore`] for each trial, unless this says otherwise.
+    /// The store of each trial. The default is a new [`InMemoryStore`].
     pub fn stores<St: Store, M: Future<Output = St> + Send + 'static>(
         mut self,
         make: impl Fn() -> M + 'static,
@@ -168,45 +168,45 @@ impl<F: Flow<State: State<Storage = Durable>>> Crashes<F> {
         self
     }
 
-    /// What to do before each trial: put counters back to zero.
+    /// Runs before each trial: resets counters, for example.
     pub fn before(mut self, before: impl Fn() + 'static) -> Self {
         self.before = Box::new(before);
         self
     }
 
-    /// What else must hold after each trial, of the final state and of what was counted. The text says what crashed.
+    /// Runs after each trial, with the final state and a text that names the faults: checks counters, for example.
     pub fn after(mut self, after: impl Fn(&F::State, &str) + 'static) -> Self {
         self.after = Box::new(after);
         self
     }
 
-    /// Only these durabilities, instead of all.
+    /// Tries only these durabilities.
     pub fn durabilities(mut self, durabilities: impl IntoIterator<Item = Durability>) -> Self {
         self.durabilities = durabilities.into_iter().collect();
         self
     }
 
-    /// Only these windows, instead of all.
+    /// Tries only these windows.
     pub fn windows(mut self, windows: impl IntoIterator<Item = Window>) -> Self {
         self.windows = windows.into_iter().collect();
         self
     }
 
-    /// Only these faults, instead of every one of every window: each list is what goes wrong in one trial, one thing after the
-    /// other. For flows that are too long for all of it, and for a fault that was reported.
+    /// Tries only these faults: each list holds the faults of one trial, one after the other. For flows that are too long to try
+    /// every fault, and for a fault that was reported.
     pub fn faults(mut self, trials: impl IntoIterator<Item = Vec<Fault>>) -> Self {
         self.faults = Some(trials.into_iter().collect());
         self
     }
 
-    /// Crashes a second time, at every moment of going on after the first crash. Only process deaths, or there would be no end
-    /// of it.
+    /// Crashes a second time, at every write after the first crash. The second fault is always the death of the process, which
+    /// bounds the number of trials.
     pub fn twice(mut self) -> Self {
         self.twice = true;
         self
     }
 
-    /// How often a turn that failed by itself is resumed before it counts as failed; 8 times unless set.
+    /// How often a turn that fails without a fault is resumed before it counts as failed. The default is 8.
     pub fn tries(mut self, tries: usize) -> Self {
         self.tries = tries;
         self

@@ -131,19 +131,19 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
             /// The graph as data: its nodes, what they are for, and its edges.
             #[must_use]
             pub fn topology() -> #krate::Topology {
-                __petalflow::topology(&__DRAWING.graph())
+                __petalflow::topology(&__GRAPH.graph())
             }
 
             /// The graph as a [Mermaid](https://mermaid.js.org) diagram.
             #[must_use]
             pub fn mermaid() -> ::std::string::String {
-                __petalflow::mermaid(&__DRAWING.graph())
+                __petalflow::mermaid(&__GRAPH.graph())
             }
 
             /// The graph in the DOT language of Graphviz.
             #[must_use]
             pub fn dot() -> ::std::string::String {
-                __petalflow::dot(&__DRAWING.graph())
+                __petalflow::dot(&__GRAPH.graph())
             }
         }
     }
@@ -166,18 +166,18 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
             type State = #state;
 
             fn name(&self) -> &str {
-                __DRAWING.flow
+                __GRAPH.flow
             }
 
             #stored
 
             fn plan(&self) -> ::std::sync::Arc<__petalflow::ExecutionPlan> {
                 static WIRING: ::std::sync::OnceLock<::std::sync::Arc<__petalflow::ExecutionPlan>> = ::std::sync::OnceLock::new();
-                ::core::clone::Clone::clone(WIRING.get_or_init(|| __DRAWING.wire()))
+                ::core::clone::Clone::clone(WIRING.get_or_init(|| __GRAPH.wire()))
             }
 
             fn require(&self, requirements: &mut #krate::Requirements<'_>) {
-                __DRAWING.require(requirements);
+                __GRAPH.require(requirements);
             }
 
             #gate

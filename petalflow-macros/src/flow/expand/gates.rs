@@ -16,7 +16,7 @@ use crate::paths::local;
 pub(super) fn rows(cx: &Cx<'_>) -> TokenStream {
     list(cx.model.gates.iter().map(|gate| {
         let (node, after, guarded) = (int(gate.node.as_u32()), gate.after, gate.guard.is_some());
-        quote!((#node, #after, #guarded))
+        quote!(__petalflow::GateRow { node: #node, after: #after, guarded: #guarded })
     }))
 }
 

@@ -41,7 +41,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let count = number(model.nodes.len());
     let names = list(model.nodes.iter().map(|node| &node.name));
     code.extend(quote! {
-        const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::gather(&[#chunks], &[#names]);
+        const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::concat_specs(&[#chunks], &[#names]);
     });
     code
 }

@@ -1,8 +1,8 @@
 //! The graph and its analysis as constants.
 
 use petalflow_graph::{Source, Target, Via, kind};
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens as _, quote};
 
 use super::{Cx, gates, index, int, list, number};
 use crate::flow::model::Kind;
@@ -15,13 +15,15 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let flow = name.to_string();
     let joins = list(model.joins.iter().map(sides));
     let edges = edges(cx);
-    let special = list(model.nodes.iter().enumerate().filter_map(|(place, node)| {
+    let start = number(model.nodes.len() + model.joins.len());
+    let end = number(model.nodes.len() + model.joins.len() + 1);
+    let node_flags = list(model.nodes.iter().enumerate().filter_map(|(place, node)| {
         let (place, deferred, subflow) = (
             number(place),
             node.deferred,
             matches!(node.kind, Kind::Subflow(_)),
         );
-        (deferred || subflow).then(|| quote!((#place, #deferred, #subflow)))
+        (deferred || subflow).then(|| quote!(__petalflow::NodeFlags { node: #place, deferred: #deferred, subflow: #subflow }))
     }));
     let (policies, ids) = (super::policy::code(cx), super::policy::ids(cx));
     let gates = gates::rows(cx);
@@ -32,10 +34,14 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         checked(cx)
     };
     quote! {
+        #[allow(dead_code)]
+        const __START: u32 = #start;
+        #[allow(dead_code)]
+        const __END: u32 = #end;
         const __EDGES: &[__petalflow::EdgeRow] = &[#edges];
-        const __DRAWING: __petalflow::Drawing = __petalflow::Drawing {
+        const __GRAPH: __petalflow::GraphTable = __petalflow::GraphTable {
             flow: #flow,
-            special: &[#special],
+            node_flags: &[#node_flags],
             edges: __EDGES,
             joins: &[#joins],
             specs: __SPECS,
@@ -68,7 +74,7 @@ fn checked(cx: &Cx<'_>) -> TokenStream {
             nodes: __NODES,
             verdicts: &__petalflow::verdicts::<#nodes, { __TABLES.scratch() }>(&__TABLES, __KEYS, __NODES),
             edges: __EDGES,
-            joins: __DRAWING.joins,
+            joins: __GRAPH.joins,
             items: &__petalflow::items::<#both>(__SPECS, __EDGES),
         };
     }
@@ -85,30 +91,53 @@ fn sides(join: &TokenStream) -> String {
         .join(" & ")
 }
 
+/// The edges. Nodes and joins are numbered in this order.
 fn edges(cx: &Cx<'_>) -> TokenStream {
-    let (nodes, joins) = (cx.graph.nodes.len(), cx.graph.joins as usize);
+    let nodes = cx.graph.nodes.len();
+    let vertex = |index: usize| number(index).into_token_stream();
     let from = |source: Source| match source {
-        Source::Node(node) => node.index(),
-        Source::Join(join) => nodes + join.index(),
-        Source::Start => nodes + joins,
+        Source::Node(node) => vertex(node.index()),
+        Source::Join(join) => vertex(nodes + join.index()),
+        Source::Start => quote!(__START),
     };
     let to = |target: Target| match target {
-        Target::Node(node) => node.index(),
-        Target::Join(join) => nodes + join.index(),
-        Target::End => nodes + joins + 1,
+        Target::Node(node) => vertex(node.index()),
+        Target::Join(join) => vertex(nodes + join.index()),
+        Target::End => quote!(__END),
     };
     list(cx.model.edges.iter().map(|edge| {
-        let (from, to) = (number(from(edge.from)), number(to(edge.to)));
-        let (what, route) = match &edge.via {
-            Via::Plain => (kind::PLAIN, ""),
-            Via::Each => (kind::EACH, ""),
-            Via::Route(route) => (kind::ROUTE, &**route),
-            Via::RouteEach(route) => (kind::ROUTE_EACH, &**route),
-            Via::Catch => (kind::CATCH, ""),
-        };
-        let what = number(what as usize);
-        quote!((#from, #to, #what, #route))
+        let (from, to) = (from(edge.from), to(edge.to));
+        let row = quote!(__petalflow::EdgeRow);
+        match &edge.via {
+            Via::Plain => quote!(#row::plain(#from, #to)),
+            Via::Each => quote!(#row::each(#from, #to)),
+            Via::Route(route) => quote!(#row::route(#from, #to, #route)),
+            Via::RouteEach(route) => quote!(#row::route_each(#from, #to, #route)),
+            Via::Catch => quote!(#row::catch(#from, #to)),
+        }
     }))
+}
+
+/// What an edge does, by the names of its constants.
+fn edge_kind(kind: u8) -> TokenStream {
+    let name = |name: &str| Ident::new(name, Span::call_site());
+    let what = name(match kind & kind::WITHOUT_FLAGS {
+        kind::EACH => "EACH",
+        kind::ROUTE => "ROUTE",
+        kind::ROUTE_EACH => "ROUTE_EACH",
+        kind::CATCH => "CATCH",
+        _ => "PLAIN",
+    });
+    let flags = [
+        (kind::FROM_BATCH, "FROM_BATCH"),
+        (kind::LATE, "LATE"),
+        (kind::BACK, "BACK"),
+    ];
+    let flags = flags
+        .iter()
+        .filter(|(flag, _)| kind & flag != 0)
+        .map(|(_, flag)| name(flag));
+    quote!(__petalflow::kind::#what #(| __petalflow::kind::#flags)*)
 }
 
 fn analysis(cx: &Cx<'_>) -> TokenStream {
@@ -162,7 +191,7 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
         let edges = paths.iter().filter(|_| needs_paths);
         list(edges.map(|edge| {
             let (from, to) = (int(edge.from), int(edge.to));
-            let (kind, route) = (number(edge.kind as usize), int(edge.route));
+            let (kind, route) = (edge_kind(edge.kind), int(edge.route));
             quote!(__petalflow::PathEdge::new(#from, #to, #kind, #route))
         }))
     };

@@ -7,23 +7,9 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Token, braced, parenthesized, token};
 
+use super::mixed_operators::{self, Operator, Position};
 use super::{kw, node_ref};
 use crate::flow::ast::{Arm, Group, Mistakes, RouteName};
-use crate::flow::readings;
-
-#[derive(Clone, Copy, PartialEq)]
-pub(in crate::flow) enum Operator {
-    And,
-    Or,
-}
-
-/// Where a group stands, which decides how what it mixes is written.
-#[derive(Clone, Copy, PartialEq)]
-pub(in crate::flow) enum Position {
-    Source,
-    Target,
-    Arm,
-}
 
 /// Nodes joined by `&` or by `|`.
 pub(super) fn group(
@@ -41,7 +27,7 @@ pub(super) fn group(
     if !mixed {
         return Ok(together(operands, operators.first().copied()));
     }
-    let text = readings::of(&operands, &operators, position);
+    let text = mixed_operators::message(&operands, &operators, position);
     // The names stay known, and what else a reading would break is not said.
     let nodes = operands.iter().flat_map(Group::nodes).cloned();
     let whole = Group::And(nodes.map(Group::Node).collect());
@@ -92,7 +78,7 @@ fn operand(input: ParseStream, position: Position, mistakes: &mut Mistakes) -> s
     let node = node_ref(input)?;
     if input.peek(token::Brace) {
         return Err(input.error(format_args!(
-            "a node is named alone: options stand in `with {0} {{ .. }}`, and a node value is declared, `node name: {0} = value;`",
+            "only the name of a node stands here: write its options in `with {0} {{ .. }}`, and declare a node value with `node name: {0} = value;`",
             node.key()
         )));
     }
@@ -134,7 +120,7 @@ pub(super) fn arms(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<V
         }
         if !content.peek(Token![,]) {
             let message = if content.peek(Token![->]) {
-                "an arm names its target: write what follows the target as a statement of its own"
+                "an arm ends at its target: write what follows the target as a separate statement"
             } else {
                 "expected `,` between two arms"
             };
@@ -163,7 +149,7 @@ fn arm(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Arm> {
     input.parse::<Token![=>]>()?;
     if input.peek(Token![match]) {
         return Err(
-            input.error("an arm leads to nodes; a choice belongs to the node that makes it")
+            input.error("an arm leads to nodes, not to a choice: let one of these nodes choose")
         );
     }
     Ok(Arm {
@@ -175,7 +161,7 @@ fn arm(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Arm> {
 fn route_name(input: ParseStream) -> syn::Result<RouteName> {
     if input.peek(Token![_]) {
         return Err(input.error(
-            "every route is named, so that a new one is not overlooked: `_` is not a route",
+            "`_` is not a route: name every route, so that the compiler reports a new one",
         ));
     }
     if !input.peek(Ident::peek_any) {
@@ -196,7 +182,7 @@ fn route_name(input: ParseStream) -> syn::Result<RouteName> {
     }
     if input.peek(token::Paren) || input.peek(token::Brace) {
         return Err(input.error(format_args!(
-            "what a route carries goes to the `#[item]` of its target: write `{name} => ..`"
+            "the value of a route goes to the `#[item]` of its target: write `{name} => ..`"
         )));
     }
     Ok(RouteName(name))

@@ -57,7 +57,7 @@ fn is_after(input: ParseStream) -> syn::Result<bool> {
                     "expected `before` or `after`, not `{written}`; did you mean `{meant}`?"
                 ),
                 None => format!(
-                    "expected `before` or `after`: `interrupt before {written}` stops the run before the node, `interrupt after {written}` behind it"
+                    "expected `before` or `after`: `interrupt before {written}` stops the run before the node, `interrupt after {written}` after it"
                 ),
             };
             Err(syn::Error::new(word.span(), text))
@@ -74,12 +74,12 @@ fn guard(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> syn::Resu
     let closure = match input.parse::<Expr>()? {
         Expr::Closure(closure) => closure,
         other => {
-            let text = "a guard is a closure, written here, that reads keys: `if |draft: &str| draft.len() > 400`";
+            let text = "a guard is a closure that is written here and reads keys: `if |draft: &str| draft.len() > 400`";
             return Err(syn::Error::new_spanned(other, text));
         }
     };
     if let Some(asynchronous) = &closure.asyncness {
-        let text = "a guard is not async: await in a node before it, and let the guard read what that wrote";
+        let text = "a guard is not async: await in a node before it, and read the key that the node writes";
         return Err(syn::Error::new(asynchronous.span(), text));
     }
     let Some(params) = params("a guard", &closure, state, mistakes) else {
@@ -87,7 +87,7 @@ fn guard(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> syn::Resu
     };
     for param in &params {
         if let Source::Item(ty) = &param.source {
-            let text = "a guard reads keys: what an edge delivers is for the node alone";
+            let text = "a guard reads keys, and cannot take the item: only the node can";
             return Err(syn::Error::new_spanned(ty, text));
         }
     }

@@ -3,6 +3,7 @@
 mod closure;
 mod group;
 mod interrupt;
+mod mixed_operators;
 mod subflow;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -20,7 +21,7 @@ use super::ast::{
     Catch, Chain, Declare, Declared, FlowAst, Mistakes, NodeRef, NodeValue, Statement, Step, With,
 };
 
-pub(in crate::flow) use self::group::{Operator, Position};
+use self::mixed_operators::Position;
 
 /// The words that begin a statement when a name follows.
 pub(super) mod kw {
@@ -64,7 +65,7 @@ impl Parse for FlowAst {
         if !input.is_empty() {
             mistakes
                 .errors
-                .push(input.error("a `flow!` holds one flow: nothing may follow its braces"));
+                .push(input.error("a `flow!` holds one flow: remove what follows its braces"));
             input.parse::<TokenStream>()?;
         }
         Ok(FlowAst {
@@ -194,7 +195,7 @@ fn statement(
         }
         if !input.peek(Token![->]) {
             return Err(input.error(format_args!(
-                "`catch` says where a failure leads: `catch {from} -> recover`",
+                "`catch` needs the node that a failure leads to: `catch {from} -> recover`",
                 from = from.key()
             )));
         }
@@ -202,7 +203,7 @@ fn statement(
         let to = node_ref(input)?;
         if input.peek(Token![->]) {
             let to = to.key();
-            mistakes.lose(input.error(format_args!("a `catch` ends at its target: write what follows `{to}` as a statement of its own, `{to} -> ..`")));
+            mistakes.lose(input.error(format_args!("a `catch` ends at its target: write what follows `{to}` as a separate statement, `{to} -> ..`")));
             skip_to_semicolon(input);
         }
         return Ok(Some(Statement::Catch(Catch { from, to })));
@@ -251,7 +252,7 @@ fn after_match(input: ParseStream, mistakes: &mut Mistakes) {
     }
     if input.peek(Token![->]) {
         mistakes.lose(input.error(
-            "a chain ends at `match`: write what follows the targets as statements of their own",
+            "a chain ends at `match`: write what follows the targets as separate statements",
         ));
         skip_to_semicolon(input);
     } else {
@@ -299,7 +300,7 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
     let node = node?;
     if input.peek(token::Paren) {
         return Err(input.error(format_args!(
-            "a node is named, not called: write `{}`",
+            "a node is named here, not called: write `{}`",
             node.key()
         )));
     }

@@ -66,7 +66,7 @@ pub(super) fn subflow(
             Some("`in: |draft: &str| ReviewInput { .. }`, which makes its input")
         }
         Options { output: None, .. } => {
-            Some("`out: |r: Review| EssayNotes(r.notes)`, which says what it writes")
+            Some("`out: |r: Review| EssayNotes(r.notes)`, which makes what it writes")
         }
         _ => None,
     };
@@ -150,7 +150,7 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
         },
         other if known => Err(syn::Error::new_spanned(
             other,
-            format_args!("`{name}` is a closure, written here: `{name}: |..| ..`"),
+            format_args!("`{name}` takes a closure that is written here: `{name}: |..| ..`"),
         )),
         _ => Ok((name, Value::Unknown)),
     }

@@ -55,7 +55,12 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
     }
     let mut at = 0;
     while at < edges.len() {
-        let (from, to, what, route) = edges[at];
+        let EdgeRow {
+            from,
+            to,
+            kind: what,
+            route,
+        } = edges[at];
         let (from, to) = (from as usize, to as usize);
         let to_node = to < nodes;
         let takes = to_node && specs[to].facts.takes_item;
@@ -150,7 +155,9 @@ pub const fn routed(checked: &Checked, place: u32, first: u32) {
 #[track_caller]
 #[inline]
 pub const fn edge(checked: &Checked, edge: u32) {
-    let (from, to, _, route) = checked.edges[edge as usize];
+    let EdgeRow {
+        from, to, route, ..
+    } = checked.edges[edge as usize];
     let (from, to) = (from as usize, to as usize);
     let nodes = checked.nodes.len();
     let source = if from < nodes {

@@ -11,7 +11,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-use petalflow_graph::{Edge, Graph, JoinIdx, MAX_KEYS, Source, Target, Via, When, kind};
+use petalflow_graph::{Edge, Graph, JoinIdx, MAX_KEYS, Source, Target, Via, When};
 
 use crate::delivery::ItemCodec;
 use crate::node::Routing;
@@ -20,7 +20,7 @@ use crate::state::{KeyFlag, KeyMeta};
 
 pub use petalflow_graph::{
     AnyRef, EndlessRow, FrontiersRef, KeyFacts, NodeFacts, NodeIdx, PairsRef, PathEdge, PathsRef,
-    Tables, Transition, Verdict, dot, mermaid, topology, verdicts,
+    Tables, Transition, Verdict, dot, kind, mermaid, topology, verdicts,
 };
 
 pub use super::{IsState, KeyOf};
@@ -110,7 +110,10 @@ pub const BROKEN: Spec = Spec {
 
 /// The specs in one table, each with its node's name in the graph. They come in chunks: rustc takes quadratic time for long
 /// lists.
-pub const fn gather<const N: usize>(chunks: &[&[Spec]], names: &[&'static str; N]) -> [Spec; N] {
+pub const fn concat_specs<const N: usize>(
+    chunks: &[&[Spec]],
+    names: &[&'static str; N],
+) -> [Spec; N] {
     let mut all = [BROKEN; N];
     let (mut chunk, mut at) = (0, 0);
     while chunk < chunks.len() {
@@ -183,17 +186,68 @@ const fn facts_of_keys(keys: &'static [KeyMeta]) -> [KeyFacts<'static>; MAX_KEYS
 
 /// An edge as a macro writes it: places of nodes, then joins, then START and END; what it does, of the constants in
 /// [`kind`]; its route.
-pub type EdgeRow = (u32, u32, u8, &'static str);
+#[derive(Clone, Copy, Debug)]
+pub struct EdgeRow {
+    pub from: u32,
+    pub to: u32,
+    pub kind: u8,
+    pub route: &'static str,
+}
+
+impl EdgeRow {
+    pub const fn plain(from: u32, to: u32) -> Self {
+        Self::new(from, to, kind::PLAIN, "")
+    }
+
+    pub const fn each(from: u32, to: u32) -> Self {
+        Self::new(from, to, kind::EACH, "")
+    }
+
+    pub const fn route(from: u32, to: u32, route: &'static str) -> Self {
+        Self::new(from, to, kind::ROUTE, route)
+    }
+
+    pub const fn route_each(from: u32, to: u32, route: &'static str) -> Self {
+        Self::new(from, to, kind::ROUTE_EACH, route)
+    }
+
+    pub const fn catch(from: u32, to: u32) -> Self {
+        Self::new(from, to, kind::CATCH, "")
+    }
+
+    #[inline]
+    const fn new(from: u32, to: u32, kind: u8, route: &'static str) -> Self {
+        EdgeRow {
+            from,
+            to,
+            kind,
+            route,
+        }
+    }
+}
 
 /// An `interrupt` as a macro writes it: the node, whether it is after the node, whether it has a guard.
-pub type GateRow = (u32, bool, bool);
+#[derive(Clone, Copy, Debug)]
+pub struct GateRow {
+    pub node: u32,
+    pub after: bool,
+    pub guarded: bool,
+}
+
+/// The properties of a node that most nodes do not have.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeFlags {
+    pub node: u32,
+    pub deferred: bool,
+    pub subflow: bool,
+}
 
 /// The graph as a macro writes it.
 #[derive(Clone, Copy, Debug)]
-pub struct Drawing {
+pub struct GraphTable {
     pub flow: &'static str,
-    /// Whether the node of each place is deferred, and whether it is a flow; only those for which one is true.
-    pub special: &'static [(u32, bool, bool)],
+    /// The nodes that are deferred, or flows.
+    pub node_flags: &'static [NodeFlags],
     pub edges: &'static [EdgeRow],
     /// The sides of each join, as the user wrote them.
     pub joins: &'static [&'static str],
@@ -206,7 +260,7 @@ pub struct Drawing {
     pub ids: &'static [(u32, &'static str)],
 }
 
-impl Drawing {
+impl GraphTable {
     /// The graph.
     pub fn graph(&self) -> Graph {
         let node = |spec: &Spec| petalflow_graph::Node {
@@ -214,15 +268,20 @@ impl Drawing {
             ..petalflow_graph::Node::named(spec.facts.name)
         };
         let mut nodes: Vec<petalflow_graph::Node> = self.specs.iter().map(node).collect();
-        for &(place, deferred, subflow) in self.special {
-            nodes[place as usize].deferred = deferred;
-            nodes[place as usize].subflow = subflow;
+        for flags in self.node_flags {
+            nodes[flags.node as usize].deferred = flags.deferred;
+            nodes[flags.node as usize].subflow = flags.subflow;
         }
         for &(place, id) in self.ids {
             nodes[place as usize].stored = Some(id.into());
         }
-        for &(place, after, guarded) in self.gates {
-            let node = &mut nodes[place as usize];
+        for &GateRow {
+            node,
+            after,
+            guarded,
+        } in self.gates
+        {
+            let node = &mut nodes[node as usize];
             let when = if guarded { When::Guarded } else { When::Always };
             *(if after {
                 &mut node.after
@@ -238,7 +297,13 @@ impl Drawing {
         }
     }
 
-    fn edge(&self, &(from, to, what, route): &EdgeRow) -> Edge {
+    fn edge(&self, row: &EdgeRow) -> Edge {
+        let &EdgeRow {
+            from,
+            to,
+            kind: what,
+            route,
+        } = row;
         let nodes = petalflow_graph::index(self.specs.len());
         let start = nodes + petalflow_graph::index(self.joins.len());
         let from = match from {
@@ -278,7 +343,10 @@ impl Drawing {
             let own = self.specs[*place as usize].policy;
             specs[*place as usize].policy = policy.or(own).into();
         }
-        let gate = |&(node, after, _): &GateRow| Gate { node, after };
+        let gate = |row: &GateRow| Gate {
+            node: row.node,
+            after: row.after,
+        };
         let gates = self.gates.iter().map(gate).collect();
         Arc::new(ExecutionPlan::new(&self.graph(), &specs).with_gates(gates))
     }

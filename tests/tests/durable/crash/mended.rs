@@ -6,7 +6,7 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Retention};
 use petalflow::{BoxError, RunErrorKind};
-use petalflow_testing::{Fault, Mortal, Window};
+use petalflow_testing::{Fault, FaultyStore, Window};
 
 use crate::support::{Log, LogXs, appending, list};
 
@@ -20,8 +20,8 @@ async fn a_checkpoint_after_one_that_failed_stands_alone() {
     for durability in [Durability::Sync, Durability::Async] {
         for nth in 2..6 {
             let inner = InMemoryStore::new();
-            let store = Mortal::new(&inner);
-            store.strike(Fault {
+            let store = FaultyStore::new(&inner);
+            store.inject(Fault {
                 window: Window::HiccupBefore,
                 nth,
             });
@@ -48,7 +48,7 @@ async fn a_checkpoint_after_one_that_failed_stands_alone() {
 #[tokio::test]
 async fn a_run_that_is_dropped_while_it_claims_holds_nothing() {
     let inner = InMemoryStore::new();
-    let store = Mortal::new(&inner);
+    let store = FaultyStore::new(&inner);
     let run = Chain::new().store(&store).thread("t").run(list([]));
     let mut run = Box::pin(run);
     // It waits once before the claim is made, and once before it hears of it.

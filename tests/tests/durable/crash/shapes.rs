@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use petalflow::prelude::*;
 use petalflow::{NodeError, Retry};
-use petalflow_testing::{Script, crashes};
+use petalflow_testing::{FailureScript, crashes};
 
 use crate::support::{Log, LogXs, appending, list};
 
@@ -203,10 +203,10 @@ flow!(Flaky(Job) {
 #[tokio::test(start_paused = true)]
 async fn failures_panics_and_hangs_by_the_script() {
     for script in [
-        Script::new().fail("flaky", 1).fail("beside", 1),
-        Script::new().panic("flaky", 1).fail("end", 1),
-        Script::new().hang("flaky", 1).hang("flaky", 2),
-        Script::new()
+        FailureScript::new().fail("flaky", 1).fail("beside", 1),
+        FailureScript::new().panic("flaky", 1).fail("end", 1),
+        FailureScript::new().hang("flaky", 1).hang("flaky", 2),
+        FailureScript::new()
             .fail("beside", 1)
             .panic("beside", 2)
             .fail("begin", 1),

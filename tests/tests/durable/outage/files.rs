@@ -54,13 +54,13 @@ async fn a_thread_whose_file_is_full_goes_on_when_there_is_room() {
             says(
                 &on(&thread, LARGE).await.unwrap_err(),
                 &path,
-                "there is no room left",
+                "no space left",
             );
             // Trying again changes nothing.
             says(
                 &on(&thread, LARGE).await.unwrap_err(),
                 &path,
-                "there is no room left",
+                "no space left",
             );
             let kept = thread.state().await.unwrap().unwrap();
             assert!(kept.state.round > 10, "what was acknowledged is there");
@@ -86,7 +86,7 @@ async fn a_file_that_is_something_else_is_left_alone_until_it_is_back() {
     petalflow_test_support::wait_until_gone(&path.with_extension("db-wal"));
     std::fs::rename(&path, &away).expect("it can be moved");
     std::fs::write(&path, "dear diary, ".repeat(1_000)).expect("it can be written");
-    refused(&path, "is no SQLite database").await;
+    refused(&path, "is not a SQLite database").await;
     let diary = std::fs::read_to_string(&path).expect("it is there");
     assert!(diary.starts_with("dear diary"), "it is left as it was");
     std::fs::rename(&away, &path).expect("it can be moved");
@@ -154,7 +154,7 @@ async fn on_a_small_disk(folder: &Path) {
         let store = SqliteStore::open(&path).await.unwrap();
         let thread = race(&store, durability, Outage::none(), "t");
         let error = on(&thread, LARGER).await.unwrap_err();
-        says(&error, &path, "there is no room left");
+        says(&error, &path, "no space left");
         drop((thread, store));
 
         remount(folder, "ro");

@@ -1,4 +1,4 @@
-//! Failures of nodes by the book.
+//! Failures of chosen calls of nodes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall};
 use petalflow::{BoxError, State};
 
-/// Middleware that makes the n-th call of a node fail, panic or hang, and lets all others pass. Calls are counted over all
-/// launches that share it, attempts included; clones share the count.
+/// Middleware that makes the n-th call of a node fail, panic or hang. Other calls are not changed. It counts the calls of all
+/// launches that share it, including attempts. Clones share the count.
 ///
 /// ```
 /// use petalflow::prelude::*;
-/// use petalflow_testing::Script;
+/// use petalflow_testing::FailureScript;
 ///
 /// # #[state]
 /// # struct Essay { draft: String }
@@ -24,63 +24,63 @@ use petalflow::{BoxError, State};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let script = Script::new().fail("write", 1);
+/// let script = FailureScript::new().fail("write", 1);
 /// let error = Write::new().middleware(script.clone()).run(()).await.err().unwrap();
-/// assert!(error.to_string().contains("call 1 of node `write` fails by the script"));
+/// assert!(error.to_string().contains("call 1 of node `write` fails as scripted"));
 /// Write::new().middleware(script).run(()).await?;
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Script {
-    acts: Vec<(String, u64, Act)>,
+pub struct FailureScript {
+    failures: Vec<(String, u64, Failure)>,
     calls: Arc<Mutex<HashMap<String, u64>>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Act {
+enum Failure {
     Fail,
     Panic,
     Hang,
 }
 
-impl Script {
-    /// A script in which nothing happens.
+impl FailureScript {
+    /// A script without failures.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The n-th call of the node fails, from 1.
+    /// The n-th call of the node, counted from 1, fails.
     #[must_use]
     pub fn fail(self, node: impl Into<String>, nth: u64) -> Self {
-        self.act(node, nth, Act::Fail)
+        self.add(node, nth, Failure::Fail)
     }
 
-    /// The n-th call of the node panics, from 1.
+    /// The n-th call of the node, counted from 1, panics.
     #[must_use]
     pub fn panic(self, node: impl Into<String>, nth: u64) -> Self {
-        self.act(node, nth, Act::Panic)
+        self.add(node, nth, Failure::Panic)
     }
 
-    /// The n-th call of the node never ends, from 1: for timeouts, and for siblings that finish while it hangs.
+    /// The n-th call of the node, counted from 1, never ends: for timeouts, and for siblings that finish while it hangs.
     #[must_use]
     pub fn hang(self, node: impl Into<String>, nth: u64) -> Self {
-        self.act(node, nth, Act::Hang)
+        self.add(node, nth, Failure::Hang)
     }
 
-    fn act(mut self, node: impl Into<String>, nth: u64, act: Act) -> Self {
-        self.acts.push((node.into(), nth, act));
+    fn add(mut self, node: impl Into<String>, nth: u64, failure: Failure) -> Self {
+        self.failures.push((node.into(), nth, failure));
         self
     }
 
-    /// How often the node was called.
+    /// How many times the node was called.
     pub fn calls(&self, node: &str) -> u64 {
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls.get(node).copied().unwrap_or(0)
     }
 
-    /// Counts anew.
+    /// Sets all counts to zero.
     pub fn reset(&self) {
         self.calls
             .lock()
@@ -96,23 +96,23 @@ impl Script {
     }
 }
 
-impl<S: State> Middleware<S> for Script {
+impl<S: State> Middleware<S> for FailureScript {
     fn around<'a>(
         &'a self,
         call: NodeCall<'a, S>,
         next: Next<'a, S>,
     ) -> BoxFuture<'a, Result<(), BoxError>> {
         let count = self.count(call.node());
-        let act = self
-            .acts
+        let failure = self
+            .failures
             .iter()
             .find(|(node, nth, _)| node == call.node() && *nth == count);
-        let said = format!("call {count} of node `{}` fails by the script", call.node());
-        match act.map(|(_, _, act)| *act) {
+        let message = format!("call {count} of node `{}` fails as scripted", call.node());
+        match failure.map(|(_, _, failure)| *failure) {
             None => next.run(call),
-            Some(Act::Fail) => Box::pin(async move { Err(said.into()) }),
-            Some(Act::Panic) => Box::pin(async move { panic!("{said}") }),
-            Some(Act::Hang) => Box::pin(std::future::pending()),
+            Some(Failure::Fail) => Box::pin(async move { Err(message.into()) }),
+            Some(Failure::Panic) => Box::pin(async move { panic!("{message}") }),
+            Some(Failure::Hang) => Box::pin(std::future::pending()),
         }
     }
 }

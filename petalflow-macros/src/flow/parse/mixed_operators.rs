@@ -1,17 +1,29 @@
-//! What a mixture of `&` and `|` may have meant, in forms that can be written.
+//! The message for `&` and `|` without parentheses: the possible meanings, in forms that can be written.
 
 use petalflow_graph::{Text, messages};
 
-use super::ast::Group;
-use super::chain::route_named_like;
-use super::parse::{Operator, Position};
+use crate::flow::ast::{Group, route_named_like};
 
-/// At most so many arms are written out.
-const MOST_ARMS: usize = 6;
+/// The most arms that are written out.
+const MAX_ARMS: usize = 6;
 
-/// The words for a mixture, by where it stands.
-pub(super) fn of(operands: &[Group], operators: &[Operator], position: Position) -> Text {
-    // Those that bind more tightly, for each of the two readings.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Operator {
+    And,
+    Or,
+}
+
+/// Where a group stands, which decides how what it mixes is written.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Position {
+    Source,
+    Target,
+    Arm,
+}
+
+/// The message for a mixture at this position.
+pub(super) fn message(operands: &[Group], operators: &[Operator], position: Position) -> Text {
+    // The groups that bind more tightly, for each of the two meanings.
     let all = runs(operands, operators, Operator::And);
     let any = runs(operands, operators, Operator::Or);
     match position {
@@ -27,7 +39,7 @@ pub(super) fn of(operands: &[Group], operators: &[Operator], position: Position)
             messages::mixed_operators(
                 &format!("`{}`", joins.join(" | ")),
                 &format!(
-                    "lead {each}{} into a node of its own and join that with `&`",
+                    "lead {each}{} into another node and join that node with `&`",
                     choices.join(" and ")
                 ),
             )
@@ -83,7 +95,7 @@ fn combinations<'a>(runs: &[&'a [Group]]) -> Vec<Vec<&'a Group>> {
                     .map(|group| before.iter().copied().chain([group]).collect())
             })
             .collect();
-        if all.len() > MOST_ARMS {
+        if all.len() > MAX_ARMS {
             break;
         }
     }
@@ -93,7 +105,7 @@ fn combinations<'a>(runs: &[&'a [Group]]) -> Vec<Vec<&'a Group>> {
 /// The `match` with an arm for each of these sets of targets, unless it is long.
 fn choice(arms: &[Vec<&Group>]) -> Option<String> {
     let plain = |group: &&Group| !matches!(group, Group::And(_) | Group::Or(_));
-    if arms.len() > MOST_ARMS || !arms.iter().flatten().all(plain) {
+    if arms.len() > MAX_ARMS || !arms.iter().flatten().all(plain) {
         return None;
     }
     let shared = |name: &String| {

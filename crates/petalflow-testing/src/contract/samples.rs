@@ -1,14 +1,14 @@
-//! What the cases put into stores.
+//! The data that the cases store.
 
 use petalflow::TaskId;
 use petalflow::checkpoint::{Address, Store, StoreError, StoredCheckpoint, StoredWrite};
 
-use super::Outcome;
+use super::CaseResult;
 
-/// Most cases need one thread only.
+/// The thread of most cases.
 pub(super) const THREAD: &str = "essay-42";
 
-/// A checkpoint that stands alone and differs from the others in all its parts.
+/// A checkpoint that needs no other, and differs from the others in every field.
 pub(super) fn checkpoint(seq: u64) -> StoredCheckpoint {
     StoredCheckpoint {
         seq,
@@ -18,7 +18,7 @@ pub(super) fn checkpoint(seq: u64) -> StoredCheckpoint {
     }
 }
 
-/// A write; tasks are told apart by their first byte.
+/// A write. The first byte of a task's id distinguishes it.
 pub(super) fn write(task: u8, name: &str, bytes: impl Into<Vec<u8>>) -> StoredWrite {
     let mut id = [0; 16];
     id[0] = task;
@@ -39,8 +39,12 @@ pub(super) async fn append(
     store.append(address, &checkpoint(seq), after, 0..0).await
 }
 
-/// Appends checkpoints to an address where there is none.
-pub(super) async fn line(store: &dyn Store, address: Address<'_>, seqs: &[u64]) -> Outcome {
+/// Appends checkpoints with these numbers to an address that has none.
+pub(super) async fn append_all(
+    store: &dyn Store,
+    address: Address<'_>,
+    seqs: &[u64],
+) -> CaseResult {
     let mut after = None;
     for &seq in seqs {
         append(store, address, seq, after).await?;

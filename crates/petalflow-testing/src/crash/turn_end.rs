@@ -1,4 +1,4 @@
-//! What must be the same after a crash.
+//! What must be equal after a crash.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,31 +8,30 @@ use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall};
 use petalflow::thread::CheckpointInfo;
 use petalflow::{BoxError, State, TaskId};
 
-/// How a turn of a thread ended: its state as it is stored, or what was wrong.
-pub(super) type Ending = Result<Vec<EncodedKey>, String>;
+/// How a turn of a thread ended: the stored keys of its state, or the error.
+pub(super) type TurnEnd = Result<Vec<EncodedKey>, String>;
 
-/// The keys of a state as they are stored; those that never are count for nothing.
-pub(super) fn keys<S: State>(state: &S) -> Ending {
+/// The keys of a state as they are stored. Keys that are never stored are left out.
+pub(super) fn keys<S: State>(state: &S) -> TurnEnd {
     encode_keys(state).map_err(|error| error.to_string())
 }
 
-/// In what one ending differs from another.
-pub(super) fn difference(should: &Ending, is: &Ending) -> Option<String> {
+/// The first difference between two ends of a turn.
+pub(super) fn difference(should: &TurnEnd, is: &TurnEnd) -> Option<String> {
     match (should, is) {
         (Ok(should), Ok(is)) => {
             let differs = should.iter().zip(is).find(|(should, is)| should != is);
-            differs.map(|(should, is)| {
-                format!("the key `{}` is {is} and should be {should}", is.name())
-            })
+            differs
+                .map(|(should, is)| format!("the key `{}` is {is} instead of {should}", is.name()))
         }
         (Err(should), Err(is)) if should == is => None,
         (Err(should), Err(is)) => Some(format!("it failed with `{is}` instead of `{should}`")),
         (Ok(_), Err(is)) => Some(format!("it failed: {is}")),
-        (Err(should), Ok(_)) => Some(format!("it did not fail, as it should: {should}")),
+        (Err(should), Ok(_)) => Some(format!("it did not fail with `{should}`")),
     }
 }
 
-/// What a history must be like; newest first.
+/// Checks a history, newest first: each superstep at most once, and in order.
 pub(super) fn check_history(history: &[CheckpointInfo]) -> Result<(), String> {
     let mut supersteps = HashSet::new();
     for info in history {
@@ -67,7 +66,7 @@ pub(super) fn check_history(history: &[CheckpointInfo]) -> Result<(), String> {
     }
 }
 
-/// What must not be left of a thread all of whose turns have ended.
+/// Checks that a thread whose turns have all ended has no pending writes and no claim.
 pub(super) async fn check_leftovers(store: &dyn Store, thread: &str) -> Result<(), String> {
     let writes = store.writes(Address::root(thread), 0..i64::MAX as u64);
     let writes = writes.await.map_err(|error| error.to_string())?;
@@ -86,12 +85,12 @@ pub(super) async fn check_leftovers(store: &dyn Store, thread: &str) -> Result<(
     }
 }
 
-/// A task as the kit knows it: the turn, the superstep, the node, the index.
+/// The coordinates of a task: turn, superstep, node, index.
 type Task = (usize, u64, String, Option<usize>);
 
-/// The ids of tasks, which must be the same in each process.
+/// Middleware that checks that the id of a task is the same in each process.
 #[derive(Clone, Default)]
-pub(super) struct Ids(Arc<Mutex<Seen>>);
+pub(super) struct TaskIds(Arc<Mutex<Seen>>);
 
 #[derive(Default)]
 struct Seen {
@@ -100,7 +99,7 @@ struct Seen {
     problem: Option<String>,
 }
 
-impl Ids {
+impl TaskIds {
     pub(super) fn begin_turn(&self, turn: usize) {
         self.lock().turn = turn;
     }
@@ -114,7 +113,7 @@ impl Ids {
     }
 }
 
-impl<S: State> Middleware<S> for Ids {
+impl<S: State> Middleware<S> for TaskIds {
     fn around<'a>(
         &'a self,
         call: NodeCall<'a, S>,

@@ -1,4 +1,4 @@
-//! What the cases run against.
+//! The stores that the cases test.
 
 use std::any::Any;
 use std::fmt;
@@ -8,8 +8,8 @@ use petalflow::BoxError;
 use petalflow::checkpoint::Store;
 use petalflow::error::message_with_sources;
 
-/// What a case returns: an error if the store failed where the contract asks it to work.
-pub type Outcome = Result<(), BoxError>;
+/// The result of a case: an error if the store fails where the contract requires success.
+pub type CaseResult = Result<(), BoxError>;
 
 /// A fresh, empty store for one test of [`store_contract!`](crate::store_contract).
 ///
@@ -38,13 +38,13 @@ impl<T: ?Sized> fmt::Debug for UnderTest<T> {
 }
 
 impl UnderTest<dyn Store> {
-    /// Tests this store, which holds nothing yet.
+    /// Tests this store, which must be empty.
     pub fn new(store: impl Store) -> Self {
         Self::from_arc(Arc::new(store))
     }
 
-    /// Gives the cases a second, independent handle to the same data, opened as another process would. Without one they use
-    /// the first in its place.
+    /// Adds a second, independent handle to the same data, opened as another process would. Without one the cases use the first
+    /// handle twice.
     #[must_use]
     pub fn with_other(self, other: impl Store) -> Self {
         self.with_other_arc(Arc::new(other))
@@ -52,7 +52,7 @@ impl UnderTest<dyn Store> {
 }
 
 impl<T: ?Sized> UnderTest<T> {
-    /// Tests this, which holds nothing yet: for contracts of other traits than [`Store`].
+    /// Tests this store, which must be empty: for contracts of other traits than [`Store`].
     pub fn from_arc(store: Arc<T>) -> Self {
         let other = Arc::clone(&store);
         UnderTest {
@@ -61,7 +61,7 @@ impl<T: ?Sized> UnderTest<T> {
         }
     }
 
-    /// Gives the cases a second, independent handle to the same data.
+    /// Adds a second, independent handle to the same data.
     #[must_use]
     pub fn with_other_arc(mut self, other: Arc<T>) -> Self {
         if let Ok(stores) = &mut self.stores {
@@ -70,14 +70,14 @@ impl<T: ?Sized> UnderTest<T> {
         self
     }
 
-    /// Keeps something until the test is over, such as a temporary folder; it is dropped after the stores.
+    /// Holds a value until the test is over, such as a temporary folder. It is dropped after the stores.
     #[must_use]
     pub fn with_guard(mut self, guard: impl Any) -> Self {
         self.guard = Some(Box::new(guard));
         self
     }
 
-    /// Tests nothing, and prints why: say what is missing and how to get it.
+    /// Tests nothing, and prints `why`: what is missing, and how to install it.
     pub fn skipped(why: impl Into<String>) -> Self {
         UnderTest {
             stores: Err(why.into()),
@@ -86,10 +86,10 @@ impl<T: ?Sized> UnderTest<T> {
     }
 }
 
-/// What a case gets: a store, and a second handle to the same data.
+/// The argument of a case: a store, and a second handle to the same data.
 pub type Stores = Handles<dyn Store>;
 
-/// What a case gets: a store, and a second handle to the same data.
+/// The argument of a case: a store, and a second handle to the same data.
 pub struct Handles<T: ?Sized> {
     /// The store, empty when the case begins.
     pub store: Arc<T>,
@@ -116,12 +116,12 @@ impl<T: ?Sized> fmt::Debug for Handles<T> {
 ///
 /// # Panics
 ///
-/// If the contract is broken, the store fails, or there is no store to test (`setup` gives an error).
+/// If the store violates the contract or fails, or if `setup` fails.
 pub fn run<T: ?Sized>(
     setup: impl AsyncFnOnce() -> Result<UnderTest<T>, BoxError>,
-    case: impl AsyncFnOnce(&Handles<T>) -> Outcome,
+    case: impl AsyncFnOnce(&Handles<T>) -> CaseResult,
 ) {
-    // `enable_all` is what this program's features allow: for a store behind a socket that includes the network.
+    // A store behind a socket needs the network, which `enable_all` includes if the program's features of tokio do.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -137,7 +137,7 @@ pub fn run<T: ?Sized>(
             Ok(stores) => {
                 if let Err(error) = case(&stores).await {
                     panic!(
-                        "the store failed where the contract asks it to work: {}",
+                        "the store failed where the contract requires success: {}",
                         message_with_sources(&*error)
                     );
                 }

@@ -6,18 +6,18 @@ use redis::{Client, ErrorKind, FromRedisValue, RedisError, ScriptInvocation, Ser
 
 use crate::options::RedisOptions;
 
-/// One connection for all calls, which come one after another through it. When it is lost it is made anew.
+/// One connection, which all calls share. If it is lost it is opened again.
 #[derive(Clone)]
-pub(crate) struct Link(ConnectionManager);
+pub(crate) struct Connection(ConnectionManager);
 
-impl Link {
+impl Connection {
     pub(crate) async fn open(options: &RedisOptions) -> Result<Self, StoreError> {
         let client = client(options).map_err(|error| {
-            // The url itself may hold a password and stays out of the message.
+            // The URL may hold a password, so the message does not quote it.
             let detail = error.detail().map(|detail| format!(": {detail}"));
             StoreError::Other(
                 format!(
-                    "the url of the Redis server cannot be read ({}{}): write redis://user:password@host/database",
+                    "the URL of the Redis server is not valid ({}{}): write redis://user:password@host/database",
                     error.category(),
                     detail.unwrap_or_default()
                 )
@@ -27,13 +27,13 @@ impl Link {
         let config = ConnectionManagerConfig::new()
             .set_connection_timeout(Some(options.connect_timeout))
             .set_response_timeout(Some(options.response_timeout))
-            // Whoever calls decides how long to go on trying.
+            // The caller decides how long to retry.
             .set_number_of_retries(0);
         let manager = ConnectionManager::new_with_config(client, config).await;
-        manager.map(Link).map_err(store_error)
+        manager.map(Connection).map_err(store_error)
     }
 
-    /// Runs a script that can be run twice without harm.
+    /// Runs an idempotent script. It is sent again if the connection breaks.
     pub(crate) async fn invoke<T: FromRedisValue>(
         &self,
         script: &ScriptInvocation<'_>,
@@ -44,8 +44,9 @@ impl Link {
         }
     }
 
-    /// Runs a script that is told when it may have run before: it gets one argument more, `again`.
-    pub(crate) async fn invoke_telling<T: FromRedisValue>(
+    /// Runs a script that is not idempotent. If the connection breaks it is sent again with one more argument, `again`, so that it
+    /// can recognize its own effect.
+    pub(crate) async fn invoke_not_idempotent<T: FromRedisValue>(
         &self,
         script: &mut ScriptInvocation<'_>,
     ) -> Result<T, StoreError> {
@@ -59,7 +60,7 @@ impl Link {
 
     /// # Cancel safety
     ///
-    /// What was sent will be run, before all that is sent later.
+    /// A script that was sent is run, before all that are sent later.
     async fn once<T: FromRedisValue>(
         &self,
         script: &ScriptInvocation<'_>,
@@ -83,8 +84,8 @@ fn client(options: &RedisOptions) -> Result<Client, RedisError> {
         return Client::open(info);
     }
     if CryptoProvider::get_default().is_none() {
-        // The client wants a default and panics where a program has several and none is it. If someone else sets it just
-        // now, that will do.
+        // The client panics if a program has several providers and no default. Another thread may set it at the same time,
+        // which does no harm.
         let _ = ring::default_provider().install_default();
     }
     let certificates = TlsCertificates {
@@ -94,14 +95,14 @@ fn client(options: &RedisOptions) -> Result<Client, RedisError> {
     Client::build_with_tls(info, certificates)
 }
 
-/// Whether the connection has failed. After a timeout there is no sense in waiting as long again.
+/// Whether the connection has failed. A timeout does not count: a retry would wait as long again.
 fn is_lost(error: &RedisError) -> bool {
     (error.is_unrecoverable_error() || error.is_io_error()) && !error.is_timeout()
 }
 
-/// A failure as the contract names it.
+/// The error of the store contract for an error of the client.
 pub(crate) fn store_error(error: RedisError) -> StoreError {
-    let passes = match error.kind() {
+    let is_transient = match error.kind() {
         ErrorKind::Io | ErrorKind::ClusterConnectionNotFound => true,
         ErrorKind::Server(kind) => matches!(
             kind,
@@ -111,39 +112,41 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
                 | ServerErrorKind::MasterDown
                 | ServerErrorKind::ReadOnly
         ),
-        // Out of memory, not able to save, too few replicas, a script of someone else that takes long.
+        // Out of memory, unable to save, too few replicas, another client's script that takes long.
         _ => matches!(
             error.code(),
             Some("OOM" | "MISCONF" | "NOREPLICAS" | "BUSY")
         ),
     };
-    if passes || error.is_connection_dropped() || error.is_timeout() {
-        StoreError::unavailable(words(&error), error)
+    if is_transient || error.is_connection_dropped() || error.is_timeout() {
+        StoreError::unavailable(advice(&error), error)
     } else {
-        StoreError::other("Redis refused what it was asked", error)
+        StoreError::other("Redis refused a command", error)
     }
 }
 
-/// What a failure that passes is, and what to do about it.
-fn words(error: &RedisError) -> &'static str {
+/// What has failed, and what to do, for an error that may not occur the next time.
+fn advice(error: &RedisError) -> &'static str {
     if error.is_timeout() {
-        return "Redis took too long to answer: see that the server runs and what keeps it busy, then try again (a run goes on with \
+        return "Redis did not answer in time: check that the server runs and is not overloaded, then try again (continue a run with \
                 `resume`)";
     }
     match error.code() {
         Some("OOM") => {
-            "Redis has no memory left: raise its `maxmemory`, then try again (a run goes on with `resume`); what was stored before \
+            "Redis has no memory left: raise its `maxmemory`, then try again (continue a run with `resume`); what was stored before \
              is intact"
         }
         Some("MISCONF") => {
-            "Redis cannot save to its disk and takes no writes: see what its log says, then try again (a run goes on with `resume`)"
+            "Redis cannot save to its disk and accepts no writes: read its log, then try again (continue a run with `resume`)"
         }
         Some("READONLY" | "NOREPLICAS") => {
-            "Redis takes no writes here: connect to the primary server, and see that its replicas run"
+            "Redis accepts no writes here: connect to the primary server, and check that its replicas run"
         }
-        Some(_) => "Redis could not do it just now: try again (a run goes on with `resume`)",
+        Some(_) => {
+            "Redis cannot run the command at the moment: try again (continue a run with `resume`)"
+        }
         None => {
-            "Redis cannot be reached: see that the server runs and can be connected to, then try again (a run goes on with `resume`)"
+            "Redis cannot be reached: check that the server runs and accepts connections, then try again (continue a run with `resume`)"
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Real threads for the cases about concurrency.
+//! Threads of the operating system for the cases about concurrency.
 
 use std::future::Future;
 
@@ -6,10 +6,10 @@ use petalflow::BoxError;
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 
-/// Runs the same work on several threads at once and gives their results in the order of the threads.
+/// Runs the same work on several threads at once. Returns their results in the order of the threads.
 ///
-/// A current-thread runtime has one thread only, so each piece of work gets one of those for blocking work; sockets and
-/// timers stay with the runtime, which goes on running meanwhile.
+/// A current-thread runtime has one thread, so each piece of work gets a thread for blocking work. Sockets and timers stay with the
+/// runtime, which continues to run.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A user of a thread who sees processes come and go.
+//! One trial: a client that runs all turns of a thread while its processes die.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -11,72 +11,72 @@ use petalflow::thread::{Durability, HistoryQuery, Outcome, Paused, Thread, Threa
 use petalflow::{Durable, EventKind, Flow, RunError, State};
 
 use super::Crashes;
-use super::ending::{Ending, Ids, check_history, check_leftovers, keys};
-use super::fault::{Fault, Moment, Window};
-use super::mortal::Mortal;
+use super::fault::{Fault, FaultTarget, Window};
+use super::faulty_store::FaultyStore;
+use super::turn_end::{TaskIds, TurnEnd, check_history, check_leftovers, keys};
 
 /// The id of the thread; a text that every store must be able to hold.
 const THREAD: &str = "crash/ø'%_";
 
-/// A thread that goes on after this many pauses and crashes would never end.
-const STEPS: usize = 10_000;
+/// The most runs of a trial: a thread that pauses and crashes more often is taken for endless.
+const MAX_RUNS: usize = 10_000;
 
-/// What came of a trial.
+/// The result of a trial.
 pub(super) struct Trial {
     /// How each turn ended.
-    pub(super) turns: Vec<Ending>,
-    /// How many of the faults have struck.
-    pub(super) struck: usize,
-    /// What they were, in words.
-    pub(super) words: String,
-    /// What else was wrong.
+    pub(super) turns: Vec<TurnEnd>,
+    /// How many of the faults occurred.
+    pub(super) occurred: usize,
+    /// The faults, for messages.
+    pub(super) description: String,
+    /// What was wrong, apart from the ends of turns.
     pub(super) problem: Option<String>,
 }
 
 /// How far a run got.
-enum Driven<S: State> {
+enum Progress<S: State> {
     Ended(Result<Outcome<S>, RunError>),
-    /// The process is gone, or the run was dropped.
-    Gone,
+    /// The process died, or the run was dropped.
+    Lost,
 }
 
-/// One process, with what strikes it.
-struct Life {
-    store: Mortal,
+/// One process, and the fault that hits it.
+struct Process {
+    store: FaultyStore,
     fault: Option<Fault>,
-    /// How many events were seen, and how often a run waited.
+    /// How many events were received, and how often the run was pending.
     events: u64,
     waits: u64,
-    gone: bool,
+    lost: bool,
 }
 
-impl Life {
+impl Process {
     fn new(store: &Arc<dyn Store>, fault: Option<Fault>) -> Self {
-        let store = Mortal::over(Arc::clone(store));
+        let store = FaultyStore::over(Arc::clone(store));
         if let Some(fault) = fault {
-            store.strike(fault);
+            store.inject(fault);
         }
-        Life {
+        Process {
             store,
             fault,
             events: 0,
             waits: 0,
-            gone: false,
+            lost: false,
         }
     }
 
-    fn is_struck(&self) -> bool {
-        self.gone || self.store.is_struck()
+    fn fault_occurred(&self) -> bool {
+        self.lost || self.store.fault_occurred()
     }
 
     fn strikes(&self, window: Window, count: u64) -> bool {
         self.fault == Some(Fault { window, nth: count })
     }
 
-    async fn drive<F: Flow>(&mut self, run: ThreadRun<F>) -> Driven<F::State> {
+    async fn drive<F: Flow>(&mut self, run: ThreadRun<F>) -> Progress<F::State> {
         if self
             .fault
-            .is_some_and(|fault| fault.window.moment() == Moment::Event)
+            .is_some_and(|fault| fault.window.target() == FaultTarget::Event)
         {
             return self.watch(run).await;
         }
@@ -84,32 +84,32 @@ impl Life {
         let (mut run, mut died) = (Box::pin(run), pin!(store.died()));
         poll_fn(|cx| {
             if let Poll::Ready(result) = run.as_mut().poll(cx) {
-                return Poll::Ready(Driven::Ended(result));
+                return Poll::Ready(Progress::Ended(result));
             }
             self.waits += 1;
             if self.strikes(Window::Drop, self.waits) {
-                self.gone = true;
-                return Poll::Ready(Driven::Gone);
+                self.lost = true;
+                return Poll::Ready(Progress::Lost);
             }
-            died.as_mut().poll(cx).map(|()| Driven::Gone)
+            died.as_mut().poll(cx).map(|()| Progress::Lost)
         })
         .await
     }
 
     /// Watches the run's events.
-    async fn watch<F: Flow>(&mut self, run: ThreadRun<F>) -> Driven<F::State> {
+    async fn watch<F: Flow>(&mut self, run: ThreadRun<F>) -> Progress<F::State> {
         let mut events = run.events();
         while let Some(event) = poll_fn(|cx| Pin::new(&mut events).poll_next(cx)).await {
             self.events += 1;
             if self.strikes(Window::Event, self.events) {
-                self.gone = true;
-                return Driven::Gone;
+                self.lost = true;
+                return Progress::Lost;
             }
-            // Those of flows inside are not the run's own end.
+            // The end of a nested flow is not the end of the run.
             if !event.namespace.as_str().is_empty() {
                 continue;
             }
-            return Driven::Ended(match event.kind {
+            return Progress::Ended(match event.kind {
                 EventKind::Finished { state } => Ok(Outcome::Finished(state)),
                 EventKind::Interrupted { interrupts, state } => {
                     Ok(Outcome::Paused(Paused { state, interrupts }))
@@ -118,12 +118,12 @@ impl Life {
                 _ => continue,
             });
         }
-        Driven::Gone
+        Progress::Lost
     }
 }
 
-/// Plays all turns of a thread to their ends, whatever happens.
-pub(super) async fn play<F: Flow<State: State<Storage = Durable>>>(
+/// Runs all turns of a thread to their ends, through all faults.
+pub(super) async fn run_trial<F: Flow<State: State<Storage = Durable>>>(
     crashes: &Crashes<F>,
     durability: Durability,
     faults: &[Fault],
@@ -133,20 +133,20 @@ pub(super) async fn play<F: Flow<State: State<Storage = Durable>>>(
         crashes,
         store,
         durability,
-        ids: Ids::default(),
+        ids: TaskIds::default(),
         trial: Trial {
             turns: Vec::new(),
-            struck: 0,
-            words: format!("{durability:?}"),
+            occurred: 0,
+            description: format!("{durability:?}"),
             problem: None,
         },
     };
     (crashes.before)();
-    let played = match client.turns(faults).await {
+    let result = match client.turns(faults).await {
         Ok(last) => client.check(last.as_ref()).await,
         Err(problem) => Err(problem),
     };
-    client.trial.problem = played.err();
+    client.trial.problem = result.err();
     client.trial
 }
 
@@ -154,12 +154,12 @@ struct Client<'c, F: Flow> {
     crashes: &'c Crashes<F>,
     store: Arc<dyn Store>,
     durability: Durability,
-    ids: Ids,
+    ids: TaskIds,
     trial: Trial,
 }
 
 impl<F: Flow<State: State<Storage = Durable>>> Client<'_, F> {
-    fn thread(&self, store: &Mortal) -> Thread<F> {
+    fn thread(&self, store: &FaultyStore) -> Thread<F> {
         (self.crashes.launch)()
             .middleware(self.ids.clone())
             .store(store)
@@ -167,7 +167,7 @@ impl<F: Flow<State: State<Storage = Durable>>> Client<'_, F> {
             .thread(THREAD)
     }
 
-    /// What somebody would do next who knows nothing but the thread's id and what was asked of it.
+    /// The next run, as a client decides that knows only the thread's id and its open questions.
     async fn next(&self, thread: &Thread<F>, turn: usize) -> Result<ThreadRun<F>, String> {
         let snapshot = thread.state().await.map_err(|error| error.to_string())?;
         Ok(match snapshot {
@@ -182,29 +182,29 @@ impl<F: Flow<State: State<Storage = Durable>>> Client<'_, F> {
         })
     }
 
-    /// Plays the turns; gives the last state.
+    /// Runs the turns. Returns the last state.
     async fn turns(&mut self, faults: &[Fault]) -> Result<Option<F::State>, String> {
         let mut faults = faults.iter().copied();
-        let mut life = Life::new(&self.store, faults.next());
+        let mut process = Process::new(&self.store, faults.next());
         let (mut turn, mut tries) = (0, self.crashes.tries);
         let mut last = None;
-        for _ in 0..STEPS {
+        for _ in 0..MAX_RUNS {
             if turn == self.crashes.turns.len() {
-                life.store.bury();
+                process.store.detach();
                 return Ok(last);
             }
             self.ids.begin_turn(turn);
-            let thread = self.thread(&life.store);
+            let thread = self.thread(&process.store);
             let run = self.next(&thread, turn).await?;
-            let driven = life.drive(run).await;
+            let driven = process.drive(run).await;
             let ended = match driven {
-                Driven::Ended(result) => Some(result),
-                Driven::Gone => None,
+                Progress::Ended(result) => Some(result),
+                Progress::Lost => None,
             };
             self.ids.check()?;
-            if life.is_struck() {
-                self.strike(&life, ended.as_ref())?;
-                life = Life::new(&self.store, faults.next());
+            if process.fault_occurred() {
+                self.record_fault(&process, ended.as_ref())?;
+                process = Process::new(&self.store, faults.next());
                 continue;
             }
             let ending = match ended {
@@ -219,56 +219,56 @@ impl<F: Flow<State: State<Storage = Durable>>> Client<'_, F> {
                     continue;
                 }
                 Some(Err(error)) => Err(petalflow::error::message_with_sources(&error)),
-                None => return Err("the run was gone by itself".into()),
+                None => return Err("the stream of events ended without the end of the run".into()),
             };
             self.trial.turns.push(ending);
             turn += 1;
             tries = self.crashes.tries;
         }
-        Err(format!("the thread has not ended after {STEPS} runs"))
+        Err(format!("the thread has not ended after {MAX_RUNS} runs"))
     }
 
-    /// A fault has struck: notes it, and what must hold now.
-    fn strike(
+    /// Records that a fault occurred, and checks what must hold then.
+    fn record_fault(
         &mut self,
-        life: &Life,
+        process: &Process,
         ended: Option<&Result<Outcome<F::State>, RunError>>,
     ) -> Result<(), String> {
-        life.store.bury();
+        process.store.detach();
         let trial = &mut self.trial;
-        let then = if trial.struck == 0 { "" } else { " then" };
-        trial.struck += 1;
-        if let Some(fault) = life.fault {
-            let last = life.store.last();
+        let then = if trial.occurred == 0 { "" } else { " then" };
+        trial.occurred += 1;
+        if let Some(fault) = process.fault {
+            let last = process.store.last();
             let of = if last.is_empty() {
                 last
             } else {
                 format!(" ({last})")
             };
-            trial.words = format!("{},{then} {fault}{of}", trial.words);
+            trial.description = format!("{},{then} {fault}{of}", trial.description);
         }
         match ended {
-            Some(Ok(_)) => Err("the run ended well although the store had failed".into()),
+            Some(Ok(_)) => Err("the run succeeded although the store failed".into()),
             _ => Ok(()),
         }
     }
 
-    /// What must hold when all turns have ended.
+    /// Checks what must hold when all turns have ended.
     async fn check(&self, last: Option<&F::State>) -> Result<(), String> {
         check_leftovers(&*self.store, THREAD).await?;
-        let thread = self.thread(&Mortal::over(Arc::clone(&self.store)));
+        let thread = self.thread(&FaultyStore::over(Arc::clone(&self.store)));
         let history = thread.history(HistoryQuery::all()).await;
         check_history(&history.map_err(|error| error.to_string())?)?;
         let snapshot = thread.state().await.map_err(|error| error.to_string())?;
-        let snapshot = snapshot.ok_or("the thread is gone")?;
+        let snapshot = snapshot.ok_or("the thread has no checkpoint")?;
         if let (Some(last), Some(Ok(ending))) = (last, self.trial.turns.last()) {
             let stored = keys(&snapshot.state);
-            if let Some(problem) = super::ending::difference(&Ok(ending.clone()), &stored) {
+            if let Some(problem) = super::turn_end::difference(&Ok(ending.clone()), &stored) {
                 return Err(format!(
-                    "what is stored is not what the run gave: {problem}"
+                    "the stored state differs from that of the run: {problem}"
                 ));
             }
-            (self.crashes.after)(last, &self.trial.words);
+            (self.crashes.after)(last, &self.trial.description);
         }
         Ok(())
     }

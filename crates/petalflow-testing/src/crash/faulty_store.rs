@@ -1,4 +1,4 @@
-//! A store whose process can die.
+//! A store that fails when a test says so.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -10,155 +10,156 @@ use petalflow::checkpoint::{
     ThreadInfo, ThreadQuery,
 };
 
-use super::fault::{Fault, Moment};
+use super::fault::{Fault, FaultTarget};
 
-/// A store as one process sees it: when a [`Fault`] strikes, what the process asks for from then on never happens, or fails.
-/// What stands behind it outlives that.
+/// A store as one process sees it. When an [injected](Self::inject) [`Fault`] occurs, the calls of that process fail, or never
+/// return. The inner store continues to work.
 ///
 /// ```
 /// use petalflow::checkpoint::{Address, InMemoryStore, Store};
-/// use petalflow_testing::{Fault, Mortal, Window};
+/// use petalflow_testing::{Fault, FaultyStore, Window};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// let store = InMemoryStore::new();
-/// let mortal = Mortal::new(&store);
-/// mortal.strike(Fault { window: Window::OutageBefore, nth: 2 });
-/// mortal.write(Address::root("t"), 0, &[]).await?;
-/// mortal.write(Address::root("t"), 0, &[]).await.unwrap_err();
-/// assert!(mortal.is_struck());
+/// let faulty = FaultyStore::new(&store);
+/// faulty.inject(Fault { window: Window::OutageBefore, nth: 2 });
+/// faulty.write(Address::root("t"), 0, &[]).await?;
+/// faulty.write(Address::root("t"), 0, &[]).await.unwrap_err();
+/// assert!(faulty.fault_occurred());
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Mortal {
+pub struct FaultyStore {
     store: Arc<dyn Store>,
-    life: Arc<Mutex<Life>>,
+    process: Arc<Mutex<Process>>,
 }
 
 #[derive(Default)]
-struct Life {
+struct Process {
     fault: Option<Fault>,
     writes: u64,
-    struck: bool,
-    /// What was asked for when the fault struck.
+    occurred: bool,
+    /// The call that the fault hit.
     last: String,
-    /// The claims that die with the process.
+    /// The claims of the process.
     claims: Vec<(String, String)>,
     watcher: Option<Waker>,
 }
 
-/// What becomes of one call.
-enum Fate {
-    Happens,
-    /// It fails; first it may be done.
+/// What happens to one call.
+enum CallResult {
+    Passes,
+    /// It fails. With `done`, it is done first.
     Fails {
         done: bool,
     },
-    /// The process is gone; first the call may be done.
-    Ends {
+    /// The process dies. With `done`, the call is done first.
+    Dies {
         done: bool,
     },
 }
 
-impl std::fmt::Debug for Mortal {
+impl std::fmt::Debug for FaultyStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let life = self.life();
-        f.debug_struct("Mortal")
-            .field("fault", &life.fault)
-            .field("writes", &life.writes)
-            .field("struck", &life.struck)
+        let process = self.process();
+        f.debug_struct("FaultyStore")
+            .field("fault", &process.fault)
+            .field("writes", &process.writes)
+            .field("occurred", &process.occurred)
             .finish_non_exhaustive()
     }
 }
 
-impl Mortal {
-    /// The store of a process that lives.
+impl FaultyStore {
+    /// The store of a new process.
     pub fn new(store: &(impl Store + Clone)) -> Self {
         Self::over(Arc::new(store.clone()))
     }
 
     pub(super) fn over(store: Arc<dyn Store>) -> Self {
-        Mortal {
+        FaultyStore {
             store,
-            life: Arc::default(),
+            process: Arc::default(),
         }
     }
 
-    /// Has the fault strike when its moment comes. Those of [`Moment::Call`] only.
-    pub fn strike(&self, fault: Fault) {
-        self.life().fault = Some(fault).filter(|fault| fault.window.moment() == Moment::Call);
+    /// Injects a fault, which occurs at the call that it names. Only faults of [`FaultTarget::Call`] have an effect.
+    pub fn inject(&self, fault: Fault) {
+        self.process().fault =
+            Some(fault).filter(|fault| fault.window.target() == FaultTarget::Call);
     }
 
-    /// Whether the fault has struck.
-    pub fn is_struck(&self) -> bool {
-        self.life().struck
+    /// Whether the fault has occurred.
+    pub fn fault_occurred(&self) -> bool {
+        self.process().occurred
     }
 
-    /// How many writes were asked for: checkpoints, what tasks left, claims, deletions.
+    /// How many calls that write were made: checkpoints, writes of tasks, claims, deletions.
     pub fn writes(&self) -> u64 {
-        self.life().writes
+        self.process().writes
     }
 
-    /// What was asked for when the fault struck.
+    /// The call that the fault hit.
     pub fn last(&self) -> String {
-        self.life().last.clone()
+        self.process().last.clone()
     }
 
     /// Completes when the process dies.
     pub async fn died(&self) {
         poll_fn(|cx| {
-            let mut life = self.life();
-            if life.struck && life.fault.is_some_and(|fault| fault.window.kills()) {
+            let mut process = self.process();
+            if process.occurred && process.fault.is_some_and(|fault| fault.window.kills()) {
                 return Poll::Ready(());
             }
-            life.watcher = Some(cx.waker().clone());
+            process.watcher = Some(cx.waker().clone());
             Poll::Pending
         })
         .await;
     }
 
-    /// The process is gone: its claims are, too.
-    pub fn bury(&self) {
-        for (thread, owner) in std::mem::take(&mut self.life().claims) {
+    /// The process has ended: releases its claims.
+    pub fn detach(&self) {
+        for (thread, owner) in std::mem::take(&mut self.process().claims) {
             self.store.release(&thread, &owner);
         }
     }
 
-    fn life(&self) -> MutexGuard<'_, Life> {
-        self.life.lock().unwrap_or_else(PoisonError::into_inner)
+    fn process(&self) -> MutexGuard<'_, Process> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a call, and says what becomes of it.
-    fn call(&self, counts: bool, what: impl FnOnce() -> String) -> Fate {
-        let mut life = self.life();
-        let Some(fault) = life.fault else {
-            life.writes += u64::from(counts);
-            return Fate::Happens;
+    /// Counts a call, and decides what happens to it.
+    fn call(&self, counts: bool, what: impl FnOnce() -> String) -> CallResult {
+        let mut process = self.process();
+        let Some(fault) = process.fault else {
+            process.writes += u64::from(counts);
+            return CallResult::Passes;
         };
-        if life.struck {
+        if process.occurred {
             return match (fault.window.kills(), fault.window.lasts()) {
-                (true, _) => Fate::Ends { done: false },
-                (_, true) => Fate::Fails { done: false },
-                _ => Fate::Happens,
+                (true, _) => CallResult::Dies { done: false },
+                (_, true) => CallResult::Fails { done: false },
+                _ => CallResult::Passes,
             };
         }
-        life.writes += u64::from(counts);
-        if !counts || life.writes < fault.nth {
-            return Fate::Happens;
+        process.writes += u64::from(counts);
+        if !counts || process.writes < fault.nth {
+            return CallResult::Passes;
         }
-        life.struck = true;
-        life.last = what();
+        process.occurred = true;
+        process.last = what();
         let done = fault.window.is_after();
         if fault.window.kills() {
-            Fate::Ends { done }
+            CallResult::Dies { done }
         } else {
-            Fate::Fails { done }
+            CallResult::Fails { done }
         }
     }
 
     fn wake(&self) {
-        let watcher = self.life().watcher.take();
+        let watcher = self.process().watcher.take();
         if let Some(watcher) = watcher {
             watcher.wake();
         }
@@ -170,16 +171,16 @@ impl Mortal {
         what: impl FnOnce() -> String,
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        // A store is elsewhere: others come to run before it is asked, and before it answers.
+        // A real store is remote: other tasks run before a call reaches it, and before its result arrives.
         tokio::task::yield_now().await;
         let (done, ends) = match self.call(counts, what) {
-            Fate::Happens => {
+            CallResult::Passes => {
                 let result = call.await;
                 tokio::task::yield_now().await;
                 return result;
             }
-            Fate::Fails { done } => (done, false),
-            Fate::Ends { done } => (done, true),
+            CallResult::Fails { done } => (done, false),
+            CallResult::Dies { done } => (done, true),
         };
         if done {
             call.await?;
@@ -188,18 +189,18 @@ impl Mortal {
             self.wake();
             std::future::pending::<()>().await;
         }
-        Err(StoreError::Unavailable("it is out of order".into()))
+        Err(StoreError::Unavailable("a fault was injected".into()))
     }
 }
 
-fn place(address: Address<'_>) -> String {
+fn of_address(address: Address<'_>) -> String {
     match address.namespace {
         "" => String::new(),
         namespace => format!(" of `{namespace}`"),
     }
 }
 
-impl Store for Mortal {
+impl Store for FaultyStore {
     fn append<'a>(
         &'a self,
         address: Address<'a>,
@@ -207,8 +208,8 @@ impl Store for Mortal {
         after: Option<u64>,
         settled: Range<u64>,
     ) -> StoreFuture<'a, ()> {
-        let what = move || format!("checkpoint {}{}", checkpoint.seq, place(address));
-        // Only now: a store may do what it is asked when it is asked, and not when the answer is awaited.
+        let what = move || format!("checkpoint {}{}", checkpoint.seq, of_address(address));
+        // Within the future: a store may start its work when the method is called rather than when the future is polled.
         let call = async move { self.store.append(address, checkpoint, after, settled).await };
         Box::pin(self.through(true, what, call))
     }
@@ -221,7 +222,11 @@ impl Store for Mortal {
     ) -> StoreFuture<'a, ()> {
         let what = move || {
             let names: Vec<&str> = writes.iter().map(|write| &*write.name).collect();
-            format!("`{}` beside {seq}{}", names.join("`, `"), place(address))
+            format!(
+                "`{}` beside {seq}{}",
+                names.join("`, `"),
+                of_address(address)
+            )
         };
         let call = async move { self.store.write(address, seq, writes).await };
         Box::pin(self.through(true, what, call))
@@ -266,7 +271,7 @@ impl Store for Mortal {
     }
 
     fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
-        let what = move || format!("pruning below {seq}{}", place(address));
+        let what = move || format!("pruning below {seq}{}", of_address(address));
         let call = async move { self.store.prune(address, seq).await };
         Box::pin(self.through(true, what, call))
     }
@@ -280,7 +285,7 @@ impl Store for Mortal {
         let call = async move {
             let claim = self.store.claim(thread, owner).await?;
             if claim == Claim::Granted {
-                self.life().claims.push((thread.into(), owner.into()));
+                self.process().claims.push((thread.into(), owner.into()));
             }
             Ok(claim)
         };
@@ -288,13 +293,13 @@ impl Store for Mortal {
     }
 
     fn release(&self, thread: &str, owner: &str) {
-        let life = self.life();
-        let gone = life.struck && life.fault.is_some_and(|fault| fault.window.kills());
-        drop(life);
-        // A process that is gone gives nothing back.
+        let process = self.process();
+        let gone = process.occurred && process.fault.is_some_and(|fault| fault.window.kills());
+        drop(process);
+        // A dead process releases nothing.
         if !gone {
             self.store.release(thread, owner);
-            self.life()
+            self.process()
                 .claims
                 .retain(|claim| (&*claim.0, &*claim.1) != (thread, owner));
         }

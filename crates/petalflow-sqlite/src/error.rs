@@ -1,0 +1,195 @@
+//! The database file, and error messages that name it and say what to do.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use petalflow::checkpoint::StoreError;
+use petalflow::error::message_with_sources;
+use rusqlite::ErrorCode;
+
+use crate::database::TransactionError;
+
+impl TransactionError {
+    /// The same error again: several writes may wait for one transaction.
+    pub(crate) fn copy(&self) -> Self {
+        match self {
+            TransactionError::Sql(rusqlite::Error::SqliteFailure(error, message)) => {
+                TransactionError::Sql(rusqlite::Error::SqliteFailure(*error, message.clone()))
+            }
+            TransactionError::Sql(error) => {
+                TransactionError::Refused(DatabaseFile::refused(error.to_string()))
+            }
+            TransactionError::Refused(StoreError::Unavailable(cause)) => {
+                let message = message_with_sources(&**cause);
+                TransactionError::Refused(StoreError::Unavailable(message.into()))
+            }
+            TransactionError::Refused(error) => {
+                TransactionError::Refused(DatabaseFile::refused(error.to_string()))
+            }
+        }
+    }
+
+    /// Whether another connection has locked the file.
+    pub(crate) fn is_busy(&self) -> bool {
+        let TransactionError::Sql(error) = self else {
+            return false;
+        };
+        matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+        )
+    }
+}
+
+/// The file of a store, and how long the store waits for locks on it: what errors name.
+#[derive(Clone, Debug)]
+pub(crate) struct DatabaseFile {
+    pub(crate) path: Arc<Path>,
+    pub(crate) busy_timeout: Duration,
+    /// The file that the path named when the store was opened. Not set for a database in memory.
+    pub(crate) opened: Arc<OnceLock<FileId>>,
+}
+
+/// Identifies a file, whatever its path. An open file keeps its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileId {
+    #[cfg(unix)]
+    number: (u64, u64),
+}
+
+impl FileId {
+    pub(crate) fn of(path: &Path) -> std::io::Result<Self> {
+        let file = std::fs::metadata(path)?;
+        #[cfg(unix)]
+        let number = {
+            use std::os::unix::fs::MetadataExt as _;
+            (file.dev(), file.ino())
+        };
+        // On other systems an open file can be neither removed nor replaced.
+        let _ = file;
+        Ok(FileId {
+            #[cfg(unix)]
+            number,
+        })
+    }
+}
+
+impl DatabaseFile {
+    /// A database in memory.
+    pub(crate) fn in_memory() -> Self {
+        DatabaseFile {
+            path: Path::new(":memory:").into(),
+            busy_timeout: Duration::ZERO,
+            opened: Arc::default(),
+        }
+    }
+
+    /// Fails if the file is no longer at its path. SQLite itself would continue, and lose what it writes when the last
+    /// connection closes.
+    pub(crate) fn check_present(&self) -> Result<(), TransactionError> {
+        let Some(opened) = self.opened.get() else {
+            return Ok(());
+        };
+        let cause = match FileId::of(&self.path) {
+            Ok(found) if found == *opened => return Ok(()),
+            Ok(_) => None,
+            Err(error) => Some(error),
+        };
+        Err(TransactionError::Refused(DatabaseFile::unavailable(
+            format!(
+                "`{}` was deleted, moved or replaced while it was open: put the file back, or open the store again",
+                self.path.display()
+            ),
+            cause,
+        )))
+    }
+
+    /// The error of an operation. `thread` is the thread whose data it used, if it was one.
+    pub(crate) fn store_error(
+        &self,
+        failure: TransactionError,
+        thread: Option<&str>,
+    ) -> StoreError {
+        let error = match failure {
+            TransactionError::Refused(error) => return error,
+            TransactionError::Sql(error) => error,
+        };
+        let path = self.path.display();
+        let message = match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => format!(
+                "`{path}` was locked by another process for more than {:?}: let it finish its transaction, or raise `busy_timeout`",
+                self.busy_timeout
+            ),
+            Some(ErrorCode::DiskFull) => format!(
+                "no space left for `{path}`: free space on its disk (or raise `max_bytes`) and try again; what was stored before is intact"
+            ),
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => format!(
+                "`{path}` cannot be written: give this user write access to the file and its folder"
+            ),
+            Some(ErrorCode::CannotOpen) => format!(
+                "`{path}` cannot be opened: its folder must exist, and this user must be allowed to write there, since SQLite creates files beside \
+                 the database"
+            ),
+            Some(ErrorCode::SystemIoFailure | ErrorCode::FileLockingProtocolFailed) => format!(
+                "reading or writing `{path}` failed: check its disk and try again; what was stored before is intact"
+            ),
+            Some(ErrorCode::OutOfMemory | ErrorCode::OperationInterrupted) => {
+                format!("SQLite could not complete the operation on `{path}`: try again")
+            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                return damaged(&error, thread, format!("`{path}` is damaged"));
+            }
+            None if is_conversion_error(&error) => {
+                return damaged(
+                    &error,
+                    thread,
+                    format!("`{path}` holds a value of the wrong type"),
+                );
+            }
+            _ => {
+                return StoreError::other(
+                    format!("SQLite refused an operation on `{path}`"),
+                    error,
+                );
+            }
+        };
+        StoreError::unavailable(message, error)
+    }
+
+    /// The store cannot be used at the moment.
+    pub(crate) fn unavailable(message: String, cause: Option<std::io::Error>) -> StoreError {
+        let message = match cause {
+            Some(cause) => format!("{message} ({cause})"),
+            None => message,
+        };
+        StoreError::Unavailable(message.into())
+    }
+
+    /// The file, or a value, cannot be used at all.
+    pub(crate) fn refused(message: String) -> StoreError {
+        StoreError::Other(message.into())
+    }
+}
+
+fn damaged(error: &rusqlite::Error, thread: Option<&str>, what: String) -> StoreError {
+    let problem = format!("{what} ({error}): restore it from a backup");
+    match thread {
+        Some(thread) => StoreError::Damaged {
+            thread: thread.into(),
+            problem,
+        },
+        None => DatabaseFile::refused(problem),
+    }
+}
+
+/// Whether a row holds a value that this store never writes.
+fn is_conversion_error(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::Utf8Error(..)
+    )
+}

@@ -1,0 +1,302 @@
+//! Lowering: from statements to the model.
+//!
+//! Lowering reports unknown and repeated names only. What has no meaning in a graph is recorded as a [`Misuse`], and
+//! [`check`](super::check) reports it.
+
+mod chain;
+
+use petalflow_graph::{
+    NodeIdx, Rule, SortedMap, SortedSet, Source, Target, Via, messages, similar,
+};
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::ext::IdentExt as _;
+
+use super::ast::{Catch, Declare, Declared, Interrupt, Mistakes, NodeRef, Statement, With};
+use super::model::{Edge, Gate, Kind, Misuse, Model, Node, Problem};
+
+/// The model of the statements. A statement with a mistake is lowered as far as possible.
+pub(super) fn lower(statements: Vec<Statement>, mistakes: &mut Mistakes) -> Model {
+    let mut lowering = Lowering {
+        model: Model::default(),
+        declared: declared_names(&statements),
+        indices: SortedMap::new(),
+        mistakes,
+    };
+    // The order of the text gives the nodes their indices. What only refers to nodes is lowered afterwards.
+    let (mut withs, mut defers, mut catches) = (Vec::new(), Vec::new(), Vec::new());
+    let mut interrupts = Vec::new();
+    for statement in statements {
+        match statement {
+            Statement::Declare(declare) => lowering.declare(declare),
+            Statement::Chain(chain) => lowering.chain(&chain),
+            Statement::With(with) => withs.push(with),
+            Statement::Defer(node) => defers.push(node),
+            Statement::Interrupt(interrupt) => interrupts.push(interrupt),
+            Statement::Catch(Catch { to, .. }) if to.is_start() || to.is_end() => {
+                let problem = Problem::CaughtByNoNode { to: to.key() };
+                lowering.misuse(&to, problem);
+            }
+            Statement::Catch(catch) => {
+                let to = lowering.mention(&catch.to);
+                catches.push((catch.from, to, catch.to));
+            }
+        }
+    }
+    for (from, to, at) in catches {
+        lowering.catch(&from, to, at.into_token_stream());
+    }
+    for node in defers {
+        lowering.defer(&node);
+    }
+    for with in withs {
+        lowering.with(with);
+    }
+    for interrupt in interrupts {
+        lowering.interrupt(interrupt);
+    }
+    lowering.add_implied_edges();
+    lowering.model
+}
+
+struct Lowering<'a> {
+    model: Model,
+    /// The names that `node` statements declare.
+    declared: SortedSet<String>,
+    /// The nodes by what their mentions have in common.
+    indices: SortedMap<String, NodeIdx>,
+    mistakes: &'a mut Mistakes,
+}
+
+impl Lowering<'_> {
+    fn misuse(&mut self, at: impl ToTokens, problem: Problem) {
+        let at = at.into_token_stream();
+        self.model.misuses.push(Misuse { at, problem });
+    }
+
+    /// A misuse because of which edges are missing.
+    fn lose(&mut self, at: impl ToTokens, problem: Problem) {
+        self.misuse(at, problem);
+        self.mistakes.lost = true;
+    }
+
+    /// The index of a node that is mentioned.
+    fn mention(&mut self, node: &NodeRef) -> NodeIdx {
+        let key = node.key();
+        if let Some(&index) = self.indices.get(&key) {
+            return index;
+        }
+        // The declaration of a node can follow its mention, and fills in the kind.
+        let kind = if self.declared.contains(&key) {
+            Kind::Broken
+        } else {
+            Kind::Function(node.0.clone())
+        };
+        self.add(key, node.name(), node.to_token_stream(), kind)
+    }
+
+    fn add(&mut self, key: String, mut name: String, at: TokenStream, kind: Kind) -> NodeIdx {
+        if let Some(other) = self.model.nodes.iter().find(|node| node.name == name) {
+            let other = other.at.to_string().replace(' ', "");
+            let text = format_args!(
+                "`{key}` and `{other}` would both be called `{name}` in the graph; give one of them another name: `node other_{name} = {key};`"
+            );
+            self.mistakes.errors.rule(Rule::DuplicateNode, &at, text);
+            // With another name from here on, the rules of the graph do not report it again.
+            name = if name == key {
+                format!("self::{key}")
+            } else {
+                key.clone()
+            };
+        }
+        let index = NodeIdx::from_usize(self.model.nodes.len());
+        self.model.nodes.push(Node {
+            name,
+            at,
+            leaves: None,
+            mentions: 0,
+            kind,
+            deferred: false,
+            declared: false,
+            chained: false,
+            options: Vec::new(),
+        });
+        self.indices.insert(key, index);
+        index
+    }
+
+    fn declare(&mut self, declare: Declare) {
+        let Declare { name, what } = declare;
+        let (key, text) = (name.to_string(), name.unraw().to_string());
+        let kind = match what {
+            Declared::Alias(path) => {
+                let other = NodeRef(path.clone());
+                let itself = other.key() == key;
+                if !itself && self.declared.contains(&other.key()) {
+                    let problem = Problem::AliasOfDeclared { node: other.key() };
+                    self.misuse(&other, problem);
+                    Kind::Broken
+                } else {
+                    Kind::Function(path)
+                }
+            }
+            Declared::Value(value) => Kind::Value(name.clone(), value),
+            Declared::Subflow(subflow) => Kind::Subflow(subflow),
+            Declared::Broken => Kind::Broken,
+        };
+        let Some(&index) = self.indices.get(&key) else {
+            let index = self.add(key, text, name.to_token_stream(), kind);
+            self.model.nodes[index.index()].declared = true;
+            return;
+        };
+        let node = &mut self.model.nodes[index.index()];
+        if node.declared {
+            let errors = &mut self.mistakes.errors;
+            errors.rule(Rule::DuplicateNode, &name, messages::declared_twice(&text));
+            errors.at(&node.at, messages::first_here());
+        } else {
+            // Mentioned before its declaration.
+            node.kind = kind;
+            node.at = name.to_token_stream();
+            node.declared = true;
+        }
+    }
+
+    /// The node of a name that must be in the graph already; `user` is where the name stands.
+    fn named(&mut self, user: &str, node: &NodeRef) -> Option<NodeIdx> {
+        let key = node.key();
+        if let Some(&index) = self.indices.get(&key) {
+            return Some(index);
+        }
+        let mistakes = &mut *self.mistakes;
+        if mistakes.lost_words.contains(&node.name()) {
+            return None;
+        }
+        let names: Vec<&str> = self.model.nodes.iter().map(|node| &*node.name).collect();
+        let lost = mistakes.lost_words.iter().map(|word| &**word);
+        let similar = similar(&key, names.iter().copied().chain(lost));
+        let text = messages::unknown_node(user, &key, similar, &names);
+        mistakes.errors.rule(Rule::UnknownNode, node, text);
+        None
+    }
+
+    fn catch(&mut self, from: &NodeRef, to: NodeIdx, at: TokenStream) {
+        let Some(from) = self.named("`catch`", from) else {
+            self.mistakes.lost = true;
+            return;
+        };
+        self.model.edges.push(Edge {
+            from: Source::Node(from),
+            via: Via::Catch,
+            to: Target::Node(to),
+            at,
+            implied: false,
+        });
+    }
+
+    fn defer(&mut self, node: &NodeRef) {
+        let Some(index) = self.named("`defer`", node) else {
+            // The time at which a node runs decides what it can read, and with what it can conflict.
+            self.mistakes.lost = true;
+            return;
+        };
+        let deferred = &mut self.model.nodes[index.index()].deferred;
+        if std::mem::replace(deferred, true) {
+            let problem = Problem::DeferredTwice { node: node.key() };
+            self.misuse(node, problem);
+        }
+    }
+
+    fn with(&mut self, with: With) {
+        let Some(node) = self.named("`with`", &with.node) else {
+            return;
+        };
+        for (name, value) in with.options {
+            let option = name.unraw().to_string();
+            let options = &mut self.model.nodes[node.index()].options;
+            if options.iter().any(|(other, _)| other.unraw() == option) {
+                self.misuse(&name, Problem::RepeatedOption { option });
+            } else {
+                options.push((name, value));
+            }
+        }
+    }
+
+    fn interrupt(&mut self, interrupt: Interrupt) {
+        let Interrupt { after, node, guard } = interrupt;
+        let Some(index) = self.named("`interrupt`", &node) else {
+            return;
+        };
+        let gate = Gate {
+            node: index,
+            after,
+            guard,
+        };
+        let same = |other: &Gate| other.node == index && other.after == after;
+        if self.model.gates.iter().any(same) {
+            let problem = Problem::InterruptedTwice {
+                side: gate.side(),
+                node: node.key(),
+            };
+            self.misuse(&node, problem);
+        } else {
+            self.model.gates.push(gate);
+        }
+    }
+
+    /// Adds the edges from START and to END that can be left out.
+    fn add_implied_edges(&mut self) {
+        let model = &mut self.model;
+        let count = model.nodes.len();
+        let (mut into, mut out) = (vec![false; count], vec![false; count]);
+        for edge in &model.edges {
+            if let Source::Node(node) = edge.from
+                && edge.via != Via::Catch
+            {
+                out[node.index()] = true;
+            }
+            // An edge from a node to itself does not lead to it from elsewhere.
+            if let Target::Node(node) = edge.to
+                && edge.from != Source::Node(node)
+            {
+                into[node.index()] = true;
+            }
+        }
+        let chained = |node: &NodeIdx| model.nodes[node.index()].chained;
+        let sinks: Vec<NodeIdx> = NodeIdx::all(count)
+            .filter(|node| !out[node.index()])
+            .filter(|node| chained(node) || into[node.index()])
+            .collect();
+        let sources: Vec<NodeIdx> = NodeIdx::all(count)
+            .filter(chained)
+            .filter(|node| !into[node.index()])
+            .collect();
+        if let [source] = sources[..]
+            && !model.starts()
+        {
+            imply(model, Source::Start, Target::Node(source), source);
+        }
+        for sink in sinks {
+            imply(model, Source::Node(sink), Target::End, sink);
+        }
+    }
+}
+
+fn imply(model: &mut Model, from: Source, to: Target, node: NodeIdx) {
+    let at = model.nodes[node.index()].at.clone();
+    model.edges.push(Edge {
+        from,
+        via: Via::Plain,
+        to,
+        at,
+        implied: true,
+    });
+}
+
+fn declared_names(statements: &[Statement]) -> SortedSet<String> {
+    let names = statements.iter().filter_map(|statement| match statement {
+        Statement::Declare(declare) => Some(declare.name.to_string()),
+        _ => None,
+    });
+    names.collect()
+}

@@ -1,0 +1,289 @@
+#[allow(non_snake_case)]
+mod __petalflow_WriteEssay {
+    #[allow(unreachable_pub, missing_docs, clippy::redundant_pub_crate)]
+    #[derive(
+        ::core::clone::Clone,
+        ::core::marker::Copy,
+        ::core::fmt::Debug,
+        ::core::default::Default
+    )]
+    pub struct WriteEssay;
+}
+/// Writes until the critic is content.
+/**
+State: [`Essay`]
+
+```mermaid
+graph TD
+    START([START])
+    END([END])
+    write[write]
+    critique{critique}
+    START --> write
+    write --> critique
+    critique -.->|Publish| END
+    critique -.->|Revise| write
+```*/
+#[doc(inline)]
+#[allow(unused_imports)]
+pub use __petalflow_WriteEssay::WriteEssay as WriteEssay;
+#[allow(long_running_const_eval, unused_qualifications)]
+const _: () = {
+    use petalflow::__private::flow as __petalflow;
+    type __Flow = __petalflow_WriteEssay::WriteEssay;
+    type __State = <Essay as __petalflow::IsState>::State;
+    trait __Over {
+        type State;
+    }
+    impl __Over for __Flow {
+        type State = Essay;
+    }
+    const __SPECS_0: [__petalflow::Spec; 2] = [
+        <write as __petalflow::NodeOver<__State>>::SPEC,
+        <critique as __petalflow::NodeOver<__State>>::SPEC,
+    ];
+    const __SPECS: &[__petalflow::Spec; 2] = &__petalflow::concat_specs(
+        &[&__SPECS_0],
+        &["write", "critique"],
+    );
+    #[allow(dead_code)]
+    const __START: u32 = 2;
+    #[allow(dead_code)]
+    const __END: u32 = 3;
+    const __EDGES: &[__petalflow::EdgeRow] = &[
+        __petalflow::EdgeRow::plain(__START, 0),
+        __petalflow::EdgeRow::plain(0, 1),
+        __petalflow::EdgeRow::route(1, 0, "Revise"),
+        __petalflow::EdgeRow::route(1, __END, "Publish"),
+    ];
+    const __GRAPH: __petalflow::GraphTable = __petalflow::GraphTable {
+        flow: "WriteEssay",
+        node_flags: &[
+            __petalflow::NodeFlags {
+                node: 1,
+                deferred: true,
+                subflow: false,
+            },
+        ],
+        edges: __EDGES,
+        joins: &[],
+        specs: __SPECS,
+        policies: &[],
+        gates: &[],
+        ids: &[],
+    };
+    const __NODES: &[__petalflow::NodeFacts<'static>; 2] = &__petalflow::facts(__SPECS);
+    #[allow(unused_imports)]
+    const __KEYS: &[__petalflow::KeyFacts<'static>] = {
+        use __petalflow::NoKeys as _;
+        __petalflow::KeysOf::<Essay>::KEYS
+    };
+    const __TABLES: __petalflow::Tables<'static> = __petalflow::Tables {
+        exact: true,
+        together: __petalflow::PairsRef {
+            offsets: &[0, 0, 0],
+            ranges: &[],
+        },
+        frontiers: ::core::option::Option::Some(__petalflow::FrontiersRef {
+            offsets: &[0, 0, 1, 2, 2],
+            nodes: &[0, 1],
+            transitions: &[
+                __petalflow::Transition::new(0, 1, 0, 0),
+                __petalflow::Transition::new(1, 2, 0, 0),
+                __petalflow::Transition::new(2, 1, 0, 0),
+                __petalflow::Transition::new(2, 3, 0, 0),
+            ],
+            lost: &[],
+        }),
+        paths: __petalflow::PathsRef {
+            nodes: 2,
+            joins: 0,
+            forward: &[
+                __petalflow::PathEdge::new(
+                    1,
+                    0,
+                    __petalflow::kind::ROUTE | __petalflow::kind::BACK,
+                    0,
+                ),
+                __petalflow::PathEdge::new(2, 0, __petalflow::kind::PLAIN, 0),
+                __petalflow::PathEdge::new(
+                    0,
+                    1,
+                    __petalflow::kind::PLAIN | __petalflow::kind::LATE,
+                    0,
+                ),
+                __petalflow::PathEdge::new(1, 3, __petalflow::kind::ROUTE, 1),
+            ],
+            backward: &[
+                __petalflow::PathEdge::new(
+                    1,
+                    0,
+                    __petalflow::kind::ROUTE | __petalflow::kind::BACK,
+                    0,
+                ),
+                __petalflow::PathEdge::new(1, 3, __petalflow::kind::ROUTE, 1),
+                __petalflow::PathEdge::new(
+                    0,
+                    1,
+                    __petalflow::kind::PLAIN | __petalflow::kind::LATE,
+                    0,
+                ),
+                __petalflow::PathEdge::new(2, 0, __petalflow::kind::PLAIN, 0),
+            ],
+        },
+        any: ::core::option::Option::Some(__petalflow::AnyRef {
+            together: __petalflow::PairsRef {
+                offsets: &[0, 0, 0],
+                ranges: &[],
+            },
+            stuck_at: &[],
+        }),
+        delivered: ::core::option::Option::None,
+        endless: &[],
+    };
+    const __CHECKED: &__petalflow::Checked = &__petalflow::Checked {
+        keys: __KEYS,
+        specs: __SPECS,
+        nodes: __NODES,
+        verdicts: &__petalflow::verdicts::<
+            2,
+            { __TABLES.scratch() },
+        >(&__TABLES, __KEYS, __NODES),
+        edges: __EDGES,
+        joins: __GRAPH.joins,
+        items: &__petalflow::items::<6>(__SPECS, __EDGES),
+    };
+    const _: () = __petalflow::node(__CHECKED, 0, 0, true);
+    const _: () = __petalflow::routed(__CHECKED, 1, 1);
+    const _: () = __petalflow::route(__CHECKED, 1, &["Revise", "Publish"], &[2, 3]);
+    const _: () = __petalflow::arm(__CHECKED, 1, "Revise", 2);
+    const _: () = __petalflow::arm(__CHECKED, 1, "Publish", 3);
+    const _: () = __petalflow::edge(__CHECKED, 2);
+    const _: () = {
+        #[allow(unused_imports)]
+        use __petalflow::{
+            DeliversNothing as _, DeliversSomething as _, DeliversUnknown as _,
+        };
+        #[allow(non_camel_case_types)]
+        enum __Node_0 {}
+        impl __petalflow::Named for __Node_0 {
+            type Node = write;
+        }
+        #[allow(non_camel_case_types)]
+        enum __Node_1 {}
+        impl __petalflow::Named for __Node_1 {
+            type Node = critique;
+        }
+        #[allow(dead_code, unused, clippy::all, clippy::pedantic)]
+        fn __items() {
+            <_ as __petalflow::AcceptsItem<
+                _,
+            >>::fits(
+                (&&&__petalflow::probe::<
+                    <__Flow as __Over>::State,
+                    __petalflow::FromNode<<__Node_1 as __petalflow::Named>::Node>,
+                    <__Node_0 as __petalflow::Named>::Node,
+                    __petalflow::kinds::Route<18195357587831266473u64>,
+                >())
+                    .sent(),
+            );
+        }
+    };
+    enum __All {}
+    impl __petalflow::Upto4<__Flow, Essay> for __All
+    where
+        for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
+    {
+        const WIDTH: u32 = 1;
+        const FIRST: u32 = 0;
+        type Below = ();
+        type Rest = ();
+        type A0 = <write as __petalflow::NodeOver<__State>>::Arm;
+        type A1 = <critique as __petalflow::NodeOver<__State>>::Arm;
+        type A2 = __petalflow::NoArm;
+        type A3 = __petalflow::NoArm;
+    }
+    fn __step<'a>(
+        flow: &'a __Flow,
+        node: u32,
+        step: &'a mut __petalflow::Step<'_, Essay>,
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<(), __petalflow::BoxError>,
+    > + ::core::marker::Send + 'a
+    where
+        for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
+    {
+        __petalflow::upto4::<__All, __Flow, Essay>(flow, node, step)
+    }
+    #[automatically_derived]
+    impl petalflow::Flow for __Flow
+    where
+        for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
+    {
+        type State = Essay;
+        fn name(&self) -> &str {
+            __GRAPH.flow
+        }
+        fn plan(&self) -> ::std::sync::Arc<__petalflow::ExecutionPlan> {
+            static WIRING: ::std::sync::OnceLock<
+                ::std::sync::Arc<__petalflow::ExecutionPlan>,
+            > = ::std::sync::OnceLock::new();
+            ::core::clone::Clone::clone(WIRING.get_or_init(|| __GRAPH.wire()))
+        }
+        fn require(&self, requirements: &mut petalflow::Requirements<'_>) {
+            __GRAPH.require(requirements);
+        }
+        fn step<'a>(
+            &'a self,
+            node: u32,
+            step: &'a mut petalflow::__private::flow::Step<'_, Essay>,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), petalflow::BoxError>,
+        > + ::core::marker::Send + 'a {
+            __step(self, node, step)
+        }
+    }
+    #[automatically_derived]
+    impl __petalflow::Subflow for __Flow
+    where
+        for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
+    {
+        fn fresh() -> Self {
+            Self
+        }
+    }
+    impl __Flow
+    where
+        for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
+    {
+        /// Runs the flow from this input with the defaults. [`new`](Self::new) has more to say about the run.
+        #[allow(clippy::self_named_constructors)]
+        pub fn run(
+            input: impl ::core::convert::Into<<Essay as petalflow::State>::Input>,
+        ) -> petalflow::Run<Self> {
+            Self::new().run(input)
+        }
+        /// A launch of the flow, to set limits, lend managed values, add middleware.
+        pub fn new() -> petalflow::Launch<Self> {
+            static FLOW: ::std::sync::OnceLock<::std::sync::Arc<__Flow>> = ::std::sync::OnceLock::new();
+            __petalflow::launch(&FLOW, Self)
+        }
+    }
+    impl __Flow {
+        /// The graph as data: its nodes, what they are for, and its edges.
+        #[must_use]
+        pub fn topology() -> petalflow::Topology {
+            __petalflow::topology(&__GRAPH.graph())
+        }
+        /// The graph as a [Mermaid](https://mermaid.js.org) diagram.
+        #[must_use]
+        pub fn mermaid() -> ::std::string::String {
+            __petalflow::mermaid(&__GRAPH.graph())
+        }
+        /// The graph in the DOT language of Graphviz.
+        #[must_use]
+        pub fn dot() -> ::std::string::String {
+            __petalflow::dot(&__GRAPH.graph())
+        }
+    }
+};

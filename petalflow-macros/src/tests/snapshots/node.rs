@@ -1,0 +1,48 @@
+async fn write(topic: &str) -> EssayDraft {
+    EssayDraft(format!("about {topic}"))
+}
+///
+///The node `write`, as flows name it.
+#[allow(
+    non_camel_case_types,
+    dead_code,
+    missing_debug_implementations,
+    unreachable_pub,
+    clippy::empty_structs_with_brackets
+)]
+struct write {}
+#[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+const _: () = {
+    type __PetalflowState = Essay;
+    #[automatically_derived]
+    impl ::petalflow::Node<__PetalflowState> for write {
+        type Output = <EssayDraft as ::petalflow::__private::Itself>::Type;
+        type Item = ();
+        const NAME: &'static str = "write";
+        const READS: ::petalflow::KeySet = {
+            #[allow(unused_imports)]
+            use ::petalflow::__private::NoNames as _;
+            ::petalflow::KeyMeta::hashed(
+                ::petalflow::__private::Names::<__PetalflowState>::KEYS,
+                &[5912253781582851172u64],
+            )
+        };
+        const READS_ALL: bool = false;
+        #[allow(unused_variables)]
+        #[inline]
+        fn run<'__a>(
+            &'__a self,
+            state: &'__a __PetalflowState,
+            scope: &'__a ::petalflow::Scope,
+        ) -> impl ::core::future::Future<
+            Output = Self::Output,
+        > + ::core::marker::Send + '__a {
+            let value0: &str = &(*state).topic;
+            write(value0)
+        }
+    }
+    #[automatically_derived]
+    impl ::petalflow::__private::Function for write {
+        const ITSELF: Self = Self {};
+    }
+};

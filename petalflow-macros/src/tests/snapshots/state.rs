@@ -1,0 +1,657 @@
+pub struct Essay {
+    pub topic: String,
+    pub draft: String,
+}
+///What a run over [`Essay`] starts from: the keys marked `input`.
+#[allow(
+    non_camel_case_types,
+    dead_code,
+    private_interfaces,
+    missing_debug_implementations
+)]
+pub struct EssayInput {
+    pub topic: String,
+}
+///The key `topic` of [`Essay`].
+#[allow(non_camel_case_types, dead_code, missing_debug_implementations)]
+pub struct EssayTopic(pub String);
+///The key `draft` of [`Essay`].
+#[allow(non_camel_case_types, dead_code, missing_debug_implementations)]
+pub struct EssayDraft(pub String);
+///One node's writes to [`Essay`].
+#[allow(non_camel_case_types, missing_debug_implementations)]
+pub struct EssayUpdate {
+    topic: ::petalflow::Writes<<EssayTopic as ::petalflow::__private::Holds>::Value>,
+    draft: ::petalflow::Writes<<EssayDraft as ::petalflow::__private::Holds>::Value>,
+    __petalflow_marks: ::petalflow::__private::Marks<1usize>,
+}
+#[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+const _: () = {
+    #[automatically_derived]
+    impl ::core::convert::From<String> for EssayInput {
+        fn from(value: String) -> Self {
+            EssayInput { topic: value }
+        }
+    }
+    #[automatically_derived]
+    impl ::core::default::Default for EssayInput
+    where
+        for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DefaultFor<
+            '__a,
+            0usize,
+        >,
+    {
+        fn default() -> Self {
+            EssayInput {
+                topic: ::core::default::Default::default(),
+            }
+        }
+    }
+    #[automatically_derived]
+    impl ::core::clone::Clone for EssayInput
+    where
+        for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::CloneFor<
+            '__a,
+            0usize,
+        >,
+    {
+        fn clone(&self) -> Self {
+            EssayInput {
+                topic: ::core::clone::Clone::clone(&self.topic),
+            }
+        }
+    }
+    #[automatically_derived]
+    impl ::core::fmt::Debug for EssayInput
+    where
+        for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
+            '__a,
+            0usize,
+        >,
+    {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::petalflow::__private::debug_struct(
+                f,
+                "EssayInput",
+                &[("topic", &self.topic)],
+            )
+        }
+    }
+    const __INPUTS: &[&str] = &["topic"];
+    #[allow(non_camel_case_types, dead_code)]
+    struct __Slots {
+        topic: ::core::option::Option<
+            <EssayTopic as ::petalflow::__private::Holds>::Value,
+        >,
+    }
+    #[automatically_derived]
+    impl<'de> ::petalflow::__private::Slots<'de> for __Slots
+    where
+        for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DataFor<
+            '__a,
+            0usize,
+        >,
+    {
+        #[allow(unused_variables)]
+        fn read<__A: ::petalflow::__private::MapAccess<'de>>(
+            &mut self,
+            key: usize,
+            map: &mut __A,
+        ) -> ::core::result::Result<bool, __A::Error> {
+            match key {
+                0usize => {
+                    <<EssayTopic as ::petalflow::__private::Holds>::Value as ::petalflow::__private::DataFor<
+                        '_,
+                        0usize,
+                    >>::read(&mut self.topic, map)
+                }
+                _ => ::core::unreachable!(),
+            }
+        }
+    }
+    #[automatically_derived]
+    impl<'de> ::petalflow::__private::Deserialize<'de> for EssayInput
+    where
+        for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DataFor<
+            '__a,
+            0usize,
+        >,
+    {
+        fn deserialize<__D: ::petalflow::__private::Deserializer<'de>>(
+            deserializer: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            #[allow(unused_mut)]
+            let mut slots = __Slots {
+                topic: ::core::option::Option::None,
+            };
+            ::petalflow::__private::read_input(
+                deserializer,
+                "EssayInput",
+                __INPUTS,
+                &mut slots,
+            )?;
+            ::core::result::Result::Ok(EssayInput {
+                topic: <<EssayTopic as ::petalflow::__private::Holds>::Value as ::petalflow::__private::DataFor<
+                    '_,
+                    0usize,
+                >>::required(slots.topic, "topic")?,
+            })
+        }
+    }
+    #[automatically_derived]
+    impl ::core::clone::Clone for EssayTopic
+    where
+        for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::CloneFor<
+            '__a,
+        >,
+    {
+        fn clone(&self) -> Self {
+            EssayTopic(::core::clone::Clone::clone(&self.0))
+        }
+    }
+    #[automatically_derived]
+    impl ::core::fmt::Debug for EssayTopic
+    where
+        for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
+            '__a,
+        >,
+    {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::petalflow::__private::debug_newtype(f, "EssayTopic", &self.0)
+        }
+    }
+    #[automatically_derived]
+    impl ::core::cmp::PartialEq for EssayTopic
+    where
+        for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::PartialEqFor<
+            '__a,
+        >,
+    {
+        fn eq(&self, other: &Self) -> bool {
+            ::petalflow::__private::PartialEqFor::same(&self.0, &other.0)
+        }
+    }
+    #[automatically_derived]
+    impl ::core::cmp::Eq for EssayTopic
+    where
+        for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::EqFor<
+            '__a,
+        >,
+    {}
+    impl EssayTopic {
+        #[inline]
+        fn __push(
+            value: <EssayTopic as ::petalflow::__private::Holds>::Value,
+            overwrite: bool,
+            update: &mut EssayUpdate,
+        ) -> ::core::result::Result<(), ::petalflow::WriteError> {
+            update
+                .__petalflow_marks
+                .push(&mut update.topic, value, overwrite, 0usize, "topic", true)
+        }
+    }
+    impl ::petalflow::__private::Holds for EssayTopic {
+        type Value = String;
+    }
+    #[automatically_derived]
+    impl ::petalflow::Key for EssayTopic
+    where
+        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::KeptFor<
+            '__a,
+        >,
+    {
+        type State = Essay;
+        type Value = <EssayTopic as ::petalflow::__private::Holds>::Value;
+        const NAME: &'static str = "topic";
+        const INDEX: usize = 0usize;
+        #[inline]
+        fn new(value: <EssayTopic as ::petalflow::__private::Holds>::Value) -> Self {
+            EssayTopic(value)
+        }
+        #[inline]
+        fn into_value(self) -> <EssayTopic as ::petalflow::__private::Holds>::Value {
+            self.0
+        }
+        #[inline]
+        fn get(value: &Essay) -> &<EssayTopic as ::petalflow::__private::Holds>::Value {
+            &value.topic
+        }
+        #[inline]
+        fn push(
+            value: <EssayTopic as ::petalflow::__private::Holds>::Value,
+            overwrite: bool,
+            update: &mut EssayUpdate,
+        ) -> ::core::result::Result<(), ::petalflow::WriteError> {
+            EssayTopic::__push(value, overwrite, update)
+        }
+    }
+    #[automatically_derived]
+    impl ::petalflow::Output<Essay> for EssayTopic
+    where
+        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
+    {
+        const MAY_WRITE: ::petalflow::KeySet = ::petalflow::KeySet::of(0usize);
+        const MUST_WRITE: ::petalflow::KeySet = ::petalflow::KeySet::of(0usize);
+        type Routing = ();
+        #[inline]
+        fn apply(
+            self,
+            effects: &mut ::petalflow::Effects<Essay>,
+        ) -> ::core::result::Result<(), ::petalflow::BoxError> {
+            effects
+                .update
+                .__petalflow_marks
+                .write(&mut effects.update.topic, self.0, &(0usize, "topic", true))
+        }
+    }
+    #[automatically_derived]
+    impl ::petalflow::WriteOutput<Essay> for EssayTopic
+    where
+        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
+    {}
+    const _: () = <<EssayTopic as ::petalflow::__private::Holds>::Value as ::petalflow::__private::Stored>::KEPT;
+    #[automatically_derived]
+    impl ::core::clone::Clone for EssayDraft
+    where
+        for<'__a> <EssayDraft as ::petalflow::__private::Holds>::Value: ::petalflow::__private::CloneFor<
+            '__a,
+        >,
+    {
+        fn clone(&self) -> Self {
+            EssayDraft(::core::clone::Clone::clone(&self.0))
+        }
+    }
+    #[automatically_derived]
+    impl ::core::fmt::Debug for EssayDraft
+    where
+        for<'__a> <EssayDraft as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
+            '__a,
+        >,
+    {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::petalflow::__private::debug_newtype(f, "EssayDraft", &self.0)
+        }
+    }
+    #[automatically_derived]
+    impl ::core::cmp::PartialEq for EssayDraft
+    where
+        for<'__a> <EssayDraft as ::petalflow::__private::Holds>::Value: ::petalflow::__private::PartialEqFor<
+            '__a,
+        >,
+    {
+        fn eq(&self, other: &Self) -> bool {
+            ::petalflow::__private::PartialEqFor::same(&self.0, &other.0)
+        }
+    }
+    #[automatically_derived]
+    impl ::core::cmp::Eq for EssayDraft
+    where
+        for<'__a> <EssayDraft as ::petalflow::__private::Holds>::Value: ::petalflow::__private::EqFor<
+            '__a,
+        >,
+    {}
+    impl EssayDraft {
+        #[inline]
+        fn __push(
+            value: <EssayDraft as ::petalflow::__private::Holds>::Value,
+            overwrite: bool,
+            update: &mut EssayUpdate,
+        ) -> ::core::result::Result<(), ::petalflow::WriteError> {
+            update
+                .__petalflow_marks
+                .push(&mut update.draft, value, overwrite, 1usize, "draft", true)
+        }
+    }
+    impl ::petalflow::__private::Holds for EssayDraft {
+        type Value = String;
+    }
+    #[automatically_derived]
+    impl ::petalflow::Key for EssayDraft
+    where
+        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> <EssayDraft as ::petalflow::__private::Holds>::Value: ::petalflow::__private::KeptFor<
+            '__a,
+        >,
+    {
+        type State = Essay;
+        type Value = <EssayDraft as ::petalflow::__private::Holds>::Value;
+        const NAME: &'static str = "draft";
+        const INDEX: usize = 1usize;
+        #[inline]
+        fn new(value: <EssayDraft as ::petalflow::__private::Holds>::Value) -> Self {
+            EssayDraft(value)
+        }
+        #[inline]
+        fn into_value(self) -> <EssayDraft as ::petalflow::__private::Holds>::Value {
+            self.0
+        }
+        #[inline]
+        fn get(value: &Essay) -> &<EssayDraft as ::petalflow::__private::Holds>::Value {
+            &value.draft
+        }
+        #[inline]
+        fn push(
+            value: <EssayDraft as ::petalflow::__private::Holds>::Value,
+            overwrite: bool,
+            update: &mut EssayUpdate,
+        ) -> ::core::result::Result<(), ::petalflow::WriteError> {
+            EssayDraft::__push(value, overwrite, update)
+        }
+    }
+    #[automatically_derived]
+    impl ::petalflow::Output<Essay> for EssayDraft
+    where
+        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
+    {
+        const MAY_WRITE: ::petalflow::KeySet = ::petalflow::KeySet::of(1usize);
+        const MUST_WRITE: ::petalflow::KeySet = ::petalflow::KeySet::of(1usize);
+        type Routing = ();
+        #[inline]
+        fn apply(
+            self,
+            effects: &mut ::petalflow::Effects<Essay>,
+        ) -> ::core::result::Result<(), ::petalflow::BoxError> {
+            effects
+                .update
+                .__petalflow_marks
+                .write(&mut effects.update.draft, self.0, &(1usize, "draft", true))
+        }
+    }
+    #[automatically_derived]
+    impl ::petalflow::WriteOutput<Essay> for EssayDraft
+    where
+        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
+    {}
+    const _: () = <<EssayDraft as ::petalflow::__private::Holds>::Value as ::petalflow::__private::Stored>::KEPT;
+    fn __default_1() -> <EssayDraft as ::petalflow::__private::Holds>::Value {
+        <<EssayDraft as ::petalflow::__private::Holds>::Value as ::petalflow::__private::NeedsDefault>::initial()
+    }
+    #[automatically_derived]
+    impl EssayUpdate {
+        ///What was written to the key `topic`.
+        #[allow(dead_code)]
+        pub fn topic(
+            &self,
+        ) -> &::petalflow::Writes<<EssayTopic as ::petalflow::__private::Holds>::Value> {
+            &self.topic
+        }
+        ///What was written to the key `draft`.
+        #[allow(dead_code)]
+        pub fn draft(
+            &self,
+        ) -> &::petalflow::Writes<<EssayDraft as ::petalflow::__private::Holds>::Value> {
+            &self.draft
+        }
+    }
+    #[automatically_derived]
+    impl ::core::default::Default for EssayUpdate {
+        fn default() -> Self {
+            EssayUpdate {
+                topic: ::core::default::Default::default(),
+                draft: ::core::default::Default::default(),
+                __petalflow_marks: ::core::default::Default::default(),
+            }
+        }
+    }
+    #[automatically_derived]
+    impl ::core::clone::Clone for EssayUpdate {
+        fn clone(&self) -> Self {
+            #[allow(unused_imports)]
+            use ::petalflow::__private::NotClone as _;
+            EssayUpdate {
+                topic: ::petalflow::__private::CloneWrites(&self.topic).cloned(),
+                draft: ::petalflow::__private::CloneWrites(&self.draft).cloned(),
+                __petalflow_marks: self.__petalflow_marks,
+            }
+        }
+    }
+    #[automatically_derived]
+    impl ::core::fmt::Debug for EssayUpdate
+    where
+        for<'__a> <EssayTopic as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
+            '__a,
+            0usize,
+        >,
+        for<'__a> <EssayDraft as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
+            '__a,
+            1usize,
+        >,
+    {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::petalflow::__private::debug_update(
+                f,
+                "EssayUpdate",
+                self.__petalflow_marks.written(),
+                &[("topic", &self.topic), ("draft", &self.draft)],
+            )
+        }
+    }
+    #[automatically_derived]
+    impl ::petalflow::Update<Essay> for EssayUpdate
+    where
+        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
+    {
+        #[inline]
+        fn written(&self) -> ::petalflow::KeySet {
+            self.__petalflow_marks.written()
+        }
+        #[inline]
+        fn overwritten(&self) -> ::petalflow::KeySet {
+            self.__petalflow_marks.overwritten()
+        }
+        fn clear(&mut self) {
+            let written = self.__petalflow_marks.take();
+            if ::petalflow::KeySet::any_in_block(&written, 0usize) {
+                if ::petalflow::KeySet::contains(&written, 0usize) {
+                    ::petalflow::Writes::clear(&mut self.topic);
+                }
+                if ::petalflow::KeySet::contains(&written, 1usize) {
+                    ::petalflow::Writes::clear(&mut self.draft);
+                }
+            }
+        }
+    }
+    #[automatically_derived]
+    impl ::petalflow::State for Essay
+    where
+        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
+        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
+    {
+        type Input = EssayInput;
+        type Update = EssayUpdate;
+        type Storage = ::petalflow::Durable;
+        const NAME: &'static str = "Essay";
+        const KEYS: &'static [::petalflow::KeyMeta] = &[
+            ::petalflow::KeyMeta::new("topic", "replace")
+                .with(::petalflow::KeyFlag::Exclusive)
+                .with(::petalflow::KeyFlag::Assigned)
+                .with(::petalflow::KeyFlag::Input)
+                .with(::petalflow::KeyFlag::Required)
+                .of_type("String"),
+            ::petalflow::KeyMeta::new("draft", "replace")
+                .with(::petalflow::KeyFlag::Exclusive)
+                .of_type("String"),
+        ];
+        #[allow(unused_variables)]
+        fn start(input: EssayInput) -> (Self, ::petalflow::KeySet) {
+            #[allow(unused_mut)]
+            let mut state = Essay {
+                topic: input.topic,
+                draft: __default_1(),
+            };
+            (
+                state,
+                const {
+                    ::petalflow::KeyMeta::set(
+                        <Essay as ::petalflow::State>::KEYS,
+                        ::petalflow::KeyFlag::Assigned,
+                    )
+                },
+            )
+        }
+        #[allow(unused_variables)]
+        fn input(input: EssayInput) -> EssayUpdate {
+            #[allow(unused_mut)]
+            let mut update = <EssayUpdate as ::core::default::Default>::default();
+            let _ = EssayTopic::__push(input.topic, false, &mut update);
+            update
+        }
+        #[allow(unused_variables)]
+        fn reset(&mut self, keys: ::petalflow::KeySet) {
+            if ::petalflow::KeySet::contains(&keys, 1usize) {
+                self.draft = __default_1();
+            }
+        }
+        #[allow(unused_variables)]
+        #[inline]
+        fn commit(
+            &mut self,
+            update: &mut EssayUpdate,
+            overwritten: ::petalflow::KeySet,
+            known: &mut ::petalflow::KeySet,
+        ) {
+            let written = update.__petalflow_marks.take();
+            if ::petalflow::KeySet::any_in_block(&written, 0usize) {
+                if ::petalflow::KeySet::contains(&written, 0usize) {
+                    if ::petalflow::Writes::fold_into(
+                        &mut update.topic,
+                        &mut self.topic,
+                        ::petalflow::KeySet::contains(&overwritten, 0usize),
+                        ::petalflow::reduce::replace,
+                    ) {
+                        ::petalflow::KeySet::insert(known, 0usize);
+                    }
+                }
+                if ::petalflow::KeySet::contains(&written, 1usize) {
+                    if ::petalflow::Writes::fold_into(
+                        &mut update.draft,
+                        &mut self.draft,
+                        ::petalflow::KeySet::contains(&overwritten, 1usize),
+                        ::petalflow::reduce::replace,
+                    ) {
+                        ::petalflow::KeySet::insert(known, 1usize);
+                    }
+                }
+            }
+        }
+        #[allow(unused_variables)]
+        fn codec() -> ::core::option::Option<::petalflow::__private::StateCodec<Self>> {
+            #[allow(unused_imports)]
+            use ::petalflow::__private::NoCoder as _;
+            ::core::option::Option::Some(::petalflow::__private::StateCodec {
+                save: |state, key, out| match key {
+                    0usize => {
+                        ::petalflow::__private::Coder::<
+                            <EssayTopic as ::petalflow::__private::Holds>::Value,
+                        >::save(&state.topic, out)
+                    }
+                    1usize => {
+                        ::petalflow::__private::Coder::<
+                            <EssayDraft as ::petalflow::__private::Holds>::Value,
+                        >::save(&state.draft, out)
+                    }
+                    _ => ::core::result::Result::Ok(()),
+                },
+                save_writes: |update, key, out| match key {
+                    0usize => {
+                        ::petalflow::__private::Coder::<
+                            <EssayTopic as ::petalflow::__private::Holds>::Value,
+                        >::save_writes(&update.topic, out)
+                    }
+                    1usize => {
+                        ::petalflow::__private::Coder::<
+                            <EssayDraft as ::petalflow::__private::Holds>::Value,
+                        >::save_writes(&update.draft, out)
+                    }
+                    _ => ::core::result::Result::Ok(()),
+                },
+                load_writes: |update, key, bytes| match key {
+                    0usize => {
+                        for (overwrite, value) in ::petalflow::__private::Coder::<
+                            <EssayTopic as ::petalflow::__private::Holds>::Value,
+                        >::load_writes(bytes)? {
+                            let _ = EssayTopic::__push(value, overwrite, update);
+                        }
+                        ::core::result::Result::Ok(())
+                    }
+                    1usize => {
+                        for (overwrite, value) in ::petalflow::__private::Coder::<
+                            <EssayDraft as ::petalflow::__private::Holds>::Value,
+                        >::load_writes(bytes)? {
+                            let _ = EssayDraft::__push(value, overwrite, update);
+                        }
+                        ::core::result::Result::Ok(())
+                    }
+                    _ => ::core::result::Result::Ok(()),
+                },
+                load_value: |update, key, bytes| match key {
+                    0usize => {
+                        let _ = EssayTopic::__push(
+                            ::petalflow::__private::Coder::<
+                                <EssayTopic as ::petalflow::__private::Holds>::Value,
+                            >::load(bytes)?,
+                            true,
+                            update,
+                        );
+                        ::core::result::Result::Ok(())
+                    }
+                    1usize => {
+                        let _ = EssayDraft::__push(
+                            ::petalflow::__private::Coder::<
+                                <EssayDraft as ::petalflow::__private::Holds>::Value,
+                            >::load(bytes)?,
+                            true,
+                            update,
+                        );
+                        ::core::result::Result::Ok(())
+                    }
+                    _ => ::core::result::Result::Ok(()),
+                },
+                load: |values| ::core::result::Result::Ok(Essay {
+                    topic: match values.get(0usize) {
+                        ::core::option::Option::Some(stored) => {
+                            ::petalflow::__private::Coder::<
+                                <EssayTopic as ::petalflow::__private::Holds>::Value,
+                            >::load(stored)?
+                        }
+                        ::core::option::Option::None => {
+                            return ::core::result::Result::Err(
+                                ::petalflow::__private::CodecError::Missing("topic"),
+                            );
+                        }
+                    },
+                    draft: match values.get(1usize) {
+                        ::core::option::Option::Some(stored) => {
+                            ::petalflow::__private::Coder::<
+                                <EssayDraft as ::petalflow::__private::Holds>::Value,
+                            >::load(stored)?
+                        }
+                        ::core::option::Option::None => __default_1(),
+                    },
+                }),
+                version: ::core::option::Option::None,
+            })
+        }
+        fn copier() -> ::core::option::Option<fn(&Self) -> Self> {
+            #[allow(unused_imports)]
+            use ::petalflow::__private::NoCopy as _;
+            ::petalflow::__private::CopyProbe::<Essay>::COPY
+        }
+    }
+};
