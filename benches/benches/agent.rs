@@ -92,7 +92,7 @@ fn turns(runtime: &Runtime) {
         for _ in 0..2_000 {
             let begun = Instant::now();
             talk = runtime
-                .block_on(agent.run(talk.say("1 + 2?")))
+                .block_on(agent.run(talk.next_input("1 + 2?")))
                 .expect("it answers");
             times.push(begun.elapsed());
             if talk.events.len() > messages + 400 {
@@ -105,7 +105,7 @@ fn turns(runtime: &Runtime) {
             &micros(median(&mut times)),
             "20 us",
         );
-        let said = talk.say("1 + 2?");
+        let said = talk.next_input("1 + 2?");
         let info = allocation_counter::measure(|| {
             black_box(runtime.block_on(agent.run(said)).expect("it answers"));
         });

@@ -64,7 +64,7 @@
 //! * [`thread`] and [`checkpoint`]: runs that a store remembers; [`interrupt`]: questions to people, and approvals
 //! * behind the feature `tool`: functions that models may call
 //! * in crates of their own: `petalflow-llm` (models), `petalflow-agent`, `petalflow-mcp`, `petalflow-envelope`,
-//!   `petalflow-tracing`
+//!   `petalflow-memory`, `petalflow-tracing`
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -89,9 +89,6 @@ pub mod graph;
 mod ids;
 pub mod interrupt;
 mod launch;
-#[cfg(feature = "memory")]
-#[cfg_attr(docsrs, doc(cfg(feature = "memory")))]
-pub mod memory;
 pub mod middleware;
 mod migration;
 pub mod node;
@@ -105,9 +102,6 @@ pub mod state;
 mod subflow;
 mod superstep;
 mod task_services;
-#[cfg(feature = "testing")]
-#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
-pub mod testing;
 pub mod thread;
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]

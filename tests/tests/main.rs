@@ -27,7 +27,6 @@ mod keys;
 mod limits;
 mod macros;
 mod managed;
-mod memory;
 mod middleware;
 mod order;
 mod random;

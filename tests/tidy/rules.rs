@@ -13,6 +13,11 @@ pub(crate) const PACKAGES: &[Layer] = &[
     layer("petalflow-graph", &[], &[]),
     layer("petalflow-macros", &["petalflow-graph"], &["petalflow"]),
     layer("petalflow", &["petalflow-graph", "petalflow-macros"], &[]),
+    layer(
+        "petalflow-memory",
+        &["petalflow", "petalflow-sqlite", "petalflow-testing"],
+        &[],
+    ),
     layer("petalflow-llm", &["petalflow"], &[]),
     layer("petalflow-tracing", &["petalflow", "petalflow-llm"], &[]),
     layer("petalflow-envelope", &["petalflow", "petalflow-llm"], &[]),
@@ -69,8 +74,6 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[(
         "launch",
         "graph",
         "tool",
-        "memory",
-        "testing",
         "__private",
         "prelude",
     ],
@@ -86,11 +89,9 @@ pub(crate) const KNOWN_UPWARD_USES: &[(&str, &str, &str)] = &[
 /// they have. None may be added.
 pub(crate) const KNOWN_CIRCLES: &[(&str, &str, usize)] = &[
     ("petalflow", "__private", 2),
-    ("petalflow", "checkpoint", 5),
     ("petalflow", "durable", 3),
     ("petalflow", "exec", 6),
     ("petalflow", "graph", 6),
-    ("petalflow", "memory", 4),
     ("petalflow", "node", 4),
     ("petalflow", "question", 4),
     ("petalflow", "run", 3),
@@ -104,6 +105,7 @@ pub(crate) const KNOWN_CIRCLES: &[(&str, &str, usize)] = &[
     ("petalflow-macros", "flow", 20),
     ("petalflow-macros", "state", 6),
     ("petalflow-mcp", "", 8),
+    ("petalflow-memory", "", 4),
     ("petalflow-sqlite", "", 15),
     ("petalflow-tracing", "", 3),
 ];

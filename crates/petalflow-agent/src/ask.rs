@@ -35,7 +35,7 @@ pub(super) enum Next {
 /// Asks the model.
 pub(super) async fn ask(at: At<'_>) -> Result<Asked, BoxError> {
     let agent = at.agent();
-    if at.conversation.calls >= at.root().max_turns {
+    if at.conversation.calls >= at.root().max_model_calls {
         return Err(AgentError::TooManyTurns {
             agent: agent.name.to_string(),
             turns: at.conversation.calls,

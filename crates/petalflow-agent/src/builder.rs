@@ -131,7 +131,7 @@ impl Agent {
     /// Puts another agent below it. It may hand the conversation over to one that [converses](Mode::Chat), and give work to
     /// others.
     #[must_use]
-    pub fn agent(self, agent: Agent) -> Self {
+    pub fn sub_agent(self, agent: Agent) -> Self {
         self.edit(|above| above.agents.push(agent))
     }
 
@@ -143,13 +143,13 @@ impl Agent {
 
     /// Keeps it from handing the conversation back to the agent above it.
     #[must_use]
-    pub fn no_transfer_up(self) -> Self {
+    pub fn disallow_transfer_to_parent(self) -> Self {
         self.edit(|agent| agent.transfers.up = false)
     }
 
     /// Keeps it from handing the conversation to agents beside it.
     #[must_use]
-    pub fn no_transfer_aside(self) -> Self {
+    pub fn disallow_transfer_to_peers(self) -> Self {
         self.edit(|agent| agent.transfers.aside = false)
     }
 
@@ -198,8 +198,8 @@ impl Agent {
 
     /// How often a model may be called in one turn, by this agent and those below it; 50 times unless set.
     #[must_use]
-    pub fn max_turns(self, turns: u32) -> Self {
-        self.edit(|agent| agent.max_turns = turns)
+    pub fn max_model_calls(self, turns: u32) -> Self {
+        self.edit(|agent| agent.max_model_calls = turns)
     }
 
     /// How often in a row a model may only think, and say nothing; 3 times unless set.

@@ -11,7 +11,7 @@ use petalflow::middleware::BoxFuture;
 use petalflow_llm::{LlmError, LlmResponse};
 
 /// What a callback decides: nothing, or what stands in place of what would have come. See [`Callbacks`].
-pub type Instead<'a, T> = BoxFuture<'a, Result<Option<T>, BoxError>>;
+pub type CallbackFuture<'a, T> = BoxFuture<'a, Result<Option<T>, BoxError>>;
 
 /// Code around an agent's model and tools. Of several, the first that returns something, or fails, is the last that is asked.
 ///
@@ -19,14 +19,14 @@ pub type Instead<'a, T> = BoxFuture<'a, Result<Option<T>, BoxError>>;
 /// neighbours.
 ///
 /// ```
-/// use petalflow_agent::{Agent, Callbacks, Instead, ModelCall};
+/// use petalflow_agent::{Agent, Callbacks, CallbackFuture, ModelCall};
 /// use petalflow_llm::{LlmResponse, ScriptedModel};
 ///
 /// /// Answers what was asked before from memory.
 /// struct Memory;
 ///
 /// impl Callbacks for Memory {
-///     fn before_model<'a>(&'a self, call: &'a mut ModelCall<'_>) -> Instead<'a, LlmResponse> {
+///     fn before_model<'a>(&'a self, call: &'a mut ModelCall<'_>) -> CallbackFuture<'a, LlmResponse> {
 ///         Box::pin(async move {
 ///             let asked = call.request.messages.last().map(|message| message.text());
 ///             Ok((asked.as_deref() == Some("6 x 7?")).then(|| LlmResponse::text_only("42")))
@@ -43,7 +43,7 @@ pub type Instead<'a, T> = BoxFuture<'a, Result<Option<T>, BoxError>>;
 /// ```
 pub trait Callbacks: Send + Sync + 'static {
     /// Before a model is called. A response takes the place of the call, and goes to nobody else.
-    fn before_model<'a>(&'a self, call: &'a mut ModelCall<'_>) -> Instead<'a, LlmResponse> {
+    fn before_model<'a>(&'a self, call: &'a mut ModelCall<'_>) -> CallbackFuture<'a, LlmResponse> {
         let _ = call;
         nothing()
     }
@@ -53,7 +53,7 @@ pub trait Callbacks: Send + Sync + 'static {
         &'a self,
         call: &'a mut ModelCall<'_>,
         response: &'a LlmResponse,
-    ) -> Instead<'a, LlmResponse> {
+    ) -> CallbackFuture<'a, LlmResponse> {
         let _ = (call, response);
         nothing()
     }
@@ -63,13 +63,13 @@ pub trait Callbacks: Send + Sync + 'static {
         &'a self,
         call: &'a mut ModelCall<'_>,
         error: &'a LlmError,
-    ) -> Instead<'a, LlmResponse> {
+    ) -> CallbackFuture<'a, LlmResponse> {
         let _ = (call, error);
         nothing()
     }
 
     /// Before a tool is called. A result takes the place of the call.
-    fn before_tool<'a>(&'a self, step: &'a mut ToolStep<'_>) -> Instead<'a, Value> {
+    fn before_tool<'a>(&'a self, step: &'a mut ToolStep<'_>) -> CallbackFuture<'a, Value> {
         let _ = step;
         nothing()
     }
@@ -79,7 +79,7 @@ pub trait Callbacks: Send + Sync + 'static {
         &'a self,
         step: &'a mut ToolStep<'_>,
         outcome: &'a Result<Value, BoxError>,
-    ) -> Instead<'a, Value> {
+    ) -> CallbackFuture<'a, Value> {
         let _ = (step, outcome);
         nothing()
     }
@@ -89,13 +89,13 @@ pub trait Callbacks: Send + Sync + 'static {
         &'a self,
         step: &'a mut ToolStep<'_>,
         error: &'a BoxError,
-    ) -> Instead<'a, Value> {
+    ) -> CallbackFuture<'a, Value> {
         let _ = (step, error);
         nothing()
     }
 }
 
-fn nothing<'a, T: Send + 'a>() -> Instead<'a, T> {
+fn nothing<'a, T: Send + 'a>() -> CallbackFuture<'a, T> {
     Box::pin(ready(Ok(None)))
 }
 
@@ -106,7 +106,7 @@ impl<F> Callbacks for BeforeModel<F>
 where
     F: Fn(&mut ModelCall<'_>) -> Result<Option<LlmResponse>, BoxError> + Send + Sync + 'static,
 {
-    fn before_model<'a>(&'a self, call: &'a mut ModelCall<'_>) -> Instead<'a, LlmResponse> {
+    fn before_model<'a>(&'a self, call: &'a mut ModelCall<'_>) -> CallbackFuture<'a, LlmResponse> {
         Box::pin(ready((self.0)(call)))
     }
 }
@@ -125,7 +125,7 @@ where
         &'a self,
         call: &'a mut ModelCall<'_>,
         response: &'a LlmResponse,
-    ) -> Instead<'a, LlmResponse> {
+    ) -> CallbackFuture<'a, LlmResponse> {
         Box::pin(ready((self.0)(call, response)))
     }
 }
@@ -144,7 +144,7 @@ where
         &'a self,
         call: &'a mut ModelCall<'_>,
         error: &'a LlmError,
-    ) -> Instead<'a, LlmResponse> {
+    ) -> CallbackFuture<'a, LlmResponse> {
         Box::pin(ready((self.0)(call, error)))
     }
 }
@@ -156,7 +156,7 @@ impl<F> Callbacks for BeforeTool<F>
 where
     F: Fn(&mut ToolStep<'_>) -> Result<Option<Value>, BoxError> + Send + Sync + 'static,
 {
-    fn before_tool<'a>(&'a self, step: &'a mut ToolStep<'_>) -> Instead<'a, Value> {
+    fn before_tool<'a>(&'a self, step: &'a mut ToolStep<'_>) -> CallbackFuture<'a, Value> {
         Box::pin(ready((self.0)(step)))
     }
 }
@@ -175,7 +175,7 @@ where
         &'a self,
         step: &'a mut ToolStep<'_>,
         outcome: &'a Result<Value, BoxError>,
-    ) -> Instead<'a, Value> {
+    ) -> CallbackFuture<'a, Value> {
         Box::pin(ready((self.0)(step, outcome)))
     }
 }
@@ -191,7 +191,7 @@ where
         &'a self,
         step: &'a mut ToolStep<'_>,
         error: &'a BoxError,
-    ) -> Instead<'a, Value> {
+    ) -> CallbackFuture<'a, Value> {
         Box::pin(ready((self.0)(step, error)))
     }
 }

@@ -27,7 +27,7 @@ use petalflow_llm::{ChatMessage, TokenUsage};
 /// assert_eq!(talk.to_string(), "hello yourself");
 ///
 /// // Goes on, with what was said before.
-/// let talk = agent.run(talk.say("good bye")).await?;
+/// let talk = agent.run(talk.next_input("good bye")).await?;
 /// let said: Vec<String> = talk.events.iter().map(AgentEvent::text).collect();
 /// assert_eq!(said, ["hello", "hello yourself", "good bye", "until tomorrow"]);
 /// # Ok(())
@@ -175,7 +175,7 @@ impl Conversation {
     }
 
     /// What is said next, with all that was said before.
-    pub fn say(self, message: impl Into<ConversationInput>) -> ConversationInput {
+    pub fn next_input(self, message: impl Into<ConversationInput>) -> ConversationInput {
         let said = message.into();
         let mut state = self.state;
         state.extend(said.state);

@@ -33,7 +33,7 @@ use petalflow_llm::{LlmClient, LlmRequest};
 /// #     "They say ohayo.".into(),
 /// # ]);
 /// let translator = Agent::named("translator").description("Translates words.").mode(Mode::SingleTurn);
-/// let guide = Agent::new(model).name("guide").agent(translator);
+/// let guide = Agent::new(model).name("guide").sub_agent(translator);
 /// assert_eq!(guide.run("What do people in Kyoto say in the morning?").await?.answer(), "They say ohayo.");
 /// # Ok(())
 /// # }
@@ -61,7 +61,7 @@ pub enum Mode {
 /// let model = ScriptedModel::from_fn(|request| request.messages.len().to_string());
 /// let agent = Agent::new(model).history(History::Turn);
 /// let talk = agent.run("one").await?;
-/// assert_eq!(agent.run(talk.say("two")).await?.answer(), "1");
+/// assert_eq!(agent.run(talk.next_input("two")).await?.answer(), "1");
 /// # Ok(())
 /// # }
 /// ```
@@ -110,7 +110,7 @@ pub(crate) struct Definition {
     pub(super) code_executor: Option<Arc<dyn CodeExecutor>>,
     pub(super) artifacts: Option<Arc<dyn Artifacts>>,
     pub(super) streaming: bool,
-    pub(super) max_turns: u32,
+    pub(super) max_model_calls: u32,
     pub(super) max_thoughts: u32,
     pub(super) parallel_tools: usize,
     pub(super) tool_timeout: Option<Duration>,
@@ -148,7 +148,7 @@ impl Definition {
             code_executor: None,
             artifacts: None,
             streaming: false,
-            max_turns: 50,
+            max_model_calls: 50,
             max_thoughts: 3,
             parallel_tools: 16,
             tool_timeout: None,

@@ -56,7 +56,7 @@ pub enum AgentError {
     NoSuchAgent(String),
     /// The model was called as often as it may be.
     #[error(
-        "agent `{agent}` called its model {turns} times in one turn: raise it with `.max_turns(..)`"
+        "agent `{agent}` called its model {turns} times in one turn: raise it with `.max_model_calls(..)`"
     )]
     TooManyTurns {
         /// The agent.

@@ -32,7 +32,7 @@ use super::turn::Turn;
 /// ```
 pub type AgentFlow = WithRetry<Turn>;
 
-/// A launch of a turn of this agent, with the agent's retries of its model. `max_turns` bounds it rather than a limit of
+/// A launch of a turn of this agent, with the agent's retries of its model. `max_model_calls` bounds it rather than a limit of
 /// supersteps.
 pub(crate) fn launch_of(agent: &Arc<Definition>) -> Launch<AgentFlow> {
     let turn = Turn::of(agent).limit(u64::MAX);

@@ -46,7 +46,7 @@ impl ConversationInput {
     /// assert_eq!(request.key, "calendar");
     ///
     /// let signed_in = ConversationInput::default().credential(id, "token");
-    /// assert_eq!(agent.run(talk.say(signed_in)).await?.answer(), "You are free.");
+    /// assert_eq!(agent.run(talk.next_input(signed_in)).await?.answer(), "You are free.");
     /// # Ok(())
     /// # }
     /// ```
@@ -73,7 +73,7 @@ impl ConversationInput {
     ///
     /// // A year later:
     /// let built = ConversationInput::default().result(call, "four rooms");
-    /// assert_eq!(agent.run(talk.say(built)).await?.answer(), "It is built.");
+    /// assert_eq!(agent.run(talk.next_input(built)).await?.answer(), "It is built.");
     /// # Ok(())
     /// # }
     /// ```

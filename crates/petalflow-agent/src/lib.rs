@@ -36,7 +36,7 @@
 //!
 //! Where to go from here: callbacks around models and tools ([`Callbacks`]), steps before a request and after an answer
 //! ([`RequestProcessor`], [`ResponseProcessor`]), planning ([`Planner`]), code that models write ([`CodeExecutor`]), several
-//! agents ([`Agent::agent`], [`Mode`]), calls that people must confirm, that need a credential or that take long ([`Pending`]).
+//! agents ([`Agent::sub_agent`], [`Mode`]), calls that people must confirm, that need a credential or that take long ([`Pending`]).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -84,7 +84,7 @@ mod view;
 
 pub use artifacts::Artifacts;
 pub use builder::Agent;
-pub use callbacks::{Callbacks, Instead};
+pub use callbacks::{CallbackFuture, Callbacks};
 pub use code::{CodeExecutor, CodeOutput};
 pub use confirmation::CONFIRMATION;
 pub use conversation::{Conversation, ConversationInput};
@@ -98,7 +98,7 @@ pub use node::AgentNode;
 pub use pending::Pending;
 pub use planner::{PlanReAct, Planner, Thinking};
 pub use processors::{RequestProcessor, ResponseProcessor};
-pub use stream::{AgentEvents, Progress, Told, What};
+pub use stream::{AgentEventKind, AgentEvents, AgentStreamItem, EmittedEvent};
 pub use tool_step::ToolStep;
 
 pub(crate) use definition::Definition;

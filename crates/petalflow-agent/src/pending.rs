@@ -21,7 +21,7 @@ use petalflow_llm::ChatMessage;
 /// let Some(Pending::Confirmation { id, hint, .. }) = talk.pending().pop() else { panic!("somebody must say yes") };
 /// assert_eq!(hint, "Really everything?");
 ///
-/// let talk = agent.run(talk.say(ConversationInput::default().confirm(id, true))).await?;
+/// let talk = agent.run(talk.next_input(ConversationInput::default().confirm(id, true))).await?;
 /// assert_eq!(talk.answer(), "It is gone.");
 /// # Ok(())
 /// # }

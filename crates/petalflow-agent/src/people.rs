@@ -37,7 +37,7 @@ pub(super) fn request<'c>(
 }
 
 /// A call that people have decided about: where its model made it, and what they decided.
-struct Decided {
+struct DecisionEvent {
     place: (usize, usize),
     call: ToolCall,
     confirmation: Option<Confirmation>,
@@ -51,7 +51,7 @@ pub(super) fn decided(
     agent: &str,
     answers: &ChatMessage,
 ) -> Result<Vec<PendingCall>, AgentError> {
-    let mut decided: Vec<Decided> = Vec::new();
+    let mut decided: Vec<DecisionEvent> = Vec::new();
     for answer in answers.tool_results() {
         if !confirmation::is_to_people(&answer.name) {
             continue;
@@ -125,7 +125,7 @@ fn decision(
     agent: &str,
     request: &ToolCall,
     answer: Value,
-) -> Result<Decided, AgentError> {
+) -> Result<DecisionEvent, AgentError> {
     let refused = |id: &str, name: &str| {
         AgentError::Confirmation(format!(
             "the confirmed call `{id}` of `{name}` is not one that the model of agent `{agent}` made"
@@ -136,7 +136,7 @@ fn decision(
         let made = made(before, agent, &original.id)
             .filter(|(_, call)| call.name == original.name && call.arguments == original.arguments);
         let (place, call) = made.ok_or_else(|| refused(&original.id, &original.name))?;
-        return Ok(Decided {
+        return Ok(DecisionEvent {
             place,
             call: call.clone(),
             confirmation: Some(confirmation::decision(&answer)),
@@ -146,7 +146,7 @@ fn decision(
     let (id, wanted) = credential::asked(request).unwrap_or_default();
     let made = made(before, agent, &id);
     let (place, call) = made.ok_or_else(|| refused(&id, &wanted.key))?;
-    Ok(Decided {
+    Ok(DecisionEvent {
         place,
         call: call.clone(),
         confirmation: None,

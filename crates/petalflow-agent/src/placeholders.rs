@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 /// A text with placeholders, read once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Template(Vec<Piece>);
+pub(super) struct Template(Vec<StreamEvent>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum StreamEvent {
     Text(String),
     /// A key of the state.
     Key {
@@ -53,7 +53,7 @@ impl Template {
             match placeholder(inner) {
                 Some(piece) => {
                     if !plain.is_empty() {
-                        pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                        pieces.push(StreamEvent::Text(std::mem::take(&mut plain)));
                     }
                     pieces.push(piece);
                 }
@@ -63,7 +63,7 @@ impl Template {
         }
         plain.push_str(rest);
         if !plain.is_empty() {
-            pieces.push(Piece::Text(plain));
+            pieces.push(StreamEvent::Text(plain));
         }
         Template(pieces)
     }
@@ -71,7 +71,7 @@ impl Template {
     /// The names of the artifacts in it.
     pub(super) fn artifacts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Artifact { name, .. } => Some(&**name),
+            StreamEvent::Artifact { name, .. } => Some(&**name),
             _ => None,
         })
     }
@@ -85,15 +85,15 @@ impl Template {
         let mut text = String::new();
         for piece in &self.0 {
             match piece {
-                Piece::Text(plain) => text.push_str(plain),
-                Piece::Key { name, optional } => match state(name) {
+                StreamEvent::Text(plain) => text.push_str(plain),
+                StreamEvent::Key { name, optional } => match state(name) {
                     Some(Value::Null) => {}
                     Some(Value::String(value)) => text.push_str(&value),
                     Some(value) => text.push_str(&value.to_string()),
                     None if *optional => {}
                     None => return Err(Unfilled::Key(name.clone())),
                 },
-                Piece::Artifact { name, optional } => match artifacts.get(name) {
+                StreamEvent::Artifact { name, optional } => match artifacts.get(name) {
                     Some(artifact) => text.push_str(artifact),
                     None if *optional => {}
                     None => return Err(Unfilled::Artifact(name.clone())),
@@ -104,18 +104,18 @@ impl Template {
     }
 }
 
-fn placeholder(inner: &str) -> Option<Piece> {
+fn placeholder(inner: &str) -> Option<StreamEvent> {
     let (name, optional) = match inner.strip_suffix('?') {
         Some(name) => (name, true),
         None => (inner, false),
     };
     if let Some(name) = name.strip_prefix("artifact.") {
-        return (!name.is_empty()).then(|| Piece::Artifact {
+        return (!name.is_empty()).then(|| StreamEvent::Artifact {
             name: name.into(),
             optional,
         });
     }
-    is_key(name).then(|| Piece::Key {
+    is_key(name).then(|| StreamEvent::Key {
         name: name.into(),
         optional,
     })

@@ -13,7 +13,7 @@ impl Agent {
         observed::agent(launch_of(&self.0), &self.0)
     }
 
-    /// One turn: what is said, and all that it sets off, until there is an answer. `Conversation::say` goes on with it.
+    /// One turn: what is said, and all that it sets off, until there is an answer. `Conversation::next_input` goes on with it.
     pub fn run(&self, input: impl Into<ConversationInput>) -> Run<AgentFlow> {
         self.launch().run(input)
     }

@@ -18,15 +18,15 @@ use petalflow::{Event, EventKind, Events, Namespace, RunError, TaskInfo, Write};
 /// [`Custom`](EventKind::Custom) event.
 ///
 /// ```
-/// use petalflow_agent::{AgentEvent, Told};
+/// use petalflow_agent::{AgentEvent, EmittedEvent};
 /// use petalflow_llm::ChatMessage;
 ///
 /// let event = AgentEvent::new("guide", ChatMessage::assistant("This"));
-/// let value = serde_json::to_value(Told { agent_event: event }).unwrap();
-/// assert_eq!(Told::read(&value).unwrap().text(), "This");
+/// let value = serde_json::to_value(EmittedEvent { agent_event: event }).unwrap();
+/// assert_eq!(EmittedEvent::read(&value).unwrap().text(), "This");
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct EmittedEvent {
     /// The event.
     pub agent_event: AgentEvent,
 }
@@ -34,7 +34,7 @@ pub struct Told {
 /// Something that happens in an agent's run, and where: an item of [`AgentEvents`].
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Progress {
+pub struct AgentStreamItem {
     /// The flow within the run; empty at the top.
     pub namespace: Namespace,
     /// The superstep.
@@ -42,15 +42,15 @@ pub struct Progress {
     /// The task, with its attempt.
     pub task: Option<TaskInfo>,
     /// What happens.
-    pub what: What,
+    pub kind: AgentEventKind,
 }
 
 /// What happens in an agent's run: see [`AgentEvents`].
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum What {
+pub enum AgentEventKind {
     /// A piece of a message that is still being written. The whole follows as an event.
-    Piece(AgentEvent),
+    Partial(AgentEvent),
     /// Something was said or done.
     Event(AgentEvent),
     /// What a tool says about how far it has come.
@@ -68,18 +68,18 @@ pub enum What {
     Failed(RunError),
 }
 
-impl Progress {
-    fn end(superstep: u64, what: What) -> Self {
-        Progress {
+impl AgentStreamItem {
+    fn end(superstep: u64, kind: AgentEventKind) -> Self {
+        AgentStreamItem {
             namespace: Namespace::ROOT,
             superstep,
             task: None,
-            what,
+            kind,
         }
     }
 }
 
-impl Told {
+impl EmittedEvent {
     /// The event in the value of a [`Custom`](EventKind::Custom) event, if one is in it.
     pub fn read(value: &Value) -> Option<AgentEvent> {
         AgentEvent::deserialize(value.get("agent_event")?).ok()
@@ -94,7 +94,7 @@ pub(super) fn tell(cx: &petalflow::Context, event: &AgentEvent) {
     }
 }
 
-/// [`Told`], without a copy of the event.
+/// [`EmittedEvent`], without a copy of the event.
 #[derive(Serialize)]
 struct Telling<'a> {
     agent_event: &'a AgentEvent,
@@ -105,7 +105,7 @@ struct Telling<'a> {
 ///
 /// ```
 /// use futures_util::StreamExt;
-/// use petalflow_agent::{Agent, What};
+/// use petalflow_agent::{Agent, AgentEventKind};
 /// use petalflow_llm::{Reply, ScriptedModel};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -114,10 +114,10 @@ struct Telling<'a> {
 /// let mut events = Agent::new(model).streaming().events("hello");
 /// let mut heard = Vec::new();
 /// while let Some(progress) = events.next().await {
-///     match progress.what {
-///         What::Piece(piece) => heard.push(piece.text()),
-///         What::Retry { .. } => heard.clear(),
-///         What::Finished(talk) => assert_eq!(heard.concat(), talk.answer()),
+///     match progress.kind {
+///         AgentEventKind::Partial(piece) => heard.push(piece.text()),
+///         AgentEventKind::Retry { .. } => heard.clear(),
+///         AgentEventKind::Finished(talk) => assert_eq!(heard.concat(), talk.answer()),
 ///         _ => {}
 ///     }
 /// }
@@ -127,7 +127,7 @@ struct Telling<'a> {
 #[must_use = "the stream drives the run: nothing happens before it is polled"]
 pub struct AgentEvents {
     events: Events<AgentFlow>,
-    ready: VecDeque<Progress>,
+    ready: VecDeque<AgentStreamItem>,
     /// The events that were heard when they happened, by id: they stand in the conversation later, those of agents within
     /// agents twice.
     heard: HashSet<String>,
@@ -158,20 +158,20 @@ impl AgentEvents {
                         self.heard.remove(&said.id)
                     };
                     if news && !known {
-                        self.push(event, What::Event(said.clone()));
+                        self.push(event, AgentEventKind::Event(said.clone()));
                     }
                 }
                 return;
             }
-            EventKind::Custom { value } => match Told::read(value) {
-                Some(piece) if piece.partial => What::Piece(piece),
+            EventKind::Custom { value } => match EmittedEvent::read(value) {
+                Some(piece) if piece.partial => AgentEventKind::Partial(piece),
                 Some(said) => {
                     self.heard.insert(said.id.clone());
-                    What::Event(said)
+                    AgentEventKind::Event(said)
                 }
-                None => What::Custom(value.clone()),
+                None => AgentEventKind::Custom(value.clone()),
             },
-            EventKind::Retry { error, .. } => What::Retry {
+            EventKind::Retry { error, .. } => AgentEventKind::Retry {
                 error: error.clone(),
             },
             _ => return,
@@ -179,20 +179,20 @@ impl AgentEvents {
         self.push(event, what);
     }
 
-    fn push(&mut self, event: &Event<Conversation>, what: What) {
-        self.ready.push_back(Progress {
+    fn push(&mut self, event: &Event<Conversation>, kind: AgentEventKind) {
+        self.ready.push_back(AgentStreamItem {
             namespace: event.namespace.clone(),
             superstep: event.superstep,
             task: event.task.clone(),
-            what,
+            kind,
         });
     }
 }
 
 impl Stream for AgentEvents {
-    type Item = Progress;
+    type Item = AgentStreamItem;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Progress>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<AgentStreamItem>> {
         loop {
             if let Some(ready) = self.ready.pop_front() {
                 return Poll::Ready(Some(ready));
@@ -200,16 +200,16 @@ impl Stream for AgentEvents {
             match std::task::ready!(Pin::new(&mut self.events).poll_next(cx)) {
                 Some(event) => match event.kind {
                     EventKind::Interrupted { interrupts, .. } => {
-                        let what = What::Interrupted(interrupts);
-                        return Poll::Ready(Some(Progress::end(event.superstep, what)));
+                        let what = AgentEventKind::Interrupted(interrupts);
+                        return Poll::Ready(Some(AgentStreamItem::end(event.superstep, what)));
                     }
                     EventKind::Finished { state } => {
-                        let what = What::Finished(Box::new(state));
-                        return Poll::Ready(Some(Progress::end(event.superstep, what)));
+                        let what = AgentEventKind::Finished(Box::new(state));
+                        return Poll::Ready(Some(AgentStreamItem::end(event.superstep, what)));
                     }
                     EventKind::Failed { error } => {
-                        let what = What::Failed(error);
-                        return Poll::Ready(Some(Progress::end(event.superstep, what)));
+                        let what = AgentEventKind::Failed(error);
+                        return Poll::Ready(Some(AgentStreamItem::end(event.superstep, what)));
                     }
                     _ => self.take(&event, false),
                 },

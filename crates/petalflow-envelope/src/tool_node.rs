@@ -11,7 +11,7 @@ use super::tries::{Failed, Trouble, tries};
 use crate::{Changes, Envelope, RetryPolicy};
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolRegistry, ToolSet, normalize};
 use petalflow::{BoxError, Context, node};
-use petalflow_llm::nodes::Said;
+use petalflow_llm::nodes::NodeOutput;
 
 /// Calls a tool, and sets a variable to its result, an object.
 ///
@@ -260,7 +260,7 @@ impl ToolNode {
         let tool = self.find(&cx)?;
         let arguments = Value::Object(self.arguments(envelope)?);
         let id = cx.task_id().to_string();
-        cx.emit(&Said::Call {
+        cx.emit(&NodeOutput::Call {
             id: id.clone(),
             tool_name: self.name().into(),
             arguments: arguments.clone(),
@@ -275,7 +275,7 @@ impl ToolNode {
             Ok(value) => Value::Object(normalize(value.clone())),
             Err(error) => json!({ "error": error.to_string() }),
         };
-        cx.emit(&Said::Result {
+        cx.emit(&NodeOutput::Result {
             id,
             tool_name: self.name().into(),
             is_error: returned.is_err(),

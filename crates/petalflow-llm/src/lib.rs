@@ -18,7 +18,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod aggregate;
+mod accumulator;
 mod budget;
 mod client;
 mod error;
@@ -41,7 +41,7 @@ pub mod testing;
 pub mod tls;
 mod usage;
 
-pub use aggregate::Aggregate;
+pub use accumulator::StreamAccumulator;
 pub use budget::Budget;
 pub use client::{Capabilities, LlmClient};
 pub use error::{LlmError, LlmErrorKind};
@@ -54,5 +54,5 @@ pub use request::{Effort, LlmRequest, ToolChoice};
 pub use response::{FinishReason, LlmResponse, Reasoning, Status};
 pub use retrying::Retrying;
 pub use scripted::{Reply, ScriptedModel};
-pub use stream::{Delta, LlmStream, Piece, Pieces, StreamChunk};
+pub use stream::{Delta, LlmStream, StreamChunk, StreamEvent, StreamSource};
 pub use usage::TokenUsage;

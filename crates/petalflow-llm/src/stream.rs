@@ -11,7 +11,7 @@ use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Aggregate, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, TokenUsage};
+use super::{LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, StreamAccumulator, TokenUsage};
 use petalflow::CancelToken;
 
 /// A piece of an answer, as [`LlmStream`] gives it.
@@ -178,13 +178,13 @@ impl From<&str> for Delta {
 /// What a provider's stream is made of.
 ///
 /// ```
-/// use petalflow_llm::{Delta, LlmResponse, Piece};
+/// use petalflow_llm::{Delta, LlmResponse, StreamEvent};
 ///
-/// let pieces = [Piece::Delta(Delta::Text("hello".into())), Piece::End(Box::new(LlmResponse::default()))];
-/// assert!(matches!(pieces[1], Piece::End(_)));
+/// let pieces = [StreamEvent::Delta(Delta::Text("hello".into())), StreamEvent::End(Box::new(LlmResponse::default()))];
+/// assert!(matches!(pieces[1], StreamEvent::End(_)));
 /// ```
 #[derive(Clone, Debug)]
-pub enum Piece {
+pub enum StreamEvent {
     /// Something new.
     Delta(Delta),
     /// The end: everything but the message, which the pieces before make. A message that stands here all the same is kept.
@@ -197,14 +197,14 @@ pub enum Piece {
 ///
 /// ```
 /// use futures_util::{StreamExt, stream};
-/// use petalflow_llm::{Delta, LlmRequest, LlmResponse, LlmStream, Piece};
+/// use petalflow_llm::{Delta, LlmRequest, LlmResponse, LlmStream, StreamEvent};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let pieces = [
-///     Ok(Piece::Delta(Delta::Text("Hello, ".into()))),
-///     Ok(Piece::Delta(Delta::Text("world".into()))),
-///     Ok(Piece::End(Box::new(LlmResponse { model: "m-1".into(), ..LlmResponse::default() }))),
+///     Ok(StreamEvent::Delta(Delta::Text("Hello, ".into()))),
+///     Ok(StreamEvent::Delta(Delta::Text("world".into()))),
+///     Ok(StreamEvent::End(Box::new(LlmResponse { model: "m-1".into(), ..LlmResponse::default() }))),
 /// ];
 /// let mut stream = LlmStream::new(&LlmRequest::default(), stream::iter(pieces));
 /// assert_eq!(stream.next().await.unwrap().delta, Delta::Text("Hello, ".into()));
@@ -215,8 +215,8 @@ pub enum Piece {
 /// ```
 pub struct LlmStream {
     /// None once the stream has ended: what it came from is dropped, and with it the connection.
-    pieces: Option<Pieces>,
-    so_far: Aggregate,
+    pieces: Option<StreamSource>,
+    so_far: StreamAccumulator,
     /// The words, once the rest of what came has gone over into the answer.
     words: Option<String>,
     index: usize,
@@ -227,24 +227,24 @@ pub struct LlmStream {
 type Watcher = Box<dyn FnMut(&StreamChunk) + Send>;
 
 /// Where an [`LlmStream`] gets its pieces from.
-pub type Pieces = Pin<Box<dyn Stream<Item = Result<Piece, LlmError>> + Send>>;
+pub type StreamSource = Pin<Box<dyn Stream<Item = Result<StreamEvent, LlmError>> + Send>>;
 
 impl LlmStream {
-    /// The answer to this request that these pieces make. It ends with the first error or [`Piece::End`].
+    /// The answer to this request that these pieces make. It ends with the first error or [`StreamEvent::End`].
     pub fn new(
         request: &LlmRequest,
-        pieces: impl Stream<Item = Result<Piece, LlmError>> + Send + 'static,
+        pieces: impl Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static,
     ) -> Self {
         Self::of(pieces, request.json_schema.is_some())
     }
 
     fn of(
-        pieces: impl Stream<Item = Result<Piece, LlmError>> + Send + 'static,
+        pieces: impl Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static,
         wants_json: bool,
     ) -> Self {
         LlmStream {
             pieces: Some(Box::pin(pieces)),
-            so_far: Aggregate::new(),
+            so_far: StreamAccumulator::new(),
             words: None,
             index: 0,
             wants_json,
@@ -255,8 +255,12 @@ impl LlmStream {
     /// An answer that is already whole, a piece for each of its parts.
     pub fn whole(response: LlmResponse) -> Self {
         let deltas = response.message.as_ref().map(Delta::of).unwrap_or_default();
-        let end = Piece::End(Box::new(response));
-        let pieces = deltas.into_iter().map(Piece::Delta).chain([end]).map(Ok);
+        let end = StreamEvent::End(Box::new(response));
+        let pieces = deltas
+            .into_iter()
+            .map(StreamEvent::Delta)
+            .chain([end])
+            .map(Ok);
         // Whoever made it has read its JSON.
         Self::of(stream::iter(pieces), false)
     }
@@ -370,11 +374,13 @@ impl LlmStream {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn wrap_source<S>(mut self, wrap: impl FnOnce(Pieces) -> S) -> Self
+    pub fn wrap_source<S>(mut self, wrap: impl FnOnce(StreamSource) -> S) -> Self
     where
-        S: Stream<Item = Result<Piece, LlmError>> + Send + 'static,
+        S: Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static,
     {
-        self.pieces = self.pieces.map(|pieces| Box::pin(wrap(pieces)) as Pieces);
+        self.pieces = self
+            .pieces
+            .map(|pieces| Box::pin(wrap(pieces)) as StreamSource);
         self
     }
 
@@ -431,8 +437,8 @@ impl LlmStream {
 /// The next piece. The token is looked at first: who cancels wants no more, even if there is some.
 async fn unless_cancelled(
     token: &CancelToken,
-    pieces: &mut Pieces,
-) -> Option<Result<Piece, LlmError>> {
+    pieces: &mut StreamSource,
+) -> Option<Result<StreamEvent, LlmError>> {
     match future::select(pin!(token.cancelled()), pieces.next()).await {
         Either::Left(_) => {
             let message = "the answer was cancelled";
@@ -451,11 +457,11 @@ impl Stream for LlmStream {
         };
         pieces.as_mut().poll_next(cx).map(|piece| {
             let chunk = match piece {
-                Some(Ok(Piece::Delta(delta))) => {
+                Some(Ok(StreamEvent::Delta(delta))) => {
                     self.so_far.push(&delta);
                     self.chunk(delta, None)
                 }
-                Some(Ok(Piece::End(rest))) => self.last(*rest),
+                Some(Ok(StreamEvent::End(rest))) => self.last(*rest),
                 Some(Err(error)) => self.broken(error),
                 None => self.last(LlmResponse::default()),
             };

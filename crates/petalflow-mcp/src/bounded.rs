@@ -72,8 +72,8 @@ mod tests {
 
     /// Gives three bytes at a time.
     fn in_pieces(text: &str) -> impl AsyncRead + Unpin {
-        struct Pieces(Vec<u8>);
-        impl AsyncRead for Pieces {
+        struct StreamSource(Vec<u8>);
+        impl AsyncRead for StreamSource {
             fn poll_read(
                 mut self: Pin<&mut Self>,
                 _: &mut Context<'_>,
@@ -84,7 +84,7 @@ mod tests {
                 Poll::Ready(Ok(()))
             }
         }
-        Pieces(text.into())
+        StreamSource(text.into())
     }
 
     #[tokio::test]

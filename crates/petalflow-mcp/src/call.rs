@@ -15,9 +15,9 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient, Service
 use serde_json::{Map, Value, json};
 
 use super::McpError;
-use super::live::{Live, Reports};
+use super::client::Shared;
+use super::connection::{Live, Reports};
 use super::result::received;
-use super::server::Shared;
 use petalflow::tool::{ToolContext, ToolError};
 
 /// Calls a tool: `name` is the server's, `known_as` ours.

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::{Child, Command};
 
 use super::bounded::Bounded;
-use super::live::Ear;
+use super::connection::Ear;
 use petalflow::BoxError;
 use petalflow::middleware::BoxFuture;
 

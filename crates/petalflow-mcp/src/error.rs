@@ -6,11 +6,11 @@ use petalflow::BoxError;
 /// [`ToolError::Failed`](petalflow::tool::ToolError::Failed) with its words.
 ///
 /// ```
-/// use petalflow_mcp::{McpError, McpServer};
+/// use petalflow_mcp::{McpError, McpClient};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let server = McpServer::stdio("no-such-program", [] as [&str; 0]).attempts(1);
+/// let server = McpClient::stdio("no-such-program", [] as [&str; 0]).attempts(1);
 /// let error = server.tools().await.unwrap_err();
 /// assert!(matches!(error, McpError::Connect { .. }));
 /// assert!(error.to_string().starts_with("cannot connect to MCP server `no-such-program`: "));
@@ -83,5 +83,5 @@ pub enum McpError {
     },
     /// Tools cannot be served.
     #[error("cannot serve tools over MCP: {}", petalflow::error::message_with_sources(&**.0))]
-    Serve(#[source] BoxError),
+    McpServer(#[source] BoxError),
 }

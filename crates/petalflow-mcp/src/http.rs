@@ -16,8 +16,8 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use super::connect::{Target, speak};
-use super::live::Ear;
-use super::{McpError, McpServer, Serve};
+use super::connection::Ear;
+use super::{McpClient, McpError, McpServer};
 use petalflow::BoxError;
 
 /// Where a server is, and what is said to it with each request.
@@ -62,14 +62,14 @@ fn client() -> Result<reqwest::Client, BoxError> {
     Ok(client.build()?)
 }
 
-impl McpServer {
+impl McpClient {
     /// A server that is reached by HTTP, at this address ("streamable HTTP", in the words of the protocol).
     ///
     /// ```
-    /// use petalflow_mcp::McpServer;
+    /// use petalflow_mcp::McpClient;
     ///
-    /// let server = McpServer::http("https://example.com/mcp", [("authorization", "Bearer some-token")]);
-    /// let without = McpServer::http("http://localhost:8000/mcp", [] as [(&str, &str); 0]);
+    /// let server = McpClient::http("https://example.com/mcp", [("authorization", "Bearer some-token")]);
+    /// let without = McpClient::http("http://localhost:8000/mcp", [] as [(&str, &str); 0]);
     /// ```
     pub fn http<H, N, V>(url: impl Into<Arc<str>>, headers: H) -> Self
     where
@@ -91,7 +91,7 @@ impl McpServer {
     }
 }
 
-impl Serve {
+impl McpServer {
     /// Serves any number of clients by HTTP, at every path, as long as the future is polled. The clients must name a loopback
     /// address as their host, which keeps pages in a browser from reaching the tools by another name; `hosts` are allowed as
     /// well.
@@ -105,7 +105,7 @@ impl Serve {
     /// Dropping the future ends all connections and drops all calls.
     ///
     /// ```
-    /// use petalflow_mcp::{self as mcp, McpServer};
+    /// use petalflow_mcp::{self as mcp, McpClient};
     /// use petalflow::tool::ToolSet;
     /// use tokio::net::TcpListener;
     ///
@@ -114,7 +114,7 @@ impl Serve {
     /// let listener = TcpListener::bind("127.0.0.1:0").await?;
     /// let url = format!("http://{}/mcp", listener.local_addr()?);
     /// tokio::spawn(mcp::serve(ToolSet::new()).http(listener, []));
-    /// assert!(McpServer::http(url, [] as [(&str, &str); 0]).tools().await?.is_empty());
+    /// assert!(McpClient::http(url, [] as [(&str, &str); 0]).tools().await?.is_empty());
     /// # Ok(())
     /// # }
     /// ```
@@ -134,7 +134,7 @@ impl Serve {
             let (stream, _) = listener
                 .accept()
                 .await
-                .map_err(|error| McpError::Serve(error.into()))?;
+                .map_err(|error| McpError::McpServer(error.into()))?;
             while connections.try_join_next().is_some() {}
             let service = TowerToHyperService::new(service.clone());
             connections.spawn(async move {

@@ -1,10 +1,10 @@
 //! Tools of MCP servers, and tools as an MCP server.
 //!
-//! [`McpServer`] is a server that others provide: its tools are [tools](petalflow::tool::Tool) like all others, with its schemas.
+//! [`McpClient`] is a server that others provide: its tools are [tools](petalflow::tool::Tool) like all others, with its schemas.
 //! [`serve`] is the other way around: tools of this program for any client that speaks the Model Context Protocol.
 //!
 //! ```
-//! use petalflow_mcp::{self as mcp, McpServer};
+//! use petalflow_mcp::{self as mcp, McpClient};
 //! use petalflow::prelude::*;
 //! use petalflow::tool::{Tool, ToolContext};
 //! use serde_json::json;
@@ -17,8 +17,8 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> petalflow::Result<()> {
-//! // In real life `McpServer::stdio("npx", ["-y", "some-server"])`, or `McpServer::http` with its address.
-//! let server = McpServer::over("sums", || async {
+//! // In real life `McpClient::stdio("npx", ["-y", "some-server"])`, or `McpClient::http` with its address.
+//! let server = McpClient::over("sums", || async {
 //!     let (ours, theirs) = tokio::io::duplex(4096);
 //!     tokio::spawn(mcp::serve(tools![add]).over(theirs));
 //!     Ok(ours)
@@ -33,22 +33,22 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod asked;
 mod bounded;
 mod call;
+mod client;
 mod connect;
+mod connection;
+mod elicitation;
 mod error;
 #[cfg(feature = "http")]
 mod http;
-mod live;
 mod options;
 mod result;
 mod sampling;
-mod serve;
 mod server;
 mod tool;
 
-pub use asked::{Elicitation, Elicited};
+pub use client::McpClient;
+pub use elicitation::{Elicitation, Elicited};
 pub use error::McpError;
-pub use serve::{Changed, Serve, serve};
-pub use server::McpServer;
+pub use server::{ListChangedNotifier, McpServer, serve};

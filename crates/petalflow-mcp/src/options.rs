@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::asked::Answers;
+use super::elicitation::Answers;
 
 /// Says of a call whether a person must confirm it, and what they are told.
 pub(super) type Confirm = dyn Fn(&str, &Value) -> Option<String> + Send + Sync;

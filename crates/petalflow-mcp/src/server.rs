@@ -1,385 +1,376 @@
-//! A server that others provide.
+//! Tools of this program as an MCP server.
 
-use std::collections::BTreeSet;
-use std::future::Future;
+use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
-use std::{fmt, io};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use backon::BackoffBuilder as _;
-use rmcp::service::ServiceError;
+use futures_util::future::{Either, select};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
+    Tool as TheirTool,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer};
+use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Mutex;
+use tokio::sync::{mpsc, watch};
 
 use super::McpError;
-use super::connect::{Target, connect};
-use super::live::{Ear, Listed, Live, Offer};
-use super::options::Options;
-use super::result::object_schema;
-use super::tool::McpTool;
+use super::result::{failed, returned};
 use petalflow::BoxError;
-use petalflow::middleware::BoxFuture;
-use petalflow::tool::{Tool, ToolSet, ToolSource, ToolSpec};
+use petalflow::error::{catch_panic, message_with_sources};
+use petalflow::tool::{Tool, ToolContext, ToolSource, ToolSpec};
 
-/// An MCP server that others provide, whose tools are tools like all others. A clone is of the same server.
+/// Serves tools to MCP clients: a [set](petalflow::tool::ToolSet), a [registry](petalflow::tool::ToolRegistry), or any other
+/// [source](ToolSource).
 ///
-/// Nothing is started or connected before its tools are asked for. A connection that is lost is made anew by whoever asks
-/// next; what was under way fails, since nobody knows whether the server did it. Its tools are listed once, and again when it
-/// says that they have changed.
-///
-/// What a tool returns is `{"output": ..}`: its structured content if it has any, else its text, or a list of parts where there
-/// is more than text. What it reports of its progress goes to the run's events, and keeps the call alive.
-///
-/// An agent takes it as a [source of tools](ToolSource); [`tools`](Self::tools) are those of the moment.
+/// What a tool returns is the result: an object as structured content, all else as text. What goes wrong, wrong arguments
+/// among it, is a result with `isError`, which a model can read. What a tool [emits](ToolContext::emit) goes to the client as
+/// progress. A call that the client cancels is dropped.
 ///
 /// ```no_run
-/// use petalflow_mcp::McpServer;
+/// use petalflow_mcp as mcp;
+/// use petalflow::prelude::*;
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let files = McpServer::stdio("npx", ["-y", "@modelcontextprotocol/server-filesystem", "."])
-///     .prefix("files_")
-///     .filter(|tool| tool != "move_file")
-///     .confirm(|tool, arguments| (tool == "write_file").then(|| format!("write {}?", arguments["path"])));
-/// for tool in files.tools().await?.iter() {
-///     println!("{}: {}", tool.spec().name, tool.spec().description);
-/// }
+/// mcp::serve(tools![add]).named("sums", "1.0.0").stdio().await?;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
-pub struct McpServer(Arc<Shared>);
+pub fn serve(tools: impl ToolSource) -> McpServer {
+    McpServer {
+        tools: Arc::new(tools),
+        program: Implementation::new("petalflow", env!("CARGO_PKG_VERSION")),
+        instructions: None,
+        unconfirmed: false,
+        changed: watch::Sender::new(()),
+        calls: Arc::default(),
+    }
+}
 
+/// Tools that are [served](serve).
+///
+/// ```
+/// use petalflow_mcp as mcp;
+/// use petalflow::prelude::*;
+///
+/// /// Says hello.
+/// #[tool]
+/// fn hello() -> &'static str {
+///     "hello"
+/// }
+///
+/// let serve: mcp::McpServer = mcp::serve(tools![hello]).named("greeter", "1.0.0");
+/// # let _ = serve;
+/// ```
 #[derive(Clone)]
-pub(super) struct Shared {
-    pub(super) name: String,
-    target: Arc<Target>,
-    pub(super) options: Options,
-    /// Locked while a connection is made, so that there is but one.
-    live: Arc<Mutex<Option<Arc<Live>>>>,
+pub struct McpServer {
+    tools: Arc<dyn ToolSource>,
+    program: Implementation,
+    instructions: Option<String>,
+    unconfirmed: bool,
+    changed: watch::Sender<()>,
+    calls: Arc<AtomicU64>,
 }
 
 impl fmt::Debug for McpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("McpServer").field(&self.0.name).finish()
+        f.debug_struct("Serve")
+            .field("program", &self.program.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Tells the clients of [`serve`] that there are other tools now.
+///
+/// ```
+/// use petalflow_mcp as mcp;
+/// use petalflow::tool::ToolRegistry;
+///
+/// let registry = ToolRegistry::new();
+/// let serve = mcp::serve(registry.clone());
+/// let changed = serve.changed();
+/// // After `registry.register(..)`:
+/// changed.notify();
+/// ```
+#[derive(Clone, Debug)]
+pub struct ListChangedNotifier(watch::Sender<()>);
+
+impl ListChangedNotifier {
+    /// Tells them. They ask for the list again when they like.
+    pub fn notify(&self) {
+        self.0.send_replace(());
     }
 }
 
 impl McpServer {
-    /// A program that speaks over its standard input and output. It is started when it is needed, and again if it dies; it
-    /// ends with the last clone of this, and what it writes to its standard error is this program's.
-    pub fn stdio<A>(program: impl Into<String>, arguments: A) -> Self
-    where
-        A: IntoIterator<Item: Into<String>>,
-    {
-        let program = program.into();
-        let arguments: Vec<String> = arguments.into_iter().map(Into::into).collect();
-        Self::command(program.clone(), move || {
-            let mut command = std::process::Command::new(&program);
-            command.args(&arguments);
-            command
-        })
-    }
-
-    /// The same for a command of any kind: with variables, in another folder. The name is for messages.
-    ///
-    /// ```
-    /// use petalflow_mcp::McpServer;
-    /// use std::process::Command;
-    ///
-    /// let server = McpServer::command("files", || {
-    ///     let mut command = Command::new("file-server");
-    ///     command.current_dir("/tmp").env("LOG", "debug");
-    ///     command
-    /// });
-    /// ```
-    pub fn command(
-        name: impl Into<String>,
-        command: impl Fn() -> std::process::Command + Send + Sync + 'static,
-    ) -> Self {
-        Self::new(name.into(), Target::Command(Box::new(command)))
-    }
-
-    /// A server at the other end of anything that can be written to and read from: a socket, a pipe within this program. The
-    /// function is called for each connection.
-    ///
-    /// ```no_run
-    /// use petalflow_mcp::McpServer;
-    ///
-    /// # fn main() {
-    /// # mod tokio { pub mod net { pub struct UnixStream; impl UnixStream {
-    /// #     pub async fn connect(_: &str) -> std::io::Result<::tokio::io::DuplexStream> { unreachable!() } } } }
-    /// let server = McpServer::over("local", || tokio::net::UnixStream::connect("/run/tools.sock"));
-    /// # }
-    /// ```
-    pub fn over<W, F>(name: impl Into<String>, dial: impl Fn() -> F + Send + Sync + 'static) -> Self
-    where
-        W: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-        F: Future<Output = io::Result<W>> + Send + 'static,
-    {
-        Self::new(name.into(), Target::wire(dial))
-    }
-
-    pub(super) fn new(name: String, target: Target) -> Self {
-        McpServer(Arc::new(Shared {
-            name,
-            target: Arc::new(target),
-            options: Options::default(),
-            live: Arc::default(),
-        }))
-    }
-
-    pub(super) fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
-        let shared = Arc::make_mut(&mut self.0);
-        change(&mut shared.options);
-        // A connection knows the tools as they were asked for.
-        shared.live = Arc::default();
+    /// What the server calls itself, and its version; `petalflow` unless set.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.program = Implementation::new(name, version);
         self
     }
 
-    /// Begins the names of its tools with this, where those of several servers would be the same. Names that providers do not
-    /// take are changed in any case: each character that is not a letter, a digit, `_` or `-` becomes `_`.
-    #[must_use]
-    pub fn prefix(self, prefix: impl Into<String>) -> Self {
-        self.with(|options| options.prefix = prefix.into())
-    }
-
-    /// Leaves out the tools of which the function says no, by the names that the server gives them.
-    #[must_use]
-    pub fn filter(self, wanted: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        self.with(|options| options.filter = Some(Arc::new(wanted)))
-    }
-
-    /// Lets a person confirm calls: the function gets the server's name of the tool and the arguments, and returns what to ask.
-    #[must_use]
-    pub fn confirm(
-        self,
-        ask: impl Fn(&str, &Value) -> Option<String> + Send + Sync + 'static,
-    ) -> Self {
-        self.with(|options| options.confirm = Some(Arc::new(ask)))
-    }
-
-    /// How long a call may take without any sign of progress; two minutes unless set. The server is told that nobody waits.
+    /// What models at the other end are told about the tools as a whole.
     ///
     /// ```
-    /// use petalflow_mcp::McpServer;
-    /// use std::time::Duration;
+    /// use petalflow_mcp as mcp;
+    /// use petalflow::prelude::*;
     ///
-    /// let server = McpServer::stdio("some-server", [] as [&str; 0]).timeout(Duration::from_secs(600));
-    /// # let _ = server;
+    /// /// Says hello.
+    /// #[tool]
+    /// fn hello() -> &'static str {
+    ///     "hello"
+    /// }
+    ///
+    /// let serve = mcp::serve(tools![hello]).instructions("Greet before you do anything else.");
+    /// # let _ = serve;
     /// ```
     #[must_use]
-    pub fn timeout(self, timeout: Duration) -> Self {
-        self.with(|options| options.timeout = timeout)
+    pub fn instructions(mut self, text: impl Into<String>) -> Self {
+        self.instructions = Some(text.into());
+        self
     }
 
-    /// How long it may take to connect, and to list the tools; half a minute unless set.
+    /// Runs tools that ask for a person's confirmation without it. Unless this is said they fail, because nobody is asked: a
+    /// client may or may not have asked its user.
     ///
     /// ```
-    /// use petalflow_mcp::McpServer;
-    /// use std::time::Duration;
+    /// use petalflow_mcp as mcp;
+    /// use petalflow::prelude::*;
     ///
-    /// let server = McpServer::stdio("some-server", [] as [&str; 0]).connect_timeout(Duration::from_secs(5));
-    /// # let _ = server;
+    /// /// Says hello.
+    /// #[tool]
+    /// fn hello() -> &'static str {
+    ///     "hello"
+    /// }
+    ///
+    /// let serve = mcp::serve(tools![hello]).without_confirmation();
+    /// # let _ = serve;
     /// ```
     #[must_use]
-    pub fn connect_timeout(self, patience: Duration) -> Self {
-        self.with(|options| options.patience = patience)
+    pub fn without_confirmation(mut self) -> Self {
+        self.unconfirmed = true;
+        self
     }
 
-    /// How often to try to connect, with growing waits in between, before it is an error; 3 unless set.
-    ///
-    /// ```
-    /// use petalflow_mcp::McpServer;
-    ///
-    /// let server = McpServer::stdio("some-server", [] as [&str; 0]).attempts(1);
-    /// # let _ = server;
-    /// ```
-    #[must_use]
-    pub fn attempts(self, attempts: u32) -> Self {
-        self.with(|options| options.attempts = attempts.max(1))
+    /// What tells clients that there are other tools.
+    pub fn changed(&self) -> ListChangedNotifier {
+        ListChangedNotifier(self.changed.clone())
     }
 
-    /// The longest message that is read, in bytes; 16 MiB unless set. A longer one ends the connection.
-    ///
-    /// ```
-    /// use petalflow_mcp::McpServer;
-    ///
-    /// let server = McpServer::stdio("some-server", [] as [&str; 0]).message_limit(1 << 20);
-    /// # let _ = server;
-    /// ```
-    #[must_use]
-    pub fn message_limit(self, bytes: usize) -> Self {
-        self.with(|options| options.message_limit = bytes)
-    }
-
-    /// The tools of this moment.
+    /// Serves over standard input and output, until the client hangs up. The program must write nothing else to its standard
+    /// output.
     ///
     /// # Errors
     ///
-    /// When the server cannot be reached or does not list its tools, and when two of them have the same name.
+    /// When the other side does not speak MCP.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future lets others go on that wait for the same connection.
-    pub async fn tools(&self) -> Result<ToolSet, McpError> {
-        let live = self.0.live().await?;
-        let listed = match live.listed() {
-            Some(listed) => listed,
-            None => match self.0.list(&live).await {
-                // A list can be asked for twice.
-                Err(McpError::Lost { .. }) => self.0.list(&*self.0.live().await?).await?,
-                result => result?,
-            },
-        };
-        let tools = listed.iter().map(|offer| {
-            let tool: Arc<dyn Tool> = Arc::new(McpTool {
-                server: Arc::clone(&self.0),
-                name: Arc::clone(&offer.name),
-                spec: Arc::clone(&offer.spec),
-            });
-            tool
-        });
-        Ok(tools.collect())
+    /// Dropping the future ends the connection and drops all calls.
+    pub async fn stdio(self) -> Result<(), McpError> {
+        self.over(tokio::io::join(tokio::io::stdin(), tokio::io::stdout()))
+            .await
     }
 
-    /// Ends the connection, and the program if there is one: it has a moment to end by itself. Calls under way fail; whoever
-    /// asks after that connects again.
+    /// Serves one client at the other end of anything that can be written to and read from, until it hangs up.
     ///
-    /// ```
-    /// use petalflow_mcp::McpServer;
+    /// # Errors
     ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() {
-    /// let server = McpServer::stdio("some-server", [] as [&str; 0]);
-    /// server.close().await;
-    /// # }
-    /// ```
-    pub async fn close(&self) {
-        let live = self.0.live.lock().await.take();
-        if let Some(live) = live {
-            live.close().await;
+    /// When the other side does not speak MCP.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the connection and drops all calls.
+    pub async fn over<W>(self, wire: W) -> Result<(), McpError>
+    where
+        W: AsyncRead + AsyncWrite + Send + 'static,
+    {
+        let serve = |error: BoxError| McpError::McpServer(error);
+        let service = self
+            .serve(tokio::io::split(wire))
+            .await
+            .map_err(|error| serve(error.into()))?;
+        service
+            .waiting()
+            .await
+            .map_err(|error| serve(error.into()))?;
+        Ok(())
+    }
+
+    async fn tool(&self, name: &str) -> Result<Arc<dyn Tool>, ErrorData> {
+        let tools = self.tools.tools().await.map_err(unlisted)?;
+        tools.get(name).cloned().ok_or_else(|| {
+            let known: Vec<_> = tools.names().map(|name| format!("`{name}`")).collect();
+            let known = known.join(", ");
+            ErrorData::invalid_params(format!("unknown tool `{name}`; there are {known}"), None)
+        })
+    }
+
+    /// Runs a tool to its end, and tells the client how it gets on.
+    async fn run(
+        &self,
+        tool: &dyn Tool,
+        arguments: Value,
+        cx: RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        let name = &tool.spec().name;
+        if !self.unconfirmed
+            && let Some(question) = tool.confirm(&arguments)
+        {
+            return failed(format!(
+                "tool `{name}` needs a person's confirmation, which this server cannot ask for: {question}"
+            ));
         }
+        let (sender, said) = mpsc::unbounded_channel();
+        let id = self.calls.fetch_add(1, Ordering::Relaxed);
+        let call = ToolContext::new(format!("mcp-{id}")).with_listener(move |value| {
+            // Nobody listens once the call has ended.
+            let _ = sender.send(value);
+        });
+        // A panic in a tool must not leave the client waiting.
+        let work = catch_panic(tool.call(arguments, &call));
+        let result = match reported(work, said, &cx).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(error)) => return failed(message_with_sources(&error)),
+            Err(panicked) => return failed(panicked.to_string()),
+        };
+        let wanted = call.take_actions();
+        if !wanted.requested_confirmations.is_empty() {
+            return failed(format!(
+                "tool `{name}` asks for a person's confirmation, which this server cannot ask for"
+            ));
+        }
+        if !wanted.requested_credentials.is_empty() {
+            return failed(format!(
+                "tool `{name}` asks for a credential, which this server cannot ask for"
+            ));
+        }
+        if result.is_null() && tool.spec().long_running {
+            return failed(format!(
+                "tool `{name}` has begun, and its result comes later, which MCP clients cannot wait for"
+            ));
+        }
+        returned(result)
     }
 }
 
-impl Shared {
-    /// The connection, which is made if there is none.
-    pub(super) async fn live(&self) -> Result<Arc<Live>, McpError> {
-        let mut slot = self.live.lock().await;
-        if let Some(live) = slot.as_ref().filter(|live| live.is_open()) {
-            return Ok(Arc::clone(live));
+/// Waits for the work, and sends what is said meanwhile to the client, if it wants to know.
+async fn reported<T>(
+    work: impl Future<Output = T>,
+    mut said: mpsc::UnboundedReceiver<Value>,
+    cx: &RequestContext<RoleServer>,
+) -> T {
+    let Some(token) = cx.meta.get_progress_token() else {
+        return work.await;
+    };
+    let mut work = std::pin::pin!(work);
+    let mut count = 0.0;
+    let mut tell = async |value: Value| {
+        count += 1.0;
+        let report = report(ProgressNotificationParam::new(token.clone(), count), &value);
+        // A client that is gone does not hear its result either.
+        let _ = cx.peer.notify_progress(report).await;
+    };
+    let result = loop {
+        let next = std::pin::pin!(said.recv());
+        match select(work.as_mut(), next).await {
+            Either::Left((result, _)) => break result,
+            Either::Right((None, _)) => break work.await,
+            Either::Right((Some(value), _)) => tell(value).await,
         }
-        *slot = None;
-        let live = Arc::new(self.connect().await?);
-        *slot = Some(Arc::clone(&live));
-        Ok(live)
+    };
+    // What was said last comes before the result.
+    while let Ok(value) = said.try_recv() {
+        tell(value).await;
     }
+    result
+}
 
-    async fn list(&self, live: &Live) -> Result<Listed, McpError> {
-        let (what, patience) = ("tools/list", self.options.patience);
-        let listed = tokio::time::timeout(patience, live.peer().list_all_tools()).await;
-        let tools = match listed {
-            Ok(Ok(tools)) => tools,
-            Ok(Err(error)) => return Err(self.failed(live, what, error)),
-            Err(_) => return Err(self.late(what, patience)),
-        };
-        let mut names = BTreeSet::new();
-        let mut offers = Vec::with_capacity(tools.len());
-        for tool in tools {
-            if !self.options.wants(&tool.name) {
-                continue;
-            }
-            let offer = offer(tool, &self.options);
-            if !names.insert(offer.spec.name.clone()) {
-                return Err(McpError::Clash {
-                    server: self.name.clone(),
-                    name: offer.spec.name.clone(),
-                });
-            }
-            offers.push(offer);
-        }
-        let listed = offers.into();
-        live.keep(&listed);
-        Ok(listed)
+/// A value as a report of progress: `progress`, `total` and `message` are what they are called, and anything else is the
+/// message.
+fn report(mut report: ProgressNotificationParam, value: &Value) -> ProgressNotificationParam {
+    let number = |name: &str| value.get(name).and_then(Value::as_f64);
+    if let Some(progress) = number("progress") {
+        report.progress = progress;
+        report.total = number("total");
+        let message = value.get("message").and_then(Value::as_str);
+        report.message = message.map(str::to_string);
+    } else {
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_string);
+        report.message = Some(text);
     }
+    report
+}
 
-    async fn connect(&self) -> Result<Live, McpError> {
-        let attempts = self.options.attempts as usize;
-        let mut waits = backon::ExponentialBuilder::new()
-            .with_min_delay(Duration::from_millis(200))
-            .with_max_delay(Duration::from_secs(5))
-            .with_max_times(attempts - 1)
+fn unlisted(error: BoxError) -> ErrorData {
+    let problem = message_with_sources(&*error);
+    ErrorData::internal_error(format!("the tools cannot be listed: {problem}"), None)
+}
+
+fn theirs(spec: &ToolSpec) -> TheirTool {
+    let schema = spec.parameters.as_object().cloned().unwrap_or_default();
+    TheirTool::new(spec.name.clone(), spec.description.clone(), schema)
+}
+
+impl ServerHandler for McpServer {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
             .build();
-        loop {
-            let ear = Ear::new(self.name.clone(), self.options.answers.clone());
-            let patience = self.options.patience;
-            let connecting = connect(&self.target, ear.clone(), self.options.message_limit);
-            let source: BoxError = match tokio::time::timeout(patience, connecting).await {
-                Ok(Ok(connected)) => return Ok(Live::new(connected, ear)),
-                Ok(Err(error)) => error,
-                Err(_) => format!("no answer within {patience:?}").into(),
-            };
-            let Some(wait) = waits.next() else {
-                let server = self.name.clone();
-                return Err(McpError::Connect { server, source });
-            };
-            tokio::time::sleep(wait).await;
+        let mut config = ServerConfig::new(capabilities).with_server_info(self.program.clone());
+        config.instructions.clone_from(&self.instructions);
+        config
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.tools.tools().await.map_err(unlisted)?;
+        let tools = tools.iter().map(|tool| theirs(tool.spec())).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let tool = self.tool(&request.name).await?;
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let cancelled = cx.ct.clone();
+        let run = std::pin::pin!(self.run(&*tool, arguments, cx));
+        let cancelled = std::pin::pin!(cancelled.cancelled());
+        match select(run, cancelled).await {
+            Either::Left((result, _)) => Ok(result.into()),
+            // Nobody reads this.
+            Either::Right(((), _)) => Ok(failed("the call was cancelled").into()),
         }
     }
 
-    /// What a failed request means. After a lost connection the next request makes another.
-    pub(super) fn failed(&self, live: &Live, what: &str, error: ServiceError) -> McpError {
-        let (server, what) = (self.name.clone(), what.to_string());
-        match error {
-            ServiceError::McpError(error) => McpError::Refused {
-                server,
-                what,
-                message: error.message.into_owned(),
-            },
-            ServiceError::UnexpectedResponse => McpError::Malformed {
-                server,
-                what,
-                problem: "fields are missing, or of another type",
-            },
-            ServiceError::Timeout { timeout } => self.late(&what, timeout),
-            other => {
-                live.give_up();
-                let problem = match other {
-                    ServiceError::TransportClosed => live.problem(),
-                    other => petalflow::error::message_with_sources(&other),
-                };
-                McpError::Lost {
-                    server,
-                    what,
-                    problem,
+    async fn on_initialized(&self, cx: NotificationContext<RoleServer>) {
+        let mut changed = self.changed.subscribe();
+        tokio::spawn(async move {
+            // Until the server is no longer, or the client is gone.
+            while changed.changed().await.is_ok() {
+                if cx.peer.notify_tool_list_changed().await.is_err() {
+                    break;
                 }
             }
-        }
-    }
-
-    pub(super) fn late(&self, what: &str, after: Duration) -> McpError {
-        McpError::Timeout {
-            server: self.name.clone(),
-            what: what.to_string(),
-            after,
-        }
-    }
-}
-
-fn offer(tool: rmcp::model::Tool, options: &Options) -> Offer {
-    let title = tool.title.unwrap_or_default();
-    let description = tool.description.map_or(title, Into::into);
-    let schema = object_schema(Arc::unwrap_or_clone(tool.input_schema));
-    Offer {
-        spec: ToolSpec::new(options.name_of(&tool.name), description, schema).into(),
-        name: tool.name.into(),
-    }
-}
-
-impl ToolSource for McpServer {
-    fn tools(&self) -> BoxFuture<'_, Result<ToolSet, BoxError>> {
-        Box::pin(async { Ok(McpServer::tools(self).await?) })
+        });
     }
 }

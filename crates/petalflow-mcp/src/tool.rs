@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::call::call;
-use super::server::Shared;
+use super::client::Shared;
 use petalflow::middleware::BoxFuture;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 

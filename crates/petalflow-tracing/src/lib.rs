@@ -52,12 +52,12 @@ mod traced;
 #[cfg(feature = "llm")]
 pub use model::ModelSpan;
 #[cfg(feature = "llm")]
-pub use report::{Report, Tally};
+pub use report::{Report, UsageSummary};
 pub use span::agent_span;
 pub use spans::{Spans, TraceLaunch};
 #[cfg(feature = "tool")]
 pub use tool::{ToolSpan, merged_span};
 #[cfg(feature = "llm")]
-pub use totals::{Counted, Totals};
+pub use totals::{Metered, Totals};
 #[cfg(feature = "tool")]
 pub use traced::Traced;

@@ -16,7 +16,7 @@ use petalflow_llm::TokenUsage;
 /// assert_eq!(report.nodes[0].1.calls, 1);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct UsageSummary {
     /// How many calls there were; those that failed among them.
     pub calls: u64,
     /// How many of them failed.
@@ -25,7 +25,7 @@ pub struct Tally {
     pub usage: TokenUsage,
 }
 
-impl std::ops::AddAssign for Tally {
+impl std::ops::AddAssign for UsageSummary {
     fn add_assign(&mut self, other: Self) {
         self.calls += other.calls;
         self.failed += other.failed;
@@ -55,7 +55,7 @@ impl std::ops::AddAssign for Tally {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// By the node's name, in order; what was called outside any node is under an empty one.
-    pub nodes: Vec<(String, Tally)>,
+    pub nodes: Vec<(String, UsageSummary)>,
 }
 
 impl Report {
@@ -70,10 +70,10 @@ impl Report {
     /// let report = totals.report();
     /// assert_eq!(report.total().usage.input, 7);
     /// ```
-    pub fn total(&self) -> Tally {
+    pub fn total(&self) -> UsageSummary {
         self.nodes
             .iter()
-            .fold(Tally::default(), |mut all, (_, tally)| {
+            .fold(UsageSummary::default(), |mut all, (_, tally)| {
                 all += *tally;
                 all
             })
@@ -91,7 +91,7 @@ impl Report {
     /// assert_eq!(report.node("draft").unwrap().usage.input, 7);
     /// assert!(report.node("judge").is_none());
     /// ```
-    pub fn node(&self, name: &str) -> Option<&Tally> {
+    pub fn node(&self, name: &str) -> Option<&UsageSummary> {
         self.nodes
             .iter()
             .find(|(node, _)| node == name)
@@ -103,7 +103,7 @@ const TITLES: [&str; 8] = [
     "node", "calls", "failed", "input", "cached", "output", "thought", "cost",
 ];
 
-fn row(name: &str, tally: &Tally) -> [String; 8] {
+fn row(name: &str, tally: &UsageSummary) -> [String; 8] {
     let usage = &tally.usage;
     [
         if name.is_empty() { "(outside)" } else { name }.to_string(),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::current_node::{self, CurrentNode};
 use super::spawned::carry;
-use super::{Report, Tally};
+use super::{Report, UsageSummary};
 use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall};
 use petalflow::{BoxError, State};
 use petalflow_llm::{
@@ -23,7 +23,7 @@ use petalflow_llm::{
 /// ```
 /// use petalflow_llm::{LlmClient, LlmError, LlmRequest, LlmResponse, TokenUsage};
 /// use petalflow::middleware::BoxFuture;
-/// use petalflow_tracing::{Counted, Totals};
+/// use petalflow_tracing::{Metered, Totals};
 /// use petalflow::prelude::*;
 ///
 /// /// A model that repeats what it hears.
@@ -47,7 +47,7 @@ use petalflow_llm::{
 /// }
 ///
 /// #[node(Essay)]
-/// async fn write(model: Managed<Counted<Echo>>) -> petalflow::Result<EssayDraft> {
+/// async fn write(model: Managed<Metered<Echo>>) -> petalflow::Result<EssayDraft> {
 ///     Ok(EssayDraft(model.complete(&LlmRequest::prompt("petals")).await?.text()))
 /// }
 ///
@@ -67,7 +67,7 @@ pub struct Totals(Arc<Sums>);
 
 #[derive(Debug, Default)]
 struct Sums {
-    by_node: Mutex<BTreeMap<Arc<str>, Tally>>,
+    by_node: Mutex<BTreeMap<Arc<str>, UsageSummary>>,
     /// What these are part of.
     above: Option<Totals>,
 }
@@ -101,8 +101,8 @@ impl Totals {
     }
 
     /// A client whose calls count: by the node that calls, in the totals of the run that it is in and in these.
-    pub fn watch<C: LlmClient>(&self, client: C) -> Counted<C> {
-        Counted {
+    pub fn watch<C: LlmClient>(&self, client: C) -> Metered<C> {
+        Metered {
             client,
             totals: self.clone(),
         }
@@ -125,11 +125,11 @@ impl Totals {
     }
 
     /// All sums in one.
-    pub fn total(&self) -> Tally {
+    pub fn total(&self) -> UsageSummary {
         self.report().total()
     }
 
-    fn add(&self, node: &str, call: &Tally) {
+    fn add(&self, node: &str, call: &UsageSummary) {
         {
             let mut nodes = self.lock();
             match nodes.get_mut(node) {
@@ -154,7 +154,7 @@ impl Totals {
                 .is_some_and(|above| above.is_within(other))
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Tally>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, UsageSummary>> {
         // A panic cannot leave the sums half-changed.
         self.0
             .by_node
@@ -179,12 +179,12 @@ impl<S: State> Middleware<S> for Totals {
 }
 
 /// A client whose calls count in [`Totals`].
-pub struct Counted<C> {
+pub struct Metered<C> {
     client: C,
     totals: Totals,
 }
 
-impl<C> fmt::Debug for Counted<C> {
+impl<C> fmt::Debug for Metered<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Counted")
             .field("totals", &self.totals)
@@ -192,8 +192,8 @@ impl<C> fmt::Debug for Counted<C> {
     }
 }
 
-fn answered(usage: &TokenUsage) -> Tally {
-    Tally {
+fn answered(usage: &TokenUsage) -> UsageSummary {
+    UsageSummary {
         calls: 1,
         failed: 0,
         usage: *usage,
@@ -201,19 +201,19 @@ fn answered(usage: &TokenUsage) -> Tally {
 }
 
 /// An answer with a call that cannot be read was paid for as well.
-fn broken(error: &LlmError) -> Tally {
+fn broken(error: &LlmError) -> UsageSummary {
     let usage = match &error.kind {
         LlmErrorKind::Arguments { response } => response.usage,
         _ => TokenUsage::default(),
     };
-    Tally {
+    UsageSummary {
         failed: 1,
         ..answered(&usage)
     }
 }
 
 /// What the last piece of a stream says.
-fn streamed(last: &StreamChunk) -> Tally {
+fn streamed(last: &StreamChunk) -> UsageSummary {
     let mut call = match &last.error {
         Some(error) => broken(error),
         None => answered(&TokenUsage::default()),
@@ -225,7 +225,7 @@ fn streamed(last: &StreamChunk) -> Tally {
 }
 
 /// Counts for the node that runs, if one does: in the totals of its run, and in `totals` if those are not part of them.
-fn count(totals: &Totals, node: Option<&CurrentNode>, call: &Tally) {
+fn count(totals: &Totals, node: Option<&CurrentNode>, call: &UsageSummary) {
     let Some(current) = node else {
         totals.add("", call);
         return;
@@ -236,7 +236,7 @@ fn count(totals: &Totals, node: Option<&CurrentNode>, call: &Tally) {
     }
 }
 
-impl<C: LlmClient> LlmClient for Counted<C> {
+impl<C: LlmClient> LlmClient for Metered<C> {
     fn name(&self) -> &str {
         self.client.name()
     }

@@ -19,8 +19,6 @@ mod protection;
 mod record;
 mod retention;
 mod settings;
-#[cfg(feature = "sqlite")]
-pub(crate) mod sqlite;
 mod store;
 
 pub use crate::codec::CodecError;
@@ -42,9 +40,6 @@ pub(crate) use record::{
 pub use record::{Cause, DecisionRecord};
 pub use retention::Retention;
 pub use settings::{Durability, OnBusy};
-#[cfg(feature = "sqlite")]
-#[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
-pub use sqlite::{SqliteOptions, SqliteStore, Synchronous};
 pub use store::{
     Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
     ThreadInfo, ThreadQuery,

@@ -9,8 +9,8 @@ use petalflow::prelude::*;
 use petalflow::{RunError, RunErrorKind};
 use petalflow_agent::Agent;
 use petalflow_agent::prebuilt::{
-    AskExpert, Decided, ReadDocuments, ReadingInput, Reflect, ReflectionInput, Supervise, Team,
-    ThinkAndAct,
+    AskExpert, DecisionEvent, ReadDocuments, ReadingInput, Reflect, ReflectionInput, Supervise,
+    Team, ThinkAndAct,
 };
 use petalflow_llm::nodes::Model;
 use petalflow_llm::{ChatMessage, LlmError, LlmErrorKind, Reply, ScriptedModel};
@@ -25,12 +25,12 @@ fn agent(answer: &str) -> Agent {
 }
 
 /// What is decided in a run: the node, the attempt, and what.
-async fn decided<F: Flow>(run: petalflow::Run<F>) -> Vec<(String, u32, Decided)> {
+async fn decided<F: Flow>(run: petalflow::Run<F>) -> Vec<(String, u32, DecisionEvent)> {
     let mut events = run.events();
     let mut decided = Vec::new();
     while let Some(event) = events.next().await {
         if let EventKind::Custom { value } = &event.kind
-            && let Some(what) = Decided::read(value)
+            && let Some(what) = DecisionEvent::read(value)
         {
             let task = event.task.as_ref().expect("a node decides");
             decided.push((task.node.to_string(), task.attempt, what));
@@ -260,11 +260,11 @@ async fn what_is_decided_is_heard_with_the_node_and_the_attempt() {
     ]);
     let team = || Team::new().member("writer", "writes", agent("Roses are red."));
     let launch = Supervise::new().manage(model).manage(team());
-    let work = Decided::Work {
+    let work = DecisionEvent::Work {
         member: "writer".into(),
         told: "Write.".into(),
     };
-    let finish = Decided::Finish {
+    let finish = DecisionEvent::Finish {
         result: "A poem.".into(),
     };
     assert_eq!(
@@ -278,7 +278,7 @@ async fn what_is_decided_is_heard_with_the_node_and_the_attempt() {
         task: "Write.".into(),
         most_drafts,
     };
-    let revise = || Decided::Revise {
+    let revise = || DecisionEvent::Revise {
         draft: 1,
         advice: "shorter".into(),
     };
@@ -292,25 +292,25 @@ async fn what_is_decided_is_heard_with_the_node_and_the_attempt() {
         heard(says(["one", no, "two", yes]), 3).await,
         [
             ("criticize".into(), revise()),
-            ("criticize".into(), Decided::Accept { draft: 2 })
+            ("criticize".into(), DecisionEvent::Accept { draft: 2 })
         ]
     );
     assert_eq!(
         heard(says(["one", no, "two"]), 2).await[1].1,
-        Decided::Enough { draft: 2 }
+        DecisionEvent::Enough { draft: 2 }
     );
 
     for (name, what) in [
         (
             "Writer",
-            Decided::Expert {
+            DecisionEvent::Expert {
                 name: "writer".into(),
                 reason: "so".into(),
             },
         ),
         (
             "ghost",
-            Decided::Nobody {
+            DecisionEvent::Nobody {
                 reason: "so".into(),
             },
         ),

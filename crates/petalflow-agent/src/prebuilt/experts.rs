@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::decide::decide;
-use super::{Decided, Team};
+use super::{DecisionEvent, Team};
 use petalflow::{Context, Managed, Route, flow, node, state};
 use petalflow_llm::nodes::Model;
 
@@ -58,11 +58,11 @@ async fn choose(
     let name = names.find(|name| name.eq_ignore_ascii_case(choice.name.trim()));
     let Some(name) = name.map(str::to_string) else {
         let reason = choice.reason;
-        Decided::Nobody { reason }.tell(&cx)?;
+        DecisionEvent::Nobody { reason }.tell(&cx)?;
         return Ok((InquiryExpert(None), Way::Nobody));
     };
     let reason = choice.reason.clone();
-    let expert = Decided::Expert {
+    let expert = DecisionEvent::Expert {
         name: name.clone(),
         reason,
     };

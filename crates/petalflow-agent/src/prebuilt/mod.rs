@@ -10,10 +10,10 @@
 //! | [`ReadDocuments`] | each document is read by itself, at once, and the findings are put together |
 //!
 //! All ask the run's managed [`Model`](petalflow_llm::nodes::Model). Each is a flow like any other: it runs on threads, sends events
-//! (what a model [decides](Decided) among them), can be a node of another flow.
+//! (what a model [decides](DecisionEvent) among them), can be a node of another flow.
 
 mod decide;
-mod decided;
+mod decision_event;
 mod experts;
 mod map_reduce;
 mod react;
@@ -21,7 +21,7 @@ mod reflection;
 mod supervisor;
 mod team;
 
-pub use decided::Decided;
+pub use decision_event::DecisionEvent;
 pub use experts::{AskExpert, Choice, Inquiry, InquiryInput};
 pub use map_reduce::{ReadDocuments, Reading, ReadingInput};
 pub use react::{ReAct, ReActInput, ThinkAndAct};

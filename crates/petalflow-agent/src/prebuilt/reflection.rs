@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Decided;
+use super::DecisionEvent;
 use super::decide::decide;
 use petalflow::{Context, Managed, Route, flow, node, state};
 use petalflow_llm::LlmRequest;
@@ -78,7 +78,7 @@ async fn criticize(
 ) -> petalflow::Result<(Option<ReflectionCriticism>, Verdict)> {
     let draft_number = *drafts;
     if drafts >= most_drafts {
-        Decided::Enough {
+        DecisionEvent::Enough {
             draft: draft_number,
         }
         .tell(&cx)?;
@@ -87,14 +87,14 @@ async fn criticize(
     let question = format!("Task: {task}\n\nDraft:\n{draft}");
     let opinion: Opinion = decide(&**model, CRITIC, question).await?;
     if opinion.accept {
-        Decided::Accept {
+        DecisionEvent::Accept {
             draft: draft_number,
         }
         .tell(&cx)?;
         return Ok((None, Verdict::Accept));
     }
     let advice = opinion.advice.clone();
-    let revise = Decided::Revise {
+    let revise = DecisionEvent::Revise {
         draft: draft_number,
         advice,
     };

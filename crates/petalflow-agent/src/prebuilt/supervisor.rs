@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::decide::decide;
-use super::{Decided, Team};
+use super::{DecisionEvent, Team};
 use petalflow::{Context, Managed, Route, flow, node, state};
 use petalflow_llm::nodes::Model;
 
@@ -74,12 +74,12 @@ async fn assign(
     let decision: Decision = decide(&**model, INSTRUCTIONS, question).await?;
     if decision.next == "finish" {
         let result = decision.text.clone();
-        Decided::Finish { result }.tell(&cx)?;
+        DecisionEvent::Finish { result }.tell(&cx)?;
         return Ok((Some(ProjectResult(decision.text)), Next::Finish));
     }
     let Decision { next, text } = decision.clone();
     let (member, told) = (next, text);
-    Decided::Work { member, told }.tell(&cx)?;
+    DecisionEvent::Work { member, told }.tell(&cx)?;
     Ok((None, Next::Work(decision)))
 }
 

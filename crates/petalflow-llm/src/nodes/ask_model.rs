@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 
-use super::{Model, Said};
+use super::{Model, NodeOutput};
 use crate::{Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse};
 use petalflow::{BoxError, Context};
 
@@ -32,7 +32,7 @@ pub fn model_of_node(
     })
 }
 
-/// Asks a model from within a node, and emits the text as it arrives, as [`Said`] events. `attempt` is the number of the
+/// Asks a model from within a node, and emits the text as it arrives, as [`NodeOutput`] events. `attempt` is the number of the
 /// attempt, from 1, that the events carry. Each chunk counts as a [heartbeat](Context::heartbeat).
 ///
 /// For nodes that are written like [`Llm`](super::Llm).
@@ -59,7 +59,7 @@ pub async fn ask_model(
         {
             say(
                 cx,
-                &Said::Delta {
+                &NodeOutput::Delta {
                     delta: words.clone(),
                     index,
                     attempt,
@@ -71,7 +71,7 @@ pub async fn ask_model(
             let response = outcome?;
             say(
                 cx,
-                &Said::Final {
+                &NodeOutput::Final {
                     text: response.text(),
                 },
             );
@@ -98,7 +98,7 @@ pub(super) fn with_wrong_arguments(
 }
 
 /// Sends it to who listens. It is plain data, which is always JSON.
-pub(super) fn say(cx: &Context, said: &Said) {
+pub(super) fn say(cx: &Context, said: &NodeOutput) {
     let sent = cx.emit(said);
     debug_assert!(sent.is_ok());
 }

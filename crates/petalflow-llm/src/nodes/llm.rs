@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::Talk;
+use super::MessageHistory;
 use super::ask_model::{ask_model, model_of_node, with_wrong_arguments};
 use super::tools::set_of;
 use crate::{LlmClient, LlmRequest};
@@ -14,7 +14,7 @@ use petalflow::{Context, Key, node};
 /// Sends the conversation in the key `K` to a model, and adds its reply.
 ///
 /// Where the key is an `Arc<Vec<ChatMessage>>`, requests share the conversation; a `Vec<ChatMessage>` is copied once for each
-/// call. See [`Talk`].
+/// call. See [`MessageHistory`].
 ///
 /// The reply may call tools, if it is told of some: [`Tools`](super::Tools) calls them.
 ///
@@ -177,7 +177,7 @@ impl<K> Llm<K> {
 }
 
 #[node(K::State)]
-impl<K: Key<Value: Talk>> Llm<K> {
+impl<K: Key<Value: MessageHistory>> Llm<K> {
     async fn run(&self, #[key(K)] talk: &K::Value, cx: Context) -> petalflow::Result<K> {
         let client = model_of_node(self.client.as_ref(), &cx)?;
         let mut request = LlmRequest {
@@ -190,6 +190,6 @@ impl<K: Key<Value: Talk>> Llm<K> {
         let answered = ask_model(&*client, &request, &cx, cx.attempt()).await;
         let response = with_wrong_arguments(answered)?;
         let reply = response.message.into_iter().collect();
-        Ok(K::new(Talk::said(reply)))
+        Ok(K::new(MessageHistory::from_messages(reply)))
     }
 }

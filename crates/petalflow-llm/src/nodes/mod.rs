@@ -11,7 +11,7 @@
 //! The crate `petalflow-envelope` has `LlmNode` and `ToolNode`, which name variables while the program runs.
 //!
 //! The model is a managed value, [`Model`], or the node's own; tools are a managed [`ToolSet`](petalflow::tool::ToolSet), or the
-//! node's own. What they say while they work are [`Said`] events.
+//! node's own. What they say while they work are [`NodeOutput`] events.
 //!
 //! ```
 //! use petalflow_llm::{ChatMessage, ScriptedModel};
@@ -43,16 +43,16 @@
 
 mod ask_model;
 mod llm;
+mod message_history;
 mod model;
+mod node_output;
 mod prompt;
-mod said;
-mod talk;
 mod tools;
 
 pub use ask_model::{ask_model, model_of_node};
 pub use llm::Llm;
+pub use message_history::MessageHistory;
 pub use model::Model;
+pub use node_output::NodeOutput;
 pub use prompt::Prompt;
-pub use said::Said;
-pub use talk::Talk;
 pub use tools::{ConfirmCall, Tools};

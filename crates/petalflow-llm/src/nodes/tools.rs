@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::ask_model::say;
-use super::{Said, Talk};
+use super::{MessageHistory, NodeOutput};
 use crate::{ChatMessage, Role};
 use petalflow::interrupt::Ask;
 use petalflow::tool::{
@@ -153,7 +153,7 @@ impl Ask for ConfirmCall {
 }
 
 #[node(K::State)]
-impl<K: Key<Value: Talk>> Tools<K> {
+impl<K: Key<Value: MessageHistory>> Tools<K> {
     async fn run(&self, #[key(K)] talk: &K::Value, cx: Context) -> petalflow::Result<K> {
         let messages = talk.messages();
         let last = messages
@@ -161,7 +161,7 @@ impl<K: Key<Value: Talk>> Tools<K> {
             .filter(|message| message.role == Role::Assistant);
         let calls: Vec<&ToolCall> = last.into_iter().flat_map(ChatMessage::calls).collect();
         if calls.is_empty() {
-            return Ok(K::new(Talk::said(Vec::new())));
+            return Ok(K::new(MessageHistory::from_messages(Vec::new())));
         }
         let tools = set_of(self.tools.as_ref(), &cx)?;
         // All questions come before any call: when there is an answer, the node begins again.
@@ -187,7 +187,7 @@ impl<K: Key<Value: Talk>> Tools<K> {
         let results: Vec<ToolResult> =
             join_all(made).await.into_iter().collect::<Result<_, _>>()?;
         let results = vec![ChatMessage::results(results)];
-        Ok(K::new(Talk::said(results)))
+        Ok(K::new(MessageHistory::from_messages(results)))
     }
 }
 
@@ -235,7 +235,7 @@ async fn answer(
 ) -> ToolResult {
     say(
         cx,
-        &Said::Call {
+        &NodeOutput::Call {
             id: call.id.clone(),
             tool_name: call.name.clone(),
             arguments: call.arguments.clone(),
@@ -253,7 +253,7 @@ async fn answer(
     };
     say(
         cx,
-        &Said::Result {
+        &NodeOutput::Result {
             id: call.id.clone(),
             tool_name: call.name.clone(),
             is_error,

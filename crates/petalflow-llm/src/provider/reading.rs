@@ -15,7 +15,7 @@ use genai::chat::{
 };
 use serde_json::Value;
 
-use super::super::{Delta, LlmError, LlmErrorKind, LlmResponse, Piece, TokenUsage};
+use super::super::{Delta, LlmError, LlmErrorKind, LlmResponse, StreamEvent, TokenUsage};
 use super::error::Failures;
 use super::response;
 use super::wire::{self, Wire};
@@ -93,7 +93,7 @@ pub(super) fn pieces(
     seen: Seen,
     failures: Failures,
     end: impl Fn(LlmResponse) -> LlmResponse + Send + Sync + 'static,
-) -> impl Stream<Item = Result<Piece, LlmError>> + Send + 'static {
+) -> impl Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static {
     let end = Arc::new(end);
     // Nothing is read after the end: to drop the events frees the connection, or closes it.
     let begin = Some((events, Reader::default()));
@@ -124,9 +124,11 @@ pub(super) fn pieces(
                 }
             };
             let state = last.is_none().then_some((events, reader));
-            let last = last.map(|last| last.map(|rest| Piece::End(Box::new(end(rest)))));
+            let last = last.map(|last| last.map(|rest| StreamEvent::End(Box::new(end(rest)))));
             let deltas = own.unwrap_or(deltas).into_iter();
-            let pieces = deltas.map(|delta| Ok(Piece::Delta(delta))).chain(last);
+            let pieces = deltas
+                .map(|delta| Ok(StreamEvent::Delta(delta)))
+                .chain(last);
             Some((stream::iter(pieces.collect::<Vec<_>>()), state))
         }
     })

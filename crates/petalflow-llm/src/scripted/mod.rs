@@ -11,7 +11,7 @@ use futures_util::stream;
 
 pub use reply::Reply;
 
-use super::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, Piece};
+use super::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, StreamEvent};
 use petalflow::middleware::BoxFuture;
 
 /// A model that answers from a script, at once and always the same: for tests, and for programs that run without a key.
@@ -196,12 +196,14 @@ impl LlmClient for ScriptedModel {
             let between = reply.between;
             let (deltas, end) = reply.split();
             let end = match end {
-                Ok(rest) => Ok(Piece::End(Box::new(rest))),
+                Ok(rest) => Ok(StreamEvent::End(Box::new(rest))),
                 // What fails before the first piece fails at once.
                 Err(error) if deltas.is_empty() => return Err(error),
                 Err(error) => Err(error),
             };
-            let pieces = deltas.into_iter().map(|delta| Ok(Piece::Delta(delta)));
+            let pieces = deltas
+                .into_iter()
+                .map(|delta| Ok(StreamEvent::Delta(delta)));
             let pieces = pieces.chain([end]);
             Ok(LlmStream::new(
                 request,

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::super::{
-    Aggregate, ChatMessage, Delta, FinishReason, LlmError, LlmResponse, Part, Role, TokenUsage,
+    ChatMessage, Delta, FinishReason, LlmError, LlmResponse, Part, Role, StreamAccumulator,
+    TokenUsage,
 };
 use petalflow::tool::ToolCall;
 
@@ -28,15 +29,15 @@ use petalflow::tool::ToolCall;
 pub struct Reply {
     pub(super) before: Duration,
     pub(super) between: Duration,
-    pub(super) said: Said,
+    pub(super) said: NodeOutput,
     pub(super) end: Result<LlmResponse, LlmError>,
 }
 
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum NodeOutput {
     /// What stands in the response.
     Whole,
-    Pieces(Vec<Delta>),
+    StreamSource(Vec<Delta>),
 }
 
 impl Reply {
@@ -81,7 +82,7 @@ impl Reply {
     /// ```
     #[must_use]
     pub fn and(mut self, part: Part) -> Self {
-        if let Said::Pieces(pieces) = &mut self.said {
+        if let NodeOutput::StreamSource(pieces) = &mut self.said {
             pieces.extend(Delta::of(&ChatMessage::new(Role::Assistant, vec![part])));
         } else if let Ok(response) = &mut self.end {
             let empty = || ChatMessage::new(Role::Assistant, Vec::new());
@@ -93,7 +94,7 @@ impl Reply {
     /// An answer that comes in these pieces; [`complete`](super::super::LlmClient::complete) joins them.
     pub fn pieces(pieces: impl IntoIterator<Item = impl Into<Delta>>) -> Self {
         Reply {
-            said: Said::Pieces(pieces.into_iter().map(Into::into).collect()),
+            said: NodeOutput::StreamSource(pieces.into_iter().map(Into::into).collect()),
             ..Self::from(LlmResponse::default())
         }
     }
@@ -108,8 +109,10 @@ impl Reply {
     /// ```
     #[must_use]
     pub fn broken(mut self, error: LlmError) -> Self {
-        if let (Said::Whole, Ok(response)) = (&self.said, &self.end) {
-            self.said = Said::Pieces(response.message.as_ref().map(Delta::of).unwrap_or_default());
+        if let (NodeOutput::Whole, Ok(response)) = (&self.said, &self.end) {
+            self.said = NodeOutput::StreamSource(
+                response.message.as_ref().map(Delta::of).unwrap_or_default(),
+            );
         }
         self.end = Err(error);
         self
@@ -164,11 +167,11 @@ impl Reply {
     /// Its pieces, and how it ends.
     pub(super) fn split(self) -> (Vec<Delta>, Result<LlmResponse, LlmError>) {
         let pieces = match (self.said, &self.end) {
-            (Said::Pieces(pieces), _) => pieces,
-            (Said::Whole, Ok(response)) => {
+            (NodeOutput::StreamSource(pieces), _) => pieces,
+            (NodeOutput::Whole, Ok(response)) => {
                 response.message.as_ref().map(Delta::of).unwrap_or_default()
             }
-            (Said::Whole, Err(_)) => Vec::new(),
+            (NodeOutput::Whole, Err(_)) => Vec::new(),
         };
         (pieces, self.end)
     }
@@ -176,9 +179,9 @@ impl Reply {
     /// The whole answer.
     pub(super) fn whole(self) -> Result<LlmResponse, LlmError> {
         match self.said {
-            Said::Whole => self.end,
-            Said::Pieces(pieces) => {
-                let mut answer = Aggregate::new();
+            NodeOutput::Whole => self.end,
+            NodeOutput::StreamSource(pieces) => {
+                let mut answer = StreamAccumulator::new();
                 pieces.iter().for_each(|piece| answer.push(piece));
                 self.end.map(|rest| answer.finish(rest))
             }
@@ -191,7 +194,7 @@ impl From<Result<LlmResponse, LlmError>> for Reply {
         Reply {
             before: Duration::ZERO,
             between: Duration::ZERO,
-            said: Said::Whole,
+            said: NodeOutput::Whole,
             end,
         }
     }

@@ -12,15 +12,16 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt;
-use petalflow::checkpoint::SqliteStore;
-use petalflow::memory::{Entry, Memory, SqliteMemory};
 use petalflow::prelude::*;
 use petalflow::thread::Thread;
 use petalflow_agent::{
-    Agent, AgentEvent, AgentEvents, AgentFlow, Conversation, ConversationInput, Pending, What,
+    Agent, AgentEvent, AgentEventKind, AgentEvents, AgentFlow, Conversation, ConversationInput,
+    Pending,
 };
 use petalflow_agent_examples::{Newest, choose, newest, word_by_word};
 use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, Reply, ScriptedModel};
+use petalflow_memory::{Entry, Memory, SqliteMemory};
+use petalflow_sqlite::SqliteStore;
 use serde_json::json;
 
 /// Remembers something about the user, in this conversation and all others.
@@ -120,20 +121,20 @@ impl<R: BufRead, W: Write> Terminal<R, W> {
     async fn show(&mut self, mut events: AgentEvents) -> petalflow::Result<Conversation> {
         let mut in_pieces = false;
         while let Some(progress) = events.next().await {
-            match progress.what {
-                What::Piece(piece) => {
+            match progress.kind {
+                AgentEventKind::Partial(piece) => {
                     in_pieces |= !piece.text().is_empty();
                     write!(self.screen, "{}", piece.text())?;
                 }
-                What::Event(event) => {
+                AgentEventKind::Event(event) => {
                     self.show_event(&event, std::mem::take(&mut in_pieces))?;
                 }
-                What::Retry { error } => {
+                AgentEventKind::Retry { error } => {
                     in_pieces = false;
                     writeln!(self.screen, "\n({error}; once more)")?;
                 }
-                What::Finished(talk) => return Ok(*talk),
-                What::Failed(error) => return Err(error.into()),
+                AgentEventKind::Finished(talk) => return Ok(*talk),
+                AgentEventKind::Failed(error) => return Err(error.into()),
                 _ => {}
             }
             self.screen.flush()?;

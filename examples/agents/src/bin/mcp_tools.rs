@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use petalflow::prelude::*;
 use petalflow::tool::{ToolContext, ToolSet};
-use petalflow_mcp::{self as mcp, McpServer};
+use petalflow_mcp::{self as mcp, McpClient};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -65,16 +65,16 @@ fn tools() -> ToolSet {
     tools![walk, boil]
 }
 
-/// A server of our tools at the other end of a pipe. It could as well be `McpServer::stdio` or `McpServer::http`.
-fn kitchen() -> McpServer {
-    McpServer::over("kitchen", || async {
+/// A server of our tools at the other end of a pipe. It could as well be `McpClient::stdio` or `McpClient::http`.
+fn kitchen() -> McpClient {
+    McpClient::over("kitchen", || async {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         tokio::spawn(mcp::serve(tools()).named("kitchen", "1.0.0").over(theirs));
         Ok(ours)
     })
 }
 
-async fn show(server: &McpServer) -> petalflow::Result<()> {
+async fn show(server: &McpClient) -> petalflow::Result<()> {
     for tool in server.tools().await?.iter() {
         let spec = tool.spec();
         println!("{}: {}\n  {}", spec.name, spec.description, spec.parameters);
@@ -83,7 +83,7 @@ async fn show(server: &McpServer) -> petalflow::Result<()> {
 }
 
 /// Calls a tool, and shows what comes of it.
-async fn call(server: &McpServer, tool: &str, arguments: Value) -> petalflow::Result<()> {
+async fn call(server: &McpClient, tool: &str, arguments: Value) -> petalflow::Result<()> {
     let tools = server.tools().await?;
     let tool = tools.get(tool).ok_or("the server has no such tool")?;
     println!("\n> {} {arguments}", tool.spec().name);
@@ -113,7 +113,7 @@ async fn main() -> ExitCode {
         None => play().await,
         Some("serve") => mcp::serve(tools()).stdio().await.map_err(Into::into),
         Some("list") => match arguments.next() {
-            Some(program) => show(&McpServer::stdio(program, arguments)).await,
+            Some(program) => show(&McpClient::stdio(program, arguments)).await,
             None => Err("`list` needs the command of a server".into()),
         },
         Some(other) => {

@@ -1,4 +1,4 @@
-//! Research with a written report: `cargo run --bin research -- "What makes flowers open?"`.
+//! Research with a written report: `cargo run --bin research -- "AgentEventKind makes flowers open?"`.
 //!
 //! A model splits the question, an agent with tools looks into each part, all at once, and a report is written. Without a model
 //! (see the crate's `choose`) a script does the same. `--library FOLDER` is searched in place of the few notes below;

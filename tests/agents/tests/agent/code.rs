@@ -132,7 +132,10 @@ async fn a009_code_that_fails_can_be_put_right_but_not_for_ever() {
     // Another turn, other tries.
     let (agent, _) = scripted([code("fine"), "done".into()]);
     let agent = agent.code_executor(loud.clone());
-    assert_eq!(agent.run(talk.say("again")).await.unwrap().answer(), "done");
+    assert_eq!(
+        agent.run(talk.next_input("again")).await.unwrap().answer(),
+        "done"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -194,7 +197,7 @@ async fn a009_an_agent_that_is_given_a_task_runs_code_as_well() {
         .code_executor(loud.clone());
     let give = Reply::from(call("1", "shouter", json!({"request": "shout"})));
     let (agent, model) = scripted([give, "done".into()]);
-    events(&agent.name("root").agent(shouter), "go").await;
+    events(&agent.name("root").sub_agent(shouter), "go").await;
     assert_eq!(loud.ran.load(SeqCst), 1);
     assert_eq!(asked(&model).len(), 3, "how it was done is the other's own");
 }

@@ -164,8 +164,8 @@ async fn a050_what_was_answered_before_is_not_done_again() {
     let agent = agent.tool(wipe);
     let talk = agent.run("tidy up").await.unwrap();
     let yes = ConversationInput::default().confirm(talk.pending()[0].id(), true);
-    let talk = agent.run(talk.say(yes.clone())).await.unwrap();
-    let talk = agent.run(talk.say(yes)).await.unwrap();
+    let talk = agent.run(talk.next_input(yes.clone())).await.unwrap();
+    let talk = agent.run(talk.next_input(yes)).await.unwrap();
     assert_eq!(
         (ran.load(SeqCst), talk.answer()),
         (1, "it was done before".into())
@@ -281,7 +281,7 @@ async fn a_tool_may_ask_by_itself_and_read_the_answer() {
             is_error: false,
         })],
     );
-    let talk = agent.run(talk.say(message)).await.unwrap();
+    let talk = agent.run(talk.next_input(message)).await.unwrap();
     assert_eq!(results(&talk).last(), Some(&json!({"days": 3})));
     assert_eq!(said("agent", "done").text(), talk.answer());
 }

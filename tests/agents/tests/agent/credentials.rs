@@ -127,7 +127,7 @@ async fn a009_who_gives_no_credential_has_the_call_fail() {
     let agent = agent.tool(tool);
     let talk = agent.run("am I free?").await.unwrap();
     let none = ConversationInput::default().credential(talk.pending()[0].id(), Value::Null);
-    let talk = agent.run(talk.say(none)).await.unwrap();
+    let talk = agent.run(talk.next_input(none)).await.unwrap();
     assert_eq!(ran.load(SeqCst), 0);
     assert_eq!(
         results(&talk).last().unwrap(),
@@ -155,7 +155,7 @@ async fn a009_several_calls_ask_in_the_models_order_and_are_made_in_it() {
         .credential(pending[1].id(), token())
         .credential(pending[0].id(), token())
         .credential(pending[0].id(), token());
-    let talk = agent.run(talk.say(given)).await.unwrap();
+    let talk = agent.run(talk.next_input(given)).await.unwrap();
     assert_eq!(ran.load(SeqCst), 2);
     assert_eq!(
         results(&talk)[6..],
@@ -170,10 +170,10 @@ async fn a009_a_call_may_need_a_confirmation_and_then_a_credential() {
     let agent = agent.tool(tool.confirm_if(|_| Some("really?".into())));
     let talk = agent.run("am I free?").await.unwrap();
     let yes = ConversationInput::default().confirm(talk.pending()[0].id(), true);
-    let talk = agent.run(talk.say(yes)).await.unwrap();
+    let talk = agent.run(talk.next_input(yes)).await.unwrap();
     assert!(matches!(&talk.pending()[..], [Pending::Credential { .. }]));
     let given = ConversationInput::default().credential(talk.pending()[0].id(), token());
-    let talk = agent.run(talk.say(given)).await.unwrap();
+    let talk = agent.run(talk.next_input(given)).await.unwrap();
     assert_eq!(
         (ran.load(SeqCst), talk.answer()),
         (1, "done".into()),
@@ -205,7 +205,7 @@ async fn a009_a_call_may_ask_for_both_at_once() {
     let answers = ConversationInput::default()
         .credential(pending[0].id(), 7)
         .confirm(pending[1].id(), true);
-    let talk = agent.run(talk.say(answers)).await.unwrap();
+    let talk = agent.run(talk.next_input(answers)).await.unwrap();
     assert_eq!(
         results(&talk).last().unwrap(),
         &json!([7, true]),
@@ -229,7 +229,7 @@ async fn a009_the_credential_is_the_one_that_was_asked_for_whatever_the_answer_s
     // Front ends may wrap what they send as text.
     let wrapped = json!({ "response": json!({"credentialKey": "yours", "token": 1}).to_string() });
     let given = ConversationInput::default().credential(talk.pending()[0].id(), wrapped);
-    let talk = agent.run(talk.say(given)).await.unwrap();
+    let talk = agent.run(talk.next_input(given)).await.unwrap();
     assert_eq!(
         results(&talk).last().unwrap(),
         &json!({"credentialKey": "mine", "token": 1})

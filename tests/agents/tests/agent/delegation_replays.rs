@@ -49,7 +49,7 @@ impl Delegation {
         let mut talk = root.run(inputs[0](&empty().await)).await.unwrap();
         for input in &inputs[1..] {
             let said = input(&talk);
-            talk = root.run(talk.say(said)).await.unwrap();
+            talk = root.run(talk.next_input(said)).await.unwrap();
         }
         let expected: Vec<Value> = self.events.iter().map(recorded).collect();
         let mut ids = BTreeMap::new();
@@ -236,10 +236,13 @@ async fn a069_a_task_then_a_tool() {
         .agent("data_fetcher")
         .mode(Mode::Task)
         .output::<Items>();
-    let root = delegation.agent("coordinator").agent(fetcher).tool(joined(
-        "store_report",
-        |items| json!({ "stored": items.len() }),
-    ));
+    let root = delegation
+        .agent("coordinator")
+        .sub_agent(fetcher)
+        .tool(joined(
+            "store_report",
+            |items| json!({ "stored": items.len() }),
+        ));
     let inputs = vec![
         says("Fetch and store the following items: apple, banana, cherry."),
         says("What items did I just ask you to store?"),
@@ -274,7 +277,10 @@ async fn a069_one_task_after_another() {
         .agent("payment_collector")
         .mode(Mode::Task)
         .output::<Payment>();
-    let root = delegation.agent("coordinator").agent(order).agent(payment);
+    let root = delegation
+        .agent("coordinator")
+        .sub_agent(order)
+        .sub_agent(payment);
     let inputs = vec![
         says("Order 2 pizzas. Pay with card 4111111111111111, cvv 123."),
         says("What did I order, and how am I paying?"),
@@ -298,7 +304,7 @@ async fn a069_an_agent_that_is_asked_once() {
         .instructions_with(|_| Ok("You translate one phrase. Read the request, then output ONLY\na JSON object of the form {\"translation\":\"...\"}. Output nothing else.".into()))
         .mode(Mode::SingleTurn)
         .output::<Translation>();
-    let root = delegation.agent("coordinator").agent(translator);
+    let root = delegation.agent("coordinator").sub_agent(translator);
     let inputs = vec![
         says("Translate 'hello' to Spanish."),
         says("Now translate the same word to French."),
@@ -322,8 +328,8 @@ async fn a069_two_agents_that_are_asked_side_by_side() {
     };
     let root = agent(&pairs, "coordinator")
         .model(replay.model(FLASH))
-        .agent(translator("translator_es", "Spanish"))
-        .agent(translator("translator_fr", "French"));
+        .sub_agent(translator("translator_es", "Spanish"))
+        .sub_agent(translator("translator_fr", "French"));
     let talk = root.run(asked.as_str().unwrap()).await.unwrap();
     assert_eq!(replay.left(), 0, "{:?}", super::kit::shape(&talk.events));
     let authors: Vec<&str> = talk.events.iter().map(|event| &*event.author).collect();
@@ -361,8 +367,8 @@ async fn a069_a_transfer_then_a_task() {
         .agent("editor")
         .mode(Mode::Task)
         .output::<Edited>();
-    let writer = delegation.agent("writer").agent(editor);
-    let root = delegation.agent("root").agent(writer);
+    let writer = delegation.agent("writer").sub_agent(editor);
+    let root = delegation.agent("root").sub_agent(writer);
     let inputs = vec![
         says("Please edit this draft: 'me and him goes to the store yesterdy'."),
         says("Now polish this draft: 'they was eatin lunch quick'."),
@@ -391,7 +397,7 @@ async fn a069_a_task_that_needs_a_person() {
         .mode(Mode::Task)
         .output::<Done>()
         .tool(confirm.confirm_if(|_| Some(hint.into())));
-    let root = delegation.agent("coordinator").agent(executor);
+    let root = delegation.agent("coordinator").sub_agent(executor);
     let confirmed =
         |talk: &Conversation| ConversationInput::default().confirm(talk.pending()[0].id(), true);
     let inputs = vec![
@@ -417,7 +423,7 @@ async fn a069_a_task_beside_a_tool() {
     });
     let root = delegation
         .agent("coordinator")
-        .agent(extractor)
+        .sub_agent(extractor)
         .tool(summarize);
     let inputs = vec![
         says("Extract and summarise: apples, bread, eggs."),

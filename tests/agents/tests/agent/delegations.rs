@@ -38,7 +38,7 @@ fn finish(items: serde_json::Value) -> Reply {
 async fn a069_an_agent_works_on_a_task_until_it_says_that_it_is_done() {
     let (fetcher, inner) = fetcher([finish(json!("apples")), finish(json!(["apples"]))]);
     let (agent, outer) = scripted([give("1"), "I have apples.".into()]);
-    let root = agent.name("root").agent(fetcher);
+    let root = agent.name("root").sub_agent(fetcher);
     let (events, talk) = events(&root, "apples, please").await;
     assert_eq!(
         shape(&events)[3..],
@@ -91,7 +91,7 @@ async fn a_task_may_take_several_turns_and_outlives_the_process() {
     let store = InMemoryStore::new();
     let (first, _) = fetcher(["Which apples?".into()]);
     let (agent, _) = scripted([give("1")]);
-    let root = agent.name("root").agent(first);
+    let root = agent.name("root").sub_agent(first);
     let talk = root
         .store(&store)
         .thread("t")
@@ -104,7 +104,7 @@ async fn a_task_may_take_several_turns_and_outlives_the_process() {
 
     let (second, inner) = fetcher([finish(json!(["red ones"]))]);
     let (agent, _) = scripted(["I have them."]);
-    let root = agent.name("root").agent(second);
+    let root = agent.name("root").sub_agent(second);
     let talk = root
         .store(&store)
         .thread("t")
@@ -133,7 +133,7 @@ async fn two_tasks_of_one_answer_are_worked_on_one_after_the_other() {
     )));
     let (fetcher, _) = fetcher([finish(json!(["apples"])), finish(json!(["pears"]))]);
     let (agent, model) = scripted([both, "I have both.".into()]);
-    let (_, talk) = events(&agent.name("root").agent(fetcher), "fruit").await;
+    let (_, talk) = events(&agent.name("root").sub_agent(fetcher), "fruit").await;
     assert_eq!(talk.answer(), "I have both.");
     assert_eq!(
         asked(&model)[2],
@@ -153,11 +153,11 @@ async fn a_call_within_a_task_may_need_a_person() {
         Reply::from(call("1", "executor", json!({"request": "wipe it"}))),
         "It is clean.".into(),
     ]);
-    let root = agent.name("root").agent(executor);
+    let root = agent.name("root").sub_agent(executor);
     let talk = root.run("wipe it").await.unwrap();
     let id = talk.pending()[0].id().to_string();
     let yes = petalflow_agent::ConversationInput::default().confirm(id, true);
-    let talk = root.run(talk.say(yes)).await.unwrap();
+    let talk = root.run(talk.next_input(yes)).await.unwrap();
     assert_eq!(talk.answer(), "It is clean.");
     let said: Vec<&AgentEvent> = talk
         .events
@@ -182,7 +182,7 @@ async fn a069_agents_that_are_asked_once_answer_side_by_side() {
         call("2", "translator", json!({"request": "French"})),
     ));
     let (agent, _) = scripted([both, "done".into()]);
-    let root = agent.name("root").agent(translator);
+    let root = agent.name("root").sub_agent(translator);
     let (pieces, events, talk) = all(root.events("hello")).await;
     assert_eq!(pieces.len(), 2, "they are heard as well");
     assert_eq!(

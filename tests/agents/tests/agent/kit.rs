@@ -5,7 +5,9 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use petalflow::BoxError;
 use petalflow::tool::{FuncTool, ToolCall, ToolContext, ToolResult, ToolSpec};
-use petalflow_agent::{Agent, AgentEvent, AgentEvents, Conversation, ConversationInput, What};
+use petalflow_agent::{
+    Agent, AgentEvent, AgentEventKind, AgentEvents, Conversation, ConversationInput,
+};
 use petalflow_llm::{ChatMessage, Part, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
 
@@ -24,11 +26,13 @@ pub(super) async fn all(
 ) -> (Vec<AgentEvent>, Vec<AgentEvent>, Conversation) {
     let (mut pieces, mut events) = (Vec::new(), Vec::new());
     while let Some(progress) = stream.next().await {
-        match progress.what {
-            What::Piece(piece) => pieces.push(piece),
-            What::Event(event) => events.push(event),
-            What::Finished(talk) => return (pieces, events, *talk),
-            What::Failed(error) => panic!("{error}: {:?}", std::error::Error::source(&error)),
+        match progress.kind {
+            AgentEventKind::Partial(piece) => pieces.push(piece),
+            AgentEventKind::Event(event) => events.push(event),
+            AgentEventKind::Finished(talk) => return (pieces, events, *talk),
+            AgentEventKind::Failed(error) => {
+                panic!("{error}: {:?}", std::error::Error::source(&error))
+            }
             _ => {}
         }
     }

@@ -8,8 +8,8 @@ use petalflow::middleware::BoxFuture;
 use petalflow::tool::{ToolRegistry, ToolSet};
 use petalflow::{BoxError, Context};
 use petalflow_agent::{
-    Agent, AgentEvent, CodeExecutor, CodeOutput, Mode, ModelCall, PlanReAct, RequestProcessor,
-    ResponseProcessor, What,
+    Agent, AgentEvent, AgentEventKind, CodeExecutor, CodeOutput, Mode, ModelCall, PlanReAct,
+    RequestProcessor, ResponseProcessor,
 };
 use petalflow_llm::{ChatMessage, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel};
 use serde_json::json;
@@ -157,7 +157,7 @@ async fn a009_the_steps_of_every_agent_come_in_their_order() {
         .planner(PlanReAct)
         .instructions("Be brief.")
         .tool(returns("look", json!(1)))
-        .agent(Agent::named("other").description("Knows more."))
+        .sub_agent(Agent::named("other").description("Knows more."))
         .processor(Step("mine", |_| Ok(())));
     events(&agent, "hello").await;
     let system = model.requests()[0].system.clone().unwrap();
@@ -203,7 +203,10 @@ async fn a009_answers_are_processed_in_order_and_an_error_ends_the_step() {
     let talk = agent.run("go").await.unwrap();
     assert_eq!(talk.answer(), "bcd", "behind the callbacks, in their order");
     assert_eq!(json!(talk.state), json!({ "c": true, "d": true }));
-    assert_eq!(failure(&agent, talk.say("again")).await, "cannot be read");
+    assert_eq!(
+        failure(&agent, talk.next_input("again")).await,
+        "cannot be read"
+    );
     let (agent, _) = scripted(["a"]);
     let alone: Arc<dyn ResponseProcessor> = Arc::new(Adds("!"));
     let agent = agent
@@ -260,7 +263,7 @@ async fn a010_what_a_processor_adds_is_heard_at_once() {
     let mut events = agent.events("hello");
     let heard = tokio::time::timeout(Duration::from_secs(5), events.next());
     let heard = heard.await.expect("it is heard at once").unwrap();
-    let What::Event(event) = &heard.what else {
+    let AgentEventKind::Event(event) = &heard.kind else {
         panic!("{heard:?}")
     };
     assert_eq!(
@@ -281,14 +284,14 @@ async fn a010_what_a_processor_adds_is_heard_at_once() {
     let mut stream = agent.events("hello");
     let mut heard = Vec::new();
     while let Some(progress) = stream.next().await {
-        match progress.what {
-            What::Event(event) => {
+        match progress.kind {
+            AgentEventKind::Event(event) => {
                 if heard.is_empty() {
                     assert!(model.requests().is_empty(), "before the model is asked");
                 }
                 heard.push(event);
             }
-            What::Finished(talk) => assert_eq!(talk.events[1..], heard),
+            AgentEventKind::Finished(talk) => assert_eq!(talk.events[1..], heard),
             other => panic!("{other:?}"),
         }
     }
@@ -305,7 +308,7 @@ async fn a010_what_is_added_within_an_agent_within_an_agent_is_heard_once() {
     }));
     let ask = Reply::call("translator", json!({ "request": "hello" }));
     let (agent, _) = scripted([ask, "done".into()]);
-    let (heard, talk) = events(&agent.agent(inner), "hello").await;
+    let (heard, talk) = events(&agent.sub_agent(inner), "hello").await;
     assert_eq!(shape(&heard)[1..3], ["one word", "hola"]);
     assert_eq!(heard, talk.events[1..]);
 }
@@ -369,7 +372,7 @@ impl petalflow_agent::Callbacks for Before {
     fn before_model<'a>(
         &'a self,
         _: &'a mut ModelCall<'_>,
-    ) -> petalflow_agent::Instead<'a, LlmResponse> {
+    ) -> petalflow_agent::CallbackFuture<'a, LlmResponse> {
         self.0.lock().unwrap().push("plugin");
         Box::pin(async { Ok(None) })
     }

@@ -8,7 +8,7 @@ use petalflow::EventKind;
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 use petalflow::tool::{FuncTool, ToolSpec};
-use petalflow_agent::{Agent, AgentNode, Conversation, Told};
+use petalflow_agent::{Agent, AgentNode, Conversation, EmittedEvent};
 use petalflow_llm::{LlmError, LlmErrorKind, LlmRequest, Reply, Role, ScriptedModel};
 use serde_json::json;
 
@@ -60,7 +60,7 @@ async fn what_it_says_is_among_the_events_of_the_flow() {
                 EventKind::Custom { value } => heard.push(format!(
                     "{}: {}",
                     event.namespace,
-                    Told::read(value).unwrap().text()
+                    EmittedEvent::read(value).unwrap().text()
                 )),
                 EventKind::NodeFinished { update, .. } => heard.extend(
                     update
@@ -202,7 +202,7 @@ async fn what_agents_within_agents_say_has_ids_of_its_own_with_and_without_a_sto
             ask(),
             "done".into(),
         ]);
-        let agent = agent.agent(once.clone());
+        let agent = agent.sub_agent(once.clone());
         let talk = if stored {
             let thread = agent.store(&InMemoryStore::new()).thread("t");
             thread.run("go").await.unwrap().finished().unwrap()

@@ -84,10 +84,10 @@ async fn progress_of_a_long_call_may_come_before_its_result() {
     let talk = agent.run("build a house").await.unwrap();
     assert_eq!(talk.answer(), "I have begun.");
     let half = ConversationInput::default().result("1", json!({"status": "half"}));
-    let talk = agent.run(talk.say(half)).await.unwrap();
+    let talk = agent.run(talk.next_input(half)).await.unwrap();
     assert_eq!(talk.answer(), "Half of it stands.");
     let whole = ConversationInput::default().result("1", json!({"status": "done"}));
-    let talk = agent.run(talk.say(whole)).await.unwrap();
+    let talk = agent.run(talk.next_input(whole)).await.unwrap();
     assert_eq!(talk.answer(), "It is built.");
     assert_eq!(
         asked(&model),

@@ -109,7 +109,10 @@ async fn a063_keys_of_the_turn_are_gone_with_it_and_written_instructions_are_tak
         .instructions("[{temp:note?}]")
         .instructions_with(|call| Ok(format!("{{city}} {}", call.agent())));
     let talk = agent.run("note it").await.unwrap();
-    let talk = agent.run(talk.say("what did I note?")).await.unwrap();
+    let talk = agent
+        .run(talk.next_input("what did I note?"))
+        .await
+        .unwrap();
     let systems: Vec<_> = model
         .requests()
         .into_iter()

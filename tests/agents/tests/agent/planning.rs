@@ -50,7 +50,7 @@ async fn a009_a_plan_in_words_is_thought_and_is_read_again() {
     ] {
         assert!(system.contains(mark), "{mark} is explained");
     }
-    agent.run(talk.say("sure?")).await.unwrap();
+    agent.run(talk.next_input("sure?")).await.unwrap();
     assert_eq!(
         asked(&model),
         [

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petalflow::tool::{FuncTool, ToolSpec};
-use petalflow_agent::{Agent, Callbacks, Instead, ModelCall};
+use petalflow_agent::{Agent, CallbackFuture, Callbacks, ModelCall};
 use petalflow_llm::{LlmResponse, Part};
 use serde_json::{Map, Value, json};
 
@@ -70,7 +70,7 @@ async fn a067_the_results_of_parallel_calls_stand_in_the_order_of_the_calls() {
         assert_eq!(events.len(), 3, "{:?}", shape(&events));
         assert!(!pieces.is_empty());
         let second = "Great, now can you add 10 and 20? Also 40 and 50? And 60 and 70?";
-        let (_, _, talk) = all(agent.events(talk.say(second))).await;
+        let (_, _, talk) = all(agent.events(talk.next_input(second))).await;
         let sums: Vec<i64> = results(&talk)
             .iter()
             .map(|result| result["sum"].as_i64().unwrap())
@@ -143,7 +143,7 @@ struct Rationale;
 const MORE: [&str; 2] = ["skill_id", "rationale"];
 
 impl Callbacks for Rationale {
-    fn before_model<'a>(&'a self, call: &'a mut ModelCall<'_>) -> Instead<'a, LlmResponse> {
+    fn before_model<'a>(&'a self, call: &'a mut ModelCall<'_>) -> CallbackFuture<'a, LlmResponse> {
         let tools = call.request.tools.iter().map(|spec| {
             let mut spec = ToolSpec::clone(spec);
             if spec.name == "calculator" {
@@ -161,7 +161,7 @@ impl Callbacks for Rationale {
         &'a self,
         _: &'a mut ModelCall<'_>,
         response: &'a LlmResponse,
-    ) -> Instead<'a, LlmResponse> {
+    ) -> CallbackFuture<'a, LlmResponse> {
         let mut response = response.clone();
         for part in response
             .message

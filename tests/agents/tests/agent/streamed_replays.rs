@@ -1,6 +1,6 @@
 //! Recordings of agents that say much, through the real provider's code: in pieces, in one, and cut short by a callback.
 
-use petalflow_agent::{Agent, AgentEvent, What};
+use petalflow_agent::{Agent, AgentEvent, AgentEventKind};
 use petalflow_llm::{Effort, LlmResponse, Part, Status};
 use serde_json::json;
 
@@ -186,9 +186,9 @@ async fn a017_a_recorded_answer_is_broken_off_by_a_callback() {
     let mut stream = agent.events("Tell me about the current weather");
     let (mut pieces, mut failed) = (0, false);
     while let Some(progress) = stream.next().await {
-        match progress.what {
-            What::Piece(_) => pieces += 1,
-            What::Failed(_) => failed = true,
+        match progress.kind {
+            AgentEventKind::Partial(_) => pieces += 1,
+            AgentEventKind::Failed(_) => failed = true,
             other => panic!("{other:?}"),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use petalflow::Retry;
-use petalflow_agent::{Agent, What};
+use petalflow_agent::{Agent, AgentEventKind};
 use petalflow_llm::{Delta, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
 
@@ -124,10 +124,10 @@ async fn the_pieces_of_an_attempt_that_failed_can_be_told_from_those_of_the_next
     let mut heard: Vec<String> = Vec::new();
     while let Some(progress) = stream.next().await {
         let attempt = progress.task.as_ref().map_or(0, |task| task.attempt);
-        match progress.what {
-            What::Piece(piece) => heard.push(format!("{attempt} {}", piece.text())),
-            What::Retry { .. } => heard.push(format!("{attempt} is void")),
-            What::Event(event) => heard.push(format!("{attempt} {}!", event.text())),
+        match progress.kind {
+            AgentEventKind::Partial(piece) => heard.push(format!("{attempt} {}", piece.text())),
+            AgentEventKind::Retry { .. } => heard.push(format!("{attempt} is void")),
+            AgentEventKind::Event(event) => heard.push(format!("{attempt} {}!", event.text())),
             _ => {}
         }
     }
@@ -149,10 +149,10 @@ async fn what_a_tool_says_about_its_progress_is_in_the_same_stream() {
             .as_ref()
             .map_or("", |task| &task.node)
             .to_string();
-        match progress.what {
-            What::Event(_) => order.push(node),
-            What::Custom(value) => order.push(format!("{node} {value}")),
-            What::Finished(talk) => order.push(talk.answer()),
+        match progress.kind {
+            AgentEventKind::Event(_) => order.push(node),
+            AgentEventKind::Custom(value) => order.push(format!("{node} {value}")),
+            AgentEventKind::Finished(talk) => order.push(talk.answer()),
             _ => {}
         }
     }
@@ -168,9 +168,9 @@ async fn a_failed_run_says_so_in_its_stream() {
     let mut stream = agent.events("go");
     let mut last = None;
     while let Some(progress) = stream.next().await {
-        last = Some(progress.what);
+        last = Some(progress.kind);
     }
-    assert!(matches!(last, Some(What::Failed(_))));
+    assert!(matches!(last, Some(AgentEventKind::Failed(_))));
     let (agent, _) = scripted(["fine"]);
     assert_eq!(shape(&events(&agent, "go").await.0), ["fine"]);
 }

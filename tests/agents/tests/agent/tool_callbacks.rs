@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use petalflow_agent::{Agent, Callbacks, Instead, ToolStep};
+use petalflow_agent::{Agent, CallbackFuture, Callbacks, ToolStep};
 use petalflow_llm::Reply;
 use serde_json::{Value, json};
 
@@ -199,7 +199,7 @@ async fn callbacks_may_change_arguments_and_state() {
 struct Plugin(Arc<AtomicUsize>, Option<Value>);
 
 impl Callbacks for Plugin {
-    fn before_tool<'a>(&'a self, _: &'a mut ToolStep<'_>) -> Instead<'a, Value> {
+    fn before_tool<'a>(&'a self, _: &'a mut ToolStep<'_>) -> CallbackFuture<'a, Value> {
         self.0.fetch_add(1, SeqCst);
         let decided = self.1.clone();
         Box::pin(async move { Ok(decided) })

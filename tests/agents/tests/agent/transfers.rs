@@ -47,39 +47,49 @@ async fn a054_an_agent_may_hand_over_to_those_below_above_and_beside_it() {
     // One alone, and one with others below it.
     assert_eq!(targets_of(root(), &[]).await, none);
     assert_eq!(
-        targets_of(root().agent(leaf("a")).agent(leaf("b")), &[]).await,
+        targets_of(root().sub_agent(leaf("a")).sub_agent(leaf("b")), &[]).await,
         ["a", "b"]
     );
     // Upward and aside.
-    assert_eq!(targets_of(root().agent(leaf("a")), &["a"]).await, ["root"]);
     assert_eq!(
-        targets_of(root().agent(leaf("a")).agent(leaf("b")), &["a"]).await,
+        targets_of(root().sub_agent(leaf("a")), &["a"]).await,
+        ["root"]
+    );
+    assert_eq!(
+        targets_of(root().sub_agent(leaf("a")).sub_agent(leaf("b")), &["a"]).await,
         ["root", "b"]
     );
-    let both = |a: Agent| root().agent(a).agent(leaf("b")).agent(leaf("c"));
+    let both = |a: Agent| {
+        root()
+            .sub_agent(a)
+            .sub_agent(leaf("b"))
+            .sub_agent(leaf("c"))
+    };
     assert_eq!(
         targets_of(both(leaf("a")), &["a"]).await,
         ["root", "b", "c"]
     );
     assert_eq!(
-        targets_of(both(leaf("a").no_transfer_up()), &["a"]).await,
+        targets_of(both(leaf("a").disallow_transfer_to_parent()), &["a"]).await,
         ["b", "c"]
     );
     assert_eq!(
-        targets_of(both(leaf("a").no_transfer_aside()), &["a"]).await,
+        targets_of(both(leaf("a").disallow_transfer_to_peers()), &["a"]).await,
         ["root"]
     );
-    let neither = leaf("a").no_transfer_up().no_transfer_aside();
+    let neither = leaf("a")
+        .disallow_transfer_to_parent()
+        .disallow_transfer_to_peers();
     assert_eq!(targets_of(both(neither.clone()), &["a"]).await, none);
     assert_eq!(
-        targets_of(both(neither.agent(leaf("d"))), &["a"]).await,
+        targets_of(both(neither.sub_agent(leaf("d"))), &["a"]).await,
         ["d"]
     );
     // In the middle.
     let middle = || {
         root()
-            .agent(leaf("m").agent(leaf("x")).agent(leaf("y")))
-            .agent(leaf("b"))
+            .sub_agent(leaf("m").sub_agent(leaf("x")).sub_agent(leaf("y")))
+            .sub_agent(leaf("b"))
     };
     assert_eq!(targets_of(middle(), &["m"]).await, ["x", "y", "root", "b"]);
     assert_eq!(targets_of(middle(), &["m", "x"]).await, ["m", "y"]);
@@ -88,9 +98,9 @@ async fn a054_an_agent_may_hand_over_to_those_below_above_and_beside_it() {
 #[tokio::test]
 async fn a054_agents_for_tasks_are_called_rather_than_given_the_conversation() {
     let tree = Agent::named("root")
-        .agent(leaf("a"))
-        .agent(leaf("task").mode(Mode::Task))
-        .agent(leaf("once").mode(Mode::SingleTurn));
+        .sub_agent(leaf("a"))
+        .sub_agent(leaf("task").mode(Mode::Task))
+        .sub_agent(leaf("once").mode(Mode::SingleTurn));
     assert_eq!(targets_of(tree.clone(), &[]).await, ["a"]);
     assert_eq!(targets_of(tree, &["a"]).await, ["root"]);
 }
@@ -106,7 +116,7 @@ async fn a053_a056_after_a_transfer_the_other_agent_answers_in_the_same_turn() {
         .name("writer")
         .description("writes letters")
         .tool(super::kit::returns("style", json!("formal")));
-    let root = agent.name("root").agent(writer);
+    let root = agent.name("root").sub_agent(writer);
     let (events, talk) = events(&root, "write a letter").await;
     assert_eq!(
         shape(&events),
@@ -131,7 +141,9 @@ async fn a053_a056_after_a_transfer_the_other_agent_answers_in_the_same_turn() {
 async fn a056_an_error_of_the_other_agent_ends_the_run() {
     let (agent, _) = scripted([to("writer")]);
     let broken = ScriptedModel::new(Vec::<Reply>::new());
-    let root = agent.name("root").agent(Agent::new(broken).name("writer"));
+    let root = agent
+        .name("root")
+        .sub_agent(Agent::new(broken).name("writer"));
     assert!(failure(&root, "write").await.contains("add a reply"));
 }
 
@@ -142,7 +154,7 @@ async fn a053_a_tool_that_names_an_agent_out_of_reach_fails_the_run() {
         Ok(Value::Null)
     });
     let (agent, _) = scripted([Reply::call("jump", json!({}))]);
-    let agent = agent.tool(jump).agent(leaf("a"));
+    let agent = agent.tool(jump).sub_agent(leaf("a"));
     assert_eq!(failure(&agent, "go").await, "failed to find agent: nobody");
 }
 
@@ -164,7 +176,7 @@ async fn a055_wrong_arguments_of_a_transfer_are_told_to_the_model() {
         (json!({"agent_name": "x"}), "failed to find agent: x"),
     ] {
         let (agent, _) = scripted([Reply::call("transfer_to_agent", arguments), "sorry".into()]);
-        let (_, talk) = events(&agent.agent(leaf("a")), "go").await;
+        let (_, talk) = events(&agent.sub_agent(leaf("a")), "go").await;
         assert_eq!(results(&talk), [json!({ "error": error })]);
         assert_eq!(talk.answer(), "sorry");
     }
@@ -174,11 +186,13 @@ async fn a055_wrong_arguments_of_a_transfer_are_told_to_the_model() {
 async fn the_next_turn_goes_to_whoever_has_the_conversation_unless_there_is_no_way_back() {
     let store = InMemoryStore::new();
     let tree = |writer: Agent, model: &Arc<ScriptedModel>| {
-        Agent::named("root").agent(writer).model(Arc::clone(model))
+        Agent::named("root")
+            .sub_agent(writer)
+            .model(Arc::clone(model))
     };
     for (writer, speaks) in [
         (leaf("writer"), "writer"),
-        (leaf("writer").no_transfer_up(), "root"),
+        (leaf("writer").disallow_transfer_to_parent(), "root"),
     ] {
         let model = Arc::new(ScriptedModel::new([
             to("writer"),
@@ -198,7 +212,7 @@ async fn an_agent_speaks_through_the_model_of_the_one_above_it_and_sees_what_tha
     let (agent, model) = scripted([to("writer"), "Dear all".into()]);
     agent
         .name("root")
-        .agent(leaf("writer"))
+        .sub_agent(leaf("writer"))
         .run("a letter")
         .await
         .unwrap();

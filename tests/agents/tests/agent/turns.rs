@@ -2,7 +2,7 @@
 
 use futures_util::StreamExt as _;
 use petalflow::tool::Actions;
-use petalflow_agent::{Agent, AgentEvent, ConversationInput, What};
+use petalflow_agent::{Agent, AgentEvent, AgentEventKind, ConversationInput};
 use petalflow_llm::{
     ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel, Text,
 };
@@ -38,7 +38,7 @@ async fn a001_each_event_comes_before_the_next_step_is_taken() {
     let mut stream = agent.tool(sum()).events("1 + 2?");
     let first = stream.next().await.unwrap();
     assert!(
-        matches!(first.what, What::Event(ref event) if event.message.as_ref().unwrap().calls().count() == 1)
+        matches!(first.kind, AgentEventKind::Event(ref event) if event.message.as_ref().unwrap().calls().count() == 1)
     );
     assert_eq!(model.requests().len(), 1);
     assert_eq!(first.task.unwrap().attempt, 1);
@@ -127,10 +127,10 @@ async fn a_model_that_always_calls_is_stopped() {
     let model = ScriptedModel::from_fn(|_| Reply::call("ping", json!({})));
     let agent = Agent::new(model)
         .tool(returns("ping", json!("pong")))
-        .max_turns(4);
+        .max_model_calls(4);
     assert_eq!(
         failure(&agent, "go").await,
-        "agent `agent` called its model 4 times in one turn: raise it with `.max_turns(..)`"
+        "agent `agent` called its model 4 times in one turn: raise it with `.max_model_calls(..)`"
     );
 }
 
@@ -327,8 +327,8 @@ async fn two_tools_or_agents_of_one_name_are_refused() {
         "agent `agent` has two tools `sum`: give one of them another name"
     );
     let twice = agent
-        .agent(Agent::named("writer"))
-        .agent(Agent::named("writer"));
+        .sub_agent(Agent::named("writer"))
+        .sub_agent(Agent::named("writer"));
     assert_eq!(
         failure(&twice, "hello").await,
         "two agents are called `writer`: give one of them another name with `.name(..)`"

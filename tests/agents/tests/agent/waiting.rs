@@ -53,7 +53,7 @@ async fn an_agent_that_is_asked_once_waits_for_a_confirmation_and_outlives_the_p
     let store = InMemoryStore::new();
     let (tool, ran) = wipe();
     let (agent, outer) = scripted([ask("1", "a")]);
-    let root = agent.name("root").agent(cleaner(tool.clone()).0);
+    let root = agent.name("root").sub_agent(cleaner(tool.clone()).0);
     let thread = root.store(&store).thread("t");
     let talk = thread.run("clean up").await.unwrap().finished().unwrap();
     assert_eq!(
@@ -74,7 +74,7 @@ async fn an_agent_that_is_asked_once_waits_for_a_confirmation_and_outlives_the_p
 
     let (agent, outer) = scripted(["It is clean."]);
     let (cleaner, inner) = cleaner(tool);
-    let root = agent.name("root").agent(cleaner);
+    let root = agent.name("root").sub_agent(cleaner);
     let thread = root.store(&store).thread("t");
     let yes = ConversationInput::default().confirm(pending[0].id(), true);
     let talk = thread.run(yes).await.unwrap().finished().unwrap();
@@ -109,10 +109,10 @@ async fn an_agent_that_is_asked_once_waits_for_a_confirmation_and_outlives_the_p
 async fn what_is_refused_is_told_to_the_one_that_was_asked() {
     let (tool, ran) = wipe();
     let (agent, outer) = scripted([ask("1", "a"), "It is not.".into()]);
-    let root = agent.name("root").agent(cleaner(tool).0);
+    let root = agent.name("root").sub_agent(cleaner(tool).0);
     let talk = root.run("clean up").await.unwrap();
     let no = ConversationInput::default().confirm(talk.pending()[0].id(), false);
-    let (heard, talk) = events(&root, talk.say(no)).await;
+    let (heard, talk) = events(&root, talk.next_input(no)).await;
     assert_eq!((ran.load(SeqCst), talk.answer()), (0, "It is not.".into()));
     assert_eq!(heard.len(), 4, "each is heard once: {:?}", shape(&heard));
     assert!(
@@ -128,21 +128,21 @@ async fn two_that_wait_are_answered_together_or_one_after_the_other() {
     for together in [true, false] {
         let (tool, ran) = wipe();
         let (agent, outer) = scripted([both(), "One.".into(), "All.".into()]);
-        let root = agent.name("root").agent(cleaner(tool).0);
+        let root = agent.name("root").sub_agent(cleaner(tool).0);
         let talk = root.run("clean up").await.unwrap();
         let pending = talk.pending();
         assert_eq!(pending.len(), 2);
         let first = ConversationInput::default().confirm(pending[1].id(), true);
         let talk = if together {
             let all = first.confirm(pending[0].id(), true);
-            root.run(talk.say(all)).await.unwrap()
+            root.run(talk.next_input(all)).await.unwrap()
         } else {
-            let talk = root.run(talk.say(first)).await.unwrap();
+            let talk = root.run(talk.next_input(first)).await.unwrap();
             assert_eq!((ran.load(SeqCst), talk.pending().len()), (1, 1));
             let told = asked(&outer);
             assert!(told.iter().any(|told| told.contains("pending")), "{told:?}");
             let second = ConversationInput::default().confirm(pending[0].id(), true);
-            root.run(talk.say(second)).await.unwrap()
+            root.run(talk.next_input(second)).await.unwrap()
         };
         assert_eq!(ran.load(SeqCst), 2);
         assert_eq!(talk.answer(), if together { "One." } else { "All." });
@@ -167,21 +167,24 @@ async fn results_that_come_later_reach_the_one_that_was_asked() {
         "There is a house.".into(),
     ]);
     // Asked by one that was itself asked.
-    let middle = middle.name("middle").mode(Mode::SingleTurn).agent(builder);
+    let middle = middle
+        .name("middle")
+        .mode(Mode::SingleTurn)
+        .sub_agent(builder);
     let (agent, outer) = scripted([
         Reply::from(call("1", "middle", json!({"request": "a house"}))),
         "Meanwhile: patience.".into(),
         "You have a house.".into(),
     ]);
-    let root = agent.name("root").agent(middle);
+    let root = agent.name("root").sub_agent(middle);
     let talk = root.run("a house, please").await.unwrap();
     assert!(matches!(&talk.pending()[..], [Pending::Result { call }] if call.name == "build"));
 
     // The user may say something else first.
-    let talk = root.run(talk.say("how long?")).await.unwrap();
+    let talk = root.run(talk.next_input("how long?")).await.unwrap();
     assert_eq!(talk.answer(), "Meanwhile: patience.");
     let built = ConversationInput::default().result("b", "four rooms");
-    let talk = root.run(talk.say(built)).await.unwrap();
+    let talk = root.run(talk.next_input(built)).await.unwrap();
     assert_eq!(talk.answer(), "You have a house.");
     assert_eq!(asked(&inner)[2], r#"tool: build = "four rooms""#);
     let told = asked(&outer);
@@ -205,19 +208,22 @@ async fn words_go_to_whoever_works_on_a_task_below_one_that_was_asked() {
         Reply::from(call("t", "worker", json!({"request": "clean up"}))),
         "Done.".into(),
     ]);
-    let middle = middle.name("middle").mode(Mode::SingleTurn).agent(worker);
+    let middle = middle
+        .name("middle")
+        .mode(Mode::SingleTurn)
+        .sub_agent(worker);
     let (agent, outer) = scripted([
         Reply::from(call("1", "middle", json!({"request": "clean up"}))),
         "It is clean.".into(),
     ]);
-    let root = agent.name("root").agent(middle);
+    let root = agent.name("root").sub_agent(middle);
     let talk = root.run("clean up").await.unwrap();
     assert_eq!(talk.events.last().unwrap().text(), "Which disk?");
     assert!(talk.pending().is_empty(), "it is a question in words");
-    let talk = root.run(talk.say("the second")).await.unwrap();
+    let talk = root.run(talk.next_input("the second")).await.unwrap();
     assert_eq!(asked(&inner).last().unwrap(), "user: the second");
     let yes = ConversationInput::default().confirm(talk.pending()[0].id(), true);
-    let talk = root.run(talk.say(yes)).await.unwrap();
+    let talk = root.run(talk.next_input(yes)).await.unwrap();
     assert_eq!(
         (ran.load(SeqCst), talk.answer()),
         (1, "It is clean.".into())
@@ -242,30 +248,33 @@ async fn who_asked_and_has_ended_its_task_is_not_answered_any_more() {
     let worker = worker
         .name("worker")
         .mode(Mode::Task)
-        .agent(cleaner(wipe().0).0);
+        .sub_agent(cleaner(wipe().0).0);
     let give = Reply::from(call("t", "worker", json!({"request": "clean up"})));
     let (agent, _) = scripted([give, "It was not needed.".into(), "fine".into()]);
-    let root = agent.name("root").agent(worker);
+    let root = agent.name("root").sub_agent(worker);
     let talk = root.run("clean up").await.unwrap();
     let yes = ConversationInput::default().confirm(talk.pending()[0].id(), true);
-    let talk = root.run(talk.say("let it be")).await.unwrap();
+    let talk = root.run(talk.next_input("let it be")).await.unwrap();
     assert_eq!(talk.answer(), "It was not needed.");
     let late = ConversationInput {
         message: yes.message,
-        ..talk.clone().say("")
+        ..talk.clone().next_input("")
     };
     assert_eq!(
         failure(&root, late).await,
         "what agent `cleaner` waits for is not for agent `root`, which has the conversation: answer it by itself, and while whoever \
          asked it is at work"
     );
-    assert_eq!(root.run(talk.say("thanks")).await.unwrap().answer(), "fine");
+    assert_eq!(
+        root.run(talk.next_input("thanks")).await.unwrap().answer(),
+        "fine"
+    );
 }
 
 #[tokio::test]
 async fn a_callback_may_answer_for_one_that_waits() {
     let (agent, _) = scripted([ask("1", "a"), "It is clean enough.".into()]);
-    let root = agent.name("root").agent(cleaner(wipe().0).0);
+    let root = agent.name("root").sub_agent(cleaner(wipe().0).0);
     let root = root.after_tool(|step, outcome| {
         let waits = step.call().name == "cleaner" && matches!(outcome, Ok(Value::Null));
         Ok(waits.then(|| json!("it can wait")))
@@ -285,7 +294,7 @@ fn steady() -> Agent {
             None => ask("1", "a"),
         }
     });
-    Agent::new(root).name("root").agent(agent)
+    Agent::new(root).name("root").sub_agent(agent)
 }
 
 #[tokio::test]
@@ -299,7 +308,7 @@ async fn a_turn_that_goes_on_with_one_that_waits_comes_to_the_same_wherever_it_c
     };
     let talk = steady().run("clean up").await.unwrap();
     let yes = confirm(&talk);
-    let before = talk.say(yes);
+    let before = talk.next_input(yes);
     let crashed = crashes(|| steady().launch(), move || before.clone())
         .after(|talk, what| assert_eq!(talk.answer(), "done", "{what}"))
         .check()

@@ -162,7 +162,7 @@ async fn a022_a037_a045_parallel_calls_of_which_one_takes_long() {
     let (server, model) = gemini(vec![says("It is built.")]).await;
     let agent = Agent::new(model).tool(returns("build", Value::Null).long_running());
     let built = ConversationInput::default().result(&*calls[0].id, "four rooms");
-    let talk = agent.run(talk.say(built)).await.unwrap();
+    let talk = agent.run(talk.next_input(built)).await.unwrap();
     assert_eq!(talk.answer(), "It is built.");
     let contents = server.asked()[0].body["contents"].to_string();
     assert!(
@@ -178,8 +178,8 @@ async fn a053_a054_a056_the_conversation_goes_to_and_fro_between_agents() {
     let (events, talk, server) = both(answers, |model| {
         Agent::new(model)
             .name("root")
-            .agent(Agent::named("dogs").description("Knows dogs."))
-            .agent(Agent::named("cats").description("Knows cats."))
+            .sub_agent(Agent::named("dogs").description("Knows dogs."))
+            .sub_agent(Agent::named("cats").description("Knows cats."))
     })
     .await;
     let authors: Vec<&str> = events.iter().map(|event| &*event.author).collect();
@@ -227,7 +227,7 @@ async fn a051_a_task_is_not_done_before_its_result_fits() {
     ];
     let (events, talk, _) = both(answers, |model| {
         let botanist = Agent::named("botanist").mode(Mode::Task).output::<Flower>();
-        Agent::new(model).name("root").agent(botanist)
+        Agent::new(model).name("root").sub_agent(botanist)
     })
     .await;
     let error = results(&talk)[0]["error"].as_str().unwrap().to_string();
@@ -271,7 +271,7 @@ async fn a_chain_of_tools_within_an_agent_that_is_asked_once() {
                 let number = |key: &str| arguments[key].as_i64().ok_or("numbers only");
                 Ok(json!({ "total": number("price")? * number("count")? }))
             }));
-        Agent::new(model).name("root").agent(clerk)
+        Agent::new(model).name("root").sub_agent(clerk)
     })
     .await;
     let authors: Vec<&str> = events.iter().map(|event| &*event.author).collect();
@@ -507,7 +507,7 @@ async fn a013_a017_callbacks_that_replace_what_goes_to_a_provider_and_what_comes
         (talk.answer(), server.asked().len()),
         ("from memory".into(), 0)
     );
-    let talk = agent.run(talk.say("and now?")).await.unwrap();
+    let talk = agent.run(talk.next_input("and now?")).await.unwrap();
     assert_eq!(talk.answer(), "secret: ***");
     let body = &server.asked()[0].body;
     assert!(

@@ -4,7 +4,7 @@
 use petalflow::prelude::*;
 use petalflow_agent::{Agent, AgentEvent, CONFIRMATION, Conversation, ConversationInput, Pending};
 use petalflow_llm::{ChatMessage, Part};
-use petalflow_mcp::McpServer;
+use petalflow_mcp::McpClient;
 use serde_json::{Value, json};
 
 use super::recorded::get_weather;
@@ -20,7 +20,7 @@ struct Recorded {
 }
 
 impl Recorded {
-    async fn of(name: &str, tools: impl FnOnce(McpServer) -> McpServer) -> Option<Self> {
+    async fn of(name: &str, tools: impl FnOnce(McpClient) -> McpClient) -> Option<Self> {
         let path = format!("adk/tool/mcptoolset/testdata/{name}.httprr");
         let replay = Replay::of(&path).await?;
         let agent = Agent::new(replay.model("gemini-2.5-flash"))
@@ -150,7 +150,7 @@ async fn a066_a_recorded_agent_calls_the_tool_of_a_server() {
 
 #[tokio::test]
 async fn a048_what_nobody_must_confirm_is_done() {
-    type Tools = fn(McpServer) -> McpServer;
+    type Tools = fn(McpClient) -> McpClient;
     let cases: [(&str, &str, Tools); 3] = [
         ("No_Confirmation_Required", "Lisbon", |tools| tools),
         ("Conditional_Confirmation_Not_Required", "Porto", |tools| {
@@ -180,7 +180,7 @@ async fn a048_what_nobody_must_confirm_is_done() {
 
 #[tokio::test]
 async fn a047_a048_a050_what_must_be_confirmed_is_asked_and_then_done() {
-    type Tools = fn(McpServer) -> McpServer;
+    type Tools = fn(McpClient) -> McpClient;
     let cases: [(&str, bool, Tools); 5] = [
         ("Confirmation_Required", false, |tools| {
             tools.confirm(|_, _| hint(true))
@@ -214,7 +214,7 @@ async fn a047_a048_a050_what_must_be_confirmed_is_asked_and_then_done() {
         };
         if confirmed {
             let yes = ConversationInput::default().confirm(id, true);
-            let next = crate::agent::kit::events(&recorded.agent, talk.say(yes)).await;
+            let next = crate::agent::kit::events(&recorded.agent, talk.next_input(yes)).await;
             assert_eq!(
                 said(&next.0),
                 [sunny("Lisbon"), answers("Lisbon")],
@@ -229,7 +229,7 @@ async fn a047_a048_a050_what_must_be_confirmed_is_asked_and_then_done() {
 #[tokio::test]
 async fn a050_what_is_refused_is_told_to_the_model() {
     let name = "TestMCPToolSetConfirmation_Confirmation_Required";
-    let tools = |tools: McpServer| tools.confirm(|_, _| hint(true));
+    let tools = |tools: McpClient| tools.confirm(|_, _| hint(true));
     let Some(recorded) = Recorded::of(name, tools).await else {
         return;
     };
@@ -242,7 +242,7 @@ async fn a050_what_is_refused_is_told_to_the_model() {
             .map_or_else(String::new, |result| result.content.to_string())
     });
     let agent = recorded.agent.clone().model(model);
-    let (events, _) = crate::agent::kit::events(&agent, talk.say(no)).await;
+    let (events, _) = crate::agent::kit::events(&agent, talk.next_input(no)).await;
     // Where ADK's tool says `call is rejected`, the row wants the words of its processor.
     let refused = json!({ "error": "Tool execution not confirmed" });
     assert_eq!(

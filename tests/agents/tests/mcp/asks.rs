@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use petalflow_llm::{LlmError, LlmErrorKind, Reply, Role, ScriptedModel};
-use petalflow_mcp::{Elicited, McpServer};
+use petalflow_mcp::{Elicited, McpClient};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
@@ -57,10 +57,10 @@ async fn speak(wire: DuplexStream, question: (&'static str, Value), can: Arc<Mut
     }
 }
 
-fn asking(method: &'static str, params: Value) -> (McpServer, Arc<Mutex<Value>>) {
+fn asking(method: &'static str, params: Value) -> (McpClient, Arc<Mutex<Value>>) {
     let can = Arc::new(Mutex::new(Value::Null));
     let shared = Arc::clone(&can);
-    let server = McpServer::over("asks", move || {
+    let server = McpClient::over("asks", move || {
         let (question, can) = ((method, params.clone()), Arc::clone(&shared));
         async move {
             let (ours, theirs) = tokio::io::duplex(1 << 16);
@@ -72,7 +72,7 @@ fn asking(method: &'static str, params: Value) -> (McpServer, Arc<Mutex<Value>>)
 }
 
 /// What the server was answered.
-async fn answered(server: &McpServer) -> Value {
+async fn answered(server: &McpClient) -> Value {
     let result = call(server, "act", json!({})).await.unwrap();
     serde_json::from_str(result["output"].as_str().unwrap()).unwrap()
 }
@@ -100,7 +100,7 @@ async fn people_are_asked_and_their_answer_arrives() {
             question.schema.unwrap()["properties"]["name"]["type"],
             "string"
         );
-        Elicited::Answer(json!({ "name": "Ada" }))
+        Elicited::Accept(json!({ "name": "Ada" }))
     });
     assert_eq!(
         answered(&server).await,
@@ -115,9 +115,9 @@ async fn people_are_asked_and_their_answer_arrives() {
 #[tokio::test]
 async fn people_may_refuse_or_close_the_question_and_answer_elsewhere() {
     let (server, _) = asking("elicitation/create", form());
-    let refuse = server.clone().elicit(|_| async { Elicited::Refused });
+    let refuse = server.clone().elicit(|_| async { Elicited::Decline });
     assert_eq!(answered(&refuse).await, json!({ "action": "decline" }));
-    let close = server.elicit(|_| async { Elicited::Dismissed });
+    let close = server.elicit(|_| async { Elicited::Cancel });
     assert_eq!(answered(&close).await, json!({ "action": "cancel" }));
 
     let elsewhere = json!({ "mode": "url", "message": "Sign in.", "url": "https://example.com/in", "elicitationId": "7" });
@@ -127,7 +127,7 @@ async fn people_may_refuse_or_close_the_question_and_answer_elsewhere() {
             (question.schema, question.url.as_deref()),
             (None, Some("https://example.com/in"))
         );
-        Elicited::Answer(Value::Null)
+        Elicited::Accept(Value::Null)
     });
     assert_eq!(answered(&server).await, json!({ "action": "accept" }));
 }
@@ -155,7 +155,7 @@ async fn a_panic_and_an_answer_that_is_no_object_do_not_leave_the_server_waiting
     let (server, _) = asking("elicitation/create", form());
     let wrong = server
         .clone()
-        .elicit(|_| async { Elicited::Answer(json!("Ada")) });
+        .elicit(|_| async { Elicited::Accept(json!("Ada")) });
     assert_eq!(
         answered(&wrong).await["message"],
         "the answer is not an object"
@@ -223,7 +223,7 @@ async fn a_model_that_fails_is_an_error_of_the_server() {
 /// In the newest form of the protocol, the question is the result of the call, which is made again with the answer.
 #[tokio::test]
 async fn a_question_in_place_of_a_result_is_answered_with_the_next_call() {
-    let server = McpServer::over("asks", || async {
+    let server = McpClient::over("asks", || async {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         tokio::spawn(async move {
             let (read, mut write) = tokio::io::split(theirs);
@@ -269,7 +269,7 @@ async fn a_question_in_place_of_a_result_is_answered_with_the_next_call() {
         error.to_string(),
         "MCP server `asks` refused `act`: it needs an answer, and nobody can be asked: the client has no `elicit`"
     );
-    let server = server.elicit(|_| async { Elicited::Answer(json!({ "name": "Ada" })) });
+    let server = server.elicit(|_| async { Elicited::Accept(json!({ "name": "Ada" })) });
     let result = call(&server, "act", json!({})).await.unwrap();
     assert_eq!(result, output("\"s1\" \"Ada\""));
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use petalflow::tool::ToolError;
-use petalflow_mcp::{McpError, McpServer};
+use petalflow_mcp::{McpClient, McpError};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
@@ -55,10 +55,10 @@ async fn speak(wire: DuplexStream, answer: impl Fn() -> Answer) {
 }
 
 /// A server that gives these answers in turn, and after them the right one. It counts how often it is dialled.
-fn by_hand(answers: &'static [Answer]) -> (McpServer, Arc<AtomicUsize>) {
+fn by_hand(answers: &'static [Answer]) -> (McpClient, Arc<AtomicUsize>) {
     let (dials, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let count = Arc::clone(&dials);
-    let server = McpServer::over("by hand", move || {
+    let server = McpClient::over("by hand", move || {
         count.fetch_add(1, Ordering::SeqCst);
         let asked = Arc::clone(&asked);
         async move {
@@ -154,7 +154,7 @@ async fn a_tool_that_is_held_finds_the_new_connection() {
 async fn a_server_that_cannot_be_reached_is_tried_again_and_then_a_clear_error() {
     let dials = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&dials);
-    let server = McpServer::over("gone", move || {
+    let server = McpClient::over("gone", move || {
         count.fetch_add(1, Ordering::SeqCst);
         async { Err::<DuplexStream, _>(std::io::Error::other("nobody is there")) }
     });
@@ -169,7 +169,7 @@ async fn a_server_that_cannot_be_reached_is_tried_again_and_then_a_clear_error()
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_never_says_hello_is_given_up() {
-    let server = McpServer::over("mute", || async {
+    let server = McpClient::over("mute", || async {
         let (ours, theirs) = tokio::io::duplex(64);
         tokio::spawn(async move {
             std::future::pending::<()>().await;
@@ -186,7 +186,7 @@ async fn a_server_that_never_says_hello_is_given_up() {
 
 #[tokio::test]
 async fn a_server_that_says_no_hello_but_something_else_is_an_error() {
-    let server = McpServer::over("rude", || async {
+    let server = McpClient::over("rude", || async {
         let (ours, mut theirs) = tokio::io::duplex(1024);
         tokio::spawn(async move {
             let _ = theirs.write_all(b"go away\n").await;

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use petalflow::EventKind;
 use petalflow::prelude::*;
 use petalflow::tool::{ToolContext, ToolError, ToolSet};
-use petalflow_mcp::{self as mcp, McpServer};
+use petalflow_mcp::{self as mcp, McpClient};
 use serde_json::{Value, json};
 
 use super::{Waiting, all, call, output, server, sum_of, within};
@@ -106,7 +106,7 @@ struct Count {
 }
 
 #[node(Count)]
-async fn count_far(server: Managed<McpServer>, cx: Context) -> petalflow::Result<CountLines> {
+async fn count_far(server: Managed<McpClient>, cx: Context) -> petalflow::Result<CountLines> {
     let tools = server.tools().await?;
     let tool = tools.get("count").ok_or("no tool")?;
     let cx = ToolContext::within("call-7", cx);

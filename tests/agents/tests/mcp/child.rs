@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use petalflow::prelude::*;
 use petalflow::tool::ToolContext;
-use petalflow_mcp::{self as mcp, McpServer};
+use petalflow_mcp::{self as mcp, McpClient};
 use petalflow_test_support::{Need, skip};
 use serde_json::json;
 
@@ -41,13 +41,13 @@ fn the_child() {
 }
 
 /// The test harness of the child writes lines of its own before the server begins: they are no JSON, and are passed over.
-fn child() -> McpServer {
+fn child() -> McpClient {
     let path = module_path!();
     let (_, path) = path
         .split_once("::")
         .expect("the binary's name comes first");
     let test = format!("{path}::the_child");
-    McpServer::command("child", move || {
+    McpClient::command("child", move || {
         let mut command = Command::new(std::env::current_exe().expect("it is known"));
         command
             .args(["--exact", &test, "--nocapture"])
@@ -58,7 +58,7 @@ fn child() -> McpServer {
     .timeout(Duration::from_secs(30))
 }
 
-async fn number_of(server: &McpServer) -> u32 {
+async fn number_of(server: &McpClient) -> u32 {
     let number = call(server, "number", json!({})).await.unwrap();
     number["output"].as_str().unwrap().parse().unwrap()
 }
@@ -139,14 +139,14 @@ async fn a_program_ends_when_it_is_closed_and_when_nobody_knows_it_any_more() {
 
 #[tokio::test]
 async fn a_program_that_is_none_is_a_clear_error() {
-    let server = McpServer::stdio("no-such-program", ["--serve"]).attempts(1);
+    let server = McpClient::stdio("no-such-program", ["--serve"]).attempts(1);
     let error = server.tools().await.unwrap_err().to_string();
     assert!(
         error.starts_with("cannot connect to MCP server `no-such-program`: No such file"),
         "{error}"
     );
     // One that ends at once.
-    let server = McpServer::stdio("true", [] as [&str; 0]).attempts(1);
+    let server = McpClient::stdio("true", [] as [&str; 0]).attempts(1);
     let error = server.tools().await.unwrap_err().to_string();
     assert!(
         error.starts_with("cannot connect to MCP server `true`: "),

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use petalflow::tool::{ToolContext, ToolRegistry, ToolSet};
-use petalflow_mcp::{self as mcp, McpServer};
+use petalflow_mcp::{self as mcp, McpClient};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -22,8 +22,8 @@ async fn serve(address: &str, tools: ToolSet) -> (SocketAddr, JoinHandle<()>) {
     (address, serving)
 }
 
-fn client(address: SocketAddr) -> McpServer {
-    McpServer::http(format!("http://{address}/mcp"), NO_HEADERS).timeout(Duration::from_secs(10))
+fn client(address: SocketAddr) -> McpClient {
+    McpClient::http(format!("http://{address}/mcp"), NO_HEADERS).timeout(Duration::from_secs(10))
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn tools_that_change_are_listed_again() {
 
 #[tokio::test]
 async fn a_header_that_cannot_be_sent_is_a_clear_error() {
-    let server = McpServer::http("http://user:secret@127.0.0.1:9/mcp", [("no header", "x")]);
+    let server = McpClient::http("http://user:secret@127.0.0.1:9/mcp", [("no header", "x")]);
     let error = server.attempts(1).tools().await.unwrap_err().to_string();
     assert_eq!(
         error,

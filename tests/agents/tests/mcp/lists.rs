@@ -99,7 +99,7 @@ async fn the_last_who_knows_of_a_server_ends_it() {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let serving = tokio::spawn(mcp::serve(ToolSet::new().with(tool)).over(theirs));
     let ours = std::sync::Mutex::new(Some(ours));
-    let server = mcp::McpServer::over("once", move || {
+    let server = mcp::McpClient::over("once", move || {
         let wire = ours
             .lock()
             .unwrap()

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use petalflow::prelude::*;
 use petalflow::tool::{ToolContext, ToolError, ToolSet};
-use petalflow_mcp::{self as mcp, McpServer, Serve};
+use petalflow_mcp::{self as mcp, McpClient, McpServer};
 use serde_json::{Value, json};
 
 /// Adds two numbers.
@@ -109,10 +109,10 @@ fn all() -> ToolSet {
 }
 
 /// A server of these tools, at the other end of a pipe within this process. It counts how often it is called.
-fn within(serve: Serve) -> (McpServer, Arc<AtomicUsize>) {
+fn within(serve: McpServer) -> (McpClient, Arc<AtomicUsize>) {
     let dials = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&dials);
-    let server = McpServer::over("within", move || {
+    let server = McpClient::over("within", move || {
         count.fetch_add(1, Ordering::SeqCst);
         let serve = serve.clone();
         async move {
@@ -125,7 +125,7 @@ fn within(serve: Serve) -> (McpServer, Arc<AtomicUsize>) {
 }
 
 /// A server of these tools.
-fn server(tools: ToolSet) -> McpServer {
+fn server(tools: ToolSet) -> McpClient {
     within(mcp::serve(tools)).0
 }
 
@@ -139,7 +139,7 @@ fn sum_of(sum: impl Into<Value>) -> Value {
     output(json!({ "sum": sum.into() }))
 }
 
-async fn call(server: &McpServer, tool: &str, arguments: Value) -> Result<Value, ToolError> {
+async fn call(server: &McpClient, tool: &str, arguments: Value) -> Result<Value, ToolError> {
     let tools = server.tools().await.expect("the tools are listed");
     let tool = tools.get(tool).expect("the tool is there");
     tool.call(arguments, &ToolContext::new("call-1")).await

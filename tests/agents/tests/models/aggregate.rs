@@ -1,12 +1,12 @@
 //! Pieces of answers joined (row A064, `stream_aggregator_test.go` upstream).
 
 use petalflow_llm::{
-    Aggregate, ChatMessage, Delta, LlmResponse, Media, MediaSource, Part, Text, TokenUsage,
+    ChatMessage, Delta, LlmResponse, Media, MediaSource, Part, StreamAccumulator, Text, TokenUsage,
 };
 use serde_json::{Value, json};
 
 fn joined(deltas: &[Delta]) -> LlmResponse {
-    let mut answer = Aggregate::new();
+    let mut answer = StreamAccumulator::new();
     deltas.iter().for_each(|delta| answer.push(delta));
     answer.finish(LlmResponse::default())
 }
@@ -158,7 +158,7 @@ fn a064_usage_is_kept() {
         usage,
         ..LlmResponse::default()
     };
-    assert_eq!(Aggregate::new().finish(rest).usage, usage);
+    assert_eq!(StreamAccumulator::new().finish(rest).usage, usage);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_message_taken_apart_and_joined_is_the_same() {
 
 #[test]
 fn many_small_pieces_take_linear_time() {
-    let mut answer = Aggregate::new();
+    let mut answer = StreamAccumulator::new();
     for _ in 0..1_000_000 {
         answer.push(&Delta::Text("x".into()));
         assert!(matches!(answer.text(), std::borrow::Cow::Borrowed(_)));

@@ -3,17 +3,17 @@
 use futures_util::{StreamExt, stream};
 use petalflow::middleware::BoxFuture;
 use petalflow_llm::{
-    Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, Piece, Reply,
-    ScriptedModel, Status, StreamChunk, TokenUsage,
+    Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, Reply,
+    ScriptedModel, Status, StreamChunk, StreamEvent, TokenUsage,
 };
 use serde_json::json;
 
 #[expect(clippy::unnecessary_wraps, reason = "pieces are results")]
-fn text(words: &str) -> Result<Piece, LlmError> {
-    Ok(Piece::Delta(words.into()))
+fn text(words: &str) -> Result<StreamEvent, LlmError> {
+    Ok(StreamEvent::Delta(words.into()))
 }
 
-fn made_of(pieces: Vec<Result<Piece, LlmError>>) -> LlmStream {
+fn made_of(pieces: Vec<Result<StreamEvent, LlmError>>) -> LlmStream {
     LlmStream::new(&LlmRequest::default(), stream::iter(pieces))
 }
 
@@ -31,7 +31,11 @@ async fn i016_p032_pieces_are_numbered_accumulate_and_end_with_usage() {
         usage,
         ..LlmResponse::default()
     };
-    let mut stream = made_of(vec![text("He"), text("llo"), Ok(Piece::End(Box::new(end)))]);
+    let mut stream = made_of(vec![
+        text("He"),
+        text("llo"),
+        Ok(StreamEvent::End(Box::new(end))),
+    ]);
     let mut so_far = Vec::new();
     for _ in 0..2 {
         let chunk = stream.next().await.unwrap();
@@ -149,9 +153,9 @@ async fn a_client_of_whole_answers_streams_them() {
 }
 
 /// Has streams only.
-struct Pieces;
+struct StreamSource;
 
-impl LlmClient for Pieces {
+impl LlmClient for StreamSource {
     fn name(&self) -> &'static str {
         "pieces"
     }
@@ -170,7 +174,7 @@ impl LlmClient for Pieces {
 
 #[tokio::test]
 async fn i026_a_client_of_pieces_completes_with_them() {
-    let client: std::sync::Arc<dyn LlmClient> = std::sync::Arc::new(Pieces);
+    let client: std::sync::Arc<dyn LlmClient> = std::sync::Arc::new(StreamSource);
     let response = client.complete(&LlmRequest::default()).await.unwrap();
     assert_eq!(response.text(), "piece by piece");
 }

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use petalflow::BoxError;
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::memory::{InMemory, Memory};
 use petalflow::prelude::*;
 use petalflow::tool::ToolCall;
 use petalflow::tool::{FuncTool, ToolSet};
-use petalflow_llm::nodes::{ConfirmCall, Llm, Model, Said, Tools};
+use petalflow_llm::nodes::{ConfirmCall, Llm, Model, NodeOutput, Tools};
 use petalflow_llm::{ChatMessage, LlmResponse, Part, Reply, Role, ScriptedModel};
+use petalflow_memory::{InMemory, Memory};
 use serde_json::{Value, json};
 
 use super::said;
@@ -167,7 +167,7 @@ async fn tools_reach_the_memory() {
         .expect("it is there");
     assert_eq!(entry.value, "likes tulips");
     let result = heard.iter().find_map(|said| match said {
-        Said::Result { result, .. } => Some(result),
+        NodeOutput::Result { result, .. } => Some(result),
         _ => None,
     });
     assert_eq!(result, Some(&json!(1)));

@@ -7,7 +7,7 @@ use petalflow::prelude::*;
 use petalflow::{CancelToken, RunError, RunErrorKind};
 use petalflow_envelope::{Envelope, RetryPolicy};
 use petalflow_envelope::{LlmNode, Missing};
-use petalflow_llm::nodes::{Model, Said};
+use petalflow_llm::nodes::{Model, NodeOutput};
 use petalflow_llm::{
     Budget, LlmError, LlmErrorKind, LlmResponse, Reply, Role, ScriptedModel, TokenUsage,
 };
@@ -356,7 +356,7 @@ async fn p096_structured_output_conforms_or_is_an_error() {
 async fn p097_words_come_as_they_are_said_then_all_of_them() {
     let (node, _) = scripted([Reply::pieces(["Hel", "lo"])]);
     let said = said(Ask::new().ask(node).run(Envelope::new())).await;
-    let delta = |delta: &str, index| Said::Delta {
+    let delta = |delta: &str, index| NodeOutput::Delta {
         delta: delta.into(),
         index,
         attempt: 1,
@@ -366,7 +366,7 @@ async fn p097_words_come_as_they_are_said_then_all_of_them() {
         [
             delta("Hel", 0),
             delta("lo", 1),
-            Said::Final {
+            NodeOutput::Final {
                 text: "Hello".into()
             }
         ]
@@ -396,7 +396,7 @@ async fn p098_a_stream_that_breaks_off_is_tried_again() {
         Reply::pieces(["Hello"]),
     ]);
     let said = said(Ask::new().ask(node).run(Envelope::new())).await;
-    let delta = |delta: &str, attempt| Said::Delta {
+    let delta = |delta: &str, attempt| NodeOutput::Delta {
         delta: delta.into(),
         index: 0,
         attempt,
@@ -406,7 +406,7 @@ async fn p098_a_stream_that_breaks_off_is_tried_again() {
         [
             delta("Hel", 1),
             delta("Hello", 2),
-            Said::Final {
+            NodeOutput::Final {
                 text: "Hello".into()
             }
         ]

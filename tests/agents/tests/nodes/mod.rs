@@ -7,16 +7,16 @@ mod tool_node;
 
 use futures_util::StreamExt;
 use petalflow::{EventKind, Flow, Run};
-use petalflow_llm::nodes::Said;
+use petalflow_llm::nodes::NodeOutput;
 
 /// What the nodes of a run say, with the attempt of the task, until it ends.
-async fn said<F: Flow>(run: Run<F>) -> Vec<Said> {
+async fn said<F: Flow>(run: Run<F>) -> Vec<NodeOutput> {
     let mut events = run.events();
     let mut said = Vec::new();
     while let Some(event) = events.next().await {
         if let EventKind::Custom { value } = event.kind {
             assert!(event.task.is_some(), "it is known who speaks");
-            said.extend(Said::read(&value));
+            said.extend(NodeOutput::read(&value));
         }
     }
     said

@@ -10,7 +10,7 @@ use petalflow::tool::{FuncTool, ToolRegistry, ToolSpec};
 use petalflow::{RunError, RunErrorKind};
 use petalflow_envelope::Envelope;
 use petalflow_envelope::ToolNode;
-use petalflow_llm::nodes::Said;
+use petalflow_llm::nodes::NodeOutput;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -180,12 +180,12 @@ async fn p103_a_call_and_a_result_whatever_the_retries() {
     )
     .await;
     let [
-        Said::Call {
+        NodeOutput::Call {
             tool_name,
             arguments,
             id,
         },
-        Said::Result {
+        NodeOutput::Result {
             is_error,
             result,
             id: of,
@@ -206,7 +206,10 @@ async fn p103_a_call_and_a_result_whatever_the_retries() {
     assert!(
         matches!(
             &heard[..],
-            [Said::Call { .. }, Said::Result { is_error: true, .. }]
+            [
+                NodeOutput::Call { .. },
+                NodeOutput::Result { is_error: true, .. }
+            ]
         ),
         "{heard:?}"
     );

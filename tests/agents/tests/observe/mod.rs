@@ -14,7 +14,7 @@ use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData
 use petalflow::middleware::BoxFuture;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 use petalflow_llm::{
-    Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, Piece,
+    Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, StreamEvent,
 };
 use petalflow_tracing::otel;
 use serde_json::json;
@@ -127,7 +127,10 @@ impl LlmClient for Model {
                 Ok(mut response) => {
                     let words = Delta::Text(response.text());
                     response.message = None;
-                    vec![Ok(Piece::Delta(words)), Ok(Piece::End(Box::new(response)))]
+                    vec![
+                        Ok(StreamEvent::Delta(words)),
+                        Ok(StreamEvent::End(Box::new(response))),
+                    ]
                 }
                 Err(error) => vec![Err(error)],
             };

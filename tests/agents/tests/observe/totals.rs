@@ -3,7 +3,7 @@
 use futures_util::StreamExt;
 use petalflow::prelude::*;
 use petalflow_llm::{LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, TokenUsage};
-use petalflow_tracing::{Counted, Tally, Totals};
+use petalflow_tracing::{Metered, Totals, UsageSummary};
 
 use super::Model;
 
@@ -19,13 +19,13 @@ async fn list() -> Each<u32> {
 }
 
 #[node(Work, spawn, retry = 2)]
-async fn visit(#[item] page: &u32, model: Managed<Counted<Model>>) -> petalflow::Result<WorkDone> {
+async fn visit(#[item] page: &u32, model: Managed<Metered<Model>>) -> petalflow::Result<WorkDone> {
     model.complete(&LlmRequest::default()).await?;
     Ok(WorkDone(vec![*page]))
 }
 
 #[node(Work)]
-async fn report(model: Managed<Counted<Model>>) -> petalflow::Result<()> {
+async fn report(model: Managed<Metered<Model>>) -> petalflow::Result<()> {
     let request = LlmRequest::default();
     let mut pieces = model.stream(&request).await?;
     while pieces.next().await.is_some() {}
@@ -80,7 +80,7 @@ async fn totals_are_by_node_and_by_run() {
         let last = report.node("report").unwrap();
         assert_eq!(
             *last,
-            Tally {
+            UsageSummary {
                 calls: 1,
                 failed: 0,
                 usage: usage(10)

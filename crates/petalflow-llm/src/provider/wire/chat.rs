@@ -140,11 +140,11 @@ fn typed(piece: &Value, deltas: &mut Vec<Delta>) {
 mod tests {
     use serde_json::json;
 
-    use super::super::super::super::{Aggregate, LlmResponse};
+    use super::super::super::super::{LlmResponse, StreamAccumulator};
     use super::*;
 
     fn calls(pieces: &[Value]) -> Vec<(String, String, Value)> {
-        let (mut chunks, mut answer) = (Chunks::default(), Aggregate::new());
+        let (mut chunks, mut answer) = (Chunks::default(), StreamAccumulator::new());
         for piece in pieces {
             let frame = json!({"choices": [{"delta": {"tool_calls": [piece]}}]});
             let deltas = chunks.read(&frame, &mut About::default());

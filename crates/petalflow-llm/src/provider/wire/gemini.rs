@@ -152,11 +152,11 @@ fn text(value: &Value, field: &str) -> Option<String> {
 mod tests {
     use serde_json::json;
 
-    use super::super::super::super::{Aggregate, LlmResponse};
+    use super::super::super::super::{LlmResponse, StreamAccumulator};
     use super::*;
 
     fn joined(chunks: &[Value]) -> LlmResponse {
-        let (mut reader, mut answer) = (Chunks::default(), Aggregate::new());
+        let (mut reader, mut answer) = (Chunks::default(), StreamAccumulator::new());
         for parts in chunks {
             let chunk = json!({"candidates": [{"content": {"parts": parts}}]});
             let deltas = reader.read(&chunk, &mut About::default());

@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 
 use super::super::Part;
 use super::super::{
-    Aggregate, ChatMessage, Delta, FinishReason, LlmResponse, Reasoning, Status, Text, TokenUsage,
+    ChatMessage, Delta, FinishReason, LlmResponse, Reasoning, Status, StreamAccumulator, Text,
+    TokenUsage,
 };
 
 /// Reads one answer.
@@ -157,7 +158,7 @@ pub(super) fn ended(reason: Option<StopReason>) -> LlmResponse {
 /// A whole answer, if the body is in a form that is read here; the error, if that is what it is.
 pub(super) fn whole(body: &Value) -> Option<Result<LlmResponse, Value>> {
     let mut wire = Wire::default();
-    let mut answer = Aggregate::new();
+    let mut answer = StreamAccumulator::new();
     wire.read(body).iter().for_each(|delta| answer.push(delta));
     if let Some(error) = wire.about.error {
         return Some(Err(error));

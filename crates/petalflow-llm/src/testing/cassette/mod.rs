@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures_util::{StreamExt, stream};
 
 use crate::{
-    Aggregate, Capabilities, Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse,
-    LlmStream, Piece,
+    Capabilities, Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
+    StreamAccumulator, StreamEvent,
 };
 use entry::{Entry, Tape};
 use petalflow::middleware::BoxFuture;
@@ -204,8 +204,8 @@ impl LlmClient for Cassette {
         Box::pin(async move {
             let Some(source) = &self.source else {
                 let (pieces, response) = self.recorded(request)?;
-                let pieces = pieces.into_iter().map(Piece::Delta);
-                let pieces = pieces.chain([Piece::End(Box::new(response))]).map(Ok);
+                let pieces = pieces.into_iter().map(StreamEvent::Delta);
+                let pieces = pieces.chain([StreamEvent::End(Box::new(response))]).map(Ok);
                 return Ok(LlmStream::new(request, stream::iter(pieces)));
             };
             let answer = source.stream(request).await?;
@@ -214,9 +214,9 @@ impl LlmClient for Cassette {
             Ok(answer.wrap_source(move |pieces| {
                 pieces.map(move |piece| {
                     match &piece {
-                        Ok(Piece::Delta(delta)) => heard.push(delta.clone()),
-                        Ok(Piece::End(rest)) => {
-                            let mut answer = Aggregate::new();
+                        Ok(StreamEvent::Delta(delta)) => heard.push(delta.clone()),
+                        Ok(StreamEvent::End(rest)) => {
+                            let mut answer = StreamAccumulator::new();
                             heard.iter().for_each(|delta| answer.push(delta));
                             let whole = answer.finish(LlmResponse::clone(rest));
                             recorder.write(&request, &heard, &whole)?;

@@ -1,0 +1,133 @@
+//! What a memory keeps.
+
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Cursor, MemoryError, Namespace};
+
+/// Deeper values are refused: those who read JSON stop at 128 levels, and what is put must be readable.
+const MOST_LEVELS: usize = 100;
+
+/// One thing that is remembered.
+///
+/// ```
+/// use petalflow_memory::{InMemory, Memory};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let memory = Memory::new(InMemory::new()).within(["users", "ann"]);
+/// memory.put("likes", ["tulips"]).await?;
+///
+/// let entry = memory.get("likes").await?.unwrap();
+/// assert_eq!((entry.namespace.to_string().as_str(), entry.key.as_str()), ("users/ann", "likes"));
+/// assert_eq!(entry.value_as::<Vec<String>>()?, ["tulips"]);
+/// assert!(entry.created_ms <= entry.updated_ms && entry.expires_ms.is_none());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Where it is.
+    pub namespace: Namespace,
+    /// Its name there; any text.
+    pub key: String,
+    /// What is known.
+    pub value: Value,
+    /// When it was first put there, in milliseconds since 1970 (UTC).
+    pub created_ms: u64,
+    /// When it was last put there, in milliseconds since 1970 (UTC).
+    pub updated_ms: u64,
+    /// When it is forgotten, in milliseconds since 1970 (UTC); never without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_ms: Option<u64>,
+}
+
+impl Entry {
+    /// The value as a type of yours.
+    ///
+    /// ```
+    /// use petalflow_memory::{InMemory, Memory};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let memory = Memory::new(InMemory::new());
+    /// memory.put("code", 4711).await?;
+    /// let entry = memory.get("code").await?.unwrap();
+    /// assert_eq!(entry.value_as::<u32>()?, 4711);
+    /// assert!(entry.value_as::<bool>().is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Type`] if it is not of that type.
+    pub fn value_as<T: DeserializeOwned>(&self) -> Result<T, MemoryError> {
+        T::deserialize(&self.value).map_err(|error| MemoryError::Type {
+            namespace: self.namespace.clone(),
+            key: self.key.clone(),
+            problem: error.to_string(),
+        })
+    }
+
+    /// Where the next page goes on after this entry.
+    ///
+    /// ```
+    /// use petalflow_memory::{InMemory, Memory, Query};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let memory = Memory::new(InMemory::new());
+    /// memory.put("a", 1).await?;
+    /// memory.put("b", 2).await?;
+    /// let first = memory.list().await?.remove(0);
+    /// let rest = memory.query(Query::new().after(first.cursor())).await?;
+    /// assert_eq!(rest.entries[0].key, "b");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn cursor(&self) -> Cursor {
+        Cursor {
+            namespace: self.namespace.clone(),
+            key: self.key.clone(),
+        }
+    }
+}
+
+/// Refuses a value that could not be read back.
+pub(super) fn check(value: &Value) -> Result<(), MemoryError> {
+    if exceeds(value, MOST_LEVELS) {
+        return Err(MemoryError::Refused(format!(
+            "the value is nested more than {MOST_LEVELS} levels deep: keep its parts under keys of their own"
+        )));
+    }
+    Ok(())
+}
+
+/// Whether there are more levels; it looks no deeper than that.
+fn exceeds(value: &Value, levels: usize) -> bool {
+    let inside = |value| levels == 0 || exceeds(value, levels - 1);
+    match value {
+        Value::Array(items) => items.iter().any(inside),
+        Value::Object(fields) => fields.values().any(inside),
+        _ => false,
+    }
+}
+
+/// When something that is put now and lasts so long is forgotten.
+pub(super) fn expiry(now_ms: u64, ttl: Option<Duration>) -> Option<u64> {
+    // A time that no store can hold is far enough away to be never.
+    let at = now_ms.checked_add(u64::try_from(ttl?.as_millis()).unwrap_or(u64::MAX))?;
+    i64::try_from(at).is_ok().then_some(at)
+}
+
+/// The time of day, in milliseconds since 1970 (UTC).
+pub(crate) fn now_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
+}

@@ -1,0 +1,70 @@
+//! Long-term memory: what is known across threads and runs, such as what a user likes, or what an agent learned yesterday.
+//!
+//! An entry is a JSON value with a key, in a namespace, which is a path of names. A [`Memory`] reads and writes entries, lists
+//! what is under a namespace, and finds entries by their fields. Where they are kept is a [`MemoryBackend`]: [`InMemory`], a file
+//! (`SqliteMemory`, with the feature `sqlite`), or one of your own, held to the same contract with
+//! `petalflow_memory::testing::memory_contract!` (feature `testing`). [`VectorIndex`] adds search by meaning to any of them.
+//!
+//! Nodes and tools take it as a managed value:
+//!
+//! ```
+//! use petalflow_memory::{InMemory, Memory};
+//! use petalflow::prelude::*;
+//!
+//! #[state]
+//! struct Chat {
+//!     #[key(input)]
+//!     user: String,
+//!     greeting: String,
+//! }
+//!
+//! #[node(Chat)]
+//! async fn greet(user: &str, memory: Managed<Memory>) -> petalflow::Result<ChatGreeting> {
+//!     let of_user = memory.within(["users", user]);
+//!     let visits = of_user.get_as::<u32>("visits").await?.unwrap_or(0) + 1;
+//!     of_user.put("visits", visits).await?;
+//!     Ok(ChatGreeting(format!("Hello {user}, for the {visits}. time")))
+//! }
+//!
+//! flow!(Greet(Chat) { greet });
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> petalflow::Result<()> {
+//! let memory = Memory::new(InMemory::new());
+//! let launch = Greet::new().manage(memory);
+//! launch.clone().run("ann".to_string()).await?;
+//! let chat = launch.run("ann".to_string()).await?;
+//! assert_eq!(chat.greeting, "Hello ann, for the 2. time");
+//! # Ok(())
+//! # }
+//! ```
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod backend;
+mod entry;
+mod error;
+mod filter;
+mod handle;
+mod in_memory;
+mod namespace;
+mod query;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+#[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
+pub mod testing;
+mod vector;
+
+pub use backend::MemoryBackend;
+pub use entry::Entry;
+pub use error::MemoryError;
+pub use filter::{Comparison, Filter};
+pub use handle::Memory;
+pub use in_memory::InMemory;
+pub use namespace::Namespace;
+pub use query::{Cursor, Page, Query};
+#[cfg(feature = "sqlite")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
+pub use sqlite::SqliteMemory;
+pub use vector::{Embed, SearchHit, VectorIndex, VectorMemory};

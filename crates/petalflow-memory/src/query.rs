@@ -1,0 +1,173 @@
+//! What is asked of a memory.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Entry, Filter, Namespace};
+
+/// Which entries to list: those under a namespace, in the order of namespace and key.
+///
+/// ```
+/// use petalflow_memory::{Filter, InMemory, Memory, Query};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let memory = Memory::new(InMemory::new());
+/// for (name, age) in [("ann", 41), ("bo", 17), ("cy", 30)] {
+///     memory.within(["users", name]).put("age", age).await?;
+/// }
+///
+/// let grown = Query::new().under("users").filter(Filter::ge("", 18)).limit(1);
+/// let page = memory.query(grown.clone()).await?;
+/// assert_eq!(page.entries[0].namespace.names(), ["users", "ann"]);
+/// let page = memory.query(grown.after(page.next)).await?;
+/// assert_eq!(page.entries[0].namespace.names(), ["users", "cy"]);
+/// assert!(page.next.is_none());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Query {
+    /// Only entries in this namespace and under it.
+    pub prefix: Namespace,
+    /// Only entries whose value this fits.
+    pub filter: Option<Filter>,
+    /// Only entries after this place.
+    pub after: Option<Cursor>,
+    /// At most this many; all without one.
+    pub limit: Option<usize>,
+}
+
+impl Query {
+    /// All entries.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Only those in this namespace and under it.
+    #[must_use]
+    pub fn under(mut self, prefix: impl Into<Namespace>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// Only those whose value this fits.
+    #[must_use]
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
+    /// Only those after this place: [`Page::next`] of the page before.
+    #[must_use]
+    pub fn after(mut self, cursor: impl Into<Option<Cursor>>) -> Self {
+        self.after = cursor.into();
+        self
+    }
+
+    /// At most this many; at least one.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit.max(1));
+        self
+    }
+
+    /// Whether an entry fits the filter.
+    ///
+    /// ```
+    /// use petalflow_memory::{InMemory, Memory, Query};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let memory = Memory::new(InMemory::new());
+    /// memory.put("a", 1).await?;
+    /// let entry = memory.get("a").await?.unwrap();
+    /// assert!(Query::new().matches(&entry));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn matches(&self, entry: &Entry) -> bool {
+        self.filter
+            .as_ref()
+            .is_none_or(|filter| filter.matches(&entry.value))
+    }
+}
+
+/// A place in a list, after which the next page goes on. The entry that was there may be gone.
+///
+/// ```
+/// use petalflow_memory::{Cursor, Namespace, Query};
+///
+/// let after = Cursor { namespace: Namespace::ROOT, key: "m".into() };
+/// let query = Query::new().after(after);
+/// # let _ = query;
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Cursor {
+    /// The namespace of the last entry.
+    pub namespace: Namespace,
+    /// Its key.
+    pub key: String,
+}
+
+/// Some of the entries that were asked for.
+///
+/// ```
+/// use petalflow_memory::{MemoryBackend as _, InMemory, Namespace, Query};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let memory = InMemory::new();
+/// for key in ["a", "b", "c"] {
+///     memory.put(&Namespace::ROOT, key, key.into(), None).await?;
+/// }
+/// let first = memory.query(Query::new().limit(2)).await?;
+/// assert_eq!(first.entries.len(), 2);
+/// let rest = memory.query(Query::new().after(first.next)).await?;
+/// assert!(rest.entries[0].key == "c" && rest.next.is_none());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Page {
+    /// The entries, in the order of namespace and key.
+    pub entries: Vec<Entry>,
+    /// Where the next page goes on; none on the last.
+    pub next: Option<Cursor>,
+}
+
+impl Page {
+    /// The first entries that fit, out of those that are in place and order already.
+    ///
+    /// For backends that go through their entries one by one.
+    ///
+    /// ```
+    /// use petalflow_memory::{MemoryError, Page, Query};
+    ///
+    /// let page = Page::collect::<MemoryError>(&Query::new(), [])?;
+    /// assert!(page.entries.is_empty());
+    /// # Ok::<(), MemoryError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first error among the entries.
+    pub fn collect<E>(
+        query: &Query,
+        entries: impl IntoIterator<Item = Result<Entry, E>>,
+    ) -> Result<Self, E> {
+        let limit = query.limit.unwrap_or(usize::MAX);
+        let mut page = Page::default();
+        for entry in entries {
+            let entry = entry?;
+            if !query.matches(&entry) {
+                continue;
+            }
+            if page.entries.len() >= limit {
+                page.next = page.entries.last().map(Entry::cursor);
+                break;
+            }
+            page.entries.push(entry);
+        }
+        Ok(page)
+    }
+}

@@ -1,0 +1,310 @@
+//! A memory in a file.
+
+use async_trait::async_trait;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use petalflow::checkpoint::StoreError;
+use petalflow_sqlite::SqliteStore;
+use petalflow_sqlite::database::{TransactionError, read_integer, sql_integer};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::Value;
+
+use super::entry::{check, expiry};
+use super::{Entry, MemoryBackend, MemoryError, Namespace, Page, Query};
+use crate::entry::now_ms;
+
+/// Ends each name within a stored path. It sorts before whatever a longer name goes on with, so that paths compare by their
+/// bytes as they do name by name.
+const END: [u8; 2] = [0, 1];
+
+/// Keeps entries in an SQLite database: a file, which several processes on one machine can share, or memory. Clones share
+/// their connections.
+///
+/// The file may be the one in which a [`SqliteStore`] keeps threads.
+///
+/// ```
+/// use petalflow_sqlite::SqliteStore;
+/// use petalflow_memory::{Memory, SqliteMemory};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let folder = std::env::temp_dir().join(format!("petalflow-memory-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// let threads = SqliteStore::open(folder.join("assistant.db")).await?;
+/// let memory = Memory::new(SqliteMemory::beside(&threads));
+/// memory.within(["users", "ann"]).put("likes", ["tulips"]).await?;
+///
+/// let again = Memory::new(SqliteMemory::open(folder.join("assistant.db")).await?);
+/// assert_eq!(again.list().await?.len(), 1);
+/// # drop((threads, memory, again));
+/// # let _ = std::fs::remove_dir_all(folder);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct SqliteMemory(SqliteStore);
+
+impl fmt::Debug for SqliteMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SqliteMemory").field(&self.0).finish()
+    }
+}
+
+impl SqliteMemory {
+    /// Opens the database at this path, and makes it if there is none. Its folder must exist, and be on a local disk.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`](MemoryError::Unavailable) if it cannot be opened or written just now. [`Other`](MemoryError::Other) if
+    /// it is no database, one of another program, or one that a newer petalflow has written.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self, MemoryError> {
+        Ok(SqliteMemory(SqliteStore::open(path).await?))
+    }
+
+    /// Keeps entries in the file, and by the connections, of a store that is open already. For settings of the file open it
+    /// with [`SqliteStore::options`].
+    pub fn beside(store: &SqliteStore) -> Self {
+        SqliteMemory(store.clone())
+    }
+}
+
+impl From<StoreError> for MemoryError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(why) => MemoryError::Unavailable(why),
+            StoreError::Other(why) => MemoryError::Other(why),
+            other => MemoryError::Other(Box::new(other)),
+        }
+    }
+}
+
+/// An entry as it is written.
+struct Written {
+    namespace: Vec<u8>,
+    key: String,
+    value: String,
+    now: i64,
+    expires: Option<i64>,
+}
+
+#[async_trait]
+impl MemoryBackend for SqliteMemory {
+    async fn get(&self, namespace: &Namespace, key: &str) -> Result<Option<Entry>, MemoryError> {
+        let (path, owned) = (path(namespace), key.to_string());
+        let found = self.0.read_with(move |connection| {
+            let select = "SELECT value, created_ms, updated_ms, expires_ms FROM memories
+                    WHERE namespace = ?1 AND key = ?2 AND (expires_ms IS NULL OR expires_ms > ?3)";
+            let mut select = connection.prepare_cached(select)?;
+            let row = select.query_row(params![path, owned, sql_integer(now_ms())?], |row| {
+                Found::read(row, 0)
+            });
+            Ok(row.optional()?)
+        });
+        let found = found.await?;
+        found
+            .map(|found| found.entry(namespace.clone(), key.into()))
+            .transpose()
+    }
+
+    async fn put(
+        &self,
+        namespace: &Namespace,
+        key: &str,
+        value: Value,
+        ttl: Option<Duration>,
+    ) -> Result<(), MemoryError> {
+        check(&value)?;
+        let now = now_ms();
+        let entry = Written {
+            namespace: path(namespace),
+            key: key.into(),
+            value: value.to_string(),
+            now: signed(now),
+            expires: expiry(now, ttl).map(signed),
+        };
+        let size = entry.value.len();
+        let put = self
+            .0
+            .write_with(size, move |connection| write(connection, &entry));
+        Ok(put.await?)
+    }
+
+    async fn delete(&self, namespace: &Namespace, key: &str) -> Result<bool, MemoryError> {
+        let path = path(namespace);
+        let key = key.to_string();
+        let delete = self
+            .0
+            .write_with(0, move |connection| remove(connection, &path, &key));
+        Ok(delete.await?)
+    }
+
+    async fn query(&self, query: Query) -> Result<Page, MemoryError> {
+        let work = move |connection: &Connection| page(connection, &query);
+        self.0.read_with(work).await?
+    }
+}
+
+/// Forgets what has expired, so that it neither takes up room nor lends its time of creation.
+fn forget(connection: &Connection, now: i64) -> Result<(), TransactionError> {
+    let forget = "DELETE FROM memories WHERE expires_ms <= ?1";
+    connection.prepare_cached(forget)?.execute([now])?;
+    Ok(())
+}
+
+fn write(connection: &Connection, entry: &Written) -> Result<(), TransactionError> {
+    forget(connection, entry.now)?;
+    let put = "INSERT INTO memories (namespace, key, value, created_ms, updated_ms, expires_ms)
+        VALUES (?1, ?2, ?3, ?4, ?4, ?5)
+        ON CONFLICT (namespace, key) DO UPDATE SET value = ?3, updated_ms = ?4, expires_ms = ?5";
+    connection.prepare_cached(put)?.execute(params![
+        entry.namespace,
+        entry.key,
+        entry.value,
+        entry.now,
+        entry.expires
+    ])?;
+    Ok(())
+}
+
+fn remove(connection: &Connection, path: &[u8], key: &str) -> Result<bool, TransactionError> {
+    forget(connection, signed(now_ms()))?;
+    let delete = "DELETE FROM memories WHERE namespace = ?1 AND key = ?2";
+    let count = connection
+        .prepare_cached(delete)?
+        .execute(params![path, key])?;
+    Ok(count > 0)
+}
+
+/// The filter is applied here rather than in SQL, so that it means the same as everywhere; rows are read until the page is
+/// full.
+fn page(
+    connection: &Connection,
+    query: &Query,
+) -> Result<Result<Page, MemoryError>, TransactionError> {
+    let first = path(&query.prefix);
+    // Whatever follows a name's end is the first byte of another name or an end, which no UTF-8 has above 0xf4.
+    let beyond = [&first[..], &[0xff]].concat();
+    let (from, key) = match &query.after {
+        Some(after) if path(&after.namespace) >= first => {
+            (path(&after.namespace), Some(after.key.as_str()))
+        }
+        _ => (first, None),
+    };
+    let select = "SELECT namespace, key, value, created_ms, updated_ms, expires_ms FROM memories
+        WHERE namespace >= ?1 AND namespace < ?2 AND (?3 IS NULL OR (namespace, key) > (?1, ?3))
+            AND (expires_ms IS NULL OR expires_ms > ?4)
+        ORDER BY namespace, key";
+    let mut select = connection.prepare_cached(select)?;
+    let rows = select.query_map(params![from, beyond, key, signed(now_ms())], |row| {
+        Ok((
+            row.get::<_, Vec<u8>>(0)?,
+            row.get::<_, String>(1)?,
+            Found::read(row, 2)?,
+        ))
+    })?;
+    let mut failed = None;
+    let rows = rows.map_while(|row| row.map_err(|error| failed = Some(error)).ok());
+    let entries = rows.map(|(path, key, found)| found.entry(names(&path), key));
+    let page = Page::collect(query, entries);
+    match failed {
+        Some(error) => Err(error.into()),
+        None => Ok(page),
+    }
+}
+
+/// What a row says of an entry, apart from where it is.
+struct Found {
+    value: String,
+    created_ms: u64,
+    updated_ms: u64,
+    expires_ms: Option<u64>,
+}
+
+impl Found {
+    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self> {
+        let expires: Option<i64> = row.get(column + 3)?;
+        Ok(Found {
+            value: row.get(column)?,
+            created_ms: read_integer(row, column + 1)?,
+            updated_ms: read_integer(row, column + 2)?,
+            expires_ms: expires.map(i64::unsigned_abs),
+        })
+    }
+
+    fn entry(self, namespace: Namespace, key: String) -> Result<Entry, MemoryError> {
+        match serde_json::from_str(&self.value) {
+            Ok(value) => Ok(Entry {
+                namespace,
+                key,
+                value,
+                created_ms: self.created_ms,
+                updated_ms: self.updated_ms,
+                expires_ms: self.expires_ms,
+            }),
+            Err(error) => Err(MemoryError::Damaged {
+                namespace,
+                key,
+                problem: format!("it is not JSON ({error}): put it anew, or restore a backup"),
+            }),
+        }
+    }
+}
+
+/// A time as SQLite keeps it; one that it cannot is far enough away.
+fn signed(ms: u64) -> i64 {
+    i64::try_from(ms).unwrap_or(i64::MAX)
+}
+
+/// A path as bytes whose order is that of paths, and in which what begins with a path begins with its bytes.
+fn path(namespace: &Namespace) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for name in namespace.names() {
+        for &byte in name.as_bytes() {
+            bytes.push(byte);
+            if byte == 0 {
+                bytes.push(0xff);
+            }
+        }
+        bytes.extend(END);
+    }
+    bytes
+}
+
+/// The path that these bytes stand for.
+fn names(bytes: &[u8]) -> Namespace {
+    let mut names = Vec::new();
+    let mut name = Vec::new();
+    let mut bytes = bytes.iter();
+    while let Some(&byte) = bytes.next() {
+        if byte != 0 {
+            name.push(byte);
+        } else if bytes.next() == Some(&0xff) {
+            name.push(0);
+        } else {
+            names.push(String::from_utf8_lossy(&std::mem::take(&mut name)).into_owned());
+        }
+    }
+    names.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Namespace, names, path};
+
+    proptest! {
+        #[test]
+        fn paths_compare_as_their_bytes(
+            one in proptest::collection::vec("[\u{0}\u{1}aé\u{10ffff}]{0,3}", 0..3),
+            other in proptest::collection::vec("[\u{0}\u{1}aé\u{10ffff}]{0,3}", 0..3),
+        ) {
+            let (one, other) = (Namespace::from(one), Namespace::from(other));
+            prop_assert_eq!(&names(&path(&one)), &one);
+            prop_assert_eq!(one.cmp(&other), path(&one).cmp(&path(&other)));
+            prop_assert_eq!(one.starts_with(&other), path(&one).starts_with(&path(&other)));
+        }
+    }
+}

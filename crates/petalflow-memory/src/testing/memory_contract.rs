@@ -1,0 +1,85 @@
+//! The macro that makes tests of the cases for long-term memory.
+
+/// Holds a memory's [`MemoryBackend`](crate::MemoryBackend) to its contract: makes a module with a test for each case.
+///
+/// The first argument names the module. The second is called once per test and gives a fresh, empty backend: an async
+/// closure or the path of an async function that returns `Result<MemoryUnderTest, BoxError>`. Each test brings its own
+/// runtime, so this is all that a test file needs:
+///
+/// ```
+/// use petalflow_memory::InMemory;
+/// use petalflow_memory::testing::MemoryUnderTest;
+///
+/// petalflow_memory::testing::memory_contract! {
+///     in_memory, async || {
+///         let memory = InMemory::new();
+///         Ok(MemoryUnderTest::new(memory.clone()).with_other(memory))
+///     }
+/// }
+/// # fn main() {}
+/// ```
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __memory_contract {
+    ($name:ident, $setup:expr $(,)?) => {
+        mod $name {
+            #[allow(unused_imports, clippy::wildcard_imports)]
+            use super::*;
+
+            async fn __setup() -> ::core::result::Result<
+                $crate::testing::MemoryUnderTest,
+                $crate::testing::BoxError,
+            > {
+                ($setup)().await
+            }
+
+            $crate::__memory_contract! { @cases
+                g086_a_value_comes_back_as_it_was_put,
+                what_is_not_there_is_none,
+                a_value_takes_the_place_of_the_one_before,
+                g086_deleting_takes_one_entry,
+                names_and_keys_are_any_text,
+                long_keys_and_values,
+                deep_values_come_back_or_are_refused,
+                entries_are_listed_in_order,
+                a_prefix_is_whole_names,
+                pages_go_on_where_the_last_ended,
+                a_page_may_begin_anywhere,
+                filters_come_before_limits,
+                times_are_kept,
+                what_has_expired_is_not_there,
+                an_entry_lives_as_long_as_it_was_last_told,
+                handles_see_each_others_entries,
+                many_write_at_once,
+                a_dropped_put_is_whole_or_nothing,
+            }
+        }
+    };
+    (@cases $($case:ident,)*) => {
+        $(
+            #[test]
+            fn $case() {
+                $crate::testing::run(
+                    __setup,
+                    $crate::testing::cases::$case,
+                );
+            }
+        )*
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    /// A case that is written but not in the list would never run.
+    #[test]
+    fn every_case_is_in_the_list() {
+        let listed = include_str!("memory_contract.rs");
+        for case in include_str!("cases.rs").split("pub async fn ").skip(1) {
+            let name = case.split('(').next().unwrap_or_default();
+            assert!(
+                listed.contains(&format!(" {name},")),
+                "case `{name}` is missing in `memory_contract!`"
+            );
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Search by meaning.
+
+use async_trait::async_trait;
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::hash::Hasher;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use super::{Cursor, Entry, MemoryBackend, MemoryError, Namespace, Page, Query};
+use petalflow::BoxError;
+
+/// How many entries are found unless a query says otherwise.
+const FOUND: usize = 10;
+
+/// A [`MemoryBackend`] that also searches by meaning.
+///
+/// ```
+/// use petalflow_memory::{MemoryError, SearchHit, Query, VectorMemory};
+///
+/// async fn three(memory: &dyn VectorMemory, about: &str) -> Result<Vec<SearchHit>, MemoryError> {
+///     memory.search(about, Query::new().limit(3)).await
+/// }
+/// # let _ = three;
+/// ```
+#[async_trait]
+pub trait VectorMemory: MemoryBackend {
+    /// The entries that a query asks for whose meaning is nearest to a text, the nearest first; ten unless the query has
+    /// another limit.
+    async fn search(&self, text: &str, query: Query) -> Result<Vec<SearchHit>, MemoryError>;
+}
+
+/// An entry that was found by its meaning.
+///
+/// ```
+/// use petalflow_memory::SearchHit;
+///
+/// fn best(found: &[SearchHit]) -> Option<&str> {
+///     found.first().filter(|near| near.score > 0.5).map(|near| near.entry.key.as_str())
+/// }
+/// assert_eq!(best(&[]), None);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchHit {
+    /// The entry.
+    pub entry: Entry,
+    /// How near it is: the cosine between the two vectors, from -1 to 1.
+    pub score: f32,
+}
+
+/// Turns texts into vectors: an embedding model. Implemented for functions that take texts and return a future.
+///
+/// ```
+/// use petalflow::BoxError;
+/// use petalflow_memory::Embed;
+///
+/// fn embedder() -> impl Embed {
+///     |texts: Vec<String>| async move {
+///         // Ask an embedding model here.
+///         Ok::<_, BoxError>(texts.iter().map(|text| vec![text.len() as f32, 1.0]).collect())
+///     }
+/// }
+/// # let _ = embedder();
+/// ```
+#[async_trait]
+pub trait Embed: Send + Sync + 'static {
+    /// A vector for each text, in their order; all of one length.
+    async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, BoxError>;
+}
+
+#[async_trait]
+impl<F, R> Embed for F
+where
+    F: Fn(Vec<String>) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<Vec<Vec<f32>>, BoxError>> + Send + 'static,
+{
+    async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, BoxError> {
+        self(texts).await
+    }
+}
+
+/// Adds search by meaning to a backend.
+///
+/// It compares the question with every entry that is asked for; vectors are made when an entry is first searched or has
+/// changed, and kept in the process. That suits thousands of entries; for millions implement [`VectorMemory`] over a
+/// database that has an index for it.
+///
+/// ```
+/// use petalflow::BoxError;
+/// use petalflow_memory::{VectorIndex, InMemory, Memory};
+///
+/// /// One number per subject, in place of an embedding model.
+/// async fn embed(texts: Vec<String>) -> Result<Vec<Vec<f32>>, BoxError> {
+///     let vector = |text: &String| ["tulip", "river"].map(|word| text.matches(word).count() as f32).to_vec();
+///     Ok(texts.iter().map(vector).collect())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let memory = Memory::new(VectorIndex::new(InMemory::new(), embed));
+/// memory.put("a", "tulips are sold in bunches").await?;
+/// memory.put("b", "the river is high").await?;
+///
+/// let near = memory.search("which tulip is red?", 1).await?;
+/// assert_eq!(near[0].entry.key, "a");
+/// # Ok(())
+/// # }
+/// ```
+pub struct VectorIndex<B, E> {
+    backend: B,
+    embed: E,
+    text: fn(&Entry) -> String,
+    known: Mutex<HashMap<Cursor, Known>>,
+}
+
+/// The vector of an entry's text, which a hash stands for.
+struct Known {
+    text: u128,
+    vector: Arc<[f32]>,
+}
+
+impl<B: fmt::Debug, E> fmt::Debug for VectorIndex<B, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VectorIndex")
+            .field("backend", &self.backend)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<B: MemoryBackend, E: Embed> VectorIndex<B, E> {
+    /// Searches what this backend keeps by vectors that this makes.
+    pub fn new(backend: B, embed: E) -> Self {
+        VectorIndex {
+            backend,
+            embed,
+            text: |entry| match &entry.value {
+                Value::String(text) => text.clone(),
+                value => value.to_string(),
+            },
+            known: Mutex::default(),
+        }
+    }
+
+    /// What of an entry is searched; unless said otherwise a text as it is, and any other value as JSON.
+    ///
+    /// ```
+    /// use petalflow::BoxError;
+    /// use petalflow_memory::{VectorIndex, InMemory};
+    ///
+    /// async fn embed(texts: Vec<String>) -> Result<Vec<Vec<f32>>, BoxError> {
+    ///     // Ask an embedding model here.
+    ///     Ok(texts.iter().map(|text| vec![text.len() as f32, 1.0]).collect())
+    /// }
+    ///
+    /// let memory = VectorIndex::new(InMemory::new(), embed).text(|entry| entry.value["title"].to_string());
+    /// # let _ = memory;
+    /// ```
+    #[must_use]
+    pub fn text(mut self, text: fn(&Entry) -> String) -> Self {
+        self.text = text;
+        self
+    }
+
+    /// The vectors of a question and of entries; those that are not known are made.
+    async fn vectors_of(
+        &self,
+        question: &str,
+        entries: &[Entry],
+    ) -> Result<(Vec<f32>, Vec<Arc<[f32]>>), MemoryError> {
+        let texts: Vec<String> = entries.iter().map(self.text).collect();
+        let hashes: Vec<u128> = texts.iter().map(|text| hash(text)).collect();
+        let mut vectors: Vec<Option<Arc<[f32]>>> = {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let vector = |(entry, hash): (&Entry, &u128)| {
+                let known = known.get(&entry.cursor())?;
+                (known.text == *hash).then(|| Arc::clone(&known.vector))
+            };
+            entries.iter().zip(&hashes).map(vector).collect()
+        };
+        let mut asked = vec![question.to_string()];
+        for (text, vector) in texts.into_iter().zip(&vectors) {
+            if vector.is_none() {
+                asked.push(text);
+            }
+        }
+        let count = asked.len();
+        let made = self.embed.embed(asked).await;
+        let mut made = made.map_err(MemoryError::Embedding)?.into_iter();
+        if made.len() != count {
+            let words = format!(
+                "{count} texts were embedded as {} vectors: return one for each text",
+                made.len()
+            );
+            return Err(MemoryError::Embedding(words.into()));
+        }
+        let question = made.next().unwrap_or_default();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((entry, text), vector) in entries.iter().zip(hashes).zip(&mut vectors) {
+            if vector.is_none() {
+                let new: Arc<[f32]> = made.next().unwrap_or_default().into();
+                let vector = vector.insert(new);
+                let vector = Arc::clone(vector);
+                known.insert(entry.cursor(), Known { text, vector });
+            }
+        }
+        Ok((question, vectors.into_iter().flatten().collect()))
+    }
+}
+
+#[async_trait]
+impl<B: MemoryBackend, E: Embed> VectorMemory for VectorIndex<B, E> {
+    async fn search(&self, text: &str, mut query: Query) -> Result<Vec<SearchHit>, MemoryError> {
+        let limit = query.limit.take().unwrap_or(FOUND);
+        let entries = self.backend.query(query).await?.entries;
+        let (question, vectors) = self.vectors_of(text, &entries).await?;
+        let mut near = Vec::with_capacity(entries.len());
+        for (entry, vector) in entries.into_iter().zip(vectors) {
+            if vector.len() != question.len() {
+                let words = format!(
+                    "the vector of `{}` has {} numbers, that of the question {}: use one embedding model for both",
+                    entry.key,
+                    vector.len(),
+                    question.len()
+                );
+                return Err(MemoryError::Embedding(words.into()));
+            }
+            let score = cosine(&question, &vector);
+            near.push(SearchHit { entry, score });
+        }
+        // Stable: equally near ones stay in the order of namespace and key.
+        near.sort_by(|one, other| other.score.total_cmp(&one.score));
+        near.truncate(limit);
+        Ok(near)
+    }
+}
+
+#[async_trait]
+impl<B: MemoryBackend, E: Embed> MemoryBackend for VectorIndex<B, E> {
+    async fn get(&self, namespace: &Namespace, key: &str) -> Result<Option<Entry>, MemoryError> {
+        self.backend.get(namespace, key).await
+    }
+
+    async fn put(
+        &self,
+        namespace: &Namespace,
+        key: &str,
+        value: Value,
+        ttl: Option<Duration>,
+    ) -> Result<(), MemoryError> {
+        self.backend.put(namespace, key, value, ttl).await
+    }
+
+    async fn delete(&self, namespace: &Namespace, key: &str) -> Result<bool, MemoryError> {
+        let was_there = self.backend.delete(namespace, key).await?;
+        let place = Cursor {
+            namespace: namespace.clone(),
+            key: key.into(),
+        };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.remove(&place);
+        Ok(was_there)
+    }
+
+    async fn query(&self, query: Query) -> Result<Page, MemoryError> {
+        self.backend.query(query).await
+    }
+
+    fn vectors(&self) -> Option<&dyn VectorMemory> {
+        Some(self)
+    }
+}
+
+/// The cosine between two vectors of one length; 0 where one of them has none, or is no number.
+fn cosine(one: &[f32], other: &[f32]) -> f32 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    let length = (dot(one, one) * dot(other, other)).sqrt();
+    let cosine = dot(one, other) / length;
+    if cosine.is_finite() {
+        cosine.clamp(-1.0, 1.0)
+    } else {
+        0.0
+    }
+}
+
+fn hash(text: &str) -> u128 {
+    let mut hasher = SipHasher13::new();
+    hasher.write(text.as_bytes());
+    hasher.finish128().as_u128()
+}
