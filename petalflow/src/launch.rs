@@ -343,7 +343,7 @@ impl<F: Flow> Launch<F> {
     /// Keeps results of nodes that say how long they stand, with `cache = 1h`: see [`cache`](crate::cache). Launches that
     /// share a cache share results.
     pub fn cache(mut self, cache: &(impl Cache + Clone)) -> Self {
-        self.settings.extras_mut().cached = Some(find_cached);
+        self.settings.extras_mut().find_cached = Some(find_cached);
         self.manage(RunCache(Arc::new(cache.clone())))
     }
 
@@ -399,7 +399,7 @@ impl<F: Flow> Launch<F> {
         K: Key<State = F::State>,
         K::Value: FailureLog,
     {
-        self.settings.extras_mut().record = Some(|error, update| {
+        self.settings.extras_mut().record_failure = Some(|error, update| {
             update.clear();
             // One write to an empty update cannot be one too many.
             let recorded: Result<(), WriteError> = K::push(K::Value::of(error), false, update);

@@ -169,7 +169,7 @@ impl Cx<'_> {
                 #runtime::__private::tool::attempts(#text, __RETRY, #timeout, #arguments, #cx, move |#arguments| #attempt)
             }
         };
-        // The call's type stands at the tool's name: that is where rustc says that it is not `Send`.
+        // The call's type has the span of the tool's name: rustc reports there that it is not `Send`.
         let at = Span::call_site().located_at(ident.span());
         let boxed = quote_spanned!(at=> ::std::boxed::Box::pin(#call));
         quote! {
@@ -320,7 +320,7 @@ impl Cx<'_> {
         }
     }
 
-    /// `Tool::confirm`, where it is not that of a tool that asks nobody.
+    /// `Tool::confirm`, unless the tool runs without confirmation.
     fn confirm(&self) -> Option<TokenStream> {
         let Cx { runtime, text, .. } = self;
         let arguments = local("arguments");
@@ -333,7 +333,7 @@ impl Cx<'_> {
             }
             Confirm::Predicate(path) => {
                 let pattern = self.pattern();
-                // All of the call stands at the function's name: that is where rustc says what it takes or returns instead.
+                // The call has the span of the function's name: rustc reports there what it takes or returns instead.
                 let at = path.span();
                 let values = self.tool.arguments().map(|(index, param, _)| {
                     let (mut value, cfgs) = (value(index), &param.cfgs);
@@ -369,7 +369,7 @@ fn line(doc: &Attribute) -> Option<TokenStream> {
     }
 }
 
-/// The variable that holds the value of the parameter at a place.
+/// The variable that holds the value of the parameter of this index.
 fn value(index: usize) -> Ident {
     local_at("value", index)
 }

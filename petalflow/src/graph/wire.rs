@@ -88,7 +88,7 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
         .gates
         .into_iter()
         .map(|gate| {
-            let node = graph.index_of(&gate.node).unwrap_or_default().as_u32();
+            let node = graph.index_of(&gate.node).unwrap_or_default();
             let after = gate.after;
             (Gate { node, after }, gate.guard)
         })

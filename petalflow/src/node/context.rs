@@ -365,7 +365,7 @@ impl Context {
     #[inline]
     pub fn heartbeat(&self) {
         if let Some(activity) = &self.0.activity {
-            activity.beat();
+            activity.touch();
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use petalflow_graph::NodeIdx;
+
 use super::{LastActivity, ManagedValues, RunShared};
 use crate::delivery::Delivery;
 use crate::error::BoxError;
@@ -45,7 +47,7 @@ use crate::task_services::TaskRef;
 pub struct Scope {
     pub(crate) shared: Arc<RunShared>,
     pub(crate) superstep: u64,
-    pub(crate) node: u32,
+    pub(crate) node: NodeIdx,
     pub(crate) attempt: u32,
     // Tells the runs of one node in one superstep apart: the place among all that was sent to it.
     pub(crate) send: Place,
@@ -79,7 +81,7 @@ impl Scope {
         Scope {
             shared,
             superstep: 0,
-            node: 0,
+            node: NodeIdx::new(0),
             attempt: 1,
             send: Place::default(),
             item: Place::default(),

@@ -96,16 +96,16 @@ impl<F: Flow> Run<F> {
         let Progress::Ready(start) = &mut self.0 else {
             panic!("`values` must be asked for before the stream is polled")
         };
-        start.settings.extras_mut().values = Some(F::State::clone);
+        start.settings.extras_mut().copy_state = Some(F::State::clone);
         self
     }
 
     /// Lets a thread's new input drop what the thread waits for.
     pub(crate) fn discard_pending(mut self) -> Self {
         if let Progress::Ready(start) = &mut self.0
-            && let Begin::Stored(stored, _) = &mut start.begin
+            && let Begin::Stored(stored) = &mut start.begin
         {
-            stored.discard = true;
+            stored.discard_pending();
         }
         self
     }

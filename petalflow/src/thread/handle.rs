@@ -7,7 +7,7 @@ use super::{
     Threads,
 };
 use crate::checkpoint::{Archive, Record};
-use crate::durable::{self, Command, ThreadClaim, ThreadStart, run_stored};
+use crate::durable::{self, Command, ThreadClaim, ThreadStart};
 use crate::exec::{Begin, Start};
 use crate::flow::Flow;
 use crate::ids::Namespace;
@@ -137,11 +137,11 @@ impl<F: Flow> Thread<F> {
             durability: threads.durability,
             on_busy: threads.on_busy,
             command,
-            keep: threads.retention,
-            discard: false,
+            retention: threads.retention,
+            discard_pending: false,
             nested: None,
         };
-        let begin = Begin::Stored(Box::new(start), run_stored);
+        let begin = Begin::Stored(Box::new(start));
         ThreadRun(Run::new(Start {
             flow: Arc::clone(&threads.flow),
             settings: threads.settings.clone(),
