@@ -180,15 +180,15 @@ impl Cache for InMemoryCache {
         let now = Instant::now();
         let mut entries = self.lock();
         let stands = entries.get(key).map(|entry| entry.stands(now));
-        let value = match stands {
+        
+        match stands {
             Some(true) => entries.get(key).map(|entry| entry.value.clone()),
             Some(false) => {
                 entries.remove(key);
                 None
             }
             None => None,
-        };
-        value
+        }
     }
 
     #[inline]

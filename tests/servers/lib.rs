@@ -3,7 +3,11 @@
 //! A server that was started here ends with the test process, however that ends: a shell runs between the two, and stops the
 //! server when the pipe from the test process closes.
 #![cfg(unix)]
-#![allow(clippy::missing_panics_doc, reason = "a panic is how a test fails")]
+#![allow(
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    reason = "an error or a panic is how a test fails"
+)]
 
 mod certificate;
 mod folder;

@@ -374,6 +374,7 @@ impl LlmStream {
     /// # Ok(())
     /// # }
     /// ```
+    #[must_use]
     pub fn wrap_source<S>(mut self, wrap: impl FnOnce(StreamSource) -> S) -> Self
     where
         S: Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static,

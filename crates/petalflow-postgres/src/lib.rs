@@ -28,8 +28,8 @@
 //! # }
 //! ```
 //!
-//! * [`PostgresStore`]: the store, with what it promises
-//! * [`PostgresOptions`]: settings
+//! * [`PostgresStore`] is the store, with what it promises
+//! * [`PostgresOptions`] has the settings.
 //!
 //! The feature `tls` encrypts connections.
 

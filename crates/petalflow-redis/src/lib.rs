@@ -27,8 +27,8 @@
 //! # }
 //! ```
 //!
-//! * [`RedisStore`]: the store, with what it promises. Read there how the server must be configured so that nothing is lost.
-//! * [`RedisOptions`]: settings
+//! * [`RedisStore`] is the store, with what it promises. Read there how the server must be configured so that nothing is lost.
+//! * [`RedisOptions`] has the settings.
 //!
 //! The feature `tls` encrypts connections.
 

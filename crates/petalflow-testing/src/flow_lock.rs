@@ -68,6 +68,10 @@ macro_rules! assert_flow_lock {
 }
 
 /// The function behind the macro: `check` compares the flow with a lock, `record` writes it into one.
+///
+/// # Panics
+///
+/// If the flow is not in the lock, differs from it, or the file cannot be read or written.
 #[track_caller]
 pub fn check_flow_lock(
     path: &Path,

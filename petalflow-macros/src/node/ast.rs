@@ -123,7 +123,7 @@ pub(crate) struct NodeImpl {
     pub(crate) unsafety: Option<Token![unsafe]>,
     pub(crate) impl_token: Token![impl],
     pub(crate) generics: Generics,
-    /// The trait of `impl KeyFlag for Type`, which is an error.
+    /// The trait of `impl Trait for Type`, which is an error.
     pub(crate) of: Option<(Type, Token![for])>,
     pub(crate) ty: Type,
     pub(crate) body: Group,

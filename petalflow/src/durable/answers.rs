@@ -76,7 +76,7 @@ impl<S: State> ThreadOpener<'_, S> {
     pub(super) fn decide(
         &mut self,
         id: Option<InterruptId>,
-        approval: &Decision<S>,
+        decision: &Decision<S>,
         waiting: &mut Vec<(TaskId, Interrupt)>,
     ) -> Result<Vec<Interrupt>, ThreadError> {
         let gates = |interrupt: &Interrupt| {
@@ -100,7 +100,7 @@ impl<S: State> ThreadOpener<'_, S> {
         for interrupt in &decided {
             self.writer.add_answer(AnswerEntry {
                 id: interrupt.id.to_bytes(),
-                name: approval.decision.kind().name().into(),
+                name: decision.action.kind().name().into(),
                 bytes: Vec::new(),
             });
         }

@@ -7,6 +7,7 @@ use petalflow_graph::NodeIdx;
 
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::load::gate;
+use super::seq::CheckpointSeq;
 use crate::checkpoint::DecisionKind;
 use crate::exec::{
     Barrier, Committed, FinishedTask, GateDecision, Persistence, Stopped, TaskDisposition,
@@ -198,7 +199,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     }
 
     fn take_checkpoint(&mut self) -> Option<u64> {
-        self.writer.take_unreported().map(|seq| seq.get())
+        self.writer.take_unreported().map(CheckpointSeq::get)
     }
 }
 

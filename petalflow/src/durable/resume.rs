@@ -58,10 +58,10 @@ impl<S: State> ThreadOpener<'_, S> {
             let update = update.map_err(|error| AnswerError::Value(error.to_string()))?;
             self.write(&mut state, &mut written, update)?;
         }
-        for (id, approval) in approvals {
+        for (id, decision) in approvals {
             let state = (&mut state, &mut written);
             rejected = self
-                .approve(id, approval, state, &mut waiting)?
+                .approve(id, decision, state, &mut waiting)?
                 .or(rejected);
         }
         if rejected.is_some() {
@@ -102,23 +102,23 @@ impl<S: State> ThreadOpener<'_, S> {
     fn approve(
         &mut self,
         id: Option<InterruptId>,
-        approval: Decision<S>,
+        decision: Decision<S>,
         (state, written): (&mut S, &mut KeySet),
         waiting: &mut Vec<(TaskId, Interrupt)>,
     ) -> Result<Option<DecisionRecord>, ThreadError> {
-        let decided = self.decide(id, &approval, waiting)?;
+        let decided = self.decide(id, &decision, waiting)?;
         let record = |interrupt: &Interrupt| DecisionRecord {
             node: interrupt.node.clone(),
-            decision: approval.decision.kind(),
-            by: approval.by.clone(),
-            reason: approval.reason.clone(),
+            decision: decision.action.kind(),
+            by: decision.by.clone(),
+            reason: decision.reason.clone(),
             at_ms: now_ms(),
         };
         for interrupt in &decided {
             self.writer.add_decision(record(interrupt));
         }
         let rejected = decided.first().map(record);
-        match approval.decision {
+        match decision.action {
             DecisionAction::Approve => {}
             DecisionAction::Skip => {
                 for interrupt in &decided {

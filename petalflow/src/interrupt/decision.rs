@@ -32,7 +32,7 @@ use crate::state::State;
 /// # }
 /// ```
 pub struct Decision<S: State> {
-    pub(crate) decision: DecisionAction<S>,
+    pub(crate) action: DecisionAction<S>,
     pub(crate) by: Option<String>,
     pub(crate) reason: Option<String>,
 }
@@ -51,7 +51,7 @@ pub(crate) enum DecisionAction<S: State> {
 
 impl<S: State> Clone for Decision<S> {
     fn clone(&self) -> Self {
-        let decision = match &self.decision {
+        let decision = match &self.action {
             DecisionAction::Approve => DecisionAction::Approve,
             DecisionAction::Reject => DecisionAction::Reject,
             DecisionAction::Skip => DecisionAction::Skip,
@@ -61,7 +61,7 @@ impl<S: State> Clone for Decision<S> {
             })),
         };
         Decision {
-            decision,
+            action,
             by: self.by.clone(),
             reason: self.reason.clone(),
         }
@@ -71,7 +71,7 @@ impl<S: State> Clone for Decision<S> {
 impl<S: State> std::fmt::Debug for Decision<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Decision")
-            .field("decision", &self.decision)
+            .field("action", &self.action)
             .field("by", &self.by)
             .field("reason", &self.reason)
             .finish()
@@ -97,9 +97,9 @@ impl<S: State> DecisionAction<S> {
 }
 
 impl<S: State> Decision<S> {
-    fn new(decision: DecisionAction<S>) -> Self {
+    fn new(action: DecisionAction<S>) -> Self {
         Decision {
-            decision,
+            action,
             by: None,
             reason: None,
         }

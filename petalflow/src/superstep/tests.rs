@@ -4,11 +4,10 @@ use petalflow_graph::{Edge, Graph, JoinIdx, Node, NodeIdx, Source, Target, Via};
 
 use super::{NoEdge, Outcome, Planner, Task, apply, commit_one, prepare};
 use crate::delivery::Delivery;
-use crate::node::Key;
-use crate::node::RouteChoice;
+use crate::node::{Key, RouteChoice};
 use crate::plan::{ExecutionPlan, NodeSpec};
 use crate::prelude::*;
-use crate::state::{KeySet, State, Update as _};
+use crate::state::{KeySet, State, Update};
 
 const A: NodeIdx = NodeIdx::new(0);
 const B: NodeIdx = NodeIdx::new(1);
@@ -257,7 +256,7 @@ fn two_writes_of_a_key_without_a_reducer_are_refused_before_anything_changes() {
     }
     let error = prepare(&state, updates.iter()).expect_err("only one task may write it");
     assert_eq!(error.key, "title");
-    assert!(updates.iter().all(|update| update.written_any()));
+    assert!(updates.iter().all(Update::written_any));
 }
 
 #[test]

@@ -304,7 +304,7 @@ impl<F: Flow> Thread<F> {
         ))
     }
 
-    /// DirtyKeys the thread's state from outside, as one superstep, and says the number of the new checkpoint.
+    /// Changes the thread's state from outside, as one superstep. Returns the number of the new checkpoint.
     ///
     /// # Errors
     ///
@@ -319,7 +319,7 @@ impl<F: Flow> Thread<F> {
         Ok(checkpoints.into_iter().next_back().unwrap_or_default())
     }
 
-    /// DirtyKeys the thread's state from outside, superstep by superstep, and says the numbers of the new checkpoints. Several
+    /// `DirtyKeys` the thread's state from outside, superstep by superstep, and says the numbers of the new checkpoints. Several
     /// edits of one superstep must each say [by](Edit::by) which node they are.
     ///
     /// # Errors

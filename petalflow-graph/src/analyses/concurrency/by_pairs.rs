@@ -81,7 +81,7 @@ impl Follow {
             for edge in edges.from(source) {
                 match edge.via {
                     Via::Plain | Via::Each => {
-                        fixed.push(alternatives(&edges, edge.to, edge.via.is_each()))
+                        fixed.push(alternatives(&edges, edge.to, edge.via.is_each()));
                     }
                     Via::Catch => caught.push(alternatives(&edges, edge.to, false)),
                     Via::Route(_) | Via::RouteEach(_) => {}
