@@ -1,37 +1,37 @@
-//! The graph in the form the engine walks: every edge resolved to a number.
+//! The execution plan: the graph of a flow in the form that the driver uses, with every edge resolved to indices.
 
 use std::sync::OnceLock;
 
-use petalflow_graph::{Graph, Source, Target, Via};
+use petalflow_graph::{Graph, JoinIdx, NodeIdx, Source, Target, Via};
 
 use crate::delivery::ItemCodec;
 use crate::policy::NodePolicy;
 use crate::state::KeySet;
 
-/// What the engine must know of a node beyond the graph.
+/// What the driver has to know about a node beyond the graph.
 #[derive(Clone, Debug, Default)]
 pub struct NodeSpec {
     /// The names of its routes, in the order of their indexes.
     pub routes: &'static [&'static str],
-    /// Whether it takes what an edge delivers.
+    /// Whether it takes the item that an edge delivers.
     pub takes: bool,
     /// Its retries and timeouts.
     pub policy: NodePolicy,
     /// How its item is stored.
     pub item: Option<ItemCodec>,
-    /// The keys it reads; without a set, the whole state.
+    /// The keys it reads. `None` if it reads the whole state.
     pub reads: Option<KeySet>,
 }
 
-/// Where an edge leads, and how.
+/// The end of an edge, and what taking the edge does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EdgeTarget {
     /// Activates the node.
-    Node(u32),
+    Node(NodeIdx),
     /// Activates the node once per item.
-    Each(u32),
+    Each(NodeIdx),
     /// Arrives at a side of a join.
-    Join { join: u32, side: u32 },
+    Join { join: JoinIdx, side: u32 },
     /// Ends the path.
     End,
 }
@@ -43,56 +43,79 @@ pub(crate) struct OutEdges {
     pub(crate) plain: Vec<EdgeTarget>,
     /// The edges of each route.
     pub(crate) routes: Vec<Vec<EdgeTarget>>,
-    /// Where a failure goes.
-    pub(crate) catch: Option<u32>,
-    /// Waits until nothing else is active.
+    /// The node that a failure is delivered to.
+    pub(crate) catch: Option<NodeIdx>,
+    /// Whether the node waits until nothing else is active.
     pub(crate) deferred: bool,
-    /// Has nothing around it and runs as soon as an edge leads to it.
+    /// Whether the fast path can run the node: nothing surrounds it, and it runs as soon as it is activated.
     pub(crate) fast: bool,
 }
 
-/// A join: how many sides it waits for, and where it leads.
+/// The edges of a join: how many lead to it, and those that lead out of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JoinEdges {
     pub(crate) sides: u32,
     pub(crate) out: Vec<EdgeTarget>,
 }
 
+/// The next node of a chain, or none, in four bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChainNext(NodeIdx);
+
+impl ChainNext {
+    pub(crate) const NONE: Self = ChainNext(NodeIdx::new(u32::MAX));
+
+    fn new(next: Option<NodeIdx>) -> Self {
+        next.map_or(Self::NONE, ChainNext)
+    }
+
+    #[inline]
+    pub(crate) fn get(self) -> Option<NodeIdx> {
+        if self == Self::NONE {
+            None
+        } else {
+            Some(self.0)
+        }
+    }
+}
+
 /// An `interrupt before` or `interrupt after`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gate {
-    /// The node's place.
-    pub node: u32,
+    /// The node before or after which the run stops.
+    pub node: NodeIdx,
     /// Whether the run stops after the node rather than before it.
     pub after: bool,
 }
 
-/// A graph wired for the engine.
+/// The graph of a flow in the form that the driver uses. Every list is indexed by node, unless it says otherwise.
 #[derive(Clone, Debug)]
 pub struct ExecutionPlan {
     pub(crate) graph: Graph,
+    /// The edges that fire at the start.
     pub(crate) entry: Vec<EdgeTarget>,
     pub(crate) out_edges: Vec<OutEdges>,
+    /// By join.
     pub(crate) joins: Vec<JoinEdges>,
     pub(crate) policies: Vec<NodePolicy>,
-    /// For the fast path, by node: the one quick node that its plain edges lead to, or `u32::MAX`.
-    pub(crate) chain_next: Vec<u32>,
+    /// The fast node that is the only target of the plain edges.
+    pub(crate) chain_next: Vec<ChainNext>,
     pub(crate) takes_item: Vec<bool>,
     pub(crate) items: Vec<Option<ItemCodec>>,
     pub(crate) reads: Vec<Option<KeySet>>,
     /// Whether any node is deferred.
     pub(crate) has_deferred: bool,
-    /// Where people are asked; guards are known by the place in this list.
+    /// Where the run stops for people. Guards have the indices of this list.
     pub(crate) gates: Vec<Gate>,
     pub(crate) routes: Vec<&'static [&'static str]>,
-    /// Whether any node needs something from the run, once a run has asked.
+    /// Whether any node needs a managed value. Set by the first run.
     pub(crate) needs_managed: OnceLock<bool>,
 }
 
 impl ExecutionPlan {
-    /// Wires a graph; `specs` holds what is known of each node, by place.
+    /// Makes the plan of a graph. `specs` describes its nodes, by index.
     ///
-    /// The graph is taken as checked: an edge for a route that the node does not have is left out.
+    /// The graph has been checked: an edge for a route that its node does not have is left out.
     pub fn new(graph: &Graph, specs: &[NodeSpec]) -> Self {
         let nodes = graph.nodes();
         let mut plan = ExecutionPlan {
@@ -123,13 +146,13 @@ impl ExecutionPlan {
         for edge in graph.edges() {
             let target = match edge.to {
                 Target::End => EdgeTarget::End,
-                Target::Node(node) if edge.via.is_each() => EdgeTarget::Each(node.as_u32()),
-                Target::Node(node) => EdgeTarget::Node(node.as_u32()),
+                Target::Node(node) if edge.via.is_each() => EdgeTarget::Each(node),
+                Target::Node(node) => EdgeTarget::Node(node),
                 Target::Join(join) => {
                     let sides = &mut plan.joins[join.index()].sides;
                     *sides += 1;
                     EdgeTarget::Join {
-                        join: join.as_u32(),
+                        join,
                         side: *sides - 1,
                     }
                 }
@@ -159,96 +182,96 @@ impl ExecutionPlan {
         plan.chain_next = plan
             .out_edges
             .iter()
-            .map(|edges| plan.only_fast_target(&edges.plain).unwrap_or(u32::MAX))
+            .map(|edges| ChainNext::new(plan.only_fast_target(&edges.plain)))
             .collect();
         plan
     }
 
-    /// The same with the flow's interrupts.
-    ///
-    /// No node of such a graph is fast: the fast path would run past the places where it stops.
+    /// Adds the interrupts of the flow. No node of such a plan is fast: the fast path does not stop between nodes.
     #[must_use]
     pub fn with_gates(mut self, gates: Vec<Gate>) -> Self {
         if !gates.is_empty() {
             self.out_edges
                 .iter_mut()
                 .for_each(|edges| edges.fast = false);
-            self.chain_next.fill(u32::MAX);
+            self.chain_next.fill(ChainNext::NONE);
         }
         self.gates = gates;
         self
     }
 
-    /// The same with these retries of a node in place of its own.
+    /// Replaces the retries of a node.
     pub(crate) fn retrying(&self, node: &str, retry: Vec<crate::policy::Retry>) -> Self {
         let mut plan = self.clone();
-        if let Some(place) = plan.index_of(node) {
-            plan.policies[place as usize] = NodePolicy::retrying(retry);
-            // What is tried again is no longer quick, and nothing leads straight to it.
-            plan.out_edges[place as usize].fast = false;
+        if let Some(node) = plan.index_of(node) {
+            plan.policies[node.index()] = NodePolicy::retrying(retry);
+            // A node with retries is not fast.
+            plan.out_edges[node.index()].fast = false;
             let chain_next = plan.chain_next.iter_mut();
             chain_next
-                .filter(|to| **to == place)
-                .for_each(|to| *to = u32::MAX);
+                .filter(|next| next.get() == Some(node))
+                .for_each(|next| *next = ChainNext::NONE);
         }
         plan
     }
 
-    /// The quick node that these targets alone lead to, if that is so.
+    /// The fast node that is the only one of these targets.
     #[inline]
-    pub(crate) fn only_fast_target(&self, targets: &[EdgeTarget]) -> Option<u32> {
+    pub(crate) fn only_fast_target(&self, targets: &[EdgeTarget]) -> Option<NodeIdx> {
         match targets {
-            [EdgeTarget::Node(node)] if self.out_edges[*node as usize].fast => Some(*node),
+            [EdgeTarget::Node(node)] if self.out_edges[node.index()].fast => Some(*node),
             _ => None,
         }
     }
 
-    /// The graph that was wired.
+    /// The graph of the plan.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// The name under which the node at a place is known in stored checkpoints.
-    pub fn stored_name(&self, place: u32) -> &str {
+    /// The name of a node in stored checkpoints.
+    pub fn stored_name(&self, node: NodeIdx) -> &str {
         self.graph
             .nodes()
-            .get(place as usize)
+            .get(node.index())
             .map_or("", petalflow_graph::Node::stored_name)
     }
 
-    /// The place of the node that is stored under a name.
+    /// The node with this name in stored checkpoints.
     #[inline]
-    pub(crate) fn index_of_stored(&self, stored: &str) -> Option<u32> {
-        let nodes = 0..petalflow_graph::index(self.out_edges.len());
-        nodes
-            .into_iter()
-            .find(|place| self.stored_name(*place) == stored)
+    pub(crate) fn index_of_stored(&self, stored: &str) -> Option<NodeIdx> {
+        self.nodes().find(|node| self.stored_name(*node) == stored)
     }
 
-    /// What this program calls the node of a stored name: the same, if it has no such node.
+    /// The name that this program gives to the node with a stored name. The stored name if it has no such node.
     #[inline]
     pub(crate) fn current_name<'a>(&'a self, stored: &'a str) -> &'a str {
         self.index_of_stored(stored)
-            .map_or(stored, |place| self.name(place))
+            .map_or(stored, |node| self.name(node))
     }
 
-    /// Whether the node chooses where the run goes on.
-    pub(crate) fn chooses(&self, node: u32) -> bool {
-        !self.routes[node as usize].is_empty()
+    /// Whether the node chooses a route.
+    pub(crate) fn chooses(&self, node: NodeIdx) -> bool {
+        !self.routes[node.index()].is_empty()
     }
 
-    /// The place of the node of a name.
+    /// The node with this name.
     #[inline]
-    pub(crate) fn index_of(&self, name: &str) -> Option<u32> {
-        let mut nodes = 0..petalflow_graph::index(self.out_edges.len());
-        nodes.find(|place| self.name(*place) == name)
+    pub(crate) fn index_of(&self, name: &str) -> Option<NodeIdx> {
+        self.nodes().find(|node| self.name(*node) == name)
     }
 
-    /// The name of the node at a place.
-    pub(crate) fn name(&self, place: u32) -> &str {
+    /// The indices of all nodes.
+    #[inline]
+    fn nodes(&self) -> impl Iterator<Item = NodeIdx> {
+        NodeIdx::all(self.out_edges.len())
+    }
+
+    /// The name of a node.
+    pub(crate) fn name(&self, node: NodeIdx) -> &str {
         self.graph
             .nodes()
-            .get(place as usize)
+            .get(node.index())
             .map_or("", |node| &node.name)
     }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::cache::CacheOfRun;
+use crate::cache::RunCache;
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{OnBusy, Retention};
-use crate::durable::{Command, Nested, ParentBarrier, ThreadStart, find_cached, run_stored};
+use crate::durable::{Command, Nested, ParentBarrier, ThreadStart};
 use crate::error::BoxError;
 use crate::event::Sink;
 use crate::exec::{Begin, Extras, Settings, Start, drive};
@@ -64,20 +64,20 @@ async fn inside<C: Flow>(
 ) -> Result<C::State, BoxError> {
     let shared = &scope.shared;
     let cache = shared.managed.as_ref().and_then(|managed| managed.get());
-    let cached = cache.map(|_: Arc<CacheOfRun>| find_cached::<C::State> as _);
+    let find_cached = cache.map(|_: Arc<RunCache>| crate::durable::find_cached::<C::State> as _);
     let above = shared.listener.clone();
     let copy = above.as_ref().filter(|above| above.wants_values());
-    let values = copy.and_then(|_| C::State::copier());
+    let copy_state = copy.and_then(|_| C::State::copier());
     let sink = above.map(|above| Arc::new(Sink::Above(above)));
     let settings = Settings {
         limit,
         cancel: shared.cancel.as_ref().map(CancelToken::nested),
         managed: shared.managed.clone(),
-        extras: (sink.is_some() || cached.is_some()).then(|| {
+        extras: (sink.is_some() || find_cached.is_some()).then(|| {
             Arc::new(Extras {
                 sink,
-                values,
-                cached,
+                copy_state,
+                find_cached,
                 ..Extras::default()
             })
         }),
@@ -104,13 +104,13 @@ async fn inside<C: Flow>(
             match (&shared.services, error.kind()) {
                 (Some(services), RunErrorKind::Interrupted { interrupts }) => {
                     // What the flow waits for, its node waits for: nothing can swallow it.
-                    services.park(scope.task_id(), interrupts.clone());
+                    services.wait_for(scope.task_id(), interrupts.clone());
                     std::future::pending().await
                 }
                 (Some(services), RunErrorKind::Thread { problem }) => {
                     // The same thread cannot be written to.
                     let problem = problem.clone();
-                    match services.fail(problem, error.into()).await {}
+                    match services.abort(problem, error.into()).await {}
                 }
                 _ => Err(error.into()),
             }
@@ -132,17 +132,17 @@ fn stored<C: Flow>(
         durability: services.durability,
         on_busy: OnBusy::Refuse,
         command: Command::Input(input),
-        keep: Retention::ALL,
-        discard: true,
+        retention: Retention::ALL,
+        discard_pending: true,
         nested: Some(Nested {
             owner: scope.task_id(),
             answers: Arc::clone(&services.answers),
-            above: ParentBarrier {
+            parent: ParentBarrier {
                 services: Arc::clone(services),
                 superstep: scope.superstep,
             },
-            keep,
+            remembers: keep,
         }),
     };
-    Begin::Stored(Box::new(start), run_stored)
+    Begin::Stored(Box::new(start))
 }

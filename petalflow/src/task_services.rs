@@ -1,4 +1,4 @@
-//! What a task of a stored run can leave beside its writes: questions, and side effects that are done once.
+//! What a stored run does for its tasks: questions to people, effects that run once, and requests to the driver.
 
 use std::collections::{HashMap, HashSet};
 use std::future::{Future, poll_fn};
@@ -16,10 +16,10 @@ use crate::ids::{Namespace, TaskId};
 use crate::outcome::ThreadError;
 use crate::question::{Ask, Expiry, Interrupt, InterruptId, InterruptKind};
 
-/// The name of a write holds a name of the user's and a few letters of ours.
+/// The longest name of a question or an effect, in bytes. A store holds it behind a short prefix.
 const LONGEST_NAME: usize = 200;
 
-/// The task that calls a service.
+/// The task that uses a service.
 pub(crate) struct TaskRef<'a> {
     pub(crate) id: TaskId,
     pub(crate) node: &'a str,
@@ -28,47 +28,66 @@ pub(crate) struct TaskRef<'a> {
     pub(crate) superstep: u64,
 }
 
-/// What people have answered on a thread: by question, the question's name and the answer.
+/// The recorded answers of a thread, by question: the name of the question's type, and the encoded answer. An empty answer
+/// means that the question expired.
 pub(crate) type Answers = HashMap<InterruptId, (String, Vec<u8>)>;
 
-/// The services of one flow of a stored run.
+/// The services of one flow of a stored run. Its tasks and its driver share them.
 pub(crate) struct TaskServices {
     pub(crate) archive: Archive,
     pub(crate) durability: Durability,
     namespace: Namespace,
-    /// What a superstep's number lacks to its frontier's.
+    /// The origin of a frontier, minus the number of supersteps before it.
     offset: u64,
     pub(crate) answers: Arc<Answers>,
-    /// Frontiers below this number are in the store.
-    durable: Arc<AtomicU64>,
-    /// Most runs ask nothing, and look no further.
+    stored: StoredMark,
+    /// Whether any task has asked. Most runs ask nothing, and then the lock is not taken.
     asked: AtomicBool,
     inner: Mutex<Inner>,
 }
 
-/// What tasks want of the run.
+/// A request from a task to the driver.
 pub(crate) enum DriverRequest {
-    /// The barrier that the superstep began from, in the store.
-    Settle,
-    /// Its end, because the thread cannot be written to: what is wrong, and why. Behind a pointer, as it is rare.
-    Break(Box<(String, BoxError)>),
+    /// Write the barrier that the superstep began from to the store.
+    Flush,
+    /// End the run, because the thread cannot be written to: the problem and its source. Boxed, because it is rare.
+    Abort(Box<(String, BoxError)>),
+}
+
+/// How much of a run is in the store: the frontiers below this number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StoredMark(Arc<AtomicU64>);
+
+impl StoredMark {
+    /// The frontier of this origin, and all before it, are in the store.
+    #[inline]
+    pub(crate) fn set(&self, origin: u64) {
+        self.0.store(origin + 1, Ordering::Release);
+    }
+
+    #[inline]
+    fn covers(&self, origin: u64) -> bool {
+        self.0.load(Ordering::Acquire) > origin
+    }
 }
 
 #[derive(Default)]
 struct Inner {
-    /// The results of side effects.
-    done: HashMap<(TaskId, String), Vec<u8>>,
-    /// Questions that were asked before this run of the program.
-    known: HashMap<InterruptId, Interrupt>,
-    /// What each attempt has asked and done so far: names must not repeat.
-    used: HashSet<(TaskId, u32, String)>,
-    open: HashMap<TaskId, Vec<Interrupt>>,
-    wakers: HashMap<TaskId, Waker>,
-    call: Option<DriverRequest>,
-    /// Who hears the call.
+    /// The encoded results of effects that have run.
+    effects: HashMap<(TaskId, String), Vec<u8>>,
+    /// Questions that an earlier run of the superstep asked.
+    asked_before: HashMap<InterruptId, Interrupt>,
+    /// The names that each attempt has used: names must not repeat.
+    used_names: HashSet<(TaskId, u32, String)>,
+    /// The questions without an answer, by the task that waits.
+    questions: HashMap<TaskId, Vec<Interrupt>>,
+    /// Wakes the future that runs a task.
+    tasks: HashMap<TaskId, Waker>,
+    request: Option<DriverRequest>,
+    /// Wakes the driver.
     driver: Option<Waker>,
-    /// Who waits for the barrier.
-    settling: Vec<Waker>,
+    /// Wakes the tasks that wait for the barrier.
+    flushing: Vec<Waker>,
 }
 
 impl TaskServices {
@@ -79,7 +98,7 @@ impl TaskServices {
         namespace: Namespace,
         offset: u64,
         answers: Arc<Answers>,
-        durable: Arc<AtomicU64>,
+        stored: StoredMark,
     ) -> Self {
         TaskServices {
             archive,
@@ -87,111 +106,116 @@ impl TaskServices {
             namespace,
             offset,
             answers,
-            durable,
+            stored,
             asked: AtomicBool::new(false),
             inner: Mutex::default(),
         }
     }
 
-    /// Waits until the barrier that the superstep began from is in the store. What is written beside it would else be found
-    /// by tasks that a crash has made other ones.
+    /// Waits until the barrier that the superstep began from is in the store. Without this, a crash could leave the records
+    /// of a task beside an older barrier, where a different task would find them.
     #[inline]
-    pub(crate) async fn settle(&self, superstep: u64) {
+    pub(crate) async fn barrier_stored(&self, superstep: u64) {
         let origin = self.origin(superstep);
         poll_fn(|cx| {
-            if self.durable.load(Ordering::Acquire) > origin {
+            if self.stored.covers(origin) {
                 return Poll::Ready(());
             }
             let mut inner = self.lock();
-            inner.settling.push(cx.waker().clone());
-            inner.call(DriverRequest::Settle);
+            inner.flushing.push(cx.waker().clone());
+            inner.request(DriverRequest::Flush);
             Poll::Pending
         })
         .await;
     }
 
-    /// The barrier is in the store.
+    /// Wakes the tasks that wait for the barrier: it is in the store.
     #[inline]
-    pub(crate) fn settled(&self) {
-        let settling = std::mem::take(&mut self.lock().settling);
-        settling.into_iter().for_each(Waker::wake);
+    pub(crate) fn notify_flushed(&self) {
+        let flushing = std::mem::take(&mut self.lock().flushing);
+        flushing.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends the run: the thread cannot be written to, which no node can mend or swallow.
+    /// Ends the run because the thread cannot be written to. No node can handle or ignore that.
     #[inline]
-    pub(crate) async fn fail(&self, problem: String, source: BoxError) -> std::convert::Infallible {
+    pub(crate) async fn abort(
+        &self,
+        problem: String,
+        source: BoxError,
+    ) -> std::convert::Infallible {
         self.lock()
-            .call(DriverRequest::Break(Box::new((problem, source))));
+            .request(DriverRequest::Abort(Box::new((problem, source))));
         std::future::pending().await
     }
 
-    /// What tasks want of the run.
+    /// Returns the next request to the driver.
     #[inline]
-    pub(crate) fn poll_called(&self, cx: &mut Context<'_>) -> Poll<DriverRequest> {
+    pub(crate) fn poll_request(&self, cx: &mut Context<'_>) -> Poll<DriverRequest> {
         let mut inner = self.lock();
-        if let Some(call) = inner.call.take() {
-            return Poll::Ready(call);
+        if let Some(request) = inner.request.take() {
+            return Poll::Ready(request);
         }
         inner.driver = Some(cx.waker().clone());
         Poll::Pending
     }
 
-    /// Names the frontier that a superstep ran.
+    /// The origin of the frontier that a superstep runs: the number of the barrier at which it was planned. Task ids contain
+    /// it.
     #[inline]
     pub(crate) fn origin(&self, superstep: u64) -> u64 {
         superstep.wrapping_add(self.offset).wrapping_sub(1)
     }
 
-    /// Takes over what an earlier run of the superstep has left.
+    /// Loads the records that an earlier run of the superstep has left.
     #[inline]
-    pub(crate) fn recall(&mut self, writes: &[StoredWrite]) -> Result<(), BoxError> {
+    pub(crate) fn restore(&mut self, writes: &[StoredWrite]) -> Result<(), BoxError> {
         let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
         for write in writes {
             if let Some(name) = write.name.strip_prefix("once/") {
                 let key = (write.task, name.to_string());
-                inner.done.insert(key, write.bytes.clone());
+                inner.effects.insert(key, write.bytes.clone());
             } else if write.name.starts_with("ask/") {
                 let interrupt = Interrupt::decode(&write.bytes)?;
-                inner.known.insert(interrupt.id, interrupt);
+                inner.asked_before.insert(interrupt.id, interrupt);
             }
         }
         Ok(())
     }
 
-    /// Ready when the task has asked something that nobody has answered.
+    /// Completes when the task waits for an answer.
     #[inline]
-    pub(crate) fn poll_parked(&self, task: TaskId, cx: &Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_waiting(&self, task: TaskId, cx: &Context<'_>) -> Poll<()> {
         let mut inner = self.lock();
-        if inner.open.contains_key(&task) {
+        if inner.questions.contains_key(&task) {
             return Poll::Ready(());
         }
-        inner.wakers.insert(task, cx.waker().clone());
+        inner.tasks.insert(task, cx.waker().clone());
         Poll::Pending
     }
 
-    /// Whether any task has asked something that nobody has answered.
+    /// Whether any task has asked a question that has no answer yet.
     #[inline]
-    pub(crate) fn has_asked(&self) -> bool {
+    pub(crate) fn has_questions(&self) -> bool {
         self.asked.load(Ordering::Acquire)
     }
 
-    /// Forgets what a task asked that went on without an answer.
+    /// Removes the questions of a task that ended without their answers.
     #[inline]
     pub(crate) fn withdraw(&self, task: TaskId) {
         let mut inner = self.lock();
-        inner.open.remove(&task);
-        inner.wakers.remove(&task);
+        inner.questions.remove(&task);
+        inner.tasks.remove(&task);
     }
 
-    /// All that waits for an answer, with the tasks that wait, in a fixed order.
+    /// The questions without an answer, each with the task that waits, in a fixed order.
     #[inline]
-    pub(crate) fn open(&self) -> Vec<(TaskId, Interrupt)> {
-        if !self.has_asked() {
+    pub(crate) fn questions(&self) -> Vec<(TaskId, Interrupt)> {
+        if !self.has_questions() {
             return Vec::new();
         }
         let inner = self.lock();
-        let mut open: Vec<_> = inner
-            .open
+        let mut questions: Vec<_> = inner
+            .questions
             .iter()
             .flat_map(|(task, interrupts)| {
                 interrupts
@@ -199,36 +223,38 @@ impl TaskServices {
                     .map(|interrupt| (*task, interrupt.clone()))
             })
             .collect();
-        open.sort_by(|(_, a), (_, b)| {
+        questions.sort_by(|(_, a), (_, b)| {
             (&a.namespace, &a.node, a.index, a.id).cmp(&(&b.namespace, &b.node, b.index, b.id))
         });
-        open
+        questions
     }
 
-    /// Has the task wait for these.
+    /// Makes the task wait for answers. The run stops when no other task runs any more.
     #[inline]
-    pub(crate) fn park(&self, task: TaskId, interrupts: Vec<Interrupt>) {
+    pub(crate) fn wait_for(&self, task: TaskId, interrupts: Vec<Interrupt>) {
         self.asked.store(true, Ordering::Release);
         let mut inner = self.lock();
-        let open = inner.open.entry(task).or_default();
+        let questions = inner.questions.entry(task).or_default();
         for interrupt in interrupts {
-            // A future that is dropped and made anew asks the same again.
-            if !open.iter().any(|known| known.id == interrupt.id) {
-                open.push(interrupt);
+            // A future that is dropped and made again asks the same question again.
+            if !questions.iter().any(|known| known.id == interrupt.id) {
+                questions.push(interrupt);
             }
         }
-        if let Some(waker) = inner.wakers.remove(&task) {
+        if let Some(waker) = inner.tasks.remove(&task) {
             waker.wake();
         }
     }
 
-    /// The interrupt of this id, as it was asked first.
+    /// When the question was first asked, if an earlier run of the superstep asked it.
     #[inline]
-    pub(crate) fn known(&self, id: InterruptId) -> Option<Interrupt> {
-        self.lock().known.get(&id).cloned()
+    pub(crate) fn first_asked_ms(&self, id: InterruptId) -> Option<u64> {
+        let inner = self.lock();
+        inner.asked_before.get(&id).map(|asked| asked.asked_ms)
     }
 
-    /// Asks, and waits for ever if nobody has answered yet: the run stops, and the node is run again with the answer.
+    /// Asks a question. Without a recorded answer this never completes: the run stops, and the node runs again once there is
+    /// an answer.
     pub(crate) async fn ask<A: Ask>(
         &self,
         task: &TaskRef<'_>,
@@ -242,28 +268,17 @@ impl TaskServices {
         let id = InterruptId::of(task.id, &name);
         let expiry = question.expires();
         if let Some((asked, answer)) = self.answers.get(&id) {
-            if asked != A::NAME {
-                return Err(format!("the answer to `{}` is one to `{asked}`", A::NAME).into());
-            }
-            if answer.is_empty() {
-                let own = expiry.map(|expiry| expiry.answer);
-                return own.ok_or_else(|| {
-                    format!("`{}` has expired, and `Ask::expires` does not say any more how it answers itself", A::NAME).into()
-                });
-            }
-            let answer = decode(answer)
-                .map_err(|error| format!("the answer to `{}` cannot be read: {error}", A::NAME))?;
-            return Ok(answer);
+            return recorded_answer::<A>(asked, answer, expiry);
         }
-        let asked_ms = self.known(id).map_or_else(now_ms, |known| known.asked_ms);
+        let asked_ms = self.first_asked_ms(id).unwrap_or_else(now_ms);
         let mut expires_ms = None;
         if let Some(Expiry { after, answer }) = expiry {
             if after.is_zero() {
                 return Ok(answer);
             }
             let after = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
-            // Whether it has passed is decided, and written down, when the thread is resumed: else one run of the node might go on
-            // with the default, and the next with an answer that has come since.
+            // Only a resume decides whether a question has expired, and records it. Otherwise one run of the node could
+            // continue with the default, and the next with an answer that arrived in between.
             expires_ms = Some(asked_ms.saturating_add(after));
         }
         let interrupt = Interrupt {
@@ -279,11 +294,11 @@ impl TaskServices {
             expires_ms,
             chooses: false,
         };
-        self.park(task.id, vec![interrupt]);
+        self.wait_for(task.id, vec![interrupt]);
         std::future::pending().await
     }
 
-    /// Runs the effect, unless its result is recorded already; the record is durable before this returns.
+    /// Runs an effect, unless its result is already recorded. The record is in the store before this returns.
     pub(crate) async fn once<T, E>(
         &self,
         task: &TaskRef<'_>,
@@ -298,14 +313,14 @@ impl TaskServices {
             "give each effect its own name".into()
         })?;
         let key = (task.id, name.to_string());
-        let done = self.lock().done.get(&key).cloned();
-        if let Some(bytes) = done {
+        let recorded = self.lock().effects.get(&key).cloned();
+        if let Some(bytes) = recorded {
             return decode(&bytes).map_err(|error| {
                 format!("the record of `{name}` cannot be read as what is expected now: {error}")
                     .into()
             });
         }
-        self.settle(task.superstep).await;
+        self.barrier_stored(task.superstep).await;
         let value = effect.await.map_err(Into::into)?;
         let mut bytes = Vec::new();
         encode(&value, &mut bytes)?;
@@ -321,34 +336,34 @@ impl TaskServices {
             .await;
         if let Err(error) = recorded {
             let error = ThreadError::from(error);
-            match self.fail(error.to_string(), error.into()).await {}
+            match self.abort(error.to_string(), error.into()).await {}
         }
-        self.lock().done.insert(key, bytes);
+        self.lock().effects.insert(key, bytes);
         Ok(value)
     }
 
-    /// A name may be used once per attempt: a second use would get the first one's answer.
+    /// Each attempt may use a name once: a second use would get the result of the first.
     #[inline]
     fn reserve(
         &self,
         task: &TaskRef<'_>,
-        what: &str,
+        method: &str,
         name: &str,
         advice: impl FnOnce() -> String,
     ) -> Result<(), BoxError> {
         if name.len() > LONGEST_NAME || name.contains('\0') {
             return Err(format!(
-                "`{name}` cannot name what node `{}` does with `{what}`: a name has at most {LONGEST_NAME} bytes and no NUL",
+                "`{name}` cannot name what node `{}` does with `{method}`: a name has at most {LONGEST_NAME} bytes and no NUL",
                 task.node
             )
             .into());
         }
-        let used = (task.id, task.attempt, format!("{what}/{name}"));
-        if self.lock().used.insert(used) {
+        let used = (task.id, task.attempt, format!("{method}/{name}"));
+        if self.lock().used_names.insert(used) {
             return Ok(());
         }
         Err(format!(
-            "node `{}` used `{what}` twice for `{name}` in one run, and both would get one result: {}",
+            "node `{}` used `{method}` twice for `{name}` in one run, and both would get one result: {}",
             task.node,
             advice()
         )
@@ -357,20 +372,42 @@ impl TaskServices {
 
     #[inline]
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nothing that can panic happens under the lock.
+        // Nothing under this lock can panic.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Inner {
     #[inline]
-    fn call(&mut self, call: DriverRequest) {
-        // Once the run is to end, nothing else matters.
-        if !matches!(self.call, Some(DriverRequest::Break(..))) {
-            self.call = Some(call);
+    fn request(&mut self, request: DriverRequest) {
+        // Nothing replaces the request to end the run.
+        if !matches!(self.request, Some(DriverRequest::Abort(..))) {
+            self.request = Some(request);
         }
         if let Some(driver) = self.driver.take() {
             driver.wake();
         }
     }
+}
+
+/// Decodes a recorded answer, which must be to a question of the same type.
+fn recorded_answer<A: Ask>(
+    asked: &str,
+    answer: &[u8],
+    expiry: Option<Expiry<A::Answer>>,
+) -> Result<A::Answer, BoxError> {
+    if asked != A::NAME {
+        return Err(format!("the answer to `{}` is one to `{asked}`", A::NAME).into());
+    }
+    if answer.is_empty() {
+        return expiry.map(|expiry| expiry.answer).ok_or_else(|| {
+            format!(
+                "`{}` has expired, and `Ask::expires` does not say any more how it answers itself",
+                A::NAME
+            )
+            .into()
+        });
+    }
+    decode(answer)
+        .map_err(|error| format!("the answer to `{}` cannot be read: {error}", A::NAME).into())
 }

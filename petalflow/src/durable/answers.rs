@@ -1,15 +1,16 @@
-//! What people say to a thread: whether it fits what the thread waits for.
+//! Answers and decisions: whether they fit what a thread waits for.
 
 use super::open::ThreadOpener;
 use crate::checkpoint::AnswerEntry;
 use crate::clock::now_ms;
 use crate::ids::TaskId;
-use crate::interrupt::Approval;
+use crate::interrupt::Decision;
 use crate::outcome::ThreadError;
 use crate::question::{Answer, AnswerError, Interrupt, InterruptId, InterruptKind};
 use crate::state::State;
 
 impl<S: State> ThreadOpener<'_, S> {
+    /// Records an answer to a question.
     pub(super) fn answer(
         &mut self,
         answer: Answer,
@@ -21,7 +22,7 @@ impl<S: State> ThreadOpener<'_, S> {
         let Some(place) = known else {
             return Err(AnswerError::Unknown {
                 id: answer.id,
-                waiting: only(waiting),
+                waiting: only_interrupts(waiting),
             }
             .into());
         };
@@ -38,7 +39,7 @@ impl<S: State> ThreadOpener<'_, S> {
             }
         }
         waiting.remove(place);
-        self.writer.header.answers.push(AnswerEntry {
+        self.writer.add_answer(AnswerEntry {
             id: answer.id.to_bytes(),
             name: answer.name.into(),
             bytes: answer.bytes,
@@ -46,22 +47,21 @@ impl<S: State> ThreadOpener<'_, S> {
         Ok(())
     }
 
-    /// Records that questions have answered themselves, as an answer without bytes; says whether any has. From now on nobody
-    /// else can answer them. What a flow inside another asks, the outermost waits for as well: it says so for both.
+    /// Records the questions that have expired, each as an answer without bytes. Returns whether there was one. From now on
+    /// no person can answer them. The outermost flow also waits for the questions of the flows inside it, and records them.
     pub(super) fn expire(&mut self, waiting: &mut Vec<(TaskId, Interrupt)>) -> bool {
-        if self.writer.above.is_some() {
+        if self.writer.has_parent_barrier() {
             return false;
         }
         let now = now_ms();
-        let header = &mut self.writer.header;
-        let before = header.answers.len();
+        let before = waiting.len();
         waiting.retain(|(_, interrupt)| {
             let InterruptKind::Ask { name, .. } = &interrupt.kind else {
                 return true;
             };
             let expired = interrupt.expires_ms.is_some_and(|at| at <= now);
             if expired {
-                header.answers.push(AnswerEntry {
+                self.writer.add_answer(AnswerEntry {
                     id: interrupt.id.to_bytes(),
                     name: name.clone(),
                     bytes: Vec::new(),
@@ -69,14 +69,14 @@ impl<S: State> ThreadOpener<'_, S> {
             }
             !expired
         });
-        header.answers.len() > before
+        waiting.len() < before
     }
 
-    /// Records a decision, and says of which interrupts it is one.
+    /// Records a decision. Returns the interrupts that it decides.
     pub(super) fn decide(
         &mut self,
         id: Option<InterruptId>,
-        approval: &Approval<S>,
+        approval: &Decision<S>,
         waiting: &mut Vec<(TaskId, Interrupt)>,
     ) -> Result<Vec<Interrupt>, ThreadError> {
         let gates = |interrupt: &Interrupt| {
@@ -91,30 +91,30 @@ impl<S: State> ThreadOpener<'_, S> {
             let problem = match id {
                 Some(id) => AnswerError::Unknown {
                     id,
-                    waiting: only(waiting),
+                    waiting: only_interrupts(waiting),
                 },
                 None => AnswerError::Value("the thread does not wait for an approval".to_string()),
             };
             return Err(problem.into());
         }
         for interrupt in &decided {
-            self.writer.header.answers.push(AnswerEntry {
+            self.writer.add_answer(AnswerEntry {
                 id: interrupt.id.to_bytes(),
-                name: approval.decision.word().into(),
+                name: approval.decision.kind().name().into(),
                 bytes: Vec::new(),
             });
         }
         Ok(decided)
     }
 
-    /// A node that chooses where to go cannot be skipped: nothing would say where the run goes on.
+    /// A node that chooses a route cannot be skipped: without its choice the run cannot continue.
     pub(super) fn can_skip(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
         let Interrupt {
             node, namespace, ..
         } = interrupt;
         let inside = namespace != self.namespace.as_str();
         let node_here = self.plan.index_of(node).filter(|_| !inside);
-        // The program may have changed since it was asked; of one inside, only what it said then is known.
+        // The program may have changed since the interrupt was made. Of a flow inside, only what it recorded then is known.
         let chooses = node_here.map_or(interrupt.chooses, |node| self.plan.chooses(node));
         if !chooses || interrupt.kind != InterruptKind::Before {
             return Ok(());
@@ -131,7 +131,7 @@ impl<S: State> ThreadOpener<'_, S> {
         Err(AnswerError::Value(problem).into())
     }
 
-    /// The state of a flow inside another cannot be reached from outside.
+    /// The state of a flow inside another cannot be edited from outside.
     pub(super) fn can_edit(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
         if interrupt.namespace == self.namespace.as_str() {
             return Ok(());
@@ -145,7 +145,7 @@ impl<S: State> ThreadOpener<'_, S> {
 }
 
 #[inline]
-pub(super) fn only(waiting: &[(TaskId, Interrupt)]) -> Vec<Interrupt> {
+pub(super) fn only_interrupts(waiting: &[(TaskId, Interrupt)]) -> Vec<Interrupt> {
     waiting
         .iter()
         .map(|(_, interrupt)| interrupt.clone())

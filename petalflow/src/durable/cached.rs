@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::dirty_keys::untracked;
 use super::fingerprint::Fingerprint;
-use super::stored_task::{load_finished, save_finished};
-use crate::cache::{Cache, CacheOfRun};
-use crate::exec::{CachedResult, TaskEnd};
+use super::task_results::{load_finished, save_finished};
+use crate::cache::{Cache, RunCache};
+use crate::exec::{CachedResult, TaskEnd, TaskResult};
 use crate::future::BoxFuture;
 use crate::node::{Effects, ManagedValues, Scope};
 use crate::state::{KeySet, State, StateCodec, Update as _};
@@ -15,7 +15,7 @@ use crate::state::{KeySet, State, StateCodec, Update as _};
 struct CacheEntry<S: State> {
     cache: Arc<dyn Cache>,
     codec: StateCodec<S>,
-    program: Fingerprint,
+    fingerprint: Fingerprint,
     key: Vec<u8>,
     lasts: Duration,
 }
@@ -28,13 +28,13 @@ pub(crate) fn find_cached<S: State>(
     state: &S,
 ) -> Option<Box<dyn CachedResult<S>>> {
     let plan = &scope.shared.plan;
-    let lasts = plan.policies[scope.node as usize].cache?;
-    let cache = scope.managed().and_then(ManagedValues::get::<CacheOfRun>)?;
+    let lasts = plan.policies[scope.node.index()].cache?;
+    let cache = scope.managed().and_then(ManagedValues::get::<RunCache>)?;
     let codec = S::codec()?;
     let mut key = Vec::new();
     part(&mut key, flow.as_bytes());
     part(&mut key, plan.stored_name(scope.node).as_bytes());
-    let reads = plan.reads[scope.node as usize];
+    let reads = plan.reads[scope.node.index()];
     if !reads
         .unwrap_or(KeySet::ALL)
         .intersection(untracked::<S>())
@@ -51,9 +51,9 @@ pub(crate) fn find_cached<S: State>(
         part(&mut key, &bytes);
     }
     if let Some(delivery) = &scope.delivery
-        && plan.takes_item[scope.node as usize]
+        && plan.takes_item[scope.node.index()]
     {
-        let item = plan.items[scope.node as usize]?;
+        let item = plan.items[scope.node.index()]?;
         bytes.clear();
         (item.save)(
             delivery,
@@ -66,7 +66,7 @@ pub(crate) fn find_cached<S: State>(
     Some(Box::new(CacheEntry {
         cache: Arc::clone(&cache.0),
         codec,
-        program: Fingerprint::of::<S>(flow, plan),
+        fingerprint: Fingerprint::of::<S>(flow, plan),
         key,
         lasts,
     }))
@@ -79,7 +79,10 @@ impl<S: State> CachedResult<S> for CacheEntry<S> {
                 return false;
             };
             // What an earlier program left may not fit any more: then the node runs.
-            let (plan, known) = (&scope.shared.plan, (&self.program, &self.program.outline));
+            let (plan, known) = (
+                &scope.shared.plan,
+                (&self.fingerprint, &self.fingerprint.outline),
+            );
             match load_finished(&self.codec, known, plan, scope.node, &bytes) {
                 Ok(Some(finished)) => {
                     *effects = finished.effects;
@@ -97,11 +100,14 @@ impl<S: State> CachedResult<S> for CacheEntry<S> {
             if lost.is_empty()
                 && let Ok(bytes) = save_finished(
                     &self.codec,
-                    &self.program,
+                    &self.fingerprint,
                     plan,
-                    scope.node,
-                    effects,
-                    &TaskEnd::Done,
+                    &TaskResult {
+                        id: scope.task_id(),
+                        node: scope.node,
+                        effects,
+                        end: &TaskEnd::Done,
+                    },
                 )
             {
                 self.cache.put(&self.key, bytes, self.lasts).await;

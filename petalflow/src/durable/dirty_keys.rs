@@ -1,4 +1,4 @@
-//! Which keys have changed since the last checkpoint, and how.
+//! The keys that have changed since the last checkpoint, and their encoded entries.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use crate::checkpoint::{KeyEntry, KeyKind};
 use crate::outcome::ThreadError;
 use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Update as _};
 
-/// Which keys have changed since the last checkpoint, and how. Of a key that grows, the writes are kept as bytes; of any
-/// other, that it changed: its value is looked up when the checkpoint is made.
+/// The keys that have changed since the last checkpoint. The writes to a key that grows are encoded at once; of any other
+/// key, the value is encoded when the checkpoint is made.
 #[derive(Default)]
 pub(crate) struct DirtyKeys {
     bytes: Vec<u8>,
@@ -15,7 +15,7 @@ pub(crate) struct DirtyKeys {
     changed: KeySet,
 }
 
-/// Values and writes as bytes, in one buffer.
+/// The encoded entries of a checkpoint, in one buffer.
 #[derive(Default)]
 pub(crate) struct KeyEntries {
     bytes: Vec<u8>,
@@ -23,8 +23,8 @@ pub(crate) struct KeyEntries {
 }
 
 impl DirtyKeys {
-    /// Takes in the writes of a superstep, before they are applied.
-    pub(crate) fn absorb<'a, S: State>(
+    /// Records the writes of a superstep, before they are applied.
+    pub(crate) fn record<'a, S: State>(
         &mut self,
         codec: &StateCodec<S>,
         updates: impl Iterator<Item = &'a S::Update>,
@@ -32,7 +32,7 @@ impl DirtyKeys {
     ) -> Result<(), ThreadError> {
         for update in updates {
             for key in each(update.written().minus(untracked::<S>())) {
-                // One record may span several supersteps, and a value of one of them is gone after it.
+                // One checkpoint may span several supersteps, and an ephemeral value lasts only one of them.
                 let replaced = overwritten.contains(key)
                     || self.changed.contains(key)
                     || S::EPHEMERAL.contains(key);
@@ -48,12 +48,12 @@ impl DirtyKeys {
         Ok(())
     }
 
-    /// The key's value was changed in another way than by writes.
-    pub(crate) fn touch<S: State>(&mut self, keys: KeySet) {
+    /// Marks keys whose values have changed in another way than by writes.
+    pub(crate) fn mark<S: State>(&mut self, keys: KeySet) {
         self.changed = self.changed.union(keys.minus(untracked::<S>()));
     }
 
-    /// The changes as entries of a checkpoint; nothing has changed afterwards.
+    /// Encodes the changes as entries of a checkpoint, and clears them.
     pub(crate) fn take<S: State>(
         &mut self,
         codec: &StateCodec<S>,
@@ -63,7 +63,7 @@ impl DirtyKeys {
     ) -> Result<(), ThreadError> {
         entries.clear();
         for (key, range) in self.deltas.drain(..) {
-            // What replaced the value later contains these writes, or dropped them.
+            // A value that was replaced later contains these writes, or has discarded them.
             if !self.changed.contains(key) {
                 let start = entries.bytes.len();
                 entries.bytes.extend_from_slice(&self.bytes[range]);
@@ -73,13 +73,13 @@ impl DirtyKeys {
         for key in each(self.changed) {
             entries.value(codec, state, written, key)?;
         }
-        self.forget();
+        self.clear();
         Ok(())
     }
 
-    /// Forgets all changes.
+    /// Removes all changes.
     #[inline]
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.deltas.clear();
         self.changed = KeySet::NONE;
@@ -87,8 +87,8 @@ impl DirtyKeys {
 }
 
 impl KeyEntries {
-    /// All keys that have a value.
-    pub(crate) fn whole<S: State>(
+    /// Encodes all keys that have a value.
+    pub(crate) fn save_all<S: State>(
         &mut self,
         codec: &StateCodec<S>,
         state: &S,
@@ -153,7 +153,7 @@ pub(crate) fn each(mut keys: KeySet) -> impl Iterator<Item = usize> {
 }
 
 pub(crate) fn of_key<S: State>(key: usize) -> impl FnOnce(crate::codec::CodecError) -> ThreadError {
-    // In words only when there is something to say.
+    // The text is made only for an error.
     move |problem| {
         ThreadError::value(format!("key `{}` of `{}`", S::KEYS[key].name, S::NAME))(problem)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use petalflow_graph::{Edge, Graph, JoinIdx, Source, Target, Via};
+use petalflow_graph::{Edge, Graph, JoinIdx, NodeIdx, Source, Target, Via};
 
 use crate::checkpoint::{Header, KeyLine, NodeLine, Outline, quoted};
 use crate::migration::Migrate;
@@ -120,7 +120,7 @@ fn graph(plan: &ExecutionPlan, joins: &[JoinName]) -> Vec<String> {
     let nodes = graph.nodes().iter().enumerate().map(|(place, node)| {
         let item = plan.items.get(place).copied().flatten();
         let line = NodeLine {
-            name: plan.stored_name(petalflow_graph::index(place)).into(),
+            name: plan.stored_name(NodeIdx::from_usize(place)).into(),
             takes: item.map(|item| unqualified((item.ty)()).into()),
             deferred: node.deferred,
         };
@@ -170,7 +170,7 @@ fn joins(plan: &ExecutionPlan) -> Vec<JoinName> {
 fn source(plan: &ExecutionPlan, joins: &[JoinName], edge: &Edge) -> String {
     let from = match edge.from {
         Source::Start => "START".into(),
-        Source::Node(node) => quoted(plan.stored_name(node.as_u32())).into_owned(),
+        Source::Node(node) => quoted(plan.stored_name(node)).into_owned(),
         // Joins of joins come after those that they wait for.
         Source::Join(join) => joins.get(join.index()).map_or_else(
             || format!("join {}", join.index()),
@@ -190,7 +190,7 @@ fn source(plan: &ExecutionPlan, joins: &[JoinName], edge: &Edge) -> String {
 fn target(plan: &ExecutionPlan, target: Target) -> String {
     match target {
         Target::End => "END".into(),
-        Target::Node(node) => quoted(plan.stored_name(node.as_u32())).into_owned(),
+        Target::Node(node) => quoted(plan.stored_name(node)).into_owned(),
         Target::Join(_) => "join".into(),
     }
 }

@@ -1,9 +1,10 @@
-//! A checkpoint as it is read: the state, and what tasks have left beside it.
+//! Loads a checkpoint: the state, and the records of tasks beside it.
 
 use std::collections::HashMap;
 
 use super::fingerprint::Fingerprint;
 use super::replay::replay;
+use super::seq::{ChainSize, CheckpointSeq, Position};
 use crate::checkpoint::{
     Archive, Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite,
 };
@@ -14,25 +15,23 @@ use crate::plan::ExecutionPlan;
 use crate::question::{Interrupt, InterruptId, InterruptKind};
 use crate::state::{KeySet, State, StateCodec};
 
-/// A checkpoint that was read and fits the program.
+/// A checkpoint that was loaded and fits the program.
 pub(crate) struct LoadedCheckpoint<S: State> {
     pub(crate) state: S,
     pub(crate) written: KeySet,
     pub(crate) record: Record,
-    pub(crate) seq: u64,
-    pub(crate) base: u64,
-    pub(crate) sizes: (u64, u64),
+    pub(crate) position: Position,
     pub(crate) created_ms: u64,
     /// The bytes of the checkpoint itself.
-    pub(crate) last: u64,
-    /// The lines of the program that wrote the base.
+    pub(crate) own_bytes: u64,
+    /// The outline of the program that wrote the base.
     pub(crate) outline: Outline,
-    /// What tasks have left beside it.
+    /// The records of tasks beside it.
     pub(crate) writes: Vec<StoredWrite>,
 }
 
-/// Reads a checkpoint: the newest, or the one of this number.
-pub(crate) async fn read<S: State>(
+/// Loads a checkpoint: the newest, or the one with this number.
+pub(crate) async fn load_checkpoint<S: State>(
     archive: &Archive,
     namespace: &str,
     seq: Option<u64>,
@@ -46,13 +45,17 @@ pub(crate) async fn read<S: State>(
     let Some(newest) = chain.last() else {
         return Err(damaged(archive, "a checkpoint without itself".into()));
     };
-    let (seq, base, created_ms) = (newest.seq, newest.base, newest.created_ms);
+    let (seq, created_ms) = (newest.seq, newest.created_ms);
     let size = |checkpoint: &StoredCheckpoint| checkpoint.bytes.len() as u64;
-    let sizes = (
-        chain.first().map_or(0, size),
-        chain.iter().skip(1).map(size).sum(),
-    );
-    let last = size(newest);
+    let position = Position {
+        seq: CheckpointSeq::new(seq),
+        base: CheckpointSeq::new(newest.base),
+        size: ChainSize {
+            first: chain.first().map_or(0, size),
+            rest: chain.iter().skip(1).map(size).sum(),
+        },
+    };
+    let own_bytes = size(newest);
     let outline = records
         .first()
         .and_then(|record| record.header.outline.clone())
@@ -68,17 +71,15 @@ pub(crate) async fn read<S: State>(
         state,
         written,
         record,
-        seq,
-        base,
-        sizes,
+        position,
         created_ms,
-        last,
+        own_bytes,
         outline,
         writes,
     }))
 }
 
-/// A checkpoint and what it builds on, each read by itself; they must all be there.
+/// Decodes a checkpoint and those that it builds on. Fails if one of them is missing.
 #[inline]
 pub(super) fn records(
     archive: &Archive,
@@ -92,7 +93,7 @@ pub(super) fn records(
             })
         })
         .collect::<Result<Vec<_>, _>>()?;
-    // Seals cover each checkpoint, not that all are there.
+    // Protection covers each checkpoint, but not that all of them are present.
     let parents = records.iter().skip(1).map(|record| record.header.parent);
     let before = chain.iter().map(|checkpoint| Some(checkpoint.seq));
     let follows = parents.zip(before).all(|(parent, before)| parent == before);
@@ -118,7 +119,7 @@ fn damaged(archive: &Archive, problem: String) -> ThreadError {
     })
 }
 
-/// What a thread waits for, with the tasks that wait: what was asked and not answered.
+/// What a thread waits for, with the tasks that wait: the questions and interrupts without an answer.
 #[inline]
 pub(crate) fn waiting(
     archive: &Archive,
@@ -134,7 +135,7 @@ pub(crate) fn waiting(
             .iter()
             .any(|answer| answer.id == id.to_bytes())
     };
-    // A task that went on without the answer, because the question expired, does not wait for it.
+    // A task that finished without the answer, because the question expired, does not wait for it.
     let done = |task: TaskId| {
         let mut left = writes.iter();
         left.any(|write| write.task == task && write.name == "done")
@@ -160,7 +161,7 @@ pub(crate) fn waiting(
     for write in asks() {
         let mut interrupt: Interrupt =
             Interrupt::decode(&write.bytes).map_err(ThreadError::value("a stored question"))?;
-        // A question of a flow inside another stays as it is: its nodes are not this program's to name.
+        // A question of a flow inside this one is left as it is: this flow cannot name its nodes.
         let asker = askers.get(&write.task);
         if let Some(node) = asker.filter(|_| interrupt.namespace == namespace) {
             interrupt.node = plan.current_name(node).into();
@@ -179,7 +180,7 @@ pub(crate) fn waiting(
     Ok(waiting)
 }
 
-/// The interrupt before or after a node.
+/// The interrupt before or after a node, with the task that waits.
 #[inline]
 pub(crate) fn gate(
     archive: &Archive,

@@ -1,45 +1,48 @@
-//! From a thread's checkpoints to a run that can go on.
+//! Opens a thread: loads its newest checkpoint and applies an input or a resume to it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::answers::only;
-use super::checkpoint_writer::{Barrier, CheckpointWriter};
+use super::answers::only_interrupts;
+use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::fingerprint::{Fingerprint, codec_of};
-use super::load::{LoadedCheckpoint, read, waiting};
-use super::stored_task::{FinishedTask, load_finished};
-use super::{Command, Nested, ThreadStart};
-use crate::checkpoint::{AnswerEntry, Cause, DecisionRecord, StoredWrite};
+use super::load::{LoadedCheckpoint, load_checkpoint, waiting};
+use super::seq::Origin;
+use super::task_results::load_finished;
+use super::thread_run::{Command, Nested, ThreadStart};
+use crate::checkpoint::{AnswerEntry, DecisionRecord, StoredWrite};
 use crate::clock::now_ms;
+use crate::exec::{Committed, FinishedTask};
 use crate::flow::Flow;
 use crate::ids::{Namespace, TaskId, task_id};
 use crate::interrupt::Resume;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{Interrupt, InterruptId};
-use crate::state::{KeyFlag, KeyMeta, KeySet, State};
+use crate::state::{KeyFlag, KeyMeta, KeySet, State, Update as _};
 use crate::superstep::{Planner, Task};
 use crate::task_services::{Answers, TaskServices};
 
-/// A run that is ready to go on.
-pub(crate) struct OpenedThread<S: State> {
-    pub(crate) state: S,
-    pub(crate) written: KeySet,
-    pub(crate) planner: Planner,
-    pub(crate) frontier: Vec<Task>,
-    pub(crate) superstep: u64,
-    pub(crate) writer: CheckpointWriter<S>,
-    pub(crate) services: TaskServices,
-    /// What tasks of the frontier have left already.
-    pub(crate) finished: HashMap<TaskId, FinishedTask<S>>,
+/// A thread that is ready to run.
+pub(super) struct OpenedThread<S: State> {
+    pub(super) state: S,
+    /// The keys that have been written.
+    pub(super) written: KeySet,
+    pub(super) planner: Planner,
+    pub(super) frontier: Vec<Task>,
+    pub(super) superstep: u64,
+    pub(super) writer: CheckpointWriter<S>,
+    pub(super) services: TaskServices,
+    /// The results of tasks of the frontier that have run already.
+    pub(super) finished: HashMap<TaskId, FinishedTask<S>>,
     /// What must be answered before anything runs.
-    pub(crate) waiting: Vec<Interrupt>,
-    /// A person has ended the run here.
-    pub(crate) rejected: Option<DecisionRecord>,
+    pub(super) waiting: Vec<Interrupt>,
+    /// The decision of a person that ended the run here.
+    pub(super) rejected: Option<DecisionRecord>,
 }
 
-/// Opens a thread, or a flow within one, and does to it what was asked for.
-pub(crate) async fn open<F: Flow>(
+/// Opens a thread, or the history of a flow inside one, and applies the command to it.
+pub(super) async fn open<F: Flow>(
     flow: &F,
     plan: &ExecutionPlan,
     start: ThreadStart<F::State>,
@@ -50,51 +53,60 @@ pub(crate) async fn open<F: Flow>(
         durability,
         command,
         nested,
-        discard,
+        discard_pending,
         ..
     } = start;
     let codec = codec_of::<F::State>()?;
-    let program = Fingerprint::of::<F::State>(flow.stored_name(), plan);
-    let head = read(&archive, namespace.as_str(), None, &codec, &program).await?;
-    let (place, newest) = (namespace.to_string(), head.as_ref().map(|head| head.seq));
-    let mut writer = CheckpointWriter::new(archive, place, codec, program, durability, newest);
+    let fingerprint = Fingerprint::of::<F::State>(flow.stored_name(), plan);
+    let head = load_checkpoint(&archive, namespace.as_str(), None, &codec, &fingerprint).await?;
+    let (address, newest) = (
+        namespace.to_string(),
+        head.as_ref().map(|head| head.position.seq),
+    );
+    let mut writer =
+        CheckpointWriter::new(archive, address, codec, fingerprint, durability, newest);
     if let Some(head) = &head {
-        writer.was = head.outline.clone();
+        writer.set_previous_outline(head.outline.clone());
     }
-    let mut opening = ThreadOpener {
+    if let Some(nested) = &nested {
+        writer.set_owner(nested.owner);
+    }
+    let mut opener = ThreadOpener {
         plan,
         planner: Planner::new(plan),
         writer,
         namespace,
     };
-    let owner = nested.as_ref().map(|nested| nested.owner.to_bytes());
-    opening.writer.header.owner = owner;
     match (command, head) {
         (Command::Input(input), None) => {
-            let Some(Nested { answers, above, .. }) = nested else {
-                return opening.begin(input).await;
+            let Some(Nested {
+                answers, parent, ..
+            }) = nested
+            else {
+                return opener.begin(input).await;
             };
-            opening.writer.above = Some(above);
-            let mut opened = opening.begin(input).await?;
+            opener.writer.set_parent_barrier(parent);
+            let mut opened = opener.begin(input).await?;
             opened.services.answers = answers;
             Ok(opened)
         }
         (Command::Input(input), Some(head)) => match nested {
             None => {
-                if !discard {
-                    opening.nothing_waits(&head)?;
+                if !discard_pending {
+                    opener.check_nothing_waits(&head)?;
                 }
-                opening.turn(head, input).await
+                opener.begin_turn(head, input).await
             }
-            Some(nested) => opening.within(head, input, nested).await,
+            Some(nested) => opener.open_nested(head, input, nested).await,
         },
-        (Command::Resume(resume), Some(head)) => opening.resume(head, *resume).await,
+        (Command::Resume(resume), Some(head)) => opener.resume(head, *resume).await,
         (Command::Resume(_), None) => Err(ThreadError::Unknown {
-            thread: opening.writer.archive.thread.to_string(),
+            thread: opener.writer.archive().thread.to_string(),
         }),
     }
 }
 
+/// A thread while it is opened.
 pub(super) struct ThreadOpener<'a, S: State> {
     pub(super) plan: &'a ExecutionPlan,
     pub(super) planner: Planner,
@@ -103,16 +115,15 @@ pub(super) struct ThreadOpener<'a, S: State> {
 }
 
 impl<S: State> ThreadOpener<'_, S> {
-    /// A new thread, or a flow within one that starts afresh.
-    async fn begin(mut self, input: S::Input) -> Result<OpenedThread<S>, ThreadError> {
+    /// Begins a new thread, or a flow inside one that starts from nothing.
+    async fn begin(self, input: S::Input) -> Result<OpenedThread<S>, ThreadError> {
         let (state, written) = S::start(input);
-        self.writer.header.turn = 1;
-        self.start(state, written).await
+        self.start(1, state, written).await
     }
 
-    /// A flow within a thread that has run before: it goes on where the task that it runs for is the same; else it begins a turn,
-    /// or afresh where it keeps nothing.
-    async fn within(
+    /// Opens a flow inside a thread that has run before. It resumes if it runs for the same task as before. Otherwise it
+    /// begins a turn if it remembers its state, and starts from nothing if it does not.
+    async fn open_nested(
         mut self,
         mut head: LoadedCheckpoint<S>,
         input: S::Input,
@@ -121,12 +132,12 @@ impl<S: State> ThreadOpener<'_, S> {
         let Nested {
             owner,
             answers,
-            keep,
-            above,
+            remembers,
+            parent,
         } = nested;
-        self.writer.above = Some(above);
+        self.writer.set_parent_barrier(parent);
         let mut opened = if head.record.header.owner == Some(owner.to_bytes()) {
-            // What people have decided here, too, is kept by the outermost flow.
+            // The outermost flow stores the decisions for the flows inside it as well.
             let decided = answers.iter().map(|(id, (name, bytes))| AnswerEntry {
                 id: id.to_bytes(),
                 name: name.clone(),
@@ -134,31 +145,26 @@ impl<S: State> ThreadOpener<'_, S> {
             });
             head.record.header.answers.extend(decided);
             self.resume(head, Resume::new()).await?
-        } else if keep && head.record.header.turn > 0 {
-            self.turn(head, input).await?
+        } else if remembers && head.record.header.turn > 0 {
+            self.begin_turn(head, input).await?
         } else {
-            self.writer.unsettled = head.record.header.origin;
+            let origin = Origin::new(head.record.header.origin);
+            self.writer.set_oldest_results(origin);
             self.begin(input).await?
         };
-        // What people say is recorded by the outermost flow.
-        let said = |interrupt: &Interrupt| answers.contains_key(&interrupt.id);
-        opened.waiting.retain(|interrupt| !said(interrupt));
+        let answered = |interrupt: &Interrupt| answers.contains_key(&interrupt.id);
+        opened.waiting.retain(|interrupt| !answered(interrupt));
         opened.services.answers = answers;
         Ok(opened)
     }
 
-    /// A question that somebody may be thinking about is not dropped unsaid.
-    fn nothing_waits(&self, head: &LoadedCheckpoint<S>) -> Result<(), ThreadError> {
-        let archive = &self.writer.archive;
-        let waits = waiting(
-            archive,
-            self.namespace.as_str(),
-            self.plan,
-            &head.record,
-            &head.writes,
-        )?;
+    /// Refuses an input while the thread waits for an answer: a person may be about to give it.
+    fn check_nothing_waits(&self, head: &LoadedCheckpoint<S>) -> Result<(), ThreadError> {
+        let archive = self.writer.archive();
+        let namespace = self.namespace.as_str();
+        let waits = waiting(archive, namespace, self.plan, &head.record, &head.writes)?;
         let now = now_ms();
-        let waiting: Vec<Interrupt> = only(&waits)
+        let waiting: Vec<Interrupt> = only_interrupts(&waits)
             .into_iter()
             .filter(|interrupt| interrupt.expires_ms.is_none_or(|at| at > now))
             .collect();
@@ -171,8 +177,8 @@ impl<S: State> ThreadOpener<'_, S> {
         })
     }
 
-    /// A new turn of a thread: what it knows stays, but for the keys of a turn.
-    async fn turn(
+    /// Begins a new turn: the state remains, except for the keys that last one turn.
+    async fn begin_turn(
         mut self,
         head: LoadedCheckpoint<S>,
         input: S::Input,
@@ -181,55 +187,59 @@ impl<S: State> ThreadOpener<'_, S> {
             mut state,
             mut written,
             record,
+            position,
             ..
         } = head;
-        self.writer
-            .follow(head.seq, head.base, head.sizes, &record.header);
-        self.writer.header.turn = record.header.turn + 1;
+        self.writer.follow(position, &record.header);
         let turn = const { KeyMeta::set(S::KEYS, KeyFlag::Turn) }.union(S::EPHEMERAL);
         let assigned = const { KeyMeta::set(S::KEYS, KeyFlag::Assigned) };
         state.reset(turn);
         written = written.minus(turn).union(assigned);
-        self.writer.changes.touch::<S>(turn);
+        self.writer.mark_changed(turn);
         self.write(&mut state, &mut written, S::input(input))?;
-        self.start(state, written).await
+        self.start(record.header.turn + 1, state, written).await
     }
 
     /// Plans the first superstep of a turn.
-    async fn start(mut self, state: S, written: KeySet) -> Result<OpenedThread<S>, ThreadError> {
+    async fn start(
+        mut self,
+        turn: u64,
+        state: S,
+        written: KeySet,
+    ) -> Result<OpenedThread<S>, ThreadError> {
         let mut frontier = Vec::new();
         self.planner.start(self.plan, &mut frontier);
-        self.writer.seq = self.writer.newest.map_or(0, |newest| newest + 1);
-        self.writer.header.origin = self.writer.seq;
-        self.writer.header.cause = Cause::Input;
-        self.mark(&state, written, &frontier, 0).await?;
+        self.writer.begin_turn(turn);
+        self.save_change(&state, written, &frontier, 0).await?;
         self.opened(state, written, frontier, 0, &[])
     }
 
+    /// Applies an update from outside.
     pub(super) fn write(
         &mut self,
         state: &mut S,
         written: &mut KeySet,
         mut update: S::Update,
     ) -> Result<(), ThreadError> {
-        use crate::state::Update as _;
         let checked = state.validate(&mut std::iter::once(&update));
         checked.map_err(|error| {
             ThreadError::Request(format!("the update cannot be applied: {error}"))
         })?;
         let overwritten = update.overwritten();
-        self.writer.absorb(std::iter::once(&update), overwritten)?;
-        // Not a superstep: what lasts one is still there.
+        self.writer
+            .record_writes(std::iter::once(&update), overwritten)?;
+        // This is no superstep: values that last one superstep remain.
         state.commit(&mut update, overwritten, written);
         Ok(())
     }
 
+    /// Puts the frontier into the header of the next checkpoint.
     pub(super) fn describe(
         &mut self,
         frontier: &[Task],
         superstep: u64,
     ) -> Result<(), ThreadError> {
-        self.writer.describe(&Barrier {
+        self.writer.describe(&PlannedFrontier {
             plan: self.plan,
             planner: &self.planner,
             frontier,
@@ -237,28 +247,26 @@ impl<S: State> ThreadOpener<'_, S> {
         })
     }
 
-    /// Writes a checkpoint, unless the run keeps all of them for its end.
-    pub(super) async fn mark(
+    /// Writes a checkpoint of the change.
+    pub(super) async fn save_change(
         &mut self,
         state: &S,
         written: KeySet,
         frontier: &[Task],
         superstep: u64,
     ) -> Result<(), ThreadError> {
-        self.describe(frontier, superstep)?;
-        self.writer.saved = false;
-        // What a person said must not be lost, whatever the durability.
-        let input = self.writer.header.cause == Cause::Input;
-        if input && self.writer.durability == crate::checkpoint::Durability::Exit {
-            return Ok(());
-        }
-        self.writer.save(state, written).await?;
-        if input {
-            return Ok(());
-        }
-        self.writer.await_in_flight().await
+        let planned = PlannedFrontier {
+            plan: self.plan,
+            planner: &self.planner,
+            frontier,
+            superstep,
+        };
+        self.writer
+            .save_change(&planned, Committed { state, written })
+            .await
     }
 
+    /// The thread, with the records that the tasks of the frontier have left.
     pub(super) fn opened(
         self,
         state: S,
@@ -274,55 +282,26 @@ impl<S: State> ThreadOpener<'_, S> {
             namespace,
         } = self;
         let answers: Answers = writer
-            .header
-            .answers
+            .answers()
             .iter()
             .map(|answer| {
                 let answered = (answer.name.clone(), answer.bytes.clone());
                 (InterruptId::from_bytes(answer.id), answered)
             })
             .collect();
-        let offset = writer.header.origin.wrapping_sub(superstep);
         let mut services = TaskServices::new(
-            writer.archive.clone(),
-            writer.durability,
+            writer.archive().clone(),
+            writer.durability(),
             namespace,
-            offset,
+            writer.origin().get().wrapping_sub(superstep),
             Arc::new(answers),
-            Arc::clone(&writer.durable),
+            writer.stored_mark(),
         );
-        writer.note_durable();
+        writer.mark_stored();
         services
-            .recall(writes)
+            .restore(writes)
             .map_err(|error| ThreadError::Request(error.to_string()))?;
-        let mut finished = HashMap::new();
-        for task in &frontier {
-            let id = task_id(
-                &writer.archive.thread,
-                &writer.namespace,
-                writer.header.origin,
-                plan.stored_name(task.node),
-                task.send,
-            );
-            let done = writes
-                .iter()
-                .find(|write| write.task == id && write.name == "done");
-            if let Some(write) = done
-                && let Some(done) = load_finished(
-                    &writer.codec,
-                    (&writer.program, &writer.was),
-                    plan,
-                    task.node,
-                    &write.bytes,
-                )
-                .map_err(ThreadError::value(format!(
-                    "what node `{}` left",
-                    plan.name(task.node)
-                )))?
-            {
-                finished.insert(id, done);
-            }
-        }
+        let finished = load_results(plan, &writer, &frontier, writes)?;
         Ok(OpenedThread {
             state,
             written,
@@ -336,4 +315,36 @@ impl<S: State> ThreadOpener<'_, S> {
             rejected: None,
         })
     }
+}
+
+/// The results of tasks of the frontier that have run already.
+fn load_results<S: State>(
+    plan: &ExecutionPlan,
+    writer: &CheckpointWriter<S>,
+    frontier: &[Task],
+    writes: &[StoredWrite],
+) -> Result<HashMap<TaskId, FinishedTask<S>>, ThreadError> {
+    let mut finished = HashMap::new();
+    for task in frontier {
+        let id = task_id(
+            &writer.archive().thread,
+            writer.namespace(),
+            writer.origin().get(),
+            plan.stored_name(task.node),
+            task.send,
+        );
+        let done = writes
+            .iter()
+            .find(|write| write.task == id && write.name == "done");
+        let Some(write) = done else { continue };
+        let program = (writer.fingerprint(), writer.previous_outline());
+        let loaded =
+            load_finished(writer.codec(), program, plan, task.node, &write.bytes).map_err(
+                ThreadError::value(format!("what node `{}` left", plan.name(task.node))),
+            )?;
+        if let Some(loaded) = loaded {
+            finished.insert(id, loaded);
+        }
+    }
+    Ok(finished)
 }

@@ -1,279 +1,210 @@
-//! What a stored run does at each point of a superstep.
+//! The persistence of a run on a thread: what the driver reports, as checkpoints and task results.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::task::Poll;
 
-use super::checkpoint_writer::Barrier;
-use super::gates::{TaskDisposition, ThreadPersistence};
-use crate::error::Failure;
+use petalflow_graph::NodeIdx;
+
+use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
+use super::load::gate;
+use crate::checkpoint::DecisionKind;
 use crate::exec::{
-    Abort, Driver, EndedTask, Persistence, Slab, SnapshotRef, Stop, TaskEnd, TaskRun, Watch,
-    poll_watch, watched,
+    Barrier, Committed, FinishedTask, GateDecision, Persistence, Stopped, TaskDisposition,
+    TaskResult,
 };
-use crate::flow::Flow;
-use crate::node::RunShared;
-use crate::outcome::RunErrorKind;
+use crate::ids::{TaskId, task_id};
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::question::Interrupt;
 use crate::state::{KeySet, State};
-use crate::superstep::{Planner, Task};
-use crate::task_services::{DriverRequest, TaskServices};
+use crate::superstep::Task;
+use crate::task_services::TaskServices;
 
-/// What the driver hears from its tasks.
-enum TaskEvent<T> {
-    EndedTask(T),
-    Called(DriverRequest),
-}
-
-impl<F: Flow> Persistence<F> for &mut ThreadPersistence<F::State> {
-    const STORED: bool = true;
-
-    fn simply_runs(&self, driver: &Driver<F>) -> bool {
-        self.finished.is_empty() && driver.plan().gates.is_empty()
-    }
-
-    fn dispositions(
-        &mut self,
-        driver: &Driver<F>,
-        frontier: &[Task],
-    ) -> Result<Vec<TaskDisposition<F::State>>, Abort<F::State>> {
-        ThreadPersistence::dispositions(self, driver, frontier)
-    }
-
-    /// A task that has asked a person is dropped, and runs again when there is an answer.
-    async fn attend(
-        shared: &RunShared,
-        (superstep, node, send): (u64, u32, Option<u32>),
-        end: &mut TaskEnd,
-        mut attempts: Pin<&mut (impl Future<Output = Result<(), Failure>> + Send)>,
-    ) -> Result<(), Failure> {
-        let Some(services) = &shared.services else {
-            return attempts.await;
-        };
-        // Only a task that waits needs its id here: most have ended when they were polled once.
-        let id = || shared.task_id(superstep, node, send);
-        let mut waits = None;
-        let result = std::future::poll_fn(|cx| match attempts.as_mut().poll(cx) {
-            Poll::Ready(result) => Poll::Ready(Some(result)),
-            Poll::Pending => {
-                let task = *waits.get_or_insert_with(id);
-                services.poll_parked(task, cx).map(|()| None)
-            }
-        })
-        .await;
-        let Some(result) = result else {
-            *end = TaskEnd::Parked;
-            return Ok(());
-        };
-        if waits.is_some() || services.has_asked() {
-            // It has gone on without the answer, as in a `select!`.
-            services.withdraw(waits.unwrap_or_else(id));
-        }
-        result
-    }
-
-    async fn only<T: Send>(
-        &mut self,
-        watch: &mut Option<Box<Watch>>,
-        shared: &RunShared,
-        (state, written): (&F::State, &KeySet),
-        mut task: Pin<&mut (impl Future<Output = T> + Send)>,
-    ) -> Result<T, Abort<F::State>> {
-        loop {
-            let heard = hear(watch, shared.services.as_deref(), task.as_mut()).await;
-            match heard.map_err(|stop| Abort::new(stop.into()))? {
-                TaskEvent::EndedTask(ended) => return Ok(ended),
-                TaskEvent::Called(call) => {
-                    self.answer(call, watch, shared, state, *written).await?
-                }
-            }
-        }
-    }
-
-    async fn next<T: Future<Output = EndedTask<F::State>> + Send>(
-        &mut self,
-        driver: &mut Driver<F>,
-        frame: &SnapshotRef<F>,
-        slab: &mut Slab<T>,
-        ended: &[Box<TaskRun<F::State>>],
-    ) -> Result<EndedTask<F::State>, Abort<F::State>> {
-        let Driver {
-            scope, lane, watch, ..
-        } = driver;
-        let state = frame
-            .state
-            .as_ref()
-            .expect("the state is in the frame during a fork");
-        loop {
-            self.writer
-                .write_finished(&scope.shared.plan, ended.iter().map(|job| job.finished()))
-                .map_err(Abort::of_thread)?;
-            let ended = std::pin::pin!(slab.next());
-            let heard = hear(watch, scope.shared.services.as_deref(), ended).await;
-            match heard.map_err(|stop| Abort::new(stop.into()))? {
-                TaskEvent::EndedTask(ended) => return Ok(ended),
-                TaskEvent::Called(call) => {
-                    self.answer(call, watch, &scope.shared, state, lane.written)
-                        .await?;
-                }
-            }
-        }
-    }
-
-    fn is_quiet(&self, driver: &Driver<F>) -> bool {
-        let asked = |services: &Arc<TaskServices>| services.has_asked();
-        self.writer.in_flight.is_none() && !driver.scope.shared.services.as_ref().is_some_and(asked)
-    }
-
-    async fn keep(
-        &mut self,
-        driver: &mut Driver<F>,
-        ended: &[Box<TaskRun<F::State>>],
-        result: &Result<(), Abort<F::State>>,
-    ) -> Result<(), Abort<F::State>> {
-        let mut asked = std::mem::take(&mut self.asked);
-        if let Some(services) = &driver.scope.shared.services {
-            asked.extend(services.open());
-        }
-        let failed = match result {
-            Ok(()) if asked.is_empty() => {
-                // What is being written must not await_in_flight after the checkpoint that makes it superfluous.
-                return self
-                    .writer
-                    .await_in_flight()
-                    .await
-                    .map_err(Abort::of_thread);
-            }
-            Ok(()) => None,
-            Err(abort) => abort.failure(),
-        };
-        // First the barrier: what tasks have left beside one that a crash would lose would be found by others.
-        let mut kept = self.close(driver.state.as_ref(), driver.lane.written).await;
-        if kept.is_ok() {
-            let ended = ended.iter().map(|job| job.finished());
-            kept = self.writer.keep(driver.plan(), ended, failed, &asked).await;
-        }
-        // A failure is the cause; that it could not be written down comes second.
-        if result.is_err() {
-            return Ok(());
-        }
-        kept.map_err(Abort::of_thread)?;
-        let interrupts = asked.into_iter().map(|(_, interrupt)| interrupt).collect();
-        Err(Abort::new(RunErrorKind::Interrupted { interrupts }))
-    }
-
-    fn absorb<'a>(
-        &mut self,
-        updates: impl Iterator<Item = &'a <F::State as State>::Update>,
-        overwritten: KeySet,
-    ) -> Result<(), Abort<F::State>>
-    where
-        F: 'a,
-    {
-        self.writer
-            .absorb(updates, overwritten)
-            .map_err(Abort::of_thread)
-    }
-
-    async fn record(
-        &mut self,
-        driver: &mut Driver<F>,
-        ended: &[Box<TaskRun<F::State>>],
-        planner: &Planner,
-        frontier: &[Task],
-    ) -> Result<(), Abort<F::State>> {
-        let header = &mut self.writer.header;
-        header.gates.clear();
-        if !driver.scope.shared.plan.gates.is_empty() {
-            header.gates = ThreadPersistence::gates(driver, ended.iter().map(|job| job.node()))?;
-        }
-        let stops = !header.gates.is_empty();
-        let Driver {
-            state,
-            lane,
-            watch,
-            scope,
-            ..
-        } = &mut *driver;
-        let Some(state) = &*state else {
-            unreachable!("the state is at home between forks")
-        };
-        let barrier = Barrier {
-            plan: &scope.shared.plan,
-            planner,
-            frontier,
-            superstep: scope.superstep,
-        };
-        let writer = &mut self.writer;
-        let due = writer.advance(&barrier).map_err(Abort::of_thread)?;
-        if due || frontier.is_empty() || stops {
-            // In steps rather than as one future, which would be made and moved at every barrier.
-            writer
-                .compose(state, lane.written)
-                .map_err(Abort::of_thread)?;
-            if writer.must_wait() {
-                watched(watch, writer.wait())
-                    .await
-                    .map_err(|stop| Abort::new(stop.into()))?
-                    .map_err(Abort::of_thread)?;
-            }
-            let mut appended = writer.append();
-            watched(watch, &mut appended)
-                .await
-                .map_err(|stop| Abort::new(stop.into()))?
-                .map_err(|error| Abort::of_thread(error.into()))?;
-            drop(appended);
-            writer.appended();
-        }
-        self.tell(driver);
-        if stops {
-            let interrupts = self.asked_after();
-            return Err(Abort::new(RunErrorKind::Interrupted { interrupts }));
-        }
-        Ok(())
-    }
+/// The persistence of a run on a thread.
+pub(super) struct ThreadPersistence<S: State> {
+    writer: CheckpointWriter<S>,
+    services: Arc<TaskServices>,
+    /// The results of tasks in a superstep that was stopped.
+    finished: HashMap<TaskId, FinishedTask<S>>,
+    /// The interrupts before nodes of the superstep, with the tasks that wait.
+    gates: Vec<(TaskId, Interrupt)>,
 }
 
 impl<S: State> ThreadPersistence<S> {
-    /// Does what a task wants of the run.
-    async fn answer(
-        &mut self,
-        call: DriverRequest,
-        watch: &mut Option<Box<Watch>>,
-        shared: &RunShared,
-        state: &S,
-        written: KeySet,
-    ) -> Result<(), Abort<S>> {
-        match call {
-            DriverRequest::Break(why) => Err(Abort::of_task(why.0, why.1)),
-            DriverRequest::Settle => {
-                watched(watch, self.writer.settle(state, written))
-                    .await
-                    .map_err(|stop| Abort::new(stop.into()))?
-                    .map_err(Abort::of_thread)?;
-                if let Some(services) = &shared.services {
-                    services.settled();
-                }
-                Ok(())
-            }
+    pub(super) fn new(
+        writer: CheckpointWriter<S>,
+        services: Arc<TaskServices>,
+        finished: HashMap<TaskId, FinishedTask<S>>,
+    ) -> Self {
+        ThreadPersistence {
+            writer,
+            services,
+            finished,
+            gates: Vec::new(),
         }
+    }
+
+    fn task_id(&self, node: &str, send: Option<u32>) -> TaskId {
+        task_id(
+            &self.writer.archive().thread,
+            self.writer.namespace(),
+            self.writer.origin().get(),
+            node,
+            send,
+        )
+    }
+
+    /// The interrupt before or after a node of the last barrier's frontier, with the task that waits.
+    fn gate(&self, node: &str, after: bool) -> (TaskId, Interrupt) {
+        gate(
+            self.writer.archive(),
+            self.writer.namespace(),
+            self.writer.origin().get(),
+            node,
+            after,
+        )
     }
 }
 
-/// Waits until what runs has ended, wants something of the run, or is stopped: asked in this order, in one future.
-async fn hear<T>(
-    watch: &mut Option<Box<Watch>>,
-    services: Option<&TaskServices>,
-    mut ended: Pin<&mut impl Future<Output = T>>,
-) -> Result<TaskEvent<T>, Stop> {
-    std::future::poll_fn(|cx| {
-        if let Poll::Ready(ended) = ended.as_mut().poll(cx) {
-            return Poll::Ready(Ok(TaskEvent::EndedTask(ended)));
+impl<S: State> Persistence<S> for ThreadPersistence<S> {
+    const STORED: bool = true;
+
+    fn runs_all(&self) -> bool {
+        self.finished.is_empty()
+    }
+
+    fn superstep_begun(
+        &mut self,
+        plan: &ExecutionPlan,
+        frontier: &[Task],
+    ) -> Vec<TaskDisposition<S>> {
+        // True for most supersteps of most runs.
+        if self.finished.is_empty() {
+            return Vec::new();
         }
-        if let Some(Poll::Ready(call)) = services.map(|services| services.poll_called(cx)) {
-            return Poll::Ready(Ok(TaskEvent::Called(call)));
+        let mut dispositions = Vec::new();
+        for task in frontier {
+            let id = self.task_id(plan.stored_name(task.node), task.send);
+            dispositions.push(match self.finished.remove(&id) {
+                Some(finished) => TaskDisposition::Finished(Box::new(finished)),
+                None => TaskDisposition::Run,
+            });
         }
-        poll_watch(watch, cx).map(Err)
-    })
-    .await
+        self.finished.clear();
+        dispositions
+    }
+
+    fn gate_decision(&self, plan: &ExecutionPlan, node: NodeIdx) -> Option<GateDecision> {
+        let (_, interrupt) = self.gate(plan.stored_name(node), false);
+        let (decision, _) = self.services.answers.get(&interrupt.id)?;
+        Some(match DecisionKind::named(decision) {
+            Some(DecisionKind::Skipped) => GateDecision::Skip,
+            _ => GateDecision::Continue,
+        })
+    }
+
+    fn wait_at_gate(&mut self, plan: &ExecutionPlan, node: NodeIdx) {
+        let (task, mut interrupt) = self.gate(plan.stored_name(node), false);
+        if self.gates.iter().any(|(_, gate)| gate.id == interrupt.id) {
+            return;
+        }
+        interrupt.node = plan.name(node).into();
+        interrupt.chooses = plan.chooses(node);
+        if let Some(asked_ms) = self.services.first_asked_ms(interrupt.id) {
+            interrupt.asked_ms = asked_ms;
+        }
+        self.gates.push((task, interrupt));
+    }
+
+    fn tasks_finished<'a>(
+        &mut self,
+        plan: &ExecutionPlan,
+        finished: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
+    ) -> Result<(), ThreadError>
+    where
+        S: 'a,
+    {
+        self.writer.write_finished(plan, finished)
+    }
+
+    async fn flush(&mut self, committed: Committed<'_, S>) -> Result<(), ThreadError> {
+        self.writer.flush(committed).await?;
+        self.services.notify_flushed();
+        Ok(())
+    }
+
+    fn is_idle(&self) -> bool {
+        !self.writer.has_write_in_flight() && !self.services.has_questions()
+    }
+
+    async fn tasks_ended<'a>(
+        &mut self,
+        plan: &ExecutionPlan,
+        committed: Committed<'_, S>,
+        finished: impl ExactSizeIterator<Item = TaskResult<'a, S>> + Send,
+        stopped: Option<Stopped<'_>>,
+    ) -> Result<Vec<Interrupt>, ThreadError>
+    where
+        S: 'a,
+    {
+        let mut questions = std::mem::take(&mut self.gates);
+        questions.extend(self.services.questions());
+        if stopped.is_none() && questions.is_empty() {
+            // A write that is in flight must not reach the store after the checkpoint that makes it unnecessary.
+            self.writer.await_in_flight().await?;
+            return Ok(Vec::new());
+        }
+        // First the barrier: after a crash, other tasks would find results that are beside a barrier that was lost.
+        self.writer.close(committed).await?;
+        let failed = stopped.and_then(|stopped| stopped.failed);
+        self.writer
+            .write_stopped(plan, finished, failed, &questions)
+            .await?;
+        Ok(only_interrupts(questions))
+    }
+
+    fn record_writes<'a>(
+        &mut self,
+        updates: impl Iterator<Item = &'a S::Update>,
+        overwritten: KeySet,
+    ) -> Result<(), ThreadError>
+    where
+        S: 'a,
+    {
+        self.writer.record_writes(updates, overwritten)
+    }
+
+    async fn barrier_reached(
+        &mut self,
+        barrier: Barrier<'_, S>,
+    ) -> Result<Vec<Interrupt>, ThreadError> {
+        let waits = !barrier.gates.is_empty();
+        self.writer.set_gates(barrier.gates);
+        let due = self.writer.advance(&PlannedFrontier {
+            plan: barrier.plan,
+            planner: barrier.planner,
+            frontier: barrier.frontier,
+            superstep: barrier.superstep,
+        })?;
+        if due || barrier.frontier.is_empty() || waits {
+            self.writer.save(barrier.committed).await?;
+        }
+        let gates = self.writer.gates().iter();
+        Ok(gates.map(|node| self.gate(node, true).1).collect())
+    }
+
+    async fn run_ended(&mut self, committed: Committed<'_, S>) -> Result<(), ThreadError> {
+        self.writer.close(committed).await
+    }
+
+    fn take_checkpoint(&mut self) -> Option<u64> {
+        self.writer.take_unreported().map(|seq| seq.get())
+    }
+}
+
+fn only_interrupts(questions: Vec<(TaskId, Interrupt)>) -> Vec<Interrupt> {
+    questions
+        .into_iter()
+        .map(|(_, interrupt)| interrupt)
+        .collect()
 }

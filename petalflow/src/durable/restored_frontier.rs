@@ -1,7 +1,9 @@
-//! Where a thread goes on, if this program has the nodes and joins for it.
+//! Restores the frontier of a stored thread, if this program has its nodes and joins.
+
+use petalflow_graph::{JoinIdx, NodeIdx};
 
 use super::checkpoint_writer::CheckpointWriter;
-use super::stored_task::load;
+use super::task_entries::load;
 use crate::checkpoint::{Header, NodeLine, Outline, TaskEntry};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -9,15 +11,15 @@ use crate::state::State;
 use crate::superstep::Task;
 use crate::upgrade::{Change, Held, InUse, changes, difference};
 
-/// Where a thread goes on.
+/// The tasks and joins of a thread at a checkpoint.
 pub(crate) struct RestoredFrontier {
     pub(crate) frontier: Vec<Task>,
     pub(crate) deferred: Vec<Task>,
-    /// The arrivals that joins hold, in numbers.
-    pub(crate) arrived: Vec<(u32, u32)>,
+    /// The sides of joins that have arrived, by index.
+    pub(crate) arrived: Vec<(JoinIdx, u32)>,
 }
 
-/// Where a thread goes on, if this program has the nodes and joins for it.
+/// Restores the frontier, if this program has its nodes and joins.
 pub(crate) fn restore_frontier<S: State>(
     plan: &ExecutionPlan,
     writer: &CheckpointWriter<S>,
@@ -31,7 +33,7 @@ pub(crate) fn restore_frontier<S: State>(
     })
 }
 
-/// Whether nothing has changed that the thread needs to go on.
+/// Checks that the program still has everything that the frontier uses.
 fn fits<S: State>(writer: &CheckpointWriter<S>, header: &Header) -> Result<(), ThreadError> {
     let mut used = InUse::default();
     for task in header.frontier.iter().chain(&header.deferred) {
@@ -41,12 +43,15 @@ fn fits<S: State>(writer: &CheckpointWriter<S>, header: &Header) -> Result<(), T
         }
     }
     used.joins = header.joins.iter().map(|(name, _)| name.clone()).collect();
-    // Of the keys a migration may have made others: they have been looked at.
+    // Only the graph: the keys were compared when the state was loaded, after their migration.
     let graph = |outline: &Outline| Outline {
         graph: outline.graph.clone(),
         schema: Vec::new(),
     };
-    let changes = changes(&graph(&writer.was), &graph(&writer.program.outline));
+    let changes = changes(
+        &graph(writer.previous_outline()),
+        &graph(&writer.fingerprint().outline),
+    );
     let strands = changes
         .iter()
         .find(|change| change.strands(Held::Just(&used)));
@@ -66,37 +71,40 @@ fn tasks<S: State>(
             return Err(changed(writer, &Change::NodeRemoved { node: name }));
         };
         tasks.push(load(plan, node, entry, |problem| {
-            let was = item_type(&writer.was, &name);
+            let previous = item_type(writer.previous_outline(), &name);
             let problem = format!(
-                "the item of node `{name}` cannot be read: {problem}; convert it in a migration, `migration.map_item(\"{name}\", |old: {was}| ..)`; `Resume::goto` says where else to go on"
+                "the item of node `{name}` cannot be read: {problem}; convert it in a migration, `migration.map_item(\"{name}\", |old: {previous}| ..)`; `Resume::goto` says where else to go on"
             );
             refused(writer, problem)
         })?);
     }
-    // ProgramVersion place, as planning would have it: the declaration may have changed.
+    // By index, as the planner orders them: the order of the nodes may have changed.
     tasks.sort_by_key(|task| task.node);
     Ok(tasks)
 }
 
-/// The type of the items that a node took.
+/// The name of the item type that a node had.
 #[inline]
-fn item_type(was: &Outline, node: &str) -> String {
-    let lines = was.graph.iter().filter_map(|line| NodeLine::parse(line));
+fn item_type(previous: &Outline, node: &str) -> String {
+    let lines = previous
+        .graph
+        .iter()
+        .filter_map(|line| NodeLine::parse(line));
     let mut items = lines
         .filter(|line| line.name == node)
         .filter_map(|line| line.takes);
     items.next().map_or_else(|| "Old".into(), Into::into)
 }
 
-/// The arrivals that joins held, in numbers.
+/// The sides of joins that had arrived, by index.
 fn arrived<S: State>(
     writer: &CheckpointWriter<S>,
     joins: Vec<(String, Vec<String>)>,
-) -> Result<Vec<(u32, u32)>, ThreadError> {
+) -> Result<Vec<(JoinIdx, u32)>, ThreadError> {
     let mut arrived = Vec::new();
     for (name, sides) in joins {
         let known = writer
-            .program
+            .fingerprint()
             .joins
             .iter()
             .position(|join| join.name == name);
@@ -104,33 +112,34 @@ fn arrived<S: State>(
             return Err(changed(writer, &Change::JoinRemoved { join: name }));
         };
         for side in sides {
-            let known = &writer.program.joins[join].sides;
-            let place = known.iter().position(|known| *known == side);
-            arrived.push((
-                petalflow_graph::index(join),
-                petalflow_graph::index(place.unwrap_or_default()),
-            ));
+            let known = &writer.fingerprint().joins[join].sides;
+            let index = known.iter().position(|known| *known == side);
+            let side = petalflow_graph::to_u32(index.unwrap_or_default());
+            arrived.push((JoinIdx::from_usize(join), side));
         }
     }
     Ok(arrived)
 }
 
-/// The program does not fit what is stored.
+/// The error for a change of the program that the thread does not survive.
 fn changed<S: State>(writer: &CheckpointWriter<S>, change: &Change) -> ThreadError {
     refused(writer, change.problem(S::NAME))
 }
 
 fn refused<S: State>(writer: &CheckpointWriter<S>, problem: String) -> ThreadError {
     ThreadError::Changed {
-        thread: writer.archive.thread.to_string(),
+        thread: writer.archive().thread.to_string(),
         problem,
-        diff: difference(&writer.was.graph, &writer.program.outline.graph),
+        diff: difference(
+            &writer.previous_outline().graph,
+            &writer.fingerprint().outline.graph,
+        ),
     }
 }
 
-/// The place of a node that a user named.
+/// The index of a node that a caller named.
 #[inline]
-pub(crate) fn node_of(plan: &ExecutionPlan, name: &str) -> Result<u32, ThreadError> {
+pub(crate) fn node_of(plan: &ExecutionPlan, name: &str) -> Result<NodeIdx, ThreadError> {
     plan.index_of(name).ok_or_else(|| {
         let nodes: Vec<&str> = plan
             .graph()

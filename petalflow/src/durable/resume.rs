@@ -1,19 +1,19 @@
-//! Going on where a thread stopped, with what people say to it.
+//! Resumes a thread with answers, decisions, updates, or another frontier.
 
 use super::load::{LoadedCheckpoint, waiting};
 use super::open::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
-use crate::checkpoint::{Cause, DecisionRecord, Header};
+use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header};
 use crate::clock::now_ms;
 use crate::ids::TaskId;
-use crate::interrupt::{Approval, Decision, Resume};
+use crate::interrupt::{Decision, DecisionAction, Resume};
 use crate::outcome::ThreadError;
 use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};
 use crate::state::{KeySet, State};
 use crate::superstep::{Planner, Task};
 
 impl<S: State> ThreadOpener<'_, S> {
-    /// Goes on where the thread stopped.
+    /// Continues where the thread stopped.
     pub(super) async fn resume(
         mut self,
         head: LoadedCheckpoint<S>,
@@ -24,22 +24,15 @@ impl<S: State> ThreadOpener<'_, S> {
             mut written,
             record,
             writes,
-            seq,
-            base,
-            sizes,
+            position,
             ..
         } = head;
-        let archive = &self.writer.archive;
-        let place = self.namespace.as_str();
-        let mut waiting = waiting(archive, place, self.plan, &record, &writes)?;
+        let archive = self.writer.archive();
+        let namespace = self.namespace.as_str();
+        let mut waiting = waiting(archive, namespace, self.plan, &record, &writes)?;
         let header = record.header;
         let superstep = header.superstep;
-        self.writer.follow(seq, base, sizes, &header);
-        self.writer.header.turn = header.turn;
-        self.writer.header.origin = header.origin;
-        self.writer.header.owner = header.owner;
-        self.writer.header.gates.clone_from(&header.gates);
-        self.writer.header.answers.clone_from(&header.answers);
+        self.writer.resume_from(position, &header);
         let Resume {
             answers,
             approvals,
@@ -48,9 +41,9 @@ impl<S: State> ThreadOpener<'_, S> {
         } = resume;
         let mut changed =
             !answers.is_empty() || !approvals.is_empty() || !updates.is_empty() || !goto.is_empty();
-        // Whoever asks again after a crash hears the same.
+        // A caller that resumes again after a crash gets the same result.
         let mut rejected = if changed { None } else { rejection(&header) };
-        // Where a person says where to go on, it need not be known where the run would have.
+        // With `goto` the stored frontier is not used, so it need not fit the program.
         let mut frontier = Vec::new();
         if goto.is_empty() {
             let waits = restore_frontier(self.plan, &self.writer, header)?;
@@ -74,25 +67,25 @@ impl<S: State> ThreadOpener<'_, S> {
         if rejected.is_some() {
             frontier.clear();
             self.planner = Planner::new(self.plan);
-            self.writer.header.gates.clear();
+            self.writer.clear_gates();
             waiting.clear();
         }
-        if !goto.is_empty() {
+        let redirected = !goto.is_empty();
+        if redirected {
             self.planner = Planner::new(self.plan);
-            frontier = self.go_to(&goto)?;
-            self.writer.header.gates.clear();
-            self.writer.header.answers.clear();
-            self.writer.header.origin = seq + 1;
+            frontier = self.frontier_of(&goto)?;
             waiting.clear();
         }
         if changed {
-            self.writer.seq = seq + 1;
-            self.writer.header.cause = Cause::Update;
-            if rejected.is_some() {
-                self.writer.header.cause = Cause::Rejected;
-                self.writer.header.origin = self.writer.seq;
+            self.writer.begin_change(match rejected {
+                Some(_) => Cause::Rejected,
+                None => Cause::Update,
+            });
+            if redirected {
+                self.writer.replace_frontier();
             }
-            self.mark(&state, written, &frontier, superstep).await?;
+            self.save_change(&state, written, &frontier, superstep)
+                .await?;
         } else {
             self.describe(&frontier, superstep)?;
         }
@@ -105,69 +98,69 @@ impl<S: State> ThreadOpener<'_, S> {
         Ok(opened)
     }
 
-    /// Takes a decision, which is noted in the history. If it ends the run, the note that says so.
+    /// Applies a decision and adds it to the history. Returns its record if it ends the run.
     fn approve(
         &mut self,
         id: Option<InterruptId>,
-        approval: Approval<S>,
+        approval: Decision<S>,
         (state, written): (&mut S, &mut KeySet),
         waiting: &mut Vec<(TaskId, Interrupt)>,
     ) -> Result<Option<DecisionRecord>, ThreadError> {
         let decided = self.decide(id, &approval, waiting)?;
-        let note = |interrupt: &Interrupt| DecisionRecord {
+        let record = |interrupt: &Interrupt| DecisionRecord {
             node: interrupt.node.clone(),
-            decision: approval.decision.word().into(),
+            decision: approval.decision.kind(),
             by: approval.by.clone(),
             reason: approval.reason.clone(),
             at_ms: now_ms(),
         };
         for interrupt in &decided {
-            self.writer.note(note(interrupt));
+            self.writer.add_decision(record(interrupt));
         }
-        let rejected = decided.first().map(note);
+        let rejected = decided.first().map(record);
         match approval.decision {
-            Decision::Approve => {}
-            Decision::Skip => {
+            DecisionAction::Approve => {}
+            DecisionAction::Skip => {
                 for interrupt in &decided {
                     self.can_skip(interrupt)?;
                 }
             }
-            Decision::Edit(edit) => {
+            DecisionAction::Edit(edit) => {
                 for interrupt in &decided {
                     self.can_edit(interrupt)?;
                 }
                 let update = edit.map_err(|error| AnswerError::Value(error.to_string()))?;
                 self.write(state, written, update)?;
             }
-            Decision::Reject => return Ok(rejected),
+            DecisionAction::Reject => return Ok(rejected),
         }
         Ok(None)
     }
 
-    /// The frontier of these nodes.
-    fn go_to(&self, nodes: &[String]) -> Result<Vec<Task>, ThreadError> {
-        let mut places = Vec::new();
+    /// The frontier of the nodes that `goto` names.
+    fn frontier_of(&self, nodes: &[String]) -> Result<Vec<Task>, ThreadError> {
+        let mut indices = Vec::new();
         for name in nodes {
-            places.push(node_of(self.plan, name)?);
+            indices.push(node_of(self.plan, name)?);
         }
-        places.sort_unstable();
-        places.dedup();
-        for place in &places {
-            if self.plan.takes_item[*place as usize] {
+        indices.sort_unstable();
+        indices.dedup();
+        for index in &indices {
+            if self.plan.takes_item[index.index()] {
                 return Err(ThreadError::Request(format!(
                     "the run cannot go on at node `{}`, because it takes an item that only an edge can deliver",
-                    self.plan.name(*place)
+                    self.plan.name(*index)
                 )));
             }
         }
-        Ok(places.into_iter().map(Task::plain).collect())
+        Ok(indices.into_iter().map(Task::plain).collect())
     }
 }
 
-/// The note of the rejection that ended the run here, if one has.
+/// The record of the rejection that ended the run here, if there is one.
 fn rejection(header: &Header) -> Option<DecisionRecord> {
-    let mut notes = header.notes.iter();
-    let rejected = notes.rfind(|note| note.decision == "rejected");
+    let mut records = header.notes.iter();
+    let rejected = records.rfind(|record| record.decision == DecisionKind::Rejected);
     rejected
         .filter(|_| header.cause == Cause::Rejected)
         .cloned()

@@ -1,18 +1,21 @@
 //! The tasks of a frontier as entries of a checkpoint.
 
-use super::stored_task::save;
+use petalflow_graph::{ItemIdx, NodeIdx};
+
 use crate::checkpoint::TaskEntry;
+use crate::codec::CodecError;
+use crate::delivery::ItemCodec;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::superstep::Task;
 
-/// Which nodes stand in a list of entries.
+/// The nodes of a list of entries, to notice entries that stay the same.
 #[derive(Default)]
-pub(crate) struct TaskEntries(Vec<u32>);
+pub(crate) struct TaskEntries(Vec<NodeIdx>);
 
 impl TaskEntries {
-    /// The tasks as entries, over those of the barrier before: often they are the same, which a number tells faster than a
-    /// name.
+    /// Saves the tasks over the entries of the barrier before. Often they are the same, and comparing indices is faster than
+    /// comparing names.
     #[inline]
     pub(super) fn save(
         &mut self,
@@ -22,8 +25,8 @@ impl TaskEntries {
     ) -> Result<(), ThreadError> {
         entries.truncate(tasks.len());
         self.0.truncate(tasks.len());
-        for (place, task) in tasks.iter().enumerate() {
-            match (entries.get_mut(place), self.0.get_mut(place)) {
+        for (index, task) in tasks.iter().enumerate() {
+            match (entries.get_mut(index), self.0.get_mut(index)) {
                 (Some(entry), Some(node)) if task.delivery.is_none() && *node == task.node => {
                     entry.send = task.send;
                     entry.item = None;
@@ -32,9 +35,9 @@ impl TaskEntries {
                     *entry = save(plan, task)?;
                     *node = task.node;
                 }
-                // What was read from a store is not known by number.
+                // Entries that were loaded from a store have no index.
                 _ => {
-                    entries.truncate(place);
+                    entries.truncate(index);
                     entries.push(save(plan, task)?);
                     self.0.push(task.node);
                 }
@@ -42,4 +45,54 @@ impl TaskEntries {
         }
         Ok(())
     }
+}
+
+/// Encodes a task of the frontier.
+#[inline]
+fn save(plan: &ExecutionPlan, task: &Task) -> Result<TaskEntry, ThreadError> {
+    let node = plan.name(task.node);
+    let item = task.delivery.as_ref().map(|delivery| {
+        let mut bytes = Vec::new();
+        let codec = item_codec(plan, task.node)?;
+        (codec.save)(delivery, task.item.map(ItemIdx::index), &mut bytes)
+            .map_err(ThreadError::value(format!("the item of node `{node}`")))?;
+        Ok::<_, ThreadError>(bytes)
+    });
+    Ok(TaskEntry {
+        node: plan.stored_name(task.node).into(),
+        send: task.send,
+        item: item.transpose()?,
+    })
+}
+
+/// Decodes the task of a node. Ignores an item that the node does not take any more.
+#[inline]
+pub(crate) fn load(
+    plan: &ExecutionPlan,
+    node: NodeIdx,
+    entry: TaskEntry,
+    unreadable: impl FnOnce(CodecError) -> ThreadError,
+) -> Result<Task, ThreadError> {
+    let item = entry.item.filter(|_| plan.takes_item[node.index()]);
+    let delivery = item.map(|bytes| {
+        let codec = item_codec(plan, node)?;
+        (codec.load)(&bytes).map_err(unreadable)
+    });
+    Ok(Task {
+        node,
+        send: entry.send,
+        item: None,
+        delivery: delivery.transpose()?,
+    })
+}
+
+/// How the item of a node is stored.
+#[inline]
+pub(super) fn item_codec(plan: &ExecutionPlan, node: NodeIdx) -> Result<ItemCodec, ThreadError> {
+    plan.items[node.index()].ok_or_else(|| {
+        ThreadError::Request(format!(
+            "node `{}` takes an item that cannot be stored: its type needs `Serialize` and `Deserialize`, and a node written by hand sets `Node::ITEM_CODEC`",
+            plan.name(node)
+        ))
+    })
 }

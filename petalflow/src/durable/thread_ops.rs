@@ -1,16 +1,20 @@
-//! What is done to a thread without running it.
+//! Reads and changes a thread without running it: snapshots, forks, edits, and the removal of old checkpoints.
 
 use std::time::Duration;
 
-use super::checkpoint_writer::{Barrier, CheckpointWriter};
+use petalflow_graph::NodeIdx;
+
+use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::fingerprint::{Fingerprint, codec_of};
-use super::load::{LoadedCheckpoint, read, waiting};
+use super::load::{LoadedCheckpoint, load_checkpoint, waiting};
 use super::restored_frontier::{node_of, restore_frontier};
+use super::seq::CheckpointSeq;
 use super::subflow_history::restore_subflows;
 use crate::checkpoint::{Archive, Cause, Durability, Record, Retention, StoredCheckpoint};
 use crate::clock::now_ms;
 use crate::codec::unpack;
 use crate::error::NodeError;
+use crate::exec::Committed;
 use crate::flow::Flow;
 use crate::ids::task_id;
 use crate::node::Effects;
@@ -21,16 +25,16 @@ use crate::snapshot::{CheckpointInfo, Edit, Snapshot, TaskState};
 use crate::state::{State, StateCodec};
 use crate::superstep::{Outcome, Planner, apply, prepare};
 
-/// A thread at a checkpoint.
+/// The state, the tasks and the questions of a thread at a checkpoint.
 pub(crate) async fn snapshot<F: Flow>(
     flow: &F,
     archive: &Archive,
     checkpoint: Option<u64>,
 ) -> Result<Option<Snapshot<F::State>>, ThreadError> {
     let plan = flow.plan();
-    let program = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
+    let fingerprint = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
     let codec = codec_of::<F::State>()?;
-    let Some(head) = read(archive, "", checkpoint, &codec, &program).await? else {
+    let Some(head) = load_checkpoint(archive, "", checkpoint, &codec, &fingerprint).await? else {
         return Ok(None);
     };
     let waits = waiting(archive, "", &plan, &head.record, &head.writes)?;
@@ -54,18 +58,15 @@ pub(crate) async fn snapshot<F: Flow>(
             error: error.transpose()?.filter(|_| !finished),
         });
     }
+    let (seq, base) = (head.position.seq, head.position.base);
     let stored = StoredCheckpoint {
-        seq: head.seq,
-        base: head.base,
+        seq: seq.get(),
+        base: base.get(),
         created_ms: head.created_ms,
         bytes: Vec::new(),
     };
     let mut info = CheckpointInfo::of(&stored, &head.record, &plan);
-    info.bytes = if head.base == head.seq {
-        head.sizes.0
-    } else {
-        head.last
-    };
+    info.bytes = head.own_bytes;
     Ok(Some(Snapshot {
         info,
         state: head.state,
@@ -74,25 +75,25 @@ pub(crate) async fn snapshot<F: Flow>(
     }))
 }
 
-/// A writer of changes to a thread, all of them in the store when they are made.
-fn writer<S: State>(
+/// A writer for changes that are in the store when a function of this file returns.
+fn sync_writer<S: State>(
     archive: &Archive,
-    program: Fingerprint,
+    fingerprint: Fingerprint,
     codec: StateCodec<S>,
-    newest: Option<u64>,
+    newest: Option<CheckpointSeq>,
 ) -> CheckpointWriter<S> {
     let archive = archive.clone();
     CheckpointWriter::new(
         archive,
         String::new(),
         codec,
-        program,
+        fingerprint,
         Durability::Sync,
         newest,
     )
 }
 
-/// Goes back to a checkpoint, or begins another thread with it. Says the new checkpoint's number.
+/// Copies a checkpoint to the end of its thread, or to the beginning of another thread. Returns the number of the copy.
 pub(crate) async fn fork<F: Flow>(
     flow: &F,
     from: &Archive,
@@ -100,9 +101,9 @@ pub(crate) async fn fork<F: Flow>(
     to: &Archive,
 ) -> Result<u64, ThreadError> {
     let plan = flow.plan();
-    let program = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
+    let fingerprint = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
     let codec = codec_of::<F::State>()?;
-    let head = read(from, "", Some(checkpoint), &codec, &program).await?;
+    let head = load_checkpoint(from, "", Some(checkpoint), &codec, &fingerprint).await?;
     let Some(head) = head else {
         return Err(ThreadError::UnknownCheckpoint {
             thread: from.thread.to_string(),
@@ -110,28 +111,23 @@ pub(crate) async fn fork<F: Flow>(
         });
     };
     let newest = to.history("", None, 1).await?;
-    let mut writer = writer(to, program, codec, newest.first().map(|newest| newest.seq));
-    let inside = restore_subflows(from, checkpoint, to, writer.seq).await?;
-    let same = from.thread == to.thread;
-    let was = head.record.header;
-    let is = &mut writer.header;
-    is.cause = Cause::Fork;
-    is.parent = same.then_some(checkpoint);
-    is.turn = was.turn;
-    is.superstep = was.superstep;
-    is.frontier = was.frontier;
-    is.deferred = was.deferred;
-    is.joins = was.joins;
-    is.gates = was.gates;
-    is.origin = writer.seq;
-    // What the tasks of the checkpoint before have left stays beside it.
-    writer.unsettled = writer.seq;
-    inside.write(to).await?;
-    writer.save(&head.state, head.written).await?;
-    Ok(writer.seq)
+    let newest = newest.first().map(|newest| CheckpointSeq::new(newest.seq));
+    let mut writer = sync_writer(to, fingerprint, codec, newest);
+    let seq = writer.seq().get();
+    let subflows = restore_subflows(from, checkpoint, to, seq).await?;
+    let same_thread = from.thread == to.thread;
+    let parent = same_thread.then_some(CheckpointSeq::new(checkpoint));
+    writer.begin_fork(head.record.header, parent);
+    subflows.write(to).await?;
+    let committed = Committed {
+        state: &head.state,
+        written: head.written,
+    };
+    writer.save(committed).await?;
+    Ok(seq)
 }
 
-/// DirtyKeys a thread's state from outside, superstep by superstep.
+/// Edits the state of a thread, superstep by superstep. Returns the numbers of the new checkpoints.
 pub(crate) async fn edit<F: Flow>(
     flow: &F,
     archive: &Archive,
@@ -141,9 +137,9 @@ pub(crate) async fn edit<F: Flow>(
         return Err(ThreadError::Request("no supersteps to update with".into()));
     }
     let plan = flow.plan();
-    let program = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
+    let fingerprint = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
     let codec = codec_of::<F::State>()?;
-    let head = read(archive, "", None, &codec, &program).await?;
+    let head = load_checkpoint(archive, "", None, &codec, &fingerprint).await?;
     let Some(head) = head else {
         return Err(ThreadError::Unknown {
             thread: archive.thread.to_string(),
@@ -153,27 +149,20 @@ pub(crate) async fn edit<F: Flow>(
         mut state,
         mut written,
         record,
-        seq,
-        base,
-        sizes,
+        position,
         outline,
         ..
     } = head;
-    let mut writer = writer(archive, program, codec, Some(seq));
-    writer.was = outline;
-    let was = record.header;
-    writer.follow(seq, base, sizes, &was);
-    writer.header.cause = Cause::Update;
-    writer.header.origin = was.origin;
-    writer.header.turn = was.turn;
-    writer.header.gates.clone_from(&was.gates);
-    writer.header.answers.clone_from(&was.answers);
-    let mut superstep = was.superstep;
+    let mut writer = sync_writer(archive, fingerprint, codec, Some(position.seq));
+    writer.set_previous_outline(outline);
+    let previous = record.header;
+    writer.resume_from(position, &previous);
+    let mut superstep = previous.superstep;
     let mut planner = Planner::new(&plan);
-    let waits = restore_frontier(&plan, &writer, was)?;
-    let mut frontier = waits.frontier;
-    planner.restore(waits.deferred, &waits.arrived);
-    // All of it is looked at before any of it is written.
+    let restored = restore_frontier(&plan, &writer, previous)?;
+    let mut frontier = restored.frontier;
+    planner.restore(restored.deferred, &restored.arrived);
+    // Everything is checked before anything is written.
     let mut checked = Vec::new();
     for edits in supersteps {
         checked.push(check(&plan, edits)?);
@@ -184,15 +173,14 @@ pub(crate) async fn edit<F: Flow>(
         let overwritten = prepare(&state, updates()).map_err(|error| {
             ThreadError::Request(format!("the update cannot be applied: {error}"))
         })?;
-        writer.absorb(updates(), overwritten)?;
-        let outcomes: Vec<(u32, Outcome<'_>)> = edits
+        writer.record_writes(updates(), overwritten)?;
+        let outcomes: Vec<(NodeIdx, Outcome<'_>)> = edits
             .iter()
             .filter_map(|(node, effects)| Some(((*node)?, Outcome::done(effects))))
             .collect();
-        writer.seq += 1;
+        writer.begin_change(Cause::Update);
         let stepped = !outcomes.is_empty();
         if stepped {
-            // The frontier is another one now.
             planner
                 .advance(&plan, outcomes.into_iter(), &mut frontier)
                 .map_err(|missing| {
@@ -202,34 +190,34 @@ pub(crate) async fn edit<F: Flow>(
                     ))
                 })?;
             superstep += 1;
-            writer.header.origin = writer.seq;
-            writer.header.gates.clear();
-            writer.header.answers.clear();
+            writer.replace_frontier();
         }
         let updates = edits.iter_mut().map(|(_, effects)| &mut effects.update);
         if stepped {
             apply(&mut state, &mut written, overwritten, updates);
         } else {
-            // What lasts one superstep is still there.
+            // This is no superstep: values that last one superstep remain.
             for update in updates {
                 state.commit(update, overwritten, &mut written);
             }
         }
-        writer.describe(&Barrier {
+        writer.describe(&PlannedFrontier {
             plan: &plan,
             planner: &planner,
             frontier: &frontier,
             superstep,
         })?;
-        writer.save(&state, written).await?;
-        checkpoints.push(writer.seq);
+        let state = &state;
+        writer.save(Committed { state, written }).await?;
+        checkpoints.push(writer.seq().get());
     }
     Ok(checkpoints)
 }
 
-type Checked<S> = Vec<(Option<u32>, Effects<S>)>;
+/// The edits of one superstep, each with the node that it belongs to.
+type Checked<S> = Vec<(Option<NodeIdx>, Effects<S>)>;
 
-/// The edits of one superstep, in the order in which they fold.
+/// Checks the edits of one superstep. Returns them in the order in which they are applied.
 fn check<S: State>(plan: &ExecutionPlan, edits: Vec<Edit<S>>) -> Result<Checked<S>, ThreadError> {
     if edits.is_empty() {
         return Err(ThreadError::Request(
@@ -258,10 +246,10 @@ fn check<S: State>(plan: &ExecutionPlan, edits: Vec<Edit<S>>) -> Result<Checked<
     Ok(checked)
 }
 
-/// Forgets what need not be kept.
+/// Removes the checkpoints that need not be retained.
 #[inline]
-pub(crate) async fn prune(archive: &Archive, keep: Retention) -> Result<(), ThreadError> {
-    if keep == Retention::ALL {
+pub(crate) async fn prune(archive: &Archive, retention: Retention) -> Result<(), ThreadError> {
+    if retention == Retention::ALL {
         return Ok(());
     }
     let now = now_ms();
@@ -276,7 +264,7 @@ pub(crate) async fn prune(archive: &Archive, keep: Retention) -> Result<(), Thre
             for checkpoint in &page {
                 bytes += checkpoint.bytes.len() as u64;
                 let age = Duration::from_millis(now.saturating_sub(checkpoint.created_ms));
-                if !keep.covers(newer, bytes, age) {
+                if !retention.covers(newer, bytes, age) {
                     break 'pages;
                 }
                 newer += 1;
@@ -288,7 +276,7 @@ pub(crate) async fn prune(archive: &Archive, keep: Retention) -> Result<(), Thre
                 "checkpoint {} of thread `{}`",
                 oldest.seq, archive.thread
             )))?;
-            // What tasks have left stands beside the frontier's number, which may be smaller than the checkpoint's.
+            // Task results are stored under the origin of the frontier, which may be smaller than the number of the checkpoint.
             let needed = oldest.base.min(record.header.origin);
             archive.store.prune(address, needed).await?;
         }

@@ -1,26 +1,27 @@
-//! Why a run cannot go on.
+//! Why a run cannot continue.
 
 use super::watch::Stop;
 use crate::error::{BoxError, NodeError};
 use crate::ids::TaskId;
-use crate::outcome::{RunErrorKind, ThreadError};
+use crate::outcome::{RunErrorKind, ThreadError, TimeoutScope};
+use crate::question::Interrupt;
 use crate::state::{State, WriteError};
 
-/// Why a run cannot go on. Behind a pointer: every step of a run returns one or nothing, and nearly always nothing.
+/// Why a run cannot continue. Boxed: every step of a run returns one of these or nothing, and nearly always nothing.
 pub(crate) struct Abort<S: State>(Box<AbortReason<S>>);
 
-/// What stopped a run, and what it leaves.
-pub(crate) struct AbortReason<S: State> {
-    pub(crate) kind: RunErrorKind,
-    pub(crate) source: Option<BoxError>,
-    /// What siblings had finished.
-    pub(crate) pending: Vec<(String, S::Update)>,
+/// The kind of error that ends a run, with the data that goes into the [`RunError`](crate::RunError).
+pub(super) struct AbortReason<S: State> {
+    pub(super) kind: RunErrorKind,
+    pub(super) source: Option<BoxError>,
+    /// The writes of tasks that finished in the superstep that was not committed, by node.
+    pub(super) pending: Vec<(String, S::Update)>,
     /// The task that failed.
-    pub(crate) task: Option<TaskId>,
+    task: Option<TaskId>,
 }
 
 impl<S: State> Abort<S> {
-    pub(crate) fn new(kind: RunErrorKind) -> Self {
+    pub(super) fn new(kind: RunErrorKind) -> Self {
         Abort(Box::new(AbortReason {
             kind,
             source: None,
@@ -29,67 +30,76 @@ impl<S: State> Abort<S> {
         }))
     }
 
-    /// The same, caused by this.
-    pub(crate) fn by(mut self, source: impl Into<BoxError>) -> Self {
+    fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
-    /// The same, with what siblings had finished.
-    pub(crate) fn beside(mut self, pending: Vec<(String, S::Update)>) -> Self {
+    /// Adds the writes of tasks that finished.
+    pub(super) fn with_pending(mut self, pending: Vec<(String, S::Update)>) -> Self {
         self.0.pending = pending;
         self
     }
 
-    pub(crate) fn of_thread(error: ThreadError) -> Self {
+    /// The run was stopped.
+    pub(super) fn stopped(stop: Stop) -> Self {
+        Self::new(match stop {
+            Stop::Cancelled => RunErrorKind::Cancelled,
+            Stop::RunTimeout => RunErrorKind::Timeout {
+                scope: TimeoutScope::Run,
+            },
+            Stop::SuperstepTimeout => RunErrorKind::Timeout {
+                scope: TimeoutScope::Superstep,
+            },
+        })
+    }
+
+    /// The run waits for people.
+    pub(super) fn interrupted(interrupts: Vec<Interrupt>) -> Self {
+        Self::new(RunErrorKind::Interrupted { interrupts })
+    }
+
+    /// The thread cannot be read or written.
+    pub(super) fn of_thread(error: ThreadError) -> Self {
         let problem = error.to_string();
-        Self::new(RunErrorKind::Thread { problem }).by(error)
+        Self::of_task(problem, error.into())
     }
 
     /// A task could not write to the thread.
-    pub(crate) fn of_task(problem: String, source: BoxError) -> Self {
-        Self::new(RunErrorKind::Thread { problem }).by(source)
+    pub(super) fn of_task(problem: String, source: BoxError) -> Self {
+        Self::new(RunErrorKind::Thread { problem }).with_source(source)
     }
 
-    /// A task failed for good; its id where the run is stored.
-    pub(crate) fn of_node(error: NodeError, source: BoxError, task: Option<TaskId>) -> Self {
-        let mut abort = Self::new(RunErrorKind::Node(error)).by(source);
+    /// A task failed for good. `task` is its id if the run is stored.
+    pub(super) fn of_node(error: NodeError, source: BoxError, task: Option<TaskId>) -> Self {
+        let mut abort = Self::new(RunErrorKind::Node(error)).with_source(source);
         abort.0.task = task;
         abort
     }
 
-    pub(crate) fn into_cause(self) -> AbortReason<S> {
+    /// The writes of these nodes cannot be applied.
+    pub(super) fn refused(nodes: Vec<String>, error: WriteError) -> Self {
+        let problem = error.to_string();
+        Self::new(RunErrorKind::Write { nodes, problem }).with_source(error)
+    }
+
+    pub(super) fn into_reason(self) -> AbortReason<S> {
         *self.0
     }
 
-    /// Whether the run has stopped in order to go on later.
-    pub(crate) fn is_pause(&self) -> bool {
+    /// Whether the run stopped in order to be resumed later.
+    pub(super) fn is_pause(&self) -> bool {
         matches!(
             self.0.kind,
             RunErrorKind::Interrupted { .. } | RunErrorKind::Drained { .. }
         )
     }
 
-    /// The failure of a node, if that is what broke the run.
-    pub(crate) fn failure(&self) -> Option<(TaskId, &NodeError)> {
+    /// The task that failed and its failure, if that is why the run cannot continue.
+    pub(super) fn failed_task(&self) -> Option<(TaskId, &NodeError)> {
         match &self.0.kind {
             RunErrorKind::Node(error) => Some((self.0.task?, error)),
             _ => None,
-        }
-    }
-
-    pub(crate) fn refused(nodes: Vec<String>, error: WriteError) -> Self {
-        let problem = error.to_string();
-        Self::new(RunErrorKind::Write { nodes, problem }).by(error)
-    }
-}
-
-impl From<Stop> for RunErrorKind {
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Cancelled => RunErrorKind::Cancelled,
-            Stop::RunTimeout => RunErrorKind::Timeout { of: "run" },
-            Stop::SuperstepTimeout => RunErrorKind::Timeout { of: "superstep" },
         }
     }
 }

@@ -1,15 +1,20 @@
-//! One task with all that surrounds it: middleware, timeouts, retries, events.
+//! The attempts of one task: cache, retries, timeouts, middleware and events.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::Poll::{Pending, Ready};
 
 use super::Extras;
-use crate::error::{BoxError, Failure, FailureKind, NodeError};
+use crate::error::{BoxError, Failure, FailureKind};
 use crate::event::EventKind;
 use crate::flow::{Flow, Step};
 use crate::future::{BoxFuture, caught};
 use crate::middleware::{Innermost, Next, NodeCall};
 use crate::node::{Effects, LastActivity, Scope};
+use crate::state::State;
 
-/// Runs a task to its end: attempt after attempt, each with fresh writes.
-pub(crate) async fn attempts<F: Flow>(
+/// Runs a task until an attempt succeeds or no retry is left. Each attempt begins without writes.
+pub(super) async fn run_attempts<F: Flow>(
     flow: &F,
     extras: &Extras<F::State>,
     scope: &mut Scope,
@@ -17,12 +22,12 @@ pub(crate) async fn attempts<F: Flow>(
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
     let cached = extras
-        .cached
+        .find_cached
         .and_then(|find| find(flow.name(), scope, state));
     if let Some(cached) = &cached
         && cached.load(scope, effects).await
     {
-        tell(extras, scope, || EventKind::NodeFinished {
+        emit(extras, scope, || EventKind::NodeFinished {
             update: effects.update.clone(),
             cached: true,
         });
@@ -32,13 +37,13 @@ pub(crate) async fn attempts<F: Flow>(
     loop {
         scope.attempt += 1;
         effects.clear();
-        tell(extras, scope, || EventKind::NodeStarted);
-        let failure = match attempt(flow, extras, scope, state, effects).await {
+        emit(extras, scope, || EventKind::NodeStarted);
+        let failure = match run_attempt(flow, extras, scope, state, effects).await {
             Ok(()) => {
                 if let Some(cached) = &cached {
                     cached.save(scope, effects).await;
                 }
-                tell(extras, scope, || EventKind::NodeFinished {
+                emit(extras, scope, || EventKind::NodeFinished {
                     update: effects.update.clone(),
                     cached: false,
                 });
@@ -46,8 +51,8 @@ pub(crate) async fn attempts<F: Flow>(
             }
             Err(failure) => failure,
         };
-        // A panic is a defect, not a passing fault: it is not tried again.
-        let policy = &scope.shared.plan.policies[scope.node as usize];
+        // A panic is a defect and not a transient fault, so it is not retried.
+        let policy = &scope.shared.plan.policies[scope.node.index()];
         let wait = if failure.kind() == FailureKind::Panic {
             None
         } else {
@@ -55,12 +60,12 @@ pub(crate) async fn attempts<F: Flow>(
         };
         let Some(wait) = wait else {
             effects.clear();
-            tell(extras, scope, || EventKind::NodeFailed {
+            emit(extras, scope, || EventKind::NodeFailed {
                 error: failure.describe(scope),
             });
             return Err(failure);
         };
-        tell(extras, scope, || EventKind::Retry {
+        emit(extras, scope, || EventKind::Retry {
             error: failure.describe(scope),
             wait,
         });
@@ -70,23 +75,23 @@ pub(crate) async fn attempts<F: Flow>(
     }
 }
 
-/// One attempt, within its timeouts.
-async fn attempt<F: Flow>(
+/// Runs one attempt within its timeouts.
+async fn run_attempt<F: Flow>(
     flow: &F,
     extras: &Extras<F::State>,
     scope: &mut Scope,
     state: &F::State,
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
-    let policy = &scope.shared.plan.policies[scope.node as usize];
+    let policy = &scope.shared.plan.policies[scope.node.index()];
     let (timeout, idle) = (policy.timeout, policy.idle);
     scope.activity = idle.map(|_| LastActivity::new().into());
     let activity = scope.activity.clone();
-    let run = layered(flow, extras, scope, state, effects);
+    let run = run_layers(flow, extras, scope, state, effects);
     let idle = async {
         match (activity, idle) {
             (Some(activity), Some(idle)) => {
-                activity.stopped(idle).await;
+                activity.idle_for(idle).await;
                 Failure::idle(idle)
             }
             _ => std::future::pending().await,
@@ -101,22 +106,17 @@ async fn attempt<F: Flow>(
             None => std::future::pending().await,
         }
     };
-    first(run, idle, late).await
+    first_of(run, late, idle).await
 }
 
-/// The result of `run`, unless one of the others completes before it.
-async fn first<T>(
+/// The result of `run`, unless a timeout completes before it.
+async fn first_of<T>(
     run: impl Future<Output = Result<T, Failure>>,
-    idle: impl Future<Output = Failure>,
     late: impl Future<Output = Failure>,
+    idle: impl Future<Output = Failure>,
 ) -> Result<T, Failure> {
-    let (mut run, mut idle, mut late) = (
-        std::pin::pin!(run),
-        std::pin::pin!(idle),
-        std::pin::pin!(late),
-    );
+    let (mut run, mut late, mut idle) = (pin!(run), pin!(late), pin!(idle));
     std::future::poll_fn(|cx| {
-        use std::task::Poll::{Pending, Ready};
         if let Ready(result) = run.as_mut().poll(cx) {
             return Ready(result);
         }
@@ -131,8 +131,8 @@ async fn first<T>(
     .await
 }
 
-/// The node inside its middleware.
-async fn layered<F: Flow>(
+/// Runs the node inside its middleware.
+async fn run_layers<F: Flow>(
     flow: &F,
     extras: &Extras<F::State>,
     scope: &Scope,
@@ -140,18 +140,19 @@ async fn layered<F: Flow>(
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
     if extras.middleware.is_empty() {
-        caught(flow.step(scope.node, &mut Step::task(scope, state, effects))).await
+        caught(flow.step(scope.node.as_u32(), &mut Step::task(scope, state, effects))).await
     } else {
         let call = NodeCall {
             state,
             effects,
             scope,
         };
-        // Called inside, so that a panic before the future is made is caught as well.
+        // Called inside the future, so that a panic before the future is made is caught as well.
         caught(async { Next::new(&extras.middleware, &Node(flow)).run(call).await }).await
     }
 }
 
+/// The node itself, as the innermost layer.
 struct Node<'f, F>(&'f F);
 
 impl<F: Flow> Innermost<F::State> for Node<'_, F> {
@@ -165,35 +166,14 @@ impl<F: Flow> Innermost<F::State> for Node<'_, F> {
     ) -> BoxFuture<'a, Result<(), BoxError>> {
         Box::pin(async move {
             self.0
-                .step(scope.node, &mut Step::task(scope, state, effects))
+                .step(scope.node.as_u32(), &mut Step::task(scope, state, effects))
                 .await
         })
     }
 }
 
-fn tell<S: crate::state::State>(
-    extras: &Extras<S>,
-    scope: &Scope,
-    kind: impl FnOnce() -> EventKind<S>,
-) {
+fn emit<S: State>(extras: &Extras<S>, scope: &Scope, kind: impl FnOnce() -> EventKind<S>) {
     if let Some(sink) = &extras.sink {
         sink.send(scope.event(kind()));
-    }
-}
-
-impl Failure {
-    /// The failure as data.
-    pub(crate) fn describe(&self, scope: &Scope) -> NodeError {
-        let message = crate::error::message_with_sources(&**self.source());
-        let mut error = NodeError::new(
-            scope.node(),
-            &scope.shared.namespace,
-            scope.superstep,
-            self.kind(),
-            message,
-        );
-        error.attempt = scope.attempt;
-        error.index = scope.index();
-        error
     }
 }

@@ -2,51 +2,57 @@
 
 use std::sync::{Arc, OnceLock};
 
+use petalflow_graph::{JoinIdx, NodeIdx};
+
 use super::abort::{Abort, AbortReason};
-use super::fast_path::{FastPathEnd, lane};
-use super::handle_failure::handle_failure;
-use super::parallel::{ParallelExecutor, TaskEnd, run_job};
-use super::persistence::{NoPersistence, Persistence};
-use super::single::alone;
-use super::watch::{Watch, yield_now};
+use super::commit::no_edge;
+use super::failure::handle_failure;
+use super::fast_path::{FastPathEnd, run_fast_path};
+use super::gates::gates_after;
+use super::parallel::ParallelExecutor;
+use super::persistence::{Barrier, Committed, Persistence, Stopped};
+use super::single::run_single;
+use super::state_cell::StateCell;
+use super::task_run::{TaskEnd, TaskRun, run_task};
+use super::watch::{Watch, watched, yield_now};
 use super::{Extras, Settings};
 use crate::cancel_token::CancelToken;
 use crate::event::{Event, EventKind, Listener};
 use crate::flow::{FastPath, Flow};
 use crate::future::BoxFuture;
 use crate::node::{Effects, RouteChoice, RunShared, Scope};
-use crate::outcome::{Barrier, RunError, RunErrorKind};
+use crate::outcome::{RunError, RunErrorKind};
 use crate::plan::{EdgeTarget, ExecutionPlan};
-use crate::state::{KeySet, WriteError};
-use crate::superstep::{NoEdge, Planner, Task, commit_one};
+use crate::state::{KeySet, State};
+use crate::superstep::{Planner, Task, commit_one};
 use crate::task_services::TaskServices;
 
-/// A run of many supersteps without a wait lets other tasks run after this many.
+/// A run whose nodes never wait lets other tokio tasks run after this many supersteps.
 const YIELD_INTERVAL: u64 = 128;
 
-/// What is left of a run.
-type Rest<'r, F> = BoxFuture<'r, Result<(), Abort<<F as Flow>::State>>>;
+/// The rest of a run. Boxed, so that a chain or a loop does not carry its memory.
+pub(super) type RestOfRun<'r, F> = BoxFuture<'r, Result<(), Abort<<F as Flow>::State>>>;
 
 /// A run between two supersteps.
 pub(crate) struct Driver<F: Flow> {
-    pub(crate) flow: Arc<F>,
-    pub(crate) extras: Option<Arc<Extras<F::State>>>,
-    pub(crate) watch: Option<Box<Watch>>,
-    /// The last task of the fast path; its superstep is the run's.
-    pub(crate) scope: Scope,
-    /// At home, except during a fork.
-    pub(crate) state: Option<F::State>,
-    pub(crate) lane: FastPath,
-    /// What the last task of the fast path did.
-    pub(crate) effects: Effects<F::State>,
+    pub(super) flow: Arc<F>,
+    pub(super) extras: Option<Arc<Extras<F::State>>>,
+    pub(super) watch: Option<Box<Watch>>,
+    /// The last task of the fast path. Its superstep is the superstep of the run.
+    pub(super) scope: Scope,
+    pub(super) state: StateCell<F::State>,
+    pub(super) fast_path: FastPath,
+    /// The effects of the last task outside the parallel executor.
+    pub(super) effects: Effects<F::State>,
 }
+
 impl<F: Flow> Driver<F> {
-    pub(crate) fn new(
+    pub(super) fn new(
         flow: Arc<F>,
         settings: Settings<F::State>,
         plan: Arc<ExecutionPlan>,
-        state: F::State,
-        written: KeySet,
+        (state, written): (F::State, KeySet),
+        services: Option<Arc<TaskServices>>,
     ) -> Self {
         let Settings {
             limit,
@@ -73,36 +79,25 @@ impl<F: Flow> Driver<F> {
             namespace,
             limit,
             thread,
-            services: None,
+            services,
         };
         Driver {
             watch,
             scope: Scope::new(Arc::new(shared)),
-            state: Some(state),
+            state: StateCell::new(state),
             effects: Effects::default(),
             flow,
             extras,
-            lane: FastPath::new(written),
+            fast_path: FastPath::new(written),
         }
     }
 
-    /// Goes on after a superstep of a stored run. To be called before anything runs.
-    pub(crate) fn begin_at(&mut self, superstep: u64, services: Arc<TaskServices>) {
-        self.scope.superstep = superstep;
-        if let Some(shared) = Arc::get_mut(&mut self.scope.shared) {
-            shared.services = Some(services);
-        }
-    }
-
-    /// What the run comes to.
-    pub(crate) fn end(
+    /// The result of the run.
+    pub(super) fn finish(
         &mut self,
         result: Result<(), Abort<F::State>>,
     ) -> Result<F::State, RunError> {
-        let state = self
-            .state
-            .take()
-            .expect("the state is at home when a run ends");
+        let state = self.state.take();
         match result {
             Ok(()) => Ok(state),
             Err(abort) => {
@@ -111,8 +106,8 @@ impl<F: Flow> Driver<F> {
                     source,
                     pending,
                     ..
-                } = abort.into_cause();
-                let barrier = Barrier { state, pending };
+                } = abort.into_reason();
+                let barrier = crate::outcome::Barrier { state, pending };
                 let superstep = self.scope.superstep;
                 let name = self.flow.name();
                 Err(RunError::new(kind, name, superstep, source, barrier))
@@ -120,8 +115,8 @@ impl<F: Flow> Driver<F> {
         }
     }
 
-    /// Where the fast path begins, if it can.
-    pub(crate) fn entry(&self) -> Option<u32> {
+    /// The node at which the fast path begins, if the run can begin on it.
+    pub(super) fn fast_entry(&self) -> Option<NodeIdx> {
         if self.is_bare() {
             self.plan().only_fast_target(&self.plan().entry)
         } else {
@@ -129,139 +124,139 @@ impl<F: Flow> Driver<F> {
         }
     }
 
-    /// What is left to run where the fast path was left.
-    pub(crate) fn after(
-        &mut self,
+    /// The rest of a run that has left the fast path.
+    pub(super) fn after_fast_path<'r, P: Persistence<F::State>>(
+        &'r mut self,
         end: FastPathEnd,
-    ) -> Result<Option<Rest<'_, F>>, Abort<F::State>> {
-        let (node, job) = self.settle(end)?;
+        persistence: &'r mut P,
+    ) -> Result<Option<RestOfRun<'r, F>>, Abort<F::State>> {
+        let (node, end) = self.finish_fast_path(end)?;
         // Most runs on the fast path end on it.
-        if matches!(job, TaskEnd::Done) && self.ends(node) {
+        if matches!(end, TaskEnd::Done) && self.leads_to_end(node) {
             return Ok(None);
         }
         let mut planner = Planner::new(self.plan());
         let mut frontier = Vec::new();
-        self.advance(&mut planner, node, &job, &mut frontier)?;
-        Ok(Some(self.general(NoPersistence, planner, frontier)))
+        self.plan_next(&mut planner, node, &end, &mut frontier)?;
+        Ok(Some(self.run_loop(persistence, planner, frontier)))
     }
 
-    /// All of a run whose first superstep needs what a chain or a loop does without.
-    pub(crate) fn all(&mut self) -> Rest<'_, F> {
+    /// All of a run that cannot begin on the fast path.
+    pub(super) fn run_from_start<'r, P: Persistence<F::State>>(
+        &'r mut self,
+        persistence: &'r mut P,
+    ) -> RestOfRun<'r, F> {
         let mut planner = Planner::new(self.plan());
         let mut frontier = Vec::new();
         planner.start(self.plan(), &mut frontier);
-        self.general(NoPersistence, planner, frontier)
+        self.run_loop(persistence, planner, frontier)
     }
 
-    /// Runs on with all that a chain or a loop does without; boxed, so that those do not carry it.
-    pub(crate) fn general<'r, L: Persistence<F> + 'r>(
+    /// Runs superstep after superstep until the frontier is empty.
+    pub(super) fn run_loop<'r, P: Persistence<F::State>>(
         &'r mut self,
-        mut persistence: L,
+        persistence: &'r mut P,
         mut planner: Planner,
         mut frontier: Vec<Task>,
-    ) -> Rest<'r, F> {
+    ) -> RestOfRun<'r, F> {
         Box::pin(async move {
             let plan = Arc::clone(&self.scope.shared.plan);
             let bare = self.is_bare();
-            let mut executor = ParallelExecutor::new(self, run_job::<F, L>);
+            let mut executor = ParallelExecutor::new(self, run_task::<F>);
             while !frontier.is_empty() {
-                let lone = if bare { lone(&plan, &frontier) } else { None };
-                if L::STORED
-                    && let Some(node) = lone
-                    && persistence.simply_runs(self)
+                let single = if bare {
+                    single_fast_node(&plan, &frontier)
+                } else {
+                    None
+                };
+                if P::STORED
+                    && let Some(node) = single
+                    && persistence.runs_all()
+                    && plan.gates.is_empty()
                 {
-                    self.go_on(Some(node), &[]).await?;
+                    self.before_superstep(Some(node), &[]).await?;
                     self.scope.superstep += 1;
-                    alone(self, &mut planner, &mut frontier, &mut persistence, node).await?;
-                } else if !L::STORED
-                    && let Some(mut node) = lone
+                    run_single(self, &mut planner, &mut frontier, persistence, node).await?;
+                } else if !P::STORED
+                    && let Some(mut node) = single
                 {
                     frontier.clear();
                     let end = loop {
-                        self.go_on(Some(node), &[]).await?;
-                        match lane(self, node).await {
+                        self.before_superstep(Some(node), &[]).await?;
+                        match run_fast_path(self, node).await {
                             FastPathEnd::Before(next) => node = next,
                             end => break end,
                         }
                     };
-                    let (node, job) = self.settle(end)?;
-                    self.advance(&mut planner, node, &job, &mut frontier)?;
+                    let (node, end) = self.finish_fast_path(end)?;
+                    self.plan_next(&mut planner, node, &end, &mut frontier)?;
                 } else {
-                    self.go_on(None, &frontier).await?;
+                    self.before_superstep(None, &frontier).await?;
                     self.scope.superstep += 1;
-                    self.tell(|| EventKind::SuperstepStarted {
+                    self.emit(|| EventKind::SuperstepStarted {
                         nodes: frontier
                             .iter()
                             .map(|task| plan.name(task.node).into())
                             .collect(),
                     });
                     executor
-                        .superstep(self, &mut planner, &mut frontier, &mut persistence)
+                        .superstep(self, &mut planner, &mut frontier, persistence)
                         .await?;
                 }
             }
-            let waiting: Vec<String> = planner
-                .waiting()
-                .flat_map(|join| join_targets(&plan, join))
-                .collect();
-            if waiting.is_empty() {
-                Ok(())
-            } else {
-                Err(Abort::new(RunErrorKind::IncompleteJoin { waiting }))
-            }
+            all_joins_complete(&plan, &planner)
         })
     }
 
-    /// What became of the last node of the fast path.
-    fn settle(&mut self, end: FastPathEnd) -> Result<(u32, TaskEnd), Abort<F::State>> {
+    /// Handles the way in which the fast path was left. Returns its last node, and how that ended.
+    fn finish_fast_path(
+        &mut self,
+        end: FastPathEnd,
+    ) -> Result<(NodeIdx, TaskEnd), Abort<F::State>> {
         match end {
             FastPathEnd::Before(node) | FastPathEnd::After(node) => Ok((node, TaskEnd::Done)),
             FastPathEnd::Failed(node, failure) => {
-                let job = handle_failure(
+                let end = handle_failure(
                     self.extras.as_deref(),
                     &self.scope.shared.plan,
                     &self.scope,
                     failure,
                     &mut self.effects,
                 )?;
-                // Only the record of a failure that the run survives: it is the one write of this superstep.
-                let state = self
-                    .state
-                    .as_mut()
-                    .expect("the state is at home between forks");
-                match commit_one(state, &mut self.lane.written, &mut self.effects.update) {
-                    Ok(()) => Ok((node, job)),
-                    Err(error) => Err(self.refused(node, error)),
+                // The record of the failure, if there is one, is the only write of this superstep.
+                let (state, written) = (self.state.get_mut(), &mut self.fast_path.written);
+                match commit_one(state, written, &mut self.effects.update) {
+                    Ok(()) => Ok((node, end)),
+                    Err(error) => Err(Abort::refused(vec![self.plan().name(node).into()], error)),
                 }
             }
-            FastPathEnd::Stopped(stop) => Err(Abort::new(stop.into())),
-            FastPathEnd::Refused(node, error) => Err(self.refused(node, error)),
+            FastPathEnd::Stopped(stop) => Err(Abort::stopped(stop)),
+            FastPathEnd::Refused(node, error) => {
+                Err(Abort::refused(vec![self.plan().name(node).into()], error))
+            }
         }
     }
 
     /// Plans what follows a node of the fast path.
-    fn advance(
+    fn plan_next(
         &mut self,
         planner: &mut Planner,
-        node: u32,
-        job: &TaskEnd,
+        node: NodeIdx,
+        end: &TaskEnd,
         frontier: &mut Vec<Task>,
     ) -> Result<(), Abort<F::State>> {
-        let planned = planner.advance(
-            self.plan(),
-            std::iter::once((node, job.outcome(&self.effects))),
-            frontier,
-        );
+        let outcome = std::iter::once((node, end.outcome(&self.effects)));
+        let planned = planner.advance(self.plan(), outcome, frontier);
         self.effects.clear();
-        planned.map_err(|missing| Abort::new(self.no_edge(&missing)))
+        planned.map_err(|missing| Abort::new(no_edge(self.plan(), &missing)))
     }
 
-    /// Whether all that follows the node is END.
-    fn ends(&self, node: u32) -> bool {
-        let ways = &self.plan().out_edges[node as usize];
+    /// Whether every edge that the node has taken leads to END.
+    fn leads_to_end(&self, node: NodeIdx) -> bool {
+        let edges = &self.plan().out_edges[node.index()];
         let targets = match self.effects.chosen() {
-            RouteChoice::Edges => &ways.plain,
-            RouteChoice::One(route) => match ways.routes.get(route as usize) {
+            RouteChoice::Edges => &edges.plain,
+            RouteChoice::One(route) => match edges.routes.get(route as usize) {
                 Some(targets) if !targets.is_empty() => targets,
                 _ => return false,
             },
@@ -270,11 +265,11 @@ impl<F: Flow> Driver<F> {
         targets.iter().all(|target| *target == EdgeTarget::End)
     }
 
-    pub(crate) fn plan(&self) -> &ExecutionPlan {
+    pub(super) fn plan(&self) -> &ExecutionPlan {
         &self.scope.shared.plan
     }
 
-    pub(crate) fn max_concurrency(&self) -> usize {
+    pub(super) fn max_concurrency(&self) -> usize {
         self.extras
             .as_ref()
             .map_or(usize::MAX, |extras| extras.max_concurrency)
@@ -290,18 +285,19 @@ impl<F: Flow> Driver<F> {
         self.extras.as_ref().is_none_or(bare)
     }
 
-    /// Where the fast path stops to look around.
-    pub(crate) fn pause(&self) -> u64 {
+    /// The superstep before which the fast path returns to [`before_superstep`](Self::before_superstep).
+    pub(super) fn pause_at(&self) -> u64 {
         self.scope
             .shared
             .limit
             .min((self.scope.superstep / YIELD_INTERVAL + 1) * YIELD_INTERVAL)
     }
 
-    /// Between two supersteps: what may stop the run here, and a breath now and then.
-    pub(crate) async fn go_on(
+    /// Checks between two supersteps whether the run has to stop, and yields now and then. The next superstep runs the
+    /// frontier, or the single node.
+    pub(super) async fn before_superstep(
         &mut self,
-        single: Option<u32>,
+        single: Option<NodeIdx>,
         frontier: &[Task],
     ) -> Result<(), Abort<F::State>> {
         let (superstep, limit) = (self.scope.superstep, self.scope.shared.limit);
@@ -310,7 +306,7 @@ impl<F: Flow> Driver<F> {
             .as_mut()
             .and_then(|watch| watch.begin_superstep())
         {
-            return Err(Abort::new(stop.into()));
+            return Err(Abort::stopped(stop));
         }
         let next = || {
             single
@@ -319,14 +315,8 @@ impl<F: Flow> Driver<F> {
                 .map(|node| self.plan().name(node).to_string())
                 .collect()
         };
-        if superstep > 0
-            && self
-                .scope
-                .shared
-                .cancel
-                .as_ref()
-                .is_some_and(CancelToken::is_draining)
-        {
+        let cancel = self.scope.shared.cancel.as_ref();
+        if superstep > 0 && cancel.is_some_and(CancelToken::is_draining) {
             return Err(Abort::new(RunErrorKind::Drained { next: next() }));
         }
         if superstep >= limit {
@@ -336,14 +326,97 @@ impl<F: Flow> Driver<F> {
             }));
         }
         if superstep > 0 && superstep.is_multiple_of(YIELD_INTERVAL) {
-            yield_now(&mut self.watch)
-                .await
-                .map_err(|stop| Abort::new(stop.into()))?;
+            yield_now(&mut self.watch).await.map_err(Abort::stopped)?;
         }
         Ok(())
     }
 
-    pub(crate) fn tell(&self, kind: impl FnOnce() -> EventKind<F::State>) {
+    /// Reports to the persistence that no task runs any more. Fails with `result`, or because the run waits for people.
+    pub(super) async fn tasks_ended<P: Persistence<F::State>>(
+        &mut self,
+        persistence: &mut P,
+        finished: &[Box<TaskRun<F::State>>],
+        result: Result<(), Abort<F::State>>,
+    ) -> Result<(), Abort<F::State>> {
+        let stopped = result.as_ref().err().map(|abort| Stopped {
+            failed: abort.failed_task(),
+        });
+        let finished = finished.iter().map(|task| task.result());
+        // Not through `&self`, which cannot be held across an await: the driver is not `Sync`.
+        let Driver {
+            scope,
+            state,
+            fast_path,
+            ..
+        } = self;
+        let committed = Committed {
+            state: state.get(),
+            written: fast_path.written,
+        };
+        let stored = persistence
+            .tasks_ended(&scope.shared.plan, committed, finished, stopped)
+            .await;
+        // A failure is the cause; that it could not be stored comes second.
+        result?;
+        let interrupts = stored.map_err(Abort::of_thread)?;
+        if interrupts.is_empty() {
+            Ok(())
+        } else {
+            Err(Abort::interrupted(interrupts))
+        }
+    }
+
+    /// Reports to the persistence that a superstep was committed. Fails if the run waits for people after one of its nodes.
+    pub(super) async fn write_barrier<P: Persistence<F::State>>(
+        &mut self,
+        persistence: &mut P,
+        planner: &Planner,
+        frontier: &[Task],
+        ended: impl Iterator<Item = NodeIdx> + Clone,
+    ) -> Result<(), Abort<F::State>> {
+        let gates = if self.plan().gates.is_empty() {
+            Vec::new()
+        } else {
+            gates_after(self, ended)?
+        };
+        let Driver {
+            state,
+            fast_path,
+            watch,
+            scope,
+            ..
+        } = self;
+        let barrier = Barrier {
+            plan: &scope.shared.plan,
+            planner,
+            frontier,
+            superstep: scope.superstep,
+            committed: Committed {
+                state: state.get(),
+                written: fast_path.written,
+            },
+            gates,
+        };
+        let interrupts = watched(watch, persistence.barrier_reached(barrier))
+            .await
+            .map_err(Abort::stopped)?
+            .map_err(Abort::of_thread)?;
+        self.emit_checkpoint(persistence);
+        if interrupts.is_empty() {
+            Ok(())
+        } else {
+            Err(Abort::interrupted(interrupts))
+        }
+    }
+
+    pub(super) fn committed(&self) -> Committed<'_, F::State> {
+        Committed {
+            state: self.state.get(),
+            written: self.fast_path.written,
+        }
+    }
+
+    pub(super) fn emit(&self, kind: impl FnOnce() -> EventKind<F::State>) {
         if let Some(sink) = self.extras.as_ref().and_then(|extras| extras.sink.as_ref()) {
             sink.send(Event {
                 namespace: self.scope.shared.namespace.clone(),
@@ -354,31 +427,25 @@ impl<F: Flow> Driver<F> {
         }
     }
 
-    /// Tells the state, if somebody wants it.
-    pub(crate) fn tell_values(&self) {
-        let copy = self.extras.as_ref().and_then(|extras| extras.values);
-        if let (Some(copy), Some(state)) = (copy, &self.state) {
-            self.tell(|| EventKind::Values { state: copy(state) });
+    /// Emits a copy of the state, if a listener wants it.
+    pub(super) fn emit_values(&self) {
+        if let Some(copy) = self.extras.as_ref().and_then(|extras| extras.copy_state) {
+            self.emit(|| EventKind::Values {
+                state: copy(self.state.get()),
+            });
         }
     }
 
-    pub(crate) fn no_edge(&self, missing: &NoEdge) -> RunErrorKind {
-        let route = self.plan().routes[missing.node as usize]
-            .get(missing.route as usize)
-            .copied()
-            .unwrap_or_default();
-        RunErrorKind::NoEdge {
-            node: self.plan().name(missing.node).into(),
-            route: route.into(),
+    /// Emits the checkpoint that was just written, if there is one.
+    pub(super) fn emit_checkpoint<P: Persistence<F::State>>(&self, persistence: &mut P) {
+        if let Some(checkpoint) = persistence.take_checkpoint() {
+            self.emit(|| EventKind::Checkpoint { checkpoint });
         }
-    }
-
-    fn refused(&self, node: u32, error: WriteError) -> Abort<F::State> {
-        Abort::refused(vec![self.plan().name(node).to_string()], error)
     }
 }
-/// The node that alone runs next, if the fast path can take it.
-fn lone(plan: &ExecutionPlan, frontier: &[Task]) -> Option<u32> {
+
+/// The only node of the frontier, if the fast path can run it.
+fn single_fast_node(plan: &ExecutionPlan, frontier: &[Task]) -> Option<NodeIdx> {
     match frontier {
         [
             Task {
@@ -386,13 +453,26 @@ fn lone(plan: &ExecutionPlan, frontier: &[Task]) -> Option<u32> {
                 delivery: None,
                 ..
             },
-        ] if plan.out_edges[*node as usize].fast => Some(*node),
+        ] if plan.out_edges[node.index()].fast => Some(*node),
         _ => None,
     }
 }
-fn join_targets(plan: &ExecutionPlan, join: usize) -> impl Iterator<Item = String> {
-    plan.joins[join].out.iter().map(|target| match target {
-        EdgeTarget::Node(node) | EdgeTarget::Each(node) => plan.name(*node).to_string(),
-        EdgeTarget::Join { .. } | EdgeTarget::End => "END".to_string(),
-    })
+
+/// Fails if a join still waits for one of its sides at the end of the run.
+fn all_joins_complete<S: State>(plan: &ExecutionPlan, planner: &Planner) -> Result<(), Abort<S>> {
+    let targets = |join: JoinIdx| {
+        plan.joins[join.index()]
+            .out
+            .iter()
+            .map(|target| match target {
+                EdgeTarget::Node(node) | EdgeTarget::Each(node) => plan.name(*node).to_string(),
+                EdgeTarget::Join { .. } | EdgeTarget::End => "END".to_string(),
+            })
+    };
+    let waiting: Vec<String> = planner.waiting().flat_map(targets).collect();
+    if waiting.is_empty() {
+        Ok(())
+    } else {
+        Err(Abort::new(RunErrorKind::IncompleteJoin { waiting }))
+    }
 }

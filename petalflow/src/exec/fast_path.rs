@@ -1,69 +1,70 @@
-//! The fast path: one node after another, with nothing around them.
+//! The fast path: one node after another, with nothing around them. It is not taken by stored runs.
 
 use std::future::{Future, poll_fn};
 use std::panic::resume_unwind;
 use std::pin::pin;
 use std::task::Poll;
 
+use petalflow_graph::NodeIdx;
+
 use super::driver::Driver;
 use super::watch::{Stop, poll_watch};
 use crate::error::Failure;
-use crate::flow::{Flow, Step, follow};
+use crate::flow::{Flow, Step, next_fast};
 use crate::future::poll_caught;
 use crate::state::WriteError;
 
-/// Why the lane was left, and at which node.
-pub(crate) enum FastPathEnd {
-    /// Before the node: the driver has something to look at.
-    Before(u32),
-    /// After the node, whose writes are committed: what follows is not one quick node.
-    After(u32),
+/// Why the fast path was left, and at which node.
+pub(super) enum FastPathEnd {
+    /// Before the node: the driver has to check limits, or to yield.
+    Before(NodeIdx),
+    /// After the node, whose writes are committed: something other than one fast node follows.
+    After(NodeIdx),
     /// In the node, which failed.
-    Failed(u32, Failure),
+    Failed(NodeIdx, Failure),
     /// In the node: something stopped the run.
     Stopped(Stop),
     /// After the node, whose writes cannot be applied.
-    Refused(u32, WriteError),
+    Refused(NodeIdx, WriteError),
 }
 
-/// Runs from `node` on until something other than one quick node follows, or the driver has to look around.
+/// Runs nodes from `node` on, until something other than one fast node follows or the driver has to check limits.
 ///
-/// The loop touches neither the heap nor a lock, and the step's future lives in this one. From node to node it stays in the
-/// generated dispatch, as long as [`FastPath::go_on`] says so.
+/// The loop neither allocates nor locks, and the future of the step is part of this future. From node to node the run stays
+/// in the generated dispatch, as long as [`FastPath::advance`] returns the next node.
 #[allow(
     clippy::manual_async_fn,
-    reason = "the future of an `async fn` keeps its arguments twice"
+    reason = "the future of an `async fn` stores its arguments twice"
 )]
-pub(crate) fn lane<F: Flow>(
+pub(super) fn run_fast_path<F: Flow>(
     driver: &mut Driver<F>,
-    mut node: u32,
+    mut node: NodeIdx,
 ) -> impl Future<Output = FastPathEnd> + Send {
     async move {
-        driver.lane.pause = driver.pause();
+        driver.fast_path.pause_at = driver.pause_at();
         loop {
-            let Driver { lane, scope, .. } = driver;
-            if lane.pauses(scope) {
+            let Driver {
+                fast_path, scope, ..
+            } = driver;
+            if fast_path.is_paused(scope) {
                 return FastPathEnd::Before(node);
             }
             scope.superstep += 1;
             scope.node = node;
-            // In a block: what lives across the await is part of every run in flight.
+            // In a block: values that live across the await are part of every run in flight.
             let result = {
                 let Driver {
                     flow,
                     watch,
                     scope,
                     state,
-                    lane,
+                    fast_path,
                     effects,
                     ..
                 } = &mut *driver;
-                let Some(state) = state else {
-                    unreachable!("the state is at home between forks")
-                };
-                let mut step = Step::lane(lane, scope, state, effects);
-                let mut step = pin!(flow.step(node, &mut step));
-                // Moved in, so that it is not kept beside the closure.
+                let mut step = Step::fast_path(fast_path, scope, state.get_mut(), effects);
+                let mut step = pin!(flow.step(node.as_u32(), &mut step));
+                // Moved into the closure, so that it is not stored beside it.
                 poll_fn(move |cx| match poll_caught(step.as_mut(), cx) {
                     Poll::Ready(result) => Poll::Ready(Ok(result)),
                     Poll::Pending => poll_watch(watch, cx).map(Err),
@@ -73,26 +74,24 @@ pub(crate) fn lane<F: Flow>(
             let Driver {
                 scope,
                 state,
-                lane,
+                fast_path,
                 effects,
                 ..
             } = &mut *driver;
-            // The dispatch may have gone on.
+            // The dispatch may have advanced.
             node = scope.node;
             match result {
                 Ok(Ok(Ok(()))) => {}
                 Ok(Ok(Err(error))) => return FastPathEnd::Failed(node, Failure::error(error)),
-                Ok(Err(payload)) if lane.pause == 0 => resume_unwind(payload),
+                Ok(Err(payload)) if fast_path.pause_at == 0 => resume_unwind(payload),
                 Ok(Err(payload)) => return FastPathEnd::Failed(node, Failure::panic(payload)),
                 Err(stop) => return FastPathEnd::Stopped(stop),
             }
-            let Some(state) = state else {
-                unreachable!("the state is at home between forks")
-            };
-            if let Err(error) = lane.commit(state, effects) {
+            let next = next_fast(&scope.shared.plan, node, effects);
+            if let Err(error) = fast_path.commit(state.get_mut(), effects) {
                 return FastPathEnd::Refused(node, error);
             }
-            match follow(&scope.shared.plan, node, effects) {
+            match next {
                 Some(next) => node = next,
                 None => return FastPathEnd::After(node),
             }

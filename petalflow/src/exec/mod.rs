@@ -1,28 +1,34 @@
 //! Runs flows in supersteps: the only module that polls tasks, waits and spawns.
 //!
-//! [`driver`] is the superstep loop. It runs a chain of nodes on the [`fast_path`], and everything else through the
-//! [`parallel`] executor. What a stored run writes down is behind the trait in [`persistence`].
+//! [`start`] begins a run, and [`driver`] is the superstep loop. It runs a chain of nodes on the [`fast_path`], everything
+//! else in the [`parallel`] executor, and commits through [`commit`]. What a stored run writes is behind the trait in
+//! [`persistence`]; this module does not know how it is stored.
 
 mod abort;
 mod attempt;
 mod cached;
+mod commit;
 mod driver;
+mod failure;
 mod fast_path;
-mod handle_failure;
+mod gates;
 mod parallel;
 mod persistence;
+mod requests;
 mod settings;
 mod single;
 mod slab;
 mod start;
+mod state_cell;
+mod stored_run;
+mod task_run;
 mod watch;
 
-pub(crate) use abort::Abort;
 pub(crate) use cached::CachedResult;
-pub(crate) use driver::Driver;
-pub(crate) use parallel::{EndedTask, SnapshotRef, TaskEnd, TaskRun};
-pub(crate) use persistence::Persistence;
+pub(crate) use persistence::{
+    Barrier, Committed, GateDecision, Persistence, Stopped, TaskDisposition,
+};
 pub(crate) use settings::{Extras, Settings};
-pub(crate) use slab::Slab;
-pub(crate) use start::{Begin, Start, drive, has_input};
-pub(crate) use watch::{Stop, Watch, poll_watch, watched};
+pub(crate) use start::{Begin, Start, drive};
+pub(crate) use stored_run::{Restored, StoredRun, run_restored};
+pub(crate) use task_run::{FinishedTask, TaskEnd, TaskResult};

@@ -1,174 +1,231 @@
-//! What a run writes down of its supersteps: nothing, or what a stored run does.
+//! What the driver reports to the persistence of a run, as plain data at the points of a superstep.
+//!
+//! The driver polls the tasks and decides what happens next; an implementation only reads and writes. The points, in the
+//! order of a superstep:
+//!
+//! 1. [`superstep_begun`](Persistence::superstep_begun): which tasks of the frontier have to run.
+//! 2. [`tasks_finished`](Persistence::tasks_finished), [`flush`](Persistence::flush): while tasks run.
+//! 3. [`tasks_ended`](Persistence::tasks_ended): no task runs any more.
+//! 4. [`record_writes`](Persistence::record_writes): the superstep is about to be committed.
+//! 5. [`barrier_reached`](Persistence::barrier_reached): it is committed.
+//!
+//! [`run_ended`](Persistence::run_ended) comes once, at the end.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, ready};
 
-use super::abort::Abort;
-use super::driver::Driver;
-use super::parallel::{EndedTask, SnapshotRef, TaskEnd, TaskRun};
-use super::slab::Slab;
-use super::watch::{Watch, watched};
-use crate::durable::TaskDisposition;
-use crate::error::Failure;
-use crate::flow::Flow;
-use crate::node::RunShared;
-use crate::state::KeySet;
+use petalflow_graph::NodeIdx;
+
+use super::task_run::{FinishedTask, TaskResult};
+use crate::error::NodeError;
+use crate::ids::TaskId;
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::question::Interrupt;
+use crate::state::{KeySet, State};
 use crate::superstep::{Planner, Task};
 
-/// What a run writes down of its supersteps, at each point where a stored one does.
+/// The persistence of a run.
 ///
-/// A type of its own for each kind of run: one that is not stored has none of this in its code or its tasks.
-pub(crate) trait Persistence<F: Flow>: Send {
-    /// Whether anything is written down. Then every superstep takes the general path, which knows all its barriers.
+/// A type parameter of the driver, so that a run that is not stored contains none of this.
+pub(crate) trait Persistence<S: State>: Send {
+    /// Whether anything is stored. If so, every superstep ends with [`barrier_reached`](Self::barrier_reached), and the fast
+    /// path is not taken.
     const STORED: bool;
 
-    /// Whether the tasks of the frontier simply run: nothing is known of them yet, and nobody is asked before or after.
-    fn simply_runs(&self, driver: &Driver<F>) -> bool;
+    /// Whether every task of the next superstep has to run. Then `superstep_begun` may be left out.
+    fn runs_all(&self) -> bool;
 
-    /// What becomes of the tasks of the frontier, by their place; those behind the end of the list run.
-    fn dispositions(
+    /// A superstep begins. Returns what to do with each task of the frontier; tasks beyond the end of the list run.
+    fn superstep_begun(
         &mut self,
-        driver: &Driver<F>,
+        plan: &ExecutionPlan,
         frontier: &[Task],
-    ) -> Result<Vec<TaskDisposition<F::State>>, Abort<F::State>>;
+    ) -> Vec<TaskDisposition<S>>;
 
-    /// Awaits a task until it ends or waits for a person. `task` is its superstep, its node and its place among what was sent.
-    fn attend(
-        shared: &RunShared,
-        task: (u64, u32, Option<u32>),
-        end: &mut TaskEnd,
-        attempts: Pin<&mut (impl Future<Output = Result<(), Failure>> + Send)>,
-    ) -> impl Future<Output = Result<(), Failure>> + Send;
+    /// What a person has decided at the `interrupt before` this node, if anything.
+    fn gate_decision(&self, plan: &ExecutionPlan, node: NodeIdx) -> Option<GateDecision>;
 
-    /// Awaits the only task of a superstep, or what stops the run before.
-    fn only<T: Send>(
+    /// The run waits for a person before this node.
+    fn wait_at_gate(&mut self, plan: &ExecutionPlan, node: NodeIdx);
+
+    /// The tasks of the superstep that have finished so far, in the order in which they finished. Others still run.
+    fn tasks_finished<'a>(
         &mut self,
-        watch: &mut Option<Box<Watch>>,
-        shared: &RunShared,
-        barrier: (&F::State, &KeySet),
-        task: Pin<&mut (impl Future<Output = T> + Send)>,
-    ) -> impl Future<Output = Result<T, Abort<F::State>>> + Send;
-
-    /// The next task that ends, or what stops the run before.
-    fn next<T: Future<Output = EndedTask<F::State>> + Send>(
-        &mut self,
-        driver: &mut Driver<F>,
-        frame: &SnapshotRef<F>,
-        slab: &mut Slab<T>,
-        ended: &[Box<TaskRun<F::State>>],
-    ) -> impl Future<Output = Result<EndedTask<F::State>, Abort<F::State>>> + Send;
-
-    /// Whether there is nothing for [`keep`](Self::keep) to do after the only task of a superstep has ended well.
-    fn is_quiet(&self, driver: &Driver<F>) -> bool;
-
-    /// No task runs any more: writes down what cannot be committed, because a task failed, because the run was stopped, or
-    /// because people are asked. The last is an error.
-    fn keep(
-        &mut self,
-        driver: &mut Driver<F>,
-        ended: &[Box<TaskRun<F::State>>],
-        result: &Result<(), Abort<F::State>>,
-    ) -> impl Future<Output = Result<(), Abort<F::State>>> + Send;
-
-    /// Takes in the writes of a superstep, before they are applied.
-    fn absorb<'a>(
-        &mut self,
-        updates: impl Iterator<Item = &'a <F::State as crate::state::State>::Update>,
-        overwritten: KeySet,
-    ) -> Result<(), Abort<F::State>>
+        plan: &ExecutionPlan,
+        finished: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
+    ) -> Result<(), ThreadError>
     where
-        F: 'a;
+        S: 'a;
 
-    /// Writes down the barrier that was just reached.
-    fn record(
+    /// Writes the last barrier to the store, because a task needs it there.
+    fn flush(
         &mut self,
-        driver: &mut Driver<F>,
-        ended: &[Box<TaskRun<F::State>>],
-        planner: &Planner,
-        frontier: &[Task],
-    ) -> impl Future<Output = Result<(), Abort<F::State>>> + Send;
+        committed: Committed<'_, S>,
+    ) -> impl Future<Output = Result<(), ThreadError>> + Send;
+
+    /// Whether [`tasks_ended`](Self::tasks_ended) has nothing to do after a superstep in which no task failed.
+    fn is_idle(&self) -> bool;
+
+    /// No task runs any more. If the superstep is not committed, because it was stopped or because the run waits for people,
+    /// the results of its tasks are stored. Returns what the run waits for.
+    fn tasks_ended<'a>(
+        &mut self,
+        plan: &ExecutionPlan,
+        committed: Committed<'_, S>,
+        finished: impl ExactSizeIterator<Item = TaskResult<'a, S>> + Send,
+        stopped: Option<Stopped<'_>>,
+    ) -> impl Future<Output = Result<Vec<Interrupt>, ThreadError>> + Send
+    where
+        S: 'a;
+
+    /// The writes of the superstep, before they are applied.
+    fn record_writes<'a>(
+        &mut self,
+        updates: impl Iterator<Item = &'a S::Update>,
+        overwritten: KeySet,
+    ) -> Result<(), ThreadError>
+    where
+        S: 'a;
+
+    /// A superstep was committed, and the next one is planned. Returns what the run waits for at this barrier.
+    fn barrier_reached(
+        &mut self,
+        barrier: Barrier<'_, S>,
+    ) -> impl Future<Output = Result<Vec<Interrupt>, ThreadError>> + Send;
+
+    /// The run has ended, for whatever reason.
+    fn run_ended(
+        &mut self,
+        committed: Committed<'_, S>,
+    ) -> impl Future<Output = Result<(), ThreadError>> + Send;
+
+    /// The number of the checkpoint that was written since the last call, if any.
+    fn take_checkpoint(&mut self) -> Option<u64>;
 }
 
-/// Of a run that is not stored.
-pub(crate) struct NoPersistence;
+/// What to do with a task of the frontier.
+pub(crate) enum TaskDisposition<S: State> {
+    /// Run it.
+    Run,
+    /// It has run before, or a person has skipped it.
+    Finished(Box<FinishedTask<S>>),
+    /// Do not run it: a person decides first.
+    Wait,
+}
 
-impl<F: Flow> Persistence<F> for NoPersistence {
+/// What a person has decided at an interrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GateDecision {
+    Continue,
+    Skip,
+}
+
+/// The committed state of a run.
+pub(crate) struct Committed<'a, S> {
+    pub(crate) state: &'a S,
+    /// The keys that have been written.
+    pub(crate) written: KeySet,
+}
+
+/// Why a superstep is not committed.
+pub(crate) struct Stopped<'a> {
+    /// The task that failed, if one did.
+    pub(crate) failed: Option<(TaskId, &'a NodeError)>,
+}
+
+/// A committed superstep and the plan for the next one.
+pub(crate) struct Barrier<'a, S> {
+    pub(crate) plan: &'a ExecutionPlan,
+    pub(crate) planner: &'a Planner,
+    pub(crate) frontier: &'a [Task],
+    /// The superstep that was committed.
+    pub(crate) superstep: u64,
+    pub(crate) committed: Committed<'a, S>,
+    /// The stored names of the nodes after which the run waits for a person.
+    pub(crate) gates: Vec<String>,
+}
+
+/// The persistence of a run that is not stored.
+pub(super) struct NoPersistence;
+
+impl<S: State> Persistence<S> for NoPersistence {
     const STORED: bool = false;
 
-    fn simply_runs(&self, _: &Driver<F>) -> bool {
+    fn runs_all(&self) -> bool {
         true
     }
 
-    fn dispositions(
+    fn superstep_begun(&mut self, _: &ExecutionPlan, _: &[Task]) -> Vec<TaskDisposition<S>> {
+        Vec::new()
+    }
+
+    fn gate_decision(&self, _: &ExecutionPlan, _: NodeIdx) -> Option<GateDecision> {
+        None
+    }
+
+    fn wait_at_gate(&mut self, _: &ExecutionPlan, _: NodeIdx) {}
+
+    fn tasks_finished<'a>(
         &mut self,
-        _: &Driver<F>,
-        _: &[Task],
-    ) -> Result<Vec<TaskDisposition<F::State>>, Abort<F::State>> {
-        Ok(Vec::new())
-    }
-
-    fn attend(
-        _: &RunShared,
-        _: (u64, u32, Option<u32>),
-        _: &mut TaskEnd,
-        attempts: Pin<&mut (impl Future<Output = Result<(), Failure>> + Send)>,
-    ) -> impl Future<Output = Result<(), Failure>> + Send {
-        attempts
-    }
-
-    async fn only<T: Send>(
-        &mut self,
-        watch: &mut Option<Box<Watch>>,
-        _: &RunShared,
-        _: (&F::State, &KeySet),
-        task: Pin<&mut (impl Future<Output = T> + Send)>,
-    ) -> Result<T, Abort<F::State>> {
-        let ended = watched(watch, task).await;
-        ended.map_err(|stop| Abort::new(stop.into()))
-    }
-
-    fn is_quiet(&self, _: &Driver<F>) -> bool {
-        true
-    }
-
-    async fn next<T: Future<Output = EndedTask<F::State>> + Send>(
-        &mut self,
-        driver: &mut Driver<F>,
-        _: &SnapshotRef<F>,
-        slab: &mut Slab<T>,
-        _: &[Box<TaskRun<F::State>>],
-    ) -> Result<EndedTask<F::State>, Abort<F::State>> {
-        let next = watched(&mut driver.watch, slab.next()).await;
-        next.map_err(|stop| Abort::new(stop.into()))
-    }
-
-    async fn keep(
-        &mut self,
-        _: &mut Driver<F>,
-        _: &[Box<TaskRun<F::State>>],
-        _: &Result<(), Abort<F::State>>,
-    ) -> Result<(), Abort<F::State>> {
-        Ok(())
-    }
-
-    fn absorb<'a>(
-        &mut self,
-        _: impl Iterator<Item = &'a <F::State as crate::state::State>::Update>,
-        _: KeySet,
-    ) -> Result<(), Abort<F::State>>
+        _: &ExecutionPlan,
+        _: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
+    ) -> Result<(), ThreadError>
     where
-        F: 'a,
+        S: 'a,
     {
         Ok(())
     }
 
-    async fn record(
+    fn flush(
         &mut self,
-        _: &mut Driver<F>,
-        _: &[Box<TaskRun<F::State>>],
-        _: &Planner,
-        _: &[Task],
-    ) -> Result<(), Abort<F::State>> {
+        _: Committed<'_, S>,
+    ) -> impl Future<Output = Result<(), ThreadError>> + Send {
+        ready(Ok(()))
+    }
+
+    fn is_idle(&self) -> bool {
+        true
+    }
+
+    fn tasks_ended<'a>(
+        &mut self,
+        _: &ExecutionPlan,
+        _: Committed<'_, S>,
+        _: impl ExactSizeIterator<Item = TaskResult<'a, S>> + Send,
+        _: Option<Stopped<'_>>,
+    ) -> impl Future<Output = Result<Vec<Interrupt>, ThreadError>> + Send
+    where
+        S: 'a,
+    {
+        ready(Ok(Vec::new()))
+    }
+
+    fn record_writes<'a>(
+        &mut self,
+        _: impl Iterator<Item = &'a S::Update>,
+        _: KeySet,
+    ) -> Result<(), ThreadError>
+    where
+        S: 'a,
+    {
         Ok(())
+    }
+
+    fn barrier_reached(
+        &mut self,
+        _: Barrier<'_, S>,
+    ) -> impl Future<Output = Result<Vec<Interrupt>, ThreadError>> + Send {
+        ready(Ok(Vec::new()))
+    }
+
+    fn run_ended(
+        &mut self,
+        _: Committed<'_, S>,
+    ) -> impl Future<Output = Result<(), ThreadError>> + Send {
+        ready(Ok(()))
+    }
+
+    fn take_checkpoint(&mut self) -> Option<u64> {
+        None
     }
 }

@@ -1,4 +1,4 @@
-//! What a launch says about its run.
+//! The settings of a run, as a launch collects them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use crate::middleware::{Middleware, RunMiddleware};
 use crate::node::ManagedValues;
 use crate::state::State;
 
-/// N supersteps need a limit of N.
+/// The default limit: a run of N supersteps needs a limit of N.
 pub(crate) const DEFAULT_LIMIT: u64 = 100;
 
-/// Puts a failure among a node's writes.
-pub(crate) type Record<S> = fn(NodeError, &mut <S as State>::Update);
+/// Adds a failure to the writes of a node.
+pub(crate) type RecordFailure<S> = fn(NodeError, &mut <S as State>::Update);
 
-/// What a launch says about its run. Small, because a server holds one per run; what few runs have stands in [`Extras`].
+/// The settings of a run. Small, because a server holds one per run; what few runs have is in [`Extras`].
 pub(crate) struct Settings<S: State> {
     pub(crate) limit: u64,
     pub(crate) cancel: Option<CancelToken>,
@@ -28,23 +28,24 @@ pub(crate) struct Settings<S: State> {
     pub(crate) extras: Option<Arc<Extras<S>>>,
 }
 
-/// What most runs do without.
+/// Settings that few runs have.
 pub(crate) struct Extras<S: State> {
     pub(crate) max_concurrency: usize,
     pub(crate) timeout: Option<Duration>,
     pub(crate) superstep_timeout: Option<Duration>,
     pub(crate) middleware: Vec<Arc<dyn Middleware<S>>>,
     pub(crate) run_middleware: Vec<Arc<dyn RunMiddleware<S>>>,
-    pub(crate) record: Option<Record<S>>,
+    /// Continues the run after a failure, which this writes to the state.
+    pub(crate) record_failure: Option<RecordFailure<S>>,
     pub(crate) sink: Option<Arc<Sink<S>>>,
-    /// Copies the state for who listens to it.
-    pub(crate) values: Option<fn(&S) -> S>,
-    /// Finds results in the run's cache.
-    pub(crate) cached: Option<FindCached<S>>,
+    /// Copies the state for listeners that want it.
+    pub(crate) copy_state: Option<fn(&S) -> S>,
+    /// Finds results in the cache of the run.
+    pub(crate) find_cached: Option<FindCached<S>>,
 }
 
 impl<S: State> Settings<S> {
-    /// The extras, to be changed; runs that were launched with them keep theirs.
+    /// The extras, to be changed. Runs that were launched before are not affected.
     pub(crate) fn extras_mut(&mut self) -> &mut Extras<S> {
         Arc::make_mut(self.extras.get_or_insert_with(Arc::default))
     }
@@ -63,7 +64,7 @@ impl<S: State> Default for Settings<S> {
     }
 }
 
-// ProgramVersion hand: a derive would ask for `S: Clone` and `S: Default`.
+// By hand: a derive would ask for `S: Clone` and `S: Default`.
 impl<S: State> Clone for Settings<S> {
     fn clone(&self) -> Self {
         Settings {
@@ -85,10 +86,10 @@ impl<S: State> Default for Extras<S> {
             superstep_timeout: None,
             middleware: Vec::new(),
             run_middleware: Vec::new(),
-            record: None,
+            record_failure: None,
             sink: None,
-            values: None,
-            cached: None,
+            copy_state: None,
+            find_cached: None,
         }
     }
 }
@@ -101,10 +102,10 @@ impl<S: State> Clone for Extras<S> {
             superstep_timeout: self.superstep_timeout,
             middleware: self.middleware.clone(),
             run_middleware: self.run_middleware.clone(),
-            record: self.record,
+            record_failure: self.record_failure,
             sink: self.sink.clone(),
-            values: self.values,
-            cached: self.cached,
+            copy_state: self.copy_state,
+            find_cached: self.find_cached,
         }
     }
 }

@@ -1,25 +1,28 @@
-//! A superstep of one task, of a run that is written down.
+//! A stored superstep of one task that nothing surrounds: what the parallel executor does, without its overhead.
 
 use std::future::poll_fn;
 use std::pin::pin;
 
-use super::abort::Abort;
-use super::driver::Driver;
-use super::handle_failure::handle_failure;
-use super::parallel::{TaskEnd, TaskRun};
-use super::persistence::Persistence;
-use crate::flow::{Flow, Step, follow};
-use crate::future::poll_once;
-use crate::superstep::{Planner, Task, apply, prepare};
+use petalflow_graph::NodeIdx;
 
-/// Runs a node that nothing surrounds as a superstep of its own, commits it, plans the next frontier and writes the barrier
-/// down: what a fork does, without what it takes to run many.
-pub(crate) async fn alone<F: Flow, L: Persistence<F>>(
+use super::abort::Abort;
+use super::commit::{CommitTarget, SingleTask, commit};
+use super::driver::Driver;
+use super::failure::handle_failure;
+use super::persistence::{Committed, Persistence};
+use super::requests::{TaskEvent, next_event, run_until_question, serve};
+use super::task_run::{TaskEnd, TaskRun};
+use crate::flow::{Flow, Step};
+use crate::future::poll_once;
+use crate::superstep::{Planner, Task};
+
+/// Runs the node as a superstep, commits it, plans the next frontier and writes the barrier.
+pub(super) async fn run_single<F: Flow, P: Persistence<F::State>>(
     driver: &mut Driver<F>,
     planner: &mut Planner,
     frontier: &mut Vec<Task>,
-    persistence: &mut L,
-    node: u32,
+    persistence: &mut P,
+    node: NodeIdx,
 ) -> Result<(), Abort<F::State>> {
     frontier.clear();
     let mut end = TaskEnd::Done;
@@ -29,23 +32,34 @@ pub(crate) async fn alone<F: Flow, L: Persistence<F>>(
             watch,
             scope,
             state,
-            lane,
+            fast_path,
             effects,
             ..
         } = &mut *driver;
-        let Some(state) = &*state else {
-            unreachable!("the state is at home between forks")
-        };
+        let state = state.get();
         scope.node = node;
         let scope = &*scope;
         let mut step = Step::task(scope, state, effects);
-        let mut once = pin!(flow.step(node, &mut step));
+        let mut once = pin!(flow.step(node.as_u32(), &mut step));
         let once = pin!(poll_fn(move |cx| poll_once(once.as_mut(), cx)));
-        let task = (scope.superstep, node, None);
-        let task = pin!(L::attend(&scope.shared, task, &mut end, once));
-        persistence
-            .only(watch, &scope.shared, (state, &lane.written), task)
-            .await
+        let key = (scope.superstep, node, None);
+        let mut task = pin!(run_until_question(&scope.shared, key, &mut end, once));
+        let services = scope.shared.services.as_deref();
+        loop {
+            match next_event(watch, services, task.as_mut()).await {
+                Ok(TaskEvent::Ended(result)) => break Ok(result),
+                Ok(TaskEvent::Requested(request)) => {
+                    let committed = Committed {
+                        state,
+                        written: fast_path.written,
+                    };
+                    if let Err(abort) = serve(request, watch, persistence, committed).await {
+                        break Err(abort);
+                    }
+                }
+                Err(stop) => break Err(Abort::stopped(stop)),
+            }
+        }
     };
     let result = match result {
         Ok(Ok(())) => Ok(()),
@@ -56,60 +70,43 @@ pub(crate) async fn alone<F: Flow, L: Persistence<F>>(
             failure,
             &mut driver.effects,
         )
-        .map(|survived| end = survived),
+        .map(|handled| end = handled),
         Err(abort) => Err(abort),
     };
-    let parked = matches!(end, TaskEnd::Parked);
-    if parked || result.is_err() || !persistence.is_quiet(driver) {
+    let waiting = matches!(end, TaskEnd::Waiting);
+    if waiting || result.is_err() || !persistence.is_idle() {
         let effects = std::mem::take(&mut driver.effects);
-        let job = Box::new(TaskRun::of(driver.scope.clone(), effects, end));
-        // One that waits, or has failed, has left nothing.
-        let left = if parked || result.is_err() {
+        let task = Box::new(TaskRun::ended(driver.scope.clone(), effects, end));
+        // A task that waits or has failed has no result.
+        let finished = if waiting || result.is_err() {
             &[]
         } else {
-            std::slice::from_ref(&job)
+            std::slice::from_ref(&task)
         };
-        let kept = persistence.keep(driver, left, &result).await;
-        (driver.effects, end) = job.into_parts();
-        result.and(kept)?;
+        let ended = driver.tasks_ended(persistence, finished, result).await;
+        (driver.effects, end) = (task.effects, task.end);
+        ended?;
     }
     let Driver {
         scope,
         state,
-        lane,
+        fast_path,
         effects,
         ..
     } = &mut *driver;
-    let Some(state) = state else {
-        unreachable!("the state is at home between forks")
+    let target = CommitTarget {
+        plan: &scope.shared.plan,
+        state: state.get_mut(),
+        written: &mut fast_path.written,
     };
-    let overwritten = match prepare(state, std::iter::once(&effects.update)) {
-        Ok(overwritten) => overwritten,
-        Err(error) => {
-            let name = scope.node().to_string();
-            let left = vec![(name.clone(), std::mem::take(&mut effects.update))];
-            return Err(Abort::refused(vec![name], error).beside(left));
-        }
+    let mut task = SingleTask {
+        node,
+        effects,
+        end: &end,
     };
-    // Whatever can be refused is, before the state moves on: it would be stored with the tasks that led to it.
-    let plan = &scope.shared.plan;
-    let next = if matches!(end, TaskEnd::Done) {
-        follow(plan, node, effects)
-    } else {
-        None
-    };
-    if let Some(next) = next {
-        // Neither a join nor what is deferred has to do with it.
-        frontier.push(Task::plain(next));
-    } else {
-        let outcome = std::iter::once((node, end.outcome(effects)));
-        if let Err(missing) = planner.advance(plan, outcome, frontier) {
-            return Err(Abort::new(driver.no_edge(&missing)));
-        }
-    }
-    persistence.absorb(std::iter::once(&effects.update), overwritten)?;
-    let updates = std::iter::once(&mut effects.update);
-    apply(state, &mut lane.written, overwritten, updates);
+    commit(target, &mut task, planner, frontier, persistence)?;
     effects.clear();
-    persistence.record(driver, &[], planner, frontier).await
+    driver
+        .write_barrier(persistence, planner, frontier, std::iter::empty())
+        .await
 }

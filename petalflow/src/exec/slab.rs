@@ -1,16 +1,36 @@
-//! Many futures of one type, polled in place: what a fork runs in.
+//! A slab of futures of one type, polled in place: the tasks that the parallel executor runs.
+//!
+//! The waker protocol is tested with `loom`, which tries all interleavings of the threads:
+//!
+//! ```text
+//! RUSTFLAGS="--cfg petalflow_loom" cargo test -p petalflow --lib --release slab
+//! ```
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Futures in slots that outlive them. A slot's memory and waker serve one future after another, so a run that forks in
-/// every superstep allocates only for its widest fork.
+use self::sync::{AtomicBool, Mutex, MutexGuard};
+
+/// The types of `std`, or those of `loom` in its tests.
+mod sync {
+    #[cfg(not(all(test, petalflow_loom)))]
+    pub(super) use std::sync::{Mutex, MutexGuard, atomic::AtomicBool};
+
+    #[cfg(all(test, petalflow_loom))]
+    pub(super) use loom::sync::{Mutex, MutexGuard, atomic::AtomicBool};
+}
+
+#[cfg(all(test, petalflow_loom))]
+mod loom_tests;
+
+/// Futures in slots that outlive them. The memory and the waker of a slot are used by one future after another, so a run
+/// allocates only for its widest superstep.
 ///
-/// A future is polled once when it starts; after that only when its own waker was called.
-pub(crate) struct Slab<T> {
+/// A future is polled once when it starts, and after that only when its own waker was called.
+pub(super) struct Slab<T> {
     slots: Vec<Slot<T>>,
     free: Vec<usize>,
     /// Slots to be polled.
@@ -24,25 +44,28 @@ struct Slot<T> {
     flag: Arc<SlotWaker>,
 }
 
-/// The slots whose futures asked to be polled, and whom to wake for them.
+/// The slots whose futures have to be polled, and the waker of the driver.
 #[derive(Default)]
 struct Ready(Mutex<Queue>);
 
 #[derive(Default)]
 struct Queue {
     slots: Vec<usize>,
+    /// Wakes the driver, once.
     parent: Option<Waker>,
 }
 
+/// The waker of a slot.
 struct SlotWaker {
     slot: usize,
+    /// Whether the slot is in the queue.
     queued: AtomicBool,
     ready: Arc<Ready>,
 }
 
 impl Ready {
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        // Nothing under this lock can panic halfway.
+        // Nothing under this lock can panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -66,7 +89,7 @@ impl Wake for SlotWaker {
 }
 
 impl<T: Future> Slab<T> {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Slab {
             slots: Vec::new(),
             free: Vec::new(),
@@ -76,17 +99,17 @@ impl<T: Future> Slab<T> {
     }
 
     /// How many futures are pending.
-    pub(crate) fn running(&self) -> usize {
+    pub(super) fn running(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Makes a future in a slot and polls it once; its output, if it was ready at once.
+    /// Makes a future in a slot and polls it once. Returns its output if it is ready at once.
     #[inline]
-    pub(crate) fn start(&mut self, future: impl FnOnce() -> T) -> Poll<T::Output> {
-        let number = self.free.pop().unwrap_or_else(|| self.grow());
-        // Made here rather than handed over: it is large, and would be moved.
-        self.slots[number].future.set(Some(future()));
-        self.poll_slot(number)
+    pub(super) fn start(&mut self, future: impl FnOnce() -> T) -> Poll<T::Output> {
+        let slot = self.free.pop().unwrap_or_else(|| self.grow());
+        // Made here and not passed in: it is large, and would be moved.
+        self.slots[slot].future.set(Some(future()));
+        self.poll_slot(slot)
     }
 
     /// The output of the next future that completes.
@@ -94,12 +117,12 @@ impl<T: Future> Slab<T> {
     /// # Cancel safety
     ///
     /// Nothing is lost: the futures stay in their slots.
-    pub(crate) async fn next(&mut self) -> T::Output {
+    pub(super) async fn next(&mut self) -> T::Output {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
 
     /// Drops all futures.
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.free.clear();
         for (number, slot) in self.slots.iter_mut().enumerate() {
             slot.future.set(None);
@@ -118,8 +141,8 @@ impl<T: Future> Slab<T> {
                 std::mem::swap(&mut queue.slots, &mut self.batch);
             }
         }
-        // Only what was ready when this poll began: a future that wakes itself at once (as tokio's do when their budget is
-        // spent) must not keep the thread.
+        // Only the slots that were ready when this poll began: a future that wakes itself at once, as the futures of tokio do
+        // when their budget is spent, must not block the thread.
         while let Some(slot) = self.batch.pop() {
             if let Poll::Ready(output) = self.poll_slot(slot) {
                 return Poll::Ready(output);
@@ -130,9 +153,9 @@ impl<T: Future> Slab<T> {
 
     fn poll_slot(&mut self, number: usize) -> Poll<T::Output> {
         let slot = &mut self.slots[number];
-        // Before the poll: a wake during it must count.
+        // Before the poll, so that a wake during the poll queues the slot again.
         slot.flag.queued.store(false, Ordering::Release);
-        // A waker that outlived its future may name a slot that is empty or serves another future by now.
+        // A waker that outlives its future may queue a slot that is empty, or that another future uses by now.
         let Some(future) = slot.future.as_mut().as_pin_mut() else {
             return Poll::Pending;
         };

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::Settings;
 use super::driver::Driver;
-use super::fast_path::{FastPathEnd, lane};
-use crate::durable::{Command, ThreadStart};
+use super::fast_path::{FastPathEnd, run_fast_path};
+use super::persistence::NoPersistence;
+use super::stored_run::StoredRun;
 use crate::event::EventKind;
 use crate::flow::Flow;
 use crate::future::BoxFuture;
@@ -15,28 +16,22 @@ use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::plan::ExecutionPlan;
 use crate::state::{KeyFlag, KeyMeta, State};
 
+/// A run that has not begun yet.
 pub(crate) struct Start<F: Flow> {
     pub(crate) flow: Arc<F>,
     pub(crate) settings: Settings<F::State>,
     pub(crate) begin: Begin<F>,
 }
 
-/// What drives a stored run. Only who launches one names it, so that a program that stores nothing does not contain it.
-pub(crate) type EngageStored<F> = fn(
-    Arc<F>,
-    Settings<<F as Flow>::State>,
-    Box<ThreadStart<<F as Flow>::State>>,
-) -> BoxFuture<'static, Result<<F as Flow>::State, RunError>>;
-
 /// How a run begins.
 pub(crate) enum Begin<F: Flow> {
     /// Unstored, from its input.
     Input(<F::State as State>::Input),
-    /// From a thread's checkpoints.
-    Stored(Box<ThreadStart<F::State>>, EngageStored<F>),
+    /// On a thread.
+    Stored(Box<dyn StoredRun<F>>),
 }
 
-/// The whole run, from its input to its end, with the middleware around it.
+/// Runs from the start to the end, with the run middleware around it.
 pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
     let extras = start
         .settings
@@ -44,7 +39,7 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
         .clone()
         .filter(|extras| !extras.run_middleware.is_empty());
     let Some(extras) = extras else {
-        return engage(start);
+        return run(start);
     };
     Box::pin(async move {
         let Start {
@@ -52,28 +47,23 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
             settings,
             begin,
         } = start;
-        // A thread that goes on has no input.
+        // A thread that is resumed has no input.
         let (input, stored) = match begin {
             Begin::Input(input) => (Some(input), None),
-            Begin::Stored(mut stored, engage) => {
-                let input = stored.command.take_input();
-                (input, Some((stored, engage)))
-            }
+            Begin::Stored(mut stored) => (stored.take_input(), Some(stored)),
         };
         let about = About {
             flow: flow.name().to_string(),
-            thread: stored
-                .as_ref()
-                .map(|(stored, _)| Arc::clone(&stored.archive.thread)),
+            thread: stored.as_ref().map(|stored| Arc::clone(stored.thread())),
         };
         let next = RunNext::new(&extras.run_middleware, &about, |input| {
             let begin = match (input, stored) {
                 (Some(input), None) => Begin::Input(input),
-                (Some(input), Some((mut stored, engage))) => {
-                    stored.command = Command::Input(input);
-                    Begin::Stored(stored, engage)
+                (Some(input), Some(mut stored)) => {
+                    stored.set_input(input);
+                    Begin::Stored(stored)
                 }
-                (None, Some((stored, engage))) => Begin::Stored(stored, engage),
+                (None, Some(stored)) => Begin::Stored(stored),
                 (None, None) => {
                     let problem = "a run that is not a thread's needs an input; its middleware passed none on";
                     let error = ThreadError::Request(problem.into());
@@ -81,7 +71,7 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
                     return Box::pin(std::future::ready(Err(error)));
                 }
             };
-            engage(Start {
+            run(Start {
                 flow,
                 settings,
                 begin,
@@ -91,15 +81,15 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
     })
 }
 
-/// The run itself.
-fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
+/// Runs from the start to the end, inside the run middleware.
+fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
     let Start {
         flow,
         mut settings,
         begin,
     } = start;
     let plan = flow.plan();
-    let mut missing = missing(&*flow, &settings, &plan);
+    let mut missing = missing_managed(&*flow, &settings, &plan);
     if let Some(managed) = &settings.managed {
         if matches!(begin, Begin::Stored(..)) {
             missing.retain(|name| !managed.makes(name));
@@ -112,31 +102,31 @@ fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunEr
         let error = RunError::bare(RunErrorKind::MissingManaged(missing), flow.name(), 0);
         return Box::pin(std::future::ready(Err(error)));
     }
-    // Made here and not inside: a future keeps its arguments beside what is made of them.
     let input = match begin {
         Begin::Input(input) => input,
-        Begin::Stored(stored, engage) => return engage(flow, settings, stored),
+        Begin::Stored(stored) => return stored.run(flow, settings),
     };
     if !plan.gates.is_empty() {
-        return Box::pin(std::future::ready(Err(unstored_gates(&*flow))));
+        return Box::pin(std::future::ready(Err(gates_without_thread(&*flow))));
     }
-    let (state, written) = F::State::start(input);
-    let mut driver = Driver::new(flow, settings, plan, state, written);
+    // Made outside of the future: a future stores its captured values beside what is made of them.
+    let mut driver = Driver::new(flow, settings, plan, F::State::start(input), None);
     Box::pin(async move {
-        driver.tell(|| EventKind::RunStarted);
+        let mut persistence = NoPersistence;
+        driver.emit(|| EventKind::RunStarted);
         if has_input::<F::State>() {
-            driver.tell_values();
+            driver.emit_values();
         }
-        // Here and not in a method: a future of that would keep a pointer to the driver in every run in flight.
-        let result = match driver.entry() {
-            None => driver.all().await,
+        // Here and not in a method: the future of a method would store a pointer to the driver in every run in flight.
+        let result = match driver.fast_entry() {
+            None => driver.run_from_start(&mut persistence).await,
             Some(mut node) => loop {
-                if let Err(abort) = driver.go_on(Some(node), &[]).await {
+                if let Err(abort) = driver.before_superstep(Some(node), &[]).await {
                     break Err(abort);
                 }
-                match lane(&mut driver, node).await {
+                match run_fast_path(&mut driver, node).await {
                     FastPathEnd::Before(next) => node = next,
-                    end => match driver.after(end) {
+                    end => match driver.after_fast_path(end, &mut persistence) {
                         Ok(None) => break Ok(()),
                         Ok(Some(rest)) => break rest.await,
                         Err(abort) => break Err(abort),
@@ -144,12 +134,12 @@ fn engage<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunEr
                 }
             },
         };
-        driver.end(result)
+        driver.finish(result)
     })
 }
 
-/// What the nodes need from the run and it does not have.
-fn missing<F: Flow>(
+/// The managed values that the nodes need and the run does not have.
+fn missing_managed<F: Flow>(
     flow: &F,
     settings: &Settings<F::State>,
     plan: &ExecutionPlan,
@@ -159,7 +149,7 @@ fn missing<F: Flow>(
         flow.require(&mut requirements);
         requirements.into_missing()
     };
-    // What nodes need does not change: where it was nothing once, there is nothing to ask each of them in every run.
+    // What nodes need does not change. If it was nothing once, later runs need not ask each node.
     if *plan.needs_managed.get_or_init(|| !missing(None).is_empty()) {
         missing(settings.managed.as_deref())
     } else {
@@ -167,15 +157,16 @@ fn missing<F: Flow>(
     }
 }
 
-/// A run that stops to ask needs a thread to wait on.
-fn unstored_gates<F: Flow>(flow: &F) -> RunError {
+/// The error of a run that stops for people but has no thread to wait on.
+fn gates_without_thread<F: Flow>(flow: &F) -> RunError {
     let problem = format!(
         "`{}` stops at an `interrupt`, and the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
         flow.name()
     );
     RunError::of_thread(ThreadError::Request(problem), flow.name())
 }
-/// Whether a run is given anything; the state of one that is not holds nothing before its first superstep.
-pub(crate) fn has_input<S: State>() -> bool {
+
+/// Whether the state has keys for input. Without them the state is empty before the first superstep.
+pub(super) fn has_input<S: State>() -> bool {
     !const { KeyMeta::set(S::KEYS, KeyFlag::Input) }.is_empty()
 }

@@ -1,4 +1,4 @@
-//! One await of the run: panics caught, cancellation and deadlines heard.
+//! Cancellation and deadlines: what may stop a run while it waits.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -10,25 +10,25 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::cancel_token::CancelToken;
 use crate::future::BoxFuture;
 
-/// Why the run stops although no node failed.
+/// Why a run stops although no node failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(super) enum Stop {
     Cancelled,
     RunTimeout,
     SuperstepTimeout,
 }
 
-/// What may stop a run while it waits. A run that nothing can stop has none of this.
+/// The cancellation and the deadlines of a run. A run that nothing can stop has no watch.
 #[derive(Default)]
-pub(crate) struct Watch {
+pub(super) struct Watch {
     cancel: Option<(CancelToken, BoxFuture<'static, ()>)>,
     run: Option<Pin<Box<Sleep>>>,
     superstep: Option<(Duration, Pin<Box<Sleep>>)>,
 }
 
 impl Watch {
-    /// `None` where nothing is to be watched.
-    pub(crate) fn new(
+    /// `None` if there is nothing to watch.
+    pub(super) fn new(
         cancel: Option<&CancelToken>,
         run: Option<Duration>,
         superstep: Option<Duration>,
@@ -50,8 +50,8 @@ impl Watch {
         }))
     }
 
-    /// Starts the superstep's clock; says whether the run has been cancelled.
-    pub(crate) fn begin_superstep(&mut self) -> Option<Stop> {
+    /// Starts the clock of a superstep. Returns a stop if the run has been cancelled.
+    pub(super) fn begin_superstep(&mut self) -> Option<Stop> {
         if let Some((after, sleep)) = &mut self.superstep {
             sleep.as_mut().reset(Instant::now() + *after);
         }
@@ -81,8 +81,8 @@ impl Watch {
     }
 }
 
-/// Awaits a future until something stops the run.
-pub(crate) async fn watched<T>(
+/// Awaits a future, unless something stops the run first.
+pub(super) async fn watched<T>(
     watch: &mut Option<Box<Watch>>,
     future: impl Future<Output = T>,
 ) -> Result<T, Stop> {
@@ -94,15 +94,15 @@ pub(crate) async fn watched<T>(
     .await
 }
 
-/// Whether something stops the run.
+/// Completes when something stops the run.
 #[inline]
-pub(crate) fn poll_watch(watch: &mut Option<Box<Watch>>, cx: &mut Context<'_>) -> Poll<Stop> {
+pub(super) fn poll_watch(watch: &mut Option<Box<Watch>>, cx: &mut Context<'_>) -> Poll<Stop> {
     watch.as_mut().map_or(Poll::Pending, |watch| watch.poll(cx))
 }
 
-/// Lets other tasks run, and hears what stops the run.
-pub(crate) async fn yield_now(watch: &mut Option<Box<Watch>>) -> Result<(), Stop> {
-    // Asked first: a run whose nodes never wait hears of its deadline only here.
+/// Lets other tokio tasks run, unless something stops the run.
+pub(super) async fn yield_now(watch: &mut Option<Box<Watch>>) -> Result<(), Stop> {
+    // Polled first: a run whose nodes never wait notices its deadline only here.
     if let Some(watch) = watch {
         let stop = poll_fn(|cx| Poll::Ready(watch.poll(cx))).await;
         if let Poll::Ready(stop) = stop {

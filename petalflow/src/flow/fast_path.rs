@@ -1,4 +1,6 @@
-//! The barrier of the fast path, which the dispatch itself can pass.
+//! The barrier of the fast path, which the generated dispatch passes by itself.
+
+use petalflow_graph::NodeIdx;
 
 use crate::cancel_token::CancelToken;
 use crate::node::{Effects, RouteChoice, Scope};
@@ -9,35 +11,38 @@ use crate::superstep::commit_one;
 /// What the fast path needs at its barriers.
 #[derive(Debug)]
 pub(crate) struct FastPath {
-    /// The keys that have been written.
+    /// The keys that have been written. The other paths use it as well.
     pub(crate) written: KeySet,
-    /// How many supersteps may be made before the driver looks around; 0 while writes are being folded.
-    pub(crate) pause: u64,
+    /// The superstep before which the driver has to check limits; 0 while writes are applied.
+    pub(crate) pause_at: u64,
 }
 
 impl FastPath {
     pub(crate) fn new(written: KeySet) -> Self {
-        FastPath { written, pause: 0 }
+        FastPath {
+            written,
+            pause_at: 0,
+        }
     }
 
-    /// Goes through the barrier to the quick node that alone follows. `None`, and nothing has happened, where it does not,
-    /// or where the driver has something to do or to say.
+    /// Commits the superstep and continues with the fast node that alone follows. Returns `None` and changes nothing if
+    /// something else follows, or if the driver has something to do or to report first.
     #[inline]
-    pub(crate) fn go_on<S: State>(
+    pub(crate) fn advance<S: State>(
         &mut self,
         scope: &mut Scope,
         state: &mut S,
         effects: &mut Effects<S>,
-    ) -> Option<u32> {
-        if self.pauses(scope) {
+    ) -> Option<NodeIdx> {
+        if self.is_paused(scope) {
             return None;
         }
-        let next = follow(&scope.shared.plan, scope.node, effects)?;
-        // So that a panic of a reducer is not taken for one of the node.
-        let pause = std::mem::replace(&mut self.pause, 0);
+        let next = next_fast(&scope.shared.plan, scope.node, effects)?;
+        // Marks a panic as one of a reducer, so that it is not taken for a panic of the node.
+        let pause_at = std::mem::replace(&mut self.pause_at, 0);
         let result = self.commit(state, effects);
-        self.pause = pause;
-        // What is refused here is refused again by the driver, which says so.
+        self.pause_at = pause_at;
+        // The driver commits again, is refused again, and reports it.
         result.ok()?;
         scope.superstep += 1;
         scope.node = next;
@@ -45,12 +50,12 @@ impl FastPath {
     }
 
     #[inline]
-    pub(crate) fn pauses(&self, scope: &Scope) -> bool {
+    pub(crate) fn is_paused(&self, scope: &Scope) -> bool {
         let draining = || {
             let cancel = scope.shared.cancel.as_ref();
             cancel.is_some_and(CancelToken::is_draining)
         };
-        scope.superstep >= self.pause || draining()
+        scope.superstep >= self.pause_at || draining()
     }
 
     #[inline]
@@ -67,21 +72,21 @@ impl FastPath {
     }
 }
 
-/// The quick node that alone follows, if that is so; the choice is then forgotten.
+/// The fast node that alone follows, if there is one. The route that the node chose is then cleared.
 #[inline]
-pub(crate) fn follow<S: State>(
+pub(crate) fn next_fast<S: State>(
     plan: &ExecutionPlan,
-    node: u32,
+    node: NodeIdx,
     effects: &mut Effects<S>,
-) -> Option<u32> {
+) -> Option<NodeIdx> {
     if !effects.deliveries().is_empty() {
         return None;
     }
     match effects.chosen() {
-        RouteChoice::Edges => Some(plan.chain_next[node as usize]).filter(|next| *next != u32::MAX),
+        RouteChoice::Edges => plan.chain_next[node.index()].get(),
         RouteChoice::One(route) => {
-            let next =
-                plan.only_fast_target(plan.out_edges[node as usize].routes.get(route as usize)?)?;
+            let targets = plan.out_edges[node.index()].routes.get(route as usize)?;
+            let next = plan.only_fast_target(targets)?;
             effects.forget_choice();
             Some(next)
         }

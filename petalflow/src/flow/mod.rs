@@ -7,7 +7,7 @@ mod with_retry;
 use std::future::Future;
 use std::sync::Arc;
 
-pub(crate) use fast_path::{FastPath, follow};
+pub(crate) use fast_path::{FastPath, next_fast};
 pub use step::Step;
 pub use with_retry::WithRetry;
 
@@ -93,7 +93,7 @@ pub trait Flow: Send + Sync + Sized + 'static {
     }
 
     /// Runs one node against the superstep's snapshot, and on the fast path those that follow it as long as
-    /// [`Step::go_on`] says so: the only generated code on the hot path.
+    /// [`Step::advance`] returns the next node: the only generated code on the hot path.
     #[doc(hidden)]
     fn step<'a>(
         &'a self,

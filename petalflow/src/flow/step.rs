@@ -1,10 +1,12 @@
-//! What the dispatch works on.
+//! The argument of the generated dispatch: one run of one node.
+
+use petalflow_graph::NodeIdx;
 
 use super::FastPath;
 use crate::node::{Effects, Scope};
 use crate::state::State;
 
-/// What one run of a node works on: one pointer for all of it, because every level of the dispatch carries it along.
+/// What one run of a node reads and writes. One pointer, because every level of the dispatch passes it on.
 #[doc(hidden)]
 pub struct Step<'a, S: State> {
     at: At<'a, S>,
@@ -13,26 +15,30 @@ pub struct Step<'a, S: State> {
 
 /// Where the node runs.
 enum At<'a, S> {
-    /// On the fast path, where the dispatch itself can go through the barrier.
+    /// On the fast path, where the dispatch itself passes the barrier.
     FastPath {
-        lane: &'a mut FastPath,
+        fast_path: &'a mut FastPath,
         scope: &'a mut Scope,
         state: &'a mut S,
     },
-    /// As a task among others, or with something around it.
+    /// As one of several tasks, or with middleware around it.
     Task { scope: &'a Scope, state: &'a S },
 }
 
 impl<'a, S: State> Step<'a, S> {
     /// A step of the fast path.
-    pub(crate) fn lane(
-        lane: &'a mut FastPath,
+    pub(crate) fn fast_path(
+        fast_path: &'a mut FastPath,
         scope: &'a mut Scope,
         state: &'a mut S,
         effects: &'a mut Effects<S>,
     ) -> Self {
         Step {
-            at: At::FastPath { lane, scope, state },
+            at: At::FastPath {
+                fast_path,
+                scope,
+                state,
+            },
             effects,
         }
     }
@@ -75,15 +81,21 @@ impl<'a, S: State> Step<'a, S> {
         (scope, state, self.effects)
     }
 
-    /// Goes through the barrier after the node that has run, where nothing but one quick node follows: that one. Otherwise
-    /// nothing has happened, and the engine goes on.
+    /// Commits the superstep of the node that has run, and returns the next node if it is the only one and needs nothing
+    /// around it. Otherwise nothing changes, and the driver continues.
     ///
-    /// So that a chain stays in one loop from node to node: to leave the dispatch and enter it anew costs more than all the
-    /// rest of a superstep.
+    /// A chain of nodes thus stays in one loop: leaving the dispatch and entering it again costs more than the rest of a
+    /// superstep.
     #[inline]
-    pub fn go_on(&mut self) -> Option<u32> {
+    pub fn advance(&mut self) -> Option<u32> {
         match &mut self.at {
-            At::FastPath { lane, scope, state } => lane.go_on(scope, &mut **state, self.effects),
+            At::FastPath {
+                fast_path,
+                scope,
+                state,
+            } => fast_path
+                .advance(scope, &mut **state, self.effects)
+                .map(NodeIdx::as_u32),
             At::Task { .. } => None,
         }
     }

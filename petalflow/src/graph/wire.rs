@@ -16,7 +16,18 @@ use crate::plan::{ExecutionPlan, Gate};
 use crate::policy::NodePolicy;
 use crate::state::{KeyFlag, KeyMeta, State};
 
-pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
+impl<S: State> GraphBuilder<S> {
+    /// Checks the graph and makes it ready to run.
+    ///
+    /// # Errors
+    ///
+    /// All mistakes at once, with the codes and the words of `flow!`.
+    pub fn build(self) -> Result<Graph<S>, GraphErrors> {
+        wire(self)
+    }
+}
+
+fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
     let mut diagnostics = Vec::new();
     let graph = resolve(&builder, &mut diagnostics);
     let analysis = Analysis::declared(&graph);
@@ -77,7 +88,7 @@ pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, Graph
         .gates
         .into_iter()
         .map(|gate| {
-            let node = graph.index_of(&gate.node).unwrap_or_default().as_u32();
+            let node = graph.index_of(&gate.node).unwrap_or_default();
             let after = gate.after;
             (Gate { node, after }, gate.guard)
         })

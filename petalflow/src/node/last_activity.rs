@@ -1,11 +1,11 @@
-//! Signs of life of one attempt, for the idle timeout.
+//! The last activity of an attempt, for its idle timeout.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The last sign of life.
+/// When an attempt last reported activity, with [`Context::heartbeat`](crate::Context::heartbeat) or an event.
 #[derive(Debug)]
 pub(crate) struct LastActivity(Mutex<Instant>);
 
@@ -14,25 +14,24 @@ impl LastActivity {
         LastActivity(Mutex::new(Instant::now()))
     }
 
-    pub(crate) fn beat(&self) {
-        *self.last_mut() = Instant::now();
+    /// Records activity.
+    pub(crate) fn touch(&self) {
+        *self.lock() = Instant::now();
     }
 
-    /// Completes when there has been no sign of life for this long.
-    pub(crate) async fn stopped(&self, idle: Duration) {
+    /// Completes when there was no activity for this long.
+    pub(crate) async fn idle_for(&self, idle: Duration) {
         loop {
-            let last = *self.last_mut();
+            let last = *self.lock();
             tokio::time::sleep_until(last + idle).await;
-            if *self.last_mut() == last {
+            if *self.lock() == last {
                 return;
             }
         }
     }
 
-    fn last_mut(&self) -> std::sync::MutexGuard<'_, Instant> {
+    fn lock(&self) -> MutexGuard<'_, Instant> {
         // The lock guards one plain value, which a panic cannot leave half-written.
-        self.0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

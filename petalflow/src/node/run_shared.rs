@@ -1,8 +1,10 @@
-//! What all tasks of a run share.
+//! The data that all tasks of a run share.
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, OnceLock};
+
+use petalflow_graph::NodeIdx;
 
 use crate::cancel_token::CancelToken;
 use crate::event::Listener;
@@ -11,16 +13,17 @@ use crate::node::ManagedValues;
 use crate::plan::ExecutionPlan;
 use crate::task_services::TaskServices;
 
-/// What all tasks of a run share.
+/// The data that all tasks of a run share.
 pub(crate) struct RunShared {
     pub(crate) plan: Arc<ExecutionPlan>,
     pub(crate) managed: Option<Arc<ManagedValues>>,
     pub(crate) cancel: Option<CancelToken>,
     pub(crate) listener: Option<Arc<dyn Listener>>,
     pub(crate) namespace: Namespace,
+    /// The most supersteps the run may make.
     pub(crate) limit: u64,
     pub(crate) thread: OnceLock<Arc<str>>,
-    /// Only in a stored run.
+    /// Present in a stored run.
     pub(crate) services: Option<Arc<TaskServices>>,
 }
 
@@ -34,8 +37,8 @@ impl fmt::Debug for RunShared {
 }
 
 impl RunShared {
-    /// The thread's name. A run without one gets a name of its own when it is first asked for, so that the task ids of two
-    /// runs differ.
+    /// The name of the thread. A run without a thread gets a random name on first use, so that the task ids of two runs
+    /// differ.
     #[inline]
     pub(crate) fn thread(&self) -> &Arc<str> {
         self.thread.get_or_init(|| {
@@ -50,7 +53,7 @@ impl RunShared {
 
     /// The id of a task of this run.
     #[inline]
-    pub(crate) fn task_id(&self, superstep: u64, node: u32, send: Option<u32>) -> TaskId {
+    pub(crate) fn task_id(&self, superstep: u64, node: NodeIdx, send: Option<u32>) -> TaskId {
         let origin = self.services.as_ref().map_or_else(
             || superstep.saturating_sub(1),
             |services| services.origin(superstep),

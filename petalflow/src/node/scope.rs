@@ -3,7 +3,9 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use super::{Context, LastActivity, ManagedValues, RunShared};
+use petalflow_graph::NodeIdx;
+
+use super::{LastActivity, ManagedValues, RunShared};
 use crate::delivery::Delivery;
 use crate::error::BoxError;
 use crate::event::{Event, EventKind, TaskInfo};
@@ -45,7 +47,7 @@ use crate::task_services::TaskRef;
 pub struct Scope {
     pub(crate) shared: Arc<RunShared>,
     pub(crate) superstep: u64,
-    pub(crate) node: u32,
+    pub(crate) node: NodeIdx,
     pub(crate) attempt: u32,
     // Tells the runs of one node in one superstep apart: the place among all that was sent to it.
     pub(crate) send: Place,
@@ -79,7 +81,7 @@ impl Scope {
         Scope {
             shared,
             superstep: 0,
-            node: 0,
+            node: NodeIdx::new(0),
             attempt: 1,
             send: Place::default(),
             item: Place::default(),
@@ -106,12 +108,6 @@ impl Scope {
     /// The managed values of the run, if it was given any.
     pub fn managed(&self) -> Option<&ManagedValues> {
         self.shared.managed.as_deref()
-    }
-
-    /// The handle that nodes take as `cx: Context`.
-    #[inline]
-    pub fn context(&self) -> Context {
-        Context(self.clone())
     }
 
     /// What the edge delivered, if it is a `T`.

@@ -1,4 +1,4 @@
-//! The barrier: all writes of a superstep, checked and then folded.
+//! Commits a superstep: checks all of its writes, then applies them.
 
 use crate::state::{KeySet, State, Update, WriteError};
 
@@ -16,7 +16,7 @@ pub(crate) fn commit_one<S: State>(
     Ok(())
 }
 
-/// Whether the writes of several tasks, in the order given, can all be applied; and which keys they overwrite.
+/// Checks that the writes of several tasks can be applied in this order. Returns the keys that they overwrite.
 pub(crate) fn prepare<'a, S: State>(
     state: &'a S,
     updates: impl Iterator<Item = &'a S::Update> + Clone,
@@ -40,7 +40,7 @@ pub(crate) fn prepare<'a, S: State>(
     Ok(overwritten)
 }
 
-/// Folds writes that were prepared, in the order given.
+/// Applies writes that [`prepare`] has checked, in this order.
 pub(crate) fn apply<'a, S: State>(
     state: &mut S,
     written: &mut KeySet,
@@ -53,10 +53,10 @@ pub(crate) fn apply<'a, S: State>(
     }
 }
 
-/// Values that last one superstep go before the next ones come.
+/// Resets the values that last one superstep, before the next writes are applied.
 #[inline]
 fn expire<S: State>(state: &mut S, written: &mut KeySet) {
-    // Known while compiling: a state without such keys has nothing to look for.
+    // Known at compile time: most states have no such keys.
     if S::EPHEMERAL.is_empty() {
         return;
     }

@@ -1,4 +1,6 @@
-//! What is active, and what waits.
+//! The tasks of a superstep, and the arrivals at joins.
+
+use petalflow_graph::{ItemIdx, JoinIdx, NodeIdx};
 
 use crate::delivery::Delivery;
 use crate::plan::ExecutionPlan;
@@ -6,19 +8,18 @@ use crate::plan::ExecutionPlan;
 /// One run of one node in one superstep.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
-    /// The node's place.
-    pub(crate) node: u32,
-    /// Its place among all that was sent to the node in this superstep; `None` where edges alone activated it.
+    pub(crate) node: NodeIdx,
+    /// Its index among everything that was sent to the node in this superstep. `None` if only edges activated the node.
     pub(crate) send: Option<u32>,
-    /// Which item of the delivery it is for.
-    pub(crate) item: Option<u32>,
+    /// The item of the delivery that it runs for. `None` if it runs for the whole delivery.
+    pub(crate) item: Option<ItemIdx>,
     /// What the edge delivered.
     pub(crate) delivery: Option<Delivery>,
 }
 
 impl Task {
     /// A task that an edge activates.
-    pub(crate) fn plain(node: u32) -> Self {
+    pub(crate) fn plain(node: NodeIdx) -> Self {
         Task {
             node,
             send: None,
@@ -28,16 +29,18 @@ impl Task {
     }
 }
 
-/// How far each join has come.
+/// The arrivals at each join.
 #[derive(Debug, Default)]
 pub(crate) struct Joins(Vec<Join>);
 
 #[derive(Debug)]
 struct Join {
+    /// Which sides have arrived.
     arrived: Vec<bool>,
+    /// How many sides have not arrived.
     missing: u32,
     /// The last round in which it was complete.
-    fired: u64,
+    completed: u64,
 }
 
 impl Joins {
@@ -45,16 +48,18 @@ impl Joins {
         let join = |sides: u32| Join {
             arrived: vec![false; sides as usize],
             missing: sides,
-            fired: 0,
+            completed: 0,
         };
-        Joins(plan.joins.iter().map(|ways| join(ways.sides)).collect())
+        Joins(plan.joins.iter().map(|edges| join(edges.sides)).collect())
     }
 
-    /// Marks a side as arrived; true when it was the last, and then the join is empty again. Whatever else arrives in that
-    /// round belongs to the same completion: the rest of a batch, a side that had arrived before.
-    pub(crate) fn arrive(&mut self, join: u32, side: u32, round: u64) -> bool {
-        let join = &mut self.0[join as usize];
-        if join.fired == round {
+    /// Marks a side as arrived. Returns true if it was the last; the join is then empty again.
+    ///
+    /// Further arrivals of the same round belong to the same completion: the rest of a batch, or a side that had arrived
+    /// before.
+    pub(crate) fn arrive(&mut self, join: JoinIdx, side: u32, round: u64) -> bool {
+        let join = &mut self.0[join.index()];
+        if join.completed == round {
             return false;
         }
         let arrived = &mut join.arrived[side as usize];
@@ -68,23 +73,19 @@ impl Joins {
         }
         join.missing = u32::try_from(join.arrived.len()).unwrap_or(u32::MAX);
         join.arrived.fill(false);
-        join.fired = round;
+        join.completed = round;
         true
     }
 
     /// The sides of a join that have arrived.
-    pub(crate) fn arrived(&self, join: usize) -> impl Iterator<Item = usize> {
-        let sides = self.0[join].arrived.iter().enumerate();
+    pub(crate) fn arrived(&self, join: JoinIdx) -> impl Iterator<Item = usize> {
+        let sides = self.0[join.index()].arrived.iter().enumerate();
         sides.filter(|(_, arrived)| **arrived).map(|(side, _)| side)
     }
 
-    /// The joins that hold an arrival.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = usize> {
-        let held = |join: &Join| (join.missing as usize) < join.arrived.len();
-        self.0
-            .iter()
-            .enumerate()
-            .filter(move |(_, join)| held(join))
-            .map(|(number, _)| number)
+    /// The joins at which some sides have arrived.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = JoinIdx> {
+        let has_arrivals = |join: &Join| (join.missing as usize) < join.arrived.len();
+        JoinIdx::all(self.0.len()).filter(move |join| has_arrivals(&self.0[join.index()]))
     }
 }

@@ -1,25 +1,25 @@
-//! From what the tasks of a superstep chose to the tasks of the next.
+//! Plans the next frontier from the outcomes of a superstep.
 
-use petalflow_graph::index;
+use petalflow_graph::{ItemIdx, JoinIdx, NodeIdx};
 
 use super::{Joins, Task};
 use crate::delivery::Delivery;
 use crate::node::{Effects, RouteChoice};
-use crate::plan::{EdgeTarget, ExecutionPlan};
+use crate::plan::{EdgeTarget, ExecutionPlan, OutEdges};
 use crate::state::State;
 
 /// How a task ended, as far as the next superstep is concerned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outcome<'a> {
-    /// It ran; its choice and what it sends.
+    /// It ran: the routes that it chose and what it sends.
     Done {
         chosen: RouteChoice,
         routes: &'a [u32],
         sends: &'a [(Option<u32>, Delivery)],
     },
-    /// It failed for good, and its `catch` edge takes the failure.
-    Caught { to: u32, failure: &'a Delivery },
-    /// It failed for good, and the run goes on: its plain edges fire, as if it had sent nothing.
+    /// It failed for good, and its `catch` edge delivers the failure to this node.
+    Caught { to: NodeIdx, failure: &'a Delivery },
+    /// It failed for good, and the run continues: its plain edges fire as if it had sent nothing.
     Ignored,
 }
 
@@ -34,27 +34,29 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// A route without an edge.
+/// A node chose a route that has no edge.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NoEdge {
-    pub(crate) node: u32,
+    pub(crate) node: NodeIdx,
     pub(crate) route: u32,
 }
 
-/// Collects the next frontier. Kept by the run, so that planning allocates only while it grows.
+/// Plans one frontier after another. Its memory is reused, so planning allocates only while a frontier grows.
 #[derive(Debug)]
 pub(crate) struct Planner {
     /// The last round in which each node was activated.
     activated: Vec<u64>,
-    /// The last round in which each node was skipped for want of items.
+    /// The last round in which each node was skipped because its batch had no items.
     skipped: Vec<u64>,
+    /// The number of the plan that is being made.
     round: u64,
     joins: Joins,
+    /// Tasks that wait until nothing else is active.
     deferred: Vec<Task>,
-    /// The next frontier, while it is collected.
+    /// The next frontier, while it is planned.
     next: Vec<Task>,
     /// Targets of `each` that were sent an empty list.
-    empty: Vec<u32>,
+    empty: Vec<NodeIdx>,
 }
 
 impl Planner {
@@ -70,33 +72,33 @@ impl Planner {
         }
     }
 
-    /// The joins that hold an arrival.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = usize> {
+    /// The joins at which some sides have arrived.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = JoinIdx> {
         self.joins.waiting()
     }
 
     /// The sides of a join that have arrived.
-    pub(crate) fn arrived(&self, join: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn arrived(&self, join: JoinIdx) -> impl Iterator<Item = usize> {
         self.joins.arrived(join)
     }
 
-    /// What waits until nothing else is active.
+    /// The tasks that wait until nothing else is active.
     pub(crate) fn deferred(&self) -> &[Task] {
         &self.deferred
     }
 
-    /// Goes on where another planner stopped.
+    /// Continues from the deferred tasks and the arrivals of another planner.
     #[inline]
-    pub(crate) fn restore(&mut self, deferred: Vec<Task>, arrived: &[(u32, u32)]) {
+    pub(crate) fn restore(&mut self, deferred: Vec<Task>, arrived: &[(JoinIdx, u32)]) {
         self.round += 1;
         self.deferred = deferred;
         for (join, side) in arrived {
-            // Not all sides have arrived, or the join would be empty.
+            // This never completes the join: with all sides arrived, it would have been empty.
             self.joins.arrive(*join, *side, self.round);
         }
     }
 
-    /// The frontier of the first superstep.
+    /// Plans the first superstep.
     pub(crate) fn start(&mut self, plan: &ExecutionPlan, frontier: &mut Vec<Task>) {
         self.round += 1;
         for target in &plan.entry {
@@ -105,11 +107,11 @@ impl Planner {
         self.finish(plan, frontier);
     }
 
-    /// The frontier after these outcomes, which come in the order of their tasks: by the node's place, then send index.
+    /// Plans the next superstep. The outcomes are in the order of their tasks: by node, then by send index.
     pub(crate) fn advance<'a>(
         &mut self,
         plan: &ExecutionPlan,
-        outcomes: impl Iterator<Item = (u32, Outcome<'a>)>,
+        outcomes: impl Iterator<Item = (NodeIdx, Outcome<'a>)>,
         frontier: &mut Vec<Task>,
     ) -> Result<(), NoEdge> {
         self.round += 1;
@@ -120,60 +122,56 @@ impl Planner {
         Ok(())
     }
 
+    /// Takes the edges that fire after a task.
     fn follow(
         &mut self,
         plan: &ExecutionPlan,
-        node: u32,
+        node: NodeIdx,
         outcome: Outcome<'_>,
     ) -> Result<(), NoEdge> {
-        let ways = &plan.out_edges[node as usize];
+        let edges = &plan.out_edges[node.index()];
         match outcome {
-            // Most tasks send nothing and leave by their edges.
+            // Most tasks send nothing and leave by their plain edges.
             Outcome::Done {
                 chosen: RouteChoice::Edges,
                 sends: [],
                 ..
             }
-            | Outcome::Ignored => ways
-                .plain
-                .iter()
-                .for_each(|target| self.take(plan, *target, None)),
+            | Outcome::Ignored => self.take_all(plan, &edges.plain, None),
             Outcome::Done {
                 chosen,
                 routes,
                 sends,
-            } => {
-                let sent = |route: Option<u32>| {
-                    sends
-                        .iter()
-                        .find(|(by, _)| *by == route)
-                        .map(|(_, delivery)| delivery)
-                };
-                let take_route = |planner: &mut Self, route: u32| {
-                    let targets = ways
-                        .routes
-                        .get(route as usize)
-                        .filter(|targets| !targets.is_empty())
-                        .ok_or(NoEdge { node, route })?;
-                    targets
-                        .iter()
-                        .for_each(|target| planner.take(plan, *target, sent(Some(route))));
-                    Ok(())
-                };
-                match chosen {
-                    RouteChoice::Edges => ways
-                        .plain
-                        .iter()
-                        .for_each(|target| self.take(plan, *target, sent(None))),
-                    RouteChoice::One(route) => take_route(self, route)?,
-                    RouteChoice::Many => routes
-                        .iter()
-                        .try_for_each(|route| take_route(self, *route))?,
+            } => match chosen {
+                RouteChoice::Edges => self.take_all(plan, &edges.plain, sent(sends, None)),
+                RouteChoice::One(route) => {
+                    let targets = route_targets(edges, node, route)?;
+                    self.take_all(plan, targets, sent(sends, Some(route)));
                 }
+                RouteChoice::Many => {
+                    for route in routes {
+                        let targets = route_targets(edges, node, *route)?;
+                        self.take_all(plan, targets, sent(sends, Some(*route)));
+                    }
+                }
+            },
+            Outcome::Caught { to, failure } => {
+                self.take(plan, EdgeTarget::Node(to), Some(failure));
             }
-            Outcome::Caught { to, failure } => self.take(plan, EdgeTarget::Node(to), Some(failure)),
         }
         Ok(())
+    }
+
+    #[inline]
+    fn take_all(
+        &mut self,
+        plan: &ExecutionPlan,
+        targets: &[EdgeTarget],
+        delivery: Option<&Delivery>,
+    ) {
+        for target in targets {
+            self.take(plan, *target, delivery);
+        }
     }
 
     /// Takes one edge.
@@ -181,38 +179,35 @@ impl Planner {
     fn take(&mut self, plan: &ExecutionPlan, target: EdgeTarget, delivery: Option<&Delivery>) {
         match (target, delivery) {
             (EdgeTarget::End, _) => {}
-            (EdgeTarget::Node(node), Some(delivery)) if plan.takes_item[node as usize] => {
+            (EdgeTarget::Node(node), Some(delivery)) if plan.takes_item[node.index()] => {
                 self.send(node, None, delivery);
             }
             (EdgeTarget::Node(node), _) => {
-                if self.activated[node as usize] != self.round {
-                    self.activated[node as usize] = self.round;
+                if self.activated[node.index()] != self.round {
+                    self.activated[node.index()] = self.round;
                     self.next.push(Task::plain(node));
                 }
             }
             (EdgeTarget::Each(node), Some(delivery)) if !delivery.is_empty() => {
-                (0..index(delivery.len())).for_each(|item| self.send(node, Some(item), delivery));
+                ItemIdx::all(delivery.len()).for_each(|item| self.send(node, Some(item), delivery));
             }
             (EdgeTarget::Each(node), _) => self.empty.push(node),
             (EdgeTarget::Join { join, side }, _) => {
                 if self.joins.arrive(join, side, self.round) {
-                    self.leave(plan, join);
+                    self.leave_join(plan, join);
                 }
             }
         }
     }
 
-    /// All sides of a join have arrived.
+    /// Takes the edges out of a join whose sides have all arrived.
     #[inline(never)]
-    fn leave(&mut self, plan: &ExecutionPlan, join: u32) {
-        let targets = &plan.joins[join as usize].out;
-        targets
-            .iter()
-            .for_each(|target| self.take(plan, *target, None));
+    fn leave_join(&mut self, plan: &ExecutionPlan, join: JoinIdx) {
+        self.take_all(plan, &plan.joins[join.index()].out, None);
     }
 
-    fn send(&mut self, node: u32, item: Option<u32>, delivery: &Delivery) {
-        self.activated[node as usize] = self.round;
+    fn send(&mut self, node: NodeIdx, item: Option<ItemIdx>, delivery: &Delivery) {
+        self.activated[node.index()] = self.round;
         self.next.push(Task {
             node,
             send: Some(0),
@@ -221,40 +216,50 @@ impl Planner {
         });
     }
 
-    /// Completes the round: batches without items, deferred nodes, order.
+    /// Completes the round: empty batches, deferred nodes, order, send indices.
     fn finish(&mut self, plan: &ExecutionPlan, frontier: &mut Vec<Task>) {
-        // A batch without items is done at once, so the edges out of its target fire; those may be empty batches again.
-        while let Some(node) = self.empty.pop() {
-            let place = node as usize;
-            // Items that were sent before and are still deferred make it a batch, too.
-            let waits = self.deferred.iter().any(|task| task.node == node);
-            if !waits && self.activated[place] != self.round && self.skipped[place] != self.round {
-                self.skipped[place] = self.round;
-                plan.out_edges[place]
-                    .plain
-                    .iter()
-                    .for_each(|target| self.take(plan, *target, None));
-            }
-        }
-        // What was deferred by an older program waits all the same.
+        self.skip_empty_batches(plan);
+        // Tasks that an older program deferred wait even if this program defers no node.
         if plan.has_deferred || !self.deferred.is_empty() {
-            let deferred = |task: &Task| plan.out_edges[task.node as usize].deferred;
-            for task in self.next.extract_if(.., |task| deferred(task)) {
-                if task.send.is_some()
-                    || !self
-                        .deferred
-                        .iter()
-                        .any(|waiting| waiting.node == task.node)
-                {
-                    self.deferred.push(task);
-                }
-            }
-            if self.next.is_empty() {
-                self.next.append(&mut self.deferred);
-            }
+            self.defer(plan);
         }
         // Stable, so that what was sent to one node keeps the order of its senders.
         self.next.sort_by_key(|task| task.node);
+        self.number_sends();
+        std::mem::swap(frontier, &mut self.next);
+        self.next.clear();
+    }
+
+    /// A batch without items is complete at once, so the edges out of its target fire. These may lead to empty batches again.
+    fn skip_empty_batches(&mut self, plan: &ExecutionPlan) {
+        while let Some(node) = self.empty.pop() {
+            let index = node.index();
+            // Items that were sent before and are still deferred belong to the batch as well.
+            let has_deferred = self.deferred.iter().any(|task| task.node == node);
+            let is_active = self.activated[index] == self.round;
+            if !has_deferred && !is_active && self.skipped[index] != self.round {
+                self.skipped[index] = self.round;
+                self.take_all(plan, &plan.out_edges[index].plain, None);
+            }
+        }
+    }
+
+    /// Moves the tasks of deferred nodes aside, and back once nothing else is active.
+    fn defer(&mut self, plan: &ExecutionPlan) {
+        let is_deferred = |task: &Task| plan.out_edges[task.node.index()].deferred;
+        for task in self.next.extract_if(.., |task| is_deferred(task)) {
+            let waits = |waiting: &Task| waiting.node == task.node;
+            if task.send.is_some() || !self.deferred.iter().any(waits) {
+                self.deferred.push(task);
+            }
+        }
+        if self.next.is_empty() {
+            self.next.append(&mut self.deferred);
+        }
+    }
+
+    /// Numbers what was sent to each node, in the order of the senders.
+    fn number_sends(&mut self) {
         let mut previous = None;
         for task in &mut self.next {
             if task.send.is_some() {
@@ -265,7 +270,23 @@ impl Planner {
                 previous = Some((task.node, send));
             }
         }
-        std::mem::swap(frontier, &mut self.next);
-        self.next.clear();
     }
+}
+
+/// What a task sends along a route, or along its plain edges.
+fn sent(sends: &[(Option<u32>, Delivery)], route: Option<u32>) -> Option<&Delivery> {
+    sends
+        .iter()
+        .find(|(by, _)| *by == route)
+        .map(|(_, delivery)| delivery)
+}
+
+/// The targets of a route.
+fn route_targets(edges: &OutEdges, node: NodeIdx, route: u32) -> Result<&[EdgeTarget], NoEdge> {
+    edges
+        .routes
+        .get(route as usize)
+        .filter(|targets| !targets.is_empty())
+        .map(|targets| &**targets)
+        .ok_or(NoEdge { node, route })
 }

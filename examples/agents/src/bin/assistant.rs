@@ -179,7 +179,7 @@ async fn chat<R: BufRead, W: Write>(
     mut terminal: Terminal<R, W>,
 ) -> petalflow::Result<()> {
     let mut pending = Vec::new();
-    if let Some(before) = thread.state().await? {
+    if let Some(before) = thread.snapshot().await? {
         writeln!(
             terminal.screen,
             "(continuing after {} messages)",

@@ -84,7 +84,7 @@ pub trait Below: Send + 'static {
 impl Below for () {
     #[inline]
     fn next<S: State>(self, step: &mut Step<'_, S>) -> Option<u32> {
-        step.go_on()
+        step.advance()
     }
 }
 
@@ -132,7 +132,7 @@ fn no_node(place: u32) -> ! {
 }
 
 /// A dispatch of up to so many arms: what a flow says of it, and the function that is it. It goes on from node to node as long
-/// as [`Step::go_on`] names one and there is an arm for it.
+/// as [`Step::advance`] names one and there is an arm for it.
 ///
 /// The arms stand behind associated types of one type, so that neither symbols nor the types of futures list them all.
 macro_rules! dispatch {

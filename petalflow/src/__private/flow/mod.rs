@@ -344,7 +344,7 @@ impl GraphTable {
             specs[*place as usize].policy = policy.or(own).into();
         }
         let gate = |row: &GateRow| Gate {
-            node: row.node,
+            node: NodeIdx::new(row.node),
             after: row.after,
         };
         let gates = self.gates.iter().map(gate).collect();

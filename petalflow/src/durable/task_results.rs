@@ -1,95 +1,30 @@
-//! Tasks as they are stored: those that wait to run, and what those that have run left.
+//! The results of tasks that have finished, as they are stored beside a checkpoint until their superstep is committed.
 
 use std::borrow::Cow;
 
-use crate::checkpoint::{Outline, TaskEntry};
+use petalflow_graph::NodeIdx;
+
+use super::dirty_keys::{each, of_key, untracked};
+use super::fingerprint::Fingerprint;
+use super::task_entries::item_codec;
+use crate::checkpoint::Outline;
 use crate::codec::{CodecError, Unpack, pack, unpack};
-use crate::delivery::{Delivery, ItemCodec};
+use crate::delivery::Delivery;
 use crate::error::NodeError;
-use crate::exec::TaskEnd;
+use crate::exec::{FinishedTask, TaskEnd, TaskResult};
 use crate::node::{Effects, RouteChoice};
 use crate::outcome::ThreadError;
 use crate::plan::{EdgeTarget, ExecutionPlan};
 use crate::state::{State, StateCodec, Update as _};
-use crate::superstep::Task;
 
-use super::dirty_keys::{each, of_key, untracked};
-use super::fingerprint::Fingerprint;
-
-/// What a task that has run left, before its superstep was committed.
-pub(crate) struct FinishedTask<S: State> {
-    pub(crate) effects: Effects<S>,
-    pub(crate) end: TaskEnd,
-}
-
-impl<S: State> FinishedTask<S> {
-    /// A task that did not run, and behind which the run goes on.
-    pub(crate) fn skipped() -> Self {
-        FinishedTask {
-            effects: Effects::default(),
-            end: TaskEnd::Ignored,
-        }
-    }
-}
-
-/// A task of the frontier.
-#[inline]
-pub(crate) fn save(plan: &ExecutionPlan, task: &Task) -> Result<TaskEntry, ThreadError> {
-    let node = plan.name(task.node);
-    let item = task.delivery.as_ref().map(|delivery| {
-        let mut bytes = Vec::new();
-        let codec = codec(plan, task.node)?;
-        (codec.save)(delivery, task.item.map(|item| item as usize), &mut bytes)
-            .map_err(ThreadError::value(format!("the item of node `{node}`")))?;
-        Ok::<_, ThreadError>(bytes)
-    });
-    Ok(TaskEntry {
-        node: plan.stored_name(task.node).into(),
-        send: task.send,
-        item: item.transpose()?,
-    })
-}
-
-/// The task that was stored for the node at this place.
-///
-/// An item that the node does not take any more is dropped.
-#[inline]
-pub(crate) fn load(
-    plan: &ExecutionPlan,
-    node: u32,
-    entry: TaskEntry,
-    unreadable: impl FnOnce(CodecError) -> ThreadError,
-) -> Result<Task, ThreadError> {
-    let item = entry.item.filter(|_| plan.takes_item[node as usize]);
-    let delivery = item.map(|bytes| {
-        let codec = codec(plan, node)?;
-        (codec.load)(&bytes).map_err(unreadable)
-    });
-    Ok(Task {
-        node,
-        send: entry.send,
-        item: None,
-        delivery: delivery.transpose()?,
-    })
-}
-
-#[inline]
-fn codec(plan: &ExecutionPlan, node: u32) -> Result<ItemCodec, ThreadError> {
-    plan.items[node as usize].ok_or_else(|| {
-        ThreadError::Request(format!(
-            "node `{}` takes an item that cannot be stored: its type needs `Serialize` and `Deserialize`, and a node written by hand sets `Node::ITEM_CODEC`",
-            plan.name(node)
-        ))
-    })
-}
-
-/// The version and the schema of the program that wrote it: beside one checkpoint there may be tasks of several programs.
+/// The version and the schema of the program that wrote a result: beside one checkpoint there may be results of several
+/// programs.
 type ProgramVersion = (u32, u64);
 
-/// What a finished task left, as it stands in storage. Everything has its name there, never its number.
+/// The stored form of a result. It contains names and no indices, so that it survives changes of the program.
 struct TaskRecord<'a> {
     by: ProgramVersion,
-    /// 0 where it ended, 1 where its failure was caught, 2 where the run went on in spite of it.
+    /// 0 if the task ran, 1 if its failure was caught, 2 if its failure was ignored.
     kind: u8,
     keys: Vec<(&'a str, Cow<'a, [u8]>)>,
     /// 0 for its edges, 1 for one route, 2 for several.
@@ -157,22 +92,23 @@ impl<'a> TaskRecord<'a> {
     }
 }
 
-/// What a finished task left, as bytes.
+/// Encodes the result of a task.
 pub(crate) fn save_finished<S: State>(
     codec: &StateCodec<S>,
     program: &Fingerprint,
     plan: &ExecutionPlan,
-    node: u32,
-    effects: &Effects<S>,
-    end: &TaskEnd,
+    result: &TaskResult<'_, S>,
 ) -> Result<Vec<u8>, ThreadError> {
+    let TaskResult {
+        node, effects, end, ..
+    } = *result;
     let mut keys = Vec::new();
     for key in each(effects.update.written().minus(untracked::<S>())) {
         let mut bytes = Vec::new();
         (codec.save_writes)(&effects.update, key, &mut bytes).map_err(of_key::<S>(key))?;
         keys.push((S::KEYS[key].id, bytes.into()));
     }
-    let names = plan.routes[node as usize];
+    let names = plan.routes[node.index()];
     let name = |route: u32| names.get(route as usize).copied().unwrap_or_default();
     let (chosen, routes) = match effects.chosen() {
         RouteChoice::Edges => (0, Vec::new()),
@@ -188,7 +124,7 @@ pub(crate) fn save_finished<S: State>(
             continue;
         };
         let mut bytes = Vec::new();
-        let item = self::codec(plan, target)?;
+        let item = item_codec(plan, target)?;
         let saved = if list {
             (item.save_list)(delivery, &mut bytes)
         } else {
@@ -208,7 +144,7 @@ pub(crate) fn save_finished<S: State>(
     let (kind, failure) = match end {
         TaskEnd::Caught { failure, .. } => (1, failure.get::<NodeError>(None).cloned()),
         TaskEnd::Ignored => (2, None),
-        TaskEnd::Done | TaskEnd::Parked => (0, None),
+        TaskEnd::Done | TaskEnd::Waiting => (0, None),
     };
     let layout = TaskRecord {
         by: (program.version, program.schema),
@@ -224,13 +160,13 @@ pub(crate) fn save_finished<S: State>(
     Ok(bytes)
 }
 
-/// What a finished task left. `None` where the program was changed so that it does not fit any more, or may mean something
-/// else: the task runs again.
+/// Decodes the result of a task. `None` if the program has changed so that the result does not fit, or may mean something
+/// else. The task then runs again.
 pub(crate) fn load_finished<S: State>(
     codec: &StateCodec<S>,
     (program, was): (&Fingerprint, &Outline),
     plan: &ExecutionPlan,
-    node: u32,
+    node: NodeIdx,
     bytes: &[u8],
 ) -> Result<Option<FinishedTask<S>>, CodecError> {
     let TaskRecord {
@@ -255,7 +191,7 @@ pub(crate) fn load_finished<S: State>(
             return Ok(None);
         }
     }
-    let names = plan.routes[node as usize];
+    let names = plan.routes[node.index()];
     let index = |route: &str| {
         let place = names.iter().position(|name| *name == route)?;
         u32::try_from(place).ok()
@@ -286,7 +222,7 @@ pub(crate) fn load_finished<S: State>(
             },
         };
         let taker = taker(plan, node, route);
-        let Some(item) = taker.and_then(|(_, target)| plan.items[target as usize]) else {
+        let Some(item) = taker.and_then(|(_, target)| plan.items[target.index()]) else {
             return Ok(None);
         };
         let delivery = if *list {
@@ -299,10 +235,10 @@ pub(crate) fn load_finished<S: State>(
         };
         effects.send(route, delivery);
     }
-    if kind == 0 && !leads_on(plan, node, &effects) {
+    if kind == 0 && !fits_edges(plan, node, &effects) {
         return Ok(None);
     }
-    let end = match (kind, failure, plan.out_edges[node as usize].catch) {
+    let end = match (kind, failure, plan.out_edges[node.index()].catch) {
         (0, ..) => TaskEnd::Done,
         (1, Some(failure), Some(to)) => TaskEnd::Caught {
             to,
@@ -314,26 +250,26 @@ pub(crate) fn load_finished<S: State>(
     Ok(Some(FinishedTask { effects, end }))
 }
 
-/// Whether a task that left this has said all that the node's ways on need to know: it may have run when they were others.
-fn leads_on<S: State>(plan: &ExecutionPlan, node: u32, effects: &Effects<S>) -> bool {
+/// Whether the result has everything that the edges of the node need now: the task may have run when they were different.
+fn fits_edges<S: State>(plan: &ExecutionPlan, node: NodeIdx, effects: &Effects<S>) -> bool {
     let sent = |route: Option<u32>| {
         let sent = effects.deliveries().iter().any(|(by, _)| *by == route);
         sent || taker(plan, node, route).is_none()
     };
     match effects.chosen() {
-        RouteChoice::Edges => plan.routes[node as usize].is_empty() && sent(None),
+        RouteChoice::Edges => plan.routes[node.index()].is_empty() && sent(None),
         RouteChoice::One(route) => sent(Some(route)),
         RouteChoice::Many => effects.routes().iter().all(|route| sent(Some(*route))),
     }
 }
 
-/// Who takes what a node sends along a route, and whether item by item: its type says how to store it.
+/// The node that takes what this node sends along a route, and whether item by item. Its type says how the item is stored.
 #[inline]
-fn taker(plan: &ExecutionPlan, node: u32, route: Option<u32>) -> Option<(bool, u32)> {
-    let ways = &plan.out_edges[node as usize];
+fn taker(plan: &ExecutionPlan, node: NodeIdx, route: Option<u32>) -> Option<(bool, NodeIdx)> {
+    let edges = &plan.out_edges[node.index()];
     let targets = match route {
-        None => &ways.plain,
-        Some(route) => ways.routes.get(route as usize)?,
+        None => &edges.plain,
+        Some(route) => edges.routes.get(route as usize)?,
     };
     let each = targets.iter().find_map(|target| match target {
         EdgeTarget::Each(node) => Some((true, *node)),
@@ -341,7 +277,7 @@ fn taker(plan: &ExecutionPlan, node: u32, route: Option<u32>) -> Option<(bool, u
     });
     each.or_else(|| {
         targets.iter().find_map(|target| match target {
-            EdgeTarget::Node(node) if plan.takes_item[*node as usize] => Some((false, *node)),
+            EdgeTarget::Node(node) if plan.takes_item[node.index()] => Some((false, *node)),
             _ => None,
         })
     })

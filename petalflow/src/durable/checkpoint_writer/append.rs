@@ -1,0 +1,196 @@
+//! Encodes a checkpoint and appends it to the store, in the order that the durability asks for.
+
+use super::{ChainSize, CheckpointSeq, CheckpointWriter, ParentBarrier, PlannedFrontier};
+use crate::checkpoint::{Cause, Durability, StoreError};
+use crate::clock::now_ms;
+use crate::exec::Committed;
+use crate::future::BoxFuture;
+use crate::outcome::ThreadError;
+use crate::state::{KeySet, State};
+
+/// A checkpoint stands alone only if those since the last such one have at least this many bytes.
+const SMALLEST_CHAIN: u64 = 32 * 1024;
+
+impl<S: State> CheckpointWriter<S> {
+    /// Writes a checkpoint of a change from outside. A change that people made is in the store when this returns, whatever
+    /// the durability.
+    pub(in crate::durable) async fn save_change(
+        &mut self,
+        planned: &PlannedFrontier<'_>,
+        committed: Committed<'_, S>,
+    ) -> Result<(), ThreadError> {
+        self.describe(planned)?;
+        self.saved = false;
+        let is_input = self.header.cause == Cause::Input;
+        if is_input && self.durability == Durability::Exit {
+            return Ok(());
+        }
+        self.save(committed).await?;
+        if is_input {
+            return Ok(());
+        }
+        self.await_in_flight().await
+    }
+
+    /// Writes the last barrier as a checkpoint.
+    #[inline]
+    pub(in crate::durable) async fn save(
+        &mut self,
+        committed: Committed<'_, S>,
+    ) -> Result<(), ThreadError> {
+        self.encode(committed.state, committed.written)?;
+        if self.in_flight.is_some() || self.parent_barrier.is_some() {
+            self.wait_for_earlier_writes().await?;
+        }
+        self.append().await?;
+        self.mark_appended();
+        Ok(())
+    }
+
+    /// Writes the last barrier and waits until it is in the store, whatever the durability: something depends on it.
+    pub(in crate::durable) async fn flush(
+        &mut self,
+        committed: Committed<'_, S>,
+    ) -> Result<(), ThreadError> {
+        if !self.saved {
+            self.save(committed).await?;
+        }
+        self.await_in_flight().await
+    }
+
+    /// Writes the last barrier at the end of the run, whatever the reason for the end.
+    pub(in crate::durable) async fn close(
+        &mut self,
+        committed: Committed<'_, S>,
+    ) -> Result<(), ThreadError> {
+        if self.is_ahead {
+            // A state that is ahead of its barrier is lost, as in a crash.
+            self.await_in_flight().await
+        } else {
+            self.flush(committed).await
+        }
+    }
+
+    /// Encodes the last barrier as the next checkpoint.
+    fn encode(&mut self, state: &S, written: KeySet) -> Result<(), ThreadError> {
+        let ChainSize { first, rest } = self.size;
+        let stands_alone = self.builds_on.is_none()
+            || self.builds_on != self.newest
+            || rest >= SMALLEST_CHAIN.max(first.saturating_mul(2));
+        let next = &mut self.next;
+        if stands_alone {
+            self.dirty.clear();
+            next.keys.save_all(&self.codec, state, written)?;
+        } else {
+            let keys = &mut next.keys;
+            self.dirty.take(&self.codec, state, written, keys)?;
+        }
+        // The changes are taken. Until this checkpoint is known to be in the store, the next one has to stand alone.
+        self.builds_on = None;
+        // Nearly always it is `None` before and after.
+        if stands_alone {
+            self.header.outline = Some(self.fingerprint.outline.clone());
+        } else if self.header.outline.is_some() {
+            self.header.outline = None;
+        }
+        let checkpoint = &mut next.checkpoint;
+        checkpoint.bytes.clear();
+        if next.prefix.is_empty() {
+            next.prefix = self.header.begin();
+        }
+        checkpoint.bytes.extend_from_slice(&next.prefix);
+        self.header.encode(next.keys.get(), &mut checkpoint.bytes);
+        checkpoint.seq = self.seq.get();
+        checkpoint.base = if stands_alone { self.seq } else { self.base }.get();
+        checkpoint.created_ms = now_ms();
+        let size = checkpoint.bytes.len() as u64;
+        next.size = if stands_alone {
+            ChainSize {
+                first: size,
+                rest: 0,
+            }
+        } else {
+            ChainSize {
+                first,
+                rest: rest + size,
+            }
+        };
+        Ok(())
+    }
+
+    /// Waits for what must be in the store before a checkpoint is appended.
+    async fn wait_for_earlier_writes(&mut self) -> Result<(), ThreadError> {
+        self.await_in_flight().await?;
+        if let Some(ParentBarrier {
+            services,
+            superstep,
+        }) = &self.parent_barrier
+        {
+            services.barrier_stored(*superstep).await;
+            self.parent_barrier = None;
+        }
+        Ok(())
+    }
+
+    /// Appends the next checkpoint. With `Durability::Async` this only starts the write.
+    fn append(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+        let after = self.newest.map(CheckpointSeq::get);
+        let removed_results = self.oldest_results.get()..self.header.origin;
+        let checkpoint = &mut self.next.checkpoint;
+        if self.durability == Durability::Async {
+            let (archive, namespace) = (self.archive.clone(), self.namespace.clone());
+            let mut checkpoint = checkpoint.clone();
+            self.in_flight = Some(tokio::spawn(async move {
+                archive
+                    .append(&namespace, &mut checkpoint, after, removed_results)
+                    .await
+            }));
+            Box::pin(std::future::ready(Ok(())))
+        } else {
+            self.archive
+                .append(&self.namespace, checkpoint, after, removed_results)
+        }
+    }
+
+    /// The next checkpoint is in the store, or is being written.
+    fn mark_appended(&mut self) {
+        let seq = CheckpointSeq::new(self.next.checkpoint.seq);
+        self.unreported = Some(seq);
+        self.base = CheckpointSeq::new(self.next.checkpoint.base);
+        self.size = self.next.size;
+        self.newest = Some(seq);
+        self.builds_on = Some(seq);
+        self.header.parent = Some(seq.get());
+        self.header.notes.clear();
+        self.oldest_results = self.origin();
+        self.saved = true;
+        self.mark_stored();
+    }
+
+    /// Tells the tasks that the last barrier is in the store, if it is.
+    pub(in crate::durable) fn mark_stored(&self) {
+        if self.saved && self.in_flight.is_none() {
+            self.stored.set(self.header.origin);
+        }
+    }
+
+    /// Waits for the write that is in flight.
+    pub(in crate::durable) async fn await_in_flight(&mut self) -> Result<(), ThreadError> {
+        let Some(in_flight) = &mut self.in_flight else {
+            return Ok(());
+        };
+        // Taken only after it has ended: a caller that stops waiting must not forget it.
+        let ended = in_flight.await;
+        self.in_flight = None;
+        match ended {
+            Ok(written) => written?,
+            Err(lost) => return Err(StoreError::Other(lost.into()).into()),
+        }
+        self.mark_stored();
+        Ok(())
+    }
+
+    pub(in crate::durable) fn has_write_in_flight(&self) -> bool {
+        self.in_flight.is_some()
+    }
+}

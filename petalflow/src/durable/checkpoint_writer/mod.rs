@@ -1,0 +1,385 @@
+//! Writes the checkpoints of one flow on a thread.
+//!
+//! The writer holds the header of the next checkpoint and the keys that have changed. Its methods name the events that
+//! change them: a turn begins, a thread is resumed, a superstep is committed. [`append`] encodes a checkpoint and writes it;
+//! [`results`] stores the results of tasks beside it.
+
+mod append;
+mod results;
+
+use std::sync::Arc;
+
+use tokio::task::JoinHandle;
+
+use super::dirty_keys::{DirtyKeys, KeyEntries};
+use super::fingerprint::Fingerprint;
+use super::seq::{ChainSize, CheckpointSeq, Origin, Position};
+use super::task_entries::TaskEntries;
+use crate::checkpoint::{
+    AnswerEntry, Archive, Cause, DecisionRecord, Durability, Header, Outline, StoreError,
+    StoredCheckpoint,
+};
+use crate::ids::TaskId;
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::state::{KeySet, State, StateCodec};
+use crate::superstep::{Planner, Task};
+use crate::task_services::{StoredMark, TaskServices};
+
+/// Writes the checkpoints of one flow on a thread.
+pub(crate) struct CheckpointWriter<S: State> {
+    archive: Archive,
+    namespace: String,
+    codec: StateCodec<S>,
+    fingerprint: Fingerprint,
+    durability: Durability,
+    /// The newest checkpoint in the store.
+    newest: Option<CheckpointSeq>,
+    /// The checkpoint that the next one builds on. `None` if the next one has to stand alone.
+    builds_on: Option<CheckpointSeq>,
+    /// The oldest checkpoint that is needed to read `builds_on`.
+    base: CheckpointSeq,
+    /// The bytes from `base` on.
+    size: ChainSize,
+    /// The number of the last barrier.
+    seq: CheckpointSeq,
+    /// The oldest frontier whose task results may still be in the store.
+    oldest_results: Origin,
+    /// The header of the last barrier.
+    header: Header,
+    frontier: TaskEntries,
+    deferred: TaskEntries,
+    dirty: DirtyKeys,
+    /// A checkpoint that was written and not yet reported.
+    unreported: Option<CheckpointSeq>,
+    /// Whether the last barrier is in the store, or is being written.
+    saved: bool,
+    /// Whether the state is ahead of the header. Then the two must not be written together.
+    is_ahead: bool,
+    stored: StoredMark,
+    /// For a flow inside another: what must be in the store before anything of this flow is.
+    parent_barrier: Option<ParentBarrier>,
+    /// A write that runs while the run continues.
+    in_flight: Option<JoinHandle<Result<(), StoreError>>>,
+    /// How many results of the superstep are written or being written.
+    written_results: usize,
+    /// The outline of the program that wrote the checkpoint that was loaded.
+    previous_outline: Outline,
+    next: NextCheckpoint,
+}
+
+/// The checkpoint that is written next. Its memory is reused.
+#[derive(Default)]
+struct NextCheckpoint {
+    keys: KeyEntries,
+    checkpoint: StoredCheckpoint,
+    /// The bytes from its base on.
+    size: ChainSize,
+    /// The first bytes of every checkpoint of this program.
+    prefix: Vec<u8>,
+}
+
+/// The superstep of the outer flow in which this flow runs.
+pub(crate) struct ParentBarrier {
+    pub(crate) services: Arc<TaskServices>,
+    pub(crate) superstep: u64,
+}
+
+/// A frontier and where it was planned.
+pub(crate) struct PlannedFrontier<'a> {
+    pub(crate) plan: &'a ExecutionPlan,
+    pub(crate) planner: &'a Planner,
+    pub(crate) frontier: &'a [Task],
+    pub(crate) superstep: u64,
+}
+
+impl<S: State> CheckpointWriter<S> {
+    /// A writer behind the newest checkpoint in the store, if there is one. Its first checkpoint stands alone, unless it
+    /// [follows](Self::follow) that one.
+    pub(super) fn new(
+        archive: Archive,
+        namespace: String,
+        codec: StateCodec<S>,
+        fingerprint: Fingerprint,
+        durability: Durability,
+        newest: Option<CheckpointSeq>,
+    ) -> Self {
+        CheckpointWriter {
+            archive,
+            namespace,
+            codec,
+            header: empty_header(&fingerprint),
+            fingerprint,
+            durability,
+            newest,
+            builds_on: None,
+            base: CheckpointSeq::default(),
+            size: ChainSize::default(),
+            seq: CheckpointSeq::after(newest),
+            oldest_results: Origin::default(),
+            frontier: TaskEntries::default(),
+            deferred: TaskEntries::default(),
+            dirty: DirtyKeys::default(),
+            unreported: None,
+            saved: true,
+            is_ahead: false,
+            stored: StoredMark::default(),
+            parent_barrier: None,
+            in_flight: None,
+            written_results: 0,
+            previous_outline: Outline::default(),
+            next: NextCheckpoint::default(),
+        }
+    }
+
+    /// Sets the outline of the program that wrote the checkpoint that was loaded.
+    pub(super) fn set_previous_outline(&mut self, outline: Outline) {
+        self.previous_outline = outline;
+    }
+
+    /// Sets the task of the outer flow for which this flow runs.
+    pub(super) fn set_owner(&mut self, owner: TaskId) {
+        self.header.owner = Some(owner.to_bytes());
+    }
+
+    pub(super) fn set_parent_barrier(&mut self, parent: ParentBarrier) {
+        self.parent_barrier = Some(parent);
+    }
+
+    /// The results of tasks since this frontier may be removed with the next checkpoint.
+    pub(super) fn set_oldest_results(&mut self, origin: Origin) {
+        self.oldest_results = origin;
+    }
+
+    /// The next checkpoint follows this one, which is the newest.
+    pub(super) fn follow(&mut self, position: Position, header: &Header) {
+        self.seq = position.seq;
+        self.builds_on = self.fingerprint.wrote(header).then_some(position.seq);
+        self.header.parent = Some(position.seq.get());
+        self.base = position.base;
+        self.size = position.size;
+        self.oldest_results = Origin::new(header.origin);
+    }
+
+    /// Continues the turn and the frontier of this checkpoint, which is the newest.
+    pub(super) fn resume_from(&mut self, position: Position, header: &Header) {
+        self.follow(position, header);
+        self.header.turn = header.turn;
+        self.header.origin = header.origin;
+        self.header.owner = header.owner;
+        self.header.gates.clone_from(&header.gates);
+        self.header.answers.clone_from(&header.answers);
+    }
+
+    /// Begins a turn with a new input.
+    pub(super) fn begin_turn(&mut self, turn: u64) {
+        self.seq = CheckpointSeq::after(self.newest);
+        self.header.turn = turn;
+        self.header.origin = self.seq.get();
+        self.header.cause = Cause::Input;
+    }
+
+    /// Begins a change from outside: answers, edits, or a rejection.
+    pub(super) fn begin_change(&mut self, cause: Cause) {
+        self.seq = self.seq.next();
+        self.header.cause = cause;
+        if cause == Cause::Rejected {
+            self.header.origin = self.seq.get();
+        }
+    }
+
+    /// Begins a fork: a copy of the checkpoint with this header, without its past.
+    pub(super) fn begin_fork(&mut self, of: Header, parent: Option<CheckpointSeq>) {
+        let header = &mut self.header;
+        header.cause = Cause::Fork;
+        header.parent = parent.map(CheckpointSeq::get);
+        header.turn = of.turn;
+        header.superstep = of.superstep;
+        header.frontier = of.frontier;
+        header.deferred = of.deferred;
+        header.joins = of.joins;
+        header.gates = of.gates;
+        header.origin = self.seq.get();
+        // The results of the checkpoint before stay beside it.
+        self.oldest_results = self.seq.as_origin();
+    }
+
+    /// The change replaces the frontier: nothing that was asked about the old one matters any more.
+    pub(super) fn replace_frontier(&mut self) {
+        self.header.origin = self.seq.get();
+        self.header.gates.clear();
+        self.header.answers.clear();
+    }
+
+    /// The run does not wait after any node.
+    pub(super) fn clear_gates(&mut self) {
+        self.header.gates.clear();
+    }
+
+    /// Sets the stored names of the nodes after which the run waits.
+    pub(super) fn set_gates(&mut self, gates: Vec<String>) {
+        self.header.gates = gates;
+    }
+
+    pub(super) fn add_answer(&mut self, answer: AnswerEntry) {
+        self.header.answers.push(answer);
+    }
+
+    /// Adds a decision to the records of the next checkpoint.
+    pub(super) fn add_decision(&mut self, decision: DecisionRecord) {
+        self.header.notes.push(decision);
+    }
+
+    /// The values of these keys have changed in another way than by writes.
+    pub(super) fn mark_changed(&mut self, keys: KeySet) {
+        self.dirty.mark::<S>(keys);
+    }
+
+    /// Records the writes of a superstep, before they are applied.
+    pub(super) fn record_writes<'a>(
+        &mut self,
+        updates: impl Iterator<Item = &'a S::Update>,
+        overwritten: KeySet,
+    ) -> Result<(), ThreadError>
+    where
+        S: 'a,
+    {
+        self.is_ahead = true;
+        self.dirty.record(&self.codec, updates, overwritten)
+    }
+
+    /// A superstep was committed. Returns whether the durability asks for a checkpoint now.
+    pub(super) fn advance(&mut self, planned: &PlannedFrontier<'_>) -> Result<bool, ThreadError> {
+        let superstep = planned.superstep;
+        self.seq = self.seq.next();
+        self.header.origin += 1;
+        self.header.cause = Cause::Superstep;
+        self.header.answers.clear();
+        self.describe(planned)?;
+        self.saved = false;
+        self.written_results = 0;
+        Ok(match self.durability {
+            Durability::Sync | Durability::Async => true,
+            Durability::Interval(supersteps) => superstep.is_multiple_of(supersteps.get()),
+            Durability::Exit => false,
+        })
+    }
+
+    /// Puts the frontier into the header.
+    pub(super) fn describe(&mut self, planned: &PlannedFrontier<'_>) -> Result<(), ThreadError> {
+        let PlannedFrontier {
+            plan,
+            planner,
+            frontier,
+            superstep,
+        } = *planned;
+        let joins = planner.waiting().map(|join| {
+            let name = &self.fingerprint.joins[join.index()];
+            let sides = planner.arrived(join).map(|side| name.sides[side].clone());
+            (name.name.clone(), sides.collect())
+        });
+        self.header.joins.clear();
+        self.header.joins.extend(joins);
+        self.frontier
+            .save(plan, frontier, &mut self.header.frontier)?;
+        self.deferred
+            .save(plan, planner.deferred(), &mut self.header.deferred)?;
+        self.header.superstep = superstep;
+        self.is_ahead = false;
+        Ok(())
+    }
+
+    pub(super) fn archive(&self) -> &Archive {
+        &self.archive
+    }
+
+    pub(super) fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    pub(super) fn codec(&self) -> &StateCodec<S> {
+        &self.codec
+    }
+
+    pub(super) fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+
+    pub(super) fn previous_outline(&self) -> &Outline {
+        &self.previous_outline
+    }
+
+    pub(super) fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    pub(super) fn stored_mark(&self) -> StoredMark {
+        self.stored.clone()
+    }
+
+    /// The number of the last barrier.
+    pub(super) fn seq(&self) -> CheckpointSeq {
+        self.seq
+    }
+
+    /// The origin of the frontier.
+    pub(super) fn origin(&self) -> Origin {
+        Origin::new(self.header.origin)
+    }
+
+    pub(super) fn turn(&self) -> u64 {
+        self.header.turn
+    }
+
+    pub(super) fn answers(&self) -> &[AnswerEntry] {
+        &self.header.answers
+    }
+
+    /// The stored names of the nodes after which the run waits.
+    pub(super) fn gates(&self) -> &[String] {
+        &self.header.gates
+    }
+
+    /// Whether this flow runs inside another whose barrier is not known to be in the store.
+    pub(super) fn has_parent_barrier(&self) -> bool {
+        self.parent_barrier.is_some()
+    }
+
+    /// The checkpoint that was written since the last call, if any.
+    pub(super) fn take_unreported(&mut self) -> Option<CheckpointSeq> {
+        self.unreported.take()
+    }
+}
+
+impl<S: State> Drop for CheckpointWriter<S> {
+    fn drop(&mut self) {
+        // The run was dropped. Its last write must not reach the store during the next run on the thread.
+        if let Some(in_flight) = &self.in_flight {
+            in_flight.abort();
+        }
+    }
+}
+
+/// The header of a checkpoint of this program. All checkpoints share the name of the flow.
+#[inline]
+fn empty_header(fingerprint: &Fingerprint) -> Header {
+    Header {
+        flow: Arc::clone(&fingerprint.flow),
+        graph: fingerprint.graph,
+        version: fingerprint.version,
+        schema: fingerprint.schema,
+        cause: Cause::Input,
+        parent: None,
+        origin: 0,
+        turn: 0,
+        superstep: 0,
+        owner: None,
+        frontier: Vec::new(),
+        deferred: Vec::new(),
+        joins: Vec::new(),
+        gates: Vec::new(),
+        answers: Vec::new(),
+        notes: Vec::new(),
+        outline: None,
+    }
+}

@@ -1,0 +1,117 @@
+//! Stores the results of tasks beside a checkpoint, so that a superstep that was stopped need not run them again.
+
+use super::CheckpointWriter;
+use crate::checkpoint::{StoreError, StoredWrite};
+use crate::codec::encode;
+use crate::durable::task_results::save_finished;
+use crate::error::NodeError;
+use crate::exec::TaskResult;
+use crate::ids::TaskId;
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::question::{Interrupt, InterruptId};
+use crate::state::State;
+
+impl<S: State> CheckpointWriter<S> {
+    /// Starts to write the results of tasks that have finished while others still run.
+    ///
+    /// Does nothing while another write is in flight, or while the barrier is not in the store: after a crash, other tasks
+    /// could run from an older barrier.
+    pub(in crate::durable) fn write_finished<'a>(
+        &mut self,
+        plan: &ExecutionPlan,
+        finished: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
+    ) -> Result<(), ThreadError>
+    where
+        S: 'a,
+    {
+        let busy = self
+            .in_flight
+            .as_ref()
+            .is_some_and(|in_flight| !in_flight.is_finished());
+        let count = finished.len();
+        if busy || count == self.written_results || !self.saved {
+            return Ok(());
+        }
+        let writes = self.encode_results(plan, finished)?;
+        self.written_results = count;
+        let (archive, namespace, origin) = (
+            self.archive.clone(),
+            self.namespace.clone(),
+            self.header.origin,
+        );
+        let earlier = self.in_flight.take();
+        self.in_flight = Some(tokio::spawn(async move {
+            if let Some(earlier) = earlier {
+                earlier
+                    .await
+                    .map_err(|lost| StoreError::Other(lost.into()))??;
+            }
+            archive.write(&namespace, origin, writes).await
+        }));
+        Ok(())
+    }
+
+    /// Writes the results of a superstep that is not committed: what its tasks have finished, the task that failed, and the
+    /// questions. The barrier is in the store.
+    pub(in crate::durable) async fn write_stopped<'a>(
+        &mut self,
+        plan: &ExecutionPlan,
+        finished: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
+        failed: Option<(TaskId, &NodeError)>,
+        questions: &[(TaskId, Interrupt)],
+    ) -> Result<(), ThreadError>
+    where
+        S: 'a,
+    {
+        let mut writes = self.encode_results(plan, finished)?;
+        let mut add = |task, name: String, value: &dyn Fn(&mut Vec<u8>) -> Result<(), _>| {
+            let mut bytes = Vec::new();
+            value(&mut bytes).map_err(ThreadError::value(name.clone()))?;
+            writes.push(StoredWrite { task, name, bytes });
+            Ok::<_, ThreadError>(())
+        };
+        if let Some((task, error)) = failed {
+            add(task, "error".into(), &|out| encode(error, out))?;
+        }
+        for (task, interrupt) in questions {
+            add(*task, question_name(interrupt.id), &|out| {
+                encode(interrupt, out)
+            })?;
+        }
+        self.await_in_flight().await?;
+        if !writes.is_empty() {
+            self.archive
+                .write(&self.namespace, self.header.origin, writes)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Encodes the results that are not written yet.
+    fn encode_results<'a>(
+        &self,
+        plan: &ExecutionPlan,
+        finished: impl Iterator<Item = TaskResult<'a, S>>,
+    ) -> Result<Vec<StoredWrite>, ThreadError>
+    where
+        S: 'a,
+    {
+        finished
+            .skip(self.written_results)
+            .map(|result| {
+                Ok(StoredWrite {
+                    task: result.id,
+                    name: "done".into(),
+                    bytes: save_finished(&self.codec, &self.fingerprint, plan, &result)?,
+                })
+            })
+            .collect()
+    }
+}
+
+/// The name under which a question is stored.
+#[inline]
+fn question_name(id: InterruptId) -> String {
+    format!("ask/{id}")
+}

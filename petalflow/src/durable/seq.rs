@@ -1,0 +1,69 @@
+//! The numbers of checkpoints and frontiers, as types of their own.
+
+/// The number of a checkpoint in the history of one flow on a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CheckpointSeq(u64);
+
+impl CheckpointSeq {
+    /// The number that a store knows.
+    #[inline]
+    pub(crate) const fn new(seq: u64) -> Self {
+        CheckpointSeq(seq)
+    }
+
+    #[inline]
+    pub(crate) const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The number after the newest checkpoint, or the first number.
+    #[inline]
+    pub(crate) fn after(newest: Option<Self>) -> Self {
+        newest.map_or(CheckpointSeq(0), Self::next)
+    }
+
+    #[inline]
+    pub(crate) fn next(self) -> Self {
+        CheckpointSeq(self.0 + 1)
+    }
+
+    /// The origin of a frontier that is planned at this checkpoint.
+    #[inline]
+    pub(crate) fn as_origin(self) -> Origin {
+        Origin(self.0)
+    }
+}
+
+/// The number of the barrier at which a frontier was planned. Later checkpoints of the same frontier, such as one with an
+/// answer, have the same origin, so the ids of its tasks stay the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Origin(u64);
+
+impl Origin {
+    /// The origin that a checkpoint contains.
+    #[inline]
+    pub(crate) const fn new(origin: u64) -> Self {
+        Origin(origin)
+    }
+
+    #[inline]
+    pub(crate) const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// The bytes of a chain of checkpoints: of the first, which stands alone, and of those after it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ChainSize {
+    pub(crate) first: u64,
+    pub(crate) rest: u64,
+}
+
+/// The position of a checkpoint in the store.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Position {
+    pub(crate) seq: CheckpointSeq,
+    /// The oldest checkpoint that is needed to read this one.
+    pub(crate) base: CheckpointSeq,
+    pub(crate) size: ChainSize,
+}

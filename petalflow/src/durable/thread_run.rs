@@ -1,0 +1,165 @@
+//! A run on a thread: its claim, its managed values, and the driver between opening and closing it.
+
+use std::sync::Arc;
+
+use super::checkpoint_writer::ParentBarrier;
+use super::claim::ThreadClaim;
+use super::open::{OpenedThread, open};
+use super::persistence::ThreadPersistence;
+use super::thread_ops::prune;
+use crate::checkpoint::{Archive, Durability, OnBusy, Retention};
+use crate::exec::{Restored, Settings, StoredRun, run_restored};
+use crate::flow::Flow;
+use crate::future::BoxFuture;
+use crate::ids::{Namespace, TaskId};
+use crate::interrupt::Resume;
+use crate::node::ManagedValues;
+use crate::outcome::{RunError, RunErrorKind, ThreadError, check_id};
+use crate::state::State;
+use crate::task_services::Answers;
+
+/// What a run does to a thread.
+pub(crate) enum Command<S: State> {
+    /// Begins the thread, or a new turn of it.
+    Input(S::Input),
+    /// Resumes it.
+    Resume(Box<Resume<S>>),
+}
+
+/// A run on a thread that has not begun yet.
+pub(crate) struct ThreadStart<S: State> {
+    pub(crate) archive: Archive,
+    pub(crate) namespace: Namespace,
+    pub(crate) durability: Durability,
+    pub(crate) on_busy: OnBusy,
+    pub(crate) command: Command<S>,
+    /// Which checkpoints remain when the run has ended.
+    pub(crate) retention: Retention,
+    /// Whether a new input may discard what the thread waits for.
+    pub(crate) discard_pending: bool,
+    /// For a flow inside another.
+    pub(crate) nested: Option<Nested>,
+}
+
+/// The task of the outer flow for which a flow runs.
+pub(crate) struct Nested {
+    pub(crate) owner: TaskId,
+    pub(crate) answers: Arc<Answers>,
+    /// The superstep of that task.
+    pub(crate) parent: ParentBarrier,
+    /// Whether the state of the flow remains from one call to the next.
+    pub(crate) remembers: bool,
+}
+
+impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
+    fn thread(&self) -> &Arc<str> {
+        &self.archive.thread
+    }
+
+    fn take_input(&mut self) -> Option<<F::State as State>::Input> {
+        match std::mem::replace(&mut self.command, Command::Resume(Box::default())) {
+            Command::Input(input) => Some(input),
+            resume @ Command::Resume(_) => {
+                self.command = resume;
+                None
+            }
+        }
+    }
+
+    fn set_input(&mut self, input: <F::State as State>::Input) {
+        self.command = Command::Input(input);
+    }
+
+    fn discard_pending(&mut self) {
+        self.discard_pending = true;
+    }
+
+    fn run(
+        self: Box<Self>,
+        flow: Arc<F>,
+        settings: Settings<F::State>,
+    ) -> BoxFuture<'static, Result<F::State, RunError>> {
+        Box::pin(run_claimed(*self, flow, settings))
+    }
+}
+
+/// Claims the thread, runs the flow, and releases the thread.
+async fn run_claimed<F: Flow>(
+    start: ThreadStart<F::State>,
+    flow: Arc<F>,
+    mut settings: Settings<F::State>,
+) -> Result<F::State, RunError> {
+    let refused = |error: ThreadError| RunError::of_thread(error, flow.name());
+    check_id(&start.archive.thread).map_err(refused)?;
+    // A flow inside another uses the claim of the outermost flow.
+    let claim = if start.nested.is_some() {
+        None
+    } else {
+        let claimed = ThreadClaim::get(&start.archive, start.on_busy, &mut settings.cancel).await;
+        Some(claimed.map_err(refused)?)
+    };
+    if let Some(managed) = &settings.managed {
+        let made = ManagedValues::restored(managed, &start.archive.thread).await;
+        let failed = |(name, error)| RunError::of_managed(name, error, flow.name());
+        settings.managed = Some(made.map_err(failed)?);
+    }
+    let (archive, retention) = (start.archive.clone(), start.retention);
+    let run = run_opened(start, Arc::clone(&flow), settings);
+    let Some(claim) = &claim else {
+        return run.await;
+    };
+    let state = claim.hold(run).await?;
+    prune(&archive, retention).await.map_err(refused)?;
+    Ok(state)
+}
+
+/// Loads the thread and runs the flow.
+async fn run_opened<F: Flow>(
+    start: ThreadStart<F::State>,
+    flow: Arc<F>,
+    mut settings: Settings<F::State>,
+) -> Result<F::State, RunError> {
+    let plan = flow.plan();
+    settings.thread = Some(Arc::clone(&start.archive.thread));
+    settings.namespace = start.namespace.clone();
+    let opened = open(&*flow, &plan, start).await;
+    let opened = opened.map_err(|error| RunError::of_thread(error, flow.name()))?;
+    let OpenedThread {
+        state,
+        written,
+        planner,
+        frontier,
+        superstep,
+        writer,
+        services,
+        finished,
+        waiting,
+        rejected,
+    } = opened;
+    let blocked = if let Some(decision) = rejected {
+        Some(RunErrorKind::Rejected {
+            node: decision.node,
+            by: decision.by,
+            reason: decision.reason,
+        })
+    } else if waiting.is_empty() {
+        None
+    } else {
+        Some(RunErrorKind::Interrupted {
+            interrupts: waiting,
+        })
+    };
+    let services = Arc::new(services);
+    let restored = Restored {
+        state,
+        written,
+        planner,
+        frontier,
+        superstep,
+        has_history: writer.turn() > 1,
+        services: Arc::clone(&services),
+        blocked,
+    };
+    let persistence = ThreadPersistence::new(writer, services, finished);
+    run_restored(flow, settings, plan, restored, persistence).await
+}

@@ -1,0 +1,58 @@
+//! What a failed task does to the run.
+
+use super::Extras;
+use super::abort::Abort;
+use super::task_run::TaskEnd;
+use crate::cancel_token::CancelToken;
+use crate::delivery::Delivery;
+use crate::error::{Failure, NodeError};
+use crate::node::{Effects, Scope};
+use crate::outcome::RunErrorKind;
+use crate::plan::ExecutionPlan;
+use crate::state::State;
+
+/// Decides what a failed task does to the run: take its `catch` edge, record the failure, or end the run.
+pub(super) fn handle_failure<S: State>(
+    extras: Option<&Extras<S>>,
+    plan: &ExecutionPlan,
+    scope: &Scope,
+    failure: Failure,
+    effects: &mut Effects<S>,
+) -> Result<TaskEnd, Abort<S>> {
+    let error: NodeError = failure.describe(scope);
+    effects.clear();
+    let cancel = scope.shared.cancel.as_ref();
+    // A failure that cancellation caused, for example in a flow inside this one, is not the reason why the run stops.
+    if cancel.is_some_and(CancelToken::is_cancelled) {
+        return Err(Abort::new(RunErrorKind::Cancelled));
+    }
+    if let Some(to) = plan.out_edges[scope.node.index()].catch {
+        return Ok(TaskEnd::Caught {
+            to,
+            failure: Delivery::one(error),
+        });
+    }
+    if let Some(record) = extras.and_then(|extras| extras.record_failure) {
+        record(error, &mut effects.update);
+        return Ok(TaskEnd::Ignored);
+    }
+    let task = scope.shared.services.is_some().then(|| scope.task_id());
+    Err(Abort::of_node(error, failure.into_source(), task))
+}
+
+impl Failure {
+    /// The failure as data, with the task that failed.
+    pub(super) fn describe(&self, scope: &Scope) -> NodeError {
+        let message = crate::error::message_with_sources(&**self.source());
+        let mut error = NodeError::new(
+            scope.node(),
+            &scope.shared.namespace,
+            scope.superstep,
+            self.kind(),
+            message,
+        );
+        error.attempt = scope.attempt;
+        error.index = scope.index();
+        error
+    }
+}

@@ -1,0 +1,47 @@
+//! The state of a run, which the driver lends to the tasks of a superstep.
+
+/// Holds the state of a run, or nothing while the state is lent to another cell.
+///
+/// The driver owns the state between supersteps. [`lend`](Self::lend) moves it into the snapshot that the tasks share, and
+/// [`reclaim`](Self::reclaim) moves it back when no task holds the snapshot any more.
+#[derive(Debug)]
+pub(super) struct StateCell<S>(Option<S>);
+
+/// Reading a state that is lent is a defect of the driver.
+const LENT: &str = "the state is lent to the tasks of a superstep";
+
+impl<S> StateCell<S> {
+    pub(super) fn new(state: S) -> Self {
+        StateCell(Some(state))
+    }
+
+    /// A cell to lend to.
+    pub(super) fn empty() -> Self {
+        StateCell(None)
+    }
+
+    #[inline]
+    pub(super) fn get(&self) -> &S {
+        self.0.as_ref().expect(LENT)
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self) -> &mut S {
+        self.0.as_mut().expect(LENT)
+    }
+
+    #[inline]
+    pub(super) fn lend(&mut self, to: &mut Self) {
+        to.0 = self.0.take();
+    }
+
+    #[inline]
+    pub(super) fn reclaim(&mut self, from: &mut Self) {
+        self.0 = from.0.take();
+    }
+
+    /// Takes the state out at the end of the run.
+    pub(super) fn take(&mut self) -> S {
+        self.0.take().expect(LENT)
+    }
+}

@@ -1,0 +1,97 @@
+//! A run on a thread, as the driver sees it: how it is launched, and how it continues from a checkpoint.
+
+use std::sync::Arc;
+
+use super::Settings;
+use super::abort::Abort;
+use super::driver::Driver;
+use super::persistence::Persistence;
+use super::start::has_input;
+use crate::event::EventKind;
+use crate::flow::Flow;
+use crate::future::BoxFuture;
+use crate::outcome::{RunError, RunErrorKind};
+use crate::plan::ExecutionPlan;
+use crate::state::{KeySet, State};
+use crate::superstep::{Planner, Task};
+use crate::task_services::TaskServices;
+
+/// A run on a thread that has not begun yet.
+///
+/// Only the code that launches one names a type that implements this, so a program that stores nothing does not contain it.
+pub(crate) trait StoredRun<F: Flow>: Send {
+    fn thread(&self) -> &Arc<str>;
+
+    /// Takes the input of the run, if it has one. A run that resumes has none.
+    fn take_input(&mut self) -> Option<<F::State as State>::Input>;
+
+    fn set_input(&mut self, input: <F::State as State>::Input);
+
+    /// Lets a new input discard what the thread waits for.
+    fn discard_pending(&mut self);
+
+    /// Loads the thread and runs it.
+    fn run(
+        self: Box<Self>,
+        flow: Arc<F>,
+        settings: Settings<F::State>,
+    ) -> BoxFuture<'static, Result<F::State, RunError>>;
+}
+
+/// Where a stored run continues.
+pub(crate) struct Restored<S> {
+    pub(crate) state: S,
+    /// The keys that have been written.
+    pub(crate) written: KeySet,
+    pub(crate) planner: Planner,
+    pub(crate) frontier: Vec<Task>,
+    /// The last superstep that was committed.
+    pub(crate) superstep: u64,
+    /// Whether the state holds values of an earlier turn.
+    pub(crate) has_history: bool,
+    pub(crate) services: Arc<TaskServices>,
+    /// Why the run cannot continue at once, for example because it still waits for a person.
+    pub(crate) blocked: Option<RunErrorKind>,
+}
+
+/// Runs from a checkpoint to the end.
+pub(crate) async fn run_restored<F: Flow, P: Persistence<F::State>>(
+    flow: Arc<F>,
+    mut settings: Settings<F::State>,
+    plan: Arc<ExecutionPlan>,
+    restored: Restored<F::State>,
+    mut persistence: P,
+) -> Result<F::State, RunError> {
+    let Restored {
+        state,
+        written,
+        planner,
+        frontier,
+        superstep,
+        has_history,
+        services,
+        blocked,
+    } = restored;
+    // Each call may make as many supersteps as the limit says.
+    settings.limit = settings.limit.saturating_add(superstep);
+    let mut driver = Driver::new(flow, settings, plan, (state, written), Some(services));
+    driver.scope.superstep = superstep;
+    let result = if let Some(kind) = blocked {
+        Err(Abort::new(kind))
+    } else {
+        driver.emit(|| EventKind::RunStarted);
+        driver.emit_checkpoint(&mut persistence);
+        if superstep > 0 || has_history || has_input::<F::State>() {
+            driver.emit_values();
+        }
+        driver.run_loop(&mut persistence, planner, frontier).await
+    };
+    let stored = persistence.run_ended(driver.committed()).await;
+    driver.emit_checkpoint(&mut persistence);
+    driver.finish(match (result, stored) {
+        (Ok(()), Err(error)) => Err(Abort::of_thread(error)),
+        // The error of the run is the cause. But a pause that could not be stored is no pause.
+        (Err(abort), Err(error)) if abort.is_pause() => Err(Abort::of_thread(error)),
+        (result, _) => result,
+    })
+}

@@ -1,0 +1,165 @@
+//! One task in flight: its scope, its writes, and how it ended.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+
+use petalflow_graph::{ItemIdx, NodeIdx};
+
+use super::Extras;
+use super::attempt::run_attempts;
+use super::requests::run_until_question;
+use super::state_cell::StateCell;
+use crate::delivery::Delivery;
+use crate::error::Failure;
+use crate::flow::{Flow, Step};
+use crate::future::{BoxFuture, poll_once};
+use crate::ids::TaskId;
+use crate::node::{Effects, Scope};
+use crate::state::State;
+use crate::superstep::{Outcome, Task};
+
+/// A task in flight. Its memory is reused by later tasks.
+pub(super) struct TaskRun<S: State> {
+    /// Its index in the frontier.
+    pub(super) order: usize,
+    pub(super) scope: Scope,
+    pub(super) effects: Effects<S>,
+    pub(super) end: TaskEnd,
+}
+
+/// How a task ended.
+pub(crate) enum TaskEnd {
+    /// It ran.
+    Done,
+    /// It failed for good, and its `catch` edge leads to this node.
+    Caught { to: NodeIdx, failure: Delivery },
+    /// It failed for good and the failure was recorded, or a person skipped it.
+    Ignored,
+    /// It has asked a person, and runs again when there is an answer.
+    Waiting,
+}
+
+/// The result of a task that has finished, owned.
+pub(crate) struct FinishedTask<S: State> {
+    pub(crate) effects: Effects<S>,
+    pub(crate) end: TaskEnd,
+}
+
+/// The result of a task that has finished, borrowed from the driver.
+pub(crate) struct TaskResult<'a, S: State> {
+    pub(crate) id: TaskId,
+    pub(crate) node: NodeIdx,
+    pub(crate) effects: &'a Effects<S>,
+    pub(crate) end: &'a TaskEnd,
+}
+
+/// What the tasks of a superstep share: the flow, and the state as it was at the last barrier.
+pub(super) struct SharedSnapshot<F: Flow> {
+    pub(super) flow: Arc<F>,
+    pub(super) extras: Option<Arc<Extras<F::State>>>,
+    /// Holds the state while tasks are in flight.
+    pub(super) state: StateCell<F::State>,
+}
+
+/// A task that has ended, and the result of its last attempt.
+pub(super) type EndedTask<S> = (Box<TaskRun<S>>, Result<(), Failure>);
+
+/// Runs one task. The future owns everything it needs, so that its slot can be reused in later supersteps.
+pub(super) async fn run_task<F: Flow>(
+    snapshot: Arc<SharedSnapshot<F>>,
+    mut task: Box<TaskRun<F::State>>,
+) -> EndedTask<F::State> {
+    let SharedSnapshot {
+        flow,
+        extras,
+        state,
+    } = &*snapshot;
+    let state = state.get();
+    let TaskRun {
+        scope,
+        effects,
+        end,
+        ..
+    } = &mut *task;
+    let key = (scope.superstep, scope.node, scope.send.get());
+    let surrounded = extras
+        .as_ref()
+        .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
+    let result = if surrounded || !scope.shared.plan.policies[scope.node.index()].is_none() {
+        let extras = extras.clone().unwrap_or_default();
+        let shared = Arc::clone(&scope.shared);
+        let attempts: BoxFuture<'_, _> =
+            Box::pin(async move { run_attempts(&**flow, &extras, scope, state, effects).await });
+        run_until_question(&shared, key, end, pin!(attempts)).await
+    } else {
+        let node = scope.node;
+        let mut step = Step::task(scope, state, effects);
+        // Pinned in this branch, so that the future holds the memory of one branch only.
+        let mut once = pin!(flow.step(node.as_u32(), &mut step));
+        let once = pin!(poll_fn(move |cx| poll_once(once.as_mut(), cx)));
+        run_until_question(&scope.shared, key, end, once).await
+    };
+    // Dropped before the task is handed back: the driver reclaims the state when the last task has dropped its snapshot.
+    drop(snapshot);
+    (task, result)
+}
+
+impl<S: State> TaskRun<S> {
+    pub(super) fn new(scope: &Scope) -> Self {
+        Self::ended(scope.clone(), Effects::default(), TaskEnd::Done)
+    }
+
+    /// A task that has ended outside the parallel executor.
+    pub(super) fn ended(scope: Scope, effects: Effects<S>, end: TaskEnd) -> Self {
+        TaskRun {
+            order: 0,
+            scope,
+            effects,
+            end,
+        }
+    }
+
+    /// Reuses the memory for another task.
+    pub(super) fn begin(&mut self, order: usize, task: Task, superstep: u64) {
+        self.order = order;
+        self.scope.superstep = superstep;
+        self.scope.node = task.node;
+        self.scope.attempt = 1;
+        self.scope.send = task.send.into();
+        self.scope.item = task.item.map(ItemIdx::as_u32).into();
+        self.scope.delivery = task.delivery;
+        self.effects.clear();
+        self.end = TaskEnd::Done;
+    }
+
+    pub(super) fn result(&self) -> TaskResult<'_, S> {
+        TaskResult {
+            id: self.scope.task_id(),
+            node: self.scope.node,
+            effects: &self.effects,
+            end: &self.end,
+        }
+    }
+}
+
+impl TaskEnd {
+    /// The end of the task, as the planner needs it.
+    pub(super) fn outcome<'a, S: State>(&'a self, effects: &'a Effects<S>) -> Outcome<'a> {
+        match self {
+            TaskEnd::Done => Outcome::done(effects),
+            TaskEnd::Caught { to, failure } => Outcome::Caught { to: *to, failure },
+            TaskEnd::Ignored | TaskEnd::Waiting => Outcome::Ignored,
+        }
+    }
+}
+
+impl<S: State> FinishedTask<S> {
+    /// A task that a person skipped: its plain edges fire.
+    pub(super) fn skipped() -> Self {
+        FinishedTask {
+            effects: Effects::default(),
+            end: TaskEnd::Ignored,
+        }
+    }
+}
