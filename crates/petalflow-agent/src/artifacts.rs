@@ -1,9 +1,9 @@
-//! Files of a conversation, by name.
+//! Artifacts: files of a conversation, found by name.
 
 use petalflow::BoxError;
 use petalflow::middleware::BoxFuture;
 
-/// Where an agent's instructions find the artifacts that they name: `{artifact.style}`.
+/// Source of the artifacts that an agent's instructions name, as in `{artifact.style}`.
 ///
 /// ```
 /// use petalflow::BoxError;
@@ -27,6 +27,6 @@ use petalflow::middleware::BoxFuture;
 /// # }
 /// ```
 pub trait Artifacts: Send + Sync + 'static {
-    /// The newest version of an artifact as text; none if there is no such artifact.
+    /// The newest version of an artifact as text; `None` if there is no such artifact.
     fn text<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<String>, BoxError>>;
 }

@@ -1,4 +1,4 @@
-//! One step of an agent: its model is asked, and what it said is looked at.
+//! One model call of an agent and the reading of its answer.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use petalflow::BoxError;
 use petalflow::tool::ToolSpec;
 use petalflow_llm::{FinishReason, LlmResponse, Part, Role, Status};
 
-/// What a step comes to.
+/// Result of a model call.
 pub(super) struct Asked {
     pub(super) events: Vec<AgentEvent>,
     pub(super) state: Map<String, Value>,
-    /// How often in a row the model only thought.
+    /// The number of consecutive answers that contain only thoughts.
     pub(super) thoughts: u32,
     pub(super) then: Next,
 }
 
-/// What follows a step.
+/// What follows the model call.
 pub(super) enum Next {
-    /// The model is asked again.
+    /// Another model call.
     Ask,
-    /// Tools are called.
+    /// Tool calls.
     Call(Vec<PendingCall>),
-    /// Code is run.
+    /// A run of the model's code.
     Run,
-    /// The turn ends.
+    /// The end of the turn.
     End,
 }
 
-/// Asks the model.
+/// Calls the model.
 pub(super) async fn ask(at: At<'_>) -> Result<Asked, BoxError> {
     let agent = at.agent();
     if at.conversation.calls >= at.root().max_model_calls {
@@ -60,7 +60,7 @@ pub(super) async fn ask(at: At<'_>) -> Result<Asked, BoxError> {
     }
     let response = model::respond(&mut call).await?;
     let said = said(&call, response, &sources);
-    // The request shares the conversation, which is pushed to in place once nobody else has it.
+    // The request shares the conversation's messages. They are appended to in place once there is no other owner.
     let ModelCall {
         mut events, delta, ..
     } = call;
@@ -84,8 +84,8 @@ pub(super) async fn ask(at: At<'_>) -> Result<Asked, BoxError> {
     })
 }
 
-/// Adds the tools to the request: the agent's own, those that are found now, and those that agents are and need. What was found
-/// is given back.
+/// Adds the tools to the request: the agent's own tools, the tools of its sources, and the tools for other agents.
+/// Returns the tools of the sources.
 async fn tools(call: &mut ModelCall<'_>) -> Result<Vec<Arc<ToolSpec>>, BoxError> {
     let at = call.at;
     let agent = at.agent();
@@ -120,7 +120,7 @@ async fn tools(call: &mut ModelCall<'_>) -> Result<Vec<Arc<ToolSpec>>, BoxError>
     Ok(found)
 }
 
-/// The event that the answer is; none where nothing was answered.
+/// The event for the answer; `None` if the answer is empty.
 fn said(
     call: &ModelCall<'_>,
     response: LlmResponse,
@@ -129,7 +129,7 @@ fn said(
     let message = response.message.filter(|message| !message.parts.is_empty());
     let error = match (&response.finish, &message) {
         _ if response.status == Status::Failed => Some("the provider failed".to_string()),
-        // A model that was kept from answering has not just nothing to say.
+        // A model that the provider stopped has an error, not only an empty answer.
         (Some(FinishReason::Other(reason)), None) => Some(format!("the model stopped: {reason}")),
         (Some(reason @ (FinishReason::ContentFilter | FinishReason::Length)), None) => {
             Some(format!("the model stopped: {reason:?}"))
@@ -175,7 +175,7 @@ fn said(
     Some(event)
 }
 
-/// How often in a row the model only thought, with this.
+/// The number of consecutive answers that contain only thoughts, this one included.
 fn thoughts(at: At<'_>, said: &AgentEvent) -> Result<u32, AgentError> {
     if !said.is_thought_only() {
         return Ok(0);

@@ -1,4 +1,4 @@
-//! Where in a conversation something happens: what callbacks, processors and tools of an agent can ask about.
+//! The position in a conversation that callbacks, processors and tools of an agent can read.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use super::roster::Roster;
 use super::{AgentEvent, Conversation, delegation};
 use petalflow::Context;
 
-/// Where in a conversation something happens.
+/// A position in a conversation.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
     pub(super) roster: &'a Arc<Roster>,
-    /// The place of the agent that speaks.
+    /// The index of the current agent.
     pub(super) place: usize,
     pub(super) conversation: &'a Conversation,
     pub(super) cx: &'a Context,
@@ -43,13 +43,13 @@ impl<'a> At<'a> {
         }
     }
 
-    /// A value of the conversation's state, unless it was written since the superstep began.
+    /// A value of the conversation's state. A value written since the superstep began comes first.
     pub(super) fn state(&self, delta: &Map<String, Value>, key: &str) -> Option<Value> {
         let written = delta.get(key).cloned();
         written.or_else(|| lookup(&self.conversation.state, &self.conversation.temp, key))
     }
 
-    /// An event of the agent, named after the task.
+    /// An event of the agent. Its id is made from the task's id.
     pub(super) fn event(&self, number: usize) -> AgentEvent {
         AgentEvent {
             author: self.agent().name.to_string(),

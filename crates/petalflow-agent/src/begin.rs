@@ -1,4 +1,4 @@
-//! How a turn begins: what the user says becomes an event, and it is clear who answers.
+//! The start of a turn: turns the user's message into an event and selects the agent that answers.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use super::{
 use petalflow::Context;
 use petalflow_llm::{ChatMessage, Part};
 
-/// How a turn begins.
+/// Result of the start of a turn.
 pub(super) struct Begun {
     pub(super) invocation: String,
-    /// What the user said without the credentials in it, if there were some: nobody but the calls that asked sees them.
+    /// The user's message without credentials, if it contained some. Only the calls that need a credential get it.
     pub(super) message: Option<ChatMessage>,
     pub(super) events: Vec<AgentEvent>,
     pub(super) speakers: Vec<Speaker>,
@@ -22,7 +22,7 @@ pub(super) struct Begun {
     pub(super) calls: Vec<PendingCall>,
 }
 
-/// Begins a turn.
+/// Starts a turn.
 pub(super) fn begin(
     roster: &Arc<Roster>,
     conversation: &Conversation,
@@ -31,7 +31,7 @@ pub(super) fn begin(
     let events = &*conversation.events;
     let invocation = cx.task_id().to_string();
     let Some(message) = &conversation.message else {
-        // Nothing new was said: what there is may still want an answer.
+        // There is no new message, but the existing events may still need an answer.
         if events.is_empty() {
             return Err(AgentError::Nothing);
         }
@@ -85,7 +85,7 @@ pub(super) fn begin(
                 waiting.call.name
             )));
         }
-        // What is said to those who were asked is heard by them alone.
+        // Only the waiting agent reads this answer.
         said.push((Some(waiting.call.id.clone()), answer.clone()));
         calls.push(PendingCall {
             answer: Some(answer),
@@ -109,7 +109,7 @@ pub(super) fn begin(
     })
 }
 
-/// The message, with the name of each result's tool.
+/// The message, with the name of its tool added to each result.
 fn named(events: &[AgentEvent], message: &ChatMessage) -> ChatMessage {
     let mut message = message.clone();
     for part in &mut message.parts {
@@ -127,7 +127,7 @@ fn named(events: &[AgentEvent], message: &ChatMessage) -> ChatMessage {
     message
 }
 
-/// The event that has the call of this id.
+/// The event that contains the call with this id.
 fn caller<'e>(events: &'e [AgentEvent], id: &str) -> Option<&'e AgentEvent> {
     events.iter().rev().find(|event| {
         let mut calls = event.message.iter().flat_map(ChatMessage::calls);
@@ -147,7 +147,7 @@ fn scrubbed(mut message: ChatMessage) -> ChatMessage {
     message
 }
 
-/// Who spoke when the last turn ended, as long as they may keep the conversation; else the root.
+/// The speakers at the end of the last turn if they may keep the conversation; otherwise the root.
 fn speakers(roster: &Roster, conversation: &Conversation) -> Vec<Speaker> {
     let known = |speaker: &Speaker| roster.place(&speaker.agent).is_some();
     let speakers = &conversation.speakers;
@@ -164,7 +164,7 @@ fn speakers(roster: &Roster, conversation: &Conversation) -> Vec<Speaker> {
 }
 
 impl Speaker {
-    /// Whether an event is its own.
+    /// Whether this speaker made the event.
     fn made(&self, event: &AgentEvent) -> bool {
         let scope = self.task.as_ref().map(|task| &*task.id);
         event.author == self.agent && event.scope.as_deref() == scope
@@ -178,9 +178,9 @@ fn speaker(roster: &Roster, place: usize) -> Speaker {
     }
 }
 
-/// An agent from which there is no way back up would have it for ever.
+/// Whether the agent may keep the conversation. An agent that cannot transfer back to the root would keep it forever.
 fn keeps_the_conversation(roster: &Roster, place: usize) -> bool {
-    // One that is asked once is asked by its name.
+    // A `SingleTurn` agent is called by its name.
     if roster.at(place).agent.mode == Mode::SingleTurn {
         return true;
     }

@@ -1,4 +1,4 @@
-//! An agent, and what can be said about it.
+//! The builder methods of [`Agent`].
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use petalflow::tool::{Tool, ToolSource};
 use petalflow::{BoxError, Retry};
 use petalflow_llm::{LlmClient, LlmRequest};
 
-/// A model with tools, instructions, and other agents to work with. A clone costs nothing.
+/// An agent: a model with tools, instructions and other agents. A clone is cheap.
 ///
 /// ```
 /// use petalflow_agent::Agent;
@@ -45,12 +45,12 @@ use petalflow_llm::{LlmClient, LlmRequest};
 pub struct Agent(pub(super) Arc<Definition>);
 
 impl Agent {
-    /// An agent that speaks through this model.
+    /// Creates an agent with this model.
     pub fn new(model: impl LlmClient) -> Self {
         Agent(Arc::new(Definition::new("agent", Some(Arc::new(model)))))
     }
 
-    /// An agent of this name that speaks through the model of the agent above it.
+    /// Creates an agent with this name. It uses the model of its parent agent.
     pub fn named(name: impl Into<String>) -> Self {
         let mut definition = Definition::new(&name.into(), None);
         definition.named = true;
@@ -65,7 +65,7 @@ impl Agent {
         self
     }
 
-    /// Its name, which its model is told; by it others know it, and its events are its own. `agent` unless set.
+    /// Sets the name that the model and other agents know. It is the author of the agent's events. Default: `agent`.
     #[must_use]
     pub fn name(self, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -75,26 +75,26 @@ impl Agent {
         })
     }
 
-    /// What it is good for, for agents that may hand work to it.
+    /// Sets the description. Agents that may transfer or delegate to this agent read it.
     #[must_use]
     pub fn description(self, description: impl Into<String>) -> Self {
         self.edit(|agent| agent.description = description.into())
     }
 
-    /// The model that it speaks through.
+    /// Sets the model.
     #[must_use]
     pub fn model(self, model: impl LlmClient) -> Self {
         self.edit(|agent| agent.model = Some(Arc::new(model)))
     }
 
-    /// What it is told to be. `{city}` stands for what the conversation's state has under `city`, `{city?}` for the same or
-    /// nothing, `{artifact.style}` for the text of an artifact. Said again, it adds a paragraph.
+    /// Adds instructions as a paragraph. `{city}` is replaced by the value of `city` in the conversation's state,
+    /// `{city?}` by the same or by nothing if there is no value, and `{artifact.style}` by the text of an artifact.
     #[must_use]
     pub fn instructions(self, text: &str) -> Self {
         self.edit(|agent| agent.instructions.push(Instruction::text(text)))
     }
 
-    /// The same, written anew for each call of the model. Placeholders in it are not filled.
+    /// Adds instructions that a closure writes for each model call. Placeholders in them are not filled.
     #[must_use]
     pub fn instructions_with(
         self,
@@ -104,62 +104,62 @@ impl Agent {
         self.edit(|agent| agent.instructions.push(written))
     }
 
-    /// What this agent and all below it are told.
+    /// Adds instructions for this agent and all agents below it.
     #[must_use]
     pub fn global_instructions(self, text: &str) -> Self {
         self.edit(|agent| agent.global.push(Instruction::text(text)))
     }
 
-    /// Gives it a tool.
+    /// Adds a tool.
     #[must_use]
     pub fn tool(self, tool: impl Tool) -> Self {
         self.edit(|agent| agent.tools.push(Arc::new(tool)))
     }
 
-    /// Gives it several tools.
+    /// Adds several tools.
     #[must_use]
     pub fn tools(self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         self.edit(|agent| agent.tools.extend(tools))
     }
 
-    /// Gives it tools that are asked for before each call of its model, such as those of a server.
+    /// Adds a tool source, such as a server. It is asked for its tools before each model call.
     #[must_use]
     pub fn tool_source(self, source: impl ToolSource) -> Self {
         self.edit(|agent| agent.sources.push(Arc::new(source)))
     }
 
-    /// Puts another agent below it. It may hand the conversation over to one that [converses](Mode::Chat), and give work to
-    /// others.
+    /// Adds a sub-agent. The agent can transfer the conversation to a sub-agent in mode [`Chat`](Mode::Chat), and
+    /// delegate work to the others.
     #[must_use]
     pub fn sub_agent(self, agent: Agent) -> Self {
         self.edit(|above| above.agents.push(agent))
     }
 
-    /// How it takes part in conversations; it converses unless set.
+    /// Sets how the agent takes part in conversations. Default: [`Mode::Chat`].
     #[must_use]
     pub fn mode(self, mode: Mode) -> Self {
         self.edit(|agent| agent.mode = mode)
     }
 
-    /// Keeps it from handing the conversation back to the agent above it.
+    /// Disallows a transfer of the conversation to the parent agent.
     #[must_use]
     pub fn disallow_transfer_to_parent(self) -> Self {
         self.edit(|agent| agent.transfers.up = false)
     }
 
-    /// Keeps it from handing the conversation to agents beside it.
+    /// Disallows a transfer of the conversation to a peer: another agent with the same parent.
     #[must_use]
     pub fn disallow_transfer_to_peers(self) -> Self {
         self.edit(|agent| agent.transfers.aside = false)
     }
 
-    /// How much of the conversation its model reads; all unless set.
+    /// Sets how much of the conversation the model reads. Default: [`History::All`].
     #[must_use]
     pub fn history(self, history: History) -> Self {
         self.edit(|agent| agent.history = history)
     }
 
-    /// Asks the model for answers that can be read as a `T`: [`Conversation::output`](super::Conversation::output) reads them.
+    /// Asks the model for answers of type `T`. [`Conversation::output`](super::Conversation::output) parses them.
     ///
     /// ```
     /// use petalflow_agent::Agent;
@@ -184,31 +184,31 @@ impl Agent {
         self.edit(|agent| agent.output = Some(Output::of::<T>()))
     }
 
-    /// Changes what every request of the agent begins as: the temperature, the number of tokens.
+    /// Edits the initial request of every model call: the temperature, the number of tokens.
     #[must_use]
     pub fn request(self, edit: impl FnOnce(&mut LlmRequest)) -> Self {
         self.edit(|agent| edit(&mut agent.request))
     }
 
-    /// Sends the pieces of answers to who listens.
+    /// Streams the pieces of answers to listeners.
     #[must_use]
     pub fn streaming(self) -> Self {
         self.edit(|agent| agent.streaming = true)
     }
 
-    /// How often a model may be called in one turn, by this agent and those below it; 50 times unless set.
+    /// Sets the maximum number of model calls in one turn, by this agent and the agents below it. Default: 50.
     #[must_use]
     pub fn max_model_calls(self, turns: u32) -> Self {
         self.edit(|agent| agent.max_model_calls = turns)
     }
 
-    /// How often in a row a model may only think, and say nothing; 3 times unless set.
+    /// Sets the maximum number of consecutive model answers that contain only thoughts. Default: 3.
     #[must_use]
     pub fn max_thoughts(self, times: u32) -> Self {
         self.edit(|agent| agent.max_thoughts = times)
     }
 
-    /// How many tools may run at once in a run, those of the agents below it among them; 16 unless set.
+    /// Sets the maximum number of tools that run at once in a run, sub-agents' tools included. Default: 16.
     ///
     /// # Panics
     ///
@@ -222,25 +222,25 @@ impl Agent {
         self.edit(|agent| agent.parallel_tools = tools)
     }
 
-    /// The longest a call of a tool may take. A tool's own timeout may be shorter.
+    /// Sets the maximum time of a tool call. A tool's own timeout may be shorter.
     #[must_use]
     pub fn tool_timeout(self, timeout: Duration) -> Self {
         self.edit(|agent| agent.tool_timeout = Some(timeout))
     }
 
-    /// How a call of a model is tried again. Pieces of an attempt that failed are void: listeners hear of it.
+    /// Sets how a model call is retried. A retry voids the pieces of the failed attempt, and listeners get an event.
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         self.edit(|agent| agent.retry.push(retry))
     }
 
-    /// Adds a step between the conversation and the request, behind those there are.
+    /// Adds a request processor after the existing ones.
     #[must_use]
     pub fn processor(self, processor: impl RequestProcessor) -> Self {
         self.edit(|agent| agent.processors.push(Arc::new(processor)))
     }
 
-    /// Takes these steps instead of the [defaults](super::processors::defaults).
+    /// Replaces the [default](super::processors::defaults) request processors.
     #[must_use]
     pub fn processors(
         self,
@@ -249,13 +249,13 @@ impl Agent {
         self.edit(|agent| agent.processors = processors.into_iter().collect())
     }
 
-    /// Adds a step between an answer and what is made of it, behind those there are.
+    /// Adds a response processor after the existing ones.
     #[must_use]
     pub fn response_processor(self, processor: impl ResponseProcessor) -> Self {
         self.edit(|agent| agent.response_processors.push(Arc::new(processor)))
     }
 
-    /// Takes these steps instead of the [defaults](super::processors::response_defaults).
+    /// Replaces the [default](super::processors::response_defaults) response processors.
     #[must_use]
     pub fn response_processors(
         self,
@@ -264,19 +264,19 @@ impl Agent {
         self.edit(|agent| agent.response_processors = processors.into_iter().collect())
     }
 
-    /// Makes its model plan before it acts.
+    /// Sets the planner, which makes the model plan before it acts.
     #[must_use]
     pub fn planner(self, planner: impl Planner) -> Self {
         self.edit(|agent| agent.planner = Some(Arc::new(planner)))
     }
 
-    /// Runs the code that its model writes.
+    /// Sets the code executor, which runs the code that the model writes.
     #[must_use]
     pub fn code_executor(self, executor: impl CodeExecutor) -> Self {
         self.edit(|agent| agent.code_executor = Some(Arc::new(executor)))
     }
 
-    /// Where instructions find the artifacts that they name.
+    /// Sets the source of the artifacts that the instructions name.
     #[must_use]
     pub fn artifacts(self, artifacts: impl Artifacts) -> Self {
         self.edit(|agent| agent.artifacts = Some(Arc::new(artifacts)))

@@ -1,4 +1,4 @@
-//! One call of a tool, with the callbacks around it.
+//! One tool call, with the callbacks around it.
 
 use std::sync::Arc;
 
@@ -16,27 +16,27 @@ use petalflow::error::catch_panic;
 use petalflow::tool::{Actions, Confirmation, Tool, ToolCall, ToolContext, ToolError, ToolResult};
 use petalflow_llm::ChatMessage;
 
-/// What a call leads to.
+/// The target of a call.
 enum Found {
     Tool(Arc<dyn Tool>),
-    /// Hands the conversation over.
+    /// Transfers the conversation.
     Transfer,
     /// Sets the answer.
     Output,
-    /// Ends the task of the agent.
+    /// Finishes the agent's task.
     Finish,
     /// Gives a task to an agent.
     Task,
-    /// Asks the agent at this place.
+    /// Calls the agent with this index.
     Ask(usize),
 }
 
-/// What a call leaves beside its result.
+/// What a call produces besides its result.
 #[derive(Default)]
 struct Aside {
-    /// The result may come later.
+    /// Whether the result may come later.
     later: bool,
-    /// What an agent did that was asked.
+    /// The events of the agent that was called.
     inner: Vec<AgentEvent>,
     /// That agent, if it waits for people.
     waiting: Option<Waiting>,
@@ -58,7 +58,7 @@ pub(super) async fn call(at: At<'_>, pending: &PendingCall) -> Outcome {
         .iter()
         .find(|spec| spec.name == pending.call.name);
     let waits = (aside.later || spec.is_some_and(|spec| spec.long_running || spec.deferred))
-        // Who asks a person must be heard.
+        // A call that asks a person needs an event.
         && step.actions.requested_confirmations.is_empty()
         && step.actions.requested_credentials.is_empty();
     let mut actions = step.actions;
@@ -72,7 +72,7 @@ pub(super) async fn call(at: At<'_>, pending: &PendingCall) -> Outcome {
     Outcome {
         place: pending.place,
         call: pending.call.id.clone(),
-        // A callback may have answered in its place.
+        // A callback may have answered instead of the agent.
         waiting: aside.waiting.filter(|_| event.is_none()),
         inner: aside.inner,
         event,
@@ -107,8 +107,8 @@ fn returned(
     }
 }
 
-/// The call with the callbacks around it: those before it, the tool unless one of them has decided, those for a failure, those
-/// after it.
+/// Makes the call with its callbacks: the callbacks before the tool, the tool unless one of them returned a result,
+/// the callbacks for an error, and the callbacks after the tool.
 async fn around(
     step: &mut ToolStep<'_>,
     pending: &PendingCall,
@@ -151,7 +151,7 @@ async fn around(
     outcome
 }
 
-/// The tool of this name among all that the agent has.
+/// Finds the tool of this name among all tools of the agent.
 async fn find(at: At<'_>, name: &str) -> Result<Found, BoxError> {
     let agent = at.agent();
     if let Some(tool) = agent.tools.iter().find(|tool| tool.spec().name == name) {
@@ -205,7 +205,7 @@ fn not_found(name: &str, known: &[String]) -> String {
     )
 }
 
-/// The call itself.
+/// Runs the call itself.
 async fn run(
     step: &mut ToolStep<'_>,
     found: &Found,
@@ -257,7 +257,7 @@ async fn run(
     }
 }
 
-/// Whether the arguments are the output that the agent was asked for.
+/// Checks that the arguments match the agent's output schema.
 fn checked(at: At<'_>, arguments: &Value) -> Result<(), ToolError> {
     let output = at.agent().output.as_ref();
     let checked = output.map_or(Ok(()), |output| (output.check)(arguments));
@@ -316,7 +316,7 @@ async fn run_tool(
         };
         returned.map_err(BoxError::from)
     };
-    // A tool that panics must not end the conversation.
+    // A panic of a tool must not end the conversation.
     let returned = catch_panic(running).await;
     let more = cx.take_actions();
     let before = std::mem::take(&mut step.actions);
@@ -327,7 +327,7 @@ async fn run_tool(
     }
 }
 
-/// The start of arguments, which may be enormous.
+/// The start of the arguments, which may be very long.
 fn start(arguments: &Value) -> String {
     let text = match arguments {
         Value::String(text) => text.clone(),

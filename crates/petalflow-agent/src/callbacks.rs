@@ -1,4 +1,4 @@
-//! Code of the user's around models and tools.
+//! Callbacks around model calls and tool calls.
 
 use std::future::ready;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use petalflow::BoxError;
 use petalflow::middleware::BoxFuture;
 use petalflow_llm::{LlmError, LlmResponse};
 
-/// What a callback decides: nothing, or what stands in place of what would have come. See [`Callbacks`].
+/// A callback's future. It returns `None`, or a value that replaces the original one. See [`Callbacks`].
 pub type CallbackFuture<'a, T> = BoxFuture<'a, Result<Option<T>, BoxError>>;
 
-/// Code around an agent's model and tools. Of several, the first that returns something, or fails, is the last that is asked.
+/// Callbacks around an agent's model and tools. Once one of several returns a value or fails, the others do not run.
 ///
-/// Those that need not wait are quicker to write as closures: [`Agent::before_model`](super::Agent::before_model) and its
-/// neighbours.
+/// A callback that does not wait is shorter as a closure: see [`Agent::before_model`](super::Agent::before_model) and
+/// the methods next to it.
 ///
 /// ```
 /// use petalflow_agent::{Agent, Callbacks, CallbackFuture, ModelCall};
@@ -42,13 +42,13 @@ pub type CallbackFuture<'a, T> = BoxFuture<'a, Result<Option<T>, BoxError>>;
 /// # }
 /// ```
 pub trait Callbacks: Send + Sync + 'static {
-    /// Before a model is called. A response takes the place of the call, and goes to nobody else.
+    /// Runs before a model call. A returned response replaces the call, and no later callback sees it.
     fn before_model<'a>(&'a self, call: &'a mut ModelCall<'_>) -> CallbackFuture<'a, LlmResponse> {
         let _ = call;
         nothing()
     }
 
-    /// After a model, for every piece of an answer and for the whole. A response takes the place of the one that came.
+    /// Runs after a model call, for each piece and for the complete answer. A returned response replaces it.
     fn after_model<'a>(
         &'a self,
         call: &'a mut ModelCall<'_>,
@@ -58,7 +58,7 @@ pub trait Callbacks: Send + Sync + 'static {
         nothing()
     }
 
-    /// When a model has failed. A response takes the place of the failure.
+    /// Runs when a model call has failed. A returned response replaces the error.
     fn on_model_error<'a>(
         &'a self,
         call: &'a mut ModelCall<'_>,
@@ -68,13 +68,13 @@ pub trait Callbacks: Send + Sync + 'static {
         nothing()
     }
 
-    /// Before a tool is called. A result takes the place of the call.
+    /// Runs before a tool call. A returned result replaces the call.
     fn before_tool<'a>(&'a self, step: &'a mut ToolStep<'_>) -> CallbackFuture<'a, Value> {
         let _ = step;
         nothing()
     }
 
-    /// After a tool, whatever came of it. A result takes the place of it.
+    /// Runs after a tool call, also after one that failed. A returned result replaces the original one.
     fn after_tool<'a>(
         &'a self,
         step: &'a mut ToolStep<'_>,
@@ -84,7 +84,7 @@ pub trait Callbacks: Send + Sync + 'static {
         nothing()
     }
 
-    /// When a tool, or a callback before it, has failed, or there is no such tool. A result takes the place of the failure.
+    /// Runs when a tool or a callback before it fails, or if there is no such tool. A result replaces the error.
     fn on_tool_error<'a>(
         &'a self,
         step: &'a mut ToolStep<'_>,
@@ -196,21 +196,21 @@ where
     }
 }
 
-/// Callbacks of an agent.
+/// The methods that add callbacks.
 impl Agent {
-    /// Puts code around its model and its tools.
+    /// Adds callbacks around the agent's model and tools.
     #[must_use]
     pub fn callbacks(self, callbacks: impl Callbacks) -> Self {
         self.edit(|agent| agent.callbacks.push(Arc::new(callbacks)))
     }
 
-    /// Puts code around the models and tools of this agent and all below it, before their own.
+    /// Adds callbacks around the models and tools of this agent and all agents below it, before their own callbacks.
     #[must_use]
     pub fn plugin(self, plugin: impl Callbacks) -> Self {
         self.edit(|agent| agent.plugins.push(Arc::new(plugin)))
     }
 
-    /// [`Callbacks::before_model`] as a closure.
+    /// Adds a closure as [`Callbacks::before_model`].
     #[must_use]
     pub fn before_model(
         self,
@@ -222,7 +222,7 @@ impl Agent {
         self.callbacks(BeforeModel(callback))
     }
 
-    /// [`Callbacks::after_model`] as a closure.
+    /// Adds a closure as [`Callbacks::after_model`].
     #[must_use]
     pub fn after_model(
         self,
@@ -234,7 +234,7 @@ impl Agent {
         self.callbacks(AfterModel(callback))
     }
 
-    /// [`Callbacks::on_model_error`] as a closure.
+    /// Adds a closure as [`Callbacks::on_model_error`].
     #[must_use]
     pub fn on_model_error(
         self,
@@ -246,7 +246,7 @@ impl Agent {
         self.callbacks(OnModelError(callback))
     }
 
-    /// [`Callbacks::before_tool`] as a closure.
+    /// Adds a closure as [`Callbacks::before_tool`].
     #[must_use]
     pub fn before_tool(
         self,
@@ -255,7 +255,7 @@ impl Agent {
         self.callbacks(BeforeTool(callback))
     }
 
-    /// [`Callbacks::after_tool`] as a closure.
+    /// Adds a closure as [`Callbacks::after_tool`].
     #[must_use]
     pub fn after_tool(
         self,
@@ -270,7 +270,7 @@ impl Agent {
         self.callbacks(AfterTool(callback))
     }
 
-    /// [`Callbacks::on_tool_error`] as a closure.
+    /// Adds a closure as [`Callbacks::on_tool_error`].
     #[must_use]
     pub fn on_tool_error(
         self,

@@ -1,4 +1,4 @@
-//! Code that a model writes and the program runs.
+//! Execution of code that a model writes.
 
 use super::at::At;
 use super::{AgentError, AgentEvent};
@@ -6,11 +6,11 @@ use petalflow::middleware::BoxFuture;
 use petalflow::{BoxError, Context};
 use petalflow_llm::{ChatMessage, Part, Role, Text};
 
-/// Runs the code that a model writes: in a sandbox, on a server, in an interpreter within the program.
+/// Executor of the code that a model writes: in a sandbox, on a server, or in an interpreter within the program.
 ///
-/// The model is told to put code that shall run into a block that begins with ```` ```tool_code ````; one of the
-/// [language](Self::language) counts as well. An answer ends with its first such block: the code runs, in a step of its own that
-/// is not taken again once it is stored, and the model goes on with what it printed.
+/// The instructions tell the model to put code into a block that begins with ```` ```tool_code ````. A block of the
+/// [language](Self::language) is also run. An answer ends with its first such block. The code runs in a step of its
+/// own. Once its result is stored, the code is not run again. The model continues with the output.
 ///
 /// ```
 /// use petalflow_agent::{Agent, CodeExecutor, CodeOutput};
@@ -42,22 +42,22 @@ use petalflow_llm::{ChatMessage, Part, Role, Text};
 /// # }
 /// ```
 pub trait CodeExecutor: Send + Sync + 'static {
-    /// Runs some code. Code that goes wrong is [`CodeOutput::failed`]: the model hears of it, and can put it right.
+    /// Runs code. Code that fails returns [`CodeOutput::failed`]: the model reads the error and can correct the code.
     ///
     /// # Errors
     ///
-    /// When code cannot be run at all. They end the turn.
+    /// If the code cannot be run at all. The error ends the turn.
     ///
     /// # Cancel safety
     ///
-    /// The future may be dropped at any time; the code should stop then.
+    /// The future may be dropped at any time. The code should stop then.
     fn execute<'a>(
         &'a self,
         code: &'a str,
         cx: &'a Context,
     ) -> BoxFuture<'a, Result<CodeOutput, BoxError>>;
 
-    /// The language of the code, as it stands behind the fence of a block: `python` unless said otherwise.
+    /// The language of the code, as written after the opening fence of a block. Default: `python`.
     #[expect(
         clippy::unnecessary_literal_bound,
         reason = "others may return what they hold"
@@ -66,14 +66,13 @@ pub trait CodeExecutor: Send + Sync + 'static {
         "python"
     }
 
-    /// How often in a row code that failed may be put right in a turn; after that, code is no longer run. Twice unless said
-    /// otherwise.
+    /// The maximum number of consecutive retries of failed code in a turn. After that, code is not run. Default: 2.
     fn retries(&self) -> u32 {
         2
     }
 }
 
-/// What came of some code.
+/// The output of code.
 ///
 /// ```
 /// use petalflow_agent::CodeOutput;
@@ -82,14 +81,14 @@ pub trait CodeExecutor: Send + Sync + 'static {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CodeOutput {
-    /// Whether it ran to its end.
+    /// Whether the code ran to its end.
     pub ok: bool,
-    /// What it printed, or what went wrong.
+    /// The output, or the error.
     pub text: String,
 }
 
 impl CodeOutput {
-    /// Code that ran to its end, and what it printed.
+    /// The output of code that ran to its end.
     pub fn printed(text: impl Into<String>) -> Self {
         CodeOutput {
             ok: true,
@@ -97,7 +96,7 @@ impl CodeOutput {
         }
     }
 
-    /// Code that went wrong, and how.
+    /// The error of code that failed.
     pub fn failed(text: impl Into<String>) -> Self {
         CodeOutput {
             ok: false,
@@ -109,7 +108,7 @@ impl CodeOutput {
 const OK: &str = "OUTCOME_OK";
 const FAILED: &str = "OUTCOME_FAILED";
 
-/// What the model is told about running code.
+/// The instructions about running code.
 pub(super) fn instruction(executor: &dyn CodeExecutor) -> String {
     format!(
         "You can run {} code. To run some, end what you say with a block of this form:\n\n```tool_code\n...\n```\n\n\
@@ -119,7 +118,7 @@ pub(super) fn instruction(executor: &dyn CodeExecutor) -> String {
     )
 }
 
-/// Whether code is still run in this turn: not after too many failures in a row.
+/// Whether code still runs in this turn: it does not after too many consecutive failures.
 pub(super) fn is_run(at: At<'_>, executor: &dyn CodeExecutor) -> bool {
     let events = at.conversation.events.iter().rev();
     let events = events.take_while(|event| event.invocation == at.conversation.invocation);
@@ -134,7 +133,7 @@ pub(super) fn is_run(at: At<'_>, executor: &dyn CodeExecutor) -> bool {
     failures <= usize::try_from(executor.retries()).unwrap_or(usize::MAX)
 }
 
-/// The parts up to the first code, if there is some that the model wants run. An answer that calls tools first wants those.
+/// The parts up to the first code block that must run, if there is one; `None` if a tool call comes first.
 pub(super) fn cut(parts: &[Part], language: &str) -> Option<Vec<Part>> {
     let mut cut = Vec::new();
     let mut parts = parts.iter().peekable();
@@ -158,7 +157,7 @@ pub(super) fn cut(parts: &[Part], language: &str) -> Option<Vec<Part>> {
                 });
                 return Some(cut);
             }
-            // What the provider ran itself has its result behind it.
+            // Code that the provider ran is followed by its result.
             Part::Code { .. } if !matches!(parts.peek(), Some(Part::CodeResult { .. })) => {
                 cut.push(part.clone());
                 return Some(cut);
@@ -169,7 +168,7 @@ pub(super) fn cut(parts: &[Part], language: &str) -> Option<Vec<Part>> {
     None
 }
 
-/// The first block of code in a text, and the words before it.
+/// The first code block in a text, and the text before it.
 fn block<'t>(text: &'t str, language: &str) -> Option<(&'t str, &'t str)> {
     let mut from = 0;
     while let Some(found) = text[from..].find("```") {
@@ -184,13 +183,13 @@ fn block<'t>(text: &'t str, language: &str) -> Option<(&'t str, &'t str)> {
         if at_line_start && runs && !text[code..end].trim().is_empty() {
             return Some((&text[..fence], text[code..end].trim_end()));
         }
-        // Past the end of a block that is none of ours.
+        // Skips a block of another language.
         from = end + 3;
     }
     None
 }
 
-/// Runs the code that the last event ends with.
+/// Runs the code at the end of the last event.
 pub(super) async fn execute(at: At<'_>) -> Result<AgentEvent, BoxError> {
     let agent = at.agent();
     let last = at.conversation.events.last();
@@ -198,7 +197,7 @@ pub(super) async fn execute(at: At<'_>) -> Result<AgentEvent, BoxError> {
         &agent.code_executor,
         last.and_then(|last| last.parts().last()),
     ) else {
-        // Another program goes on with the conversation, and its agent runs no code.
+        // Another program continues the conversation, and its agent has no code executor.
         let message = format!(
             "agent `{}` has code to run, but no `.code_executor(..)`",
             agent.name

@@ -7,24 +7,24 @@ use super::{AgentEvent, CREDENTIAL};
 use petalflow::tool::{Confirmation, ToolCall};
 use petalflow_llm::ChatMessage;
 
-/// The call by which an agent asks a person to confirm another. It is not a tool: the answer to it is the user's next input, a
-/// result of this name; see [`Pending`](super::Pending).
+/// The name of the call by which an agent asks a person to confirm another call. It is not a tool: the user's next
+/// input answers it with a result of this name. See [`Pending`](super::Pending).
 ///
 /// ```
 /// assert_eq!(petalflow_agent::CONFIRMATION, "adk_request_confirmation", "as front ends of ADK know it");
 /// ```
 pub const CONFIRMATION: &str = "adk_request_confirmation";
 
-/// What a call that was not confirmed answers.
+/// The result of a call that was not confirmed.
 pub(super) const REFUSED: &str = "Tool execution not confirmed";
 
-/// What a call answers until somebody has decided about it. The words are those of ADK.
+/// The result of a call until a person has decided about it. The text is the same as in ADK.
 pub(super) fn awaited(tool: &str) -> String {
     format!("error tool {tool:?} requires confirmation, please approve or reject")
 }
 
-/// The event that asks for the confirmations in `results`: one call for each, in the order of the calls that the model made;
-/// none where no call of the model's is among them.
+/// The event that asks for the confirmations in `results`: one call for each, in the order of the model's calls.
+/// `None` if no call of the model needs a confirmation.
 pub(super) fn request(
     said: &AgentEvent,
     results: &AgentEvent,
@@ -42,7 +42,7 @@ pub(super) fn request(
     people::request(CONFIRMATION, asked, filled)
 }
 
-/// The call that a confirmation asks about, and what it asks.
+/// The call that a confirmation is about, and the confirmation itself.
 pub(super) fn asked(call: &ToolCall) -> Option<(ToolCall, Confirmation)> {
     let original = call.arguments.get("originalFunctionCall")?;
     let text = |key: &str| Some(original.get(key)?.as_str()?.to_string());
@@ -60,12 +60,12 @@ pub(super) fn asked(call: &ToolCall) -> Option<(ToolCall, Confirmation)> {
     Some((original, confirmation.unwrap_or_default()))
 }
 
-/// What a person decided.
+/// The decision of a person.
 pub(super) fn decision(answer: &Value) -> Confirmation {
     serde_json::from_value(answer.clone()).unwrap_or_default()
 }
 
-/// Whether a name is that of a call to a person, which no model sees.
+/// Whether a name is that of a call to a person. No model sees such calls.
 pub(super) fn is_to_people(name: &str) -> bool {
     name == CONFIRMATION || name == CREDENTIAL
 }

@@ -1,4 +1,4 @@
-//! What an agent and its user have said: the state of the flow that an agent is.
+//! The conversation of an agent and its user: the state of the agent's flow.
 
 use std::fmt;
 
@@ -13,8 +13,7 @@ use petalflow::state;
 use petalflow::tool::{Confirmation, ToolCall};
 use petalflow_llm::{ChatMessage, TokenUsage};
 
-/// A conversation: what was said and done, and what the agents know. A run of an agent comes to one; shown as text it is the
-/// answer.
+/// A conversation: its events and the agents' state. An agent's run returns it. Displayed as text it is the answer.
 ///
 /// ```
 /// use petalflow_agent::{Agent, AgentEvent, Conversation};
@@ -36,49 +35,48 @@ use petalflow_llm::{ChatMessage, TokenUsage};
 #[state]
 #[derive(Clone, Debug)]
 pub struct Conversation {
-    /// What is said to the agent now.
+    /// The new message to the agent.
     #[key(input, turn, default)]
     pub message: Option<ChatMessage>,
-    /// What was said and done, in order. It only grows; a conversation with another past begins with a
-    /// [`ConversationInput`] of its own.
+    /// The events, in order. The list only grows. To start with other events, create a [`ConversationInput`].
     #[key(input, append)]
     pub events: Vec<AgentEvent>,
-    /// What tools and callbacks have written down, and instructions can name.
+    /// The state that tools and callbacks write. Instructions can name its keys.
     #[key(input, merge)]
     pub state: Map<String, Value>,
-    /// The same for keys that begin with `temp:`, which are gone with the next turn.
+    /// The state for keys that begin with `temp:`. It is removed when the next turn begins.
     #[key(merge, turn)]
     pub temp: Map<String, Value>,
-    /// The line of agents that it happens in, joined by dots.
+    /// The branch of agents that the conversation belongs to: their names, joined by dots.
     #[key(input, turn, default)]
     pub branch: Option<String>,
     /// The id of the turn.
     #[key(turn, default)]
     pub(crate) invocation: String,
-    /// Who speaks: the agent that converses, then those that were given tasks.
+    /// The speakers: the agent that has the conversation, then the agents that were given tasks.
     #[key(input, skip_zero, default)]
     #[doc(hidden)]
     pub(crate) speakers: Vec<Speaker>,
-    /// The agents that were asked something and wait for people before they answer.
+    /// The agents that were called and wait for people before they answer.
     #[key(input, skip_zero, default)]
     #[doc(hidden)]
     pub(crate) waiting: Option<Vec<Waiting>>,
-    /// How often a model was called in the turn.
+    /// The number of model calls in the turn.
     #[key(sum, turn)]
     pub(crate) calls: u32,
-    /// How often in a row it only thought.
+    /// The number of consecutive answers that contain only thoughts.
     #[key(turn, default)]
     pub(crate) thoughts: u32,
-    /// What the calls of the superstep before came to.
+    /// The outcomes of the calls in the previous superstep.
     #[key(append, ephemeral)]
     pub(crate) outcomes: Vec<Outcome>,
-    /// The messages that were made of `events`.
+    /// The messages built from `events`.
     #[key(input, untracked, default)]
     #[doc(hidden)]
     pub view: View,
 }
 
-/// An agent that speaks, and the call it works on if it was given a task.
+/// An agent in the conversation, and the call it works on if it was given a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[doc(hidden)]
 pub struct Speaker {
@@ -87,25 +85,25 @@ pub struct Speaker {
     pub(crate) task: Option<ToolCall>,
 }
 
-/// A call that is to be made.
+/// A call that has to be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PendingCall {
-    /// Its place among the calls that are made together.
+    /// The index of the call among the calls that are made together.
     pub(crate) place: usize,
     pub(crate) call: ToolCall,
-    /// What a person decided about it.
+    /// The decision of a person about the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) confirmation: Option<Confirmation>,
-    /// The credential that somebody gave for it.
+    /// The credential that was given for the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) credential: Option<Value>,
-    /// What people answered to the agent that was called, which waits for it.
+    /// The answer of people to the called agent, which waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<ChatMessage>,
 }
 
 impl PendingCall {
-    /// A call about which nobody has decided anything.
+    /// A call without a decision.
     pub(crate) fn new(place: usize, call: ToolCall) -> Self {
         PendingCall {
             place,
@@ -117,27 +115,27 @@ impl PendingCall {
     }
 }
 
-/// What a call came to.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) place: usize,
     /// The id of the call.
     pub(crate) call: String,
-    /// What an agent did that was asked something, in its own line.
+    /// The events of the agent that was called, in its own branch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) inner: Vec<AgentEvent>,
-    /// None where the result comes later.
+    /// The event of the result; `None` if the result comes later.
     pub(crate) event: Option<AgentEvent>,
-    /// What is written to the state although there is no event.
+    /// The state changes of a call without an event.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(crate) state: Map<String, Value>,
-    /// The agent that was asked, if it waits for people.
+    /// The called agent, if it waits for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) waiting: Option<Waiting>,
 }
 
 impl Conversation {
-    /// The answer: the last thing that was said to the user since they spoke, or nothing.
+    /// The answer: the last text for the user since the user's last message. Empty if there is none.
     pub fn answer(&self) -> String {
         let since = self.events.iter().rev();
         since
@@ -148,33 +146,33 @@ impl Conversation {
             .unwrap_or_default()
     }
 
-    /// The call that whoever speaks works on.
+    /// The id of the call that the current speaker works on.
     pub(crate) fn scope(&self) -> Option<&str> {
         let task = self.speakers.last()?.task.as_ref();
         task.map(|task| &*task.id)
     }
 
-    /// The answer read as a `T`: what [`Agent::output`](super::Agent::output) asks the model for.
+    /// Parses the answer as a `T`. [`Agent::output`](super::Agent::output) asks the model for such answers.
     ///
     /// # Errors
     ///
-    /// When it cannot be read as one; the error names the place in it.
+    /// If the answer cannot be parsed. The error names the position in it.
     pub fn output<T: DeserializeOwned>(&self) -> Result<T, AgentError> {
         super::output::read(&self.answer()).map_err(AgentError::Output)
     }
 
-    /// Why there is no answer, if the last model that was asked gave none.
+    /// The reason for a missing answer, if the last model call gave none.
     pub fn error(&self) -> Option<&str> {
         let last = self.events.last()?;
         last.error.as_deref()
     }
 
-    /// What the models took, in all turns.
+    /// The token usage of the models, in all turns.
     pub fn usage(&self) -> TokenUsage {
         self.events.iter().filter_map(|event| event.usage).sum()
     }
 
-    /// What is said next, with all that was said before.
+    /// The input for the next turn: the new message with all earlier events.
     pub fn next_input(self, message: impl Into<ConversationInput>) -> ConversationInput {
         let said = message.into();
         let mut state = self.state;
@@ -191,7 +189,7 @@ impl Conversation {
     }
 }
 
-/// The answer.
+/// Displays the answer.
 impl fmt::Display for Conversation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.answer())

@@ -6,19 +6,19 @@ use super::{AgentEvent, people};
 use petalflow::tool::{CredentialRequest, ToolCall};
 use petalflow_llm::ChatMessage;
 
-/// The call by which an agent asks for a credential that a tool needs. It is not a tool: the answer to it is the user's next
-/// input, a result of this name; see [`Pending`](super::Pending).
+/// The name of the call by which an agent asks for a credential that a tool needs. It is not a tool: the user's next
+/// input answers it with a result of this name. See [`Pending`](super::Pending).
 ///
 /// ```
 /// assert_eq!(petalflow_agent::CREDENTIAL, "adk_request_credential", "as front ends of ADK know it");
 /// ```
 pub const CREDENTIAL: &str = "adk_request_credential";
 
-/// What a call answers whose credential nobody gave.
+/// The result of a call whose credential was not given.
 pub(super) const DECLINED: &str = "Tool credential not given";
 
-/// The event that asks for the credentials in `results`: one call for each, in the order of the calls that the model made;
-/// none where no call of the model's is among them.
+/// The event that asks for the credentials in `results`: one call for each, in the order of the model's calls. `None`
+/// if no call of the model needs a credential.
 pub(super) fn request(
     said: &AgentEvent,
     results: &AgentEvent,
@@ -34,7 +34,7 @@ pub(super) fn request(
     people::request(CREDENTIAL, asked, filled)
 }
 
-/// The id of the call that needs a credential, and which.
+/// The id of the call that needs a credential, and the credential's request.
 pub(super) fn asked(call: &ToolCall) -> Option<(String, CredentialRequest)> {
     let id = call.arguments.get("functionCallId")?.as_str()?.to_string();
     let request = call.arguments.get("authConfig").cloned();
@@ -42,7 +42,7 @@ pub(super) fn asked(call: &ToolCall) -> Option<(String, CredentialRequest)> {
     Some((id, request.unwrap_or_default()))
 }
 
-/// What was given. It is the credential that was asked for, whatever it says about that.
+/// The given credential. It always counts as the requested one, whatever the answer says about that.
 pub(super) fn given(request: &CredentialRequest, mut answer: Value) -> Value {
     if let Some(key) = answer.get_mut("credentialKey") {
         *key = request.key.clone().into();
@@ -50,7 +50,7 @@ pub(super) fn given(request: &CredentialRequest, mut answer: Value) -> Value {
     answer
 }
 
-/// What is left of a credential in the conversation: whether there was one.
+/// What the conversation keeps of a credential: only whether there was one.
 pub(super) fn scrubbed(answer: &Value) -> Value {
     json!({ "given": !answer.is_null() })
 }

@@ -1,4 +1,4 @@
-//! What an agent is made of.
+//! The definition of an agent.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -41,12 +41,12 @@ use petalflow_llm::{LlmClient, LlmRequest};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// It converses: others hand the conversation over to it, and it may hand it on.
+    /// The agent has the conversation: other agents transfer it to this agent, which may transfer it on.
     #[default]
     Chat,
-    /// It is given a task by another, works on it for as long as it takes, asks the user if need be, and says when it is done.
+    /// Another agent gives it a task. It works on the task, asks the user if necessary, and reports the result.
     Task,
-    /// It is asked one thing by another, and answers.
+    /// Another agent asks it one question, and it answers.
     SingleTurn,
 }
 
@@ -68,32 +68,32 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum History {
-    /// All that the agent can see.
+    /// All events that the agent can see.
     #[default]
     All,
-    /// What was said since somebody spoke to the agent last.
+    /// The events since the last message to the agent.
     Turn,
 }
 
-/// Where an agent may hand the conversation, beside those below it.
+/// The transfers that an agent may make to agents that are not below it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transfers {
     pub(super) up: bool,
     pub(super) aside: bool,
 }
 
-/// What an agent is made of.
+/// The definition of an agent.
 #[derive(Clone)]
 pub(crate) struct Definition {
     pub(super) name: Arc<str>,
-    /// Whether the name was given, and the model is to know it.
+    /// Whether the name was set. Only then does the model get it.
     pub(super) named: bool,
     pub(super) description: String,
     pub(super) model: Option<Arc<dyn LlmClient>>,
-    /// What every request begins as.
+    /// The initial request of every model call.
     pub(super) request: LlmRequest,
     pub(super) instructions: Vec<Instruction>,
-    /// For the agents below it as well.
+    /// Instructions that also apply to the agents below.
     pub(super) global: Vec<Instruction>,
     pub(super) tools: Vec<Arc<dyn Tool>>,
     pub(super) sources: Vec<Arc<dyn ToolSource>>,
@@ -115,7 +115,7 @@ pub(crate) struct Definition {
     pub(super) parallel_tools: usize,
     pub(super) tool_timeout: Option<Duration>,
     pub(super) retry: Vec<Retry>,
-    /// Made when it is first asked for, and anew when the agent is changed.
+    /// Built on first use, and rebuilt after the agent is changed.
     pub(super) specs: OnceLock<Arc<[Arc<ToolSpec>]>>,
     pub(super) roster: OnceLock<Arc<Roster>>,
 }
@@ -158,7 +158,7 @@ impl Definition {
         }
     }
 
-    /// The tools' descriptions, in the order in which they were added.
+    /// The tools' specifications, in the order in which the tools were added.
     pub(super) fn specs(&self) -> &Arc<[Arc<ToolSpec>]> {
         self.specs.get_or_init(|| {
             self.tools
@@ -168,7 +168,7 @@ impl Definition {
         })
     }
 
-    /// The agent and those below it.
+    /// The roster: the agent and the agents below it.
     pub(super) fn roster(self: &Arc<Self>) -> Result<Arc<Roster>, AgentError> {
         if let Some(roster) = self.roster.get() {
             return Ok(Arc::clone(roster));
@@ -177,7 +177,7 @@ impl Definition {
         Ok(Arc::clone(self.roster.get_or_init(|| roster)))
     }
 
-    /// Refuses two tools of one name.
+    /// Fails if two tools have the same name.
     pub(super) fn check_tools(&self) -> Result<(), AgentError> {
         let mut seen: BTreeSet<&str> = BTreeSet::new();
         for tool in &self.tools {

@@ -1,4 +1,4 @@
-//! Giving tasks to agents: an agent that works on tasks is a tool of the agent above it.
+//! Delegation of tasks: an agent that works on tasks is a tool of its parent agent.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::{AgentEvent, Mode};
 use petalflow::tool::{ToolCall, ToolResult, ToolSpec};
 use petalflow_llm::ChatMessage;
 
-/// The tool by which an agent says that its task is done.
+/// The tool by which an agent reports that its task is done.
 pub(super) const FINISH: &str = "finish_task";
 
-/// What an agent that works on a task is told.
+/// The instructions for an agent that works on a task.
 pub(super) const INSTRUCTION: &str = "You work on a task that another agent gave to you. When it is done, call `finish_task` \
      with its result. If you need to know something from the user, ask, and wait for the answer.";
 
-/// The agents below the one at `place` that are tools of it.
+/// The agents below the one at `place` that are its tools.
 pub(super) fn delegates(roster: &Roster, place: usize) -> impl Iterator<Item = usize> {
     let children = roster.at(place).children.iter().copied();
     children.filter(|child| roster.at(*child).agent.mode != Mode::Chat)
@@ -37,7 +37,7 @@ pub(super) fn spec(roster: &Roster, place: usize) -> Arc<ToolSpec> {
     Arc::new(ToolSpec::new(&*agent.name, &*agent.description, parameters))
 }
 
-/// The tool that ends the task of an agent.
+/// The tool that finishes an agent's task.
 pub(super) fn finish(at: At<'_>) -> Arc<ToolSpec> {
     let parameters = at.agent().output.as_ref().map_or_else(
         || {
@@ -54,12 +54,12 @@ pub(super) fn finish(at: At<'_>) -> Arc<ToolSpec> {
     Arc::new(ToolSpec::new(FINISH, description, parameters))
 }
 
-/// What the call that gives a task asks for.
+/// The request in the call that gives a task.
 pub(super) fn request(task: &ToolCall) -> String {
     task.arguments.to_string()
 }
 
-/// The first task among the calls that the agent at `place` made last which nobody has answered.
+/// The first task without an answer among the last calls of the agent at `place`.
 pub(super) fn open_task<'e>(
     roster: &Roster,
     place: usize,
@@ -89,13 +89,13 @@ pub(super) fn open_task<'e>(
     None
 }
 
-/// A task that is done: its result for whoever gave it, and who speaks then.
+/// A finished task: the result for the agent that gave it, and the next speakers.
 pub(super) struct Done {
     pub(super) event: AgentEvent,
     pub(super) speakers: Vec<Speaker>,
 }
 
-/// Ends the task of the agent if it has said that it is done: the results are marked with what it came to.
+/// Finishes the agent's task if the agent has reported that it is done. Adds the task's output to the results.
 pub(super) fn done(at: At<'_>, results: &mut AgentEvent) -> Option<Done> {
     let (speaker, above) = at.conversation.speakers.split_last()?;
     let task = speaker.task.as_ref()?;

@@ -1,8 +1,8 @@
-//! Why an agent cannot go on.
+//! Errors of agents.
 
 use petalflow_llm::LlmError;
 
-/// Why an agent cannot go on. In a run it is the source of the [`RunError`](petalflow::RunError).
+/// Error that stops an agent. In a run it is the source of the [`RunError`](petalflow::RunError).
 ///
 /// ```
 /// use petalflow_agent::Agent;
@@ -18,18 +18,18 @@ use petalflow_llm::LlmError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
-    /// An agent has no model, and none above it has one.
+    /// An agent has no model, and no agent above it has one.
     #[error("agent `{0}` has no model: give it one with `.model(..)`, or to an agent above it")]
     NoModel(String),
-    /// Two agents have one name.
+    /// Two agents have the same name.
     #[error("two agents are called `{0}`: give one of them another name with `.name(..)`")]
     Twice(String),
-    /// A name that no agent can have.
+    /// A name that an agent cannot have.
     #[error(
         "no agent can be called `{0}`: `user` is who talks to it, and an empty name names nobody"
     )]
     Name(String),
-    /// Two tools of one agent have one name.
+    /// Two tools of an agent have the same name.
     #[error("agent `{agent}` has two tools `{tool}`: give one of them another name")]
     ToolTwice {
         /// The agent.
@@ -37,51 +37,51 @@ pub enum AgentError {
         /// The tool.
         tool: String,
     },
-    /// The model failed.
+    /// The model call failed.
     #[error("the model of agent `{agent}` failed")]
     Model {
         /// The agent.
         agent: String,
-        /// How.
+        /// The error of the model.
         #[source]
         error: LlmError,
     },
-    /// The model's answer broke off.
+    /// The stream of the model's answer ended early.
     #[error(
         "the answer of agent `{0}` ends with a piece: its stream broke off before the whole answer came"
     )]
     Partial(String),
-    /// A transfer to an agent that there is not, or that may not be given the conversation.
+    /// A transfer to an agent that does not exist, or to which the transfer is not allowed.
     #[error("failed to find agent: {0}")]
     NoSuchAgent(String),
-    /// The model was called as often as it may be.
+    /// The maximum number of model calls in a turn is reached.
     #[error(
         "agent `{agent}` called its model {turns} times in one turn: raise it with `.max_model_calls(..)`"
     )]
     TooManyTurns {
         /// The agent.
         agent: String,
-        /// How often.
+        /// The number of model calls.
         turns: u32,
     },
-    /// The model only thought, again and again.
+    /// The model gave too many consecutive answers that contain only thoughts.
     #[error("agent `{agent}` only thought {times} times in a row, and said nothing")]
     OnlyThinks {
         /// The agent.
         agent: String,
-        /// How often.
+        /// The number of such answers.
         times: u32,
     },
-    /// There is nothing to answer.
+    /// There is no message to answer.
     #[error("there is nothing to answer: the input has no message, and the conversation is empty")]
     Nothing,
-    /// A confirmation that nobody asked for.
+    /// A confirmation that was not requested.
     #[error("{0}")]
     Confirmation(String),
-    /// The history or the instructions make no sense.
+    /// The history or the instructions are invalid.
     #[error("{0}")]
     Request(String),
-    /// The answer is not what it should be.
+    /// The answer does not have the required form.
     #[error("the answer is not the output that was asked for: {0}")]
     Output(String),
 }

@@ -1,4 +1,4 @@
-//! What happens in a conversation: one thing that somebody said or did.
+//! Events of a conversation: one message or action each.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use petalflow::tool::Actions;
 use petalflow_llm::{ChatMessage, FinishReason, Part, TokenUsage};
 
-/// One thing that was said or done in a conversation: by its user, an agent, or the tools of an agent.
+/// An event: one message or action in a conversation, by its user, an agent, or the tools of an agent.
 ///
 /// ```
 /// use petalflow_agent::AgentEvent;
@@ -19,48 +19,49 @@ use petalflow_llm::{ChatMessage, FinishReason, Part, TokenUsage};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentEvent {
-    /// Names it. The same when a crashed run goes on.
+    /// The id. It stays the same when a crashed run is resumed.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// The turn that it belongs to: all that one input set off.
+    /// The id of the turn that the event belongs to. A turn is everything that follows from one input.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub invocation: String,
     /// The agent's name, or [`AgentEvent::USER`].
     pub author: String,
-    /// The line of agents that it happened in, joined by dots; agents in other lines do not see it. None for all to see.
+    /// The branch of agents that the event belongs to: their names, joined by dots. Agents in other branches do not
+    /// see it. `None` if all agents see it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// The call that it works on, where an agent was given a task: others do not see it.
+    /// The id of the call that the agent works on, if it was given a task. Other agents do not see the event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
-    /// What is said, called or returned.
+    /// The message: text, calls or results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<ChatMessage>,
-    /// Whether it is a piece of a message that is still being written. Pieces are not part of the conversation.
+    /// Whether it is a piece of a message that is still being streamed. Pieces are not part of the conversation.
     #[serde(skip_serializing_if = "is_default")]
     pub partial: bool,
-    /// What else it does.
+    /// Its other actions.
     #[serde(skip_serializing_if = "is_default")]
     pub actions: Actions,
-    /// Those of its calls whose results come later, by id.
+    /// The ids of the calls whose results come later.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub long_running: Vec<String>,
-    /// What a task came to, on the event that ends it.
+    /// The output of a task, on the event that finishes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// What the model took for it.
+    /// The token usage of the model call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
     /// Why the model stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<FinishReason>,
-    /// Whether the user interrupted it.
+    /// Whether the user interrupted the answer.
     #[serde(skip_serializing_if = "is_default")]
     pub interrupted: bool,
-    /// What the provider says went wrong.
+    /// The error that the provider reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What else the provider says about it, such as what the answer rests on ([`LlmResponse::meta`](petalflow_llm::LlmResponse)).
+    /// Other provider metadata, such as the answer's sources ([`LlmResponse::meta`](petalflow_llm::LlmResponse)).
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub meta: Map<String, Value>,
 }
@@ -70,10 +71,10 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl AgentEvent {
-    /// The author of what the user says.
+    /// The author of the user's messages.
     pub const USER: &'static str = "user";
 
-    /// An event in which `author` says this.
+    /// Creates an event with a message of `author`.
     pub fn new(author: impl Into<String>, message: ChatMessage) -> Self {
         AgentEvent {
             author: author.into(),
@@ -82,7 +83,7 @@ impl AgentEvent {
         }
     }
 
-    /// Its words, without what was only thought.
+    /// The text, without thoughts.
     pub fn text(&self) -> String {
         self.message
             .as_ref()
@@ -90,7 +91,7 @@ impl AgentEvent {
             .unwrap_or_default()
     }
 
-    /// Whether it ends the turn: nothing is left to do about it, or what is left is up to others.
+    /// Whether the event ends the turn: no step is left, or the next step depends on people or on a later result.
     ///
     /// ```
     /// use petalflow_agent::AgentEvent;
@@ -115,7 +116,7 @@ impl AgentEvent {
             && !matches!(parts.last(), Some(Part::CodeResult { .. }))
     }
 
-    /// Whether the model only thought, and said nothing. A signature on other parts makes no thought of them.
+    /// Whether it contains only thoughts. A signature on other parts does not make them thoughts.
     pub fn is_thought_only(&self) -> bool {
         let parts = self.parts();
         !self.partial
@@ -123,7 +124,7 @@ impl AgentEvent {
             && parts.iter().all(|part| matches!(part, Part::Thought(_)))
     }
 
-    /// Whether the user said it.
+    /// Whether the user is the author.
     pub fn is_from_user(&self) -> bool {
         self.author == Self::USER
     }
@@ -132,7 +133,7 @@ impl AgentEvent {
         self.message.as_ref().map_or(&[], |message| &message.parts)
     }
 
-    /// Whether it has something in it that a model can read.
+    /// Whether it has content that a model can read.
     pub(super) fn has_content(&self) -> bool {
         self.parts().iter().any(|part| match part {
             Part::Text(text) => !text.text.is_empty() || text.signature.is_some(),

@@ -7,7 +7,7 @@ use petalflow::{Launch, WithRetry};
 use super::Definition;
 use super::turn::Turn;
 
-/// An agent as a flow: each call of a model, and each call of a tool, is a step of it. Made by [`Agent::launch`](super::Agent::launch).
+/// An agent as a flow: each model call and each tool call is a step. Made by [`Agent::launch`](super::Agent::launch).
 ///
 /// ```
 /// use petalflow_agent::{Agent, AgentFlow};
@@ -32,8 +32,8 @@ use super::turn::Turn;
 /// ```
 pub type AgentFlow = WithRetry<Turn>;
 
-/// A launch of a turn of this agent, with the agent's retries of its model. `max_model_calls` bounds it rather than a limit of
-/// supersteps.
+/// A launch of a turn of this agent, with the agent's retries of model calls. `max_model_calls` bounds the turn;
+/// there is no limit of supersteps.
 pub(crate) fn launch_of(agent: &Arc<Definition>) -> Launch<AgentFlow> {
     let turn = Turn::of(agent).limit(u64::MAX);
     turn.with_retry("ask", agent.retry.clone())

@@ -1,4 +1,4 @@
-//! What the calls of one step came to, and what follows from it.
+//! Collects the outcomes of the calls of one step and decides what follows.
 
 use serde_json::{Map, Value};
 
@@ -10,19 +10,19 @@ use super::{AgentError, AgentEvent, confirmation, credential, merge, observed, o
 use petalflow::tool::ToolCall;
 use petalflow_llm::{ChatMessage, Part, Role};
 
-/// What the calls came to.
+/// The collected outcomes of the calls.
 pub(super) struct Gathered {
     pub(super) events: Vec<AgentEvent>,
     pub(super) state: Map<String, Value>,
-    /// Who speaks from now on, if that changes.
+    /// The new speakers, if they change.
     pub(super) speakers: Option<Vec<Speaker>>,
-    /// Who waits for people from now on, if that changes.
+    /// The new list of agents that wait for people, if it changes.
     pub(super) waiting: Option<Vec<Waiting>>,
-    /// Whether the turn goes on.
+    /// Whether the turn continues.
     pub(super) goes_on: bool,
 }
 
-/// Takes the outcomes together: one event of all results, then what is asked of people, then the answer if a tool has set it.
+/// Collects the outcomes: one event with all results, then the requests to people, then an answer set by a tool.
 pub(super) fn gather(at: At<'_>) -> Result<Gathered, AgentError> {
     let conversation = at.conversation;
     let mut outcomes: Vec<&Outcome> = conversation.outcomes.iter().collect();
@@ -70,11 +70,11 @@ pub(super) fn gather(at: At<'_>) -> Result<Gathered, AgentError> {
             gathered.goes_on = true;
         }
     } else if let Some(said) = calls {
-        // Nothing has come back: what the calls themselves say decides.
+        // No result has come back: the event with the calls decides.
         gathered.goes_on = !said.is_final();
     }
     if waits {
-        // The model is asked once it is known what the others say.
+        // The model is called once the answers of the other agents are known.
         gathered.goes_on = false;
     } else {
         next_task(at, &mut gathered);
@@ -82,7 +82,7 @@ pub(super) fn gather(at: At<'_>) -> Result<Gathered, AgentError> {
     Ok(gathered)
 }
 
-/// Gives the next task, if whoever speaks from now on has called for one that nobody has begun.
+/// Starts the next task, if the new speaker has called for a task that is not started.
 fn next_task(at: At<'_>, gathered: &mut Gathered) {
     let conversation = at.conversation;
     let speakers = gathered.speakers.as_ref().unwrap_or(&conversation.speakers);
@@ -111,7 +111,7 @@ fn calls<'a>(at: At<'a>, outcomes: &[&Outcome]) -> Option<&'a AgentEvent> {
     })
 }
 
-/// Who waits for people after these calls; none if that has not changed.
+/// The agents that wait for people after these calls; `None` if the list has not changed.
 fn waiting(at: At<'_>, outcomes: &[&Outcome]) -> Option<Vec<Waiting>> {
     let before = at.conversation.waiting.iter().flatten();
     let called = |waiting: &&Waiting| {
@@ -127,7 +127,7 @@ fn waiting(at: At<'_>, outcomes: &[&Outcome]) -> Option<Vec<Waiting>> {
     changed.then(|| still.into_iter().cloned().chain(new).collect())
 }
 
-/// The answer that a tool has set, as the model's own words.
+/// The answer that a tool has set, as text of the model.
 fn answer(at: At<'_>, results: &AgentEvent) -> Option<AgentEvent> {
     let results = results.message.iter().flat_map(ChatMessage::tool_results);
     let set = results
@@ -143,7 +143,7 @@ fn answer(at: At<'_>, results: &AgentEvent) -> Option<AgentEvent> {
     })
 }
 
-/// The call of this id.
+/// The call with this id.
 pub(super) fn called<'a>(at: At<'a>, id: &str) -> Option<&'a ToolCall> {
     at.conversation.events.iter().rev().find_map(|event| {
         let mut calls = event.message.iter().flat_map(ChatMessage::calls);
@@ -151,7 +151,7 @@ pub(super) fn called<'a>(at: At<'a>, id: &str) -> Option<&'a ToolCall> {
     })
 }
 
-/// Who speaks after a transfer to the agent at a place.
+/// The speaker after a transfer to the agent at `place`.
 fn transferred(at: At<'_>, place: usize) -> Vec<Speaker> {
     vec![Speaker {
         agent: at.roster.at(place).agent.name.to_string(),

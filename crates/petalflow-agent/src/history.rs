@@ -1,5 +1,5 @@
-//! From events to the messages that a model reads: which of them an agent sees, how it sees what others did, and that each
-//! result stands behind its call.
+//! Turns events into the messages that a model reads. Selects the events that an agent sees, describes the actions of
+//! other agents, and puts each result after its call.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,22 +11,23 @@ use super::planner::Plans;
 use petalflow::tool::{ToolCall, ToolResult};
 use petalflow_llm::{ChatMessage, Part, Role};
 
-/// Who reads a conversation.
+/// The agent that reads a conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Reader {
     /// The agent's name.
     pub(super) agent: String,
-    /// Its line of agents.
+    /// Its branch of agents.
     pub(super) branch: Option<String>,
-    /// The call it works on, and what that asks for, where it was given a task: it hears it first.
+    /// The id and the request of the call that it works on, if it was given a task. The request is its first message.
     pub(super) task: Option<(String, String)>,
-    /// Which of its thoughts it is told again.
+    /// Which of its thoughts it reads again.
     pub(super) plans: Plans,
-    /// Whether code that it wrote was run by the program. It reads of it in words: providers take only what they ran themselves.
+    /// Whether the program runs the agent's code. If so, the agent reads it as text: providers accept only their
+    /// code.
     pub(super) runs_code: bool,
 }
 
-/// Why a history makes no sense.
+/// Error of a history with a result that has no call.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no call `{0}` comes before its result in the conversation: give results the id of their call"
@@ -34,14 +35,14 @@ pub(super) struct Reader {
 pub(super) struct Uncalled(String);
 
 impl Reader {
-    /// Whether the reader sees the event at all.
+    /// Whether the reader sees the event.
     pub(super) fn sees(&self, event: &AgentEvent) -> bool {
         event.has_content()
             && event.scope.as_deref() == self.task.as_ref().map(|(call, _)| &**call)
             && belongs(self.branch.as_deref(), event.branch.as_deref())
     }
 
-    /// The event's message as the reader sees it; none if nothing is left of it.
+    /// The event's message as the reader sees it; `None` if no part of it is left.
     pub(super) fn view(&self, event: &AgentEvent) -> Option<ChatMessage> {
         let message = event.message.as_ref()?;
         if event.is_from_user() || event.author == self.agent {
@@ -51,8 +52,8 @@ impl Reader {
         }
     }
 
-    /// What the user said, or the reader itself: without what is between the agent and people, with its plans and its code in
-    /// words, and what that printed told by the user.
+    /// A message of the user or of the reader. Calls to people and their results are removed. Plans and code become
+    /// text, and code output becomes a user message.
     fn own(&self, message: &ChatMessage) -> Option<ChatMessage> {
         let ours = |part: &Part| match part {
             Part::Call(call) => !is_to_people(&call.name),
@@ -79,7 +80,7 @@ impl Reader {
     }
 }
 
-/// Whether a reader in `branch` sees what happened in `event`: in its own line, or in one that leads to it.
+/// Whether a reader in `branch` sees an event: the event is in the same branch or in a branch above it.
 fn belongs(branch: Option<&str>, event: Option<&str>) -> bool {
     match (branch, event) {
         (_, None) | (None, _) => true,
@@ -89,7 +90,7 @@ fn belongs(branch: Option<&str>, event: Option<&str>) -> bool {
     }
 }
 
-/// What another agent said and did, told to this one by a user.
+/// Messages and actions of another agent, described in a user message.
 fn foreign(author: &str, message: &ChatMessage) -> Option<ChatMessage> {
     let told = message.parts.iter().filter_map(|part| match part {
         Part::Text(text) if text.text.is_empty() => None,
@@ -106,7 +107,7 @@ fn foreign(author: &str, message: &ChatMessage) -> Option<ChatMessage> {
             result.name,
             shown(&result.content)
         ))),
-        // Thoughts are the other's own.
+        // An agent does not read the thoughts of other agents.
         Part::Thought(_) => None,
         other => Some(other.clone()),
     });
@@ -126,12 +127,13 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// All that the reader sees, in an order that models take: the results of a message's calls in one message behind it, of
-/// several results of one call the last. A call without a result, which most providers refuse, gets one that says so.
+/// All messages that the reader sees, in an order that models accept. The results of a message's calls are in one
+/// message after it. If a call has several results, the last one counts. A call without a result gets one that says
+/// so, because most providers reject such a call.
 ///
 /// # Errors
 ///
-/// When a result belongs to no call before it.
+/// If a result belongs to no earlier call.
 pub(super) fn messages(
     events: &[AgentEvent],
     reader: &Reader,
@@ -147,7 +149,7 @@ pub(super) fn messages(
     arranged(asked.chain(seen).collect())
 }
 
-/// Moves results behind their calls.
+/// Moves results after their calls.
 fn arranged(messages: Vec<ChatMessage>) -> Result<Vec<ChatMessage>, Uncalled> {
     let mut last = last_results(&messages)?;
     let ends_with_results = messages
@@ -158,7 +160,7 @@ fn arranged(messages: Vec<ChatMessage>) -> Result<Vec<ChatMessage>, Uncalled> {
         message
             .parts
             .retain(|part| !matches!(part, Part::Result(_)));
-        // A message of results alone has moved.
+        // A message that had only results has moved.
         if message.parts.is_empty() {
             continue;
         }
@@ -171,7 +173,7 @@ fn arranged(messages: Vec<ChatMessage>) -> Result<Vec<ChatMessage>, Uncalled> {
             arranged.push(ChatMessage::results(results));
         }
     }
-    // What the model said while it waited for the result must not be the last word: the result is what is new.
+    // Drops the model's messages after the last result: the result is new, and it must be the last message.
     if ends_with_results {
         while arranged
             .last()
@@ -183,7 +185,7 @@ fn arranged(messages: Vec<ChatMessage>) -> Result<Vec<ChatMessage>, Uncalled> {
     Ok(arranged)
 }
 
-/// The last result of each call, by id: what came before it was only progress.
+/// The last result of each call, by id. Earlier results were only progress.
 fn last_results(messages: &[ChatMessage]) -> Result<HashMap<String, ToolResult>, Uncalled> {
     let mut called: HashSet<&str> = HashSet::new();
     let mut last: HashMap<String, ToolResult> = HashMap::new();
@@ -211,8 +213,7 @@ fn pending(call: &ToolCall) -> ToolResult {
     }
 }
 
-/// Whether a message can go behind the others as it is: its results, if it has any, are just those of the calls in the message
-/// before, and no call there is left without one.
+/// Whether a message can follow the others unchanged: its results are those of all calls in the message before it.
 pub(super) fn follows(last: Option<&ChatMessage>, message: &ChatMessage) -> bool {
     let calls = last.into_iter().flat_map(ChatMessage::calls);
     let results = message.tool_results();
@@ -227,7 +228,7 @@ pub(super) fn follows(last: Option<&ChatMessage>, message: &ChatMessage) -> bool
             .eq(results.map(|result| &result.call_id))
 }
 
-/// Where the current turn begins: at the last thing that the user, or another agent, said to this one.
+/// The start of the current turn: the last message to this agent from the user or from another agent.
 pub(super) fn turn_start(events: &[AgentEvent], reader: &Reader) -> usize {
     let start = events.iter().rposition(|event| {
         reader.sees(event)

@@ -1,4 +1,4 @@
-//! What is said to an agent next.
+//! Input of a conversation's next turn.
 
 use serde_json::{Value, json};
 
@@ -7,16 +7,15 @@ use petalflow::tool::ToolResult;
 use petalflow_llm::{ChatMessage, Part, Role};
 
 impl ConversationInput {
-    /// What a person decided about the call that the confirmation of this id asks about.
+    /// Adds a person's decision about the call that the confirmation with this id asks about.
     #[must_use]
     pub fn confirm(self, id: impl Into<String>, confirmed: bool) -> Self {
         self.returned(id.into(), CONFIRMATION, json!({ "confirmed": confirmed }))
     }
 
-    /// The credential that the call with this id asks for: what the tool takes it for is its own matter. `null` says that
-    /// there is none.
+    /// Adds the credential that the call with this id asks for. The tool interprets it. `null` if there is none.
     ///
-    /// No model sees it, and of the conversation's events it is no part. A store keeps it with the turn that it belongs to.
+    /// No model reads it, and the conversation's events do not contain it. A store keeps it with its turn.
     ///
     /// ```
     /// use petalflow_agent::{Agent, ConversationInput, Pending};
@@ -55,7 +54,7 @@ impl ConversationInput {
         self.returned(id.into(), CREDENTIAL, credential.into())
     }
 
-    /// The result of a call that was to come later, or how far it has come.
+    /// Adds the result of a call whose result comes later, or its progress.
     ///
     /// ```
     /// use petalflow_agent::{Agent, ConversationInput};
@@ -96,7 +95,7 @@ impl ConversationInput {
         self
     }
 
-    /// With a value in the conversation's state.
+    /// Sets a value in the conversation's state.
     ///
     /// ```
     /// use petalflow_agent::{Agent, ConversationInput};

@@ -1,4 +1,4 @@
-//! What an agent tells its model to be.
+//! Instructions of an agent to its model.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use petalflow::BoxError;
 
 type Write = dyn Fn(&ModelCall<'_>) -> Result<String, BoxError> + Send + Sync;
 
-/// Something that sets a model up.
+/// An instruction to the model.
 #[derive(Clone)]
 pub(super) enum Instruction {
-    /// The same for every call, but for its placeholders.
+    /// A text that is the same for every call, except for its placeholders.
     Text(Arc<Template>),
-    /// Written for each call; what looks like a placeholder in it is none.
+    /// A text that is written for each call. Placeholders in it are not filled.
     Written(Arc<Write>),
 }
 
@@ -23,7 +23,7 @@ impl Instruction {
         Instruction::Text(Arc::new(Template::parse(text)))
     }
 
-    /// The words for this call.
+    /// The text for this call.
     pub(super) async fn words(&self, call: &ModelCall<'_>) -> Result<String, BoxError> {
         match self {
             Instruction::Written(write) => write(call),

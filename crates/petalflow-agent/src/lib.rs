@@ -1,6 +1,6 @@
-//! Agents: a model, its tools, and the loop between the two.
+//! Agents: a model, its tools, and the loop that connects them.
 //!
-//! An [`Agent`] is asked, calls tools for as long as its model wants to, and answers:
+//! An [`Agent`] takes a message, calls tools until its model has an answer, and returns the answer:
 //!
 //! ```
 //! use petalflow_agent::Agent;
@@ -25,18 +25,19 @@
 //! # }
 //! ```
 //!
-//! It is a flow over a [`Conversation`], made with this crate's own macros: each call of the model is a superstep, each call of
-//! a tool a task. So all that holds for flows holds for agents:
+//! An agent is a flow over a [`Conversation`], made with this crate's own macros. Each model call is a superstep, and
+//! each tool call is a task. Everything about flows also applies to agents:
 //!
-//! * [`Agent::store`] keeps conversations as threads. A turn that crashed goes on where it stopped; what a model or a tool had
-//!   finished is not done again.
-//! * [`Agent::events`] shows what happens as it happens: pieces of answers, progress of tools, what is said and done.
+//! * [`Agent::store`] stores conversations as threads. A crashed turn resumes where it stopped. Finished model calls
+//!   and tool calls are not repeated.
+//! * [`Agent::events`] streams what happens: pieces of answers, progress of tools, messages and actions.
 //! * [`Agent::launch`] takes managed values, middleware, timeouts and cancellation.
-//! * [`AgentNode`] is an agent as a node of another flow; [`Agent::run_in`] runs one within any node or tool.
+//! * [`AgentNode`] is an agent as a node of another flow. [`Agent::run_in`] runs an agent within any node or tool.
 //!
-//! Where to go from here: callbacks around models and tools ([`Callbacks`]), steps before a request and after an answer
-//! ([`RequestProcessor`], [`ResponseProcessor`]), planning ([`Planner`]), code that models write ([`CodeExecutor`]), several
-//! agents ([`Agent::sub_agent`], [`Mode`]), calls that people must confirm, that need a credential or that take long ([`Pending`]).
+//! Other features: callbacks around models and tools ([`Callbacks`]), steps before a request and after an answer
+//! ([`RequestProcessor`], [`ResponseProcessor`]), planning ([`Planner`]), execution of code that models write
+//! ([`CodeExecutor`]), several agents ([`Agent::sub_agent`], [`Mode`]), and calls that need a confirmation or a
+//! credential, or that take long ([`Pending`]).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,11 +1,11 @@
-//! Several tool results of one turn become one event.
+//! Merges the tool results of one turn into one event.
 
 use super::AgentEvent;
 use petalflow::tool;
 use petalflow_llm::{ChatMessage, Role};
 
-/// One event of all that there are, in their order: the parts one after another, the actions merged. It keeps the id and the
-/// author of the first. None of none.
+/// Merges events into one, in order: it contains all parts, and the actions are merged. It keeps the id and the
+/// author of the first event. `None` if there are no events.
 pub(super) fn responses(
     events: impl IntoIterator<Item = Option<AgentEvent>>,
 ) -> Option<AgentEvent> {

@@ -1,4 +1,4 @@
-//! Calling a model, with the callbacks around it and its pieces on the way.
+//! Model calls, with their callbacks and the streaming of pieces.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use petalflow_llm::{
     ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role, Status,
 };
 
-/// The model of the agent, or of the nearest above it that has one.
+/// The model of the agent, or of the nearest agent above it that has one.
 pub(super) fn of(roster: &Roster, place: usize) -> Result<&Arc<dyn LlmClient>, AgentError> {
     let mut line = std::iter::once(place).chain(roster.above(place));
     line.find_map(|place| roster.at(place).agent.model.as_ref())
         .ok_or_else(|| AgentError::NoModel(roster.at(place).agent.name.to_string()))
 }
 
-/// The callbacks, those of plugins first.
+/// The callbacks, with those of plugins first.
 pub(super) fn callbacks<'a>(
     at: &super::at::At<'a>,
 ) -> impl Iterator<Item = &'a Arc<dyn Callbacks>> + use<'a> {
     at.root().plugins.iter().chain(&at.agent().callbacks)
 }
 
-/// Asks the model, or whatever stands in its place, and reads the answer.
+/// Calls the model, or the callback that replaces it, and processes the answer.
 pub(super) async fn respond(call: &mut ModelCall<'_>) -> Result<LlmResponse, BoxError> {
     let mut response = answer(call).await?;
     process(call, &mut response).await?;
@@ -54,10 +54,10 @@ async fn answer(call: &mut ModelCall<'_>) -> Result<LlmResponse, BoxError> {
     after(call, response, false).await
 }
 
-/// What callbacks make of a failure.
+/// Passes a failure through the callbacks.
 async fn recovered(call: &mut ModelCall<'_>, error: LlmError) -> Result<LlmResponse, BoxError> {
     let at = call.at;
-    // Wrong arguments are for the model to put right.
+    // The model has to correct wrong arguments itself.
     let error = match error.kind {
         LlmErrorKind::Arguments { response } => return Ok(*response),
         _ => error,
@@ -71,7 +71,7 @@ async fn recovered(call: &mut ModelCall<'_>, error: LlmError) -> Result<LlmRespo
     Err(AgentError::Model { agent, error }.into())
 }
 
-/// What callbacks make of an answer, or a piece of one.
+/// Passes an answer, or a piece of one, through the callbacks.
 async fn after(
     call: &mut ModelCall<'_>,
     response: LlmResponse,
@@ -87,7 +87,7 @@ async fn after(
     Ok(response)
 }
 
-/// What the agent's processors make of an answer, or a piece of one.
+/// Passes an answer, or a piece of one, through the agent's processors.
 async fn process(call: &mut ModelCall<'_>, response: &mut LlmResponse) -> Result<(), BoxError> {
     for processor in &call.at.agent().response_processors {
         processor.process(call, response).await?;
@@ -95,7 +95,7 @@ async fn process(call: &mut ModelCall<'_>, response: &mut LlmResponse) -> Result
     Ok(())
 }
 
-/// The answer, with its pieces sent to who listens as they come.
+/// The answer of a streaming call. Its pieces are sent to listeners as they arrive.
 async fn streamed(
     model: &dyn LlmClient,
     call: &mut ModelCall<'_>,
@@ -104,7 +104,7 @@ async fn streamed(
         Ok(stream) => stream,
         Err(error) => return Ok(Err(error)),
     };
-    // Pieces are for listeners and callbacks: without any they are only joined.
+    // Only listeners and callbacks need pieces. Without both, the pieces are only joined.
     let wanted = call.at.cx.has_listener() || callbacks(&call.at).next().is_some();
     let mut pieces = 0;
     while let Some(chunk) = stream.next().await {
@@ -155,7 +155,7 @@ fn piece(delta: Delta) -> Option<LlmResponse> {
             arguments: arguments.into(),
             signature: None,
         }),
-        // Signatures, and the rest of arguments, say nothing to people.
+        // Signatures and pieces of arguments contain no text for people.
         _ => return None,
     };
     Some(LlmResponse {

@@ -1,4 +1,4 @@
-//! One call of a model, as processors and callbacks see it.
+//! One model call, as processors and callbacks see it.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::{AgentEvent, Conversation};
 use petalflow::Context;
 use petalflow_llm::LlmRequest;
 
-/// One call of a model: the request that is made, and where. Processors and callbacks may change the request.
+/// A model call: the request, and its position in the conversation. Processors and callbacks may change the request.
 ///
 /// ```
 /// # use petalflow_agent::Agent;
@@ -27,14 +27,14 @@ use petalflow_llm::LlmRequest;
 /// # }
 /// ```
 pub struct ModelCall<'a> {
-    /// What the model will be asked.
+    /// The request to the model.
     pub request: LlmRequest,
     pub(super) at: At<'a>,
     pub(super) delta: Map<String, Value>,
     pub(super) events: Vec<AgentEvent>,
     pub(super) ended: bool,
     pub(super) partial: bool,
-    /// The words of the answer's pieces before this one.
+    /// The text of the answer's earlier pieces.
     pub(super) so_far: String,
 }
 
@@ -51,32 +51,32 @@ impl<'a> ModelCall<'a> {
         }
     }
 
-    /// The name of the agent whose model it is.
+    /// The name of the agent that makes the call.
     pub fn agent(&self) -> &str {
         &self.at.agent().name
     }
 
-    /// The conversation as it stood when the superstep began.
+    /// The conversation as it was when the superstep began.
     pub fn conversation(&self) -> &Conversation {
         self.at.conversation
     }
 
-    /// The run.
+    /// The context of the run.
     pub fn cx(&self) -> &Context {
         self.at.cx
     }
 
-    /// Whether a callback after the model sees a piece of the answer rather than the whole.
+    /// Whether a callback after the model gets a piece of the answer instead of the complete answer.
     pub fn is_partial(&self) -> bool {
         self.partial
     }
 
-    /// The words of the answer that came before a piece, without thoughts; empty where the answer is seen whole.
+    /// The text of the answer's earlier pieces, without thoughts. Empty for a complete answer.
     pub fn so_far(&self) -> &str {
         if self.partial { &self.so_far } else { "" }
     }
 
-    /// A value of the conversation's state, with what was set since.
+    /// A value of the conversation's state, with the changes of this call.
     pub fn state(&self, key: &str) -> Option<Value> {
         self.at.state(&self.delta, key)
     }
@@ -86,8 +86,8 @@ impl<'a> ModelCall<'a> {
         self.delta.insert(key.into(), value.into());
     }
 
-    /// Adds an event to the conversation, before what the model says. Id, turn, branch and, where it is empty, the author are
-    /// filled in. Who listens hears it before the model is asked.
+    /// Adds an event to the conversation, before the model's answer. Fills in the id, the turn, the branch and, if it
+    /// is empty, the author. Listeners receive it before the model is called.
     pub fn emit(&mut self, event: AgentEvent) {
         let filled = self.at.event(self.events.len());
         let event = AgentEvent {
@@ -106,12 +106,12 @@ impl<'a> ModelCall<'a> {
         self.events.push(event);
     }
 
-    /// Ends the turn without calling the model. What was emitted stays.
+    /// Ends the turn without a model call. Emitted events are kept.
     pub fn end(&mut self) {
         self.ended = true;
     }
 
-    /// Adds to what sets the model up, as a paragraph of its own.
+    /// Adds a paragraph to the system instructions.
     pub fn instruct(&mut self, text: &str) {
         if text.is_empty() {
             return;

@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use super::{Agent, Conversation, ConversationInput};
 use petalflow::{BoxError, Context, Key, node};
 
-/// An agent as a node: it is told what the key `In` holds, and writes its answer to the key `Out`. For more than text,
-/// [`Agent::run_in`] runs an agent within any node.
+/// An agent as a node. Its message is the value of the key `In`, and it writes its answer to the key `Out`. For other
+/// types than text, [`Agent::run_in`] runs an agent within any node.
 ///
 /// ```
 /// use petalflow_agent::{Agent, AgentNode};

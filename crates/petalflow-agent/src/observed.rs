@@ -1,4 +1,4 @@
-//! The spans of agents, models and tools. Without the feature `tracing` there are none.
+//! Spans of agents, models and tools. Without the feature `tracing` there are none.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Structured output: the answer as a type of the user's.
+//! Structured output: the answer as a user-defined type.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use super::at::At;
 use super::{Mode, model};
 use petalflow::tool::ToolSpec;
 
-/// The tool by which a model gives its answer, where it cannot keep to a schema while it has tools.
+/// The tool by which a model gives its answer, if it does not support a schema together with tools.
 pub(super) const NAME: &str = "set_model_response";
 
-/// What it is told then.
+/// The instructions for this tool.
 pub(super) const INSTRUCTION: &str = "You have other tools. When you have the final answer, give it by calling \
      `set_model_response` with it, in the form that it asks for. Do not write the answer as text.";
 
-/// What such a call returns.
+/// The result of this tool.
 pub(super) const TAKEN: &str = "Response set.";
 
-/// What an answer must be.
+/// The required form of an answer.
 #[derive(Clone)]
 pub(super) struct Output {
     pub(super) schema: Arc<Value>,
-    /// Says what is wrong with a value.
+    /// Checks a value. The error says what is wrong with it.
     pub(super) check: fn(&Value) -> Result<(), String>,
 }
 
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Output {
     }
 }
 
-/// Whether the answer is given by calling a tool: the agent has others beside it, and its model cannot do with both.
+/// Whether the answer is a tool call: there are other tools, and the model does not support a schema with tools.
 pub(super) fn as_tool(at: At<'_>) -> bool {
     let agent = at.agent();
     let has_tools = !agent.tools.is_empty()
@@ -66,7 +66,7 @@ fn checked<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|error| located(&error))
 }
 
-/// Reads an answer. Models like to put JSON into a block of Markdown, which is taken off.
+/// Parses an answer. Removes the Markdown block that models often put around JSON.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let json = unfenced(text);
     let mut json = serde_json::Deserializer::from_str(json);

@@ -1,4 +1,4 @@
-//! What a conversation waits for.
+//! Pending confirmations, credentials and results of a conversation.
 
 use super::{CONFIRMATION, CREDENTIAL, Conversation, confirmation, credential};
 use petalflow::tool::{CredentialRequest, ToolCall};
@@ -31,18 +31,18 @@ use petalflow_llm::ChatMessage;
 pub enum Pending {
     /// A person must decide about a call: [`ConversationInput::confirm`](super::ConversationInput::confirm).
     Confirmation {
-        /// What to answer to.
+        /// The id to answer.
         id: String,
         /// The call.
         call: ToolCall,
-        /// What the person is told.
+        /// The text for the person.
         hint: String,
     },
     /// A call needs a credential: [`ConversationInput::credential`](super::ConversationInput::credential).
     Credential {
-        /// What to answer to.
+        /// The id to answer.
         id: String,
-        /// Which, and how to get it.
+        /// The credential that is needed, and how to get it.
         request: CredentialRequest,
     },
     /// The result of a call comes later: [`ConversationInput::result`](super::ConversationInput::result).
@@ -53,7 +53,7 @@ pub enum Pending {
 }
 
 impl Conversation {
-    /// What it waits for, in the order in which it was asked.
+    /// Everything that the conversation waits for, in the order of the requests.
     pub fn pending(&self) -> Vec<Pending> {
         let mut pending: Vec<Pending> = Vec::new();
         for event in &self.events {
@@ -87,7 +87,7 @@ impl Pending {
         }
     }
 
-    /// What to answer to.
+    /// The id to answer.
     pub fn id(&self) -> &str {
         match self {
             Pending::Confirmation { id, .. } | Pending::Credential { id, .. } => id,

@@ -1,4 +1,4 @@
-//! What agents ask of people, and that an answer is about the very call that was asked about.
+//! Requests of agents to people, and the check that an answer is about the requested call.
 
 use serde_json::Value;
 
@@ -7,7 +7,8 @@ use super::{AgentError, AgentEvent, CONFIRMATION, CREDENTIAL, confirmation, cred
 use petalflow::tool::{Confirmation, ToolCall, ToolResult};
 use petalflow_llm::{ChatMessage, Part, Role};
 
-/// The event in which an agent asks people: a call of this name for each of these calls, with these arguments. None of none.
+/// The event in which an agent asks people: one call with this name for each of these calls, with these arguments.
+/// `None` if there are no calls.
 pub(super) fn request<'c>(
     name: &str,
     asked: impl Iterator<Item = (&'c ToolCall, Value)>,
@@ -36,7 +37,7 @@ pub(super) fn request<'c>(
     })
 }
 
-/// A call that people have decided about: where its model made it, and what they decided.
+/// A call that people have decided about: its position in the conversation, and the decision.
 struct DecisionEvent {
     place: (usize, usize),
     call: ToolCall,
@@ -44,8 +45,9 @@ struct DecisionEvent {
     credential: Option<Value>,
 }
 
-/// The calls that `answers` decide about, in the order in which the model made them. Each is made once, as the model made it:
-/// what was answered before is left out, and an answer to what `agent` has not asked for, or about another call, is refused.
+/// The calls that `answers` decide about, in the order in which the model made them. Each is made once, as the model
+/// made it. Requests that were answered before are skipped. Fails if `agent` has not made the request, or if the
+/// answer is about another call.
 pub(super) fn decided(
     events: &[AgentEvent],
     agent: &str,
@@ -68,7 +70,7 @@ pub(super) fn decided(
             .iter_mut()
             .find(|known| known.call.id == new.call.id);
         match known {
-            // Of two answers about one call the first counts.
+            // If there are two answers about one call, the first one counts.
             Some(known) => {
                 known.confirmation = known.confirmation.take().or(new.confirmation);
                 known.credential = known.credential.take().or(new.credential);
@@ -88,7 +90,7 @@ pub(super) fn decided(
     Ok(calls.collect())
 }
 
-/// The agent's request that this answers, and where it stands.
+/// The agent's request that this answers, and its index.
 fn requested<'e>(
     events: &'e [AgentEvent],
     agent: &str,
@@ -101,7 +103,7 @@ fn requested<'e>(
     });
     let request = requests.find(|(_, event, call)| {
         event.author == agent && call.name == answer.name && call.id == answer.call_id
-            // What a model says is no request: only the agent itself makes one that is awaited.
+            // A call by the model is not a request: only the agent itself makes a call that it waits for.
             && event.long_running.contains(&call.id)
     });
     let (place, _, call) = request.ok_or_else(|| unasked(agent, answer))?;
@@ -119,7 +121,7 @@ fn unasked(agent: &str, answer: &ToolResult) -> AgentError {
     ))
 }
 
-/// What an answer to this request decides.
+/// The decision in an answer to this request.
 fn decision(
     before: &[AgentEvent],
     agent: &str,
@@ -154,7 +156,7 @@ fn decision(
     })
 }
 
-/// The call of this id as the agent's model made it, and where.
+/// The call with this id as the agent's model made it, and its position.
 fn made<'e>(
     events: &'e [AgentEvent],
     agent: &str,
@@ -170,7 +172,7 @@ fn made<'e>(
     calls.find(|(_, call)| call.id == id)
 }
 
-/// What was decided before about the call of this id: who has agreed to it need not do so again.
+/// The earlier approval of the call with this id. The person does not have to approve it again.
 fn confirmed(events: &[AgentEvent], agent: &str, id: &str) -> Option<Confirmation> {
     let mut answers = events.iter().rev().filter(|event| event.is_from_user());
     answers.find_map(|event| {
@@ -190,7 +192,7 @@ fn answers_to(event: &AgentEvent, id: &str) -> bool {
     event.is_from_user() && results.any(|result| result.call_id == id)
 }
 
-/// What people said. Front ends may wrap it as text in `response`.
+/// The answer of a person. Front ends may wrap it as text in `response`.
 fn unwrapped(answer: &ToolResult) -> Value {
     let wrapped = answer.content.get("response").and_then(Value::as_str);
     let unwrapped = wrapped.and_then(|text| serde_json::from_str(text).ok());

@@ -1,10 +1,10 @@
-//! Placeholders in instructions: `{city}` stands for what the conversation's state has under `city`.
+//! Placeholders in instructions: `{city}` is replaced by the value of `city` in the conversation's state.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// A text with placeholders, read once.
+/// A text with placeholders, parsed once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Template(Vec<StreamEvent>);
 
@@ -23,7 +23,7 @@ enum StreamEvent {
     },
 }
 
-/// What a placeholder stands for is not there.
+/// Error of a placeholder without a value.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unfilled {
     #[error(
@@ -37,7 +37,7 @@ pub(super) enum Unfilled {
 }
 
 impl Template {
-    /// Reads the placeholders. What looks like one but has no valid name stays as it is.
+    /// Parses the placeholders. A placeholder with an invalid name stays as text.
     pub(super) fn parse(text: &str) -> Self {
         let mut pieces = Vec::new();
         let mut plain = String::new();
@@ -45,7 +45,7 @@ impl Template {
         while let Some(open) = rest.find('{') {
             plain.push_str(&rest[..open]);
             rest = &rest[open..];
-            // Doubled braces are kept with what is between them.
+            // Doubled braces stay unchanged, with the text between them.
             let braces = rest.len() - rest.trim_start_matches('{').len();
             let Some(close) = rest.find('}') else { break };
             let ends = rest[close..].len() - rest[close..].trim_start_matches('}').len();
@@ -68,7 +68,7 @@ impl Template {
         Template(pieces)
     }
 
-    /// The names of the artifacts in it.
+    /// The names of the artifacts in the text.
     pub(super) fn artifacts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
             StreamEvent::Artifact { name, .. } => Some(&**name),
@@ -76,7 +76,7 @@ impl Template {
         })
     }
 
-    /// The text, with what the placeholders stand for.
+    /// The text, with its placeholders replaced.
     pub(super) fn fill(
         &self,
         state: impl Fn(&str) -> Option<Value>,
@@ -121,7 +121,7 @@ fn placeholder(inner: &str) -> Option<StreamEvent> {
     })
 }
 
-/// Whether a name can be a key: an identifier, alone or behind `app:`, `user:` or `temp:`.
+/// Whether a name can be a key: an identifier, optionally with the prefix `app:`, `user:` or `temp:`.
 fn is_key(name: &str) -> bool {
     let bare = ["app:", "user:", "temp:"]
         .iter()
@@ -134,7 +134,7 @@ fn is_key(name: &str) -> bool {
         && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
-/// A value of the state, looked up where keys of its kind are.
+/// A value of the state. The prefix of the key selects the map that contains it.
 pub(super) fn lookup(
     state: &Map<String, Value>,
     temp: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! Planning: what makes a model think before it acts.
+//! Planning: makes a model think before it acts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::ModelCall;
 use petalflow::BoxError;
 use petalflow_llm::{Effort, Part, Text};
 
-/// What makes a model plan before it acts: [`Thinking`] and [`PlanReAct`] are such, and so may any type be.
+/// Planner: makes a model plan before it acts. Implemented by [`Thinking`], [`PlanReAct`], and your own types.
 ///
 /// ```
 /// use petalflow::BoxError;
@@ -32,38 +32,38 @@ use petalflow_llm::{Effort, Part, Text};
 /// # }
 /// ```
 pub trait Planner: Send + Sync + 'static {
-    /// Changes the request, after the conversation is in it.
+    /// Changes the request, after the conversation was added to it.
     ///
     /// # Errors
     ///
-    /// They end the step.
+    /// An error ends the step.
     fn plan(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError>;
 
-    /// Says what the parts of an answer are: plans are thoughts. Of a streamed answer it is given each piece as well
-    /// ([`ModelCall::is_partial`]), with what was said before it in [`ModelCall::so_far`].
+    /// Classifies the parts of an answer: plans become thoughts. For a streamed answer it also gets each piece
+    /// ([`ModelCall::is_partial`]); [`ModelCall::so_far`] contains the earlier pieces.
     ///
     /// # Errors
     ///
-    /// They end the step.
+    /// An error ends the step.
     fn read(&self, call: &ModelCall<'_>, parts: Vec<Part>) -> Result<Vec<Part>, BoxError> {
         let _ = call;
         Ok(parts)
     }
 
-    /// Whether a thought that came from [`read`](Self::read) is told to the model again, as its own words. Most thoughts are
-    /// not; a plan that the model shall follow must be.
+    /// Whether the model reads a thought from [`read`](Self::read) again, as its own text. It does not read most
+    /// thoughts again, but it must read a plan that it follows.
     fn is_plan(&self, thought: &str) -> bool {
         let _ = thought;
         false
     }
 }
 
-/// The planner of whoever reads a conversation, if there is one.
+/// The planner of a conversation's reader, if there is one.
 #[derive(Clone, Default)]
 pub(super) struct Plans(pub(super) Option<Arc<dyn Planner>>);
 
 impl Plans {
-    /// Whether a part is a plan that the model is told again.
+    /// Whether a part is a plan that the model reads again.
     pub(super) fn has(&self, part: &Part) -> bool {
         match (&self.0, part) {
             (Some(planner), Part::Thought(thought)) => planner.is_plan(&thought.text),
@@ -87,7 +87,7 @@ impl fmt::Debug for Plans {
     }
 }
 
-/// Planning by the model itself: it thinks, if it can, for as long as this says.
+/// Planner for models with built-in thinking. The value sets the effort.
 ///
 /// ```
 /// use petalflow_agent::{Agent, Thinking};
@@ -111,8 +111,9 @@ impl Planner for Thinking {
     }
 }
 
-/// Planning in words, for models that do not think by themselves: the model writes a plan, acts and reasons in turns, and
-/// marks its answer. All but the answer become thoughts, which the model reads again and the user does not.
+/// Planner for models without built-in thinking. The model writes a plan, then alternates between acting and
+/// reasoning, and marks its answer. All text but the answer becomes thoughts, which the model reads again and the
+/// user does not see.
 ///
 /// ```
 /// use petalflow_agent::{Agent, PlanReAct};
@@ -131,7 +132,7 @@ impl Planner for Thinking {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanReAct;
 
-/// What the model marks what it writes with. They are those of ADK.
+/// The tags of the model's text. They are the same as in ADK.
 const PLANS: [&str; 4] = [
     "/*PLANNING*/",
     "/*REPLANNING*/",
@@ -166,13 +167,13 @@ impl Planner for PlanReAct {
     }
 }
 
-/// The parts with all that is planned made thoughts, up to the first calls: what a model writes behind those is made up.
+/// Turns plans into thoughts. Drops the parts after the first calls, because the model made them up.
 fn read(before: Option<&str>, parts: Vec<Part>) -> Vec<Part> {
     let mut read = Vec::with_capacity(parts.len() + 1);
     let mut acts = false;
     for part in parts {
         match part {
-            // A call of nothing is none.
+            // A call without a name is not a call.
             Part::Call(call) if call.name.is_empty() && before.is_none() => {}
             Part::Call(call) => {
                 acts = true;
@@ -186,11 +187,11 @@ fn read(before: Option<&str>, parts: Vec<Part>) -> Vec<Part> {
     read
 }
 
-/// Words as what they are: thoughts, up to the mark of the answer.
+/// Splits text into thoughts, up to the tag of the answer, and the answer.
 fn divide(before: Option<&str>, words: Text, into: &mut Vec<Part>) {
     let piece = before.is_some();
     let before = before.unwrap_or_default();
-    // A mark may have begun in the pieces before.
+    // A tag may have started in an earlier piece.
     let all = format!("{before}{}", words.text);
     let thought = match all.rfind(ANSWER) {
         Some(at) => (at + ANSWER.len()).max(before.len()) - before.len(),
@@ -212,7 +213,7 @@ fn divide(before: Option<&str>, words: Text, into: &mut Vec<Part>) {
     }
 }
 
-/// Whether a text begins with the mark of a plan; of a piece, whether it may.
+/// Whether a text begins with the tag of a plan. For a piece: whether it may begin with one.
 fn begins_with_plan(text: &str, piece: bool) -> bool {
     let text = text.trim_start();
     PLANS

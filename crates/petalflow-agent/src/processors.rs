@@ -1,4 +1,4 @@
-//! From a conversation to a request, and from an answer to what it means, step by step.
+//! Steps that build a request from a conversation and that process an answer.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use petalflow::BoxError;
 use petalflow::middleware::BoxFuture;
 use petalflow_llm::LlmResponse;
 
-/// A step on the way from a conversation to a request. An agent has the [`defaults`], in their order, then those that it is
-/// given with [`Agent::processor`](super::Agent::processor); then its tools and toolsets are added.
+/// A step that builds a model's request from a conversation. An agent runs the [`defaults`] in their order, then the
+/// steps added by [`Agent::processor`](super::Agent::processor). Then its tools and toolsets are added.
 ///
 /// ```
 /// use petalflow::BoxError;
@@ -40,14 +40,14 @@ pub trait RequestProcessor: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// They end the step: neither the processors behind it nor the model are asked.
+    /// An error ends the step: the later processors do not run, and the model is not called.
     fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>>;
 }
 
-/// A step on the way from a model's answer to what the agent makes of it: an event, calls, code to run. An agent has the
-/// [`response_defaults`], in their order, then those that it is given with
-/// [`Agent::response_processor`](super::Agent::response_processor). They see what callbacks have left of an answer, also where
-/// one of them answered in the model's place; of a streamed answer each piece for listeners as well
+/// A step that processes a model's answer before the agent makes it an event, calls tools or runs code. An agent runs
+/// the [`response_defaults`] in their order, then the steps added by
+/// [`Agent::response_processor`](super::Agent::response_processor). They run after the callbacks, also on an answer
+/// that a callback returned instead of the model. For a streamed answer, they also get each piece for listeners
 /// ([`ModelCall::is_partial`]).
 ///
 /// ```
@@ -86,7 +86,7 @@ pub trait ResponseProcessor: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// They end the step.
+    /// An error ends the step.
     fn process<'a>(
         &'a self,
         call: &'a mut ModelCall<'_>,
@@ -94,9 +94,9 @@ pub trait ResponseProcessor: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<(), BoxError>>;
 }
 
-/// The steps of every agent, in their order: the settings of its requests, its instructions, its name, the conversation, its
-/// planner, running code, the form of its answer, and to whom it may transfer. What people have confirmed, and the credentials
-/// that they gave, are looked at before: as calls of tools, at the beginning of a turn.
+/// The default request processors, in their order: the settings of the request, the instructions, the agent's name,
+/// the conversation, the planner, code execution, the form of the answer, and transfers. Confirmations and
+/// credentials from people are processed earlier: as tool calls, at the start of a turn.
 ///
 /// ```
 /// use petalflow_agent::{Agent, processors};
@@ -117,7 +117,7 @@ pub fn defaults() -> Vec<Arc<dyn RequestProcessor>> {
         Arc::new(Instructions),
         Arc::new(Identity),
         Arc::new(Contents),
-        // Behind the conversation, so that planners may change what stands in it.
+        // Runs after the conversation was added, because planners may change it.
         Arc::new(Planning),
         Arc::new(Code),
         Arc::new(OutputSchema),
@@ -125,7 +125,7 @@ pub fn defaults() -> Vec<Arc<dyn RequestProcessor>> {
     ]
 }
 
-/// The steps of every agent from an answer to what it means, in their order: its planner, and code that is to run.
+/// The default response processors, in their order: the planner, and code execution.
 ///
 /// ```
 /// use petalflow_agent::{Agent, PlanReAct, processors};
@@ -145,28 +145,28 @@ pub fn response_defaults() -> Vec<Arc<dyn ResponseProcessor>> {
     vec![Arc::new(Planning), Arc::new(Code)]
 }
 
-/// The settings that every request of the agent has.
+/// The settings of every request of the agent.
 struct Settings;
 
-/// What the agent is told to be; what the agent above all others says comes first.
+/// The instructions. Those of the root agent come first.
 struct Instructions;
 
-/// The agent's name, if it was given one.
+/// The agent's name, if it was set.
 struct Identity;
 
 /// The conversation, as the agent sees it.
 struct Contents;
 
-/// What makes the model plan, and what is a plan in its answer.
+/// The planner: plans in the request and in the answer.
 struct Planning;
 
-/// That code is run, and which.
+/// Code execution: the instructions, and the code in the answer.
 struct Code;
 
 /// The form of the answer.
 struct OutputSchema;
 
-/// To whom the agent may transfer.
+/// The agents to which the agent may transfer.
 struct Transfers;
 
 fn done<'a>(result: Result<(), BoxError>) -> BoxFuture<'a, Result<(), BoxError>> {
@@ -196,7 +196,7 @@ impl RequestProcessor for Instructions {
 impl RequestProcessor for Identity {
     fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
         let agent = call.at.agent();
-        // One that is asked once is only as it is told to be.
+        // A `SingleTurn` agent gets only its own instructions.
         if agent.named && agent.mode != Mode::SingleTurn {
             let mut text = format!(
                 "You are an agent. Your internal name is \"{}\".",

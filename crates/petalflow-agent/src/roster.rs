@@ -1,14 +1,14 @@
-//! An agent and all the agents below it.
+//! The list of an agent and all agents below it.
 
 use std::sync::Arc;
 
 use super::{AgentError, Definition};
 
-/// An agent and all the agents below it, in the order in which they were added, each before its own.
+/// An agent and all agents below it, in the order in which they were added. Each comes before its own sub-agents.
 #[derive(Debug)]
 pub(super) struct Roster(Vec<Entry>);
 
-/// An agent in its place.
+/// An agent, with the indices of its parent and its sub-agents.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) agent: Arc<Definition>,
@@ -17,14 +17,14 @@ pub(super) struct Entry {
 }
 
 impl Roster {
-    /// The place of the agent that the others are below.
+    /// The index of the agent that has all others below it.
     pub(super) const ROOT: usize = 0;
 
-    /// Lists an agent and those below it.
+    /// Lists an agent and the agents below it.
     ///
     /// # Errors
     ///
-    /// When two have one name, or one is called like the user.
+    /// If two agents have the same name, or if a name is empty or the user's.
     pub(super) fn of(root: &Arc<Definition>) -> Result<Self, AgentError> {
         let mut roster = Roster(Vec::new());
         roster.add(root, None)?;
@@ -57,12 +57,12 @@ impl Roster {
         &self.0[place]
     }
 
-    /// The place of the agent of this name.
+    /// The index of the agent with this name.
     pub(super) fn place(&self, name: &str) -> Option<usize> {
         self.0.iter().position(|entry| &*entry.agent.name == name)
     }
 
-    /// The way from an agent up to the root, without the agent.
+    /// The agents above an agent, from its parent to the root.
     pub(super) fn above(&self, place: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.at(place).parent, |place| self.at(*place).parent)
     }

@@ -1,4 +1,4 @@
-//! Running an agent.
+//! Starts runs of an agent.
 
 use super::flow::launch_of;
 use super::{Agent, AgentEvents, AgentFlow, Conversation, ConversationInput, observed};
@@ -6,38 +6,38 @@ use petalflow::checkpoint::Store;
 use petalflow::thread::Threads;
 use petalflow::{BoxError, Context, Launch, Run};
 
-/// Running it.
+/// The methods that run the agent.
 impl Agent {
-    /// The agent as a flow with the settings of a launch: managed values, middleware, timeouts.
+    /// A launch of the agent's flow, to add settings: managed values, middleware, timeouts.
     pub fn launch(&self) -> Launch<AgentFlow> {
         observed::agent(launch_of(&self.0), &self.0)
     }
 
-    /// One turn: what is said, and all that it sets off, until there is an answer. `Conversation::next_input` goes on with it.
+    /// Runs one turn, from a message to its answer. `Conversation::next_input` makes the input of the next turn.
     pub fn run(&self, input: impl Into<ConversationInput>) -> Run<AgentFlow> {
         self.launch().run(input)
     }
 
-    /// The same as a stream of what happens. With [`streaming`](Self::streaming), the pieces of answers are in it.
+    /// Runs one turn as a stream of events. With [`streaming`](Self::streaming), it contains the pieces of answers.
     pub fn events(&self, input: impl Into<ConversationInput>) -> AgentEvents {
         AgentEvents::new(self.run(input).events())
     }
 
-    /// Keeps conversations in a store: each is a thread.
+    /// Stores conversations in a store. Each is a thread.
     pub fn store(&self, store: &(impl Store + Clone)) -> Threads<AgentFlow> {
         self.launch().store(store)
     }
 
-    /// One turn inside a node of another flow, or inside a tool: its steps are stored with that flow, its events are among that
-    /// flow's, and it stops with it. A node may do this once for each agent.
+    /// Runs one turn inside a node of another flow, or inside a tool. Its steps are stored with that flow, its events
+    /// are part of that flow's events, and it stops with that flow. A node may do this once for each agent.
     ///
     /// # Errors
     ///
-    /// What made the turn fail.
+    /// The error of the turn.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future stops the turn; where the flow is stored it goes on when the node runs again.
+    /// Dropping the future stops the turn. If the flow is stored, the turn resumes when the node runs again.
     pub async fn run_in(
         &self,
         cx: &Context,

@@ -1,4 +1,4 @@
-//! Asking an agent one thing: a conversation of its own, within the call. If it waits for people, so does the call.
+//! Calls of an agent for one answer. The call has its own conversation, and waits while the agent waits for people.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -11,34 +11,34 @@ use petalflow::BoxError;
 use petalflow::tool::ToolCall;
 use petalflow_llm::{ChatMessage, Part};
 
-/// An agent that was asked something and waits for people before it answers: its own conversation, to go on with.
+/// A called agent that waits for people before it answers, with its own conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[doc(hidden)]
 pub struct Waiting {
-    /// The call that asked it.
+    /// The call of the agent.
     pub(crate) call: ToolCall,
     pub(crate) events: Vec<AgentEvent>,
     pub(crate) speakers: Vec<Speaker>,
-    /// Those whom it has asked in its turn.
+    /// The waiting agents that it has called itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) within: Option<Vec<Waiting>>,
 }
 
-/// What came of asking.
+/// Result of calling the agent.
 pub(super) struct Asked {
     pub(super) answer: Answer,
-    /// What is new of its conversation.
+    /// The new events of its conversation.
     pub(super) events: Vec<AgentEvent>,
     pub(super) state: Map<String, Value>,
 }
 
 pub(super) enum Answer {
     Given(Value),
-    /// It waits for people.
+    /// The agent waits for people.
     Later(Waiting),
 }
 
-/// Asks the agent at a place, or goes on with what it was asked before if people have answered to that.
+/// Calls the agent at `place`, or continues its conversation if people have answered.
 pub(super) async fn ask(
     at: At<'_>,
     place: usize,
@@ -98,13 +98,13 @@ pub(super) async fn ask(
     })
 }
 
-/// Whether a conversation ended with a question to people rather than with an answer.
+/// Whether a conversation ended with a question to people and not with an answer.
 fn waits(talk: &Conversation) -> bool {
     let asks = talk.events.last().is_some_and(|last| {
         let mut pending = talk.pending().into_iter();
         pending.any(|pending| last.long_running.iter().any(|id| id == pending.id()))
     });
-    // An agent that works on a task has asked the user something.
+    // An agent that works on a task has asked the user a question.
     let works = talk.speakers.last().is_some_and(|last| last.task.is_some());
     asks || works || talk.waiting.iter().flatten().next().is_some()
 }
@@ -121,8 +121,8 @@ fn answered(talk: &Conversation, agent: &super::Definition) -> Result<Value, Box
     Ok(json!({ "result": answer }))
 }
 
-/// What people say to agents that wait, each with its own part of it, and what is left for the one that speaks. Words are for an
-/// agent that works on a task, if it listens.
+/// Splits the user's message: the part for each waiting agent, and the rest for the current agent. Text is for an
+/// agent that works on a task, if `listens` is true for it.
 pub(super) fn divided(
     waiting: &[Waiting],
     message: ChatMessage,
@@ -154,13 +154,13 @@ pub(super) fn divided(
 }
 
 impl Waiting {
-    /// Whether an agent in it works on a task, and has asked the user something in words.
+    /// Whether an agent in it works on a task and has asked the user a question as text.
     fn works(&self) -> bool {
         let mut within = self.within.iter().flatten();
         self.speakers.last().is_some_and(|last| last.task.is_some()) || within.any(Waiting::works)
     }
 
-    /// Whether a call is one of its conversation.
+    /// Whether its conversation contains a call.
     fn made(&self, id: &str) -> bool {
         let messages = self.events.iter().flat_map(|event| &event.message);
         messages

@@ -1,4 +1,4 @@
-//! The events of an agent's run, as people want to see them.
+//! Events of an agent's run, as a stream for users.
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
@@ -13,8 +13,8 @@ use super::{AgentEvent, AgentFlow, Conversation};
 use petalflow::interrupt::Interrupt;
 use petalflow::{Event, EventKind, Events, Namespace, RunError, TaskInfo, Write};
 
-/// How a node of an agent sends an event of the conversation to who listens: a piece of a message, or an event that
-/// a [`RequestProcessor`](super::RequestProcessor) added, before it is written. In other flows it is the value of a
+/// An event of the conversation as a node emits it to listeners: a piece of a message, or an event that a
+/// [`RequestProcessor`](super::RequestProcessor) added, before it is written. In other flows it is the value of a
 /// [`Custom`](EventKind::Custom) event.
 ///
 /// ```
@@ -31,38 +31,38 @@ pub struct EmittedEvent {
     pub agent_event: AgentEvent,
 }
 
-/// Something that happens in an agent's run, and where: an item of [`AgentEvents`].
+/// An event of an agent's run, and its origin: an item of [`AgentEvents`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct AgentStreamItem {
-    /// The flow within the run; empty at the top.
+    /// The flow within the run. Empty for the run's own flow.
     pub namespace: Namespace,
     /// The superstep.
     pub superstep: u64,
     /// The task, with its attempt.
     pub task: Option<TaskInfo>,
-    /// What happens.
+    /// The kind of the event, with its data.
     pub kind: AgentEventKind,
 }
 
-/// What happens in an agent's run: see [`AgentEvents`].
+/// A kind of event in an agent's run: see [`AgentEvents`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AgentEventKind {
-    /// A piece of a message that is still being written. The whole follows as an event.
+    /// A piece of a message that is still being streamed. The complete message follows as an event.
     Partial(AgentEvent),
-    /// Something was said or done.
+    /// A message or an action.
     Event(AgentEvent),
-    /// What a tool says about how far it has come.
+    /// Progress of a tool.
     Custom(Value),
-    /// The attempt has failed and there will be another: its pieces are void, and so are events that it told.
+    /// The attempt has failed and a retry follows. The attempt's pieces and events are void.
     Retry {
-        /// Why.
+        /// The error.
         error: petalflow::NodeError,
     },
     /// The turn has ended.
     Finished(Box<Conversation>),
-    /// A tool asks people something by the means of flows ([`Context::ask`](petalflow::Context::ask)), and the turn waits.
+    /// A tool has interrupted the run ([`Context::ask`](petalflow::Context::ask)), and the turn waits for an answer.
     Interrupted(Vec<Interrupt>),
     /// The run has failed.
     Failed(RunError),
@@ -80,28 +80,28 @@ impl AgentStreamItem {
 }
 
 impl EmittedEvent {
-    /// The event in the value of a [`Custom`](EventKind::Custom) event, if one is in it.
+    /// The event in the value of a [`Custom`](EventKind::Custom) event, if it contains one.
     pub fn read(value: &Value) -> Option<AgentEvent> {
         AgentEvent::deserialize(value.get("agent_event")?).ok()
     }
 }
 
-/// Lets who listens hear an event of the conversation, or a piece of one, at once.
+/// Emits an event of the conversation, or a piece of one, to listeners at once.
 pub(super) fn tell(cx: &petalflow::Context, event: &AgentEvent) {
     if cx.has_listener() {
-        // An event is data: it can be represented.
+        // An event is plain data, and its serialization does not fail.
         let _ = cx.emit(&Telling { agent_event: event });
     }
 }
 
-/// [`EmittedEvent`], without a copy of the event.
+/// [`EmittedEvent`] that borrows its event.
 #[derive(Serialize)]
 struct Telling<'a> {
     agent_event: &'a AgentEvent,
 }
 
-/// What happens in an agent's run, as it happens: made by [`Agent::events`](super::Agent::events). Polling it drives the run;
-/// dropping it stops the run at once.
+/// Stream of the events of an agent's run, made by [`Agent::events`](super::Agent::events). Polling it drives the
+/// run. Dropping it stops the run at once.
 ///
 /// ```
 /// use futures_util::StreamExt;
@@ -128,13 +128,13 @@ struct Telling<'a> {
 pub struct AgentEvents {
     events: Events<AgentFlow>,
     ready: VecDeque<AgentStreamItem>,
-    /// The events that were heard when they happened, by id: they stand in the conversation later, those of agents within
-    /// agents twice.
+    /// The ids of the events that were streamed before they were written. They are written to the conversation later,
+    /// and those of nested agents are written twice.
     heard: HashSet<String>,
 }
 
 impl AgentEvents {
-    /// The same of a run's events: those of a thread's run, say.
+    /// Creates the stream from the events of a run, such as a run of a thread.
     pub fn new(events: Events<AgentFlow>) -> Self {
         AgentEvents {
             events,
@@ -150,7 +150,7 @@ impl AgentEvents {
         let what = match &event.kind {
             EventKind::NodeFinished { update, .. } => {
                 for said in update.events().iter().flat_map(Write::value) {
-                    // What the user says is no news.
+                    // The caller knows the user's message already.
                     let news = !(said.is_from_user() && event.node() == Some("begin"));
                     let known = if within {
                         !self.heard.insert(said.id.clone())

@@ -1,10 +1,10 @@
-//! To whom an agent may hand a conversation.
+//! The agents to which an agent may transfer a conversation.
 
 use super::Mode;
 use super::roster::Roster;
 
-/// The agents that the one at `from` may transfer to: those below it, the one above it, and those beside it. Agents that are
-/// given tasks, or one turn, are called instead, and do not transfer themselves.
+/// The agents to which the one at `from` may transfer: its sub-agents, its parent and its peers. Agents in mode
+/// `Task` or `SingleTurn` are called instead, and cannot transfer.
 pub(super) fn targets(roster: &Roster, from: usize) -> Vec<usize> {
     let entry = roster.at(from);
     let converses = |place: &usize| roster.at(*place).agent.mode == Mode::Chat;
@@ -18,7 +18,7 @@ pub(super) fn targets(roster: &Roster, from: usize) -> Vec<usize> {
     if entry.agent.transfers.up {
         targets.push(parent);
     }
-    // Those beside it are for the agent above to give work to: one that hands nothing on has none.
+    // Peers need a parent that can transfer to them.
     if entry.agent.transfers.aside && converses(&parent) {
         let beside = roster.at(parent).children.iter().copied();
         targets.extend(beside.filter(|place| *place != from).filter(converses));

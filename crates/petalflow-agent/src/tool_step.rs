@@ -1,4 +1,4 @@
-//! One call of a tool, as callbacks see it.
+//! One tool call, as callbacks see it.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::at::At;
 use petalflow::Context;
 use petalflow::tool::{Actions, ToolCall};
 
-/// One call of a tool, as callbacks see it. Those before the tool may change its arguments.
+/// A tool call, as callbacks see it. The callbacks before the tool may change its arguments.
 ///
 /// ```
 /// # use petalflow_agent::Agent;
@@ -30,16 +30,16 @@ use petalflow::tool::{Actions, ToolCall};
 /// # }
 /// ```
 pub struct ToolStep<'a> {
-    /// What the tool will be given.
+    /// The arguments of the tool.
     pub arguments: Value,
-    /// What the call does besides returning something.
+    /// The actions of the call besides its result.
     pub actions: Actions,
     pub(super) at: At<'a>,
     pub(super) call: &'a ToolCall,
 }
 
 impl ToolStep<'_> {
-    /// The name of the agent whose tool it is.
+    /// The name of the agent that makes the call.
     pub fn agent(&self) -> &str {
         &self.at.agent().name
     }
@@ -49,17 +49,17 @@ impl ToolStep<'_> {
         self.call
     }
 
-    /// The conversation as it stood when the superstep began.
+    /// The conversation as it was when the superstep began.
     pub fn conversation(&self) -> &Conversation {
         self.at.conversation
     }
 
-    /// The run.
+    /// The context of the run.
     pub fn cx(&self) -> &Context {
         self.at.cx
     }
 
-    /// A value of the conversation's state, with what was set since.
+    /// A value of the conversation's state, with the changes of this call.
     pub fn state(&self, key: &str) -> Option<Value> {
         self.at.state(&self.actions.state_delta, key)
     }

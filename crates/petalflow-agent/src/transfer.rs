@@ -1,4 +1,4 @@
-//! Handing a conversation over to another agent.
+//! Transfer of a conversation to another agent.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
@@ -11,7 +11,7 @@ use super::roster::Roster;
 use super::targets::targets;
 use petalflow::tool::ToolSpec;
 
-/// The tool by which a model hands the conversation over.
+/// The tool by which a model transfers the conversation.
 pub(super) const NAME: &str = "transfer_to_agent";
 
 static SPEC: LazyLock<Arc<ToolSpec>> = LazyLock::new(|| {
@@ -29,12 +29,12 @@ static SPEC: LazyLock<Arc<ToolSpec>> = LazyLock::new(|| {
     ))
 });
 
-/// The tool, where there is an agent to transfer to.
+/// The tool, if there is an agent to transfer to.
 pub(super) fn tool(roster: &Roster, place: usize) -> Option<&'static Arc<ToolSpec>> {
     (!targets(roster, place).is_empty()).then(|| &*SPEC)
 }
 
-/// What the model is told about the agents that it may transfer to.
+/// The instructions about the agents that the model may transfer to.
 pub(super) fn instruction(at: At<'_>) -> Option<String> {
     let targets = targets(at.roster, at.place);
     if targets.is_empty() {
@@ -68,7 +68,7 @@ pub(super) fn instruction(at: At<'_>) -> Option<String> {
     Some(text)
 }
 
-/// The name in the arguments of such a call.
+/// The agent's name in the arguments of the call.
 pub(super) fn named(arguments: &Value) -> Result<&str, String> {
     match arguments.get("agent_name") {
         None => Err(format!(
@@ -81,7 +81,7 @@ pub(super) fn named(arguments: &Value) -> Result<&str, String> {
     }
 }
 
-/// The agent of this name, if the one at `from` may transfer to it.
+/// The agent with this name, if the one at `from` may transfer to it.
 pub(super) fn target(roster: &Roster, from: usize, name: &str) -> Result<usize, AgentError> {
     let mut targets = targets(roster, from).into_iter();
     let target = targets.find(|place| &*roster.at(*place).agent.name == name);

@@ -1,6 +1,6 @@
-//! The flow that an agent is: each step of a turn is a superstep, so that it is stored, resumed and shown as any other.
+//! The flow of an agent. Each step of a turn is a superstep, stored, resumed and streamed like that of any flow.
 
-// The flow is of this crate alone, and `flow!` says `pub` of what it makes.
+// The flow is private to this crate, but `flow!` makes its items `pub`.
 #![allow(unreachable_pub, private_interfaces)]
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::roster::Roster;
 use super::{AgentError, begin, call, code};
 use petalflow::{BoxError, Context, Launch, Route, flow, node};
 
-/// What a turn begins with: the model, or the tools that people have decided about.
+/// The first step of a turn: the model call, or the tool calls that people have decided about.
 #[derive(Route)]
 pub(crate) enum First {
     Ask,
@@ -41,11 +41,11 @@ pub(crate) enum After {
     Done,
 }
 
-/// Hears the user.
+/// Reads the user's message.
 #[derive(Clone, Debug)]
 pub(crate) struct Begin(pub(super) Arc<Definition>);
 
-/// Asks the model.
+/// Calls the model.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask(pub(super) Arc<Definition>);
 
@@ -57,7 +57,7 @@ pub(crate) struct Call(pub(super) Arc<Definition>);
 #[derive(Clone, Debug)]
 pub(crate) struct Execute(pub(super) Arc<Definition>);
 
-/// Takes the results together.
+/// Collects the results.
 #[derive(Clone, Debug)]
 pub(crate) struct Gather(pub(super) Arc<Definition>);
 
@@ -201,14 +201,14 @@ impl Gather {
     }
 }
 
-/// Lets who listens hear what has happened, before the next step is taken: they may want no more.
+/// Lets listeners receive the events before the next step, because they may stop the run.
 pub(super) async fn listened(cx: &Context) {
     if cx.has_listener() {
         tokio::task::yield_now().await;
     }
 }
 
-/// Where the conversation stands.
+/// The current position in the conversation.
 fn at<'a>(
     roster: &'a Arc<Roster>,
     conversation: &'a Conversation,
@@ -225,7 +225,7 @@ fn at<'a>(
     })
 }
 
-/// What is written to the state, and what is gone with the turn.
+/// Splits the changes into those of the state and those of the temporary state, which ends with the turn.
 fn split(
     delta: serde_json::Map<String, serde_json::Value>,
 ) -> (ConversationState, ConversationTemp) {

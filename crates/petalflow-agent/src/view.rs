@@ -1,4 +1,4 @@
-//! The messages that were made of a conversation's events, so that they are made once.
+//! Cache of the messages built from a conversation's events.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,19 +10,19 @@ use super::AgentEvent;
 use super::history::{self, Reader, Uncalled};
 use petalflow_llm::ChatMessage;
 
-/// The messages that were made of a conversation's events: what is new is pushed behind them. Only a result that does not
-/// follow its call, or another reader, makes them all anew.
+/// The messages built from a conversation's events. New messages are appended. All messages are rebuilt only if a
+/// result does not follow its call, or if the reader changes.
 #[derive(Default)]
 pub struct View {
     seen: Mutex<Seen>,
-    /// How many tools may run at once in a run.
+    /// The permits for the tools that run at once in a run.
     permits: OnceLock<Semaphore>,
 }
 
 #[derive(Default)]
 struct Seen {
     reader: Reader,
-    /// How many events are in it, and the id of the last of them.
+    /// The number of events in it, and the id of the last one.
     events: usize,
     last: String,
     messages: Arc<Vec<ChatMessage>>,
@@ -35,7 +35,7 @@ impl View {
         events: &[AgentEvent],
         reader: &Reader,
     ) -> Result<Arc<Vec<ChatMessage>>, Uncalled> {
-        // What a panic leaves half done is not marked as seen.
+        // After a panic, incomplete messages are not marked as seen.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if !seen.continues(events, reader) || !seen.extend(events) {
             *seen = Seen {
@@ -48,24 +48,24 @@ impl View {
         Ok(Arc::clone(&seen.messages))
     }
 
-    /// Waits until one more tool may run.
+    /// Waits until another tool may run.
     pub(super) async fn permit(&self, tools: usize) -> Option<SemaphorePermit<'_>> {
         let permits = self.permits.get_or_init(|| Semaphore::new(tools));
-        // It is never closed.
+        // The semaphore is never closed.
         permits.acquire().await.ok()
     }
 }
 
 impl Seen {
-    /// Whether these events begin with those that are in it.
+    /// Whether these events begin with those that are already in it.
     fn continues(&self, events: &[AgentEvent], reader: &Reader) -> bool {
         let last = self.events.checked_sub(1).and_then(|last| events.get(last));
         self.reader == *reader && last.is_some_and(|last| last.id == self.last)
     }
 
-    /// Pushes what is new behind the others; false if that cannot be done, and what is there is of no use then.
+    /// Appends the new messages. Returns `false` if that is not possible; the existing messages are then invalid.
     fn extend(&mut self, events: &[AgentEvent]) -> bool {
-        // Nobody else has the messages while no request is under way, so that nothing is copied.
+        // The messages have no other owner while no request is in progress. Then nothing is copied.
         let messages = Arc::make_mut(&mut self.messages);
         for event in &events[self.events..] {
             if !self.reader.sees(event) {
@@ -91,14 +91,14 @@ impl Seen {
     }
 }
 
-/// Not the same one: two conversations that were one go on differently.
+/// A clone is empty, because copies of a conversation continue differently.
 impl Clone for View {
     fn clone(&self) -> Self {
         View::default()
     }
 }
 
-/// It is never stored: as data it is nothing.
+/// The view is not stored: it serializes as nothing.
 impl Serialize for View {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_unit()

@@ -1,4 +1,4 @@
-//! A model's decision.
+//! A structured answer of a model.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -11,7 +11,7 @@ use petalflow_llm::{LlmClient, LlmRequest};
 ///
 /// # Errors
 ///
-/// When the model does not answer, or with something else.
+/// If the model does not answer, or if its answer is not such a value.
 pub(super) async fn decide<T: JsonSchema + DeserializeOwned>(
     model: &dyn LlmClient,
     instructions: &str,

@@ -1,12 +1,12 @@
-//! What a model has decided, for who listens.
+//! Decisions of a model, as events for listeners.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use petalflow::{BoxError, Context};
 
-/// What a model has decided in a prebuilt flow: who works next, whether a draft stands, who is asked. Who listens hears it at
-/// once, as a [`Custom`](petalflow::event::EventKind::Custom) event of the node and the attempt that it was decided in.
+/// A decision of a model in a prebuilt flow: who works next, whether a draft is accepted, which expert answers. It is
+/// emitted at once, as a [`Custom`](petalflow::event::EventKind::Custom) event of the deciding node and attempt.
 ///
 /// ```
 /// use futures_util::StreamExt;
@@ -35,48 +35,49 @@ use petalflow::{BoxError, Context};
 pub enum DecisionEvent {
     /// [`Supervise`](super::Supervise): a member works next.
     Work {
-        /// Who, in the supervisor's words: it may be somebody who is not there.
+        /// The name, as the supervisor's model wrote it. The member may not exist.
         member: String,
-        /// What they are told to do.
+        /// The member's instructions.
         told: String,
     },
-    /// [`Supervise`](super::Supervise): all is done.
+    /// [`Supervise`](super::Supervise): the project is done.
     Finish {
-        /// What came of it.
+        /// The result.
         result: String,
     },
-    /// [`Reflect`](super::Reflect): a draft is written anew.
+    /// [`Reflect`](super::Reflect): a draft has to be revised.
     Revise {
-        /// Which, from 1.
+        /// The number of the draft, from 1.
         draft: u32,
         /// What should be better.
         advice: String,
     },
-    /// [`Reflect`](super::Reflect): a draft stands.
+    /// [`Reflect`](super::Reflect): a draft is accepted.
     Accept {
-        /// Which, from 1.
+        /// The number of the draft, from 1.
         draft: u32,
     },
-    /// [`Reflect`](super::Reflect): a draft stands because there were enough of them. The critic was not asked.
+    /// [`Reflect`](super::Reflect): the maximum number of drafts is reached. The draft is accepted without the
+    /// critic.
     Enough {
-        /// Which, from 1.
+        /// The number of the draft, from 1.
         draft: u32,
     },
     /// [`AskExpert`](super::AskExpert): an expert is asked.
     Expert {
-        /// Who.
+        /// The name of the expert.
         name: String,
-        /// Why.
+        /// The reason for the decision.
         reason: String,
     },
-    /// [`AskExpert`](super::AskExpert): nobody is asked.
+    /// [`AskExpert`](super::AskExpert): no expert is asked.
     Nobody {
-        /// Why.
+        /// The reason for the decision.
         reason: String,
     },
 }
 
-/// A decision among other values that nodes emit.
+/// A decision as the value of an event. The key distinguishes it from other values that nodes emit.
 #[derive(Serialize, Deserialize)]
 struct EmittedEvent<D> {
     decided: D,
@@ -88,7 +89,7 @@ impl DecisionEvent {
         Some(EmittedEvent::deserialize(value).ok()?.decided)
     }
 
-    /// Lets who listens hear it.
+    /// Emits the decision to listeners.
     pub(super) fn tell(&self, cx: &Context) -> Result<(), BoxError> {
         Ok(cx.emit(&EmittedEvent { decided: self })?)
     }

@@ -1,4 +1,4 @@
-//! The one who knows.
+//! Selection of an expert who answers a question.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,14 +8,14 @@ use super::{DecisionEvent, Team};
 use petalflow::{Context, Managed, Route, flow, node, state};
 use petalflow_llm::nodes::Model;
 
-/// A question, and who answered it.
+/// A question, and the expert who answered it.
 #[state]
 #[derive(Clone, Debug)]
 pub struct Inquiry {
     /// The question.
     #[key(input)]
     pub question: String,
-    /// Who was picked, and why; nobody where nobody fits.
+    /// The selected expert, and the reason; `None` if no expert fits.
     #[key(default)]
     pub expert: Option<Choice>,
     /// The answer.
@@ -23,7 +23,7 @@ pub struct Inquiry {
     pub answer: String,
 }
 
-/// Whom a model has picked.
+/// The expert that a model has selected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Choice {
     /// The expert's name, or `nobody`.
@@ -32,12 +32,12 @@ pub struct Choice {
     pub reason: String,
 }
 
-/// Where a question goes.
+/// The route of a question.
 #[derive(Route)]
 enum Way {
     /// To an expert.
     Expert(String),
-    /// To nobody.
+    /// To no expert.
     Nobody,
 }
 
@@ -53,7 +53,7 @@ async fn choose(
 ) -> petalflow::Result<(InquiryExpert, Way)> {
     let asked = format!("Question: {question}\n\nExperts:\n{}", experts.described());
     let choice: Choice = decide(&**model, INSTRUCTIONS, asked).await?;
-    // Models write names in their own way: `Billing` is `billing`.
+    // Models may write a name in another case: `Billing` is `billing`.
     let mut names = experts.names();
     let name = names.find(|name| name.eq_ignore_ascii_case(choice.name.trim()));
     let Some(name) = name.map(str::to_string) else {
@@ -86,8 +86,8 @@ async fn answer(
 }
 
 flow! {
-    /// Lets a model pick the member of a managed [`Team`] who answers a question. Where it picks nobody, or somebody who is not
-    /// there, `expert` is none and there is no answer.
+    /// Lets a model select the member of a managed [`Team`] who answers a question. If it selects nobody, or a member
+    /// that does not exist, `expert` is `None` and there is no answer.
     ///
     /// ```
     /// use petalflow_agent::Agent;

@@ -1,4 +1,4 @@
-//! Many documents, one answer.
+//! One answer from many documents.
 
 use petalflow::{Each, Managed, flow, node, state};
 use petalflow_llm::LlmRequest;
@@ -14,7 +14,7 @@ pub struct Reading {
     /// The documents.
     #[key(input)]
     pub documents: Vec<String>,
-    /// What each document says about the question, in their order.
+    /// What each document says about the question, in the order of the documents.
     #[key(append)]
     pub findings: Vec<String>,
     /// The answer.
@@ -42,7 +42,7 @@ async fn read(
     ]))
 }
 
-/// Puts together what was found.
+/// Combines the findings.
 #[node(Reading)]
 async fn combine(
     question: &str,
@@ -60,8 +60,8 @@ async fn combine(
 }
 
 flow! {
-    /// Has each document read by itself, all at once, and puts together what they say. `max_concurrency` bounds how many are
-    /// read at a time.
+    /// Reads each document by itself, all in parallel, and combines the findings. `max_concurrency` limits how many
+    /// documents are read at once.
     ///
     /// ```
     /// use petalflow_llm::ScriptedModel;

@@ -1,16 +1,16 @@
-//! Flows that many programs need, written as a user would write them: with `#[state]`, `#[node]` and `flow!`. Take them as they
-//! are, or copy the file and change it.
+//! Flows that many programs need, written as a user would write them: with `#[state]`, `#[node]` and `flow!`. Use
+//! them unchanged, or copy the file and change it.
 //!
 //! | flow | what it does |
 //! | --- | --- |
 //! | [`ThinkAndAct`] | a model thinks and calls tools until it has an answer (`ReAct`) |
-//! | [`Supervise`] | a model hands work to the members of a team, one after the other |
-//! | [`Reflect`] | a draft is criticized and written anew until the critic accepts it |
-//! | [`AskExpert`] | a model picks the expert who answers |
-//! | [`ReadDocuments`] | each document is read by itself, at once, and the findings are put together |
+//! | [`Supervise`] | a model gives work to the members of a team, one after the other |
+//! | [`Reflect`] | a draft is criticized and revised until the critic accepts it |
+//! | [`AskExpert`] | a model selects the expert who answers |
+//! | [`ReadDocuments`] | each document is read by itself, in parallel, and the findings are combined |
 //!
-//! All ask the run's managed [`Model`](petalflow_llm::nodes::Model). Each is a flow like any other: it runs on threads, sends events
-//! (what a model [decides](DecisionEvent) among them), can be a node of another flow.
+//! All use the run's managed [`Model`](petalflow_llm::nodes::Model). Each is a flow like any other: it runs on
+//! threads, sends events (with the [decisions](DecisionEvent) of its model), and can be a node of another flow.
 
 mod decide;
 mod decision_event;

@@ -1,4 +1,4 @@
-//! Thinking and acting in turns.
+//! A loop of thinking and acting.
 
 use petalflow::{Route, flow, node, state};
 use petalflow_llm::ChatMessage;
@@ -8,13 +8,13 @@ use petalflow_llm::nodes::{Llm, Tools};
 #[state]
 #[derive(Clone, Debug)]
 pub struct ReAct {
-    /// What was said and done.
+    /// The messages.
     #[key(input, append)]
     pub messages: Vec<ChatMessage>,
 }
 
 impl ReAct {
-    /// The answer: what was said last.
+    /// The answer: the text of the last message.
     pub fn answer(&self) -> String {
         self.messages
             .last()
@@ -23,12 +23,12 @@ impl ReAct {
     }
 }
 
-/// What comes after the model has spoken.
+/// What follows the model call.
 #[derive(Route)]
 enum Turn {
-    /// It wants tools called.
+    /// Calls of the tools that the model asks for.
     Act,
-    /// It has answered.
+    /// The answer.
     Answer,
 }
 
@@ -46,7 +46,7 @@ flow! {
     /// Lets a model think and call tools until it has an answer, as in `ReAct`. Its tools are the run's managed
     /// [`ToolSet`](petalflow::tool::ToolSet).
     ///
-    /// An [`Agent`](crate::Agent) does the same, and much besides; this is for flows of one's own that begin here.
+    /// An [`Agent`](crate::Agent) does the same and more. Use this flow as the start of your own flow.
     ///
     /// ```
     /// use petalflow_llm::{ChatMessage, Reply, ScriptedModel};

@@ -1,4 +1,4 @@
-//! Writing, and thinking about what was written.
+//! Drafts, their criticism and their revision.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,28 +9,28 @@ use petalflow::{Context, Managed, Route, flow, node, state};
 use petalflow_llm::LlmRequest;
 use petalflow_llm::nodes::Model;
 
-/// A text that grows by criticism.
+/// A text that is revised after criticism.
 #[state]
 #[derive(Clone, Debug)]
 pub struct Reflection {
     /// What to write.
     #[key(input)]
     pub task: String,
-    /// The most drafts: after so many the last one stands as it is.
+    /// The maximum number of drafts. The last one is accepted without criticism.
     #[key(input, default = 3)]
     pub most_drafts: u32,
-    /// The newest draft.
+    /// The latest draft.
     #[key(default)]
     pub draft: String,
-    /// How many drafts there were.
+    /// The number of drafts.
     #[key(sum)]
     pub drafts: u32,
-    /// What the critic said, in order.
+    /// The criticism, in order.
     #[key(append)]
     pub criticism: Vec<String>,
 }
 
-/// What a critic thinks.
+/// The opinion of a critic.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 struct Opinion {
     /// Whether the draft is good as it is.
@@ -39,12 +39,12 @@ struct Opinion {
     advice: String,
 }
 
-/// What becomes of a draft.
+/// The decision about a draft.
 #[derive(Route)]
 enum Verdict {
-    /// It is written anew.
+    /// The draft is revised.
     Revise,
-    /// It stands.
+    /// The draft is accepted.
     Accept,
 }
 
@@ -106,7 +106,7 @@ async fn criticize(
 }
 
 flow! {
-    /// Has a draft written, criticized, and written anew until the critic accepts it or there were enough of them.
+    /// Writes a draft and revises it until the critic accepts it or the maximum number of drafts is reached.
     ///
     /// ```
     /// use petalflow_llm::ScriptedModel;

@@ -1,4 +1,4 @@
-//! A supervisor and a team.
+//! A supervisor and its team.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,33 +8,33 @@ use super::{DecisionEvent, Team};
 use petalflow::{Context, Managed, Route, flow, node, state};
 use petalflow_llm::nodes::Model;
 
-/// Work that a team does.
+/// A task of a team.
 #[state]
 #[derive(Clone, Debug)]
 pub struct Project {
-    /// What is to be done.
+    /// The task.
     #[key(input)]
     pub task: String,
-    /// What the members have said, in order.
+    /// The answers of the members, in order.
     #[key(append)]
     pub notes: Vec<Note>,
-    /// What came of it.
+    /// The result.
     #[key(default)]
     pub result: String,
 }
 
-/// What a member of a team has said.
+/// The answer of a member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// Who.
+    /// The name of the member.
     pub member: String,
-    /// What they were told to do.
+    /// The instructions to the member.
     pub told: String,
-    /// What they answered.
+    /// The answer.
     pub said: String,
 }
 
-/// Who works next.
+/// The next member and its work.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 struct Decision {
     /// A member's name, or `finish`.
@@ -43,12 +43,12 @@ struct Decision {
     text: String,
 }
 
-/// What a supervisor decides.
+/// The decision of a supervisor.
 #[derive(Route)]
 enum Next {
-    /// A member does something.
+    /// A member works next.
     Work(Decision),
-    /// All is done.
+    /// The task is done.
     Finish,
 }
 
@@ -93,7 +93,7 @@ async fn work(
         next: member,
         text: told,
     } = decision.clone();
-    // A model may name somebody who is not there. It hears of it, and can choose anew.
+    // A model may name a member that does not exist. The note says so, and the model can select another member.
     let said = if let Some(agent) = team.get(&member) {
         agent.run_in(&cx, told.as_str()).await?.answer()
     } else {
@@ -105,7 +105,7 @@ async fn work(
 }
 
 flow! {
-    /// Lets a model hand work to the members of a managed [`Team`], one after the other, until it says that the task is done.
+    /// Lets a model give work to the members of a managed [`Team`], one after the other, until it decides to finish.
     ///
     /// ```
     /// use petalflow_agent::Agent;

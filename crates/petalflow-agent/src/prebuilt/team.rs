@@ -1,8 +1,8 @@
-//! Agents among whom a model chooses.
+//! Team of agents from which a model selects.
 
 use crate::Agent;
 
-/// Agents by name, with what each is good for: a managed value of [`Supervise`](super::Supervise) and
+/// Agents by name, each with a description: a managed value of [`Supervise`](super::Supervise) and
 /// [`AskExpert`](super::AskExpert).
 ///
 /// ```
@@ -26,12 +26,12 @@ struct Member {
 }
 
 impl Team {
-    /// A team of nobody.
+    /// Creates an empty team.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With this agent; it takes the place of one of the same name.
+    /// Adds an agent. It replaces an agent of the same name.
     #[must_use]
     pub fn member(
         mut self,
@@ -55,12 +55,12 @@ impl Team {
         Some(&member.agent)
     }
 
-    /// All names, in the order in which they came.
+    /// All names, in the order in which the members were added.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|member| member.name.as_str())
     }
 
-    /// A line for each member, for a model that chooses.
+    /// A line for each member, for the model that selects one.
     pub(super) fn described(&self) -> String {
         let lines = self.0.iter();
         let lines = lines.map(|member| format!("- {}: {}", member.name, member.good_for));
