@@ -1,4 +1,4 @@
-//! Joins the pieces of an answer.
+//! Joins the deltas of a response.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use super::path::{self, Step};
 use super::{ChatMessage, Delta, LlmResponse, Part, Role, Text};
 use petalflow::tool::ToolCall;
 
-/// The pieces of an answer joined: parts in the order in which they began, with their signatures.
+/// The deltas of a response, joined: parts in the order in which they began, with their signatures.
 ///
-/// Neighbouring words are one part, and so are neighbouring thoughts. Pieces of calls may come in any order; their places tell
-/// them apart. Each piece costs its own length, however much came before it.
+/// Consecutive text deltas form one part, and so do consecutive reasoning deltas. Deltas of calls may arrive in any
+/// order; `place` tells the calls apart. The cost of a delta is its own length, however long the response is.
 ///
 /// ```
 /// use petalflow_llm::{StreamAccumulator, Delta, LlmResponse};
@@ -39,26 +39,26 @@ pub struct StreamAccumulator {
     calls: Vec<Growing>,
 }
 
-/// A call whose arguments are still coming.
+/// A call whose arguments are still incomplete.
 #[derive(Clone, Debug)]
 struct Growing {
-    /// Its place among the answer's calls, as the provider counts.
+    /// The index among the response's calls, as the provider counts.
     place: usize,
-    /// Where it stands among the parts.
+    /// The index among the parts.
     part: usize,
-    /// What has come of its arguments as text.
+    /// The arguments received as text.
     text: String,
-    /// What has come of them by path.
+    /// The arguments received by path.
     object: Value,
 }
 
 impl StreamAccumulator {
-    /// Nothing yet.
+    /// An empty accumulator.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether nothing has come yet.
+    /// Whether no content has arrived yet.
     ///
     /// ```
     /// assert!(petalflow_llm::StreamAccumulator::new().is_empty());
@@ -67,7 +67,7 @@ impl StreamAccumulator {
         self.parts.is_empty()
     }
 
-    /// The words so far, without thoughts. Borrowed while nothing stands between them.
+    /// The text so far, without reasoning. Borrowed if it is in a single part.
     pub fn text(&self) -> Cow<'_, str> {
         let mut words = self.parts.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.text.as_str()),
@@ -80,7 +80,7 @@ impl StreamAccumulator {
         }
     }
 
-    /// Adds a piece.
+    /// Adds a delta.
     pub fn push(&mut self, delta: &Delta) {
         match delta {
             Delta::None => {}
@@ -97,7 +97,7 @@ impl StreamAccumulator {
                 growing.text.push_str(arguments);
                 let part = growing.part;
                 if let Some(Part::Call(call)) = self.parts.get_mut(part) {
-                    // Some providers say them once, some with every piece, some leave them empty later on.
+                    // Some providers send them once, some with every chunk, and some send empty ones later.
                     for (known, said) in [(&mut call.id, id), (&mut call.name, name)] {
                         if let Some(said) = said.as_ref().filter(|said| !said.is_empty()) {
                             known.clone_from(said);
@@ -113,9 +113,9 @@ impl StreamAccumulator {
         }
     }
 
-    /// The answer: the pieces, and everything else from `rest`. A message that already stands in `rest` is kept.
+    /// The response: the deltas joined, and everything else from `rest`. A message in `rest` is kept.
     ///
-    /// Arguments that are not JSON become a JSON string; [`LlmResponse::checked`] finds them.
+    /// Arguments that are not JSON become a JSON string; [`LlmResponse::checked`] reports them.
     pub fn finish(mut self, rest: LlmResponse) -> LlmResponse {
         if rest.message.is_some() {
             return rest;
@@ -137,7 +137,7 @@ impl StreamAccumulator {
             return;
         }
         match self.parts.last_mut() {
-            // What is signed has ended: words that come after it are not under the signature.
+            // The signed part has ended: the signature does not cover later text.
             Some(Part::Text(last)) if !thought && last.signature.is_none() => {
                 last.text.push_str(words);
             }
@@ -157,7 +157,7 @@ impl StreamAccumulator {
         };
         match place {
             Some(place @ None) => *place = Some(signature.to_string()),
-            // Nothing to sign: the signature is a part of its own, and is sent back as one.
+            // There is no part to sign: the signature is a part of its own, and is sent back as one.
             _ => self.parts.push(Part::Text(Text {
                 text: String::new(),
                 signature: Some(signature.to_string()),
@@ -165,7 +165,7 @@ impl StreamAccumulator {
         }
     }
 
-    /// The call at this place, begun if need be. An answer has few calls, and its last is the one that grows.
+    /// The call with this index, added if missing. A response has few calls, and usually the last one grows.
     fn call(&mut self, place: usize) -> &mut Growing {
         let known = self.calls.iter().rposition(|call| call.place == place);
         let known = known.unwrap_or_else(|| {
@@ -192,7 +192,7 @@ impl Growing {
     }
 }
 
-/// Puts a value where the steps lead; a string goes on with the one that stands there.
+/// Stores a value at the path. A string is appended to the string that is already there.
 fn put(target: &mut Value, steps: &[Step<'_>], value: &Value) {
     let Some(target) = path::reach(target, steps) else {
         return;

@@ -1,4 +1,4 @@
-//! How much answers may take.
+//! Limits on the tokens and cost of responses.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LlmError, LlmErrorKind, TokenUsage};
 
-/// How much answers may take; 0 is no limit.
+/// Limits on the tokens and cost of responses; 0 means no limit.
 ///
 /// ```
 /// use petalflow_llm::{Budget, LlmErrorKind, TokenUsage};
@@ -20,13 +20,13 @@ use super::{LlmError, LlmErrorKind, TokenUsage};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
-    /// Tokens of requests.
+    /// The limit on request tokens.
     pub input: u64,
-    /// Tokens of answers.
+    /// The limit on response tokens.
     pub output: u64,
-    /// Tokens of both.
+    /// The limit on all tokens.
     pub total: u64,
-    /// US dollars.
+    /// The limit on the cost, in US dollars.
     pub cost: f64,
 }
 
@@ -39,11 +39,11 @@ impl Budget {
         cost: 0.0,
     };
 
-    /// Whether this much was within it.
+    /// Checks that this usage is within the budget.
     ///
     /// # Errors
     ///
-    /// [`LlmErrorKind::Budget`], naming the first limit that was passed.
+    /// [`LlmErrorKind::Budget`], which names the first limit that was exceeded.
     pub fn check(&self, used: &TokenUsage) -> Result<(), LlmError> {
         let tokens = [
             ("input", used.input, self.input),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{LlmError, LlmRequest, LlmResponse, LlmStream};
 use petalflow::middleware::BoxFuture;
 
-/// Something that answers requests: a provider's model, a script, or another client with something around it.
+/// A client for a language model: a provider's model, a script, or a wrapper around another client.
 ///
-/// A client that only has whole answers implements [`complete`](Self::complete) alone. One that only has pieces implements both
-/// and completes with [`LlmStream::into_response`].
+/// A client that returns only complete responses implements [`complete`](Self::complete) alone. A client that only
+/// streams implements both methods, and completes with [`LlmStream::into_response`].
 ///
 /// ```
 /// use petalflow_llm::{LlmClient, LlmError, LlmRequest, LlmResponse};
@@ -35,43 +35,43 @@ use petalflow::middleware::BoxFuture;
 ///
 /// # Cancel safety
 ///
-/// To drop a future or a stream cancels the call and closes its connection.
+/// Dropping a future or a stream cancels the call and closes its connection.
 pub trait LlmClient: Send + Sync + 'static {
-    /// The name of whoever answers, such as `openai`.
+    /// The provider's name, such as `openai`.
     fn name(&self) -> &str;
 
-    /// The model that answers where a request names none.
+    /// The model that is used if a request names none.
     fn model(&self) -> Option<&str> {
         None
     }
 
-    /// What it can do.
+    /// The client's capabilities.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }
 
-    /// The whole answer.
+    /// The complete response.
     ///
     /// # Errors
     ///
-    /// Why there is none. A tool call whose arguments are not a JSON object is an error that has the answer in it
-    /// ([`LlmErrorKind::Arguments`](super::LlmErrorKind::Arguments)).
+    /// The reason why there is no response. For a tool call whose arguments are not a JSON object, the error contains
+    /// the response ([`LlmErrorKind::Arguments`](super::LlmErrorKind::Arguments)).
     fn complete<'a>(
         &'a self,
         request: &'a LlmRequest,
     ) -> BoxFuture<'a, Result<LlmResponse, LlmError>>;
 
-    /// The answer piece by piece; at once as it is, where the client has only whole answers.
+    /// The response as a stream. A client without streaming sends the complete response at once.
     ///
     /// # Errors
     ///
-    /// What fails before the first piece. What fails later stands in the last piece.
+    /// Failures before the first chunk. A later failure is in the last chunk.
     fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
         Box::pin(async move { Ok(LlmStream::whole(self.complete(request).await?)) })
     }
 }
 
-/// What a client can do.
+/// The capabilities of a client.
 ///
 /// ```
 /// use petalflow_llm::Capabilities;
@@ -81,12 +81,12 @@ pub trait LlmClient: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
-    /// It keeps to a `json_schema` while it has tools.
+    /// The model follows a `json_schema` even if it has tools.
     pub schema_with_tools: bool,
 }
 
 impl Capabilities {
-    /// It keeps to a `json_schema` while it has tools.
+    /// Declares that the model follows a `json_schema` even if it has tools.
     ///
     /// ```
     /// use petalflow_llm::Capabilities;

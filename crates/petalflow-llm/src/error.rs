@@ -1,4 +1,4 @@
-//! Why a model did not answer.
+//! Errors of a model.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::LlmResponse;
 use petalflow::BoxError;
 
-/// Why a model did not answer.
+/// The reason why a model did not answer.
 ///
 /// ```
 /// use petalflow_llm::{LlmError, LlmErrorKind};
@@ -20,7 +20,7 @@ use petalflow::BoxError;
 /// ```
 #[derive(Debug)]
 pub struct LlmError {
-    /// Of what kind.
+    /// The kind of the error.
     pub kind: LlmErrorKind,
     message: String,
     source: Option<BoxError>,
@@ -36,33 +36,33 @@ pub struct LlmError {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LlmErrorKind {
-    /// The request cannot be sent as it is.
+    /// The request is not valid.
     Request,
-    /// No key, or one that the provider does not take.
+    /// The key is missing, or the provider rejected it.
     Auth,
-    /// The provider asks to wait; for so long, if it says so.
+    /// The provider limits the rate of requests. It may say how long to wait.
     RateLimited {
-        /// Until it may be asked again.
+        /// The time to wait before the next request.
         retry_after: Option<Duration>,
     },
     /// The provider answered with an error.
     Provider {
-        /// The status of its answer, such as 500.
+        /// The HTTP status of the response, such as 500.
         status: Option<u16>,
-        /// Until it may be asked again, if it says so.
+        /// The time to wait before the next request, if the provider sent one.
         retry_after: Option<Duration>,
     },
-    /// The connection failed, or broke off.
+    /// The connection failed or closed early.
     Connection,
-    /// It took too long.
+    /// The request took too long.
     Timeout,
-    /// Whoever asked no longer wants to know.
+    /// The caller cancelled the request.
     Cancelled,
-    /// The answer cannot be read.
+    /// The response cannot be parsed.
     Malformed,
-    /// A tool call whose arguments are not a JSON object. An agent tells the model so.
+    /// A tool call whose arguments are not a JSON object. An agent reports it to the model.
     Arguments {
-        /// The answer. In it, arguments that are not JSON at all stand as a JSON string.
+        /// The response. In it, arguments that are not JSON are a JSON string.
         response: Box<LlmResponse>,
     },
     /// A budget is used up.
@@ -79,12 +79,12 @@ impl LlmError {
         }
     }
 
-    /// A request that cannot be sent as it is.
+    /// An error for a request that is not valid.
     pub fn request(message: impl Into<String>) -> Self {
         Self::new(LlmErrorKind::Request, message)
     }
 
-    /// The same, caused by this.
+    /// Sets the cause of the error.
     ///
     /// ```
     /// use petalflow_llm::LlmError;
@@ -99,7 +99,7 @@ impl LlmError {
         self
     }
 
-    /// Whether asking again may help.
+    /// Whether a retry may succeed.
     pub fn is_transient(&self) -> bool {
         match self.kind {
             LlmErrorKind::RateLimited { .. } | LlmErrorKind::Connection | LlmErrorKind::Timeout => {

@@ -1,7 +1,7 @@
-//! Language models: what is said to them, what they answer, and the trait that providers implement.
+//! Language models: requests, responses, and the trait that providers implement.
 //!
-//! Nothing here opens a connection: a provider is an [`LlmClient`]. [`ScriptedModel`] answers from a script, for tests and for
-//! programs that run without a key.
+//! These types open no connections: a provider is an [`LlmClient`]. [`ScriptedModel`] answers from a script, for tests
+//! and for programs that run without a key.
 //!
 //! ```
 //! use petalflow_llm::{Budget, LlmClient, LlmError, LlmRequest, ScriptedModel};

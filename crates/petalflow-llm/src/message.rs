@@ -1,4 +1,4 @@
-//! What is said: messages and their parts.
+//! Messages and their parts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::LlmError;
 use petalflow::tool::{ToolCall, ToolResult};
 
-/// Who says something.
+/// The author of a message.
 ///
 /// ```
 /// use petalflow_llm::Role;
@@ -21,9 +21,9 @@ use petalflow::tool::{ToolCall, ToolResult};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Whoever sets the model up.
+    /// The developer, who gives the model its instructions.
     System,
-    /// Whoever talks to the model.
+    /// The user.
     User,
     /// The model.
     Assistant,
@@ -32,7 +32,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Its name: `system`, `user`, `assistant`, `tool`.
+    /// The name: `system`, `user`, `assistant`, `tool`.
     ///
     /// ```
     /// assert_eq!(petalflow_llm::Role::Assistant.as_str(), "assistant");
@@ -87,23 +87,23 @@ impl FromStr for Role {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChatMessage {
-    /// What names it within its list; lists with the reducer `messages` give it one.
+    /// The id within a list of messages. Lists with the reducer `messages` assign one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Who says it.
+    /// The author's role.
     pub role: Role,
-    /// What is said, in order.
+    /// The parts of the message, in order.
     #[serde(default)]
     pub parts: Vec<Part>,
-    /// The name of whoever says it, where several have the same role.
+    /// The author's name, for several authors with the same role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Anything else, which no model sees.
+    /// Other data. It is not sent to the model.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub meta: Map<String, Value>,
 }
 
-/// A piece of a message.
+/// A part of a message.
 ///
 /// ```
 /// use petalflow_llm::{ChatMessage, Media, MediaSource, Part, Role};
@@ -119,33 +119,33 @@ pub struct ChatMessage {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Part {
-    /// Words.
+    /// Text.
     Text(Text),
-    /// What a model thought before it spoke; not part of its answer.
+    /// The model's reasoning. It is not part of the answer.
     Thought(Text),
-    /// A tool that the model wants called.
+    /// A tool call.
     Call(ToolCall),
-    /// What a tool returned.
+    /// A tool result.
     Result(ToolResult),
-    /// A picture, a sound, a document.
+    /// An image, an audio clip or a document.
     Media(Media),
     /// Code that the model has run on the provider's side, or wants the program to run.
     Code {
-        /// Its language.
+        /// The programming language.
         language: String,
         /// The code.
         code: String,
     },
-    /// What such code printed.
+    /// The output of such code.
     CodeResult {
-        /// How it ended.
+        /// The outcome of the execution.
         outcome: String,
-        /// What it printed.
+        /// The text that the code printed.
         output: String,
     },
 }
 
-/// Words, and what a provider wants back with them.
+/// Text, and the data that the provider needs back with it.
 ///
 /// ```
 /// use petalflow_llm::{Part, Text};
@@ -155,14 +155,14 @@ pub enum Part {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// A provider's signature over what the model thought, sent back as it came.
+    /// The provider's signature of the model's reasoning. It is sent back unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
 }
 
-/// Something that is not words.
+/// Content that is not text.
 ///
 /// ```
 /// use petalflow_llm::{Media, MediaSource};
@@ -172,20 +172,20 @@ pub struct Text {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Media {
-    /// Its media type, such as `image/png`.
+    /// The media type, such as `image/png`.
     pub media_type: String,
-    /// Where it is.
+    /// The location of the data.
     pub source: MediaSource,
 }
 
-/// Where media is; see [`Media`].
+/// The location of media data; see [`Media`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MediaSource {
-    /// Somewhere the provider can fetch it.
+    /// A URL from which the provider can load the data.
     Url(String),
-    /// Here, in base64.
+    /// The data itself, in base64.
     Base64(String),
 }
 
@@ -208,7 +208,7 @@ impl From<String> for Text {
 }
 
 impl Part {
-    /// A piece of text.
+    /// A text part.
     ///
     /// ```
     /// use petalflow_llm::Part;
@@ -219,7 +219,7 @@ impl Part {
         Part::Text(text.into())
     }
 
-    /// Code or its output as text, in the form in which models are told to write it; `None` for other parts.
+    /// Code or its output as text, in the format that models are told to use. `None` for other parts.
     ///
     /// ```
     /// use petalflow_llm::Part;
@@ -240,7 +240,7 @@ impl Part {
 }
 
 impl ChatMessage {
-    /// A message of these parts.
+    /// A message with these parts.
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
         ChatMessage {
             id: None,
@@ -251,7 +251,7 @@ impl ChatMessage {
         }
     }
 
-    /// What sets the model up.
+    /// A system message, with instructions for the model.
     ///
     /// ```
     /// use petalflow_llm::{ChatMessage, Role};
@@ -262,12 +262,12 @@ impl ChatMessage {
         Self::new(Role::System, vec![Part::text(text)])
     }
 
-    /// What the user says.
+    /// A message from the user.
     pub fn user(text: impl Into<Text>) -> Self {
         Self::new(Role::User, vec![Part::text(text)])
     }
 
-    /// What the model says.
+    /// A message from the model.
     ///
     /// ```
     /// use petalflow_llm::{ChatMessage, Role};
@@ -278,7 +278,7 @@ impl ChatMessage {
         Self::new(Role::Assistant, vec![Part::text(text)])
     }
 
-    /// What tools returned.
+    /// A message with tool results.
     ///
     /// ```
     /// use petalflow::tool::ToolResult;
@@ -291,7 +291,7 @@ impl ChatMessage {
         Self::new(Role::Tool, results.into_iter().map(Part::Result).collect())
     }
 
-    /// The same, said by someone of this name.
+    /// Sets the author's name.
     ///
     /// ```
     /// let message = petalflow_llm::ChatMessage::user("Hello.").with_name("ann");
@@ -303,7 +303,7 @@ impl ChatMessage {
         self
     }
 
-    /// All its words in one, without what was only thought.
+    /// The text of all text parts, concatenated. Reasoning is not included.
     pub fn text(&self) -> String {
         self.parts
             .iter()
@@ -314,7 +314,7 @@ impl ChatMessage {
             .collect()
     }
 
-    /// The calls in it, in order.
+    /// The tool calls in the message, in order.
     ///
     /// ```
     /// use petalflow::tool::ToolCall;
@@ -331,7 +331,7 @@ impl ChatMessage {
         })
     }
 
-    /// The results in it, in order.
+    /// The tool results in the message, in order.
     pub fn tool_results(&self) -> impl Iterator<Item = &ToolResult> {
         self.parts.iter().filter_map(|part| match part {
             Part::Result(result) => Some(result),

@@ -9,13 +9,13 @@ pub(super) enum Step<'a> {
     Index(usize),
 }
 
-/// The longest array that a path may make: a provider that skips ahead is wrong, and memory is finite.
+/// The maximum length of an array that a path may create. It bounds the memory that a wrong path can use.
 const LONGEST: usize = 10_000;
 
-/// The most steps that a path may have, as JSON text may be so deep: what is deeper cannot be read back, or dropped.
+/// The maximum number of steps in a path, as in JSON text: a deeper value cannot be parsed back, or dropped.
 const DEEPEST: usize = 100;
 
-/// The steps of a path. What cannot be read as a step is a key.
+/// Splits a path into steps. Text that cannot be parsed as a step is a key.
 pub(super) fn steps(path: &str) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
     let mut rest = path.strip_prefix('$').unwrap_or(path);
@@ -29,7 +29,7 @@ pub(super) fn steps(path: &str) -> Vec<Step<'_>> {
             rest = after;
         } else {
             let dotted = rest.strip_prefix('.').unwrap_or(rest);
-            // A bracket that never closes is part of the key: every turn takes something away.
+            // A bracket without its closing bracket is part of the key: every iteration consumes some text.
             let end = dotted
                 .char_indices()
                 .skip(1)
@@ -45,7 +45,7 @@ pub(super) fn steps(path: &str) -> Vec<Step<'_>> {
     steps
 }
 
-/// Where the steps lead, with objects and arrays made on the way; none where something else stands in the way.
+/// The value at the path, with missing objects and arrays created. `None` if another kind of value is in the way.
 pub(super) fn reach<'v>(mut value: &'v mut Value, steps: &[Step<'_>]) -> Option<&'v mut Value> {
     if steps.len() > DEEPEST {
         return None;

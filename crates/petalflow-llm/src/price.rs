@@ -1,4 +1,4 @@
-//! What tokens cost.
+//! Prices of tokens.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TokenUsage;
 
-/// What a model's tokens cost: US dollars for a million of them.
+/// The price of a model's tokens, in US dollars per million.
 ///
 /// ```
 /// use petalflow_llm::{Price, TokenUsage};
@@ -17,16 +17,16 @@ use super::TokenUsage;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// Of requests.
+    /// The price of request tokens.
     pub input: f64,
-    /// Of the part of a request that the provider had in its cache.
+    /// The price of request tokens that came from the provider's cache.
     pub cached: f64,
-    /// Of answers.
+    /// The price of response tokens.
     pub output: f64,
 }
 
 impl Price {
-    /// What this much costs, in US dollars.
+    /// The cost of these tokens, in US dollars.
     #[expect(
         clippy::cast_precision_loss,
         reason = "no count of tokens comes near 2^52"
@@ -43,7 +43,7 @@ impl Price {
 
 /// The prices of models, by name.
 ///
-/// A name stands for all names that it begins, so that `gpt-5-mini` prices `gpt-5-mini-2026-08-07` too; the longest one counts.
+/// A name is a prefix: `gpt-5-mini` also prices `gpt-5-mini-2026-08-07`. The longest matching name is used.
 ///
 /// ```
 /// use petalflow_llm::{Price, Prices};
@@ -59,12 +59,12 @@ impl Price {
 pub struct Prices(BTreeMap<String, Price>);
 
 impl Prices {
-    /// No prices.
+    /// An empty list of prices.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With the price of one more model.
+    /// Adds the price of a model.
     #[must_use]
     pub fn with(mut self, model: impl Into<String>, price: Price) -> Self {
         self.0.insert(model.into(), price);

@@ -1,4 +1,4 @@
-//! What is asked of a model.
+//! Requests to a model.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use petalflow::tool::ToolSpec;
 
 /// One call of a model.
 ///
-/// The conversation is shared, not copied: a clone of a request costs the same however long that is.
+/// Clones share the conversation: a clone costs the same for every length of the conversation.
 ///
-/// A client sends, in this order: `system`, `instructions`, `messages`, and `input_text` as a user's message.
+/// A client sends, in this order: `system`, `instructions`, `messages`, and `input_text` as a user message.
 ///
 /// ```
 /// use petalflow_llm::{ChatMessage, LlmRequest};
@@ -27,35 +27,35 @@ use petalflow::tool::ToolSpec;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LlmRequest {
-    /// The model, if not the client's own.
+    /// The model. `None` means the client's default.
     pub model: Option<Arc<str>>,
-    /// What sets the model up: sent first.
+    /// The system prompt: sent first.
     pub system: Option<String>,
-    /// More of it, which some providers take apart from `system`.
+    /// More instructions. Some providers accept them separately from `system`.
     pub instructions: Option<String>,
     /// The conversation so far.
     pub messages: Arc<Vec<ChatMessage>>,
-    /// What the user says now: sent last, as a user's message.
+    /// The new input: sent last, as a user message.
     pub input_text: Option<String>,
     /// The JSON Schema that the answer must conform to.
     pub json_schema: Option<Arc<Value>>,
     /// The tools that the model may call.
     pub tools: Arc<[Arc<ToolSpec>]>,
-    /// Whether it may, must or must not.
+    /// Whether the model may, must or must not call tools.
     pub tool_choice: ToolChoice,
-    /// How freely it chooses its words.
+    /// The sampling temperature.
     pub temperature: Option<f32>,
-    /// How much of the likely words it chooses from.
+    /// The probability mass of nucleus sampling.
     pub top_p: Option<f32>,
-    /// The most tokens that it may answer with.
+    /// The maximum number of tokens in the response.
     pub max_tokens: Option<u32>,
-    /// What makes it stop.
+    /// The sequences that end the response.
     pub stop: Vec<String>,
-    /// Makes answers repeatable where the provider can.
+    /// Makes responses repeatable, if the provider supports it.
     pub seed: Option<u64>,
-    /// How long it thinks before it answers.
+    /// How much the model reasons before it answers.
     pub effort: Option<Effort>,
-    /// What only one provider understands.
+    /// Options for one particular provider.
     pub extra: Map<String, Value>,
 }
 
@@ -71,18 +71,18 @@ pub struct LlmRequest {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolChoice {
-    /// As it likes.
+    /// The model decides.
     #[default]
     Auto,
-    /// Never.
+    /// The model calls no tool.
     None,
-    /// At least one.
+    /// The model calls at least one tool.
     Required,
-    /// This one.
+    /// The model calls this tool.
     Tool(String),
 }
 
-/// How long a model thinks before it answers.
+/// How much a model reasons before it answers.
 ///
 /// ```
 /// use petalflow_llm::{Effort, LlmRequest};
@@ -94,20 +94,20 @@ pub enum ToolChoice {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Effort {
-    /// Not at all, or as little as it can.
+    /// No reasoning, or as little as the model supports.
     Minimal,
-    /// Little.
+    /// Little reasoning.
     Low,
-    /// As most questions need.
+    /// Enough reasoning for most questions.
     Medium,
-    /// Long.
+    /// Much reasoning.
     High,
-    /// This many tokens.
+    /// This number of tokens.
     Budget(u32),
 }
 
 impl LlmRequest {
-    /// A request of this conversation.
+    /// A request with this conversation.
     ///
     /// ```
     /// use petalflow_llm::{ChatMessage, LlmRequest};
@@ -124,7 +124,7 @@ impl LlmRequest {
         }
     }
 
-    /// A request of one user's message.
+    /// A request with one user message.
     pub fn prompt(text: impl Into<String>) -> Self {
         LlmRequest {
             input_text: Some(text.into()),
@@ -132,7 +132,7 @@ impl LlmRequest {
         }
     }
 
-    /// With these tools.
+    /// Sets the tools.
     ///
     /// ```
     /// use petalflow_llm::LlmRequest;
@@ -150,7 +150,7 @@ impl LlmRequest {
         self
     }
 
-    /// With the JSON Schema that the answer must conform to.
+    /// Sets the JSON Schema that the answer must conform to.
     ///
     /// ```
     /// use petalflow_llm::LlmRequest;
@@ -165,8 +165,8 @@ impl LlmRequest {
         self
     }
 
-    /// Its messages and the model's reply to them: what a conversation goes on with. What stands in `system` and `input_text` is
-    /// not among them.
+    /// The messages and the model's reply: the input of the next request in the conversation. The contents of `system`
+    /// and `input_text` are not included.
     ///
     /// ```
     /// use petalflow_llm::{ChatMessage, LlmRequest, LlmResponse};

@@ -1,4 +1,4 @@
-//! What a model answers.
+//! Responses of a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{ChatMessage, LlmError, LlmErrorKind, LlmRequest, Part, TokenUsage};
 use petalflow::tool::ToolCall;
 
-/// A model's whole answer.
+/// A model's complete response.
 ///
 /// ```
 /// use petalflow_llm::{FinishReason, LlmResponse};
@@ -17,41 +17,41 @@ use petalflow::tool::ToolCall;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LlmResponse {
-    /// What it said, thought and called, in order; none where it said nothing.
+    /// The text, reasoning and tool calls, in order. `None` if the model returned none of them.
     pub message: Option<ChatMessage>,
-    /// The answer read as the request's `json_schema` asks; none where it cannot be read.
+    /// The answer parsed as the request's `json_schema` requires. `None` if it cannot be parsed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<Value>,
-    /// The provider's name for the answer; empty where it has none.
+    /// The provider's id of the response. Empty if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// Who answered.
+    /// The provider's name.
     #[serde(default)]
     pub provider: String,
-    /// Which model answered.
+    /// The model's name.
     #[serde(default)]
     pub model: String,
-    /// Whether it is whole.
+    /// Whether the response is complete.
     #[serde(default)]
     pub status: Status,
-    /// Why it ended.
+    /// Why the response ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<FinishReason>,
-    /// What it took.
+    /// The tokens that were used.
     #[serde(default)]
     pub usage: TokenUsage,
-    /// What a provider says about how the model thought.
+    /// The provider's information about the model's reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<Reasoning>,
-    /// Whether the user interrupted it.
+    /// Whether the user interrupted the response.
     #[serde(default)]
     pub interrupted: bool,
-    /// Anything else that the provider says.
+    /// Other data from the provider.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub meta: Map<String, Value>,
 }
 
-/// Whether an answer is whole.
+/// Whether a response is complete.
 ///
 /// ```
 /// use petalflow_llm::{LlmResponse, Status};
@@ -62,16 +62,16 @@ pub struct LlmResponse {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Status {
-    /// It is.
+    /// The response is complete.
     #[default]
     Completed,
-    /// It was cut short.
+    /// The response was cut off.
     Incomplete,
     /// The provider failed.
     Failed,
 }
 
-/// Why an answer ended.
+/// Why a response ended.
 ///
 /// ```
 /// use petalflow_llm::FinishReason;
@@ -83,19 +83,19 @@ pub enum Status {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// The model had said it all.
+    /// The model finished the answer.
     Stop,
-    /// It was as long as it may be.
+    /// The response reached its maximum length.
     Length,
-    /// It calls tools.
+    /// The model calls tools.
     ToolCalls,
-    /// The provider held it back.
+    /// The provider filtered the response.
     ContentFilter,
-    /// In the provider's words.
+    /// Another reason, as the provider names it.
     Other(String),
 }
 
-/// What a provider says about how the model thought.
+/// The provider's information about the model's reasoning.
 ///
 /// ```
 /// use petalflow_llm::Reasoning;
@@ -105,15 +105,15 @@ pub enum FinishReason {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reasoning {
-    /// The provider's name for it.
+    /// The provider's id of the reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// In short.
+    /// A summary of the reasoning.
     pub summary: String,
 }
 
 impl LlmResponse {
-    /// An answer of these words.
+    /// A response with this text.
     pub fn text_only(text: impl Into<String>) -> Self {
         LlmResponse {
             message: Some(ChatMessage::assistant(text.into())),
@@ -121,7 +121,7 @@ impl LlmResponse {
         }
     }
 
-    /// Its words, without what was only thought.
+    /// The text, without reasoning.
     pub fn text(&self) -> String {
         self.message
             .as_ref()
@@ -129,15 +129,15 @@ impl LlmResponse {
             .unwrap_or_default()
     }
 
-    /// The calls in it, in order.
+    /// The tool calls in the response, in order.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.message.iter().flat_map(ChatMessage::calls)
     }
 
-    /// The answer as a client hands it out: arguments of calls are objects, and `json` is what the request's schema asks for.
+    /// The response as a client returns it: call arguments are objects, and `json` follows the request's schema.
     ///
-    /// Empty arguments become `{}`. Where the request has a schema and the provider has read no `json`, the words are read, if
-    /// they are an object.
+    /// Empty arguments become `{}`. If the request has a schema and the provider parsed no `json`, the text is parsed
+    /// and used if it is an object.
     ///
     /// ```
     /// use petalflow_llm::{LlmRequest, LlmResponse};
@@ -151,7 +151,7 @@ impl LlmResponse {
     ///
     /// # Errors
     ///
-    /// [`LlmErrorKind::Arguments`], which has the answer in it, where the arguments of a call are not a JSON object.
+    /// [`LlmErrorKind::Arguments`], which contains the response, if the arguments of a call are not a JSON object.
     pub fn checked(self, request: &LlmRequest) -> Result<Self, LlmError> {
         self.checked_with(request.json_schema.is_some())
     }
@@ -188,7 +188,7 @@ impl LlmResponse {
     }
 }
 
-/// What is wrong with arguments that are not a JSON object. What the model wrote may be enormous: only its start is shown.
+/// The error text for arguments that are not a JSON object. It shows only their start, because they can be very long.
 fn not_an_object(call: &ToolCall, arguments: &Value) -> String {
     let written = match arguments {
         Value::String(text) => text.clone(),
@@ -208,5 +208,5 @@ fn not_an_object(call: &ToolCall, arguments: &Value) -> String {
     )
 }
 
-/// How much of wrong arguments an error shows, in characters.
+/// The maximum length of wrong arguments in an error, in characters.
 const SHOWN: usize = 80;

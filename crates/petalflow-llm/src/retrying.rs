@@ -1,4 +1,4 @@
-//! Asking again.
+//! Retries of requests.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use super::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResp
 use petalflow::middleware::BoxFuture;
 use petalflow::{BoxError, Retry};
 
-/// A client that asks again after errors that may pass, and does not wait for ever.
+/// A client that retries after transient errors, within time limits.
 ///
-/// It asks again after [transient](LlmError::is_transient) errors, so long as its [`Retry`] says so, and waits as long as that or the
-/// provider says, whichever is longer. A stream is asked for again only before its first piece: what came is never said twice.
+/// It retries [transient](LlmError::is_transient) errors as its [`Retry`] allows, after the longer of the policy's and
+/// the provider's delay. A stream is retried only before its first chunk: no content is repeated.
 ///
-/// Without timeouts of one's own: 3 attempts, no more than 10 min in all, none for one attempt, and no more than 2 min between
-/// two pieces of a stream.
+/// Defaults: 3 attempts, at most 10 min in total, no limit for one attempt, and at most 2 min between two chunks of a
+/// stream.
 ///
 /// ```
 /// use petalflow_llm::{LlmClient, LlmError, LlmErrorKind, LlmRequest, Reply, Retrying, ScriptedModel};
@@ -38,7 +38,7 @@ use petalflow::{BoxError, Retry};
 ///
 /// # Cancel safety
 ///
-/// As with every client: to drop the future or the stream closes the connection, and nothing is asked again.
+/// Dropping the future or the stream closes the connection and stops the retries.
 #[derive(Clone, Debug)]
 pub struct Retrying<C> {
     client: C,
@@ -49,7 +49,7 @@ pub struct Retrying<C> {
 }
 
 impl<C: LlmClient> Retrying<C> {
-    /// This client, asked up to 3 times: the first wait is half a second or up to twice that, the next ones longer.
+    /// A client with up to 3 attempts. The first delay is 0.5 s to 1 s; later ones are longer.
     pub fn new(client: C) -> Self {
         let retry = Retry::times(3).first(Duration::from_millis(500));
         Retrying {
@@ -61,7 +61,7 @@ impl<C: LlmClient> Retrying<C> {
         }
     }
 
-    /// The same, asking again as this says. With conditions ([`Retry::only`]), only after transient errors that meet them.
+    /// Sets the retry policy. With conditions ([`Retry::only`]), it retries only after transient errors that meet them.
     ///
     /// ```
     /// use petalflow::Retry;
@@ -76,7 +76,7 @@ impl<C: LlmClient> Retrying<C> {
         self
     }
 
-    /// The same with the longest time for one attempt: to the whole answer, or to the first piece of a stream.
+    /// Sets the maximum time for one attempt: to the complete response, or to the first chunk of a stream.
     ///
     /// ```
     /// use petalflow_llm::{Retrying, ScriptedModel};
@@ -91,7 +91,7 @@ impl<C: LlmClient> Retrying<C> {
         self
     }
 
-    /// The same with the longest time between two pieces of a stream. A stream that was silent for longer ends with an error.
+    /// Sets the maximum time between two chunks of a stream. A stream that is idle for longer ends with an error.
     ///
     /// ```
     /// use petalflow_llm::{Retrying, ScriptedModel};
@@ -106,8 +106,8 @@ impl<C: LlmClient> Retrying<C> {
         self
     }
 
-    /// The same with the longest time for all of it: attempts, waits, and a stream to its end. It does not begin a wait that it would
-    /// not live to see the end of.
+    /// Sets the maximum time for the whole request: attempts, delays, and a stream to its end. It does not start a
+    /// delay that would end after the limit.
     ///
     /// ```
     /// use petalflow_llm::{Retrying, ScriptedModel};
@@ -122,7 +122,7 @@ impl<C: LlmClient> Retrying<C> {
         self
     }
 
-    /// The client inside.
+    /// The wrapped client.
     ///
     /// ```
     /// use petalflow_llm::{Retrying, ScriptedModel};
@@ -134,7 +134,7 @@ impl<C: LlmClient> Retrying<C> {
         &self.client
     }
 
-    /// Tries until it works, until an error is there to stay, or until the time is up.
+    /// Repeats attempts until one succeeds, an error is not transient, or the time is up.
     async fn persist<T, F>(
         &self,
         deadline: Option<Instant>,
@@ -153,7 +153,7 @@ impl<C: LlmClient> Retrying<C> {
                 None => attempt().await,
                 Some(until) => match timeout_at(until, attempt()).await {
                     Ok(result) => result,
-                    // Another attempt has no time left.
+                    // There is no time left for another attempt.
                     Err(_) if Some(until) == deadline => return Err(self.late(self.total)),
                     Err(_) => Err(self.late(self.attempt)),
                 },
@@ -176,7 +176,7 @@ impl<C: LlmClient> Retrying<C> {
         }
     }
 
-    /// The error, if the policy is for it. Policies look at boxed errors.
+    /// The error, if the policy applies to it. Policies examine boxed errors.
     fn covered(&self, error: LlmError) -> Result<LlmError, LlmError> {
         let error: BoxError = Box::new(error);
         let covered = self.retry.covers(&error);

@@ -1,4 +1,4 @@
-//! Answers that come piece by piece.
+//! Streamed responses.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, StreamAccumulator, TokenUsage};
 use petalflow::CancelToken;
 
-/// A piece of an answer, as [`LlmStream`] gives it.
+/// A chunk of a response, from an [`LlmStream`].
 ///
 /// ```
 /// use futures_util::StreamExt;
@@ -31,20 +31,20 @@ use petalflow::CancelToken;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct StreamChunk {
-    /// Its number in the stream, from 0.
+    /// The number of the chunk in the stream, from 0.
     pub index: usize,
-    /// What is new.
+    /// The new content.
     pub delta: Delta,
-    /// Whether it is the last.
+    /// Whether this is the last chunk.
     pub done: bool,
-    /// On the last: the whole answer. With an error: what came before it, if anything did.
+    /// On the last chunk: the complete response. With an error: the content received before it, if any.
     pub response: Option<Box<LlmResponse>>,
-    /// On the last: why the stream broke off.
+    /// On the last chunk: the error that ended the stream.
     pub error: Option<LlmError>,
 }
 
 impl StreamChunk {
-    /// What the answer took: on the last piece, where the provider says so.
+    /// The tokens used: on the last chunk, if the provider reports them.
     ///
     /// ```
     /// use futures_util::StreamExt;
@@ -64,7 +64,7 @@ impl StreamChunk {
         (*usage != TokenUsage::default()).then_some(usage)
     }
 
-    /// On the last piece: the whole answer, or why there is none.
+    /// On the last chunk: the complete response, or the error.
     ///
     /// ```
     /// use futures_util::StreamExt;
@@ -92,7 +92,7 @@ impl StreamChunk {
     }
 }
 
-/// What is new in a piece.
+/// The new content of a chunk.
 ///
 /// ```
 /// use petalflow_llm::{ChatMessage, Delta};
@@ -103,41 +103,41 @@ impl StreamChunk {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Delta {
-    /// Nothing.
+    /// No content.
     #[default]
     None,
-    /// Words.
+    /// Text.
     Text(String),
-    /// Thoughts.
+    /// Reasoning.
     Thought(String),
-    /// The signature of the words, thoughts or call that came last.
+    /// The signature of the most recent text, reasoning or call.
     Signature(String),
-    /// A piece of a tool call.
+    /// A chunk of a tool call.
     Call {
-        /// Which call of the answer, from 0.
+        /// The index of the call in the response, from 0.
         place: usize,
-        /// Its id, once it is known.
+        /// The call's id, if it is known.
         id: Option<String>,
-        /// The tool's name, once it is known.
+        /// The tool's name, if it is known.
         name: Option<String>,
-        /// A piece of its arguments, as JSON text.
+        /// A chunk of the arguments, as JSON text.
         arguments: String,
     },
-    /// A piece of a tool call's arguments, from providers that send them by path.
+    /// A chunk of a tool call's arguments, from providers that send them by path.
     Argument {
-        /// Which call of the answer, from 0.
+        /// The index of the call in the response, from 0.
         place: usize,
-        /// Where in the arguments, such as `$.city.name`.
+        /// The path in the arguments, such as `$.city.name`.
         path: String,
-        /// What stands there; a string goes on with the one before it.
+        /// The value at the path. A string is appended to the previous one.
         value: Value,
     },
-    /// A part that comes at once: a picture, code.
+    /// A part that arrives complete: an image or code.
     Part(Part),
 }
 
 impl Delta {
-    /// The pieces that make this message, one or two for each part.
+    /// The deltas that produce this message, one or two for each part.
     pub fn of(message: &super::ChatMessage) -> Vec<Self> {
         let mut place = 0;
         let mut deltas = Vec::with_capacity(message.parts.len());
@@ -175,7 +175,7 @@ impl From<&str> for Delta {
     }
 }
 
-/// What a provider's stream is made of.
+/// An event of a provider's stream.
 ///
 /// ```
 /// use petalflow_llm::{Delta, LlmResponse, StreamEvent};
@@ -185,15 +185,15 @@ impl From<&str> for Delta {
 /// ```
 #[derive(Clone, Debug)]
 pub enum StreamEvent {
-    /// Something new.
+    /// New content.
     Delta(Delta),
-    /// The end: everything but the message, which the pieces before make. A message that stands here all the same is kept.
+    /// The end: everything except the message, which the earlier deltas produce. A message in this response is kept.
     End(Box<LlmResponse>),
 }
 
-/// An answer that comes piece by piece. To drop it closes the connection.
+/// A response that arrives in chunks. Dropping it closes the connection.
 ///
-/// It ends after the piece that is `done`: every stream has exactly one, and what goes wrong stands there.
+/// The stream ends after the chunk that is `done`. Every stream has exactly one. It carries the error of a failure.
 ///
 /// ```
 /// use futures_util::{StreamExt, stream};
@@ -214,10 +214,10 @@ pub enum StreamEvent {
 /// # }
 /// ```
 pub struct LlmStream {
-    /// None once the stream has ended: what it came from is dropped, and with it the connection.
+    /// `None` after the stream has ended: the source is dropped, which closes the connection.
     pieces: Option<StreamSource>,
     so_far: StreamAccumulator,
-    /// The words, once the rest of what came has gone over into the answer.
+    /// The text, after the other content has moved into the response.
     words: Option<String>,
     index: usize,
     wants_json: bool,
@@ -226,11 +226,11 @@ pub struct LlmStream {
 
 type Watcher = Box<dyn FnMut(&StreamChunk) + Send>;
 
-/// Where an [`LlmStream`] gets its pieces from.
+/// The source of the events of an [`LlmStream`].
 pub type StreamSource = Pin<Box<dyn Stream<Item = Result<StreamEvent, LlmError>> + Send>>;
 
 impl LlmStream {
-    /// The answer to this request that these pieces make. It ends with the first error or [`StreamEvent::End`].
+    /// The response to this request, built from these events. It ends with the first error or [`StreamEvent::End`].
     pub fn new(
         request: &LlmRequest,
         pieces: impl Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static,
@@ -252,7 +252,7 @@ impl LlmStream {
         }
     }
 
-    /// An answer that is already whole, a piece for each of its parts.
+    /// A stream of a response that is already complete, with a chunk for each of its parts.
     pub fn whole(response: LlmResponse) -> Self {
         let deltas = response.message.as_ref().map(Delta::of).unwrap_or_default();
         let end = StreamEvent::End(Box::new(response));
@@ -261,11 +261,11 @@ impl LlmStream {
             .map(StreamEvent::Delta)
             .chain([end])
             .map(Ok);
-        // Whoever made it has read its JSON.
+        // The JSON of the response was parsed before.
         Self::of(stream::iter(pieces), false)
     }
 
-    /// The words so far, without thoughts. They are kept once, not once for each piece.
+    /// The text so far, without reasoning. It is stored once, not once for each chunk.
     pub fn accumulated(&self) -> Cow<'_, str> {
         match &self.words {
             Some(words) => Cow::Borrowed(words),
@@ -273,11 +273,11 @@ impl LlmStream {
         }
     }
 
-    /// Waits for the end: the whole answer, or why there is none.
+    /// Waits for the end and returns the complete response, or the error.
     ///
     /// # Errors
     ///
-    /// What broke the stream off, or arguments of a call that are not a JSON object.
+    /// The error that ended the stream, or a call whose arguments are not a JSON object.
     ///
     /// # Cancel safety
     ///
@@ -288,12 +288,12 @@ impl LlmStream {
                 return outcome;
             }
         }
-        // Only a stream that was read to its end before.
+        // Reached only if the stream was read to its end before.
         Ok(LlmResponse::default())
     }
 
-    /// The same, watched: the function sees each piece before the reader does, and is dropped with the stream. The one that is
-    /// added last comes last.
+    /// Adds an observer: the function sees each chunk before the reader does, and is dropped with the stream. Observers
+    /// run in the order in which they were added.
     ///
     /// ```
     /// use petalflow_llm::{LlmResponse, LlmStream};
@@ -316,7 +316,7 @@ impl LlmStream {
         self
     }
 
-    /// The same until this token is cancelled: then it ends with an error, and its connection is closed at once.
+    /// Ends the stream with an error when this token is cancelled, and closes its connection at once.
     ///
     /// A stream that a node reads needs no token: it is dropped with the node.
     ///
@@ -348,7 +348,7 @@ impl LlmStream {
         })
     }
 
-    /// The same once its first piece is there, or why there is none.
+    /// The same stream after its first chunk has arrived, or the error that came instead.
     pub(super) async fn begun(mut self) -> Result<Self, LlmError> {
         let Some(mut pieces) = self.pieces.take() else {
             return Ok(self);
@@ -358,8 +358,8 @@ impl LlmStream {
         Ok(self)
     }
 
-    /// The same stream with its source wrapped: for clients around another client, such as one that polls its source within a
-    /// tracing span.
+    /// The same stream with its source wrapped: for clients around another client, such as one that polls its source
+    /// within a tracing span.
     ///
     /// ```
     /// use futures_util::StreamExt;
@@ -435,7 +435,7 @@ impl LlmStream {
     }
 }
 
-/// The next piece. The token is looked at first: who cancels wants no more, even if there is some.
+/// The next event. The token is checked first: after a cancellation, no further event is returned.
 async fn unless_cancelled(
     token: &CancelToken,
     pieces: &mut StreamSource,

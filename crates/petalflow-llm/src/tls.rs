@@ -1,4 +1,4 @@
-//! The TLS configuration of HTTP clients: of providers, and of other crates that open connections.
+//! The TLS configuration of HTTP clients, for providers and for other crates that open connections.
 
 use std::sync::{Arc, OnceLock};
 #[cfg(feature = "providers")]
@@ -7,8 +7,8 @@ use std::{error::Error, io};
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
 
-/// TLS with `ring`, for HTTP/2 and HTTP/1.1. It trusts the root certificates of the machine, which are read once, and those
-/// given.
+/// A TLS configuration with `ring`, for HTTP/2 and HTTP/1.1. It trusts the given certificates and the machine's root
+/// certificates, which are read once.
 ///
 /// ```
 /// let config = petalflow_llm::tls::client_config(&[])?;
@@ -39,12 +39,12 @@ pub fn client_config(trusted: &[CertificateDer<'static>]) -> Result<ClientConfig
 
 fn machine_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
-    // Machines have certificates that cannot be read, and need not have any: an address may be a plain one.
+    // A machine may have unreadable certificates, or none: the address may use plain HTTP.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     roots
 }
 
-/// What is wrong with the other side's certificate, if that is why a request failed.
+/// The problem with the server's certificate, if it made the request fail.
 #[cfg(feature = "providers")]
 pub(crate) fn distrusted(error: &(dyn Error + 'static)) -> Option<String> {
     let mut cause = Some(error);
@@ -52,7 +52,7 @@ pub(crate) fn distrusted(error: &(dyn Error + 'static)) -> Option<String> {
         if let Some(rustls::Error::InvalidCertificate(problem)) = error.downcast_ref() {
             return Some(problem.to_string());
         }
-        // What is inside such an error is no cause of it.
+        // `source` skips the error inside an `io::Error`: take it directly.
         let inside = error.downcast_ref().and_then(io::Error::get_ref);
         cause = inside
             .map(|inside| inside as &(dyn Error + 'static))

@@ -1,11 +1,11 @@
-//! What answers took.
+//! The tokens that responses used.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens, and what they cost.
+/// A number of tokens, and their cost.
 ///
 /// ```
 /// use petalflow_llm::TokenUsage;
@@ -18,23 +18,23 @@ use serde::{Deserialize, Serialize};
 pub struct TokenUsage {
     /// Tokens of the request.
     pub input: u64,
-    /// Tokens of the answer, thoughts among them.
+    /// Tokens of the response, including reasoning.
     pub output: u64,
-    /// All of them, as the provider counts.
+    /// All tokens, as the provider counts them.
     pub total: u64,
-    /// Of those of the request, the ones that the provider had in its cache.
+    /// The tokens of the request that came from the provider's cache.
     #[serde(default)]
     pub cached: u64,
-    /// Of those of the answer, the ones that the model thought with.
+    /// The tokens of the response that were used for reasoning.
     #[serde(default)]
     pub reasoning: u64,
-    /// In US dollars; 0 where the price is not known.
+    /// The cost in US dollars; 0 if the price is not known.
     #[serde(default)]
     pub cost: f64,
 }
 
 impl AddAssign for TokenUsage {
-    // Providers are not to be trusted with sums that overflow.
+    // A provider may report sums that overflow.
     fn add_assign(&mut self, other: Self) {
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);

@@ -1,4 +1,4 @@
-//! Asking the model of a node or of its run.
+//! Calls to the model of a node or of its run.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use petalflow::{BoxError, Context};
 
 /// The model that a node asks: its own, or else the [`Model`] that the run manages.
 ///
-/// For nodes that are written like [`Llm`](super::Llm).
+/// For user-defined nodes that work like [`Llm`](super::Llm).
 ///
 /// # Errors
 ///
-/// If there is neither.
+/// If there is no such model.
 pub fn model_of_node(
     own: Option<&Arc<dyn LlmClient>>,
     cx: &Context,
@@ -32,10 +32,10 @@ pub fn model_of_node(
     })
 }
 
-/// Asks a model from within a node, and emits the text as it arrives, as [`NodeOutput`] events. `attempt` is the number of the
-/// attempt, from 1, that the events carry. Each chunk counts as a [heartbeat](Context::heartbeat).
+/// Calls a model from within a node, and emits the text as it arrives, as [`NodeOutput`] events. The events carry
+/// `attempt`, the number of the attempt, from 1. Each chunk counts as a [heartbeat](Context::heartbeat).
 ///
-/// For nodes that are written like [`Llm`](super::Llm).
+/// For user-defined nodes that work like [`Llm`](super::Llm).
 ///
 /// # Errors
 ///
@@ -43,7 +43,7 @@ pub fn model_of_node(
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends the call.
+/// Dropping the future cancels the call.
 pub async fn ask_model(
     client: &dyn LlmClient,
     request: &LlmRequest,
@@ -87,7 +87,7 @@ pub async fn ask_model(
     ))
 }
 
-/// An answer whose calls have arguments that are not JSON is an answer: whoever makes the calls tells the model so.
+/// Accepts a response whose calls have invalid arguments: the node that makes the calls reports the error to the model.
 pub(super) fn with_wrong_arguments(
     answered: Result<LlmResponse, LlmError>,
 ) -> Result<LlmResponse, LlmError> {
@@ -97,7 +97,7 @@ pub(super) fn with_wrong_arguments(
     })
 }
 
-/// Sends it to who listens. It is plain data, which is always JSON.
+/// Emits the output as an event. It is plain data, which always serializes to JSON.
 pub(super) fn say(cx: &Context, said: &NodeOutput) {
     let sent = cx.emit(said);
     debug_assert!(sent.is_ok());

@@ -11,12 +11,12 @@ use crate::{LlmClient, LlmRequest};
 use petalflow::tool::ToolSet;
 use petalflow::{Context, Key, node};
 
-/// Sends the conversation in the key `K` to a model, and adds its reply.
+/// A node that sends the conversation in the key `K` to a model, and appends the model's reply.
 ///
-/// Where the key is an `Arc<Vec<ChatMessage>>`, requests share the conversation; a `Vec<ChatMessage>` is copied once for each
-/// call. See [`MessageHistory`].
+/// If the key is an `Arc<Vec<ChatMessage>>`, requests share the conversation; a `Vec<ChatMessage>` is copied once for
+/// each call. See [`MessageHistory`].
 ///
-/// The reply may call tools, if it is told of some: [`Tools`](super::Tools) calls them.
+/// The reply may contain tool calls if the node has tools: [`Tools`](super::Tools) makes the calls.
 ///
 /// ```
 /// use petalflow_llm::{ChatMessage, ScriptedModel};
@@ -53,11 +53,11 @@ use petalflow::{Context, Key, node};
 ///
 /// # Cancel safety
 ///
-/// When the run is dropped or cancelled, the call is, with its connection.
+/// If the run is dropped or cancelled, the call is cancelled and its connection is closed.
 pub struct Llm<K> {
     client: Option<Arc<dyn LlmClient>>,
     request: LlmRequest,
-    /// Whether it tells of the run's tools.
+    /// Whether the node sends the run's tools to the model.
     managed_tools: bool,
     key: PhantomData<fn() -> K>,
 }
@@ -82,7 +82,7 @@ impl<K> fmt::Debug for Llm<K> {
 }
 
 impl<K> Llm<K> {
-    /// A model that is set up so; it is the run's unless the node has [its own](Self::model). Empty instructions are none.
+    /// A node with these instructions, and the run's model or [its own](Self::model). Empty instructions are omitted.
     pub fn new(instructions: impl Into<String>) -> Self {
         let instructions = instructions.into();
         Llm {
@@ -96,14 +96,14 @@ impl<K> Llm<K> {
         }
     }
 
-    /// Asks this model rather than the run's.
+    /// Sets the model. It replaces the run's model.
     #[must_use]
     pub fn model(mut self, client: impl LlmClient) -> Self {
         self.client = Some(Arc::new(client));
         self
     }
 
-    /// Tells the model of these tools.
+    /// Sets the tools that the model may call.
     ///
     /// ```
     /// use petalflow_llm::{ChatMessage};
@@ -131,7 +131,7 @@ impl<K> Llm<K> {
         self
     }
 
-    /// Tells the model of the run's tools: a managed [`ToolSet`] or [`ToolRegistry`](petalflow::tool::ToolRegistry).
+    /// Lets the model call the run's tools: a managed [`ToolSet`] or [`ToolRegistry`](petalflow::tool::ToolRegistry).
     ///
     /// ```
     /// use petalflow_llm::{ChatMessage};
@@ -153,7 +153,7 @@ impl<K> Llm<K> {
         self
     }
 
-    /// Changes what is asked: temperature, the most tokens, which model. The conversation takes the place of its messages.
+    /// Changes the request: temperature, maximum tokens, model. The conversation replaces the request's messages.
     ///
     /// ```
     /// use petalflow_llm::{ChatMessage};

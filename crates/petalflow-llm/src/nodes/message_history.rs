@@ -1,11 +1,11 @@
-//! What a key may hold a conversation in.
+//! Types that hold a conversation in a key.
 
 use std::sync::Arc;
 
 use crate::ChatMessage;
 
-/// A conversation as the value of a key: `Vec<ChatMessage>`, or `Arc<Vec<ChatMessage>>`, which requests share. With the latter a
-/// call of a model costs the same however long the conversation is; the former is copied once per call.
+/// A conversation as the value of a key: `Vec<ChatMessage>` or `Arc<Vec<ChatMessage>>`. Requests share an `Arc`, so a
+/// call of a model costs the same for every length of the conversation. A `Vec` is copied once per call.
 ///
 /// ```
 /// use petalflow_llm::{ChatMessage, ScriptedModel};
@@ -36,13 +36,13 @@ use crate::ChatMessage;
 /// # }
 /// ```
 pub trait MessageHistory: Clone + Send + Sync + 'static {
-    /// What was said.
+    /// The messages of the conversation.
     fn messages(&self) -> &[ChatMessage];
 
-    /// The same for a request.
+    /// The messages, shared with a request.
     fn shared(&self) -> Arc<Vec<ChatMessage>>;
 
-    /// What is said now.
+    /// A conversation with these messages.
     fn from_messages(messages: Vec<ChatMessage>) -> Self;
 }
 

@@ -1,6 +1,6 @@
-//! Nodes that need no function: those that ask a model, and those that call tools.
+//! Predefined nodes that call a model or call tools.
 //!
-//! Over a state of your own, a node value names the keys that it reads and writes:
+//! The type of a node names the keys of your state that the node reads and writes:
 //!
 //! | node | reads | writes |
 //! | --- | --- | --- |
@@ -8,10 +8,10 @@
 //! | [`Prompt<Q, A>`](Prompt) | the text in `Q` | the answer, to `A`: text, or a type of yours |
 //! | [`Tools<K>`](Tools) | the conversation in `K` | the results of the calls in its last message, to `K` |
 //!
-//! The crate `petalflow-envelope` has `LlmNode` and `ToolNode`, which name variables while the program runs.
+//! The crate `petalflow-envelope` has `LlmNode` and `ToolNode`, whose variables are named at run time.
 //!
-//! The model is a managed value, [`Model`], or the node's own; tools are a managed [`ToolSet`](petalflow::tool::ToolSet), or the
-//! node's own. What they say while they work are [`NodeOutput`] events.
+//! The model is a managed value, [`Model`], or the node's own; tools are a managed
+//! [`ToolSet`](petalflow::tool::ToolSet), or the node's own. Nodes emit their output as [`NodeOutput`] events.
 //!
 //! ```
 //! use petalflow_llm::{ChatMessage, ScriptedModel};

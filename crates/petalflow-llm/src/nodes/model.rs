@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::LlmClient;
 
-/// The model that the nodes of a run ask: a managed value. A clone is a handle to the same.
+/// The model that the nodes of a run call: a managed value. Clones refer to the same model.
 ///
 /// ```
 /// use petalflow_llm::{LlmRequest, ScriptedModel};
@@ -40,12 +40,12 @@ use crate::LlmClient;
 pub struct Model(Arc<dyn LlmClient>);
 
 impl Model {
-    /// This model.
+    /// A model that uses this client.
     pub fn new(client: impl LlmClient) -> Self {
         Model(Arc::new(client))
     }
 
-    /// Whoever answers.
+    /// The client.
     ///
     /// ```
     /// use petalflow_llm::{LlmClient, ScriptedModel};

@@ -1,10 +1,10 @@
-//! What nodes say while they work.
+//! Events of nodes that call models and tools.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a node that asks a model or calls tools sends to who listens, as the value of a
-/// [`Custom`](petalflow::EventKind::Custom) event. The event says which node, task and attempt it comes from.
+/// The output of a node that calls a model or tools, as the value of a [`Custom`](petalflow::EventKind::Custom) event.
+/// The event names the node, the task and the attempt.
 ///
 /// ```
 /// use futures_util::StreamExt;
@@ -44,48 +44,48 @@ use serde_json::Value;
 #[serde(tag = "kind")]
 #[non_exhaustive]
 pub enum NodeOutput {
-    /// The next words of an answer.
+    /// The next chunk of text of a response.
     #[serde(rename = "node.output.delta")]
     Delta {
-        /// The words.
+        /// The text.
         delta: String,
-        /// Their place in the answer, from 0.
+        /// The index of the chunk in the response, from 0.
         index: usize,
-        /// Which try of the node it is, from 1: what earlier ones said is void.
+        /// The number of the node's attempt, from 1. A new attempt invalidates the output of earlier ones.
         attempt: u32,
     },
-    /// The whole answer.
+    /// The complete response.
     #[serde(rename = "node.output.final")]
     Final {
-        /// Its words.
+        /// The text.
         text: String,
     },
-    /// A tool is called.
+    /// The start of a tool call.
     #[serde(rename = "tool.call")]
     Call {
-        /// The call's id; empty where it has none.
+        /// The call's id. Empty if there is none.
         id: String,
-        /// The tool.
+        /// The tool's name.
         tool_name: String,
-        /// What it is called with.
+        /// The call's arguments.
         arguments: Value,
     },
-    /// A tool has returned.
+    /// The end of a tool call.
     #[serde(rename = "tool.result")]
     Result {
-        /// The call's id; empty where it has none.
+        /// The call's id. Empty if there is none.
         id: String,
-        /// The tool.
+        /// The tool's name.
         tool_name: String,
-        /// Whether it failed.
+        /// Whether the tool failed.
         is_error: bool,
-        /// What it returned, or `{"error": ..}`.
+        /// The tool's result, or `{"error": ..}`.
         result: Value,
     },
 }
 
 impl NodeOutput {
-    /// What a custom event says, if it is of this kind.
+    /// Parses the value of a custom event. `None` if it is of another kind.
     pub fn read(value: &Value) -> Option<Self> {
         NodeOutput::deserialize(value).ok()
     }

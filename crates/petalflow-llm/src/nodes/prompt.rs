@@ -1,4 +1,4 @@
-//! A model's answer to one question.
+//! A node that sends one question to a model.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use super::ask_model::{ask_model, model_of_node};
 use crate::{LlmClient, LlmRequest, LlmResponse};
 use petalflow::{BoxError, Context, Key, node};
 
-/// Asks a model what stands in the key `Q`, and writes the answer to the key `A`: as text ([`new`](Self::new)), or as a type
-/// of yours ([`structured`](Self::structured)).
+/// A node that sends the value of the key `Q` to a model, and writes the answer to the key `A`: as text
+/// ([`new`](Self::new)), or as a type of yours ([`structured`](Self::structured)).
 ///
 /// ```
 /// use petalflow_llm::ScriptedModel;
@@ -56,7 +56,7 @@ use petalflow::{BoxError, Context, Key, node};
 ///
 /// # Cancel safety
 ///
-/// When the run is dropped or cancelled, the call is, with its connection.
+/// If the run is dropped or cancelled, the call is cancelled and its connection is closed.
 pub struct Prompt<Q, A: Key> {
     client: Option<Arc<dyn LlmClient>>,
     request: LlmRequest,
@@ -84,16 +84,16 @@ impl<Q, A: Key> fmt::Debug for Prompt<Q, A> {
 }
 
 impl<Q, A: Key<Value = String>> Prompt<Q, A> {
-    /// Asks for text. Empty instructions are none.
+    /// A node that requests text. Empty instructions are omitted.
     pub fn new(instructions: impl Into<String>) -> Self {
         Self::reading(instructions.into(), |response| Ok(response.text()))
     }
 }
 
 impl<Q, A: Key<Value: JsonSchema + DeserializeOwned>> Prompt<Q, A> {
-    /// Asks for a value that conforms to the type's JSON Schema. Empty instructions are none.
+    /// A node that requests a value that conforms to the type's JSON Schema. Empty instructions are omitted.
     ///
-    /// An answer that is something else is an error of the node, which its `retry` may try again.
+    /// Any other answer is an error of the node. The node's `retry` may run it again.
     pub fn structured(instructions: impl Into<String>) -> Self {
         let mut prompt = Self::reading(instructions.into(), |response| {
             let text = response.text();
@@ -128,7 +128,7 @@ impl<Q, A: Key> Prompt<Q, A> {
         }
     }
 
-    /// Asks this model rather than the run's.
+    /// Sets the model. It replaces the run's model.
     ///
     /// ```
     /// use petalflow_llm::ScriptedModel;
@@ -151,7 +151,7 @@ impl<Q, A: Key> Prompt<Q, A> {
         self
     }
 
-    /// Changes what is asked: temperature, the most tokens, which model. The question takes the place of its `input_text`.
+    /// Changes the request: temperature, maximum tokens, model. The question replaces the request's `input_text`.
     ///
     /// ```
     /// use petalflow_llm::nodes::Prompt;

@@ -1,4 +1,4 @@
-//! The calls that a model has asked for.
+//! A node that makes the tool calls of a model.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,12 +17,12 @@ use petalflow::tool::{
 };
 use petalflow::{BoxError, Context, Key, node};
 
-/// Makes the calls in the last message of the conversation in the key `K`, all at once, and adds one message with their
-/// results in the order of the calls. Without calls it adds nothing.
+/// A node that makes the tool calls in the last message of the conversation in the key `K`, all at once. It appends one
+/// message with the results in the order of the calls. Without calls it appends nothing.
 ///
-/// A tool that fails, is not known, or gets arguments that do not fit returns `{"error": ..}`, so that the model can put it
-/// right. Where a tool wants a person to confirm a call, the node [asks](ConfirmCall) before it calls any; for that the run
-/// must be a thread's. On a thread each result is recorded, so that after a crash no finished call is made again.
+/// If a tool fails, is unknown, or gets wrong arguments, its result is `{"error": ..}`, and the model can correct the
+/// call. If a tool needs a person's confirmation, the node [asks](ConfirmCall) before it makes any call. This requires
+/// a run on a thread. On a thread each result is recorded: after a crash no finished call is repeated.
 ///
 /// ```
 /// use petalflow_llm::{ChatMessage, Reply, ScriptedModel};
@@ -69,7 +69,7 @@ use petalflow::{BoxError, Context, Key, node};
 /// # }
 /// ```
 pub struct Tools<K> {
-    /// The node's own; the run's without one.
+    /// The node's own tools. `None` means the run's tools.
     tools: Option<ToolSet>,
     key: PhantomData<fn() -> K>,
 }
@@ -90,7 +90,7 @@ impl<K> fmt::Debug for Tools<K> {
 }
 
 impl<K> Tools<K> {
-    /// Calls these tools.
+    /// A node that calls these tools.
     pub fn new(tools: ToolSet) -> Self {
         Tools {
             tools: Some(tools),
@@ -98,7 +98,7 @@ impl<K> Tools<K> {
         }
     }
 
-    /// Calls the tools of the run: a managed [`ToolSet`] or [`ToolRegistry`].
+    /// A node that calls the tools of the run: a managed [`ToolSet`] or [`ToolRegistry`].
     ///
     /// ```
     /// use petalflow_llm::{ChatMessage};
@@ -122,7 +122,7 @@ impl<K> Tools<K> {
     }
 }
 
-/// Asks a person whether a tool may be called; the answer is yes or no.
+/// The question whether a tool may be called. The answer is yes or no.
 ///
 /// ```
 /// use petalflow::interrupt::Ask;
@@ -135,11 +135,11 @@ impl<K> Tools<K> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConfirmCall {
-    /// Which call of the message, from 0.
+    /// The index of the call in the message, from 0.
     pub place: usize,
-    /// The call.
+    /// The tool call.
     pub call: ToolCall,
-    /// What the tool says about it.
+    /// The tool's text about the call.
     pub hint: String,
 }
 
@@ -164,7 +164,7 @@ impl<K: Key<Value: MessageHistory>> Tools<K> {
             return Ok(K::new(MessageHistory::from_messages(Vec::new())));
         }
         let tools = set_of(self.tools.as_ref(), &cx)?;
-        // All questions come before any call: when there is an answer, the node begins again.
+        // Ask all questions before any call: after an answer, the node runs again from its start.
         let asked = calls
             .iter()
             .enumerate()
@@ -207,7 +207,7 @@ pub(super) fn set_of(own: Option<&ToolSet>, cx: &Context) -> Result<ToolSet, Box
     })
 }
 
-/// What a person decided about a call; none where nobody needs to.
+/// The person's decision about a call. `None` if the call needs no confirmation.
 async fn confirmed(
     tools: &ToolSet,
     place: usize,
@@ -226,7 +226,7 @@ async fn confirmed(
     cx.ask(question).await.map(Some)
 }
 
-/// Makes a call, whatever comes of it.
+/// Makes a call. A failure is a result, too.
 async fn answer(
     tools: &ToolSet,
     call: &ToolCall,

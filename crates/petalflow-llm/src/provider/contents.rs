@@ -1,4 +1,4 @@
-//! A conversation in Gemini's words. The library underneath writes results of tools as text within text, and code as nothing.
+//! The conversation in Gemini's format. The `genai` library writes tool results as text within text, and omits code.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use super::super::{ChatMessage, LlmRequest, Media, MediaSource, Part, Role, Text
 use super::response::REDACTED;
 use petalflow::tool::{ToolCall, ToolResult};
 
-/// What a model of the third generation takes in place of a signature that nobody has.
+/// The placeholder that third-generation models accept for a missing signature.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-/// Everything that is said, but what sets the model up.
+/// The conversation without system messages.
 pub(super) fn contents(model: &str, request: &LlmRequest) -> Value {
     let mut names = HashMap::new();
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn contents(model: &str, request: &LlmRequest) -> Value {
                 )
             }
         };
-        // All results of a turn stand together.
+        // All results of a turn are in one message.
         match turns.last_mut() {
             Some((_, last)) if all_results(last) && all_results(&parts) => last.extend(parts),
             _ if parts.is_empty() => {}
@@ -49,7 +49,7 @@ fn all_results(parts: &[Value]) -> bool {
     parts.len() > 0 && parts.all(|part| part.get("functionResponse").is_some())
 }
 
-/// What the model said. Its thoughts are not sent back.
+/// The parts of a message from the model. Reasoning is not sent back.
 fn said(message: &ChatMessage, wants_signatures: bool) -> Vec<Value> {
     let mut first_call = true;
     let mut parts = Vec::with_capacity(message.parts.len());
@@ -80,7 +80,7 @@ fn said(message: &ChatMessage, wants_signatures: bool) -> Vec<Value> {
     parts
 }
 
-/// What the model hears.
+/// A part of a message to the model.
 fn heard(part: &Part, names: &HashMap<&str, &str>) -> Option<Value> {
     match part {
         Part::Text(Text { text, .. }) => Some(json!({ "text": text })),
@@ -104,7 +104,7 @@ fn called(call: &ToolCall) -> Value {
     json!({ "functionCall": called })
 }
 
-/// A result. It must have the name of its call, and may have an id only if that has.
+/// A tool result. It must have the name of its call, and may have an id only if the call has one.
 fn returned(result: &ToolResult, names: &HashMap<&str, &str>) -> Value {
     let known = names.get(result.call_id.as_str());
     let name = match known {

@@ -1,4 +1,4 @@
-//! What a provider's failures mean.
+//! Conversion of a provider's failures into errors.
 
 use std::str::Utf8Error;
 use std::string::FromUtf8Error;
@@ -12,14 +12,14 @@ use serde_json::Value;
 
 use super::super::{LlmError, LlmErrorKind};
 
-/// Turns the failures of one provider into errors that say whose they are, and never what its key is.
+/// Converts the failures of one provider into errors. The errors name the provider and never contain its key.
 #[derive(Clone)]
 pub(super) struct Failures {
     name: String,
     key: Option<String>,
 }
 
-/// How much of what a server wrote an error shows, in characters.
+/// The maximum length of a server's text in an error, in characters.
 const SHOWN: usize = 300;
 
 impl Failures {
@@ -27,9 +27,9 @@ impl Failures {
         Failures { name, key }
     }
 
-    /// An error of this kind, with what went wrong.
+    /// An error of this kind. `what` describes the failure.
     pub(super) fn error(&self, kind: LlmErrorKind, what: &str) -> LlmError {
-        // Some servers repeat the key that they do not like. Before anything is cut off: half a key is a secret too.
+        // Some servers repeat a rejected key. Remove it before truncation: a part of the key is secret too.
         let what = match &self.key {
             Some(key) if !key.is_empty() => short(&what.replace(key.as_str(), "***")),
             _ => short(what),
@@ -37,12 +37,12 @@ impl Failures {
         LlmError::new(kind, format!("provider `{}` failed: {what}", self.name))
     }
 
-    /// The library underneath panicked over what the server sent.
+    /// The error for a panic of the `genai` library on data from the server.
     pub(super) fn panicked(&self) -> LlmError {
         self.error(LlmErrorKind::Malformed, "its answer cannot be read")
     }
 
-    /// What this failure means.
+    /// Converts a failure into an error.
     pub(super) fn of(&self, error: Error) -> LlmError {
         match error {
             Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
@@ -88,7 +88,7 @@ impl Failures {
         }
     }
 
-    /// An address that is none: without this, whoever sends the request speaks of the path instead.
+    /// The error for an invalid address. The HTTP client would report only the path.
     pub(super) fn no_address(&self) -> LlmError {
         self.error(
             LlmErrorKind::Request,
@@ -136,7 +136,7 @@ impl Failures {
         self.error(kind, &format!("{status}{colon}{said}"))
     }
 
-    /// An answer without anything in it, or in no form that anybody knows.
+    /// The error for a response that is empty or in an unknown format.
     pub(super) fn empty(&self, body: Option<&Value>) -> LlmError {
         match body {
             Some(body) => self.error(
@@ -150,7 +150,7 @@ impl Failures {
         }
     }
 
-    /// An error in place of an answer, or in the middle of one.
+    /// The error that a provider sent instead of a response, or in the middle of one.
     pub(super) fn refusal(&self, body: &Value) -> LlmError {
         let kind = match code(body) {
             Some(429) => LlmErrorKind::RateLimited { retry_after: None },
@@ -172,13 +172,13 @@ impl Failures {
         } else {
             LlmErrorKind::Connection
         };
-        // The first message only names the address, which may have a key in it: the causes say what happened.
+        // The first message contains only the address, which may include a key: the sources describe the failure.
         let host = error
             .url()
             .and_then(reqwest::Url::host_str)
             .unwrap_or_default();
         if let Some(problem) = crate::tls::distrusted(error) {
-            // Asking again would not help.
+            // A retry would not help.
             return self.error(
                 LlmErrorKind::Request,
                 &format!(
@@ -208,7 +208,7 @@ impl Failures {
     }
 }
 
-/// The status that an error would have, had it come in time: the number in it, or what its name stands for.
+/// The HTTP status of an error in a body: the number in it, or the status that matches its name.
 fn code(body: &Value) -> Option<u16> {
     let stated = ["/error/code", "/code", "/error/status_code"];
     let number = stated
@@ -234,9 +234,9 @@ fn code(body: &Value) -> Option<u16> {
     })
 }
 
-/// The message in an error's body, as providers write it.
+/// The message in an error body.
 fn said(body: &Value) -> Option<String> {
-    // Gemini puts the error into a list when it was to stream.
+    // Gemini sends a list with the error if the request was for a stream.
     let body = body.get(0).unwrap_or(body);
     ["/error/message", "/message", "/error", "/detail"]
         .iter()
@@ -244,7 +244,7 @@ fn said(body: &Value) -> Option<String> {
         .map(ToString::to_string)
 }
 
-/// One line, and not too long.
+/// Joins the text into one line, and truncates it.
 fn short(text: &str) -> String {
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((at, _)) = line.char_indices().nth(SHOWN) {
@@ -254,7 +254,7 @@ fn short(text: &str) -> String {
     line
 }
 
-/// How long the headers ask to wait: in seconds, in milliseconds, or until a time.
+/// The delay that the headers ask for: in seconds, in milliseconds, or until a time.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(milliseconds) = text("retry-after-ms").and_then(|text| text.parse().ok()) {

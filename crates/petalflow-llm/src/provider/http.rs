@@ -1,4 +1,4 @@
-//! The HTTP client under a provider's model.
+//! The HTTP client of a provider's model.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use genai::Client;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-/// How long what may take.
+/// The timeouts of a client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timeouts {
-    /// To connect.
+    /// The timeout for connecting.
     pub(super) connect: Duration,
-    /// Between two things that the server sends.
+    /// The timeout between two reads from the server.
     pub(super) idle: Duration,
 }
 
@@ -24,13 +24,13 @@ impl Default for Timeouts {
     }
 }
 
-/// A client of its own for each model: connections belong to the runtime in which they were opened, so that a client which all share
-/// would hand them to runtimes in which nobody drives them.
+/// A separate client for each model. Connections belong to the runtime that opened them: a shared client would use them
+/// in other runtimes, which do not poll them.
 pub(super) fn client(timeouts: &Timeouts, trusted: &[String]) -> Result<Client, String> {
     let http = reqwest::Client::builder()
         .connect_timeout(timeouts.connect)
         .read_timeout(timeouts.idle)
-        // A redirect would take the key and the conversation elsewhere.
+        // A redirect would send the key and the conversation to another server.
         .redirect(reqwest::redirect::Policy::none())
         .tls_backend_preconfigured(crate::tls::client_config(&certificates(trusted)?)?)
         .build()

@@ -1,37 +1,37 @@
-//! Ids of calls, where a model gave none or the same twice. Providers tell results apart by them.
+//! Ids of calls, for models that send none or the same id twice. Providers use the ids to distinguish results.
 
 use std::collections::VecDeque;
 
 use petalflow::tool::{ToolCall, ToolResult};
 
-/// The ids that one request sends.
+/// The call ids in one request.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     made: usize,
-    /// Calls that nothing has answered yet.
+    /// Calls without a result.
     open: VecDeque<Open>,
 }
 
 #[derive(Debug)]
 struct Open {
-    /// As it stands in the conversation.
+    /// The id in the conversation.
     id: String,
     name: String,
     sent: String,
 }
 
 impl Ids {
-    /// What the model says begins anew: nobody answers older calls any more.
+    /// Starts a new message from the model: later results do not belong to older calls.
     pub(super) fn new_turn(&mut self) {
         self.open.clear();
     }
 
-    /// The id to send for a call: its own, if that is one.
+    /// The id to send for a call: its own id if it has one that is unused.
     pub(super) fn of_call(&mut self, call: &ToolCall) -> String {
         let taken = self.open.iter().any(|open| open.sent == call.id);
         let sent = if call.id.is_empty() || taken {
             self.made += 1;
-            // Nine letters and digits, which is what Mistral takes.
+            // Nine letters and digits, the format that Mistral accepts.
             format!("call{:05}", self.made)
         } else {
             call.id.clone()
@@ -44,7 +44,7 @@ impl Ids {
         sent
     }
 
-    /// The id to send for a result: that of the first call that it may be for.
+    /// The id to send for a result: the id of the first call that matches it.
     pub(super) fn of_result(&mut self, result: &ToolResult) -> String {
         let same = |open: &Open| open.id == result.call_id;
         let named = |open: &Open| same(open) && open.name == result.name;

@@ -1,4 +1,4 @@
-//! Models of real providers, over HTTP.
+//! Models of providers, over HTTP.
 
 mod contents;
 mod error;
@@ -26,13 +26,13 @@ use super::{
 use error::Failures;
 use petalflow::middleware::BoxFuture;
 
-/// A model of a provider: OpenAI, Anthropic, Gemini, Ollama and many others, or any server that speaks OpenAI's language.
+/// A model of a provider: OpenAI, Anthropic, Gemini, Ollama and many others, or any OpenAI-compatible server.
 ///
-/// The key comes from the provider's usual environment variable (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GEMINI_API_KEY`, ..)
-/// or from [`with_key`](Self::with_key). It never stands in an error or in what `Debug` prints. The connection is opened with the
-/// first request, and kept for the next ones.
+/// The key comes from the provider's usual environment variable (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`,
+/// `GEMINI_API_KEY`, ..) or from [`with_key`](Self::with_key). Errors and `Debug` output never contain it. The
+/// connection is opened by the first request, and reused by later ones.
 ///
-/// One request is one attempt: put [`Retrying`](super::Retrying) around it.
+/// Each request is one attempt. For retries, wrap the model in [`Retrying`](super::Retrying).
 ///
 /// ```no_run
 /// use petalflow_llm::{LlmClient, LlmRequest, ProviderModel, Retrying};
@@ -50,26 +50,26 @@ pub struct ProviderModel {
     capabilities: Capabilities,
     model: String,
     base_url: Option<String>,
-    /// Whether the key in the environment is for somebody else.
+    /// Whether the key in the environment belongs to another provider.
     keyless: bool,
     key: Option<String>,
     prices: Prices,
     timeouts: http::Timeouts,
-    /// Certificates that are trusted beside the machine's.
+    /// Certificates that are trusted in addition to the machine's.
     trusted: Vec<String>,
-    /// Built with the first request; the text is why it could not be.
+    /// Built by the first request. The text is the reason why the build failed.
     client: OnceLock<Result<Client, String>>,
 }
 
-/// Servers that speak OpenAI's language and fail over messages with thoughts in them. Some others fail without.
+/// OpenAI-compatible servers that reject messages with reasoning. Some other servers require the reasoning.
 const STRICT: [&str; 3] = ["api.openai.com", "api.groq.com", "api.cerebras.ai"];
 
-/// Where Ollama speaks OpenAI's language, in which calls have ids and answers schemas. In its own they have not.
+/// Ollama's OpenAI-compatible API. It supports call ids and response schemas; Ollama's own API supports neither.
 const OLLAMA: &str = "http://localhost:11434/v1/";
 
 impl ProviderModel {
-    /// The model of this name. Well-known names say whose they are (`gpt-..`, `claude-..`, `gemini-..`); others are told by a
-    /// prefix: `ollama::qwen3`, `groq::llama-4`, `open_router::x/y`.
+    /// A model with this name. Well-known names identify their provider (`gpt-..`, `claude-..`, `gemini-..`). Other
+    /// names need a prefix: `ollama::qwen3`, `groq::llama-4`, `open_router::x/y`.
     ///
     /// ```
     /// use petalflow_llm::{LlmClient, ProviderModel};
@@ -82,11 +82,11 @@ impl ProviderModel {
     ///
     /// # Errors
     ///
-    /// [`LlmErrorKind::Request`] for a name that does not say whose model it is.
+    /// [`LlmErrorKind::Request`] for a name that does not identify a provider.
     pub fn new(model: impl Into<String>) -> Result<Self, LlmError> {
         let model = model.into();
         let kind = AdapterKind::from_model(&model).ok();
-        // Of a name that it does not know, the library thinks that it is on this machine.
+        // The `genai` library assigns unknown names to Ollama on this machine.
         let known = kind.filter(|kind| *kind != AdapterKind::Ollama || model.contains("::"));
         let Some(kind) = known else {
             return Err(LlmError::request(format!(
@@ -98,15 +98,15 @@ impl ProviderModel {
         if kind == AdapterKind::Ollama {
             let mut this = Self::of(AdapterKind::OpenAI, name, model);
             this.keyless = true;
-            // With a schema it never calls.
+            // With a schema, it never calls tools.
             this.capabilities = Capabilities::default();
             return Ok(this.with_base_url(OLLAMA));
         }
         Ok(Self::of(kind, name, model))
     }
 
-    /// A model of any server that speaks OpenAI's language, such as vLLM, llama.cpp or a gateway. Its address ends where
-    /// `chat/completions` begins, often in `/v1`. No key is sent but one that is given.
+    /// A model of an OpenAI-compatible server, such as vLLM, llama.cpp or a gateway. The base URL is the part before
+    /// `chat/completions`, and often ends in `/v1`. Only a key that is set explicitly is sent.
     ///
     /// ```
     /// use petalflow_llm::{LlmClient, ProviderModel};
@@ -129,7 +129,7 @@ impl ProviderModel {
             AdapterKind::OpenAI | AdapterKind::OpenAIResp | AdapterKind::Anthropic => {
                 Capabilities::default().with_schema_with_tools()
             }
-            // Gemini refuses the two together, and of others nobody knows.
+            // Gemini rejects the combination. For other providers it is unknown.
             _ => Capabilities::default(),
         };
         ProviderModel {
@@ -147,15 +147,15 @@ impl ProviderModel {
         }
     }
 
-    /// The same under this name in answers, errors and traces.
+    /// Sets the name in responses, errors and traces.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The same at another address, such as a proxy's or a test server's. It ends where the provider's own paths begin: for
-    /// Gemini in `/v1beta`, for Ollama in `/v1`.
+    /// Sets the base URL, such as that of a proxy or a test server. It is the part before the provider's own paths: for
+    /// Gemini it ends in `/v1beta`, for Ollama in `/v1`.
     ///
     /// ```
     /// use petalflow_llm::ProviderModel;
@@ -174,7 +174,7 @@ impl ProviderModel {
         self
     }
 
-    /// The same with this key.
+    /// Sets the key.
     ///
     /// ```
     /// use petalflow_llm::ProviderModel;
@@ -189,7 +189,7 @@ impl ProviderModel {
         self
     }
 
-    /// The same with what tokens cost, so that usage has its cost.
+    /// Sets the prices of tokens. They determine the cost in the usage.
     ///
     /// ```
     /// use petalflow_llm::{Price, Prices, ProviderModel};
@@ -205,7 +205,7 @@ impl ProviderModel {
         self
     }
 
-    /// The same with the longest time that connecting may take: 10 s unless said.
+    /// Sets the timeout for connecting: 10 s by default.
     ///
     /// ```
     /// use petalflow_llm::ProviderModel;
@@ -222,7 +222,7 @@ impl ProviderModel {
         self
     }
 
-    /// The same with the longest time that the server may be silent: 10 min unless said, since some models think for long.
+    /// Sets the maximum time without data from the server: 10 min by default, because some models reason for long.
     ///
     /// ```
     /// use petalflow_llm::ProviderModel;
@@ -239,8 +239,8 @@ impl ProviderModel {
         self
     }
 
-    /// The same, trusting servers whose certificate this one has signed, given as PEM. Those that the machine trusts are trusted in
-    /// any case; `SSL_CERT_FILE` and `SSL_CERT_DIR` say where they are.
+    /// Adds a trusted root certificate, in PEM format. The machine's root certificates stay trusted; `SSL_CERT_FILE`
+    /// and `SSL_CERT_DIR` set their location.
     ///
     /// ```no_run
     /// use petalflow_llm::ProviderModel;
@@ -268,7 +268,7 @@ impl ProviderModel {
         })
     }
 
-    /// Where a request goes, and with which key.
+    /// The endpoint of a request, and the key for it.
     async fn target(
         &self,
         request: &LlmRequest,
@@ -278,7 +278,7 @@ impl ProviderModel {
         let resolved = self.client()?.resolve_service_target(iden).await;
         let mut target = resolved.map_err(|error| self.failures(None).of(error))?;
         if let Some(url) = &self.base_url {
-            // The address may have a key in it, so it is not named.
+            // The error does not name the address, which may include a key.
             if !url.starts_with("http://") && !url.starts_with("https://") {
                 return Err(self.failures(None).no_address());
             }
@@ -295,7 +295,7 @@ impl ProviderModel {
         };
         match (&key, variable) {
             (Some(key), _) => target.auth = AuthData::from_single(key.as_str()),
-            // Servers of one's own often take anything.
+            // The user's own servers often accept any key.
             (None, Some(_)) if self.base_url.is_some() => {
                 target.auth = AuthData::from_single("none");
             }
@@ -342,7 +342,7 @@ impl LlmClient for ProviderModel {
             let chat = request::chat(asked, request);
             let options = request::options(asked, request).with_capture_raw_body(true);
             let answer = self.client()?.exec_chat(target, chat, Some(&options));
-            // The library may not have thought of everything that a server can say.
+            // The `genai` library may panic on unexpected data from the server.
             let answer = AssertUnwindSafe(answer).catch_unwind().await;
             let answer = answer.map_err(|_| failures.panicked())?;
             let body = match &answer {
@@ -353,7 +353,7 @@ impl LlmClient for ProviderModel {
                 (Some(Ok(response)), _) => response,
                 (Some(Err(error)), _) => return Err(failures.refusal(&error)),
                 (None, Ok(answer)) => response::of(answer),
-                // What the library misses in it says little.
+                // The library's error says little about an unknown format.
                 (None, Err(_)) if body.is_some() => return Err(failures.empty(body.as_ref())),
                 (None, Err(error)) => return Err(failures.of(error)),
             };
@@ -385,7 +385,7 @@ impl LlmClient for ProviderModel {
             let end = move |response| response::named(response, &name, &asked, &prices);
             let pieces = reading::pieces(self.kind, answer.stream, seen, failures, end);
             let mut pieces = Box::pin(pieces);
-            // The request goes out only now: what it fails with is an error, not a stream.
+            // The request is sent only now: its failure is an error, not a stream.
             let first = match pieces.next().await {
                 Some(Err(error)) => return Err(error),
                 first => first,
@@ -397,13 +397,13 @@ impl LlmClient for ProviderModel {
 }
 
 impl ProviderModel {
-    /// The model that a request asks.
+    /// The name of the model for a request.
     fn asked<'a>(&'a self, request: &'a LlmRequest) -> &'a str {
         let asked = request.model.as_deref().unwrap_or(&self.model);
         asked.rsplit_once("::").map_or(asked, |(_, model)| model)
     }
 
-    /// Who is asked, and what they take.
+    /// The provider and the model of a request, and what they accept.
     fn whom<'a>(&'a self, request: &'a LlmRequest) -> request::Asked<'a> {
         let address = self.base_url.as_deref();
         let refuses = match (self.kind, address) {
@@ -423,7 +423,7 @@ impl ProviderModel {
 
 impl fmt::Debug for ProviderModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Neither the key nor the address, which may have one in it.
+        // Omit the key, and the address, which may include a key.
         f.debug_struct("ProviderModel")
             .field("name", &self.name)
             .field("model", &self.model)

@@ -1,4 +1,4 @@
-//! A provider's stream, piece by piece.
+//! Reads a provider's stream.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -20,7 +20,7 @@ use super::error::Failures;
 use super::response;
 use super::wire::{self, Wire};
 
-/// What the frames of a stream say, which the library hands on only in part.
+/// The frames of a stream. The `genai` library returns only a part of their content.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen(Arc<Mutex<Frames>>);
 
@@ -28,11 +28,11 @@ pub(super) struct Seen(Arc<Mutex<Frames>>);
 struct Frames {
     any: bool,
     wire: Wire,
-    /// What has come and is not handed on yet.
+    /// Deltas that have arrived and are not returned yet.
     deltas: Vec<Delta>,
-    /// JSON that has only begun. The library takes an event apart where the two characters that end a line come one by one.
+    /// Incomplete JSON. The library splits an event if the two characters of a line end arrive separately.
     begun: String,
-    /// Whether the last frame was JSON, or a part of some.
+    /// Whether the last frame was JSON, or a part of it.
     sound: bool,
 }
 
@@ -49,7 +49,7 @@ impl Seen {
 impl ChatFrameSink for Seen {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
         let mut frames = self.frames();
-        // What is no event is a frame without data.
+        // A frame without data is not an event.
         frames.any |= !frame.data.is_empty();
         if !frame.data.is_empty() {
             frames.read(frame.data);
@@ -73,20 +73,20 @@ impl Frames {
         match frame {
             Ok(frame) => self.deltas.extend(self.wire.read(&frame)),
             Err(_) if self.sound => self.begun = joined.into_owned(),
-            // The last event of some is a word.
+            // Some providers end the stream with a word.
             Err(_) => {}
         }
     }
 }
 
-/// What comes next of a stream.
+/// The next item of a stream.
 enum Heard {
-    /// Frames of which the library makes nothing.
+    /// Frames for which the library has no event.
     Frames,
     Event(Option<Result<ChatStreamEvent, Error>>),
 }
 
-/// The pieces of an answer, with `end` putting the last touches to it.
+/// The events of a response. `end` completes the response at the end.
 pub(super) fn pieces(
     kind: AdapterKind,
     events: ChatStream,
@@ -95,13 +95,13 @@ pub(super) fn pieces(
     end: impl Fn(LlmResponse) -> LlmResponse + Send + Sync + 'static,
 ) -> impl Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static {
     let end = Arc::new(end);
-    // Nothing is read after the end: to drop the events frees the connection, or closes it.
+    // Nothing is read after the end: dropping `events` releases the connection, or closes it.
     let begin = Some((events, Reader::default()));
     stream::unfold(begin, move |state| {
         let (seen, failures, end) = (seen.clone(), failures.clone(), Arc::clone(&end));
         async move {
             let (mut events, mut reader) = state?;
-            // The library may not have thought of everything that a server can say.
+            // The library may panic on unexpected data from the server.
             let heard = AssertUnwindSafe(next(&mut events, &seen))
                 .catch_unwind()
                 .await;
@@ -117,7 +117,7 @@ pub(super) fn pieces(
                 }
                 Ok(Heard::Event(None)) => (Vec::new(), Some(seen.end(None, &failures))),
                 Ok(Heard::Event(Some(Ok(event)))) => (reader.read(event), None),
-                // What the library cannot read, the frames may say.
+                // The library cannot parse the data, but the frames may be readable here.
                 Ok(Heard::Event(Some(Err(error)))) if seen.is_read(&error) => (Vec::new(), None),
                 Ok(Heard::Event(Some(Err(error)))) => {
                     (Vec::new(), Some(seen.broken(error, &failures)))
@@ -135,7 +135,7 @@ pub(super) fn pieces(
     .flatten()
 }
 
-/// The library's next event, or that frames have come of which it makes none.
+/// Waits for the library's next event, or for frames without an event.
 async fn next(events: &mut ChatStream, seen: &Seen) -> Heard {
     poll_fn(|task| match events.poll_next_unpin(task) {
         Poll::Ready(event) => Poll::Ready(Heard::Event(event)),
@@ -145,15 +145,14 @@ async fn next(events: &mut ChatStream, seen: &Seen) -> Heard {
     .await
 }
 
-/// Whether the library's end of an answer is one: of some it makes one when the connection closes.
+/// Whether the library's end event is a real end. For some providers the library sends one when the connection closes.
 fn is_whole(kind: AdapterKind, rest: &StreamEnd) -> bool {
     let makes_one = matches!(kind, AdapterKind::Gemini | AdapterKind::OllamaCloud);
     !makes_one || rest.captured_stop_reason.is_some()
 }
 
 impl Seen {
-    /// What the frames brought since the last time, which stands for what the library makes of them. None where they are of a family
-    /// that is not read here.
+    /// The new deltas from the frames. They replace the library's events. `None` if the format is unknown here.
     fn deltas(&self) -> Option<Vec<Delta>> {
         let frames = &mut *self.frames();
         frames
@@ -162,7 +161,7 @@ impl Seen {
             .then(|| std::mem::take(&mut frames.deltas))
     }
 
-    /// How the answer ended, where the stream has: `rest` is the library's word for it.
+    /// The response at the end of the stream, or the error. `rest` is the library's version of the response.
     fn end(&self, rest: Option<LlmResponse>, failures: &Failures) -> Result<LlmResponse, LlmError> {
         let frames = &mut *self.frames();
         let about = &mut frames.wire.about;
@@ -170,7 +169,7 @@ impl Seen {
             return Err(failures.refusal(&error));
         }
         match rest {
-            // Some servers end when the answer does, and leave out the last event.
+            // Some servers close the stream after the response, without the last event.
             None if about.has_ended() => Ok(about.response()),
             Some(rest) if !frames.wire.is_known() => Ok(rest),
             Some(rest) => {
@@ -191,7 +190,7 @@ impl Seen {
         }
     }
 
-    /// Whether the library fails over a frame that is read here.
+    /// Whether the library failed on a frame that can be read here.
     fn is_read(&self, error: &Error) -> bool {
         if matches!(error, Error::StreamParse { .. }) {
             let frames = self.frames();
@@ -209,7 +208,7 @@ impl Seen {
         !real && frames.wire.is_known() && frames.wire.about.error.is_none()
     }
 
-    /// What it means that the stream failed: nothing, if the answer had said that it ended.
+    /// The result of a stream that failed. It is not an error if the response had already ended.
     fn broken(&self, error: Error, failures: &Failures) -> Result<LlmResponse, LlmError> {
         let frames = &mut *self.frames();
         let about = &mut frames.wire.about;
@@ -223,7 +222,7 @@ impl Seen {
     }
 }
 
-/// Makes pieces of the library's events, for those families that are not read here.
+/// Converts the library's events into deltas, for formats that are unknown here.
 #[derive(Default)]
 struct Reader {
     calls: Vec<Begun>,
@@ -232,7 +231,7 @@ struct Reader {
 /// A call that has begun.
 struct Begun {
     id: String,
-    /// Its arguments so far.
+    /// The arguments so far.
     arguments: String,
 }
 
@@ -247,10 +246,10 @@ impl Reader {
         }
     }
 
-    /// What is left when the answer ends, and how it ended.
+    /// The remaining deltas at the end of a response, and the response without its message.
     fn end(&mut self, rest: StreamEnd) -> (Vec<Delta>, LlmResponse) {
         let usage = rest.captured_usage.unwrap_or_default();
-        // Some calls come at the end only, and so do thoughts that nobody may read.
+        // Some calls arrive only at the end, and so does redacted reasoning.
         let mut deltas = Vec::new();
         let content = rest.captured_content.unwrap_or_default();
         for part in content.into_parts() {
@@ -303,7 +302,7 @@ impl Reader {
         self.calls.len() - 1
     }
 
-    /// The call that a piece goes on with. The library calls those without an id `call_` and their place.
+    /// The call that a chunk continues. The library uses `call_` and the index as the id of a call without one.
     fn place(&self, id: &str, name: &str) -> Option<usize> {
         let known = self.calls.iter().rposition(|call| call.id == id);
         known.or_else(|| {
@@ -314,7 +313,7 @@ impl Reader {
 }
 
 impl Begun {
-    /// What is new: some providers' pieces are that, others' are all so far.
+    /// Returns the new text. The chunks of some providers contain only new text, those of others all text so far.
     fn add(&mut self, written: &str) -> String {
         let new = match written.strip_prefix(self.arguments.as_str()) {
             Some(new) if !self.arguments.trim().is_empty() => new,

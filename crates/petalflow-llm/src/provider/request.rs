@@ -1,4 +1,4 @@
-//! A request in the words of the library underneath.
+//! Conversion of a request into the types of the `genai` library.
 
 use genai::adapter::AdapterKind;
 use genai::chat::{self, ChatOptions, ChatRequest, ContentPart, JsonSpec, ReasoningEffort};
@@ -12,16 +12,16 @@ use super::ids::Ids;
 use super::response::REDACTED;
 use petalflow::tool::{ToolCall, ToolResult};
 
-/// Who is asked.
+/// The provider and the model of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
     pub(super) kind: AdapterKind,
     pub(super) model: &'a str,
-    /// Whether it takes back what was thought before. Some need it, some fail over it.
+    /// Whether the provider accepts earlier reasoning. Some require it, some reject it.
     pub(super) takes_thoughts: bool,
 }
 
-/// What is said, in order: system, instructions, messages, input; and the tools.
+/// The messages in order (system, instructions, messages, input), and the tools.
 pub(super) fn chat(asked: Asked<'_>, request: &LlmRequest) -> ChatRequest {
     let instructions = request.instructions.as_deref();
     let mut messages: Vec<_> = instructions
@@ -30,7 +30,7 @@ pub(super) fn chat(asked: Asked<'_>, request: &LlmRequest) -> ChatRequest {
         .collect();
     let mut ids = Ids::default();
     for said in request.messages.iter() {
-        // What else is said to Gemini stands in the options.
+        // For Gemini, the other messages are in the options.
         if asked.kind != AdapterKind::Gemini || said.role == Role::System {
             message(asked, said, &mut ids, &mut messages);
         }
@@ -50,9 +50,9 @@ pub(super) fn chat(asked: Asked<'_>, request: &LlmRequest) -> ChatRequest {
     chat
 }
 
-/// Everything else that is asked for.
+/// The options of the request.
 pub(super) fn options(asked: Asked<'_>, request: &LlmRequest) -> ChatOptions {
-    // Anthropic wants its signed thoughts back; Gemini thinks aloud only if it is asked to.
+    // Anthropic requires its signed reasoning back. Gemini returns reasoning only on request.
     let thoughts = asked.kind != AdapterKind::Gemini || request.effort.is_some();
     let mut options = ChatOptions::default().with_capture_reasoning_content(thoughts);
     options.temperature = request.temperature.map(plainly);
@@ -71,7 +71,7 @@ pub(super) fn options(asked: Asked<'_>, request: &LlmRequest) -> ChatOptions {
         .json_schema
         .as_ref()
         .map(|schema| JsonSpec::new("answer", Value::clone(schema)).into());
-    // Providers refuse a choice among no tools.
+    // Providers reject a tool choice without tools.
     options.tool_choice = match &request.tool_choice {
         _ if request.tools.is_empty() => None,
         ToolChoice::Auto => None,
@@ -88,12 +88,12 @@ pub(super) fn options(asked: Asked<'_>, request: &LlmRequest) -> ChatOptions {
     options
 }
 
-/// 0.7 as an `f32` is 0.699999988 as an `f64`: what was meant is what is written.
+/// Converts through text, because 0.7 as an `f32` is 0.699999988 as an `f64`.
 fn plainly(number: f32) -> f64 {
     number.to_string().parse().unwrap_or(f64::from(number))
 }
 
-/// A message, or nothing where the provider would see none of its parts.
+/// Adds a message, unless the provider accepts none of its parts.
 fn message(
     asked: Asked<'_>,
     message: &ChatMessage,
@@ -113,7 +113,7 @@ fn message(
     for one in &message.parts {
         part(asked, message.role, one, ids, &mut parts);
     }
-    // Of several results in a message, the library sends some providers the last.
+    // For some providers, the library sends only the last of several results in a message.
     let apart = message.role == Role::Tool && asked.kind == AdapterKind::OllamaCloud;
     let pieces = if apart { 1 } else { parts.len().max(1) };
     let mut parts = parts.into_iter().peekable();
@@ -160,7 +160,7 @@ fn part(asked: Asked<'_>, role: Role, part: &Part, ids: &mut Ids, parts: &mut Ve
                 ContentPart::ToolResponse(response.with_fn_name(&result.name))
             });
         }
-        // The library leaves out pictures that Anthropic has to fetch.
+        // The library omits images that Anthropic loads from a URL.
         Part::Media(Media {
             media_type,
             source: MediaSource::Url(url),
@@ -176,7 +176,7 @@ fn part(asked: Asked<'_>, role: Role, part: &Part, ids: &mut Ids, parts: &mut Ve
                 }
             }));
         }
-        // Other providers take code back only in words.
+        // Other providers accept code only as text.
         Part::Code { .. } | Part::CodeResult { .. } => {
             parts.extend(part.code_as_text().map(ContentPart::Text));
         }
@@ -192,8 +192,8 @@ fn called(call: &ToolCall, id: String) -> chat::ToolCall {
     }
 }
 
-/// Arguments as an object, which is all that providers take: the model sees what it wrote, and the result beside it says what was
-/// wrong.
+/// Arguments as an object, the only form that providers accept. The model sees its own arguments, and the tool result
+/// describes the error.
 pub(super) fn object(arguments: &Value) -> Value {
     match arguments {
         Value::Object(arguments) => Value::Object(arguments.clone()),
@@ -202,7 +202,7 @@ pub(super) fn object(arguments: &Value) -> Value {
     }
 }
 
-/// A result as text. An error says that it is one, whatever a tool wrote.
+/// A result as text. The text of an error always says that it is an error.
 fn written(result: &ToolResult) -> String {
     match (&result.content, result.is_error) {
         (Value::String(text), false) => text.clone(),

@@ -1,4 +1,4 @@
-//! Answers in the words of the library underneath, and ours.
+//! Conversion of responses from the types of the `genai` library.
 
 use genai::chat::{self, BinarySource, ChatResponse, ContentPart, Usage};
 use genai::{Error, webc};
@@ -10,7 +10,7 @@ use super::super::{
 use super::wire;
 use petalflow::tool::ToolCall;
 
-/// A whole answer in the words of the library, for those families that are not read here.
+/// Converts a complete response of the library, for formats that are unknown here.
 pub(super) fn of(answer: ChatResponse) -> LlmResponse {
     let parts = parts(answer.content.into_parts(), answer.reasoning_content);
     LlmResponse {
@@ -22,7 +22,7 @@ pub(super) fn of(answer: ChatResponse) -> LlmResponse {
     }
 }
 
-/// The answer with who gave it, and what it cost.
+/// Sets the provider, the model and the cost of a response.
 pub(super) fn named(
     mut response: LlmResponse,
     name: &str,
@@ -38,8 +38,8 @@ pub(super) fn named(
     response
 }
 
-/// What the server sent, where the library does not take it for an answer: calls without an id, arguments that are not JSON, JSON
-/// that is not called so.
+/// The body of a response that the library rejected: calls without an id, arguments that are not JSON, or JSON without
+/// its content type.
 pub(super) fn body(error: &Error) -> Option<Value> {
     match error {
         Error::ChatResponseGeneration { response_body, .. } => Some((**response_body).clone()),
@@ -51,7 +51,7 @@ pub(super) fn body(error: &Error) -> Option<Value> {
     }
 }
 
-/// A call's id. The library makes one up where the provider gives none, the same for several calls: those have none here.
+/// A call's id. If the provider sends none, the library generates the same one for several calls. It is removed here.
 pub(super) fn call_id(id: String) -> String {
     if id.starts_with("call#") {
         String::new()
@@ -60,12 +60,12 @@ pub(super) fn call_id(id: String) -> String {
     }
 }
 
-/// The signature that a call brings.
+/// The signature in a call.
 pub(super) fn signature(call: &chat::ToolCall) -> Option<&String> {
     call.thought_signatures.as_ref()?.first()
 }
 
-/// The parts of an answer. A signature comes just before what it signs.
+/// The parts of a response. A signature comes directly before the part that it signs.
 fn parts(content: Vec<ContentPart>, thoughts: Option<String>) -> Vec<Part> {
     let mut parts = Vec::with_capacity(content.len() + 1);
     let inline = content
@@ -88,7 +88,7 @@ fn parts(content: Vec<ContentPart>, thoughts: Option<String>) -> Vec<Part> {
                 signature: pending.take(),
             })),
             ContentPart::ToolCall(call) => {
-                // A call's own signature comes before it as well.
+                // A call's own signature also comes before the call.
                 let before = pending.take();
                 let own = signature(&call).cloned();
                 if own.is_some() && before != own {
@@ -109,7 +109,7 @@ fn parts(content: Vec<ContentPart>, thoughts: Option<String>) -> Vec<Part> {
                 },
             })),
             ContentPart::Custom(part) => parts.extend(redacted(&part.data)),
-            // No answer has one.
+            // A response contains no tool results.
             ContentPart::ToolResponse(_) => {}
         }
     }
@@ -117,10 +117,10 @@ fn parts(content: Vec<ContentPart>, thoughts: Option<String>) -> Vec<Part> {
     parts
 }
 
-/// How the signature of a thought begins that Anthropic shows to nobody, but wants back.
+/// The prefix of the signature of redacted reasoning, which Anthropic hides and requires back.
 pub(super) const REDACTED: &str = "redacted:";
 
-/// A thought that nobody may read.
+/// A redacted reasoning part.
 pub(super) fn redacted(block: &Value) -> Option<Part> {
     let hidden = block.get("type")? == "redacted_thinking";
     let data = block.get("data")?.as_str().filter(|_| hidden)?;
@@ -130,7 +130,7 @@ pub(super) fn redacted(block: &Value) -> Option<Part> {
     }))
 }
 
-/// A signature of nothing.
+/// A signature without a part.
 fn alone(signature: String) -> Part {
     Part::Text(Text {
         text: String::new(),
@@ -139,7 +139,7 @@ fn alone(signature: String) -> Part {
 }
 
 pub(super) fn used(usage: &Usage) -> TokenUsage {
-    // A count below 0 is nonsense, and none is 0.
+    // A negative count is invalid. A missing count is 0.
     let count = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok());
     let input = count(usage.prompt_tokens).unwrap_or(0);
     let answer = usage.completion_tokens_details.as_ref();

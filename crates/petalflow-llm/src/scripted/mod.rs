@@ -1,4 +1,4 @@
-//! A model that answers from a script.
+//! A model with scripted responses.
 
 mod reply;
 
@@ -14,9 +14,9 @@ pub use reply::Reply;
 use super::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, StreamEvent};
 use petalflow::middleware::BoxFuture;
 
-/// A model that answers from a script, at once and always the same: for tests, and for programs that run without a key.
+/// A model with scripted responses: immediate and deterministic, for tests and for programs that run without a key.
 ///
-/// It remembers what it was asked. Waits in the script take no time under paused time (`#[tokio::test(start_paused = true)]`).
+/// It records requests. Delays take no time under paused time (`#[tokio::test(start_paused = true)]`).
 ///
 /// ```
 /// use petalflow_llm::{LlmClient, LlmRequest, Reply, ScriptedModel};
@@ -39,7 +39,7 @@ pub struct ScriptedModel {
     name: String,
     capabilities: Capabilities,
     script: Script,
-    /// None where requests are not remembered.
+    /// `None` if requests are not recorded.
     asked: Option<Mutex<Vec<LlmRequest>>>,
 }
 
@@ -48,16 +48,16 @@ enum Script {
     Function(Box<dyn Fn(&LlmRequest) -> Reply + Send + Sync>),
 }
 
-/// What is left of a script.
+/// The unused replies of a script.
 struct Left {
     replies: VecDeque<Reply>,
-    /// How many replies there were.
+    /// The number of replies at the start.
     all: usize,
     asked: usize,
 }
 
 impl ScriptedModel {
-    /// A model that answers with these, in order.
+    /// A model that answers with these replies, in order.
     pub fn new(replies: impl IntoIterator<Item = impl Into<Reply>>) -> Self {
         let replies: VecDeque<_> = replies.into_iter().map(Into::into).collect();
         Self::with_script(Script::InOrder(Mutex::new(Left {
@@ -67,7 +67,7 @@ impl ScriptedModel {
         })))
     }
 
-    /// A model that answers as this function does.
+    /// A model that computes its replies with this function.
     ///
     /// ```
     /// use petalflow_llm::{LlmClient, LlmRequest, ScriptedModel};
@@ -95,7 +95,7 @@ impl ScriptedModel {
         }
     }
 
-    /// The same under this name.
+    /// Sets the name.
     ///
     /// ```
     /// use petalflow_llm::{LlmClient, ScriptedModel};
@@ -108,7 +108,7 @@ impl ScriptedModel {
         self
     }
 
-    /// The same, able to do this.
+    /// Sets the capabilities.
     ///
     /// ```
     /// use petalflow_llm::{Capabilities, LlmClient, ScriptedModel};
@@ -122,8 +122,8 @@ impl ScriptedModel {
         self
     }
 
-    /// The same, but it forgets what it was asked. For measuring: a remembered request shares its messages, so that whoever goes
-    /// on with the conversation must copy them.
+    /// Turns off the recording of requests. For measurements: a recorded request shares its messages, and code that
+    /// continues the conversation must then copy them.
     ///
     /// ```
     /// use petalflow_llm::ScriptedModel;
@@ -136,7 +136,7 @@ impl ScriptedModel {
         self
     }
 
-    /// What it was asked so far, in order.
+    /// The recorded requests, in order.
     pub fn requests(&self) -> Vec<LlmRequest> {
         let asked = self.asked.as_ref();
         asked.map(|asked| lock(asked).clone()).unwrap_or_default()
@@ -197,7 +197,7 @@ impl LlmClient for ScriptedModel {
             let (deltas, end) = reply.split();
             let end = match end {
                 Ok(rest) => Ok(StreamEvent::End(Box::new(rest))),
-                // What fails before the first piece fails at once.
+                // A failure before the first chunk is returned at once.
                 Err(error) if deltas.is_empty() => return Err(error),
                 Err(error) => Err(error),
             };
@@ -219,14 +219,14 @@ impl LlmClient for ScriptedModel {
     }
 }
 
-/// Waits, without a look at the clock if there is nothing to wait for.
+/// Waits, and does not read the clock if the duration is zero.
 async fn wait(long: Duration) {
     if !long.is_zero() {
         tokio::time::sleep(long).await;
     }
 }
 
-/// Nothing panics while the lock is held, so what it guards is whole.
+/// No code panics while it holds the lock, so the value is always consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! One answer of a script.
+//! One reply of a script.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use super::super::{
 };
 use petalflow::tool::ToolCall;
 
-/// One answer of a [`ScriptedModel`](super::ScriptedModel). Text, a [`ToolCall`], an [`LlmResponse`] and an [`LlmError`] are
-/// replies as they are.
+/// One reply of a [`ScriptedModel`](super::ScriptedModel). Text, a [`ToolCall`], an [`LlmResponse`] and an [`LlmError`]
+/// convert into replies.
 ///
 /// ```
 /// use petalflow_llm::{LlmError, LlmErrorKind, Reply, ScriptedModel};
@@ -35,19 +35,19 @@ pub struct Reply {
 
 #[derive(Debug)]
 pub(super) enum NodeOutput {
-    /// What stands in the response.
+    /// The content of the response.
     Whole,
     StreamSource(Vec<Delta>),
 }
 
 impl Reply {
-    /// These words.
+    /// A reply with this text.
     pub fn text(words: impl Into<String>) -> Self {
         LlmResponse::text_only(words).into()
     }
 
-    /// A call of a tool. It has no id, as with some providers: agents give it one. For one with an id, turn a [`ToolCall`] into a
-    /// reply.
+    /// A tool call. It has no id, as with some providers: agents assign one. For a call with an id, convert a
+    /// [`ToolCall`] into a reply.
     ///
     /// ```
     /// use petalflow::tool::ToolCall;
@@ -62,7 +62,7 @@ impl Reply {
         Self::from(LlmResponse::default()).and_call(tool, arguments)
     }
 
-    /// The same with one more call.
+    /// Adds a tool call.
     #[must_use]
     pub fn and_call(self, tool: impl Into<String>, arguments: Value) -> Self {
         self.and(Part::Call(ToolCall {
@@ -72,7 +72,7 @@ impl Reply {
         }))
     }
 
-    /// The same with one more part: a thought, a picture, a call with an id.
+    /// Adds a part: reasoning, an image, a call with an id.
     ///
     /// ```
     /// use petalflow_llm::{Part, Reply};
@@ -91,7 +91,7 @@ impl Reply {
         self
     }
 
-    /// An answer that comes in these pieces; [`complete`](super::super::LlmClient::complete) joins them.
+    /// A response that arrives in these chunks; [`complete`](super::super::LlmClient::complete) joins them.
     pub fn pieces(pieces: impl IntoIterator<Item = impl Into<Delta>>) -> Self {
         Reply {
             said: NodeOutput::StreamSource(pieces.into_iter().map(Into::into).collect()),
@@ -99,7 +99,7 @@ impl Reply {
         }
     }
 
-    /// The same, but it breaks off with this error where it would end.
+    /// Replaces the end of the reply with this error.
     ///
     /// ```
     /// use petalflow_llm::{LlmError, LlmErrorKind, Reply};
@@ -118,21 +118,21 @@ impl Reply {
         self
     }
 
-    /// The same after a while.
+    /// Sets a delay before the reply.
     #[must_use]
     pub const fn after(mut self, wait: Duration) -> Self {
         self.before = wait;
         self
     }
 
-    /// The same with so long between its pieces.
+    /// Sets the delay between chunks.
     #[must_use]
     pub const fn every(mut self, wait: Duration) -> Self {
         self.between = wait;
         self
     }
 
-    /// The same, having taken this much.
+    /// Sets the token usage.
     ///
     /// ```
     /// use petalflow_llm::{Reply, TokenUsage};
@@ -148,7 +148,7 @@ impl Reply {
         self
     }
 
-    /// The same, ended for this reason.
+    /// Sets the finish reason.
     ///
     /// ```
     /// use petalflow_llm::{FinishReason, Reply};
@@ -164,7 +164,7 @@ impl Reply {
         self
     }
 
-    /// Its pieces, and how it ends.
+    /// The chunks, and the result at the end.
     pub(super) fn split(self) -> (Vec<Delta>, Result<LlmResponse, LlmError>) {
         let pieces = match (self.said, &self.end) {
             (NodeOutput::StreamSource(pieces), _) => pieces,
@@ -176,7 +176,7 @@ impl Reply {
         (pieces, self.end)
     }
 
-    /// The whole answer.
+    /// The complete response.
     pub(super) fn whole(self) -> Result<LlmResponse, LlmError> {
         match self.said {
             NodeOutput::Whole => self.end,

@@ -1,4 +1,4 @@
-//! Recorded answers of models, for tests.
+//! Recorded model responses, for tests.
 
 mod cassette;
 

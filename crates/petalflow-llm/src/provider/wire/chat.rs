@@ -1,11 +1,11 @@
-//! OpenAI's chat completions, and what others make of them: ids that come late, twice or never, calls without a number, arguments
-//! that are objects.
+//! OpenAI's chat completions and their variants: ids that arrive late, twice or never, calls without an index,
+//! arguments that are objects.
 
 use serde_json::Value;
 
 use super::{About, Delta, arguments, counts, text};
 
-/// Reads the chunks of one answer, or the answer as a whole.
+/// Reads the chunks of a response, or a complete response.
 #[derive(Debug, Default)]
 pub(super) struct Chunks {
     calls: Vec<Begun>,
@@ -14,7 +14,7 @@ pub(super) struct Chunks {
 /// A call that has begun.
 #[derive(Debug)]
 struct Begun {
-    /// The provider's number of it.
+    /// The index that the provider gave.
     index: Option<u64>,
     id: String,
 }
@@ -58,7 +58,7 @@ impl Chunks {
                 .flatten()
                 .filter_map(|call| self.call(call, at_once)),
         );
-        // How calls were written before there could be several.
+        // The older format, which allows only one call.
         let alone = said.get("function_call").filter(|call| call.is_object());
         deltas.extend(alone.and_then(|function| self.piece(Some(0), None, function, at_once)));
         deltas.retain(|delta| !matches!(delta, Delta::Text(words) | Delta::Thought(words) if words.is_empty()));
@@ -70,7 +70,7 @@ impl Chunks {
         self.piece(index, text(call, "/id"), call.get("function")?, at_once)
     }
 
-    /// A piece of a call, or the whole of one.
+    /// A chunk of a call, or a complete call.
     fn piece(
         &mut self,
         index: Option<u64>,
@@ -84,7 +84,7 @@ impl Chunks {
         let place = self.place(index, id.as_deref(), name.is_some());
         let place = match place.filter(|_| !at_once) {
             Some(place) => place,
-            // A piece of nothing.
+            // The chunk is empty.
             None if id.is_none() && name.is_none() && arguments.is_empty() => return None,
             None => {
                 self.calls.push(Begun {
@@ -106,7 +106,7 @@ impl Chunks {
         })
     }
 
-    /// The call that a piece goes on with. Some number all their calls 0, and tell them apart by their ids.
+    /// The call that a chunk continues. Some providers give every call the index 0, and distinguish calls by id.
     fn place(&self, index: Option<u64>, id: Option<&str>, named: bool) -> Option<usize> {
         let other =
             |begun: &Begun| named && id.is_some_and(|id| !begun.id.is_empty() && begun.id != id);
@@ -123,7 +123,7 @@ impl Chunks {
     }
 }
 
-/// A piece of content that has a type, as Mistral's have.
+/// A typed chunk of content, as Mistral sends.
 fn typed(piece: &Value, deltas: &mut Vec<Delta>) {
     deltas.extend(text(piece, "/text").map(Delta::Text));
     deltas.extend(text(piece, "/thinking").map(Delta::Thought));
@@ -168,28 +168,28 @@ mod tests {
         let go_on = |index: Value, id: Value, text: &str| json!({"index": index, "id": id, "function": {"arguments": text}});
         let null = Value::Null;
         for pieces in [
-            // As it should be, with a gap between the numbers.
+            // The standard form, with a gap between the indexes.
             vec![
                 begin(json!(0), json!("a"), "x", "{\"n\""),
                 begin(json!(7), json!("b"), "y", "{\"n\""),
                 go_on(json!(0), null.clone(), ": 1}"),
                 go_on(json!(7), null.clone(), ": 2}"),
             ],
-            // Ids that are empty later on.
+            // Later ids are empty.
             vec![
                 begin(json!(0), json!("a"), "x", "{\"n\""),
                 go_on(json!(0), json!(""), ": 1}"),
                 begin(json!(1), json!("b"), "y", "{\"n\""),
                 go_on(json!(1), json!(""), ": 2}"),
             ],
-            // No numbers.
+            // No indexes.
             vec![
                 begin(null.clone(), json!("a"), "x", "{\"n\""),
                 go_on(null.clone(), null.clone(), ": 1}"),
                 begin(null.clone(), json!("b"), "y", "{\"n\""),
                 go_on(null.clone(), json!("b"), ": 2}"),
             ],
-            // All of them numbered 0.
+            // Every index is 0.
             vec![
                 begin(json!(0), json!("a"), "x", "{\"n\": 1}"),
                 begin(json!(0), json!("b"), "y", "{\"n\": 2}"),

@@ -1,10 +1,10 @@
-//! What answers took, in each family's words.
+//! Token counts in the format of each family.
 
 use serde_json::Value;
 
 use super::TokenUsage;
 
-/// A count. One below 0 is nonsense, and so is text.
+/// A count. Negative numbers and text are not counts.
 fn count(usage: &Value, path: &str) -> Option<u64> {
     usage.pointer(path)?.as_u64()
 }
@@ -14,7 +14,7 @@ fn first(usage: &Value, paths: &[&str]) -> u64 {
     counts.next().unwrap_or(0)
 }
 
-/// OpenAI's, of either kind, and of those who speak like it.
+/// The counts of OpenAI's two formats, and of compatible providers.
 pub(super) fn openai(usage: &Value) -> TokenUsage {
     let input = first(usage, &["/prompt_tokens", "/input_tokens"]);
     let output = first(usage, &["/completion_tokens", "/output_tokens"]);
@@ -41,7 +41,7 @@ pub(super) fn openai(usage: &Value) -> TokenUsage {
     }
 }
 
-/// Anthropic's: what it read from its cache, and wrote there, is no part of its input. Counts that are left out stay as they were.
+/// Anthropic's counts: the input excludes tokens read from or written to the cache. Missing counts stay unchanged.
 pub(super) fn anthropic(usage: &Value, so_far: &mut TokenUsage) {
     let cached = count(usage, "/cache_read_input_tokens");
     if let Some(fresh) = count(usage, "/input_tokens") {
@@ -58,7 +58,7 @@ pub(super) fn anthropic(usage: &Value, so_far: &mut TokenUsage) {
     so_far.total = so_far.input.saturating_add(so_far.output);
 }
 
-/// Gemini's: what it thought, and what its own tools read, is counted apart.
+/// Gemini's counts: reasoning tokens, and input tokens of its own tools, are counted separately.
 pub(super) fn gemini(usage: &Value) -> TokenUsage {
     let read = |field: &str| count(usage, field).unwrap_or(0);
     let reasoning = read("/thoughtsTokenCount");

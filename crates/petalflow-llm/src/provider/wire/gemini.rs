@@ -1,16 +1,16 @@
-//! Gemini's answers, in the order in which their parts come. The library underneath hands on words, thoughts, signatures and calls one
-//! after the other, so that nobody knows any more which signature signs what; and it leaves out code and pictures.
+//! Gemini's responses, in the order of their parts. The `genai` library returns text, reasoning, signatures and calls
+//! one after the other, which loses the relation of signatures to parts. It also omits code and images.
 
 use serde_json::{Map, Value};
 
 use super::super::super::{Media, MediaSource, Text};
 use super::{About, Delta, Part, counts};
 
-/// Reads the chunks of one answer.
+/// Reads the chunks of a response.
 #[derive(Debug, Default)]
 pub(super) struct Chunks {
     calls: usize,
-    /// The call whose arguments are still coming.
+    /// The call whose arguments are still incomplete.
     open: Option<usize>,
     /// Whether the last part was a call.
     called: bool,
@@ -37,7 +37,7 @@ impl Chunks {
         let mut deltas = Vec::new();
         for part in parts.into_iter().flatten() {
             let signature = text(part, "thoughtSignature");
-            // A signature of no words, behind a call, does not sign the call.
+            // A signature on empty text after a call does not sign the call.
             if self.called
                 && signature.is_some()
                 && text(part, "text").is_some_and(|words| words.is_empty())
@@ -69,7 +69,7 @@ impl Chunks {
         }
     }
 
-    /// A call, or a piece of one: the arguments of some come by path.
+    /// A call, or a chunk of one: some calls send their arguments by path.
     fn call(&mut self, call: &Value, deltas: &mut Vec<Delta>) {
         let name = text(call, "name").filter(|name| !name.is_empty());
         let place = self.open.filter(|_| name.is_none());
@@ -102,7 +102,7 @@ impl Chunks {
     }
 }
 
-/// What a candidate says beside its parts: what the answer rests on.
+/// The data of a candidate that is outside its parts: the sources of the answer.
 fn beside(candidate: &Value) -> Map<String, Value> {
     let kinds = [
         "groundingMetadata",
@@ -116,7 +116,7 @@ fn beside(candidate: &Value) -> Map<String, Value> {
     said.collect()
 }
 
-/// A part that comes at once.
+/// A part that arrives complete.
 fn whole(part: &Value) -> Option<Part> {
     let media = |kind: &str, at: &str, source: fn(String) -> MediaSource| {
         let data = part.get(kind)?;

@@ -1,26 +1,26 @@
-//! OpenAI's responses: a list of items, each of which may come in pieces.
+//! OpenAI's responses: a list of items. Each item may arrive in chunks.
 
 use serde_json::Value;
 
 use super::super::super::Reasoning;
 use super::{About, Delta, arguments, counts, hidden, text};
 
-/// Reads the events of one answer, or the answer as a whole.
+/// Reads the events of a response, or a complete response.
 #[derive(Debug, Default)]
 pub(super) struct Items {
     calls: Vec<Begun>,
-    /// Whether anything has come of the answer before its last event, which repeats all of it.
+    /// Whether content has arrived before the last event, which repeats the whole response.
     any: bool,
-    /// Whether thoughts have come that are not signed yet.
+    /// Whether reasoning has arrived that has no signature yet.
     thinking: bool,
 }
 
 /// A call that has begun.
 #[derive(Debug)]
 struct Begun {
-    /// The number of its item.
+    /// The number of the call's item.
     item: u64,
-    /// How many bytes have come of its arguments.
+    /// The number of bytes of the arguments received.
     length: usize,
 }
 
@@ -59,7 +59,7 @@ impl Items {
         deltas
     }
 
-    /// The answer as a whole. What has come in pieces is not said again.
+    /// Reads the complete response. Content that arrived in chunks is not repeated.
     fn whole(&mut self, response: &Value, about: &mut About) -> Vec<Delta> {
         let mut deltas = Vec::new();
         about_response(response, about);
@@ -85,7 +85,7 @@ impl Items {
         deltas
     }
 
-    /// The words of an item that came at once.
+    /// Reads the text of an item that arrived complete.
     fn said(&mut self, item: &Value, deltas: &mut Vec<Delta>) {
         let pieces = |field| {
             item.get(field)
@@ -117,7 +117,7 @@ impl Items {
         }
     }
 
-    /// An item that is whole: what has not come in pieces is new.
+    /// Reads a complete item. Only content that did not arrive in chunks is new.
     fn done(&mut self, number: u64, item: &Value, about: &mut About, deltas: &mut Vec<Delta>) {
         match item.get("type").and_then(Value::as_str) {
             Some("function_call") => {
@@ -151,7 +151,7 @@ impl Items {
         }
     }
 
-    /// The place of the call that is the item of this number, begun if need be.
+    /// The index of the call for the item with this number, added if it is missing.
     fn place(&mut self, item: u64) -> usize {
         let known = self.calls.iter().rposition(|begun| begun.item == item);
         known.unwrap_or_else(|| {

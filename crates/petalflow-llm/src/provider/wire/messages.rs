@@ -1,26 +1,26 @@
-//! Anthropic's messages: blocks that begin, grow and end.
+//! Anthropic's messages: blocks with a start, deltas and a stop.
 
 use serde_json::Value;
 
 use super::super::response::redacted;
 use super::{About, Delta, counts, hidden, text};
 
-/// Reads the events of one answer, or the answer as a whole.
+/// Reads the events of a response, or a complete response.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     calls: usize,
-    /// The block that grows.
+    /// The current block.
     open: Open,
 }
 
 #[derive(Debug, Default)]
 enum Open {
-    /// Words, or something that only the provider needs to know of.
+    /// Text, or a block that only the provider uses.
     #[default]
     Other,
-    /// The place of a call.
+    /// The index of a call.
     Call(usize),
-    /// A thought: its signature so far, and whether any words of it were to be seen.
+    /// A reasoning block: its signature so far, and whether any of its text was visible.
     Thought { signature: String, seen: bool },
 }
 
@@ -34,7 +34,7 @@ impl Blocks {
                 about.finish = reason.or_else(|| about.finish.take());
                 counts::anthropic(&event["usage"], &mut about.usage);
             }
-            // Whatever it said before, the answer is whole now.
+            // The response is complete, even if no event had a finish reason.
             Some("message_stop") => {
                 about.finish.get_or_insert_with(|| "end_turn".to_string());
             }
@@ -54,7 +54,7 @@ impl Blocks {
     }
 
     fn begin(&mut self, block: &Value, deltas: &mut Vec<Delta>) {
-        // Not every server says that a block has ended.
+        // Some servers do not send the end of a block.
         self.end(deltas);
         match block.get("type").and_then(Value::as_str) {
             Some("text") => deltas.extend(words(block, "/text").map(Delta::Text)),
@@ -74,7 +74,7 @@ impl Blocks {
                     place: self.calls,
                     id: text(block, "/id"),
                     name: text(block, "/name"),
-                    // In a stream it begins empty.
+                    // In a stream the input is empty at the start.
                     arguments: input
                         .map(|_| block["input"].to_string())
                         .unwrap_or_default(),

@@ -1,6 +1,6 @@
-//! Answers as providers send them: read from the frames of a stream, or from a whole body, by what they look like. The library
-//! underneath hands on less than comes, and joins what belongs apart; so what it makes of an answer counts only where none of these
-//! families is recognized.
+//! Provider responses, read from the frames of a stream or from a complete body. The format is detected from the data.
+//! The `genai` library returns less than the provider sent, and joins parts that belong apart. Its result is used only
+//! if the format is unknown here.
 
 mod chat;
 mod counts;
@@ -17,17 +17,17 @@ use super::super::{
     TokenUsage,
 };
 
-/// Reads one answer.
+/// Reads one response.
 #[derive(Debug, Default)]
 pub(super) struct Wire {
     family: Option<Family>,
     pub(super) about: About,
 }
 
-/// How answers of a family are read.
+/// The reader of a family of formats.
 #[derive(Debug)]
 enum Family {
-    /// OpenAI's chat completions, which most others speak too.
+    /// OpenAI's chat completions, which most other providers use too.
     Chat(chat::Chunks),
     /// OpenAI's responses.
     Items(items::Items),
@@ -36,25 +36,25 @@ enum Family {
     Gemini(gemini::Chunks),
 }
 
-/// What an answer says about itself.
+/// Data about a response.
 #[derive(Debug, Default)]
 pub(super) struct About {
     id: Option<String>,
     model: Option<String>,
-    /// Why it ended, in the provider's words.
+    /// The finish reason, as the provider names it.
     finish: Option<String>,
     usage: TokenUsage,
     reasoning: Option<Reasoning>,
-    /// Gemini's word that it does not answer such questions.
+    /// Gemini's reason for blocking the request.
     blocked: Option<String>,
-    /// What the answer rests on, as Gemini says it beside the parts.
+    /// The sources of the answer, which Gemini sends outside the parts.
     meta: Map<String, Value>,
-    /// An error in place of an answer, or in the middle of one.
+    /// An error instead of a response, or in the middle of one.
     pub(super) error: Option<Value>,
 }
 
 impl Wire {
-    /// Reads a frame, or a whole body: what is new in it.
+    /// Reads a frame or a complete body, and returns the new content.
     pub(super) fn read(&mut self, frame: &Value) -> Vec<Delta> {
         if let Some(error) = error(frame) {
             self.about.error.get_or_insert(error);
@@ -73,7 +73,7 @@ impl Wire {
         }
     }
 
-    /// Whether the answer is in a form that is read here.
+    /// Whether the format of the response is known here.
     pub(super) fn is_known(&self) -> bool {
         self.family.is_some()
     }
@@ -106,12 +106,12 @@ impl Family {
 }
 
 impl About {
-    /// Whether the answer has said that it ended.
+    /// Whether the response has sent its end.
     pub(super) fn has_ended(&self) -> bool {
         self.finish.is_some() || self.blocked.is_some()
     }
 
-    /// The answer without its message.
+    /// The response without its message.
     pub(super) fn response(&mut self) -> LlmResponse {
         let word = self.blocked.clone().map(StopReason::ContentFilter);
         let word = word.or_else(|| self.finish.take().map(StopReason::from));
@@ -132,7 +132,7 @@ impl About {
     }
 }
 
-/// How an answer ended.
+/// The response for this stop reason.
 pub(super) fn ended(reason: Option<StopReason>) -> LlmResponse {
     let finish = reason.map(|reason| match reason {
         StopReason::Completed(_) | StopReason::StopSequence(_) => FinishReason::Stop,
@@ -155,7 +155,7 @@ pub(super) fn ended(reason: Option<StopReason>) -> LlmResponse {
     }
 }
 
-/// A whole answer, if the body is in a form that is read here; the error, if that is what it is.
+/// The complete response, if the format of the body is known here, or the error in the body.
 pub(super) fn whole(body: &Value) -> Option<Result<LlmResponse, Value>> {
     let mut wire = Wire::default();
     let mut answer = StreamAccumulator::new();
@@ -167,13 +167,13 @@ pub(super) fn whole(body: &Value) -> Option<Result<LlmResponse, Value>> {
         .then(|| Ok(answer.finish(wire.about.response())))
 }
 
-/// Whether there is nothing at all in an answer: whoever has nothing to say at least says that it ended, or what it took.
+/// Whether a response is empty: even a response without content has a finish reason or a usage.
 pub(super) fn is_empty(response: &LlmResponse) -> bool {
     let said: Option<&ChatMessage> = response.message.as_ref();
     said.is_none() && response.finish.is_none() && response.usage == TokenUsage::default()
 }
 
-/// The error that a frame is.
+/// The error in a frame.
 fn error(frame: &Value) -> Option<Value> {
     let stated = frame.get("error").is_some_and(|error| match error {
         Value::Object(_) => true,
@@ -188,7 +188,7 @@ fn text(value: &Value, path: &str) -> Option<String> {
     value.pointer(path)?.as_str().map(str::to_string)
 }
 
-/// A thought of which only the signature is to be seen.
+/// Reasoning with a signature and without visible text.
 fn hidden(signature: String) -> Delta {
     Delta::Part(Part::Thought(Text {
         text: String::new(),
@@ -196,7 +196,7 @@ fn hidden(signature: String) -> Delta {
     }))
 }
 
-/// The arguments of a call as JSON text: most write text, some the object itself.
+/// The arguments of a call as JSON text. Most providers send text, some send the object itself.
 fn arguments(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),

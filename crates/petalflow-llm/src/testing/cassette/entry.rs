@@ -1,4 +1,4 @@
-//! What stands in a cassette's file.
+//! The content of a cassette file.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::redact::Secrets;
 use crate::{Capabilities, Delta, LlmError, LlmRequest, LlmResponse};
 
-/// The form of the file; another form has another number.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// A cassette's file.
+/// A cassette file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Tape {
     version: u32,
@@ -21,11 +21,11 @@ pub(super) struct Tape {
     answers: Vec<Entry>,
 }
 
-/// One request and its answer.
+/// One request and its response.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     request: Value,
-    /// How the answer came, if piece by piece.
+    /// The deltas of a streamed response.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pieces: Value,
     response: Value,
@@ -43,7 +43,7 @@ impl Tape {
         }
     }
 
-    /// Whether this is a file that we know to read.
+    /// Whether the version of the file is supported.
     pub(super) fn known(&self) -> bool {
         self.version == VERSION
     }
@@ -69,7 +69,7 @@ impl Tape {
         self.answers.push(entry);
     }
 
-    /// The first unused answer to a request of this meaning, or why there is none.
+    /// The first unused response to an equal request, or the reason why there is none.
     pub(super) fn take(&mut self, asked: &Value) -> Result<(Vec<Delta>, LlmResponse), String> {
         let mut nearest = None;
         for entry in self.answers.iter_mut().filter(|entry| !entry.used) {
@@ -115,14 +115,14 @@ impl Entry {
     }
 }
 
-/// A value as JSON text has it: there, 0.7 is 0.7 also as an `f32`.
+/// Converts a value through JSON text, where an `f32` of 0.7 is 0.7.
 pub(super) fn value<T: Serialize + ?Sized>(value: &T) -> Result<Value, LlmError> {
     let text = serde_json::to_string(value);
     text.and_then(|text| serde_json::from_str(&text))
         .map_err(|error| LlmError::request(format!("a cassette cannot hold this: {error}")))
 }
 
-/// What a request says: without what is new in each run. Ids of calls become numbers, in the order in which they come up.
+/// The request without the data that changes in each run. Ids of calls become numbers, in the order of their first use.
 pub(super) fn meaning(request: &Value) -> Value {
     let mut request = without_nothing(request.clone());
     let mut numbers = HashMap::new();
@@ -146,7 +146,7 @@ pub(super) fn meaning(request: &Value) -> Value {
     request
 }
 
-/// Without the fields that are not set.
+/// Removes the fields that are not set.
 fn without_nothing(mut request: Value) -> Value {
     if let Some(fields) = request.as_object_mut() {
         fields.retain(|_, value| match value {
@@ -159,7 +159,7 @@ fn without_nothing(mut request: Value) -> Value {
     request
 }
 
-/// Where two values differ first.
+/// The path of the first difference between two values.
 fn difference(one: &Value, other: &Value) -> Option<String> {
     let below = |step: String, one: Option<&Value>, other: Option<&Value>| match (one, other) {
         (Some(one), Some(other)) => difference(one, other).map(|path| format!("/{step}{path}")),

@@ -1,4 +1,4 @@
-//! Answers of a real model, recorded once.
+//! Recorded responses of a real model.
 
 mod entry;
 mod redact;
@@ -17,14 +17,14 @@ use entry::{Entry, Tape};
 use petalflow::middleware::BoxFuture;
 use redact::Secrets;
 
-/// A model that records another one once, in a file, and from then on answers out of that file: tests run against what a real model
-/// said, without a key, without a network, and always the same.
+/// A model that records the responses of another model in a file, and then replays them. Tests use responses of a real
+/// model, without a key and without a network, and are deterministic.
 ///
-/// The file is JSON, made to be read and committed. Keys are not in it: requests do not have any, and what looks like one, or was named with
-/// [`with_secret`](Self::with_secret), is replaced by `***`. Errors are not recorded.
+/// The file is readable JSON, and can be committed. It contains no keys: requests have none, and text that looks like a
+/// key, or was set with [`with_secret`](Self::with_secret), is replaced by `***`. Errors are not recorded.
 ///
-/// A request gets the answer to the recorded request that says the same, each once and in order. Ids of messages and calls do not count,
-/// since they may be new in each run.
+/// A request gets the response to an equal recorded request. Each response is used once, in order. Ids of messages and
+/// calls are ignored, because they may differ in each run.
 ///
 /// ```
 /// use petalflow_llm::{LlmClient, LlmRequest, ScriptedModel};
@@ -49,18 +49,18 @@ use redact::Secrets;
 pub struct Cassette {
     file: PathBuf,
     name: String,
-    /// The model that is being recorded; none while replaying.
+    /// The model that is recorded. `None` for a replay.
     source: Option<Box<dyn LlmClient>>,
     secrets: Secrets,
     tape: Arc<Mutex<Tape>>,
 }
 
 impl Cassette {
-    /// Replays the file, or records this model into it where there is no file. To record anew, delete the file.
+    /// Replays the file. If there is no file, records this model. To record again, delete the file.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, or why there is no model.
+    /// If the file cannot be read, or the model cannot be created.
     pub fn open<C: LlmClient>(
         file: impl Into<PathBuf>,
         model: impl FnOnce() -> Result<C, LlmError>,
@@ -85,7 +85,7 @@ impl Cassette {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read.
+    /// If the file cannot be read.
     pub fn replay(file: impl Into<PathBuf>) -> Result<Self, LlmError> {
         let file = file.into();
         let tape = read(&file).map_err(|error| {
@@ -101,24 +101,24 @@ impl Cassette {
         })
     }
 
-    /// The same, with one more text that must not get into the file.
+    /// Adds a text that must not appear in the file.
     #[must_use]
     pub fn with_secret(mut self, secret: impl Into<String>) -> Self {
         self.secrets.add(secret.into());
         self
     }
 
-    /// Whether it asks a real model.
+    /// Whether requests go to the real model.
     pub fn is_recording(&self) -> bool {
         self.source.is_some()
     }
 
-    /// How many recorded answers nobody has asked for yet.
+    /// The number of unused recorded responses.
     pub fn left(&self) -> usize {
         lock(&self.tape).left()
     }
 
-    /// The recorded answer.
+    /// The recorded response to a request.
     fn recorded(&self, request: &LlmRequest) -> Result<(Vec<Delta>, LlmResponse), LlmError> {
         let asked = entry::meaning(&self.secrets.removed(entry::value(request)?));
         lock(&self.tape).take(&asked).map_err(|why| {
@@ -130,7 +130,7 @@ impl Cassette {
     }
 }
 
-/// Writes answers down: what both the answer at once and the stream need.
+/// Records responses, for `complete` and for `stream`.
 struct Recorder {
     file: PathBuf,
     secrets: Secrets,
@@ -190,7 +190,7 @@ impl LlmClient for Cassette {
             let heard = match &answer {
                 Ok(response) => response,
                 Err(error) => match &error.kind {
-                    // What a model really wrote is worth a test.
+                    // The response is recorded: a test may need it.
                     LlmErrorKind::Arguments { response } => response,
                     _ => return answer,
                 },
@@ -238,7 +238,7 @@ fn read(file: &Path) -> Result<Tape, String> {
         .ok_or_else(|| "it is of another version".to_string())
 }
 
-/// Writes the whole file beside the old one first: a test that is stopped leaves no half of it.
+/// Writes a new file and renames it over the old one: an interrupted test leaves no incomplete file.
 fn write(file: &Path, tape: &Tape) -> std::io::Result<()> {
     let mut text = serde_json::to_string_pretty(tape).map_err(std::io::Error::other)?;
     text.push('\n');
@@ -247,7 +247,7 @@ fn write(file: &Path, tape: &Tape) -> std::io::Result<()> {
     std::fs::rename(&new, file)
 }
 
-/// Nothing panics while the lock is held, so what it guards is whole.
+/// No code panics while it holds the lock, so the value is always consistent.
 fn lock(tape: &Mutex<Tape>) -> MutexGuard<'_, Tape> {
     tape.lock().unwrap_or_else(PoisonError::into_inner)
 }

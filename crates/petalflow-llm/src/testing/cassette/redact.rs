@@ -1,11 +1,11 @@
-//! Keeps secrets out of files.
+//! Removes secrets from recorded values.
 
 use serde_json::Value;
 
-/// What stands where a secret was.
+/// The replacement for a secret.
 const GONE: &str = "***";
 
-/// How keys of well-known services begin.
+/// The prefixes of keys of well-known services.
 const KEYS: [&str; 8] = [
     "sk-",
     "AIza",
@@ -17,22 +17,22 @@ const KEYS: [&str; 8] = [
     "AKIA",
 ];
 
-/// The shortest text after such a beginning that is taken for a key.
+/// The minimum length of a word that is treated as a key.
 const SHORTEST: usize = 20;
 
-/// Texts that must not get into a file, beside those that look like keys.
+/// Texts that must not appear in a file, in addition to texts that look like keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Secrets(Vec<String>);
 
 impl Secrets {
     pub(super) fn add(&mut self, secret: String) {
-        // The empty text is everywhere.
+        // Every text contains the empty text.
         if !secret.is_empty() {
             self.0.push(secret);
         }
     }
 
-    /// The value without secrets.
+    /// The value with its secrets replaced.
     pub(super) fn removed(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(text)),
@@ -64,7 +64,7 @@ impl Secrets {
     }
 }
 
-/// Whether a field of this name has a secret in it.
+/// Whether fields with this name contain secrets.
 fn names_a_secret(name: &str) -> bool {
     let name = name.to_lowercase().replace(['-', '_'], "");
     [
@@ -78,7 +78,7 @@ fn names_a_secret(name: &str) -> bool {
     .contains(&name.as_str())
 }
 
-/// The text without the words that look like keys.
+/// The text with the words that look like keys replaced.
 fn without_keys(text: &str) -> String {
     let of_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let mut clean = String::with_capacity(text.len());
