@@ -1,9 +1,9 @@
-//! Documents and the like.
+//! Artifacts: documents, chunks, pictures.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Something that is more than a value: a document, a chunk of one, a picture.
+/// An artifact: data that is more than a value, such as a document, a chunk of one, or a picture.
 ///
 /// ```
 /// use petalflow_envelope::Artifact;
@@ -14,25 +14,25 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Artifact {
-    /// Its name among others; empty where it needs none.
+    /// The identifier of the artifact. May be empty.
     pub id: String,
-    /// What it is, such as `document` or `chunk`.
+    /// The type, such as `document` or `chunk`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its media type, such as `text/plain`.
+    /// The media type, such as `text/plain`.
     pub mime_type: String,
-    /// Its text, where it is one.
+    /// The text of a text artifact.
     pub text: String,
-    /// Its bytes, where it is not.
+    /// The bytes of a binary artifact.
     pub bytes: Vec<u8>,
-    /// Where it is, if not here.
+    /// The location of an artifact that is stored elsewhere.
     pub uri: String,
-    /// Anything else.
+    /// Further fields.
     pub meta: Map<String, Value>,
 }
 
 impl Artifact {
-    /// An artifact of this type, with nothing in it.
+    /// Creates an empty artifact of this type.
     pub fn new(kind: impl Into<String>) -> Self {
         Artifact {
             kind: kind.into(),

@@ -1,4 +1,4 @@
-//! What a node does to an envelope.
+//! The changes that a node makes to an envelope.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use super::{
 use petalflow::{BoxError, Effects, Key, KeySet, Output, WriteOutput};
 use petalflow_llm::ChatMessage;
 
-/// What a node that finds out while it runs what it writes does to an envelope: variables that are set, and what is added.
+/// A set of changes to an envelope: variables and appended items. For nodes that choose what they write at run time.
 ///
 /// ```
 /// use petalflow_envelope::{Changes, Envelope};
@@ -37,19 +37,19 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// No changes.
+    /// Creates an empty set of changes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// And this variable.
+    /// Sets a variable.
     #[must_use]
     pub fn var(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.vars.insert(name.into(), value.into());
         self
     }
 
-    /// And one more artifact.
+    /// Appends an artifact.
     ///
     /// ```
     /// use petalflow_envelope::{Artifact, Changes};
@@ -63,7 +63,7 @@ impl Changes {
         self
     }
 
-    /// And one more message.
+    /// Appends a message.
     ///
     /// ```
     /// use petalflow_envelope::Changes;
@@ -78,7 +78,7 @@ impl Changes {
         self
     }
 
-    /// And one more failure.
+    /// Appends an error record.
     ///
     /// ```
     /// use petalflow_envelope::{Changes, NodeFailure};

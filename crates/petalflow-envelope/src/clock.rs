@@ -1,8 +1,8 @@
-//! The time of day.
+//! The current time.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Milliseconds since 1970 (UTC).
+/// Returns the current time in milliseconds since 1970 (UTC).
 pub(crate) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| {

@@ -1,9 +1,9 @@
-//! Where a router goes.
+//! The decision of a router.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What a router has decided, and why.
+/// The decision of a router, and the reason for it.
 ///
 /// ```
 /// use petalflow_envelope::RouteDecision;
@@ -14,15 +14,15 @@ use serde_json::{Map, Value};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RouteDecision {
-    /// The nodes to go on with; none ends the path.
+    /// The nodes to run next. An empty list ends the path.
     pub targets: Vec<String>,
-    /// Why, for people.
+    /// The reason, for people.
     #[serde(default)]
     pub reason: String,
-    /// How sure it is, from 0 to 1; none where it does not say.
+    /// The confidence, from 0 to 1. `None` if the router does not state it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// Anything else.
+    /// Further fields.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub meta: Map<String, Value>,
 }

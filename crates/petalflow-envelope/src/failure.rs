@@ -1,4 +1,4 @@
-//! What went wrong on the way.
+//! Error records.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::NodeKind;
 use crate::clock::now_ms;
 use petalflow::NodeError;
 
-/// A failure of a node, as an envelope keeps it.
+/// An error record: a failure of a node, as an envelope stores it.
 ///
 /// ```
 /// use petalflow_envelope::NodeFailure;
@@ -21,32 +21,32 @@ use petalflow::NodeError;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeFailure {
-    /// The node.
+    /// The name of the node.
     pub node: String,
-    /// Of what kind it is, where that is known.
+    /// The kind of failure, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<NodeKind>,
-    /// What went wrong.
+    /// The error message.
     pub message: String,
-    /// The attempt that failed last, from 1.
+    /// The number of the last attempt, from 1.
     pub attempt: u32,
-    /// When, in milliseconds since 1970 (UTC).
+    /// The time of the failure, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
-    /// Anything else.
+    /// Further fields.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
-    /// Why, in words.
+    /// The message of the cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cause: Option<Cause>,
 }
 
-/// The words of an error that is gone.
+/// The message of an error that was stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 struct Cause(String);
 
 impl NodeFailure {
-    /// A failure of this node, now, at the first attempt.
+    /// Creates an error record for the first attempt of this node, with the current time.
     pub fn new(node: impl Into<String>, message: impl Into<String>) -> Self {
         NodeFailure {
             node: node.into(),
@@ -59,7 +59,7 @@ impl NodeFailure {
         }
     }
 
-    /// The same, caused by this.
+    /// Sets the cause.
     #[must_use]
     pub fn caused_by(mut self, cause: impl fmt::Display) -> Self {
         self.cause = Some(Cause(cause.to_string()));

@@ -1,4 +1,4 @@
-//! A closure as a node.
+//! A node made of a closure.
 
 use std::fmt;
 use std::future::Future;
@@ -10,7 +10,7 @@ use petalflow::{BoxError, node};
 
 type Function = dyn Fn(Envelope) -> BoxFuture<'static, Result<Changes, BoxError>> + Send + Sync;
 
-/// A node over an envelope made of a closure, or of nothing: then everything stays as it is.
+/// A node over an envelope, made of a closure. Without a closure it changes nothing.
 ///
 /// The closure gets a clone of the envelope.
 ///
@@ -49,7 +49,7 @@ impl fmt::Debug for FuncNode {
 }
 
 impl FuncNode {
-    /// A node that does what this closure does.
+    /// Creates a node that calls this closure.
     pub fn new<R>(function: impl Fn(Envelope) -> R + Send + Sync + 'static) -> Self
     where
         R: Future<Output = Result<Changes, BoxError>> + Send + 'static,
@@ -60,7 +60,7 @@ impl FuncNode {
         }
     }
 
-    /// A node that does nothing.
+    /// Creates a node that does nothing.
     ///
     /// ```
     /// use petalflow_envelope::{FuncNode, NodeKind};
@@ -74,14 +74,14 @@ impl FuncNode {
         }
     }
 
-    /// The same of another kind, which is for people.
+    /// Sets the kind, which is information for people.
     #[must_use]
     pub fn with_kind(mut self, kind: NodeKind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// Of what kind it is.
+    /// Returns the kind.
     pub fn kind(&self) -> &NodeKind {
         &self.kind
     }

@@ -1,4 +1,4 @@
-//! What a node does.
+//! The kinds of nodes.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
-        /// What a node does, by its name in documents.
+        /// The kind of a node, by its name in documents.
         ///
-        /// A name that is not known is kept as it is.
+        /// An unknown name is preserved.
         ///
         /// ```
         /// use petalflow_envelope::NodeKind;
@@ -24,15 +24,15 @@ macro_rules! kinds {
         #[non_exhaustive]
         pub enum NodeKind {
             $($(#[$doc])* $kind,)*
-            /// Something that petalflow does not know.
+            /// A kind that petalflow does not know.
             Other(String),
         }
 
         impl NodeKind {
-            /// All kinds that are known.
+            /// All known kinds.
             pub const ALL: &[NodeKind] = &[$(NodeKind::$kind),*];
 
-            /// The kind of this name.
+            /// Returns the kind with this name.
             pub fn parse(name: &str) -> Self {
                 match name {
                     $($name => NodeKind::$kind,)*
@@ -40,7 +40,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// Its name.
+            /// Returns the name.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(NodeKind::$kind => $name,)*
@@ -52,35 +52,35 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Asks a model.
+    /// Calls a model.
     Llm = "llm",
     /// Calls a tool.
     Tool = "tool",
-    /// Decides where to go.
+    /// Chooses the next nodes.
     Router = "router",
     /// Joins branches.
     Merge = "merge",
-    /// Does something to each item of a list.
+    /// Processes each item of a list.
     Map = "map",
-    /// Lets pass or blocks.
+    /// Continues or blocks a path.
     Gate = "gate",
     /// Does nothing.
     Noop = "noop",
-    /// Drops what does not fit.
+    /// Removes values that do not match.
     Filter = "filter",
     /// Reshapes values.
     Transform = "transform",
-    /// Checks values.
+    /// Validates values.
     Guardian = "guardian",
-    /// Keeps results.
+    /// Caches results.
     Cache = "cache",
     /// Calls a webhook.
     WebhookCall = "webhook_call",
-    /// Is called as a webhook.
+    /// Starts when a webhook is called.
     WebhookTrigger = "webhook_trigger",
     /// Asks a person.
     Human = "human",
-    /// Decides by an expression.
+    /// Chooses by an expression.
     Conditional = "conditional",
 }
 

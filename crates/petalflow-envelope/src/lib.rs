@@ -1,7 +1,7 @@
-//! The envelope: a state for flows whose keys are not known while the program compiles, such as flows that are read from a
+//! The envelope: a state for flows whose keys are unknown at compile time, such as flows that are read from a
 //! document.
 //!
-//! A flow whose keys are known has a state of its own, which the compiler checks.
+//! If you know the keys, define a state of your own. The compiler checks it.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -39,7 +39,7 @@ pub use trace::Trace;
 use petalflow::state;
 use petalflow_llm::ChatMessage;
 
-/// What a flow over an envelope knows: what it was given, variables by name, and what has come up on the way.
+/// A state with an input, named variables, artifacts, messages, error records and a trace.
 ///
 /// ```
 /// use petalflow_envelope::{Envelope, EnvelopeVars};
@@ -63,28 +63,28 @@ use petalflow_llm::ChatMessage;
 #[state]
 #[derive(Clone, Debug)]
 pub struct Envelope {
-    /// What the flow was given. Clones share it: nobody changes it.
+    /// The input of the flow. Clones share it. It does not change.
     #[key(input, default, name = EnvelopeGiven)]
     pub input: Option<Arc<Value>>,
-    /// Values by name.
+    /// The variables by name.
     #[key(input, merge)]
     pub vars: Map<String, Value>,
-    /// Documents, chunks, pictures.
+    /// The artifacts: documents, chunks, pictures.
     #[key(input, append)]
     pub artifacts: Vec<Artifact>,
-    /// What was said.
+    /// The messages.
     #[key(input, append)]
     pub messages: Vec<ChatMessage>,
-    /// What went wrong on the way: see [`Launch::continue_on_error`](petalflow::Launch::continue_on_error).
+    /// The error records. See [`Launch::continue_on_error`](petalflow::Launch::continue_on_error).
     #[key(input, append)]
     pub errors: Vec<NodeFailure>,
-    /// Which run it belongs to.
+    /// The run that the envelope belongs to.
     #[key(input, default = Trace::now())]
     pub trace: Trace,
 }
 
 impl Envelope {
-    /// An envelope with nothing in it, begun now.
+    /// Creates an empty envelope that starts now.
     pub fn new() -> Self {
         Envelope {
             input: None,
@@ -96,7 +96,7 @@ impl Envelope {
         }
     }
 
-    /// With what the flow is given.
+    /// Sets the input.
     ///
     /// ```
     /// use petalflow_envelope::Envelope;
@@ -109,14 +109,14 @@ impl Envelope {
         self
     }
 
-    /// With this variable.
+    /// Sets a variable.
     #[must_use]
     pub fn with_var(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.set_var(name, value);
         self
     }
 
-    /// As a part of this run.
+    /// Sets the trace.
     ///
     /// ```
     /// use petalflow_envelope::{Envelope, Trace};
@@ -143,7 +143,7 @@ impl Envelope {
         self.vars.insert(name.into(), value.into());
     }
 
-    /// Adds an artifact at the end.
+    /// Appends an artifact.
     ///
     /// ```
     /// use petalflow_envelope::{Artifact, Envelope};
@@ -156,7 +156,7 @@ impl Envelope {
         self.artifacts.push(artifact);
     }
 
-    /// Adds a message at the end.
+    /// Appends a message.
     ///
     /// ```
     /// use petalflow_envelope::Envelope;
@@ -170,7 +170,7 @@ impl Envelope {
         self.messages.push(message);
     }
 
-    /// Adds a failure at the end.
+    /// Appends an error record.
     ///
     /// ```
     /// use petalflow_envelope::{Envelope, NodeFailure};

@@ -1,4 +1,4 @@
-//! A model's answer as a variable.
+//! A node that stores the answer of a model in a variable.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use petalflow::{BoxError, Context, node};
 use petalflow_llm::nodes::{ask_model, model_of_node};
 use petalflow_llm::{Budget, ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse};
 
-/// Asks a model, and sets a variable to the answer.
+/// A node that calls a model and sets a variable to the answer.
 ///
-/// The prompt is a template (Jinja: `{{ name }}` is a variable, `{{ input }}` what the flow was given), or else some variables
-/// with a line for each. Beside the answer stands what it took, in `<output>_usage`.
+/// The prompt is a Jinja template: `{{ name }}` is a variable, `{{ input }}` the input of the flow. Without a
+/// template the prompt is a list of variables, one per line. The variable `<output>_usage` receives the usage.
 ///
 /// ```
 /// use petalflow_envelope::Envelope;
@@ -43,7 +43,7 @@ use petalflow_llm::{Budget, ChatMessage, LlmClient, LlmError, LlmRequest, LlmRes
 ///
 /// # Cancel safety
 ///
-/// When the run is dropped or cancelled, the call is, with its connection.
+/// Dropping or cancelling the run also drops the call and its connection.
 #[derive(Clone)]
 pub struct LlmNode {
     client: Option<Arc<dyn LlmClient>>,
@@ -75,7 +75,7 @@ impl Default for LlmNode {
 }
 
 impl LlmNode {
-    /// A node that asks the run's model, tries three times, and takes a minute at most.
+    /// Creates a node that calls the run's model, with three attempts and a timeout of one minute.
     pub fn new() -> Self {
         LlmNode {
             client: None,
@@ -91,7 +91,7 @@ impl LlmNode {
         }
     }
 
-    /// Asks this model rather than the run's.
+    /// Uses this model instead of the run's model.
     ///
     /// ```
     /// use petalflow_envelope::LlmNode;
@@ -106,7 +106,7 @@ impl LlmNode {
         self
     }
 
-    /// What the model is told to be.
+    /// Sets the system prompt.
     ///
     /// ```
     /// use petalflow_envelope::LlmNode;
@@ -120,14 +120,14 @@ impl LlmNode {
         self
     }
 
-    /// The prompt.
+    /// Sets the prompt template.
     #[must_use]
     pub fn template(mut self, text: impl Into<String>) -> Self {
         self.template = Some(text.into());
         self
     }
 
-    /// What stands in the prompt for a variable that is missing; an error unless said otherwise.
+    /// Sets how the prompt handles a missing variable. The default is an error.
     ///
     /// ```
     /// use petalflow_envelope::{LlmNode, Missing};
@@ -141,7 +141,7 @@ impl LlmNode {
         self
     }
 
-    /// The variables that the prompt is made of if there is no template: a line for each that is there.
+    /// Sets the variables for a prompt without a template. Each variable that exists becomes a line.
     ///
     /// ```
     /// use petalflow_envelope::LlmNode;
@@ -155,7 +155,7 @@ impl LlmNode {
         self
     }
 
-    /// The variable that gets the answer; `<node>_output` unless said otherwise.
+    /// Sets the variable for the answer. The default is `<node>_output`.
     ///
     /// ```
     /// use petalflow_envelope::LlmNode;
@@ -169,7 +169,7 @@ impl LlmNode {
         self
     }
 
-    /// How often it tries when the provider cannot be reached, is busy or fails.
+    /// Sets the retries for a provider that cannot be reached, is busy or fails.
     ///
     /// ```
     /// use petalflow_envelope::RetryPolicy;
@@ -184,7 +184,7 @@ impl LlmNode {
         self
     }
 
-    /// The longest that all tries may take together; zero is no limit.
+    /// Sets the longest time of all attempts together. Zero means no limit.
     ///
     /// ```
     /// use petalflow_envelope::LlmNode;
@@ -199,7 +199,7 @@ impl LlmNode {
         self
     }
 
-    /// How much the answer may take. What took more is an error, and nothing is written.
+    /// Limits the usage of the answer. If the answer exceeds it, the node fails and writes nothing.
     ///
     /// ```
     /// use petalflow_llm::Budget;
@@ -214,7 +214,7 @@ impl LlmNode {
         self
     }
 
-    /// Adds prompt and answer to the envelope's messages, under the node's name.
+    /// Appends the prompt and the answer to the envelope's messages, under the node's name.
     ///
     /// ```
     /// use petalflow_envelope::LlmNode;
@@ -228,7 +228,7 @@ impl LlmNode {
         self
     }
 
-    /// The answer must be a JSON object that conforms to this schema, and becomes the variable as such.
+    /// Requires an answer that is a JSON object and conforms to this schema. The variable receives the object.
     ///
     /// ```
     /// use petalflow_envelope::LlmNode;
@@ -243,7 +243,7 @@ impl LlmNode {
         self
     }
 
-    /// Changes what is asked: temperature, the most tokens, which model. The prompt takes the place of its `input_text`.
+    /// Changes the request, such as the temperature, the token limit or the model. The prompt replaces `input_text`.
     ///
     /// ```
     /// use petalflow_envelope::LlmNode;
@@ -269,7 +269,7 @@ impl LlmNode {
         Ok(lines.join("\n"))
     }
 
-    /// What becomes the variable.
+    /// The value for the output variable.
     fn value(&self, response: &LlmResponse) -> Result<Value, BoxError> {
         match &self.request.json_schema {
             None => Ok(Value::from(response.text())),
@@ -323,7 +323,7 @@ impl LlmNode {
     }
 }
 
-/// A model did not answer, however often it was asked.
+/// The model failed at every attempt.
 #[derive(Debug, thiserror::Error)]
 #[error("LLM call failed after {tries} attempts: {error}")]
 struct CallFailed {
@@ -342,7 +342,7 @@ impl Trouble for LlmError {
     }
 }
 
-/// The prompt and the answer as messages.
+/// The messages that record the prompt and the answer.
 fn recorded(prompt: String, response: &LlmResponse, node: &str) -> [ChatMessage; 2] {
     let mut answer = ChatMessage::assistant(response.text()).with_name(node);
     answer
@@ -354,7 +354,7 @@ fn recorded(prompt: String, response: &LlmResponse, node: &str) -> [ChatMessage;
     [ChatMessage::user(prompt).with_name(node), answer]
 }
 
-/// Text as it is, anything else as JSON.
+/// Returns a text unchanged, and any other value as JSON.
 fn text_or_json(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -362,7 +362,7 @@ fn text_or_json(value: &Value) -> String {
     }
 }
 
-/// The JSON object of an answer, if it is one that conforms.
+/// Returns the JSON object of an answer if it conforms to the schema.
 fn conforming(schema: &Value, response: &LlmResponse) -> Result<Value, BoxError> {
     let json = match &response.json {
         Some(json) => json.clone(),

@@ -1,4 +1,4 @@
-//! What is in an envelope.
+//! Reading from an envelope.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::{Artifact, Envelope};
 use petalflow_llm::{ChatMessage, Role};
 
 impl Envelope {
-    /// A variable. One that is there and `null` is not one that is missing.
+    /// Returns a variable. A variable that is `null` exists.
     ///
     /// ```
     /// use petalflow_envelope::Envelope;
@@ -20,14 +20,14 @@ impl Envelope {
         self.vars.get(name)
     }
 
-    /// A variable that is a text; empty if it is missing or anything else.
+    /// Returns a text variable. Returns an empty text if it is missing or not a text.
     pub fn get_var_string(&self, name: &str) -> &str {
         self.get_var(name)
             .and_then(Value::as_str)
             .unwrap_or_default()
     }
 
-    /// The value at a path of names with dots between them, walking through objects only.
+    /// Returns the value at a path of names separated by dots. The path goes through objects only.
     ///
     /// ```
     /// use petalflow_envelope::Envelope;
@@ -43,7 +43,7 @@ impl Envelope {
         names.try_fold(first, |value, name| value.as_object()?.get(name))
     }
 
-    /// The value at a path, or else the variable that has the whole path as its name.
+    /// Returns the value at a path, or else the variable whose name is the whole path.
     ///
     /// ```
     /// use petalflow_envelope::Envelope;
@@ -56,7 +56,7 @@ impl Envelope {
         self.get_var_nested(path).or_else(|| self.get_var(path))
     }
 
-    /// The artifacts of exactly this type, in order.
+    /// Returns the artifacts of exactly this type, in order.
     ///
     /// ```
     /// use petalflow_envelope::{Artifact, Envelope};
@@ -71,7 +71,7 @@ impl Envelope {
         artifacts.filter(|artifact| artifact.kind == kind).collect()
     }
 
-    /// The last message, to read or change.
+    /// Returns the last message, to read or change.
     ///
     /// ```
     /// use petalflow_envelope::Envelope;
@@ -86,7 +86,7 @@ impl Envelope {
         self.messages.last_mut()
     }
 
-    /// The messages of a role, in order.
+    /// Returns the messages of a role, in order.
     ///
     /// ```
     /// use petalflow_envelope::Envelope;
@@ -102,7 +102,7 @@ impl Envelope {
         messages.filter(|message| message.role == role).collect()
     }
 
-    /// Whether something went wrong.
+    /// Whether there are error records.
     ///
     /// ```
     /// use petalflow_envelope::{Envelope, NodeFailure};

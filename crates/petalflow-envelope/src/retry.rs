@@ -1,10 +1,10 @@
-//! How often the nodes over an envelope try.
+//! The retry policy of the nodes over an envelope.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How often something is tried, and how long is waited in between: a little longer each time.
+/// The number of attempts and the waits between them. Each wait is longer than the one before.
 ///
 /// ```
 /// use petalflow_envelope::RetryPolicy;
@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetryPolicy {
-    /// Attempts in all; 0 counts as 1.
+    /// The maximum number of attempts. 0 counts as 1.
     pub attempts: u32,
-    /// The wait after the first attempt; after the second it is twice as long, after the third three times.
+    /// The wait after the first attempt. After the second it is twice as long, after the third three times.
     pub backoff: Duration,
 }
 
@@ -34,13 +34,13 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Never tries again.
+    /// A single attempt.
     pub const ONCE: Self = RetryPolicy {
         attempts: 1,
         backoff: Duration::ZERO,
     };
 
-    /// How long to wait after this attempt, from 1.
+    /// Returns the wait after this attempt. Attempts count from 1.
     pub fn wait_after(&self, attempt: u32) -> Duration {
         self.backoff.saturating_mul(attempt)
     }

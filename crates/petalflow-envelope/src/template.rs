@@ -1,4 +1,4 @@
-//! Prompts with variables in them.
+//! Prompt templates.
 
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Output, State, UndefinedBehavior};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::Envelope;
 use petalflow::BoxError;
 
-/// What stands in a prompt for a variable that is missing.
+/// How a prompt handles a missing variable.
 ///
 /// ```
 /// use petalflow_envelope::Missing;
@@ -18,14 +18,14 @@ use petalflow::BoxError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missing {
-    /// Nothing can: the node fails.
+    /// The node fails.
     #[default]
     Error,
-    /// Nothing.
+    /// An empty text.
     Empty,
 }
 
-/// What a template sees.
+/// The values that a template can read.
 #[derive(Serialize)]
 struct Seen<'a> {
     #[serde(flatten)]
@@ -33,7 +33,7 @@ struct Seen<'a> {
     input: Option<&'a Value>,
 }
 
-/// The text that a template makes of an envelope: `{{ name }}` is the variable `name`, `{{ input }}` what the flow was given.
+/// Renders a template: `{{ name }}` is the variable `name`, `{{ input }}` the input of the flow.
 pub(super) fn render(
     template: &str,
     missing: Missing,
@@ -54,7 +54,7 @@ pub(super) fn render(
         .map_err(|error| format!("the prompt's template cannot be filled: {error}").into())
 }
 
-/// Texts as they are, everything that is made of parts as JSON.
+/// Writes lists and objects as JSON, and other values as text.
 fn as_text_or_json(
     out: &mut Output<'_>,
     state: &State<'_, '_>,

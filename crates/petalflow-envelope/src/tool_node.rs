@@ -1,4 +1,4 @@
-//! A tool's result as a variable.
+//! A node that stores the result of a tool in a variable.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use petalflow::tool::{Tool, ToolContext, ToolError, ToolRegistry, ToolSet, norma
 use petalflow::{BoxError, Context, node};
 use petalflow_llm::nodes::NodeOutput;
 
-/// Calls a tool, and sets a variable to its result, an object.
+/// A node that calls a tool and sets a variable to the result, an object.
 ///
 /// ```
 /// use petalflow_envelope::Envelope;
@@ -52,7 +52,7 @@ pub struct ToolNode {
     tool: Which,
     registry: Option<ToolRegistry>,
     args: Map<String, Value>,
-    /// Where arguments come from, by argument.
+    /// The paths of arguments, by argument name.
     paths: BTreeMap<String, String>,
     required: Vec<String>,
     output: Option<String>,
@@ -77,12 +77,12 @@ impl fmt::Debug for ToolNode {
 }
 
 impl ToolNode {
-    /// A node that calls this tool, tries three times, and takes half a minute at most.
+    /// Creates a node that calls this tool, with three attempts and a timeout of 30 seconds.
     pub fn new(tool: impl Tool) -> Self {
         Self::of(Which::This(Arc::new(tool)))
     }
 
-    /// A node that calls the tool that has this name when the node runs: in its own [registry](Self::registry), or else in the
+    /// Creates a node that finds its tool by name at run time: in its own [registry](Self::registry), or else in the
     /// run's managed [`ToolRegistry`] or [`ToolSet`].
     ///
     /// ```
@@ -108,7 +108,7 @@ impl ToolNode {
         }
     }
 
-    /// Where it looks for its tool.
+    /// Sets the registry to find the tool in.
     ///
     /// ```
     /// use petalflow_envelope::ToolNode;
@@ -123,22 +123,22 @@ impl ToolNode {
         self
     }
 
-    /// An argument that is always the same.
+    /// Sets an argument to a fixed value.
     #[must_use]
     pub fn arg(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.args.insert(name.into(), value.into());
         self
     }
 
-    /// An argument that is the [value at a path](Envelope::lookup); it wins over one that is always the same. If there is
-    /// nothing, it is left out.
+    /// Sets an argument to the [value at a path](Envelope::lookup). It overrides a fixed value. Without a value at
+    /// the path the fixed value is used, or the argument is left out.
     #[must_use]
     pub fn arg_from(mut self, name: impl Into<String>, path: impl Into<String>) -> Self {
         self.paths.insert(name.into(), path.into());
         self
     }
 
-    /// Arguments without which the tool is not called.
+    /// Requires these arguments. If one is missing, the node fails without calling the tool.
     ///
     /// ```
     /// use petalflow_envelope::ToolNode;
@@ -152,7 +152,7 @@ impl ToolNode {
         self
     }
 
-    /// The variable that gets the result; `<node>_output` unless said otherwise.
+    /// Sets the variable for the result. The default is `<node>_output`.
     ///
     /// ```
     /// use petalflow_envelope::ToolNode;
@@ -166,7 +166,7 @@ impl ToolNode {
         self
     }
 
-    /// How often it tries when the tool fails. Arguments that do not fit are not tried again.
+    /// Sets the retries for a tool that fails. A call with wrong arguments is not retried.
     ///
     /// ```
     /// use petalflow_envelope::RetryPolicy;
@@ -181,7 +181,7 @@ impl ToolNode {
         self
     }
 
-    /// The longest that all tries may take together; zero is no limit.
+    /// Sets the longest time of all attempts together. Zero means no limit.
     ///
     /// ```
     /// use petalflow_envelope::ToolNode;
@@ -230,7 +230,7 @@ impl ToolNode {
         })
     }
 
-    /// What the tool is called with.
+    /// The arguments of the call.
     fn arguments(&self, envelope: &Envelope) -> Result<Map<String, Value>, BoxError> {
         let mut arguments = self.args.clone();
         for (name, path) in &self.paths {
@@ -308,7 +308,7 @@ impl ToolNode {
     }
 }
 
-/// A tool failed, however often it was called.
+/// The tool failed at every attempt.
 #[derive(Debug, thiserror::Error)]
 #[error("tool `{tool}` failed after {tries} attempts: {error}")]
 struct CallFailed {

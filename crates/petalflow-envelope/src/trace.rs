@@ -1,10 +1,10 @@
-//! Which run an envelope belongs to.
+//! The trace of an envelope.
 
 use serde::{Deserialize, Serialize};
 
 use crate::clock::now_ms;
 
-/// Which run an envelope belongs to, and since when.
+/// The trace of an envelope: the run that it belongs to, and the start time.
 ///
 /// ```
 /// use petalflow_envelope::Trace;
@@ -15,18 +15,18 @@ use crate::clock::now_ms;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trace {
-    /// The run.
+    /// The identifier of the run.
     pub run_id: String,
-    /// The run that it is a part of; empty if none.
+    /// The identifier of the parent run. Empty if there is none.
     pub parent_id: String,
-    /// The part; empty if none.
+    /// The identifier of the part of the run. Empty if there is none.
     pub span_id: String,
-    /// When it began, in milliseconds since 1970 (UTC).
+    /// The start time, in milliseconds since 1970 (UTC).
     pub started_ms: u64,
 }
 
 impl Trace {
-    /// A run that begins now and has no name yet.
+    /// Creates a trace that starts now, without identifiers.
     pub fn now() -> Self {
         Trace {
             started_ms: now_ms(),

@@ -1,30 +1,30 @@
-//! Trying again, as the nodes over an envelope do.
+//! Retries of the nodes over an envelope.
 
 use std::future::Future;
 use std::time::Duration;
 
 use crate::RetryPolicy;
 
-/// How the last try failed.
+/// The failure of all attempts.
 pub(super) enum Failed<E> {
-    /// With this error, after so many tries.
+    /// The last error and the number of attempts.
     Error(E, u32),
-    /// All tries together took too long.
+    /// All attempts together exceeded the timeout.
     Late,
 }
 
-/// What may be tried again.
+/// An error that may be retried.
 pub(super) trait Trouble {
-    /// Whether trying again may help.
+    /// Whether another attempt may succeed.
     fn may_pass(&self) -> bool;
 
-    /// How long to wait at least.
+    /// The shortest wait before the next attempt.
     fn wait(&self) -> Option<Duration> {
         None
     }
 }
 
-/// Tries until it succeeds, cannot, or the time is over. `attempt` gets its number, from 1.
+/// Runs `attempt` until it succeeds, must not be retried, or times out. `attempt` takes its number, from 1.
 pub(super) async fn tries<T, E: Trouble, F: Future<Output = Result<T, E>>>(
     policy: RetryPolicy,
     timeout: Duration,

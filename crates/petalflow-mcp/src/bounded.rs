@@ -1,4 +1,4 @@
-//! A stream of lines that may not be of any length.
+//! A reader that limits the length of a line.
 
 use std::io;
 use std::pin::Pin;
@@ -8,9 +8,9 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// Reads until a line is longer than `limit`; then it fails, and says so in `exceeded`.
+/// A reader that fails when a line is longer than `limit`, and then sets `exceeded`.
 ///
-/// The library below drops such a line and goes on, so whoever waits for what was in it would wait in vain.
+/// Without it, `rmcp` drops a line that is too long and continues. The request that waits for that line never ends.
 pub(super) struct Bounded<R> {
     inner: R,
     limit: usize,
@@ -39,7 +39,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
         std::task::ready!(Pin::new(&mut self.inner).poll_read(cx, buffer))?;
         let new = &buffer.filled()[before..];
         let mut lines = new.split(|byte| *byte == b'\n');
-        // The first piece goes on with the line that was there; each further one begins a line.
+        // The first piece continues the current line. Each further piece starts a line.
         let first = lines.next().map_or(0, <[u8]>::len);
         let mut longest = self.line + first;
         self.line = longest;
@@ -49,7 +49,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
         }
         if longest > self.limit {
             self.exceeded.store(true, Ordering::Relaxed);
-            // Who fails has read nothing.
+            // A read that fails must not fill the buffer.
             buffer.set_filled(before);
             return Poll::Ready(Err(io::Error::other("a message is longer than allowed")));
         }
@@ -64,13 +64,13 @@ mod tests {
 
     async fn read(text: &str, limit: usize) -> (io::Result<usize>, bool) {
         let exceeded = Arc::new(AtomicBool::new(false));
-        // In small pieces, so that lines go over their ends.
+        // Small pieces: lines cross their boundaries.
         let mut reader = Bounded::new(in_pieces(text), limit, Arc::clone(&exceeded));
         let result = reader.read_to_end(&mut Vec::new()).await;
         (result, exceeded.load(Ordering::Relaxed))
     }
 
-    /// Gives three bytes at a time.
+    /// A reader that returns three bytes at a time.
     fn in_pieces(text: &str) -> impl AsyncRead + Unpin {
         struct StreamSource(Vec<u8>);
         impl AsyncRead for StreamSource {

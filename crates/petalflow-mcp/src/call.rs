@@ -1,4 +1,4 @@
-//! One call of a server's tool.
+//! A call of a server's tool.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -20,7 +20,7 @@ use super::connection::{Live, Reports};
 use super::result::received;
 use petalflow::tool::{ToolContext, ToolError};
 
-/// Calls a tool: `name` is the server's, `known_as` ours.
+/// Calls a tool. `name` is the server's name of it, `known_as` the name in this program.
 pub(super) async fn call(
     server: &Shared,
     name: &str,
@@ -62,10 +62,10 @@ pub(super) async fn call(
     Err(malformed("one question after the other"))
 }
 
-/// How often a server may ask back before a call ends.
+/// The most rounds of input requests in one call.
 const ROUNDS: usize = 16;
 
-/// What the server asked for could not be answered.
+/// The error for input requests that could not be answered.
 fn refused(server: &Shared, tool: &str, error: ErrorData) -> ToolError {
     ToolError::failed(McpError::Refused {
         server: server.name.clone(),
@@ -74,7 +74,7 @@ fn refused(server: &Shared, tool: &str, error: ErrorData) -> ToolError {
     })
 }
 
-/// Sends the request, and waits for what comes of it.
+/// Sends the request and waits for the result.
 async fn round(
     server: &Shared,
     params: &CallToolRequestParams,
@@ -92,7 +92,7 @@ async fn round(
     Ok((live, result))
 }
 
-/// Sends the request. A connection that turns out to be closed before that is made anew, once.
+/// Sends the request. Connects again, once, if the connection turns out to be closed.
 async fn send(
     server: &Shared,
     params: &CallToolRequestParams,
@@ -117,8 +117,8 @@ async fn send(
     }
 }
 
-/// Waits for the answer, and passes progress on meanwhile: here, and not where it is heard, so that a run that waits for the
-/// call sees it.
+/// Waits for the result and emits progress meanwhile. It does not emit in `Ear::hear`: the values must reach the run
+/// that waits for the call.
 async fn answer(
     handle: RequestHandle<RoleClient>,
     mut reports: Reports,
@@ -126,7 +126,7 @@ async fn answer(
     cx: &ToolContext,
 ) -> Result<ServerResult, ServiceError> {
     let tell = |report| {
-        // It is JSON: nothing can go wrong.
+        // Cannot fail: the value is JSON.
         let _ = cx.emit(&progress(tool, cx, report));
     };
     let mut answer = pin!(handle.await_response());
@@ -137,7 +137,7 @@ async fn answer(
         answer.as_mut().poll(task)
     })
     .await;
-    // What was heard before the result, and not yet told.
+    // Progress that arrived before the result.
     while let Ok(report) = reports.heard.try_recv() {
         tell(report);
     }
@@ -154,7 +154,7 @@ fn progress(tool: &str, cx: &ToolContext, report: ProgressNotificationParam) -> 
     })
 }
 
-/// Tells the server that nobody waits for the answer any more.
+/// Sends a cancelled notification to the server when it is dropped.
 struct CancelOnDrop<'a> {
     peer: &'a Peer<RoleClient>,
     id: Option<RequestId>,
@@ -173,7 +173,7 @@ impl Drop for CancelOnDrop<'_> {
         };
         let params = CancelledNotificationParam::new(Some(id), Some("nobody waits for it".into()));
         let notification = CancelledNotification::new(params);
-        // Its first poll puts it into the queue of what is to be sent; whether it gets there is nobody's concern.
+        // The first poll puts the notification into the send queue. Delivery is best effort.
         let _ = self
             .peer
             .send_notification(notification.into())

@@ -1,4 +1,4 @@
-//! A server that others provide.
+//! The MCP client.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -22,16 +22,16 @@ use petalflow::BoxError;
 use petalflow::async_trait;
 use petalflow::tool::{Tool, ToolSet, ToolSource, ToolSpec};
 
-/// An MCP server that others provide, whose tools are tools like all others. A clone is of the same server.
+/// A client of an MCP server. It offers the tools of the server as petalflow tools. Clones share the connection.
 ///
-/// Nothing is started or connected before its tools are asked for. A connection that is lost is made anew by whoever asks
-/// next; what was under way fails, since nobody knows whether the server did it. Its tools are listed once, and again when it
-/// says that they have changed.
+/// The client connects when its tools are first requested. After a lost connection, the next request connects again.
+/// Calls in progress fail, because the client cannot know whether the server ran them. The tool list is read once,
+/// and again after the server reports a change.
 ///
-/// What a tool returns is `{"output": ..}`: its structured content if it has any, else its text, or a list of parts where there
-/// is more than text. What it reports of its progress goes to the run's events, and keeps the call alive.
+/// A tool returns `{"output": ..}`: the structured content if there is any, else the text, or a list of parts if
+/// there is more than text. Progress notifications become events of the run, and restart the timeout of the call.
 ///
-/// An agent takes it as a [source of tools](ToolSource); [`tools`](Self::tools) are those of the moment.
+/// An agent takes the client as a [source of tools](ToolSource). [`tools`](Self::tools) returns the current tools.
 ///
 /// ```no_run
 /// use petalflow_mcp::McpClient;
@@ -56,7 +56,7 @@ pub(super) struct Shared {
     pub(super) name: String,
     target: Arc<Target>,
     pub(super) options: Options,
-    /// Locked while a connection is made, so that there is but one.
+    /// Locked during a connect: there is at most one connection.
     live: Arc<Mutex<Option<Arc<Live>>>>,
 }
 
@@ -67,8 +67,8 @@ impl fmt::Debug for McpClient {
 }
 
 impl McpClient {
-    /// A program that speaks over its standard input and output. It is started when it is needed, and again if it dies; it
-    /// ends with the last clone of this, and what it writes to its standard error is this program's.
+    /// A server in a child process that uses standard input and output. The program starts on the first use, and
+    /// again if it exits. It ends when the last clone of this client is dropped. It inherits standard error.
     pub fn stdio<A>(program: impl Into<String>, arguments: A) -> Self
     where
         A: IntoIterator<Item: Into<String>>,
@@ -82,7 +82,7 @@ impl McpClient {
         })
     }
 
-    /// The same for a command of any kind: with variables, in another folder. The name is for messages.
+    /// A server in a child process, started by any command (with variables, in another folder). Errors use the name.
     ///
     /// ```
     /// use petalflow_mcp::McpClient;
@@ -101,8 +101,8 @@ impl McpClient {
         Self::new(name.into(), Target::Command(Box::new(command)))
     }
 
-    /// A server at the other end of anything that can be written to and read from: a socket, a pipe within this program. The
-    /// function is called for each connection.
+    /// A server behind any byte stream, such as a socket or a pipe in this program. The function is called once per
+    /// connection.
     ///
     /// ```no_run
     /// use petalflow_mcp::McpClient;
@@ -133,25 +133,25 @@ impl McpClient {
     pub(super) fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
         let shared = Arc::make_mut(&mut self.0);
         change(&mut shared.options);
-        // A connection knows the tools as they were asked for.
+        // The cached tool list depends on the options, so the copy needs its own connection.
         shared.live = Arc::default();
         self
     }
 
-    /// Begins the names of its tools with this, where those of several servers would be the same. Names that providers do not
-    /// take are changed in any case: each character that is not a letter, a digit, `_` or `-` becomes `_`.
+    /// Adds a prefix to the tool names, to distinguish the tools of several servers. Each character that providers do
+    /// not accept becomes `_`, with or without a prefix. Accepted are letters, digits, `_` and `-`.
     #[must_use]
     pub fn prefix(self, prefix: impl Into<String>) -> Self {
         self.with(|options| options.prefix = prefix.into())
     }
 
-    /// Leaves out the tools of which the function says no, by the names that the server gives them.
+    /// Selects tools by the names that the server uses. Tools for which the function returns `false` are left out.
     #[must_use]
     pub fn filter(self, wanted: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.with(|options| options.filter = Some(Arc::new(wanted)))
     }
 
-    /// Lets a person confirm calls: the function gets the server's name of the tool and the arguments, and returns what to ask.
+    /// Requires confirmation. The function takes the server's tool name and the arguments, and returns the question.
     #[must_use]
     pub fn confirm(
         self,
@@ -160,7 +160,7 @@ impl McpClient {
         self.with(|options| options.confirm = Some(Arc::new(ask)))
     }
 
-    /// How long a call may take without any sign of progress; two minutes unless set. The server is told that nobody waits.
+    /// The longest time of a call without progress, after which the client cancels it. Two minutes by default.
     ///
     /// ```
     /// use petalflow_mcp::McpClient;
@@ -174,7 +174,7 @@ impl McpClient {
         self.with(|options| options.timeout = timeout)
     }
 
-    /// How long it may take to connect, and to list the tools; half a minute unless set.
+    /// The longest time to connect, and the longest time to list the tools. 30 seconds by default.
     ///
     /// ```
     /// use petalflow_mcp::McpClient;
@@ -188,7 +188,7 @@ impl McpClient {
         self.with(|options| options.patience = patience)
     }
 
-    /// How often to try to connect, with growing waits in between, before it is an error; 3 unless set.
+    /// The number of attempts to connect before it is an error, with increasing waits between them. 3 by default.
     ///
     /// ```
     /// use petalflow_mcp::McpClient;
@@ -201,7 +201,7 @@ impl McpClient {
         self.with(|options| options.attempts = attempts.max(1))
     }
 
-    /// The longest message that is read, in bytes; 16 MiB unless set. A longer one ends the connection.
+    /// The longest message to read, in bytes. 16 MiB by default. A longer message ends the connection.
     ///
     /// ```
     /// use petalflow_mcp::McpClient;
@@ -214,21 +214,21 @@ impl McpClient {
         self.with(|options| options.message_limit = bytes)
     }
 
-    /// The tools of this moment.
+    /// Returns the current tools.
     ///
     /// # Errors
     ///
-    /// When the server cannot be reached or does not list its tools, and when two of them have the same name.
+    /// Fails if the server cannot be reached, if it cannot list its tools, or if two tools have the same name.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future lets others go on that wait for the same connection.
+    /// Dropping the future does not affect other callers that wait for the same connection.
     pub async fn tools(&self) -> Result<ToolSet, McpError> {
         let live = self.0.live().await?;
         let listed = match live.listed() {
             Some(listed) => listed,
             None => match self.0.list(&live).await {
-                // A list can be asked for twice.
+                // Listing tools has no effects, so it is safe to repeat.
                 Err(McpError::Lost { .. }) => self.0.list(&*self.0.live().await?).await?,
                 result => result?,
             },
@@ -244,8 +244,8 @@ impl McpClient {
         Ok(tools.collect())
     }
 
-    /// Ends the connection, and the program if there is one: it has a moment to end by itself. Calls under way fail; whoever
-    /// asks after that connects again.
+    /// Closes the connection. A child process gets a short time to exit. Calls in progress fail. The next request
+    /// connects again.
     ///
     /// ```
     /// use petalflow_mcp::McpClient;
@@ -265,7 +265,7 @@ impl McpClient {
 }
 
 impl Shared {
-    /// The connection, which is made if there is none.
+    /// Returns the connection, and connects if there is none.
     pub(super) async fn live(&self) -> Result<Arc<Live>, McpError> {
         let mut slot = self.live.lock().await;
         if let Some(live) = slot.as_ref().filter(|live| live.is_open()) {
@@ -329,7 +329,7 @@ impl Shared {
         }
     }
 
-    /// What a failed request means. After a lost connection the next request makes another.
+    /// Converts the error of a failed request. After a lost connection the next request connects again.
     pub(super) fn failed(&self, live: &Live, what: &str, error: ServiceError) -> McpError {
         let (server, what) = (self.name.clone(), what.to_string());
         match error {

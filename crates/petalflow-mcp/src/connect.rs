@@ -1,4 +1,4 @@
-//! How a server is reached.
+//! How the client connects to a server.
 
 use std::future::Future;
 use std::io;
@@ -18,18 +18,18 @@ use super::connection::Ear;
 use petalflow::BoxError;
 use petalflow::middleware::BoxFuture;
 
-/// Something to speak over.
+/// A byte stream to a server.
 pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<W: AsyncRead + AsyncWrite + Send + Unpin> Wire for W {}
 
 type Dial = dyn Fn() -> BoxFuture<'static, io::Result<Box<dyn Wire>>> + Send + Sync;
 
-/// How a server is reached, each time anew.
+/// How to open a connection to a server. Used once per connection.
 pub(super) enum Target {
-    /// A program that is started.
+    /// Starts a program.
     Command(Box<dyn Fn() -> std::process::Command + Send + Sync>),
-    /// Anything that can be spoken over.
+    /// Opens a byte stream.
     Wire(Box<Dial>),
     #[cfg(feature = "http")]
     Http(super::http::Address),
@@ -48,15 +48,15 @@ impl Target {
     }
 }
 
-/// A connection that has just been made.
+/// A new connection.
 pub(super) struct Connected {
     pub(super) service: RunningService<RoleClient, Ear>,
     pub(super) child: Option<Child>,
-    /// Whether the connection was ended because of too long a message.
+    /// Whether the connection ended because a message was too long.
     pub(super) exceeded: Arc<AtomicBool>,
 }
 
-/// Connects, and says hello.
+/// Opens a connection and initializes it.
 pub(super) async fn connect(
     target: &Target,
     ear: Ear,
@@ -105,11 +105,11 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    // The limit is kept by what is read from.
+    // `Bounded` enforces the limit.
     AsyncRwTransport::new(read, write).with_max_line_length(usize::MAX)
 }
 
-/// Says hello.
+/// Initializes a connection.
 pub(super) async fn speak<T: Transport<RoleClient> + 'static>(
     ear: Ear,
     transport: T,
@@ -118,12 +118,12 @@ pub(super) async fn speak<T: Transport<RoleClient> + 'static>(
         transport,
         ear: ear.clone(),
     };
-    // Boxed, because the compiler does not see that it may move between threads once it is part of others.
+    // Boxed: inside other futures, the compiler cannot prove that it is `Send`.
     let serving: BoxFuture<'static, _> = Box::pin(ear.serve(tapped));
     Ok(serving.await?)
 }
 
-/// A transport of which an ear hears every message first.
+/// A transport that passes each message to an [`Ear`] before the library reads it.
 struct Tapped<T> {
     transport: T,
     ear: Ear,

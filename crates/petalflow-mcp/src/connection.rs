@@ -1,4 +1,4 @@
-//! One connection to a server, as long as it lasts.
+//! One connection to a server.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,21 +20,21 @@ use super::connect::Connected;
 use super::elicitation::Answers;
 use petalflow::tool::ToolSpec;
 
-/// How many reports of progress may wait for a call; more are dropped.
+/// The most progress notifications that wait for one call. Further ones are dropped.
 const REPORTS: usize = 64;
 
-/// How long a program may take to end by itself once it is no longer spoken to.
+/// How long a child process may take to exit after its connection is closed.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// What a server says of its own accord.
+/// The handler for requests and notifications from a server.
 #[derive(Clone)]
 pub(super) struct Ear(Arc<Heard>);
 
 struct Heard {
-    /// The name of the server, for the questions that it asks.
+    /// The name of the server, for elicitation requests.
     server: String,
     answers: Answers,
-    /// Whether the tools may be others than those that were listed.
+    /// Whether the tool list may have changed since it was read.
     changed: AtomicBool,
     calls: Mutex<HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>>,
 }
@@ -52,11 +52,11 @@ impl Ear {
     fn calls(
         &self,
     ) -> MutexGuard<'_, HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>> {
-        // A panic cannot leave the map half-changed.
+        // A panic cannot leave the map in an inconsistent state.
         self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hears a message before the library does, which hands reports on in tasks of their own: by then the result may be there.
+    /// Reads a message before the library, which handles notifications in separate tasks, possibly after the result.
     pub(super) fn hear(&self, message: &RxJsonRpcMessage<RoleClient>) {
         let JsonRpcMessage::Notification(message) = message else {
             return;
@@ -65,13 +65,13 @@ impl Ear {
             return;
         };
         if let Some(call) = self.calls().get(&report.params.progress_token) {
-            // A call that does not listen loses reports, not its result.
+            // If the queue of a call is full, the notification is lost. The result is not affected.
             let _ = call.try_send(report.params.clone());
         }
     }
 }
 
-// The protocol means to give up sampling; servers that sample are still there.
+// Sampling is deprecated in the protocol, but servers still use it.
 #[allow(deprecated)]
 impl ClientHandler for Ear {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -110,16 +110,16 @@ pub(super) struct Live {
     listed: Mutex<Option<Listed>>,
 }
 
-/// What a server offers. No tools, which would keep the connection that keeps them.
+/// The tool list of a server. It holds no tools: a tool holds the client, which holds this connection.
 pub(super) type Listed = Arc<[Offer]>;
 
-/// A tool of a server: the server's name of it, and what models are told.
+/// A tool in the tool list: the server's name of it, and its spec for models.
 pub(super) struct Offer {
     pub(super) name: Arc<str>,
     pub(super) spec: Arc<ToolSpec>,
 }
 
-/// The reports of progress of one call, until it is dropped.
+/// The progress notifications of one call. Dropping it unregisters the call.
 pub(super) struct Reports {
     pub(super) heard: mpsc::Receiver<ProgressNotificationParam>,
     ear: Ear,
@@ -148,19 +148,19 @@ impl Live {
         self.service.peer()
     }
 
-    /// Whether there is any use in asking.
+    /// Whether the connection can take requests.
     pub(super) fn is_open(&self) -> bool {
         !self.broken.load(Ordering::Relaxed)
             && !self.service.is_closed()
             && !self.peer().is_transport_closed()
     }
 
-    /// Says that the next call needs another connection.
+    /// Marks the connection as unusable. The next call connects again.
     pub(super) fn give_up(&self) {
         self.broken.store(true, Ordering::Relaxed);
     }
 
-    /// How the connection was lost.
+    /// Describes how the connection was lost.
     pub(super) fn problem(&self) -> String {
         if self.exceeded.load(Ordering::Relaxed) {
             return "a message is longer than `message_limit`".into();
@@ -178,7 +178,7 @@ impl Live {
         }
     }
 
-    /// What was listed, if it is still what the server has.
+    /// Returns the cached tool list, if it is current.
     pub(super) fn listed(&self) -> Option<Listed> {
         if self.ear.0.changed.swap(false, Ordering::Relaxed) {
             *self.slot() = None;
@@ -194,7 +194,7 @@ impl Live {
         self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the connection: the program is no longer spoken to, has some time to end, and is killed then.
+    /// Closes the connection. A child process gets some time to exit, and is then killed.
     pub(super) async fn close(&self) {
         self.give_up();
         self.service.cancellation_token().cancel();

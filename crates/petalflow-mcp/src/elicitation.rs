@@ -1,6 +1,6 @@
-//! What servers ask of us while they work: questions to people, and answers of a model.
+//! Requests from servers during a call: elicitation and sampling.
 
-// The protocol means to give up sampling; servers that sample are still there.
+// Sampling is deprecated in the protocol, but servers still use it.
 #![allow(deprecated)]
 
 use std::future::Future;
@@ -19,7 +19,7 @@ use petalflow::BoxError;
 use petalflow::error::{catch_panic, message_with_sources};
 use petalflow::middleware::BoxFuture;
 
-/// A question of an MCP server to the people who use this program ("elicitation", in the words of the protocol).
+/// A request of an MCP server for input from the user of this program.
 ///
 /// ```
 /// use petalflow_mcp::{Elicited, McpClient};
@@ -38,17 +38,17 @@ use petalflow::middleware::BoxFuture;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Elicitation {
-    /// The server that asks. Show it: people should know whom they answer.
+    /// The name of the server. Show it to the user.
     pub server: String,
-    /// The question.
+    /// The question to show.
     pub message: String,
-    /// The JSON Schema of the answer: an object of plain values. None where people answer elsewhere.
+    /// The JSON Schema of the answer: an object of plain values. `None` if the user answers at `url`.
     pub schema: Option<Value>,
-    /// The address at which people answer, where the server takes the answer there.
+    /// The URL at which the user answers, if the server takes the answer there.
     pub url: Option<String>,
 }
 
-/// What became of an [`Elicitation`].
+/// The result of an [`Elicitation`].
 ///
 /// ```
 /// use petalflow_mcp::Elicited;
@@ -59,17 +59,17 @@ pub struct Elicitation {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Elicited {
-    /// The answer: an object that fits the schema. Where people answer elsewhere, that they went there; the value is left out.
+    /// The user answered. The value is an object that matches the schema. For a request with a `url` it is ignored.
     Accept(Value),
-    /// Somebody was asked, and does not want to say.
+    /// The user refused to answer.
     Decline,
-    /// Nobody decided: the question was closed.
+    /// The user closed the question without a decision.
     Cancel,
 }
 
 type Elicit = dyn Fn(Elicitation) -> BoxFuture<'static, Elicited> + Send + Sync;
 
-/// Who answers a server.
+/// The handlers for requests from a server.
 #[derive(Clone, Default)]
 pub(super) struct Answers {
     elicit: Option<Arc<Elicit>>,
@@ -77,10 +77,10 @@ pub(super) struct Answers {
 }
 
 impl McpClient {
-    /// Asks people what the server wants to know from them: the function shows a question, and returns what became of it.
-    /// Without one the server is told that nobody can be asked.
+    /// Handles elicitation: the function shows a question to the user and returns the result. Without a handler the
+    /// server receives an error.
     ///
-    /// The call that waits for the answer counts as silent meanwhile: give people time with [`timeout`](Self::timeout).
+    /// A call makes no progress while it waits for the answer. Set a [`timeout`](Self::timeout) that is long enough.
     ///
     /// ```
     /// use petalflow_mcp::{Elicited, McpClient};
@@ -100,9 +100,9 @@ impl McpClient {
         self.with(|options| options.answers.elicit = Some(ask))
     }
 
-    /// Lets the server ask this model ("sampling", in the words of the protocol), at the expense of whoever pays for it. Without
-    /// one the server is told that there is none. It says how many tokens an answer may have; the model is this one, whatever it
-    /// would prefer.
+    /// Handles sampling: the server may send requests to this model, at your cost. Without a model the server
+    /// receives an error. The server sets the maximum number of tokens of an answer. Its model preferences are
+    /// ignored.
     ///
     /// ```
     /// use petalflow_llm::ScriptedModel;
@@ -118,7 +118,7 @@ impl McpClient {
 }
 
 impl Answers {
-    /// What the server may ask for.
+    /// The client capabilities to announce.
     pub(super) fn capabilities(&self) -> ClientCapabilities {
         let mut capabilities = ClientCapabilities::default();
         if self.elicit.is_some() {
@@ -133,7 +133,7 @@ impl Answers {
         capabilities
     }
 
-    /// Asks people.
+    /// Answers an elicitation request.
     pub(super) async fn elicit(
         &self,
         server: &str,
@@ -160,7 +160,7 @@ impl Answers {
         })
     }
 
-    /// Asks the model.
+    /// Answers a sampling request.
     pub(super) async fn sample(
         &self,
         params: rmcp::model::CreateMessageRequestParams,
@@ -174,7 +174,7 @@ impl Answers {
         Err(ErrorData::invalid_request(message, None))
     }
 
-    /// Answers everything that a result asks for, by name.
+    /// Answers all input requests of a result, by name.
     pub(super) async fn all(
         &self,
         server: &str,
@@ -204,7 +204,7 @@ impl Answers {
     }
 }
 
-/// A panic in a function of the user's must not leave the server waiting.
+/// Turns a panic in a user's function into an error, because the server waits for an answer.
 async fn guarded<T>(work: impl Future<Output = Result<T, BoxError>>) -> Result<T, ErrorData> {
     let result = catch_panic(work).await;
     result

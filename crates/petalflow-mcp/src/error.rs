@@ -1,9 +1,9 @@
-//! What can go wrong between a client and a server.
+//! The errors of the client and the server.
 
 use petalflow::BoxError;
 
-/// What went wrong with an MCP server. What a tool itself says went wrong is a
-/// [`ToolError::Failed`](petalflow::tool::ToolError::Failed) with its words.
+/// An error of an MCP client or server. An error that a tool itself reports is a
+/// [`ToolError::Failed`](petalflow::tool::ToolError::Failed) with the tool's message.
 ///
 /// ```
 /// use petalflow_mcp::{McpError, McpClient};
@@ -22,66 +22,66 @@ pub enum McpError {
     /// The server cannot be reached.
     #[error("cannot connect to MCP server `{server}`: {}; check that it starts and speaks MCP", petalflow::error::message_with_sources(&**source))]
     Connect {
-        /// The server.
+        /// The name of the server.
         server: String,
-        /// Why.
+        /// The cause.
         source: BoxError,
     },
-    /// The connection broke off during a call.
+    /// The connection was lost during a request.
     #[error(
         "the connection to MCP server `{server}` was lost while it worked on `{what}`: {problem}; whether the work was done is not known"
     )]
     Lost {
-        /// The server.
+        /// The name of the server.
         server: String,
-        /// What was asked for: a tool's name, or `tools/list`.
+        /// The request: the name of a tool, or `tools/list`.
         what: String,
-        /// How it was lost.
+        /// How the connection was lost.
         problem: String,
     },
     /// The server answered with an error.
     #[error("MCP server `{server}` refused `{what}`: {message}")]
     Refused {
-        /// The server.
+        /// The name of the server.
         server: String,
-        /// What was asked for: a tool's name, or `tools/list`.
+        /// The request: the name of a tool, or `tools/list`.
         what: String,
-        /// The server's words.
+        /// The server's message.
         message: String,
     },
-    /// The server answered with something that is not an answer.
+    /// The server sent an invalid answer.
     #[error(
         "MCP server `{server}` answered `{what}` with something else than its result: {problem}"
     )]
     Malformed {
-        /// The server.
+        /// The name of the server.
         server: String,
-        /// What was asked for: a tool's name, or `tools/list`.
+        /// The request: the name of a tool, or `tools/list`.
         what: String,
-        /// What it is.
+        /// What is invalid.
         problem: &'static str,
     },
     /// The server did not answer in time.
     #[error("MCP server `{server}` did not answer `{what}` within {after:?}")]
     Timeout {
-        /// The server.
+        /// The name of the server.
         server: String,
-        /// What was asked for.
+        /// The request.
         what: String,
-        /// The time it had.
+        /// The time limit.
         after: std::time::Duration,
     },
-    /// Two tools of the server would have the same name.
+    /// Two tools of the server have the same name after conversion.
     #[error(
         "two tools of MCP server `{server}` are called `{name}`; keep one of them out with `filter`"
     )]
     Clash {
-        /// The server.
+        /// The name of the server.
         server: String,
-        /// The name.
+        /// The name of the tools.
         name: String,
     },
-    /// Tools cannot be served.
+    /// The tools cannot be served.
     #[error("cannot serve tools over MCP: {}", petalflow::error::message_with_sources(&**.0))]
     McpServer(#[source] BoxError),
 }

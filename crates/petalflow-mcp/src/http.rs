@@ -1,4 +1,4 @@
-//! MCP over HTTP: as a client, and as a server.
+//! MCP over HTTP: client and server.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::connection::Ear;
 use super::{McpClient, McpError, McpServer};
 use petalflow::BoxError;
 
-/// Where a server is, and what is said to it with each request.
+/// The URL of a server, and the headers of each request.
 pub(super) struct Address {
     url: Arc<str>,
     headers: Vec<(String, String)>,
@@ -36,7 +36,7 @@ impl Address {
         for (name, value) in &self.headers {
             let mut value = HeaderValue::from_str(value)
                 .map_err(|_| format!("the value of header `{name}` cannot be sent"))?;
-            // It may be a key: libraries do not print it.
+            // It may be a secret: sensitive values are not printed.
             value.set_sensitive(true);
             let name: HeaderName = name
                 .parse()
@@ -51,19 +51,19 @@ impl Address {
     }
 }
 
-/// Connections belong to the runtime in which they were opened, so each server has a client of its own.
+/// Connections belong to the runtime that opened them, so each server has its own HTTP client.
 fn client() -> Result<reqwest::Client, BoxError> {
     let client = reqwest::Client::builder()
-        // A redirect would take the headers elsewhere.
+        // A redirect would send the headers to another host.
         .redirect(reqwest::redirect::Policy::none())
-        // A connection that is kept answers late where the last answer was not read to its end.
+        // A pooled connection answers late if its last response was not read to the end.
         .pool_max_idle_per_host(0)
         .tls_backend_preconfigured(petalflow_llm::tls::client_config(&[])?);
     Ok(client.build()?)
 }
 
 impl McpClient {
-    /// A server that is reached by HTTP, at this address ("streamable HTTP", in the words of the protocol).
+    /// A server at this URL, over streamable HTTP. The headers are sent with each request.
     ///
     /// ```
     /// use petalflow_mcp::McpClient;
@@ -82,7 +82,7 @@ impl McpClient {
             .into_iter()
             .map(|(name, value)| (name.into(), value.into()))
             .collect();
-        // A password may stand in the address, and the name stands in messages.
+        // The URL may contain a password, and messages contain the name.
         let name = url
             .rsplit_once('@')
             .map_or(&*url, |(_, place)| place)
@@ -92,13 +92,13 @@ impl McpClient {
 }
 
 impl McpServer {
-    /// Serves any number of clients by HTTP, at every path, as long as the future is polled. The clients must name a loopback
-    /// address as their host, which keeps pages in a browser from reaching the tools by another name; `hosts` are allowed as
-    /// well.
+    /// Serves any number of clients over HTTP, at every path, while the future is polled. The `Host` header of a
+    /// request must name a loopback address or one of `hosts`. Otherwise a page in a browser could reach the tools
+    /// through another host name.
     ///
     /// # Errors
     ///
-    /// When the listener no longer accepts connections.
+    /// Fails if the listener no longer accepts connections.
     ///
     /// # Cancel safety
     ///
@@ -125,7 +125,7 @@ impl McpServer {
     ) -> Result<(), McpError> {
         let mut config = StreamableHttpServerConfig::default();
         config.allowed_hosts.extend(hosts);
-        // Dropped with this future, and ends every session.
+        // Dropping it with this future ends all sessions.
         let _sessions = config.cancellation_token.clone().drop_guard();
         let sessions = Arc::new(LocalSessionManager::default());
         let service = StreamableHttpService::new(move || Ok(self.clone()), sessions, config);
@@ -138,7 +138,7 @@ impl McpServer {
             while connections.try_join_next().is_some() {}
             let service = TowerToHyperService::new(service.clone());
             connections.spawn(async move {
-                // What goes wrong on one connection is its client's to notice.
+                // Errors of one connection are reported to its client only.
                 let _ = http1::Builder::new()
                     .serve_connection(TokioIo::new(stream), service)
                     .await;

@@ -1,7 +1,7 @@
-//! Tools of MCP servers, and tools as an MCP server.
+//! An MCP client and an MCP server for petalflow tools.
 //!
-//! [`McpClient`] is a server that others provide: its tools are [tools](petalflow::tool::Tool) like all others, with its schemas.
-//! [`serve`] is the other way around: tools of this program for any client that speaks the Model Context Protocol.
+//! [`McpClient`] connects to an MCP server and offers its tools as [tools](petalflow::tool::Tool), with their
+//! schemas. [`serve`] offers the tools of this program to any client of the Model Context Protocol.
 //!
 //! ```
 //! use petalflow_mcp::{self as mcp, McpClient};

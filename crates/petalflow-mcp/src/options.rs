@@ -1,4 +1,4 @@
-//! What a program says about a server's tools.
+//! The options of a client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::elicitation::Answers;
 
-/// Says of a call whether a person must confirm it, and what they are told.
+/// A function that decides whether a call needs confirmation, and returns the question.
 pub(super) type Confirm = dyn Fn(&str, &Value) -> Option<String> + Send + Sync;
 
 #[derive(Clone)]
@@ -15,11 +15,11 @@ pub(super) struct Options {
     pub(super) prefix: String,
     pub(super) filter: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
     pub(super) confirm: Option<Arc<Confirm>>,
-    /// Who answers what the server asks.
+    /// The handlers for requests from the server.
     pub(super) answers: Answers,
-    /// How long a call may be silent.
+    /// The longest time of a call without progress.
     pub(super) timeout: Duration,
-    /// How long a connection may take, and a list.
+    /// The longest time to connect, and to list the tools.
     pub(super) patience: Duration,
     pub(super) attempts: u32,
     /// The longest message, in bytes.
@@ -42,7 +42,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The name under which models know a tool. Providers take letters, digits, `_` and `-`, 64 of them at most.
+    /// The name of a tool for models. Providers accept letters, digits, `_` and `-`, at most 64 characters.
     pub(super) fn name_of(&self, tool: &str) -> String {
         let name = format!("{}{tool}", self.prefix);
         name.chars()

@@ -1,10 +1,10 @@
-//! What tools return, in MCP's words and in ours.
+//! Conversion of tool results between MCP and petalflow.
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value, json};
 
-/// What a tool of a server returned, under `output`: its structured content if it has any, else its text, or a list of parts
-/// where there is more than text. What it calls an error is one, in its words.
+/// Converts a server's result to `{"output": ..}`: the structured content if there is any, else the text, or a list
+/// of parts if there is more than text. A result with `isError` becomes an error with its text.
 pub(super) fn received(result: CallToolResult) -> Result<Value, String> {
     let CallToolResult {
         content,
@@ -33,7 +33,7 @@ pub(super) fn received(result: CallToolResult) -> Result<Value, String> {
     Ok(json!({ "output": output }))
 }
 
-/// What a tool of ours returned, for a client. Only an object can be structured content.
+/// Converts the result of a petalflow tool for a client. Only an object can be structured content.
 pub(super) fn returned(value: Value) -> CallToolResult {
     match value {
         Value::Null => CallToolResult::success(Vec::new()),
@@ -43,7 +43,7 @@ pub(super) fn returned(value: Value) -> CallToolResult {
     }
 }
 
-/// What went wrong in a tool of ours, for the model at the other end.
+/// A result with `isError`, for the model that called the tool.
 pub(super) fn failed(message: impl Into<String>) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(message)])
 }
@@ -86,7 +86,7 @@ fn part(block: &ContentBlock) -> Value {
             "media_type": link.mime_type,
         }),
         ContentBlock::Resource(embedded) => resource(&embedded.resource),
-        // What a later protocol may bring: as it is.
+        // Content of later protocol versions stays as it is.
         other => serde_json::to_value(other).unwrap_or_default(),
     }
 }
@@ -109,7 +109,7 @@ fn resource(contents: &ResourceContents) -> Value {
     }
 }
 
-/// A schema as providers want it: that of an object, whether the server says so or not.
+/// Makes a schema an object schema, which providers require.
 pub(super) fn object_schema(mut schema: Map<String, Value>) -> Value {
     schema
         .entry("type")
@@ -187,7 +187,7 @@ mod tests {
         for (ours, output) in [
             (json!("a"), json!("a")),
             (json!({ "a": [1] }), json!({ "a": [1] })),
-            // Structured content must be an object: all else is text.
+            // Structured content must be an object. Other values become text.
             (json!([1, 2]), json!("[1,2]")),
             (Value::Null, json!("")),
         ] {

@@ -1,6 +1,6 @@
-//! Requests to a model, and answers, in MCP's words and in ours.
+//! Conversion of sampling requests and their results.
 
-// The protocol means to give up sampling; servers that sample are still there.
+// Sampling is deprecated in the protocol, but servers still use it.
 #![allow(deprecated)]
 
 use rmcp::ErrorData;
@@ -13,7 +13,7 @@ use petalflow_llm::{
     ChatMessage, FinishReason, LlmRequest, LlmResponse, Media, MediaSource, Part, Role,
 };
 
-/// What a server asks.
+/// Converts a sampling request to a request for a model.
 pub(super) fn request(params: CreateMessageRequestParams) -> Result<LlmRequest, ErrorData> {
     let unsupported = |what: &str| {
         ErrorData::invalid_params(
@@ -57,7 +57,7 @@ fn media(media_type: String, data: String) -> Part {
     })
 }
 
-/// What the model answered.
+/// Converts a model's answer to a sampling result.
 pub(super) fn result(answer: &LlmResponse) -> CreateMessageResult {
     let said = SamplingMessage::assistant_text(answer.text());
     let result = CreateMessageResult::new(said, answer.model.clone());

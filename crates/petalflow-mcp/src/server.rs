@@ -1,4 +1,4 @@
-//! Tools of this program as an MCP server.
+//! The MCP server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ use petalflow::BoxError;
 use petalflow::error::{catch_panic, message_with_sources};
 use petalflow::tool::{Tool, ToolContext, ToolSource, ToolSpec};
 
-/// Serves tools to MCP clients: a [set](petalflow::tool::ToolSet), a [registry](petalflow::tool::ToolRegistry), or any other
-/// [source](ToolSource).
+/// Creates an MCP server for a [set](petalflow::tool::ToolSet), a [registry](petalflow::tool::ToolRegistry), or any
+/// other [source](ToolSource) of tools.
 ///
-/// What a tool returns is the result: an object as structured content, all else as text. What goes wrong, wrong arguments
-/// among it, is a result with `isError`, which a model can read. What a tool [emits](ToolContext::emit) goes to the client as
-/// progress. A call that the client cancels is dropped.
+/// The value that a tool returns is the result: an object as structured content, any other value as text. An error,
+/// such as wrong arguments, is a result with `isError`, which a model can read. Values that a tool
+/// [emits](ToolContext::emit) become progress notifications. A call that the client cancels is dropped.
 ///
 /// ```no_run
 /// use petalflow_mcp as mcp;
@@ -56,7 +56,7 @@ pub fn serve(tools: impl ToolSource) -> McpServer {
     }
 }
 
-/// Tools that are [served](serve).
+/// An MCP server for tools, made by [`serve`].
 ///
 /// ```
 /// use petalflow_mcp as mcp;
@@ -89,7 +89,7 @@ impl fmt::Debug for McpServer {
     }
 }
 
-/// Tells the clients of [`serve`] that there are other tools now.
+/// Notifies the clients of an [`McpServer`] that its tool list changed.
 ///
 /// ```
 /// use petalflow_mcp as mcp;
@@ -105,21 +105,21 @@ impl fmt::Debug for McpServer {
 pub struct ListChangedNotifier(watch::Sender<()>);
 
 impl ListChangedNotifier {
-    /// Tells them. They ask for the list again when they like.
+    /// Sends the notification. Each client decides when to list the tools again.
     pub fn notify(&self) {
         self.0.send_replace(());
     }
 }
 
 impl McpServer {
-    /// What the server calls itself, and its version; `petalflow` unless set.
+    /// Sets the name and the version of the server. The name is `petalflow` by default.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.program = Implementation::new(name, version);
         self
     }
 
-    /// What models at the other end are told about the tools as a whole.
+    /// Sets the instructions for models: text about the tools as a whole.
     ///
     /// ```
     /// use petalflow_mcp as mcp;
@@ -140,8 +140,8 @@ impl McpServer {
         self
     }
 
-    /// Runs tools that ask for a person's confirmation without it. Unless this is said they fail, because nobody is asked: a
-    /// client may or may not have asked its user.
+    /// Runs tools that require confirmation without asking for it. By default such calls fail, because the server
+    /// cannot ask: it does not know whether the client asked its user.
     ///
     /// ```
     /// use petalflow_mcp as mcp;
@@ -162,17 +162,17 @@ impl McpServer {
         self
     }
 
-    /// What tells clients that there are other tools.
+    /// Returns a handle that notifies clients of changes to the tool list.
     pub fn changed(&self) -> ListChangedNotifier {
         ListChangedNotifier(self.changed.clone())
     }
 
-    /// Serves over standard input and output, until the client hangs up. The program must write nothing else to its standard
-    /// output.
+    /// Serves one client over standard input and output until the client disconnects. The program must write nothing
+    /// else to standard output.
     ///
     /// # Errors
     ///
-    /// When the other side does not speak MCP.
+    /// Fails if the client does not speak MCP.
     ///
     /// # Cancel safety
     ///
@@ -182,11 +182,11 @@ impl McpServer {
             .await
     }
 
-    /// Serves one client at the other end of anything that can be written to and read from, until it hangs up.
+    /// Serves one client over any byte stream until the client disconnects.
     ///
     /// # Errors
     ///
-    /// When the other side does not speak MCP.
+    /// Fails if the client does not speak MCP.
     ///
     /// # Cancel safety
     ///
@@ -216,7 +216,7 @@ impl McpServer {
         })
     }
 
-    /// Runs a tool to its end, and tells the client how it gets on.
+    /// Runs a tool and sends its progress to the client.
     async fn run(
         &self,
         tool: &dyn Tool,
@@ -234,10 +234,10 @@ impl McpServer {
         let (sender, said) = mpsc::unbounded_channel();
         let id = self.calls.fetch_add(1, Ordering::Relaxed);
         let call = ToolContext::new(format!("mcp-{id}")).with_listener(move |value| {
-            // Nobody listens once the call has ended.
+            // The receiver is gone after the call ends.
             let _ = sender.send(value);
         });
-        // A panic in a tool must not leave the client waiting.
+        // Turns a panic in a tool into an error, because the client waits for a result.
         let work = catch_panic(tool.call(arguments, &call));
         let result = match reported(work, said, &cx).await {
             Ok(Ok(result)) => result,
@@ -264,7 +264,7 @@ impl McpServer {
     }
 }
 
-/// Waits for the work, and sends what is said meanwhile to the client, if it wants to know.
+/// Waits for the work. Sends the emitted values to the client if the client requested progress.
 async fn reported<T>(
     work: impl Future<Output = T>,
     mut said: mpsc::UnboundedReceiver<Value>,
@@ -278,7 +278,7 @@ async fn reported<T>(
     let mut tell = async |value: Value| {
         count += 1.0;
         let report = report(ProgressNotificationParam::new(token.clone(), count), &value);
-        // A client that is gone does not hear its result either.
+        // Ignored: a client that disconnected does not read the result either.
         let _ = cx.peer.notify_progress(report).await;
     };
     let result = loop {
@@ -289,15 +289,15 @@ async fn reported<T>(
             Either::Right((Some(value), _)) => tell(value).await,
         }
     };
-    // What was said last comes before the result.
+    // Values emitted last are sent before the result.
     while let Ok(value) = said.try_recv() {
         tell(value).await;
     }
     result
 }
 
-/// A value as a report of progress: `progress`, `total` and `message` are what they are called, and anything else is the
-/// message.
+/// Converts a value to a progress notification. It uses the fields `progress`, `total` and `message`. A value without
+/// `progress` becomes the message.
 fn report(mut report: ProgressNotificationParam, value: &Value) -> ProgressNotificationParam {
     let number = |name: &str| value.get(name).and_then(Value::as_f64);
     if let Some(progress) = number("progress") {
@@ -357,7 +357,7 @@ impl ServerHandler for McpServer {
         let cancelled = std::pin::pin!(cancelled.cancelled());
         match select(run, cancelled).await {
             Either::Left((result, _)) => Ok(result.into()),
-            // Nobody reads this.
+            // The client ignores this result.
             Either::Right(((), _)) => Ok(failed("the call was cancelled").into()),
         }
     }
@@ -365,7 +365,7 @@ impl ServerHandler for McpServer {
     async fn on_initialized(&self, cx: NotificationContext<RoleServer>) {
         let mut changed = self.changed.subscribe();
         tokio::spawn(async move {
-            // Until the server is no longer, or the client is gone.
+            // Ends when the server is dropped or the client disconnects.
             while changed.changed().await.is_ok() {
                 if cx.peer.notify_tool_list_changed().await.is_err() {
                     break;

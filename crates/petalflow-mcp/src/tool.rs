@@ -1,4 +1,4 @@
-//! A tool of a server.
+//! A tool of an MCP server.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 
 pub(super) struct McpTool {
     pub(super) server: Arc<Shared>,
-    /// The server's name of it.
+    /// The server's name of the tool.
     pub(super) name: Arc<str>,
     pub(super) spec: Arc<ToolSpec>,
 }

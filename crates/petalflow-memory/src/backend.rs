@@ -1,4 +1,4 @@
-//! The trait that those who keep memories implement.
+//! The trait of memory backends.
 
 use async_trait::async_trait;
 use std::time::Duration;
@@ -7,18 +7,18 @@ use serde_json::Value;
 
 use super::{Entry, MemoryError, Namespace, Page, Query, VectorMemory};
 
-/// Keeps entries. Petalflow brings [`InMemory`](super::InMemory) and, with the feature `sqlite`, `SqliteMemory`; implement it
-/// for another, and hold it to the same contract with `petalflow_memory::testing::memory_contract!` (feature `testing`).
+/// A store for entries. Implementations are [`InMemory`](super::InMemory) and, with the feature `sqlite`,
+/// `SqliteMemory`. Test your own with `petalflow_memory::testing::memory_contract!` (feature `testing`).
 ///
 /// # The contract
 ///
-/// * **Atomic**: each call happens wholly or not at all.
-/// * **Ordered**: a call sees the effects of all calls that had returned before it began, from whatever process.
-/// * **Cancel safe**: dropping a future leaves everything as before the call or as after it.
-/// * **Exact**: names and keys are any text, compared by bytes; values come back as they were given, numbers to the last
-///   digit. A value may be refused if it is nested more than a hundred levels deep.
-/// * **Forgetful**: an entry whose time is over is not there, whether or not it still takes up room.
-/// * Failures are errors; a backend neither panics nor retries for ever.
+/// * **Atomic**: a call takes full effect or none.
+/// * **Ordered**: a call sees the effects of all calls that returned before it started, in any process.
+/// * **Cancel safe**: if a future is dropped, its call has taken full effect or none.
+/// * **Exact**: names and keys are any text, compared by bytes. Values are returned exactly as they were stored,
+///   including every digit of a number. A backend may refuse a value that is nested more than 100 levels deep.
+/// * **Expiring**: an expired entry is not returned, even if it still takes up space.
+/// * **Failures are errors**: a backend does not panic and does not retry forever.
 ///
 /// ```
 /// use petalflow_memory::{MemoryBackend, InMemory, Namespace, Query};
@@ -36,11 +36,11 @@ use super::{Entry, MemoryError, Namespace, Page, Query, VectorMemory};
 /// ```
 #[async_trait]
 pub trait MemoryBackend: Send + Sync + 'static {
-    /// The entry of this key.
+    /// Returns the entry with this key.
     async fn get(&self, namespace: &Namespace, key: &str) -> Result<Option<Entry>, MemoryError>;
 
-    /// Puts a value there, in the place of the one before, and forgets it after so long. An entry that is replaced keeps the
-    /// time when it was created; its time to live is the new one's.
+    /// Stores a value and replaces the previous one. With a `ttl` the entry expires after that time. A replaced entry
+    /// keeps its creation time and takes the new time to live.
     async fn put(
         &self,
         namespace: &Namespace,
@@ -49,13 +49,13 @@ pub trait MemoryBackend: Send + Sync + 'static {
         ttl: Option<Duration>,
     ) -> Result<(), MemoryError>;
 
-    /// Forgets an entry. Whether there was one.
+    /// Deletes an entry. Returns whether it existed.
     async fn delete(&self, namespace: &Namespace, key: &str) -> Result<bool, MemoryError>;
 
-    /// The entries that a query asks for, in the order of namespace and key, each by its bytes.
+    /// Returns the entries of a query, in the order of namespace and key, each by its bytes.
     async fn query(&self, query: Query) -> Result<Page, MemoryError>;
 
-    /// The same with search by meaning, if it has that.
+    /// Returns the vector search of this backend, if it has one.
     fn vectors(&self) -> Option<&dyn VectorMemory> {
         None
     }

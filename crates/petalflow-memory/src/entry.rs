@@ -1,4 +1,4 @@
-//! What a memory keeps.
+//! The entries of a memory.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::{Cursor, MemoryError, Namespace};
 
-/// Deeper values are refused: those who read JSON stop at 128 levels, and what is put must be readable.
+/// Deeper values are refused. JSON readers stop at 128 levels, and every stored value must be readable.
 const MOST_LEVELS: usize = 100;
 
-/// One thing that is remembered.
+/// An entry of a memory: a value with a namespace and a key.
 ///
 /// ```
 /// use petalflow_memory::{InMemory, Memory};
@@ -30,23 +30,23 @@ const MOST_LEVELS: usize = 100;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Where it is.
+    /// The namespace of the entry.
     pub namespace: Namespace,
-    /// Its name there; any text.
+    /// The key in the namespace. Any text.
     pub key: String,
-    /// What is known.
+    /// The stored value.
     pub value: Value,
-    /// When it was first put there, in milliseconds since 1970 (UTC).
+    /// The time of the first put, in milliseconds since 1970 (UTC).
     pub created_ms: u64,
-    /// When it was last put there, in milliseconds since 1970 (UTC).
+    /// The time of the last put, in milliseconds since 1970 (UTC).
     pub updated_ms: u64,
-    /// When it is forgotten, in milliseconds since 1970 (UTC); never without one.
+    /// The time when the entry expires, in milliseconds since 1970 (UTC). `None` if it does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_ms: Option<u64>,
 }
 
 impl Entry {
-    /// The value as a type of yours.
+    /// Converts the value to a Rust type.
     ///
     /// ```
     /// use petalflow_memory::{InMemory, Memory};
@@ -64,7 +64,7 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Type`] if it is not of that type.
+    /// [`MemoryError::Type`] if the value is not of that type.
     pub fn value_as<T: DeserializeOwned>(&self) -> Result<T, MemoryError> {
         T::deserialize(&self.value).map_err(|error| MemoryError::Type {
             namespace: self.namespace.clone(),
@@ -73,7 +73,7 @@ impl Entry {
         })
     }
 
-    /// Where the next page goes on after this entry.
+    /// Returns the cursor of this entry. The next page starts after it.
     ///
     /// ```
     /// use petalflow_memory::{InMemory, Memory, Query};
@@ -107,7 +107,7 @@ pub(super) fn check(value: &Value) -> Result<(), MemoryError> {
     Ok(())
 }
 
-/// Whether there are more levels; it looks no deeper than that.
+/// Whether a value has more levels than this. It reads no deeper.
 fn exceeds(value: &Value, levels: usize) -> bool {
     let inside = |value| levels == 0 || exceeds(value, levels - 1);
     match value {
@@ -117,14 +117,14 @@ fn exceeds(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// When something that is put now and lasts so long is forgotten.
+/// The expiry time of an entry with this time to live that is put now.
 pub(super) fn expiry(now_ms: u64, ttl: Option<Duration>) -> Option<u64> {
-    // A time that no store can hold is far enough away to be never.
+    // A time that no store can represent means never.
     let at = now_ms.checked_add(u64::try_from(ttl?.as_millis()).unwrap_or(u64::MAX))?;
     i64::try_from(at).is_ok().then_some(at)
 }
 
-/// The time of day, in milliseconds since 1970 (UTC).
+/// Returns the current time in milliseconds since 1970 (UTC).
 pub(crate) fn now_ms() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |since| {

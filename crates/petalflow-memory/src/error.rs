@@ -1,9 +1,9 @@
-//! Why a memory could not do what it was asked.
+//! The errors of a memory.
 
 use super::Namespace;
 use petalflow::BoxError;
 
-/// Why a memory could not do what it was asked.
+/// An error of a memory.
 ///
 /// ```
 /// use petalflow_memory::{InMemory, Memory, MemoryError};
@@ -21,41 +21,41 @@ use petalflow::BoxError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
-    /// It cannot be reached or cannot write just now; nothing is known to be wrong with what it holds.
+    /// The backend cannot be reached or cannot write now. The stored entries are not known to be damaged.
     #[error("the memory is not available")]
     Unavailable(#[source] BoxError),
-    /// An entry is not of the type that it was asked for.
+    /// An entry does not have the requested type.
     #[error(
         "`{key}` in `{namespace}` is something else than was asked for ({problem}): read it as the type that was put, or as a `Value`"
     )]
     Type {
-        /// Where the entry is.
+        /// The namespace of the entry.
         namespace: Namespace,
-        /// Its key.
+        /// The key of the entry.
         key: String,
-        /// What does not fit.
+        /// The mismatch.
         problem: String,
     },
-    /// What was to be put cannot be kept.
+    /// The value cannot be stored.
     #[error("{0}")]
     Refused(String),
-    /// What is stored cannot be read.
+    /// The stored entry cannot be read.
     #[error("what is stored as `{key}` in `{namespace}` is damaged: {problem}")]
     Damaged {
-        /// Where the entry is.
+        /// The namespace of the entry.
         namespace: Namespace,
-        /// Its key.
+        /// The key of the entry.
         key: String,
-        /// What is wrong.
+        /// The damage.
         problem: String,
     },
-    /// Texts could not be turned into vectors.
+    /// The embedding model failed.
     #[error("no embedding could be made")]
     Embedding(#[source] BoxError),
-    /// This memory cannot search by meaning.
+    /// The backend has no vector search.
     #[error("this memory has no vectors to search by: wrap its backend in `VectorIndex`")]
     NoVectors,
-    /// Something else.
+    /// Another error.
     #[error("the memory failed")]
     Other(#[source] BoxError),
 }

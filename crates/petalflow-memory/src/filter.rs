@@ -1,18 +1,18 @@
-//! Which values are looked for.
+//! Filters on the values of entries.
 
 use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-/// What a value must be like, by its fields.
+/// A condition on the fields of a value.
 ///
-/// A field is named by a path: `city`, `home.city`, the empty text for the value itself. Dots walk through objects; a path
-/// that begins with a slash is a JSON pointer (RFC 6901), which also reaches into lists and names that have dots in them.
-/// A field that is not there fits nothing but the negation of a filter.
+/// A path names a field: `city`, `home.city`, or the empty text for the value itself. Dots go through objects. A path
+/// that starts with a slash is a JSON pointer (RFC 6901), which also reaches into lists and into names with dots. A
+/// missing field matches no comparison. Only a negated filter matches it.
 ///
-/// Numbers are compared as numbers (1 is 1.0), texts by their bytes; values of different kinds are neither equal nor in any
-/// order.
+/// Numbers compare as numbers (1 equals 1.0), texts by their bytes. Values of different types are not equal and have
+/// no order.
 ///
 /// ```
 /// use petalflow_memory::Filter;
@@ -28,22 +28,22 @@ use serde_json::{Number, Value};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Filter {
-    /// A field compares so.
+    /// A comparison of one field.
     Field {
-        /// Which field.
+        /// The path of the field.
         path: String,
-        /// How it compares.
+        /// The comparison.
         is: Comparison,
     },
-    /// All of these fit.
+    /// All of these filters match.
     All(Vec<Filter>),
-    /// One of these fits.
+    /// At least one of these filters matches.
     Any(Vec<Filter>),
-    /// This does not fit.
+    /// The filter does not match.
     Not(Box<Filter>),
 }
 
-/// How a field compares.
+/// A comparison of a field.
 ///
 /// ```
 /// use petalflow_memory::{Comparison, Filter};
@@ -55,19 +55,19 @@ pub enum Filter {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Comparison {
-    /// It is there, be it `null`.
+    /// The field exists, even if it is `null`.
     There,
-    /// It is one of these.
+    /// The field equals one of these values.
     OneOf(Vec<Value>),
-    /// It is less.
+    /// The field is less than this value.
     Lt(Value),
-    /// It is less, or the same.
+    /// The field is less than or equal to this value.
     Le(Value),
-    /// It is more.
+    /// The field is greater than this value.
     Gt(Value),
-    /// It is more, or the same.
+    /// The field is greater than or equal to this value.
     Ge(Value),
-    /// It is a list with this in it, or a text with this text in it.
+    /// The field is a list that contains this value, or a text that contains this text.
     Contains(Value),
 }
 
@@ -79,12 +79,12 @@ impl Filter {
         }
     }
 
-    /// The field is this.
+    /// The field equals this value.
     pub fn eq(path: impl Into<String>, value: impl Into<Value>) -> Self {
         Self::one_of(path, [value])
     }
 
-    /// The field is one of these.
+    /// The field equals one of these values.
     pub fn one_of<V: Into<Value>>(
         path: impl Into<String>,
         values: impl IntoIterator<Item = V>,
@@ -93,12 +93,12 @@ impl Filter {
         Self::field(path, Comparison::OneOf(values))
     }
 
-    /// The field is there, be it `null`.
+    /// The field exists, even if it is `null`.
     pub fn exists(path: impl Into<String>) -> Self {
         Self::field(path, Comparison::There)
     }
 
-    /// The field is less than this.
+    /// The field is less than this value.
     ///
     /// ```
     /// use petalflow_memory::Filter;
@@ -111,7 +111,7 @@ impl Filter {
         Self::field(path, Comparison::Lt(value.into()))
     }
 
-    /// The field is at most this.
+    /// The field is less than or equal to this value.
     ///
     /// ```
     /// use petalflow_memory::Filter;
@@ -124,7 +124,7 @@ impl Filter {
         Self::field(path, Comparison::Le(value.into()))
     }
 
-    /// The field is more than this.
+    /// The field is greater than this value.
     ///
     /// ```
     /// use petalflow_memory::Filter;
@@ -137,17 +137,17 @@ impl Filter {
         Self::field(path, Comparison::Gt(value.into()))
     }
 
-    /// The field is at least this.
+    /// The field is greater than or equal to this value.
     pub fn ge(path: impl Into<String>, value: impl Into<Value>) -> Self {
         Self::field(path, Comparison::Ge(value.into()))
     }
 
-    /// The field is a list with this in it, or a text with this text in it.
+    /// The field is a list that contains this value, or a text that contains this text.
     pub fn contains(path: impl Into<String>, value: impl Into<Value>) -> Self {
         Self::field(path, Comparison::Contains(value.into()))
     }
 
-    /// Both fit.
+    /// Both filters match.
     #[must_use]
     pub fn and(self, other: Filter) -> Self {
         match self {
@@ -159,7 +159,7 @@ impl Filter {
         }
     }
 
-    /// One of both fits.
+    /// At least one of both filters matches.
     #[must_use]
     pub fn or(self, other: Filter) -> Self {
         match self {
@@ -171,7 +171,7 @@ impl Filter {
         }
     }
 
-    /// Whether a value is like this.
+    /// Whether a value matches the filter.
     pub fn matches(&self, value: &Value) -> bool {
         match self {
             Filter::Field { path, is } => at(value, path).is_some_and(|field| is.matches(field)),
@@ -209,7 +209,7 @@ impl Comparison {
     }
 }
 
-/// The field at a path.
+/// Returns the field at a path.
 fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     if path.is_empty() || path.starts_with('/') {
         return value.pointer(path);
@@ -218,7 +218,7 @@ fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
         .try_fold(value, |value, name| value.as_object()?.get(name))
 }
 
-/// The order of two values of one kind that has an order.
+/// Compares two numbers or two texts. Other values have no order.
 fn compare(one: &Value, other: &Value) -> Option<Ordering> {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => numbers(one, other),
@@ -227,7 +227,7 @@ fn compare(one: &Value, other: &Value) -> Option<Ordering> {
     }
 }
 
-/// Whole numbers exactly, others as they are nearest to.
+/// Compares integers exactly, and other numbers as `f64`.
 fn numbers(one: &Number, other: &Number) -> Option<Ordering> {
     let whole = |number: &Number| {
         let signed = number.as_i64().map(i128::from);
@@ -239,7 +239,7 @@ fn numbers(one: &Number, other: &Number) -> Option<Ordering> {
     }
 }
 
-/// Whether two values are the same, numbers as numbers.
+/// Whether two values are equal. Numbers compare as numbers.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {

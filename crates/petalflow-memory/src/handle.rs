@@ -1,4 +1,4 @@
-//! What nodes and tools hold.
+//! The handle of nodes and tools to a memory.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::{Entry, Filter, MemoryBackend, MemoryError, Namespace, Page, Query, SearchHit};
 
-/// A namespace of a memory: what nodes and tools take as `Managed<Memory>`. A clone is a handle to the same.
+/// A handle to a namespace of a memory. Nodes and tools receive it as `Managed<Memory>`. Clones share the backend.
 ///
-/// To drop a future of its methods leaves the memory as before the call or as after it.
+/// All methods are cancel safe: if a future is dropped, its call has taken full effect or none.
 ///
 /// ```
 /// use petalflow_memory::{Filter, InMemory, Memory};
@@ -52,7 +52,7 @@ impl fmt::Debug for Memory {
 }
 
 impl Memory {
-    /// All that this backend keeps.
+    /// Creates a handle to all entries of this backend.
     pub fn new(backend: impl MemoryBackend) -> Self {
         Memory {
             backend: Arc::new(backend),
@@ -60,7 +60,7 @@ impl Memory {
         }
     }
 
-    /// The part of it in a namespace under this one.
+    /// Returns a handle to a namespace under this one.
     #[must_use]
     pub fn within(&self, namespace: impl Into<Namespace>) -> Self {
         Memory {
@@ -69,7 +69,7 @@ impl Memory {
         }
     }
 
-    /// Where this handle is.
+    /// Returns the namespace of this handle.
     ///
     /// ```
     /// use petalflow_memory::{InMemory, Memory};
@@ -81,7 +81,7 @@ impl Memory {
         &self.namespace
     }
 
-    /// Where it is kept.
+    /// Returns the backend.
     ///
     /// ```
     /// use petalflow_memory::{InMemory, Memory};
@@ -98,36 +98,36 @@ impl Memory {
         &*self.backend
     }
 
-    /// The entry of this key.
+    /// Returns the entry with this key.
     ///
     /// # Errors
     ///
-    /// When the backend fails.
+    /// Fails if the backend fails.
     pub async fn get(&self, key: &str) -> Result<Option<Entry>, MemoryError> {
         self.backend.get(&self.namespace, key).await
     }
 
-    /// The value of this key, as a type of yours.
+    /// Returns the value with this key, converted to a Rust type.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Type`] if it is of another type; and when the backend fails.
+    /// [`MemoryError::Type`] if the value is of another type. Also fails if the backend fails.
     pub async fn get_as<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, MemoryError> {
         let entry = self.get(key).await?;
         entry.map(|entry| entry.value_as()).transpose()
     }
 
-    /// Remembers a value, in the place of the one before.
+    /// Stores a value and replaces the previous one.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Refused`] if it is not JSON (such as a map whose keys are not texts); and when the backend fails.
+    /// [`MemoryError::Refused`] if the value is not JSON, such as a map whose keys are not texts; or a backend error.
     pub async fn put(&self, key: &str, value: impl Serialize) -> Result<(), MemoryError> {
         let value = json(key, value)?;
         self.backend.put(&self.namespace, key, value, None).await
     }
 
-    /// Remembers a value for so long.
+    /// Stores a value that expires after this time.
     ///
     /// ```
     /// # use petalflow_memory::{InMemory, Memory};
@@ -144,7 +144,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// As [`put`](Self::put).
+    /// Same as [`put`](Self::put).
     pub async fn put_for(
         &self,
         key: &str,
@@ -156,7 +156,7 @@ impl Memory {
         self.backend.put(&self.namespace, key, value, ttl).await
     }
 
-    /// Forgets an entry. Whether there was one.
+    /// Deletes an entry. Returns whether it existed.
     ///
     /// ```
     /// use petalflow_memory::{InMemory, Memory};
@@ -173,30 +173,30 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// When the backend fails.
+    /// Fails if the backend fails.
     pub async fn delete(&self, key: &str) -> Result<bool, MemoryError> {
         self.backend.delete(&self.namespace, key).await
     }
 
-    /// All entries here and under it, in the order of namespace and key.
+    /// Returns all entries in this namespace and under it, in the order of namespace and key.
     ///
     /// # Errors
     ///
-    /// When the backend fails.
+    /// Fails if the backend fails.
     pub async fn list(&self) -> Result<Vec<Entry>, MemoryError> {
         Ok(self.query(Query::new()).await?.entries)
     }
 
-    /// The entries here and under it whose value is like this, in the order of namespace and key.
+    /// Returns the entries in this namespace and under it that match a filter, in the order of namespace and key.
     ///
     /// # Errors
     ///
-    /// When the backend fails.
+    /// Fails if the backend fails.
     pub async fn find(&self, filter: Filter) -> Result<Vec<Entry>, MemoryError> {
         Ok(self.query(Query::new().filter(filter)).await?.entries)
     }
 
-    /// A page of the entries here and under it. What the query says is [under](Query::under) is so within this namespace.
+    /// Returns a page of the entries in this namespace and under it. [`Query::under`] is relative to this namespace.
     ///
     /// ```
     /// use petalflow_memory::{InMemory, Memory, Query};
@@ -215,12 +215,12 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// When the backend fails.
+    /// Fails if the backend fails.
     pub async fn query(&self, query: Query) -> Result<Page, MemoryError> {
         self.backend.query(self.here(query)).await
     }
 
-    /// The entries here and under it whose meaning is nearest to a text, the nearest first.
+    /// Returns the entries in this namespace and under it that are most similar in meaning to a text, the best first.
     ///
     /// ```
     /// use petalflow::BoxError;
@@ -243,7 +243,8 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// [`MemoryError::NoVectors`] if its backend is not [`VectorIndex`](super::VectorIndex) or the like; and when that fails.
+    /// [`MemoryError::NoVectors`] if the backend has no vector search. Also fails if the search fails.
+    /// [`VectorIndex`](super::VectorIndex) adds vector search.
     pub async fn search(&self, text: &str, limit: usize) -> Result<Vec<SearchHit>, MemoryError> {
         let vectors = self.backend.vectors().ok_or(MemoryError::NoVectors)?;
         let query = self.here(Query::new().limit(limit));

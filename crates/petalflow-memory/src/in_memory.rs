@@ -1,4 +1,4 @@
-//! A memory that ends with the process.
+//! A memory backend in the process.
 
 use async_trait::async_trait;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use super::entry::{check, expiry};
 use super::{Cursor, Entry, MemoryBackend, MemoryError, Namespace, Page, Query};
 use crate::entry::now_ms;
 
-/// Keeps entries in the process. Clones share them.
+/// A backend that stores entries in the process. Clones share them.
 ///
 /// ```
 /// use petalflow_memory::{InMemory, Memory};
@@ -32,7 +32,7 @@ pub struct InMemory(Arc<Mutex<Kept>>);
 #[derive(Default)]
 struct Kept {
     entries: BTreeMap<Cursor, Entry>,
-    /// What is forgotten some day, soonest first: exactly the entries that have a time to live.
+    /// The expiry times, earliest first, of exactly the entries that have one.
     mortal: BTreeSet<(u64, Cursor)>,
 }
 
@@ -43,12 +43,12 @@ impl fmt::Debug for InMemory {
 }
 
 impl InMemory {
-    /// A memory that holds nothing yet.
+    /// Creates an empty backend.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What is there now: entries whose time is over are gone.
+    /// Locks the entries and removes expired ones.
     fn now(&self, now_ms: u64) -> MutexGuard<'_, Kept> {
         // Each change is complete before anything can panic.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,7 +126,7 @@ impl MemoryBackend for InMemory {
             Some(after) if *after >= first => Bound::Excluded(after),
             _ => Bound::Included(&first),
         };
-        // All that begins with the prefix stands together, from the prefix itself on. Only what fits is worth a clone.
+        // Entries under a prefix are adjacent and start at the prefix. Only entries that match are cloned.
         let under = kept
             .entries
             .range((from, Bound::Unbounded))

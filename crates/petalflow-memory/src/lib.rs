@@ -1,11 +1,11 @@
-//! Long-term memory: what is known across threads and runs, such as what a user likes, or what an agent learned yesterday.
+//! Long-term memory across threads and runs, such as the preferences of a user or the facts that an agent learned.
 //!
-//! An entry is a JSON value with a key, in a namespace, which is a path of names. A [`Memory`] reads and writes entries, lists
-//! what is under a namespace, and finds entries by their fields. Where they are kept is a [`MemoryBackend`]: [`InMemory`], a file
-//! (`SqliteMemory`, with the feature `sqlite`), or one of your own, held to the same contract with
-//! `petalflow_memory::testing::memory_contract!` (feature `testing`). [`VectorIndex`] adds search by meaning to any of them.
+//! An entry is a JSON value with a key in a namespace, which is a path of names. A [`Memory`] reads, writes and lists
+//! entries, and finds them by their fields. A [`MemoryBackend`] stores them: [`InMemory`], a file (`SqliteMemory`,
+//! feature `sqlite`), or your own. Test your own with `petalflow_memory::testing::memory_contract!` (feature
+//! `testing`). [`VectorIndex`] adds vector search to any backend.
 //!
-//! Nodes and tools take it as a managed value:
+//! Nodes and tools receive it as a managed value:
 //!
 //! ```
 //! use petalflow_memory::{InMemory, Memory};

@@ -1,12 +1,12 @@
-//! Where entries are: a path of names.
+//! Namespaces: paths of names.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A path of names, such as `users`, `ann`. A name is any text; the empty path holds everything.
+/// A namespace: a path of names, such as `users`, `ann`. A name is any text. The empty path contains all entries.
 ///
-/// Paths are ordered name by name, each by its bytes.
+/// Paths are ordered name by name. Names are ordered by their bytes.
 ///
 /// ```
 /// use petalflow_memory::Namespace;
@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 pub struct Namespace(Vec<String>);
 
 impl Namespace {
-    /// The empty path, which all others begin with.
+    /// The empty path. It is a prefix of every path.
     pub const ROOT: Namespace = Namespace(Vec::new());
 
-    /// The names, outermost first.
+    /// Returns the names, outermost first.
     ///
     /// ```
     /// use petalflow_memory::Namespace;
@@ -35,18 +35,18 @@ impl Namespace {
         &self.0
     }
 
-    /// Whether it is this path, or lies under it.
+    /// Whether this path equals `prefix` or is under it.
     pub fn starts_with(&self, prefix: &Namespace) -> bool {
         self.0.starts_with(&prefix.0)
     }
 
-    /// This path with one more name.
+    /// Returns this path with one more name.
     #[must_use]
     pub fn child(&self, name: impl Into<String>) -> Self {
         self.join(&Namespace(vec![name.into()]))
     }
 
-    /// This path with another behind it.
+    /// Returns this path followed by another.
     ///
     /// ```
     /// use petalflow_memory::Namespace;
@@ -60,7 +60,7 @@ impl Namespace {
     }
 }
 
-/// For people: names may themselves have a slash in them.
+/// For people only: a name may contain a slash.
 impl fmt::Display for Namespace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join("/"))

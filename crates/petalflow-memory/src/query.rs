@@ -1,10 +1,10 @@
-//! What is asked of a memory.
+//! Queries on a memory.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Entry, Filter, Namespace};
 
-/// Which entries to list: those under a namespace, in the order of namespace and key.
+/// A query for the entries under a namespace, in the order of namespace and key.
 ///
 /// ```
 /// use petalflow_memory::{Filter, InMemory, Memory, Query};
@@ -28,51 +28,51 @@ use super::{Entry, Filter, Namespace};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Query {
-    /// Only entries in this namespace and under it.
+    /// Selects entries in this namespace and under it.
     pub prefix: Namespace,
-    /// Only entries whose value this fits.
+    /// Selects entries whose value matches.
     pub filter: Option<Filter>,
-    /// Only entries after this place.
+    /// Selects entries after this cursor.
     pub after: Option<Cursor>,
-    /// At most this many; all without one.
+    /// The maximum number of entries. `None` means no limit.
     pub limit: Option<usize>,
 }
 
 impl Query {
-    /// All entries.
+    /// Creates a query for all entries.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Only those in this namespace and under it.
+    /// Selects entries in this namespace and under it.
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Namespace>) -> Self {
         self.prefix = prefix.into();
         self
     }
 
-    /// Only those whose value this fits.
+    /// Selects entries whose value matches this filter.
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// Only those after this place: [`Page::next`] of the page before.
+    /// Selects entries after this cursor: [`Page::next`] of the previous page.
     #[must_use]
     pub fn after(mut self, cursor: impl Into<Option<Cursor>>) -> Self {
         self.after = cursor.into();
         self
     }
 
-    /// At most this many; at least one.
+    /// Sets the maximum number of entries. 0 counts as 1.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit.max(1));
         self
     }
 
-    /// Whether an entry fits the filter.
+    /// Whether an entry matches the filter.
     ///
     /// ```
     /// use petalflow_memory::{InMemory, Memory, Query};
@@ -93,7 +93,7 @@ impl Query {
     }
 }
 
-/// A place in a list, after which the next page goes on. The entry that was there may be gone.
+/// A position in the order of entries. The next page starts after it. The entry may have been deleted.
 ///
 /// ```
 /// use petalflow_memory::{Cursor, Namespace, Query};
@@ -106,11 +106,11 @@ impl Query {
 pub struct Cursor {
     /// The namespace of the last entry.
     pub namespace: Namespace,
-    /// Its key.
+    /// The key of the last entry.
     pub key: String,
 }
 
-/// Some of the entries that were asked for.
+/// One page of the result of a query.
 ///
 /// ```
 /// use petalflow_memory::{MemoryBackend as _, InMemory, Namespace, Query};
@@ -131,14 +131,14 @@ pub struct Cursor {
 pub struct Page {
     /// The entries, in the order of namespace and key.
     pub entries: Vec<Entry>,
-    /// Where the next page goes on; none on the last.
+    /// The cursor for the next page. `None` on the last page.
     pub next: Option<Cursor>,
 }
 
 impl Page {
-    /// The first entries that fit, out of those that are in place and order already.
+    /// Collects a page of matching entries from sorted entries of the namespace, all of them after the cursor.
     ///
-    /// For backends that go through their entries one by one.
+    /// For backends that read their entries one by one.
     ///
     /// ```
     /// use petalflow_memory::{MemoryError, Page, Query};
@@ -150,7 +150,7 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// The first error among the entries.
+    /// Returns the first error among the entries.
     pub fn collect<E>(
         query: &Query,
         entries: impl IntoIterator<Item = Result<Entry, E>>,

@@ -1,4 +1,4 @@
-//! A memory in a file.
+//! A memory backend in an SQLite database.
 
 use async_trait::async_trait;
 use std::fmt;
@@ -15,14 +15,14 @@ use super::entry::{check, expiry};
 use super::{Entry, MemoryBackend, MemoryError, Namespace, Page, Query};
 use crate::entry::now_ms;
 
-/// Ends each name within a stored path. It sorts before whatever a longer name goes on with, so that paths compare by their
-/// bytes as they do name by name.
+/// The end of each name in a stored path. It sorts before any continuation of a longer name. Therefore paths sort by
+/// bytes in the same order as name by name.
 const END: [u8; 2] = [0, 1];
 
-/// Keeps entries in an SQLite database: a file, which several processes on one machine can share, or memory. Clones share
-/// their connections.
+/// A backend that stores entries in an SQLite database: in memory, or in a file that several processes on one machine
+/// can share. Clones share their connections.
 ///
-/// The file may be the one in which a [`SqliteStore`] keeps threads.
+/// The file may also contain the threads of a [`SqliteStore`].
 ///
 /// ```
 /// use petalflow_sqlite::SqliteStore;
@@ -53,18 +53,18 @@ impl fmt::Debug for SqliteMemory {
 }
 
 impl SqliteMemory {
-    /// Opens the database at this path, and makes it if there is none. Its folder must exist, and be on a local disk.
+    /// Opens the database at this path. Creates it if there is none. Its folder must exist and be on a local disk.
     ///
     /// # Errors
     ///
-    /// [`Unavailable`](MemoryError::Unavailable) if it cannot be opened or written just now. [`Other`](MemoryError::Other) if
-    /// it is no database, one of another program, or one that a newer petalflow has written.
+    /// [`Unavailable`](MemoryError::Unavailable) if it cannot be opened or written now. [`Other`](MemoryError::Other)
+    /// if the file is not a database, belongs to another program, or was written by a newer petalflow.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, MemoryError> {
         Ok(SqliteMemory(SqliteStore::open(path).await?))
     }
 
-    /// Keeps entries in the file, and by the connections, of a store that is open already. For settings of the file open it
-    /// with [`SqliteStore::options`].
+    /// Stores entries in the file of an open store, and shares its connections. To set options for the file, open the
+    /// store with [`SqliteStore::options`].
     pub fn beside(store: &SqliteStore) -> Self {
         SqliteMemory(store.clone())
     }
@@ -80,7 +80,7 @@ impl From<StoreError> for MemoryError {
     }
 }
 
-/// An entry as it is written.
+/// An entry in the form that is stored.
 struct Written {
     namespace: Vec<u8>,
     key: String,
@@ -146,7 +146,7 @@ impl MemoryBackend for SqliteMemory {
     }
 }
 
-/// Forgets what has expired, so that it neither takes up room nor lends its time of creation.
+/// Deletes expired entries. They take up space, and a new entry would inherit their creation time.
 fn forget(connection: &Connection, now: i64) -> Result<(), TransactionError> {
     let forget = "DELETE FROM memories WHERE expires_ms <= ?1";
     connection.prepare_cached(forget)?.execute([now])?;
@@ -177,14 +177,13 @@ fn remove(connection: &Connection, path: &[u8], key: &str) -> Result<bool, Trans
     Ok(count > 0)
 }
 
-/// The filter is applied here rather than in SQL, so that it means the same as everywhere; rows are read until the page is
-/// full.
+/// Reads rows until the page is full. It filters here and not in SQL: a filter means the same in every backend.
 fn page(
     connection: &Connection,
     query: &Query,
 ) -> Result<Result<Page, MemoryError>, TransactionError> {
     let first = path(&query.prefix);
-    // Whatever follows a name's end is the first byte of another name or an end, which no UTF-8 has above 0xf4.
+    // Upper bound: no UTF-8 byte is above 0xf4, so every path under the prefix sorts before 0xff.
     let beyond = [&first[..], &[0xff]].concat();
     let (from, key) = match &query.after {
         Some(after) if path(&after.namespace) >= first => {
@@ -214,7 +213,7 @@ fn page(
     }
 }
 
-/// What a row says of an entry, apart from where it is.
+/// The columns of an entry, without its namespace and key.
 struct Found {
     value: String,
     created_ms: u64,
@@ -252,12 +251,12 @@ impl Found {
     }
 }
 
-/// A time as SQLite keeps it; one that it cannot is far enough away.
+/// Converts a time to an SQLite integer. A time that is too large becomes the largest one.
 fn signed(ms: u64) -> i64 {
     i64::try_from(ms).unwrap_or(i64::MAX)
 }
 
-/// A path as bytes whose order is that of paths, and in which what begins with a path begins with its bytes.
+/// Encodes a path as bytes. Bytes sort like paths, and a prefix of a path is a prefix of the bytes.
 fn path(namespace: &Namespace) -> Vec<u8> {
     let mut bytes = Vec::new();
     for name in namespace.names() {
@@ -272,7 +271,7 @@ fn path(namespace: &Namespace) -> Vec<u8> {
     bytes
 }
 
-/// The path that these bytes stand for.
+/// Decodes a path.
 fn names(bytes: &[u8]) -> Namespace {
     let mut names = Vec::new();
     let mut name = Vec::new();

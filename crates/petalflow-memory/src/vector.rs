@@ -1,4 +1,4 @@
-//! Search by meaning.
+//! Vector search.
 
 use async_trait::async_trait;
 use std::collections::HashMap;
@@ -14,10 +14,10 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use super::{Cursor, Entry, MemoryBackend, MemoryError, Namespace, Page, Query};
 use petalflow::BoxError;
 
-/// How many entries are found unless a query says otherwise.
+/// The default limit of a search.
 const FOUND: usize = 10;
 
-/// A [`MemoryBackend`] that also searches by meaning.
+/// A [`MemoryBackend`] with vector search.
 ///
 /// ```
 /// use petalflow_memory::{MemoryError, SearchHit, Query, VectorMemory};
@@ -29,12 +29,12 @@ const FOUND: usize = 10;
 /// ```
 #[async_trait]
 pub trait VectorMemory: MemoryBackend {
-    /// The entries that a query asks for whose meaning is nearest to a text, the nearest first; ten unless the query has
-    /// another limit.
+    /// Returns the entries of a query that are most similar in meaning to a text, the best first. The default limit
+    /// is ten.
     async fn search(&self, text: &str, query: Query) -> Result<Vec<SearchHit>, MemoryError>;
 }
 
-/// An entry that was found by its meaning.
+/// An entry that a vector search found.
 ///
 /// ```
 /// use petalflow_memory::SearchHit;
@@ -48,11 +48,11 @@ pub trait VectorMemory: MemoryBackend {
 pub struct SearchHit {
     /// The entry.
     pub entry: Entry,
-    /// How near it is: the cosine between the two vectors, from -1 to 1.
+    /// The cosine similarity of the two vectors, from -1 to 1.
     pub score: f32,
 }
 
-/// Turns texts into vectors: an embedding model. Implemented for functions that take texts and return a future.
+/// An embedding model: converts texts to vectors. Implemented for functions that take texts and return a future.
 ///
 /// ```
 /// use petalflow::BoxError;
@@ -68,7 +68,7 @@ pub struct SearchHit {
 /// ```
 #[async_trait]
 pub trait Embed: Send + Sync + 'static {
-    /// A vector for each text, in their order; all of one length.
+    /// Returns one vector per text, in the same order. All vectors have the same length.
     async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, BoxError>;
 }
 
@@ -83,11 +83,11 @@ where
     }
 }
 
-/// Adds search by meaning to a backend.
+/// A backend that adds vector search to another backend.
 ///
-/// It compares the question with every entry that is asked for; vectors are made when an entry is first searched or has
-/// changed, and kept in the process. That suits thousands of entries; for millions implement [`VectorMemory`] over a
-/// database that has an index for it.
+/// A search compares the text with every entry of the query. The vector of an entry is computed when the entry is
+/// first searched or has changed, and is cached in the process. This suits thousands of entries. For millions,
+/// implement [`VectorMemory`] for a database with a vector index.
 ///
 /// ```
 /// use petalflow::BoxError;
@@ -117,7 +117,7 @@ pub struct VectorIndex<B, E> {
     known: Mutex<HashMap<Cursor, Known>>,
 }
 
-/// The vector of an entry's text, which a hash stands for.
+/// A cached vector, with the hash of the text that it was computed from.
 struct Known {
     text: u128,
     vector: Arc<[f32]>,
@@ -132,7 +132,7 @@ impl<B: fmt::Debug, E> fmt::Debug for VectorIndex<B, E> {
 }
 
 impl<B: MemoryBackend, E: Embed> VectorIndex<B, E> {
-    /// Searches what this backend keeps by vectors that this makes.
+    /// Adds vector search to a backend, with this embedding model.
     pub fn new(backend: B, embed: E) -> Self {
         VectorIndex {
             backend,
@@ -145,7 +145,7 @@ impl<B: MemoryBackend, E: Embed> VectorIndex<B, E> {
         }
     }
 
-    /// What of an entry is searched; unless said otherwise a text as it is, and any other value as JSON.
+    /// Sets the text of an entry that is searched. By default a text value as it is, and any other value as JSON.
     ///
     /// ```
     /// use petalflow::BoxError;
@@ -165,7 +165,7 @@ impl<B: MemoryBackend, E: Embed> VectorIndex<B, E> {
         self
     }
 
-    /// The vectors of a question and of entries; those that are not known are made.
+    /// Returns the vectors of a text and of entries. Computes those that are not cached.
     async fn vectors_of(
         &self,
         question: &str,
@@ -231,7 +231,7 @@ impl<B: MemoryBackend, E: Embed> VectorMemory for VectorIndex<B, E> {
             let score = cosine(&question, &vector);
             near.push(SearchHit { entry, score });
         }
-        // Stable: equally near ones stay in the order of namespace and key.
+        // The sort is stable: entries with equal scores stay in the order of namespace and key.
         near.sort_by(|one, other| other.score.total_cmp(&one.score));
         near.truncate(limit);
         Ok(near)
@@ -274,7 +274,7 @@ impl<B: MemoryBackend, E: Embed> MemoryBackend for VectorIndex<B, E> {
     }
 }
 
-/// The cosine between two vectors of one length; 0 where one of them has none, or is no number.
+/// The cosine similarity of two vectors of the same length. 0 if it is not a finite number.
 fn cosine(one: &[f32], other: &[f32]) -> f32 {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
     let length = (dot(one, one) * dot(other, other)).sqrt();

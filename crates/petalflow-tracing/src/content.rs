@@ -1,4 +1,4 @@
-//! What is said, in the form of OpenTelemetry's conventions.
+//! Message content in the JSON format of the OpenTelemetry conventions.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use petalflow_llm::{
     ChatMessage, FinishReason, LlmRequest, LlmResponse, Media, MediaSource, Part, Role,
 };
 
-/// What sets the model up: `gen_ai.system_instructions`.
+/// The system instructions: `gen_ai.system_instructions`.
 pub(super) fn instructions(request: &LlmRequest) -> Option<String> {
     let parts: Vec<Value> = [&request.system, &request.instructions]
         .into_iter()
@@ -50,7 +50,7 @@ pub(super) fn tools(request: &LlmRequest) -> Option<String> {
     (!request.tools.is_empty()).then(|| tools.collect::<Value>().to_string())
 }
 
-/// Why an answer ended, in the conventions' words where they have any.
+/// The reason why an answer ended. It uses the name in the conventions if there is one.
 pub(super) fn finish_reason(finish: &FinishReason) -> &str {
     match finish {
         FinishReason::Stop => "stop",
@@ -101,7 +101,7 @@ fn text(words: &str) -> Value {
     json!({ "type": "text", "content": words })
 }
 
-/// What the media is. Its bytes are left out: spans are not made for them.
+/// Describes media. The bytes are left out: they are too large for spans.
 fn media(media: &Media) -> Value {
     let kind = media.media_type.as_str();
     let modality = kind.split('/').next().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! The node that runs, and the totals that count what it uses.
+//! The current node, and the totals that count its usage.
 
 use std::future::Future;
 use std::sync::Arc;
 
 use crate::Totals;
 
-/// A node that runs, and the totals that count what it uses.
+/// The current node, and the totals that count its usage.
 #[derive(Clone)]
 pub(crate) struct CurrentNode {
     pub(crate) node: Arc<str>,
@@ -16,12 +16,12 @@ tokio::task_local! {
     static CURRENT: Option<CurrentNode>;
 }
 
-/// The node that the caller is part of.
+/// Returns the node that the caller runs in.
 pub(crate) fn current() -> Option<CurrentNode> {
     CURRENT.try_with(Option::clone).ok().flatten()
 }
 
-/// Runs a future as part of a node.
+/// Runs a future inside a node.
 pub(crate) fn within<F: Future>(
     node: Option<CurrentNode>,
     work: F,
@@ -29,7 +29,7 @@ pub(crate) fn within<F: Future>(
     CURRENT.scope(node, work)
 }
 
-/// Calls a function as part of a node.
+/// Calls a function inside a node.
 pub(crate) fn called<R>(node: Option<CurrentNode>, work: impl FnOnce() -> R) -> R {
     CURRENT.sync_scope(node, work)
 }

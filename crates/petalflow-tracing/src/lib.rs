@@ -1,9 +1,9 @@
-//! What happens in runs, for those who operate them: spans, and what models took.
+//! Tracing and metrics for runs: spans, and the usage of models.
 //!
-//! [`Spans`] makes a span for each run, each superstep and each attempt of a node; `Traced` around a model's client or a tool makes one for
-//! each call. They are spans of the `tracing` crate with the names that OpenTelemetry's conventions give them for
-//! generative AI, so whatever listens to `tracing` shows them, and OpenTelemetry's tools understand them: with the feature
-//! `otel`, `otel::layer` hands them over.
+//! [`Spans`] makes a span for each run, each superstep and each attempt of a node. `Traced` wraps a model client or a
+//! tool, and makes a span for each call. The spans use the crate `tracing` and the names of the OpenTelemetry
+//! conventions for generative AI, so any `tracing` subscriber and any OpenTelemetry tool understands them. With the
+//! feature `otel`, `otel::layer` exports them to OpenTelemetry.
 //!
 //! | span | named | attributes |
 //! | --- | --- | --- |
@@ -14,16 +14,17 @@
 //! | a call of a model | `chat {model}` | `gen_ai.provider.name`, `gen_ai.request.*`, `gen_ai.response.*`, `gen_ai.usage.*` |
 //! | a call of a tool | `execute_tool {tool}` | `gen_ai.tool.name`, `.call.id`, `.description`, `.type` |
 //!
-//! What fails has `error.type`, of few values, and the error's message as the description of its status. What is dropped before
-//! it has ended is `cancelled`. What a call cost is `petalflow.usage.cost`, in US dollars; the conventions have no name for it.
+//! A failed span has `error.type`, with few distinct values, and the error's message as the status description. A
+//! span that is dropped before its end is `cancelled`. The cost of a call is `petalflow.usage.cost`, in US dollars:
+//! the conventions have no name for it.
 //!
-//! **Prompts, answers, arguments and results are left out**, because they may be private. `Traced::with_content` adds them to the
-//! spans of one client or tool, [`Spans::with_content`] to all that are called in a run, those of agents among them: the
-//! conversation as `gen_ai.input.messages`, the answer as `gen_ai.output.messages`, what sets the model up as
-//! `gen_ai.system_instructions`, the tools as `gen_ai.tool.definitions`, and what goes into a tool and comes out of it as
-//! `gen_ai.tool.call.arguments` and `.result`, in the form that the conventions give them.
+//! **Prompts, answers, arguments and results are left out**, because they may be private. `Traced::with_content` adds
+//! them to the spans of one client or tool. [`Spans::with_content`] adds them to all spans of a run, including those
+//! of agents. The attributes are `gen_ai.input.messages` (the conversation), `gen_ai.output.messages` (the answer),
+//! `gen_ai.system_instructions`, `gen_ai.tool.definitions`, `gen_ai.tool.call.arguments` and
+//! `gen_ai.tool.call.result`, in the format of the conventions.
 //!
-//! Nothing is measured where nobody listens. `Totals` sums up what models took, by node.
+//! Nothing is measured without a subscriber. `Totals` sums up the usage of models by node.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

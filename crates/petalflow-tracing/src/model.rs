@@ -1,4 +1,4 @@
-//! The span of a model's call, and clients that make one.
+//! The span of a model call, and the clients that make one.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -14,9 +14,9 @@ use petalflow_llm::{
     Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
 };
 
-/// The span of one call of a model, `chat {model}`, for who calls models without [`Traced`].
+/// The span of one model call, `chat {model}`, for callers that do not use [`Traced`].
 ///
-/// If it is dropped before [`end`](Self::end), the call was cancelled.
+/// A span that is dropped before [`end`](Self::end) is marked as cancelled.
 ///
 /// ```
 /// use petalflow_llm::{LlmClient, LlmError, LlmRequest, LlmResponse};
@@ -38,8 +38,8 @@ pub struct ModelSpan {
 }
 
 impl ModelSpan {
-    /// Begins it, for a call of this client. The conversation is in it only with `content`, or in a run that asks for it
-    /// ([`Spans::with_content`](super::Spans::with_content)).
+    /// Starts the span of a call of this client. The conversation is recorded only with `content`, or in a run with
+    /// [`Spans::with_content`](super::Spans::with_content).
     pub fn start(client: &dyn LlmClient, request: &LlmRequest, content: bool) -> Self {
         Self::begin(client, request, content, false)
     }
@@ -102,12 +102,12 @@ impl ModelSpan {
         }
     }
 
-    /// The span: what the client does runs inside it.
+    /// Returns the span. Run the client's work inside it.
     pub fn span(&self) -> &Span {
         &self.span
     }
 
-    /// Ends it.
+    /// Ends the span.
     pub fn end(mut self, result: Result<&LlmResponse, &LlmError>) {
         match result {
             Ok(response) => self.answered(response),
@@ -151,7 +151,7 @@ impl ModelSpan {
     }
 
     fn failed(&mut self, error: &LlmError) {
-        // An answer with a call that cannot be read is an answer all the same: it was paid for.
+        // A response with an unreadable tool call is recorded: it was paid for.
         if let LlmErrorKind::Arguments { response } = &error.kind {
             self.answered(response);
         }
@@ -210,7 +210,7 @@ impl<C: LlmClient> LlmClient for Traced<C> {
     }
 }
 
-/// A stream within its span, which ends with the last piece; if that never comes, with the stream.
+/// A stream with a span. The span ends with the last chunk, or when the stream is dropped.
 fn traced(stream: LlmStream, span: ModelSpan, begun: Instant) -> LlmStream {
     let inside = span.span().clone();
     let mut begun = Some(begun);
@@ -239,7 +239,7 @@ fn traced(stream: LlmStream, span: ModelSpan, begun: Instant) -> LlmStream {
     })
 }
 
-/// Pieces that are made inside a span.
+/// A stream that is polled inside a span.
 struct Inside<S> {
     pieces: S,
     span: Span,
@@ -255,7 +255,7 @@ impl<S: Stream + Unpin> Stream for Inside<S> {
     }
 }
 
-/// The provider's name in the conventions, where they have one.
+/// The provider's name in the conventions, if there is one.
 fn provider(client: &str) -> &str {
     match client {
         "bedrock" => "aws.bedrock",
@@ -267,7 +267,7 @@ fn provider(client: &str) -> &str {
     }
 }
 
-/// `error.type`: the provider's status where there is one.
+/// The value of `error.type`: the provider's status code if there is one.
 fn kind(kind: &LlmErrorKind) -> String {
     match kind {
         LlmErrorKind::Provider {

@@ -1,7 +1,7 @@
-//! How spans leave by OpenTelemetry.
+//! Export of spans to OpenTelemetry.
 //!
-//! Which exporter takes them, and where to, is the user's choice: any `TracerProvider` will do. What is a list, such as
-//! `gen_ai.response.finish_reasons`, is a list there too.
+//! Any `TracerProvider` works, so you choose the exporter. Lists, such as `gen_ai.response.finish_reasons`, stay
+//! lists.
 
 pub use opentelemetry;
 pub use tracing_opentelemetry;
@@ -12,10 +12,9 @@ use tracing::Subscriber;
 use tracing_opentelemetry::OpenTelemetryLayer;
 use tracing_subscriber::registry::LookupSpan;
 
-/// A layer that hands spans to this provider: petalflow's, and all others that reach it.
+/// A layer that sends spans to this provider: the spans of petalflow, and all others that reach the layer.
 ///
-/// Spans of the program itself are worth having, since they show what a run was part of; a filter on the target `petalflow`
-/// keeps them out.
+/// Spans of your own program show where a run started. To leave them out, filter on the target `petalflow`.
 ///
 /// ```
 /// use petalflow_tracing::otel::{self, opentelemetry, tracing_subscriber};

@@ -1,10 +1,10 @@
-//! What models took, for people to read.
+//! Reports of model usage.
 
 use std::fmt;
 
 use petalflow_llm::TokenUsage;
 
-/// What a node's calls of models took.
+/// The usage of models by one node.
 ///
 /// ```
 /// use petalflow_llm::TokenUsage;
@@ -17,11 +17,11 @@ use petalflow_llm::TokenUsage;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct UsageSummary {
-    /// How many calls there were; those that failed among them.
+    /// The number of calls, including failed ones.
     pub calls: u64,
-    /// How many of them failed.
+    /// The number of failed calls.
     pub failed: u64,
-    /// What they took together.
+    /// The usage of all calls.
     pub usage: TokenUsage,
 }
 
@@ -33,7 +33,7 @@ impl std::ops::AddAssign for UsageSummary {
     }
 }
 
-/// What models took, by node: prints as a table.
+/// The usage of models by node. `Display` prints a table.
 ///
 /// ```
 /// use petalflow_llm::TokenUsage;
@@ -54,12 +54,12 @@ impl std::ops::AddAssign for UsageSummary {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// By the node's name, in order; what was called outside any node is under an empty one.
+    /// The usage by node name, in order. Calls outside any node have an empty name.
     pub nodes: Vec<(String, UsageSummary)>,
 }
 
 impl Report {
-    /// All of it in one.
+    /// Returns the sum of all nodes.
     ///
     /// ```
     /// use petalflow_llm::TokenUsage;
@@ -79,7 +79,7 @@ impl Report {
             })
     }
 
-    /// What this node took.
+    /// Returns the usage of this node.
     ///
     /// ```
     /// use petalflow_llm::TokenUsage;

@@ -1,4 +1,4 @@
-//! The run that is traced: its superstep, and whether its spans tell what is said.
+//! The traced run: its current superstep, and whether its spans record content.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,11 +7,11 @@ use tracing::{Span, field};
 
 use super::span::int;
 
-/// A run that is traced.
+/// A traced run.
 pub(super) struct Run {
     span: Span,
     content: bool,
-    /// The superstep that runs, and its span.
+    /// The current superstep and its span.
     step: Mutex<Option<(u64, Span)>>,
 }
 
@@ -20,7 +20,7 @@ tokio::task_local! {
 }
 
 impl Run {
-    /// A run of this span. Within a run whose spans tell what is said, its own do.
+    /// Creates a run with this span. It records content if the run around it does.
     pub(super) fn new(span: Span, content: bool) -> Self {
         Run {
             span,
@@ -29,13 +29,13 @@ impl Run {
         }
     }
 
-    /// The span of this superstep, which ends when the next one begins, or the run ends.
+    /// Returns the span of this superstep. It ends when the next one starts, or when the run ends.
     fn step(&self, number: u64) -> Span {
         let mut step = self.step.lock().unwrap_or_else(PoisonError::into_inner);
         match &*step {
             Some((current, span)) if *current == number => span.clone(),
             _ => {
-                // The last one ends before this one begins.
+                // End the previous span before the new one starts.
                 *step = None;
                 let span = step_span(&self.span, number);
                 *step = Some((number, span.clone()));
@@ -57,7 +57,7 @@ fn step_span(run: &Span, number: u64) -> Span {
     )
 }
 
-/// The span of this superstep of the run in which the caller is; where no run is traced, the span in which the caller is.
+/// Returns the span of this superstep of the current run. Without a traced run it returns the current span.
 pub(super) fn step(number: u64) -> Span {
     match current() {
         Some(run) => run.step(number),
@@ -65,23 +65,23 @@ pub(super) fn step(number: u64) -> Span {
     }
 }
 
-/// Whether the spans of the run in which the caller is tell what is said.
+/// Whether the spans of the current run record content.
 pub(super) fn tells_content() -> bool {
     RUN.try_with(|run| run.as_ref().is_some_and(|run| run.content))
         .unwrap_or(false)
 }
 
-/// The run in which the caller is.
+/// Returns the current run.
 pub(super) fn current() -> Option<Arc<Run>> {
     RUN.try_with(Option::clone).ok().flatten()
 }
 
-/// Runs something within a run.
+/// Runs a future inside a run.
 pub(super) fn within<F: Future>(run: Option<Arc<Run>>, work: F) -> impl Future<Output = F::Output> {
     RUN.scope(run, work)
 }
 
-/// Calls something within a run.
+/// Calls a function inside a run.
 pub(super) fn called<R>(run: Option<Arc<Run>>, work: impl FnOnce() -> R) -> R {
     RUN.sync_scope(run, work)
 }

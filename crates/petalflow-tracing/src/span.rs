@@ -1,10 +1,10 @@
-//! What all spans have in common, and the span of an agent.
+//! Helpers for all spans, and the span of an agent.
 
 use std::error::Error;
 
 use tracing::{Span, field};
 
-/// Says of a span that what it measures has failed. It must have declared `error.type` and the fields of the status.
+/// Marks a span as failed. The span must have declared `error.type` and the status fields.
 pub(super) fn failed(span: &Span, kind: &str, error: &(dyn Error + 'static)) {
     if span.is_disabled() {
         return;
@@ -17,19 +17,19 @@ pub(super) fn failed(span: &Span, kind: &str, error: &(dyn Error + 'static)) {
     );
 }
 
-/// A number as attributes have it: one without a sign would become text on its way.
+/// Converts a number for an attribute. OpenTelemetry exports an unsigned number as text.
 pub(super) fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Says of a span that nobody waited for its end.
+/// Marks a span as cancelled.
 #[cfg(feature = "tool")]
 pub(super) fn cancelled(span: &Span) {
     span.record("error.type", "cancelled");
     span.record("otel.status_code", "ERROR");
 }
 
-/// The attribute of a list. Without OpenTelemetry, whose attributes can be lists, it is written out.
+/// Records a list. OpenTelemetry attributes can be lists. Without OpenTelemetry the list is written as text.
 #[cfg(feature = "llm")]
 pub(super) fn list(span: &Span, name: &'static str, values: impl IntoIterator<Item = String>) {
     if span.is_disabled() {
@@ -51,9 +51,9 @@ pub(super) fn list(span: &Span, name: &'static str, values: impl IntoIterator<It
     span.record(name, field::debug(values));
 }
 
-/// The span of one invocation of an agent, `invoke_agent {name}`; the thread is its conversation.
+/// The span of one invocation of an agent, `invoke_agent {name}`. The thread is the conversation.
 ///
-/// For who writes a loop around a model. What belongs to the agent runs inside it, as with
+/// Use it for your own loop around a model. Run the agent's work inside it, for example with
 /// [`Instrument`](https://docs.rs/tracing/latest/tracing/trait.Instrument.html).
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Spans of runs and of nodes.
+//! Spans of runs, supersteps and nodes.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use super::spawned::carry;
 use petalflow::middleware::{Middleware, Next, NodeCall, RunMiddleware, RunNext};
 use petalflow::{BoxError, Flow, Launch, RunError, RunErrorKind, State};
 
-/// A span for each run, each superstep and each attempt of a node: [middleware](petalflow::Middleware) of both kinds, which
-/// [`Launch::traced`](TraceLaunch::traced) adds together.
+/// Middleware that makes a span for each run, each superstep and each attempt of a node. It is
+/// [middleware](petalflow::Middleware) of both kinds. [`Launch::traced`](TraceLaunch::traced) adds both.
 ///
-/// A node's span is within its superstep's, that within its run's, and what the node does, even if it is spawned, within the
-/// node's. A superstep's ends when the next one begins. Of a flow in a flow, the inner nodes have no spans of their own.
+/// A node's span is a child of its superstep's span, which is a child of the run's span. Spawned work runs inside the
+/// node's span. A superstep's span ends when the next one starts. Nodes of a nested flow have no spans.
 ///
 /// ```
 /// use petalflow_tracing::{Spans, TraceLaunch};
@@ -40,13 +40,13 @@ pub struct Spans {
 }
 
 impl Spans {
-    /// Spans of runs, supersteps and nodes.
+    /// Creates the middleware. It records no content.
     pub fn new() -> Self {
         Spans { content: false }
     }
 
-    /// Lets the spans of models and tools that are called in the run tell what is said, those of agents and of flows inside among
-    /// them: prompts and answers, arguments and results. Whoever sees the spans then sees those.
+    /// Records prompts, answers, arguments and results in the spans of models and tools that the run calls. This
+    /// includes agents and nested flows. Anyone who sees the spans can then read this content.
     ///
     /// ```
     /// use petalflow_tracing::{Spans, TraceLaunch};
@@ -69,9 +69,9 @@ impl Spans {
     }
 }
 
-/// [`Launch`] with the method [`traced`](Self::traced).
+/// Extends [`Launch`] with the method [`traced`](Self::traced).
 pub trait TraceLaunch {
-    /// Makes a span for each run, each superstep and each attempt of a node; see [`Spans`].
+    /// Makes a span for each run, each superstep and each attempt of a node. See [`Spans`].
     #[must_use = "nothing runs before `run`"]
     fn traced(self, spans: Spans) -> Self;
 }
@@ -120,7 +120,7 @@ impl<S: State> RunMiddleware<S> for Spans {
     }
 }
 
-/// A run that asks, or was asked to stop, has not failed.
+/// Records how a run ended. An interrupted, drained or rejected run has not failed.
 fn ended(span: &Span, error: &RunError) {
     let (outcome, kind) = match error.kind() {
         RunErrorKind::Interrupted { .. } => ("interrupted", None),

@@ -1,4 +1,4 @@
-//! Carries the span, the traced run and the current node into work that a node spawns.
+//! Propagation of the span, the traced run and the current node to work that a node spawns.
 
 use std::sync::{Arc, Once};
 
@@ -9,7 +9,7 @@ use tracing::Span;
 use crate::current_node::{self, CurrentNode};
 use crate::scope::{self, Run};
 
-/// Lets petalflow carry the context of this crate into spawned work, from the first call on.
+/// Registers the propagation with petalflow, once.
 pub(crate) fn carry() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| carry_task_context(&Tracing));

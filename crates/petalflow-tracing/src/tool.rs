@@ -1,4 +1,4 @@
-//! The span of a tool's call.
+//! The span of a tool call.
 
 use serde_json::Value;
 use tracing::{Span, field};
@@ -7,9 +7,9 @@ use super::scope;
 use super::span::{cancelled, failed};
 use petalflow::tool::{ToolError, ToolResult, ToolSpec};
 
-/// The span of one call of a tool, `execute_tool {name}`, for who calls tools without [`Traced`](super::Traced).
+/// The span of one tool call, `execute_tool {tool}`, for callers that do not use [`Traced`](super::Traced).
 ///
-/// If it is dropped before [`end`](Self::end), the call was cancelled.
+/// A span that is dropped before [`end`](Self::end) is marked as cancelled.
 ///
 /// ```
 /// use petalflow_tracing::ToolSpan;
@@ -29,8 +29,8 @@ pub struct ToolSpan {
 }
 
 impl ToolSpan {
-    /// Begins it. The arguments are in it only with `content`, or in a run that asks for them
-    /// ([`Spans::with_content`](super::Spans::with_content)).
+    /// Starts the span of a call. The arguments are recorded only with `content`, or in a run with
+    /// [`Spans::with_content`](super::Spans::with_content).
     pub fn start(spec: &ToolSpec, call_id: &str, arguments: &Value, content: bool) -> Self {
         let name = spec.name.as_str();
         let span = tracing::info_span!(
@@ -60,12 +60,12 @@ impl ToolSpan {
         }
     }
 
-    /// The span: what the tool does runs inside it.
+    /// Returns the span. Run the tool's work inside it.
     pub fn span(&self) -> &Span {
         &self.span
     }
 
-    /// Ends it.
+    /// Ends the span.
     pub fn end(mut self, result: Result<&Value, &ToolError>) {
         self.ended = true;
         match result {
@@ -87,8 +87,8 @@ impl Drop for ToolSpan {
     }
 }
 
-/// Says that the results of several calls of one answer were merged: a span `execute_tool (merged)` that ends at once.
-/// Nothing where there was but one, whose own span says it all.
+/// Records that the results of several calls in one answer were merged: a span `execute_tool (merged)` that ends at
+/// once. It makes no span for fewer than two results.
 ///
 /// ```
 /// use petalflow_tracing::merged_span;

@@ -1,4 +1,4 @@
-//! Sums of what models took, by node.
+//! Sums of model usage, by node.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,11 +15,11 @@ use petalflow_llm::{
     StreamChunk, TokenUsage,
 };
 
-/// Sums up what models took, by node. Clones share the sums.
+/// Sums of model usage, by node. Clones share the sums.
 ///
-/// It is [middleware](petalflow::Middleware), which knows the node, and [`watch`](Self::watch) makes a client whose calls count.
-/// Every call counts, of attempts that failed as well, because it was paid for. A call costs one lookup, however many were
-/// made; what is kept grows with the nodes of the graph only.
+/// `Totals` is [middleware](petalflow::Middleware) that records the current node. [`watch`](Self::watch) wraps a
+/// client and counts its calls. Every call counts, including calls of failed attempts, because it was paid for. Each
+/// call costs one lookup. Memory grows only with the number of nodes in the graph.
 ///
 /// ```
 /// use petalflow_llm::{LlmClient, LlmError, LlmRequest, LlmResponse, TokenUsage};
@@ -69,17 +69,17 @@ pub struct Totals(Arc<Sums>);
 #[derive(Debug, Default)]
 struct Sums {
     by_node: Mutex<BTreeMap<Arc<str>, UsageSummary>>,
-    /// What these are part of.
+    /// The totals that these are part of.
     above: Option<Totals>,
 }
 
 impl Totals {
-    /// Nothing yet.
+    /// Creates empty totals.
     pub fn new() -> Self {
         Totals::default()
     }
 
-    /// Sums of their own that count here as well: for one run of many.
+    /// Creates totals that also count in these. Use it for one run of many.
     ///
     /// ```
     /// use petalflow_llm::TokenUsage;
@@ -101,7 +101,7 @@ impl Totals {
         }))
     }
 
-    /// A client whose calls count: by the node that calls, in the totals of the run that it is in and in these.
+    /// Wraps a client and counts its calls by the calling node, in the totals of the current run and in these.
     pub fn watch<C: LlmClient>(&self, client: C) -> Metered<C> {
         Metered {
             client,
@@ -109,12 +109,12 @@ impl Totals {
         }
     }
 
-    /// Counts a call by hand.
+    /// Counts a call that was not made through [`watch`](Self::watch).
     pub fn record(&self, node: &str, usage: &TokenUsage) {
         self.add(node, &answered(usage));
     }
 
-    /// The sums by node.
+    /// Returns the sums by node.
     pub fn report(&self) -> Report {
         let nodes = self.lock();
         Report {
@@ -125,7 +125,7 @@ impl Totals {
         }
     }
 
-    /// All sums in one.
+    /// Returns the sum of all nodes.
     pub fn total(&self) -> UsageSummary {
         self.report().total()
     }
@@ -145,7 +145,7 @@ impl Totals {
         }
     }
 
-    /// Whether what counts here counts there.
+    /// Whether a call that counts in these totals also counts in `other`.
     fn is_within(&self, other: &Totals) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
             || self
@@ -156,7 +156,7 @@ impl Totals {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, UsageSummary>> {
-        // A panic cannot leave the sums half-changed.
+        // A panic cannot leave the sums in an inconsistent state.
         self.0
             .by_node
             .lock()
@@ -176,7 +176,7 @@ impl<S: State> Middleware<S> for Totals {
     }
 }
 
-/// A client whose calls count in [`Totals`].
+/// A client that counts its calls in [`Totals`].
 pub struct Metered<C> {
     client: C,
     totals: Totals,
@@ -198,7 +198,7 @@ fn answered(usage: &TokenUsage) -> UsageSummary {
     }
 }
 
-/// An answer with a call that cannot be read was paid for as well.
+/// The usage of a failed call. A response with an unreadable tool call was paid for as well.
 fn broken(error: &LlmError) -> UsageSummary {
     let usage = match &error.kind {
         LlmErrorKind::Arguments { response } => response.usage,
@@ -210,7 +210,7 @@ fn broken(error: &LlmError) -> UsageSummary {
     }
 }
 
-/// What the last piece of a stream says.
+/// The usage in the last chunk of a stream.
 fn streamed(last: &StreamChunk) -> UsageSummary {
     let mut call = match &last.error {
         Some(error) => broken(error),
@@ -222,7 +222,7 @@ fn streamed(last: &StreamChunk) -> UsageSummary {
     call
 }
 
-/// Counts for the node that runs, if one does: in the totals of its run, and in `totals` if those are not part of them.
+/// Counts for the current node, if any: in the totals of its run, and in `totals` if those are not part of it.
 fn count(totals: &Totals, node: Option<&CurrentNode>, call: &UsageSummary) {
     let Some(current) = node else {
         totals.add("", call);
@@ -264,7 +264,7 @@ impl<C: LlmClient> LlmClient for Metered<C> {
 
     fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
         Box::pin(async move {
-            // Whoever asks for the stream, though another may read it.
+            // The node that starts the stream pays for it, even if another node reads it.
             let node = current_node::current();
             match self.client.stream(request).await {
                 Ok(stream) => {

@@ -1,4 +1,4 @@
-//! A client or a tool whose calls are spans.
+//! A wrapper that makes a span for each call of a client or tool.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use super::ToolSpan;
 use super::spawned::carry;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 
-/// A model's client, or a tool, with a span for each of its calls.
+/// A model client or tool that makes a span for each of its calls.
 ///
-/// A span ends before the caller has the answer; that of a stream with its last piece.
+/// A span ends before the caller receives the answer. The span of a stream ends with its last chunk.
 ///
 /// ```
 /// use petalflow::async_trait;
@@ -50,7 +50,7 @@ pub struct Traced<T> {
 }
 
 impl<T> Traced<T> {
-    /// With spans for its calls, which leave out what is said.
+    /// Wraps a client or tool. The spans record no content.
     pub fn new(inner: T) -> Self {
         carry();
         Traced {
@@ -59,7 +59,7 @@ impl<T> Traced<T> {
         }
     }
 
-    /// Puts what is said into the spans: prompts and answers, arguments and results. Whoever sees the spans then sees those.
+    /// Records prompts, answers, arguments and results. Anyone who sees the spans can then read this content.
     ///
     /// ```
     /// use petalflow_llm::ScriptedModel;
@@ -74,7 +74,7 @@ impl<T> Traced<T> {
         self
     }
 
-    /// What is inside.
+    /// Returns the wrapped client or tool.
     ///
     /// ```
     /// assert_eq!(petalflow_tracing::Traced::new(7).into_inner(), 7);

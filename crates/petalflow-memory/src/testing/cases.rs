@@ -1,4 +1,4 @@
-//! The contract of a memory's [`MemoryBackend`].
+//! The test cases of the [`MemoryBackend`] contract.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ use petalflow_testing::contract::CaseResult;
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// Texts that have gone wrong somewhere before.
+/// Texts that caused errors in the past.
 const TEXTS: [&str; 14] = [
     "",
     " ",
@@ -33,7 +33,7 @@ fn users() -> Namespace {
     "users".into()
 }
 
-/// The places of all entries that a query finds, one page after the other, each of so many.
+/// Returns the namespace and key of all entries of a query, in pages of this limit.
 async fn places(
     store: &dyn MemoryBackend,
     query: &Query,
@@ -53,7 +53,7 @@ async fn places(
     }
 }
 
-/// Values of all kinds, numbers to the last digit.
+/// A value of any type is returned exactly as it was put.
 pub async fn g086_a_value_comes_back_as_it_was_put(memories: &Memories) -> CaseResult {
     let users = users();
     let values = json!([
@@ -75,7 +75,7 @@ pub async fn g086_a_value_comes_back_as_it_was_put(memories: &Memories) -> CaseR
     Ok(())
 }
 
-/// An empty memory is empty, and says so.
+/// An empty memory returns no entries.
 pub async fn what_is_not_there_is_none(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     assert_eq!(store.get(&users(), "ann").await?, None);
@@ -88,7 +88,7 @@ pub async fn what_is_not_there_is_none(memories: &Memories) -> CaseResult {
     Ok(())
 }
 
-/// One key has one value, the last.
+/// A key has one value: the last one that was put.
 pub async fn a_value_takes_the_place_of_the_one_before(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     for value in [json!({ "a": 1 }), json!("b"), json!(null)] {
@@ -100,7 +100,7 @@ pub async fn a_value_takes_the_place_of_the_one_before(memories: &Memories) -> C
     Ok(())
 }
 
-/// Only the entry that was named goes, and its namespace is none.
+/// A delete removes only the named entry.
 pub async fn g086_deleting_takes_one_entry(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     for key in ["a", "b", "a "] {
@@ -115,7 +115,7 @@ pub async fn g086_deleting_takes_one_entry(memories: &Memories) -> CaseResult {
     Ok(())
 }
 
-/// Names and keys are told apart by their bytes, whatever they are.
+/// Names and keys may be any text, and are compared by bytes.
 pub async fn names_and_keys_are_any_text(memories: &Memories) -> CaseResult {
     let mut expected = Vec::new();
     for one in TEXTS {
@@ -142,7 +142,7 @@ pub async fn names_and_keys_are_any_text(memories: &Memories) -> CaseResult {
     Ok(())
 }
 
-/// Ten thousand characters are no problem, nor is a megabyte of value.
+/// A namespace and a key of 10,000 bytes and a value of one megabyte are stored.
 pub async fn long_keys_and_values(memories: &Memories) -> CaseResult {
     let (namespace, key) = (
         Namespace::from(vec!["é".repeat(2_500); 2]),
@@ -165,7 +165,7 @@ pub async fn long_keys_and_values(memories: &Memories) -> CaseResult {
     Ok(())
 }
 
-/// Nothing that was put is unreadable.
+/// A deeply nested value is either stored and readable, or refused.
 pub async fn deep_values_come_back_or_are_refused(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     let nested = |levels| {
@@ -193,7 +193,7 @@ pub async fn deep_values_come_back_or_are_refused(memories: &Memories) -> CaseRe
     Ok(())
 }
 
-/// Entries come in the order of namespace, name by name, and key.
+/// Entries are ordered by namespace, name by name, and then by key.
 pub async fn entries_are_listed_in_order(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     let mut expected = vec![
@@ -219,7 +219,7 @@ pub async fn entries_are_listed_in_order(memories: &Memories) -> CaseResult {
     Ok(())
 }
 
-/// `users` is no prefix of `users-old`.
+/// `users` is not a prefix of `users-old`.
 pub async fn a_prefix_is_whole_names(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     let under = [users(), users().child("ann"), users().child("")];
@@ -239,7 +239,7 @@ pub async fn a_prefix_is_whole_names(memories: &Memories) -> CaseResult {
     Ok(())
 }
 
-/// Pages of any size give each entry once.
+/// Pages of any size return each entry once.
 pub async fn pages_go_on_where_the_last_ended(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     let mut expected = Vec::new();
@@ -260,7 +260,7 @@ pub async fn pages_go_on_where_the_last_ended(memories: &Memories) -> CaseResult
     Ok(())
 }
 
-/// The entry at a cursor need not be there, nor under the prefix.
+/// The entry of a cursor may be missing or outside the prefix.
 pub async fn a_page_may_begin_anywhere(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     for key in ["a", "c"] {
@@ -286,7 +286,7 @@ pub async fn a_page_may_begin_anywhere(memories: &Memories) -> CaseResult {
     Ok(())
 }
 
-/// A limit counts what fits, not what was looked at.
+/// A limit counts matching entries only.
 pub async fn filters_come_before_limits(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     for number in 0..20 {
@@ -305,7 +305,7 @@ pub async fn filters_come_before_limits(memories: &Memories) -> CaseResult {
     Ok(())
 }
 
-/// When an entry was created and changed is said in milliseconds since 1970.
+/// The times of creation and change are in milliseconds since 1970.
 pub async fn times_are_kept(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     let now = || {
@@ -317,7 +317,7 @@ pub async fn times_are_kept(memories: &Memories) -> CaseResult {
     let before = now();
     store.put(&users(), "ann", json!(1), None).await?;
     let first = store.get(&users(), "ann").await?.ok_or("it is there")?;
-    // A server's clock may go differently, but not by hours.
+    // The clock of a server may differ, but not by hours.
     let close = before.abs_diff(first.created_ms);
     assert!(close < 3_600_000, "created {close} ms from now");
     assert_eq!(first.created_ms, first.updated_ms);
@@ -330,7 +330,7 @@ pub async fn times_are_kept(memories: &Memories) -> CaseResult {
     Ok(())
 }
 
-/// An entry whose time is over is nowhere.
+/// An expired entry is not returned.
 pub async fn what_has_expired_is_not_there(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     store.put(&users(), "ann", json!(1), Some(HOUR)).await?;
@@ -348,7 +348,7 @@ pub async fn what_has_expired_is_not_there(memories: &Memories) -> CaseResult {
     Ok(())
 }
 
-/// The last `put` says how long an entry lives.
+/// The last `put` sets the time to live.
 pub async fn an_entry_lives_as_long_as_it_was_last_told(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     store.put(&users(), "ann", json!(1), Some(HOUR)).await?;
@@ -363,7 +363,7 @@ pub async fn an_entry_lives_as_long_as_it_was_last_told(memories: &Memories) -> 
     Ok(())
 }
 
-/// What one handle writes, the other reads.
+/// An entry that one handle writes is visible to the other.
 pub async fn handles_see_each_others_entries(memories: &Memories) -> CaseResult {
     for (round, (one, other)) in [
         (&memories.store, &memories.other),
@@ -381,7 +381,7 @@ pub async fn handles_see_each_others_entries(memories: &Memories) -> CaseResult 
     Ok(())
 }
 
-/// Nothing is lost between writers that do not know of each other.
+/// Concurrent writers do not lose entries.
 pub async fn many_write_at_once(memories: &Memories) -> CaseResult {
     const WRITERS: usize = 8;
     const EACH: usize = 12;
@@ -417,7 +417,7 @@ pub async fn many_write_at_once(memories: &Memories) -> CaseResult {
     Ok(())
 }
 
-/// A caller may go away at any moment.
+/// A dropped `put` takes full effect or none.
 pub async fn a_dropped_put_is_whole_or_nothing(memories: &Memories) -> CaseResult {
     let store = &*memories.store;
     let whole = |mark: usize| {

@@ -1,10 +1,10 @@
-//! The macro that makes tests of the cases for long-term memory.
+//! The macro that generates the contract tests of a memory backend.
 
-/// Holds a memory's [`MemoryBackend`](crate::MemoryBackend) to its contract: makes a module with a test for each case.
+/// Tests a [`MemoryBackend`](crate::MemoryBackend) against its contract: generates a module with one test per case.
 ///
-/// The first argument names the module. The second is called once per test and gives a fresh, empty backend: an async
-/// closure or the path of an async function that returns `Result<MemoryUnderTest, BoxError>`. Each test brings its own
-/// runtime, so this is all that a test file needs:
+/// The first argument is the name of the module. The second is called once per test and returns a fresh, empty
+/// backend: an async closure, or the path of an async function that returns `Result<MemoryUnderTest, BoxError>`. Each
+/// test has its own runtime. A complete test file:
 ///
 /// ```
 /// use petalflow_memory::InMemory;
@@ -70,7 +70,7 @@ macro_rules! __memory_contract {
 
 #[cfg(test)]
 mod tests {
-    /// A case that is written but not in the list would never run.
+    /// Fails if a case is missing in the list: it would never run.
     #[test]
     fn every_case_is_in_the_list() {
         let listed = include_str!("memory_contract.rs");

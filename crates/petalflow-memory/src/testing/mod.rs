@@ -1,6 +1,6 @@
-//! The contract of a [`MemoryBackend`](crate::MemoryBackend), as tests that any backend can be held to.
+//! The contract of a [`MemoryBackend`](crate::MemoryBackend), as tests for any backend.
 //!
-//! [`memory_contract!`] makes a test of each case in [`cases`].
+//! [`memory_contract!`] generates a test for each case in [`cases`].
 #![allow(
     clippy::missing_errors_doc,
     clippy::missing_panics_doc,

@@ -1,4 +1,4 @@
-//! Real threads for the cases about concurrency.
+//! Threads for the concurrency cases.
 
 use std::future::Future;
 
@@ -7,10 +7,10 @@ use tokio::task::spawn_blocking;
 
 use petalflow::BoxError;
 
-/// Runs the same work on several threads at once and gives their results in the order of the threads.
+/// Runs the same work on several threads at once. Returns the results in the order of the threads.
 ///
-/// A current-thread runtime has one thread only, so each piece of work gets one of those for blocking work; sockets and
-/// timers stay with the runtime, which goes on running meanwhile.
+/// A current-thread runtime has only one thread, so each piece of work runs on a thread of the blocking pool. Sockets
+/// and timers stay with the runtime, which continues to run.
 pub(super) async fn at_once<T, F>(
     threads: usize,
     work: impl Fn(usize) -> F,

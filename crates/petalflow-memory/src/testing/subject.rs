@@ -1,4 +1,4 @@
-//! What the cases run against.
+//! The input of the test cases.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use petalflow_testing::contract::{self, CaseResult, Handles, UnderTest};
 
 use crate::MemoryBackend;
 
-/// What a case gets: a backend, and a second handle to the same data.
+/// The handles that a case receives: a backend, and a second handle to the same data.
 pub type Memories = Handles<dyn MemoryBackend>;
 
 /// A fresh, empty backend for one test of [`memory_contract!`](crate::testing::memory_contract).
@@ -25,35 +25,35 @@ pub type Memories = Handles<dyn MemoryBackend>;
 pub struct MemoryUnderTest(UnderTest<dyn MemoryBackend>);
 
 impl MemoryUnderTest {
-    /// Tests this backend, which holds nothing yet.
+    /// Tests this backend, which must be empty.
     pub fn new(backend: impl MemoryBackend) -> Self {
         MemoryUnderTest(UnderTest::from_arc(Arc::new(backend)))
     }
 
-    /// Gives the cases a second, independent handle to the same data, opened as another process would. Without one they use
-    /// the first in its place.
+    /// Sets a second, independent handle to the same data, opened as another process would open it. Without it the
+    /// cases use the first handle twice.
     #[must_use]
     pub fn with_other(self, other: impl MemoryBackend) -> Self {
         MemoryUnderTest(self.0.with_other_arc(Arc::new(other)))
     }
 
-    /// Retains something until the test is over, such as a temporary folder; it is dropped after the backends.
+    /// Keeps a value, such as a temporary folder, until the test ends. It is dropped after the backends.
     #[must_use]
     pub fn with_guard(self, guard: impl Any) -> Self {
         MemoryUnderTest(self.0.with_guard(guard))
     }
 
-    /// Tests nothing, and prints why: say what is missing and how to get it.
+    /// Skips the test and prints the reason: state what is missing and how to get it.
     pub fn skipped(why: impl Into<String>) -> Self {
         MemoryUnderTest(UnderTest::skipped(why))
     }
 }
 
-/// Runs one case, on a runtime of its own.
+/// Runs one case on its own runtime.
 ///
 /// # Panics
 ///
-/// If the contract is broken, the backend fails, or there is no backend to test (`setup` gives an error).
+/// Panics if the contract is broken, if the backend fails, or if `setup` returns an error.
 pub fn run(
     setup: impl AsyncFnOnce() -> Result<MemoryUnderTest, BoxError>,
     case: impl AsyncFnOnce(&Memories) -> CaseResult,
