@@ -116,7 +116,7 @@ fn bytes(runtime: &Runtime) {
     );
     let took = shortest(10, 1, || {
         let begun = Instant::now();
-        let _ = black_box(runtime.block_on(thread.state()).expect("it is there"));
+        let _ = black_box(runtime.block_on(thread.snapshot()).expect("it is there"));
         begun.elapsed()
     });
     row(

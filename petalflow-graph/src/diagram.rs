@@ -1,4 +1,4 @@
-//! Graphs as pictures: Mermaid and Graphviz.
+//! Graphs as diagrams: Mermaid and Graphviz.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use crate::graph::{Edge, Graph, Node, Source, Target, Via, When};
 use crate::idx::{JoinIdx, NodeIdx};
 use crate::sorted::SortedSet;
 
-/// The graph as a Mermaid flowchart. The lines are sorted by place, so that the same graph gives the same text.
+/// The graph as a Mermaid flowchart. The lines are sorted, so that the same graph gives the same text.
 ///
 /// ```
 /// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via, mermaid};
@@ -91,7 +91,7 @@ pub fn dot(graph: &Graph) -> String {
     text
 }
 
-/// A node's name, with a pause sign on the side on which the run stops for a person.
+/// A node's name, with a pause sign on the side on which the run stops.
 #[inline]
 fn marked(node: &Node) -> Cow<'_, str> {
     let sign = |when, sign| if when == When::Never { "" } else { sign };
@@ -122,7 +122,7 @@ fn shape(graph: &Graph, place: usize) -> Shape {
     }
 }
 
-/// The edges without repetitions, from START, then by place; a node without any leads to END.
+/// The edges without repetitions, from START first, then in the order of the nodes. A node without an edge leads to END.
 #[inline]
 pub(crate) fn edges(graph: &Graph) -> Vec<Edge> {
     let leads: SortedSet<Source> = graph
@@ -211,7 +211,7 @@ fn ids(graph: &Graph) -> Vec<String> {
     ids.collect()
 }
 
-/// What Mermaid reads as its own, in any case.
+/// The keywords of Mermaid, in upper or lower case.
 const RESERVED: [&str; 13] = [
     "end",
     "graph",

@@ -1,9 +1,9 @@
-//! The edges of a graph by where they begin, and what can be told from them alone.
+//! The edges of a graph by their source, and simple questions about them.
 
 use crate::graph::{Edge, Graph, Source, Target};
 use crate::sorted::SortedMap;
 
-/// The edges by where they begin.
+/// The edges by their source.
 pub(crate) struct EdgesBySource<'a> {
     pub(crate) start: Vec<&'a Edge>,
     pub(crate) nodes: Vec<Vec<&'a Edge>>,

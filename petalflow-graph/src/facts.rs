@@ -1,4 +1,4 @@
-//! What the types of nodes and keys say, for constant evaluation and for the run-time builder alike.
+//! What is known of the types of nodes and keys, for constant evaluation and for the run-time builder.
 
 use crate::keys::KeySet;
 

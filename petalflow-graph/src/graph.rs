@@ -49,15 +49,15 @@ pub struct Graph {
 pub struct Node {
     /// Its name in the graph.
     pub name: Cow<'static, str>,
-    /// Runs only when nothing else is active (`defer`).
+    /// Whether it runs only when no other node is active (`defer`).
     pub deferred: bool,
-    /// Picks any number of its routes rather than exactly one.
+    /// Whether it picks any number of its routes rather than exactly one.
     pub many: bool,
-    /// Is a flow of its own.
+    /// Whether it is a flow.
     pub subflow: bool,
-    /// Whether the run stops for a person before it (`interrupt before`).
+    /// Whether the run stops before it (`interrupt before`).
     pub before: When,
-    /// Whether the run stops for a person after it (`interrupt after`).
+    /// Whether the run stops after it (`interrupt after`).
     pub after: When,
     /// Its name in stored checkpoints, if that is not its name (`id`).
     pub stored: Option<Cow<'static, str>>,
@@ -69,13 +69,13 @@ pub enum When {
     /// There is no `interrupt`.
     #[default]
     Never,
-    /// Where its guard says so.
+    /// If its guard returns true.
     Guarded,
-    /// Whenever the run gets there.
+    /// Always.
     Always,
 }
 
-/// Where an edge begins.
+/// The source of an edge.
 ///
 /// ```
 /// use petalflow_graph::{Edge, JoinIdx, NodeIdx, Source, Target, Via};
@@ -99,7 +99,7 @@ pub enum Source {
     Join(JoinIdx),
 }
 
-/// Where an edge leads.
+/// The target of an edge.
 ///
 /// ```
 /// use petalflow_graph::{Edge, NodeIdx, Source, Target, Via};
@@ -142,7 +142,7 @@ pub enum Via {
     Route(Cow<'static, str>),
     /// Its source chose the route of this name, whose payload is a list: one run of the target per item.
     RouteEach(Cow<'static, str>),
-    /// Its source has failed for good (`catch`).
+    /// Its source has failed after all its attempts (`catch`).
     Catch,
 }
 
@@ -158,11 +158,11 @@ pub enum Via {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// Where it begins.
+    /// Its source.
     pub from: Source,
     /// What makes it fire.
     pub via: Via,
-    /// Where it leads.
+    /// Its target.
     pub to: Target,
 }
 

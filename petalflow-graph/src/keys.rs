@@ -21,7 +21,7 @@ const HALF: usize = MAX_KEYS / 2;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(Rust, packed(8))]
 pub struct KeySet {
-    // Two numbers rather than an array of words, because constant evaluation pays for each of them and for each index.
+    // Two numbers rather than an array of `u64`, because constant evaluation takes time for each element and each index.
     low: u128,
     high: u128,
 }
@@ -41,7 +41,7 @@ impl KeySet {
         Self::NONE.with(key)
     }
 
-    /// The set whose words these are, 64 keys in each; later keys are not in it.
+    /// The set with these bits, 64 keys per element; later keys are not in it.
     #[inline]
     pub const fn of_words<const W: usize>(words: &[u64; W]) -> Self {
         let mut set = Self::NONE;

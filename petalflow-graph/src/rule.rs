@@ -30,7 +30,7 @@ macro_rules! rules {
                 match self { $(Rule::$rule => $code,)* }
             }
 
-            /// The rule in a few words.
+            /// The rule in short.
             pub const fn title(self) -> &'static str {
                 match self { $(Rule::$rule => $title,)* }
             }

@@ -1,4 +1,4 @@
-//! The name that the user probably meant.
+//! Suggestions for misspelled names.
 
 /// Longer names are not compared: the table of distances has a fixed size so that constant evaluation can hold it.
 const LONGEST: usize = 64;

@@ -37,7 +37,7 @@ impl Text {
     #[inline(never)]
     pub const fn push(mut self, piece: &str) -> Self {
         let piece = piece.as_bytes();
-        // Once cut, nothing may follow: the words after a gap would say something else.
+        // Nothing is appended after a cut, because text after a gap would change the meaning.
         let room = if self.cut { 0 } else { CAPACITY - self.len };
         let mut take = if piece.len() < room {
             piece.len()

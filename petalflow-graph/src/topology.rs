@@ -1,4 +1,4 @@
-//! The graph as figures: what introspection shows.
+//! The nodes, edges and figures of a graph, for introspection.
 
 use crate::diagram::edges;
 use crate::edges::EdgesBySource;
@@ -66,9 +66,9 @@ pub struct NodeInfo {
     pub incoming: usize,
     /// How many edges lead from it, with those to END.
     pub outgoing: usize,
-    /// Whether the run stops for a person before it.
+    /// Whether the run stops before it.
     pub before: When,
-    /// Whether the run stops for a person after it.
+    /// Whether the run stops after it.
     pub after: When,
 }
 
@@ -222,7 +222,7 @@ enum Place {
     End,
 }
 
-/// The edges from place to place, each pair once.
+/// The pairs of vertices with an edge, each pair once.
 #[inline]
 fn pairs(graph: &Graph) -> Vec<(Place, Place)> {
     let by_source = EdgesBySource::of(graph);

@@ -1,4 +1,4 @@
-//! Collects the mistakes of one macro call, so that one does not hide the next.
+//! Collects the mistakes of one macro call, so that all are reported at once.
 
 use std::fmt::Display;
 
@@ -50,7 +50,7 @@ impl Errors {
     }
 }
 
-/// What a parser expected, said of what is written instead of by the tokens that can begin it.
+/// An error of a parser, described by what is expected instead of by the tokens that can begin it.
 fn in_our_words(error: syn::Error) -> syn::Error {
     let text = error.to_string();
     let at_the_end = text.strip_prefix("unexpected end of input, ");

@@ -16,7 +16,7 @@ use crate::types;
 pub(crate) struct Opt {
     /// Its name.
     pub(crate) name: Ident,
-    /// What stands after `=`.
+    /// The value after `=`.
     pub(crate) value: Option<Expr>,
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn wrong(
 }
 
 impl Opt {
-    /// An option that stands alone.
+    /// An option without a value.
     pub(crate) fn flag(&self, errors: &mut Errors) -> bool {
         if let Some(value) = &self.value {
             errors.rule(
@@ -202,7 +202,7 @@ impl Opt {
         self.bare_value()
     }
 
-    /// What stands after `=`, without parentheses around it.
+    /// The value after `=`, without parentheses around it.
     pub(crate) fn bare_value(&self) -> Option<Expr> {
         self.value
             .as_ref()

@@ -163,7 +163,7 @@ pub(crate) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-/// The local variable of a place in a list.
+/// The local variable for an index in a list.
 pub(crate) fn local_at(name: &str, index: usize) -> Ident {
     format_ident!("{name}{index}", span = Span::mixed_site())
 }

@@ -1,4 +1,4 @@
-//! Types as they are written: what can be told from their tokens.
+//! Types as they are written: what their tokens show.
 
 use quote::ToTokens;
 use syn::{Expr, GenericArgument, PathArguments, PathSegment, Type};

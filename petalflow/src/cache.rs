@@ -5,7 +5,7 @@
 //! which route it chose, what it sent.
 //!
 //! ```
-//! use petalflow::cache::MemoryCache;
+//! use petalflow::cache::InMemoryCache;
 //! use petalflow::prelude::*;
 //! use std::sync::atomic::{AtomicU32, Ordering};
 //!
@@ -28,7 +28,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> petalflow::Result<()> {
-//! let launch = Read::new().cache(&MemoryCache::new());
+//! let launch = Read::new().cache(&InMemoryCache::new());
 //! for url in ["petals.example", "petals.example", "leaves.example"] {
 //!     launch.clone().run(url.to_string()).await?;
 //! }
@@ -51,37 +51,33 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use tokio::time::Instant;
-
-/// What a cache's methods return: a future in a box, so that caches can stand behind a pointer.
-pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Keeps results of nodes. A cache never fails a run: what it cannot say it does not know.
 ///
 /// ```
-/// use petalflow::cache::{Cache, CacheFuture};
+/// use petalflow::async_trait;
+/// use petalflow::cache::Cache;
 /// use std::collections::HashMap;
 /// use std::sync::Mutex;
 /// use std::time::Duration;
 ///
-/// /// CanStore everything for ever.
+/// /// Stores every result and never removes one.
 /// #[derive(Default)]
 /// struct Archive(Mutex<HashMap<Vec<u8>, Vec<u8>>>);
 ///
+/// #[async_trait]
 /// impl Cache for Archive {
-///     fn get<'a>(&'a self, key: &'a [u8]) -> CacheFuture<'a, Option<Vec<u8>>> {
-///         let found = self.0.lock().unwrap().get(key).cloned();
-///         Box::pin(std::future::ready(found))
+///     async fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+///         self.0.lock().unwrap().get(key).cloned()
 ///     }
 ///
-///     fn put<'a>(&'a self, key: &'a [u8], value: Vec<u8>, _: Duration) -> CacheFuture<'a, ()> {
+///     async fn put(&self, key: &[u8], value: Vec<u8>, _: Duration) {
 ///         self.0.lock().unwrap().insert(key.into(), value);
-///         Box::pin(std::future::ready(()))
 ///     }
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -91,22 +87,23 @@ pub type CacheFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// # assert_eq!(archive.get(b"key").await, Some(vec![1]));
 /// # }
 /// ```
+#[async_trait]
 pub trait Cache: Send + Sync + 'static {
     /// The value that was put under this key, if it still stands. Keys may be long; they hold the values that were read.
-    fn get<'a>(&'a self, key: &'a [u8]) -> CacheFuture<'a, Option<Vec<u8>>>;
+    async fn get(&self, key: &[u8]) -> Option<Vec<u8>>;
 
     /// Puts a value under a key, for as long as it lasts; the cache may forget it before.
-    fn put<'a>(&'a self, key: &'a [u8], value: Vec<u8>, lasts: Duration) -> CacheFuture<'a, ()>;
+    async fn put(&self, key: &[u8], value: Vec<u8>, lasts: Duration);
 }
 
 /// Keeps results in memory. Clones share what they hold.
 ///
 /// ```
-/// use petalflow::cache::{Cache, MemoryCache};
+/// use petalflow::cache::{Cache, InMemoryCache};
 /// use std::time::Duration;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let cache = MemoryCache::new();
+/// let cache = InMemoryCache::new();
 /// cache.put(b"key", vec![1], Duration::from_secs(60)).await;
 /// assert_eq!(cache.clone().get(b"key").await, Some(vec![1]));
 /// assert_eq!(cache.get(b"other").await, None);
@@ -114,7 +111,7 @@ pub trait Cache: Send + Sync + 'static {
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct MemoryCache {
+pub struct InMemoryCache {
     entries: Arc<Mutex<HashMap<Vec<u8>, Entry>>>,
     limit: usize,
 }
@@ -131,23 +128,23 @@ impl Entry {
     }
 }
 
-impl Default for MemoryCache {
+impl Default for InMemoryCache {
     #[inline]
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl fmt::Debug for MemoryCache {
+impl fmt::Debug for InMemoryCache {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryCache")
+        f.debug_struct("InMemoryCache")
             .field("limit", &self.limit)
             .finish_non_exhaustive()
     }
 }
 
-impl MemoryCache {
+impl InMemoryCache {
     /// A cache of at most 1,024 results.
     #[inline]
     pub fn new() -> Self {
@@ -157,7 +154,7 @@ impl MemoryCache {
     /// A cache of at most so many results. Where it is full, the one that expires first makes room.
     #[inline]
     pub fn with_limit(results: usize) -> Self {
-        MemoryCache {
+        InMemoryCache {
             entries: Arc::default(),
             limit: results,
         }
@@ -176,9 +173,10 @@ impl MemoryCache {
     }
 }
 
-impl Cache for MemoryCache {
+#[async_trait]
+impl Cache for InMemoryCache {
     #[inline]
-    fn get<'a>(&'a self, key: &'a [u8]) -> CacheFuture<'a, Option<Vec<u8>>> {
+    async fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         let now = Instant::now();
         let mut entries = self.lock();
         let stands = entries.get(key).map(|entry| entry.stands(now));
@@ -190,11 +188,11 @@ impl Cache for MemoryCache {
             }
             None => None,
         };
-        Box::pin(std::future::ready(value))
+        value
     }
 
     #[inline]
-    fn put<'a>(&'a self, key: &'a [u8], value: Vec<u8>, lasts: Duration) -> CacheFuture<'a, ()> {
+    async fn put(&self, key: &[u8], value: Vec<u8>, lasts: Duration) {
         let now = Instant::now();
         let until = now.checked_add(lasts);
         let mut entries = self.lock();
@@ -212,9 +210,8 @@ impl Cache for MemoryCache {
         if self.limit > 0 {
             entries.insert(key.to_vec(), Entry { value, until });
         }
-        Box::pin(std::future::ready(()))
     }
 }
 
 /// The cache of a run: lent to it as a managed value is, and so to the flows inside it.
-pub(crate) struct CacheOfRun(pub(crate) Arc<dyn Cache>);
+pub(crate) struct RunCache(pub(crate) Arc<dyn Cache>);

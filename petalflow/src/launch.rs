@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cache::{Cache, CacheOfRun};
+use crate::cache::{Cache, RunCache};
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::Store;
 use crate::durable::find_cached;
@@ -183,7 +183,7 @@ impl<F: Flow> Launch<F> {
     ///
     /// ```
     /// # use petalflow::prelude::*;
-    /// # use petalflow::RunErrorKind;
+    /// # use petalflow::run::{RunErrorKind, TimeoutScope};
     /// # use std::time::Duration;
     /// # #[state]
     /// # struct Nothing {}
@@ -193,7 +193,7 @@ impl<F: Flow> Launch<F> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
     /// let error = Wait::new().timeout(Duration::from_millis(1)).run(()).await.err().unwrap();
-    /// assert_eq!(*error.kind(), RunErrorKind::Timeout { of: "run" });
+    /// assert_eq!(*error.kind(), RunErrorKind::Timeout { scope: TimeoutScope::Run });
     /// # }
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
@@ -205,7 +205,7 @@ impl<F: Flow> Launch<F> {
     ///
     /// ```
     /// # use petalflow::prelude::*;
-    /// # use petalflow::RunErrorKind;
+    /// # use petalflow::run::{RunErrorKind, TimeoutScope};
     /// # use std::time::Duration;
     /// # #[state]
     /// # struct Nothing {}
@@ -215,7 +215,7 @@ impl<F: Flow> Launch<F> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
     /// let error = Wait::new().superstep_timeout(Duration::from_millis(1)).run(()).await.err().unwrap();
-    /// assert_eq!(*error.kind(), RunErrorKind::Timeout { of: "superstep" });
+    /// assert_eq!(*error.kind(), RunErrorKind::Timeout { scope: TimeoutScope::Superstep });
     /// # }
     /// ```
     pub fn superstep_timeout(mut self, timeout: Duration) -> Self {
@@ -319,7 +319,7 @@ impl<F: Flow> Launch<F> {
     /// # async fn main() -> petalflow::Result<()> {
     /// let launch = CallOnce::new().manage_for_thread(async |cx| Ok::<_, BoxError>(Client(cx.thread().to_string())));
     /// let outcome = launch.store(&InMemoryStore::new()).thread("ann").run(()).await?;
-    /// assert_eq!(outcome.finished()?.reply, "from ann");
+    /// assert_eq!(outcome.into_finished()?.reply, "from ann");
     /// # Ok(())
     /// # }
     /// ```
@@ -344,7 +344,7 @@ impl<F: Flow> Launch<F> {
     /// share a cache share results.
     pub fn cache(mut self, cache: &(impl Cache + Clone)) -> Self {
         self.settings.extras_mut().find_cached = Some(find_cached);
-        self.manage(CacheOfRun(Arc::new(cache.clone())))
+        self.manage(RunCache(Arc::new(cache.clone())))
     }
 
     /// Puts code around every node. The first that is added is the outermost.
@@ -430,8 +430,8 @@ impl<F: Flow> Launch<F> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
     /// let thread = Add::new().store(&InMemoryStore::new()).thread("one");
-    /// thread.run(()).await?.finished()?;
-    /// let count = thread.run(()).await?.finished()?;
+    /// thread.run(()).await?.into_finished()?;
+    /// let count = thread.run(()).await?.into_finished()?;
     /// assert_eq!(count.n, 2);
     /// # Ok(())
     /// # }

@@ -140,6 +140,7 @@ pub use __private::{
     IsState, KeyOf, NeedsDefault, Optional, Stored,
     flow::{ItemsOf, NodeOver, ValueOver},
 };
+pub use async_trait::async_trait;
 pub use cancel_token::CancelToken;
 #[doc(hidden)]
 pub use node::Fails;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cache::CacheOfRun;
+use crate::cache::RunCache;
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{OnBusy, Retention};
 use crate::durable::{Command, Nested, ParentBarrier, ThreadStart};
@@ -64,7 +64,7 @@ async fn inside<C: Flow>(
 ) -> Result<C::State, BoxError> {
     let shared = &scope.shared;
     let cache = shared.managed.as_ref().and_then(|managed| managed.get());
-    let find_cached = cache.map(|_: Arc<CacheOfRun>| crate::durable::find_cached::<C::State> as _);
+    let find_cached = cache.map(|_: Arc<RunCache>| crate::durable::find_cached::<C::State> as _);
     let above = shared.listener.clone();
     let copy = above.as_ref().filter(|above| above.wants_values());
     let copy_state = copy.and_then(|_| C::State::copier());

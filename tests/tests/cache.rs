@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use petalflow::EventKind;
-use petalflow::cache::MemoryCache;
+use petalflow::cache::InMemoryCache;
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 
@@ -50,7 +50,7 @@ twin!(Read(Page) { fetch -> show } nodes: fetch, show);
 async fn c98_a_hit_is_marked_and_the_node_ran_once() {
     both!(Read, |launch| {
         let trace = Trace::default();
-        let launch = launch.manage(trace.clone()).cache(&MemoryCache::new());
+        let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
         let cached = async |input| {
             let events = launch.clone().run(input).events().updates();
             let cached = events.filter_map(async |event| match event.kind {
@@ -86,7 +86,7 @@ async fn without_a_cache_or_with_another_the_node_runs() {
             launch.clone().run(page("a", "ann")).await.unwrap();
         }
         for _ in 0..2 {
-            let cached = launch.clone().cache(&MemoryCache::new());
+            let cached = launch.clone().cache(&InMemoryCache::new());
             cached.run(page("a", "ann")).await.unwrap();
         }
         assert_eq!(trace.count("fetch"), 4);
@@ -97,18 +97,18 @@ async fn without_a_cache_or_with_another_the_node_runs() {
 async fn a_hit_on_a_thread_is_as_good_as_a_run() {
     both!(Read, |launch| {
         let trace = Trace::default();
-        let launch = launch.manage(trace.clone()).cache(&MemoryCache::new());
+        let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         for _ in 0..2 {
             thread
                 .run(page("a", "ann"))
                 .await
                 .unwrap()
-                .finished()
+                .into_finished()
                 .unwrap();
         }
         assert_eq!(trace.count("fetch"), 1);
-        let stored = thread.state().await.unwrap().unwrap().state;
+        let stored = thread.snapshot().await.unwrap().unwrap().state;
         assert_eq!(stored.log, ["fetched", "ann: text at a"].repeat(2));
         stored
     });
@@ -160,7 +160,7 @@ const CACHED: petalflow::Policy = petalflow::Policy {
 async fn writes_routes_and_items_come_back_as_they_were_and_each_item_has_its_own() {
     both!(Crawl, |launch| {
         let trace = Trace::default();
-        let launch = launch.manage(trace.clone()).cache(&MemoryCache::new());
+        let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
         let crawl = async |pages| launch.clone().run(pages).await.map(|log| log.xs);
         let first = crawl(list(["a", "b"])).await.unwrap();
         assert_eq!(first, ["a", "b", "routed", "visited a", "visited b"]);
@@ -210,7 +210,7 @@ twin!(Unkept(Untracked) { writes_untracked } nodes: writes_untracked);
 async fn a_node_that_reads_everything_is_found_by_everything() {
     both!(Whole, |launch| {
         let trace = Trace::default();
-        let launch = launch.manage(trace.clone()).cache(&MemoryCache::new());
+        let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
         for by in ["ann", "ann", "bob"] {
             let page = launch.clone().run(page("a", by)).await.unwrap();
             assert_eq!(page.text, format!("a by {by}"));
@@ -223,7 +223,7 @@ async fn a_node_that_reads_everything_is_found_by_everything() {
 async fn what_cannot_be_stored_is_not_cached() {
     both!(Unkept, |launch| {
         let trace = Trace::default();
-        let launch = launch.manage(trace.clone()).cache(&MemoryCache::new());
+        let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
         for _ in 0..2 {
             assert_eq!(launch.clone().run("x".to_string()).await.unwrap().n, 1);
         }
@@ -234,7 +234,7 @@ async fn what_cannot_be_stored_is_not_cached() {
 #[tokio::test(start_paused = true)]
 async fn a_full_cache_makes_room() {
     use petalflow::cache::Cache as _;
-    let cache = MemoryCache::with_limit(2);
+    let cache = InMemoryCache::with_limit(2);
     for (key, seconds) in [("a", 10), ("b", 30), ("c", 20)] {
         cache
             .put(key.as_bytes(), key.into(), Duration::from_secs(seconds))
@@ -249,7 +249,7 @@ async fn a_full_cache_makes_room() {
     assert_eq!((known("b").await, known("c").await), (true, false));
     cache.clear();
     assert!(!known("b").await);
-    let none = MemoryCache::with_limit(0);
+    let none = InMemoryCache::with_limit(0);
     none.put(b"a", vec![], Duration::MAX).await;
     assert_eq!(none.get(b"a").await, None);
 }

@@ -288,7 +288,7 @@ async fn g074_checkpoints_never_hold_managed_values() {
             .manage(Trace::default())
             .manage(Secret("open sesame"));
         let thread = launch.store(&store).thread("t");
-        let log = thread.run(vec![]).await.unwrap().finished().unwrap();
+        let log = thread.run(vec![]).await.unwrap().into_finished().unwrap();
         assert_eq!(log.xs, ["first", "11 letters"]);
         let history = store.history(Address::root("t"), None, 99).await.unwrap();
         assert_eq!(history.len(), 3);
@@ -317,7 +317,7 @@ async fn g075_what_a_thread_lacks_is_made_when_its_run_begins_or_goes_on() {
             });
         let store = InMemoryStore::new();
         let thread = launch.clone().store(&store).thread("t");
-        let log = thread.run(vec![]).await.unwrap().finished().unwrap();
+        let log = thread.run(vec![]).await.unwrap().into_finished().unwrap();
         assert_eq!(log.xs, ["first", "4 letters"]);
         let _ = thread.resume(()).await.unwrap();
         assert_eq!(made.load(Ordering::SeqCst), 2, "for each run");
@@ -327,7 +327,7 @@ async fn g075_what_a_thread_lacks_is_made_when_its_run_begins_or_goes_on() {
             .manage(Secret("given"))
             .store(&store)
             .thread("t");
-        given.run(vec![]).await.unwrap().finished().unwrap();
+        given.run(vec![]).await.unwrap().into_finished().unwrap();
         assert_eq!(made.load(Ordering::SeqCst), 2);
         // A run that is no thread's has nothing to come back to.
         let kind = kind(launch.run(vec![]).await);
@@ -347,7 +347,7 @@ async fn g075_what_cannot_be_made_is_named_with_the_cause_and_nothing_runs() {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let error = thread.run(vec![]).await.unwrap_err();
         assert!(
-            matches!(error.kind(), RunErrorKind::Rehydrate { name, problem } if name.ends_with("Secret") && problem == "the vault is shut"),
+            matches!(error.kind(), RunErrorKind::RestoreManaged { name, problem } if name.ends_with("Secret") && problem == "the vault is shut"),
             "{error}"
         );
         assert!(
@@ -360,7 +360,10 @@ async fn g075_what_cannot_be_made_is_named_with_the_cause_and_nothing_runs() {
             "the vault is shut"
         );
         assert_eq!(trace.all(), [""; 0]);
-        assert!(thread.state().await.unwrap().is_none(), "nothing has begun");
+        assert!(
+            thread.snapshot().await.unwrap().is_none(),
+            "nothing has begun"
+        );
     });
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use petalflow::middleware::{BoxFuture, RunMiddleware, RunNext, from_fn, only, recover};
+use petalflow::async_trait;
+use petalflow::middleware::{RunMiddleware, RunNext, for_nodes, from_fn, recover};
 use petalflow::prelude::*;
 use petalflow::{
     BoxError, Middleware, Next, NodeCall, Output, RunError, RunErrorKind, Update as _,
@@ -15,18 +16,13 @@ appending!(a b);
 /// Says when it is passed, inward and outward.
 struct Say(&'static str, Trace);
 
+#[async_trait]
 impl<S: State> Middleware<S> for Say {
-    fn around<'a>(
-        &'a self,
-        call: NodeCall<'a, S>,
-        next: Next<'a, S>,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
-        Box::pin(async move {
-            self.1.say(format!("{}-before", self.0));
-            let result = next.run(call).await;
-            self.1.say(format!("{}-after", self.0));
-            result
-        })
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
+        self.1.say(format!("{}-before", self.0));
+        let result = next.run(call).await;
+        self.1.say(format!("{}-after", self.0));
+        result
     }
 }
 
@@ -96,7 +92,7 @@ async fn middleware_may_fail_the_node() {
         let refuse = from_fn(|_, _| Box::pin(async { Err("not today".into()) }));
         failed(
             launch
-                .middleware(only(|node| node == "b", refuse))
+                .middleware(for_nodes(|node| node == "b", refuse))
                 .run(vec![])
                 .await,
         )
@@ -131,7 +127,7 @@ async fn g047_middleware_applies_to_some_nodes_only() {
     let said = both!(Two, |launch| {
         let trace = Trace::default();
         launch
-            .middleware(only(|node| node != "a", Say("m", trace.clone())))
+            .middleware(for_nodes(|node| node != "a", Say("m", trace.clone())))
             .run(vec![])
             .await
             .unwrap();
@@ -187,45 +183,43 @@ async fn a_panic_in_middleware_fails_the_node() {
 /// Says what goes in and what comes out.
 struct Around(&'static str, Trace);
 
+#[async_trait]
 impl RunMiddleware<Log> for Around {
-    fn around<'a>(
-        &'a self,
+    async fn around(
+        &self,
         input: Option<LogInput>,
-        next: RunNext<'a, Log>,
-    ) -> BoxFuture<'a, Result<Log, RunError>> {
-        Box::pin(async move {
-            let xs = input.as_ref().map(|input| &input.xs);
-            self.1.say(format!("{} {:?}", self.0, xs.unwrap()));
-            let result = next.run(input).await;
-            self.1.say(match &result {
-                Ok(log) => format!("{} {:?}", self.0, log.xs),
-                Err(error) => format!("{} {error}", self.0),
-            });
-            result
-        })
+        next: RunNext<'_, Log>,
+    ) -> Result<Log, RunError> {
+        let xs = input.as_ref().map(|input| &input.xs);
+        self.1.say(format!("{} {:?}", self.0, xs.unwrap()));
+        let result = next.run(input).await;
+        self.1.say(match &result {
+            Ok(log) => format!("{} {:?}", self.0, log.xs),
+            Err(error) => format!("{} {error}", self.0),
+        });
+        result
     }
 }
 
 /// Changes the input, or keeps the run from happening.
 struct Gatekeeper;
 
+#[async_trait]
 impl RunMiddleware<Log> for Gatekeeper {
-    fn around<'a>(
-        &'a self,
+    async fn around(
+        &self,
         mut input: Option<LogInput>,
-        next: RunNext<'a, Log>,
-    ) -> BoxFuture<'a, Result<Log, RunError>> {
-        Box::pin(async move {
-            if let Some(input) = &mut input {
-                if input.xs == ["blocked"] {
-                    return Ok(Log {
-                        xs: list(["no entry"]),
-                    });
-                }
-                input.xs.push("seen".into());
+        next: RunNext<'_, Log>,
+    ) -> Result<Log, RunError> {
+        if let Some(input) = &mut input {
+            if input.xs == ["blocked"] {
+                return Ok(Log {
+                    xs: list(["no entry"]),
+                });
             }
-            next.run(input).await
-        })
+            input.xs.push("seen".into());
+        }
+        next.run(input).await
     }
 }
 

@@ -3,6 +3,7 @@
 use petalflow::graph::{GraphBuilder, Rule};
 use petalflow::prelude::*;
 use petalflow::{FailureKind, NodeError, Policy, Retry};
+use petalflow_graph::NodeIdx;
 
 use crate::items::takes;
 use crate::support::{Log, LogInput, LogXs, appending, codes, list, refusal};
@@ -503,7 +504,13 @@ fn ids_and_kept_states() {
     };
     let built = base().id("a", "old_a").build().unwrap();
     let plan = built.plan();
-    assert_eq!((plan.stored_name(0), plan.stored_name(1)), ("old_a", "b"));
+    assert_eq!(
+        (
+            plan.stored_name(NodeIdx::new(0)),
+            plan.stored_name(NodeIdx::new(1))
+        ),
+        ("old_a", "b")
+    );
     assert!(base().id("a", "b").id("b", "a").build().is_ok());
     assert_eq!(
         refusal(base().id("a", "b")),
@@ -536,7 +543,13 @@ flow! { Inside(Log) { b } }
 #[tokio::test]
 async fn a_flow_may_say_under_which_name_a_node_is_stored() {
     let plan = Renamed.plan();
-    assert_eq!((plan.stored_name(0), plan.stored_name(1)), ("sub", "old_a"));
+    assert_eq!(
+        (
+            plan.stored_name(NodeIdx::new(0)),
+            plan.stored_name(NodeIdx::new(1))
+        ),
+        ("sub", "old_a")
+    );
     assert_eq!(Renamed::run(vec![]).await.unwrap().xs, ["a"]);
 }
 

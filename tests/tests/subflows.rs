@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use petalflow::prelude::*;
+use petalflow::run::TimeoutScope;
 use petalflow::{CancelToken, EventKind, FailureKind, NodeError, RunErrorKind};
 use tokio::time::sleep;
 
@@ -249,7 +250,9 @@ async fn a_time_limit_holds_for_what_is_inside() {
     assert_eq!(
         run,
         (
-            RunErrorKind::Timeout { of: "run" },
+            RunErrorKind::Timeout {
+                scope: TimeoutScope::Run
+            },
             list(["dropped inside"])
         )
     );

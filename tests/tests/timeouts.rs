@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use petalflow::middleware::from_fn;
 use petalflow::prelude::*;
+use petalflow::run::TimeoutScope;
 use petalflow::{FailureKind, NodeError, Output, RunErrorKind};
 use tokio::time::{Instant, sleep};
 
@@ -224,7 +225,12 @@ async fn a_superstep_has_its_own_time_and_nodes_share_it() {
     });
     assert_eq!(
         (kind, superstep),
-        (RunErrorKind::Timeout { of: "superstep" }, 1)
+        (
+            RunErrorKind::Timeout {
+                scope: TimeoutScope::Superstep
+            },
+            1
+        )
     );
     assert_eq!(xs, [""; 0]);
 }
@@ -241,7 +247,15 @@ async fn g035_a_run_has_a_time_limit() {
                 begun.elapsed(),
             )
         });
-        assert_eq!((kind, xs), (RunErrorKind::Timeout { of: "run" }, done));
+        assert_eq!(
+            (kind, xs),
+            (
+                RunErrorKind::Timeout {
+                    scope: TimeoutScope::Run
+                },
+                done
+            )
+        );
         assert!(elapsed >= limit && elapsed < limit + 10 * MS, "{elapsed:?}");
     }
     assert_eq!(
@@ -273,7 +287,12 @@ async fn a_run_whose_nodes_never_wait_hears_of_its_deadline() {
         let error = failed(launch.limit(10_000).timeout(500 * MS).run(vec![]).await);
         (error.kind().clone(), error.superstep())
     });
-    assert_eq!(kind, RunErrorKind::Timeout { of: "run" });
+    assert_eq!(
+        kind,
+        RunErrorKind::Timeout {
+            scope: TimeoutScope::Run
+        }
+    );
     assert!(superstep <= 128, "{superstep}");
 }
 

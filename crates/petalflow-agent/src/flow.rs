@@ -25,8 +25,8 @@ use super::turn::Turn;
 /// let agent = Agent::new(ScriptedModel::new(["hello", "hello again"]));
 /// let desk = Desk { conversations: agent.store(&store) };
 /// let ann = desk.conversations.thread("ann");
-/// ann.run("hi").await?.finished()?;
-/// assert_eq!(ann.run("hi").await?.finished()?.answer(), "hello again");
+/// ann.run("hi").await?.into_finished()?;
+/// assert_eq!(ann.run("hi").await?.into_finished()?.answer(), "hello again");
 /// # Ok(())
 /// # }
 /// ```

@@ -14,7 +14,8 @@ mod spans {
     use super::{AgentEvent, AgentFlow, Arc, Definition, Launch, LlmClient, Tool};
     use crate::{Conversation, ConversationInput};
     use petalflow::RunError;
-    use petalflow::middleware::{BoxFuture, RunMiddleware, RunNext};
+    use petalflow::async_trait;
+    use petalflow::middleware::{RunMiddleware, RunNext};
     use petalflow_llm::ChatMessage;
     use petalflow_tracing::{Traced, agent_span, merged_span};
 
@@ -38,15 +39,16 @@ mod spans {
     /// A span around a turn.
     struct Around(Arc<Definition>);
 
+    #[async_trait]
     impl RunMiddleware<Conversation> for Around {
-        fn around<'a>(
-            &'a self,
+        async fn around(
+            &self,
             input: Option<ConversationInput>,
-            next: RunNext<'a, Conversation>,
-        ) -> BoxFuture<'a, Result<Conversation, RunError>> {
+            next: RunNext<'_, Conversation>,
+        ) -> Result<Conversation, RunError> {
             let described = Some(&*self.0.description).filter(|text| !text.is_empty());
             let span = agent_span(&self.0.name, described, next.thread());
-            Box::pin(next.run(input).instrument(span))
+            next.run(input).instrument(span).await
         }
     }
 }

@@ -363,14 +363,14 @@ impl LlmStream {
     ///
     /// ```
     /// use futures_util::StreamExt;
-    /// use petalflow_llm::{LlmClient, LlmError, LlmRequest, ScriptedModel};
+    /// use petalflow_llm::{Delta, LlmClient, LlmError, LlmRequest, ScriptedModel};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), LlmError> {
     /// let model = ScriptedModel::new(["hi"]);
     /// let stream = model.stream(&LlmRequest::prompt("hello")).await?;
     /// let mut stream = stream.wrap_source(|source| source.inspect(|_| println!("something arrived")));
-    /// assert_eq!(stream.next().await.unwrap().delta.text(), Some("hi"));
+    /// assert_eq!(stream.next().await.unwrap().delta, Delta::Text("hi".into()));
     /// # Ok(())
     /// # }
     /// ```

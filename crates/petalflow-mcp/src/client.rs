@@ -19,7 +19,7 @@ use super::options::Options;
 use super::result::object_schema;
 use super::tool::McpTool;
 use petalflow::BoxError;
-use petalflow::middleware::BoxFuture;
+use petalflow::async_trait;
 use petalflow::tool::{Tool, ToolSet, ToolSource, ToolSpec};
 
 /// An MCP server that others provide, whose tools are tools like all others. A clone is of the same server.
@@ -378,8 +378,9 @@ fn offer(tool: rmcp::model::Tool, options: &Options) -> Offer {
     }
 }
 
+#[async_trait]
 impl ToolSource for McpClient {
-    fn tools(&self) -> BoxFuture<'_, Result<ToolSet, BoxError>> {
-        Box::pin(async { Ok(McpClient::tools(self).await?) })
+    async fn tools(&self) -> Result<ToolSet, BoxError> {
+        Ok(McpClient::tools(self).await?)
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use petalflow::async_trait;
 use serde_json::Value;
 
 use super::call::call;
 use super::client::Shared;
-use petalflow::middleware::BoxFuture;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 
 pub(super) struct McpTool {
@@ -16,30 +16,25 @@ pub(super) struct McpTool {
     pub(super) spec: Arc<ToolSpec>,
 }
 
+#[async_trait]
 impl Tool for McpTool {
     fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
     }
 
-    fn call<'a>(
-        &'a self,
-        arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        Box::pin(async move {
-            let arguments = match arguments {
-                Value::Object(arguments) => arguments,
-                Value::Null => serde_json::Map::new(),
-                _ => {
-                    let message = format!(
-                        "the arguments of tool `{}` are not an object; call it again with an object that fits its schema",
-                        self.spec.name
-                    );
-                    return Err(ToolError::Arguments(message));
-                }
-            };
-            call(&self.server, &self.name, &self.spec.name, arguments, cx).await
-        })
+    async fn call(&self, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError> {
+        let arguments = match arguments {
+            Value::Object(arguments) => arguments,
+            Value::Null => serde_json::Map::new(),
+            _ => {
+                let message = format!(
+                    "the arguments of tool `{}` are not an object; call it again with an object that fits its schema",
+                    self.spec.name
+                );
+                return Err(ToolError::Arguments(message));
+            }
+        };
+        call(&self.server, &self.name, &self.spec.name, arguments, cx).await
     }
 
     fn confirm(&self, arguments: &Value) -> Option<String> {

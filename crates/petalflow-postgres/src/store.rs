@@ -5,9 +5,10 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
-    ThreadInfo, ThreadQuery,
+    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
+    ThreadQuery,
 };
 use tokio::runtime::Handle;
 
@@ -135,220 +136,203 @@ impl PostgresStore {
     }
 }
 
+#[async_trait]
 impl Store for PostgresStore {
-    fn append<'a>(
-        &'a self,
-        address: Address<'a>,
-        checkpoint: &'a StoredCheckpoint,
+    async fn append(
+        &self,
+        address: Address<'_>,
+        checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
-    ) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let Address { thread, namespace } = address;
-            let seq = rows::to_bigint(checkpoint.seq)?;
-            let base = rows::to_bigint(checkpoint.base)?;
-            let created_ms = rows::to_time(checkpoint.created_ms);
-            let (first, last) = rows::bounds(&settled);
-            let pool = &self.0.pool;
-            let appended = match after {
-                None => {
-                    let params: &Params<'_> = &[
-                        &thread,
-                        &namespace,
-                        &seq,
-                        &base,
-                        &created_ms,
-                        &checkpoint.bytes,
-                        &first,
-                        &last,
-                    ];
-                    pool.query(Rerun::Never, sql::APPEND_FIRST, params).await?
-                }
-                Some(after) => {
-                    let after = rows::to_bigint(after)?;
-                    let params: &Params<'_> = &[
-                        &thread,
-                        &namespace,
-                        &seq,
-                        &base,
-                        &created_ms,
-                        &checkpoint.bytes,
-                        &first,
-                        &last,
-                        &after,
-                    ];
-                    pool.query(Rerun::Never, sql::APPEND_AFTER, params).await?
-                }
-            };
-            if appended.is_empty() {
-                return Err(self.conflict(address, after).await);
+    ) -> Result<(), StoreError> {
+        let Address { thread, namespace } = address;
+        let seq = rows::to_bigint(checkpoint.seq)?;
+        let base = rows::to_bigint(checkpoint.base)?;
+        let created_ms = rows::to_time(checkpoint.created_ms);
+        let (first, last) = rows::bounds(&settled);
+        let pool = &self.0.pool;
+        let appended = match after {
+            None => {
+                let params: &Params<'_> = &[
+                    &thread,
+                    &namespace,
+                    &seq,
+                    &base,
+                    &created_ms,
+                    &checkpoint.bytes,
+                    &first,
+                    &last,
+                ];
+                pool.query(Rerun::Never, sql::APPEND_FIRST, params).await?
             }
-            Ok(())
-        })
+            Some(after) => {
+                let after = rows::to_bigint(after)?;
+                let params: &Params<'_> = &[
+                    &thread,
+                    &namespace,
+                    &seq,
+                    &base,
+                    &created_ms,
+                    &checkpoint.bytes,
+                    &first,
+                    &last,
+                    &after,
+                ];
+                pool.query(Rerun::Never, sql::APPEND_AFTER, params).await?
+            }
+        };
+        if appended.is_empty() {
+            return Err(self.conflict(address, after).await);
+        }
+        Ok(())
     }
 
-    fn write<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn write(
+        &self,
+        address: Address<'_>,
         seq: u64,
-        writes: &'a [StoredWrite],
-    ) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            if writes.is_empty() {
-                return Ok(());
-            }
-            let seq = rows::to_bigint(seq)?;
-            // A statement cannot replace what it has itself put there. In one order, so that two calls cannot wait for each
-            // other.
-            let last: BTreeMap<_, _> = writes
-                .iter()
-                .map(|write| {
-                    (
-                        (write.task.to_bytes(), write.name.as_str()),
-                        write.bytes.as_slice(),
-                    )
-                })
-                .collect();
-            let tasks: Vec<&[u8]> = last.keys().map(|(task, _)| task.as_slice()).collect();
-            let names: Vec<&str> = last.keys().map(|(_, name)| *name).collect();
-            let bytes: Vec<&[u8]> = last.values().copied().collect();
-            self.0
-                .pool
-                .query(
-                    Rerun::Never,
-                    sql::WRITE,
-                    &[
-                        &address.thread,
-                        &address.namespace,
-                        &seq,
-                        &tasks,
-                        &names,
-                        &bytes,
-                    ],
+        writes: &[StoredWrite],
+    ) -> Result<(), StoreError> {
+        if writes.is_empty() {
+            return Ok(());
+        }
+        let seq = rows::to_bigint(seq)?;
+        // A statement cannot replace what it has itself put there. In one order, so that two calls cannot wait for each
+        // other.
+        let last: BTreeMap<_, _> = writes
+            .iter()
+            .map(|write| {
+                (
+                    (write.task.to_bytes(), write.name.as_str()),
+                    write.bytes.as_slice(),
                 )
-                .await?;
-            Ok(())
-        })
+            })
+            .collect();
+        let tasks: Vec<&[u8]> = last.keys().map(|(task, _)| task.as_slice()).collect();
+        let names: Vec<&str> = last.keys().map(|(_, name)| *name).collect();
+        let bytes: Vec<&[u8]> = last.values().copied().collect();
+        self.0
+            .pool
+            .query(
+                Rerun::Never,
+                sql::WRITE,
+                &[
+                    &address.thread,
+                    &address.namespace,
+                    &seq,
+                    &tasks,
+                    &names,
+                    &bytes,
+                ],
+            )
+            .await?;
+        Ok(())
     }
 
-    fn read<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn read(
+        &self,
+        address: Address<'_>,
         seq: Option<u64>,
-    ) -> StoreFuture<'a, Option<Stored>> {
-        Box::pin(async move {
-            let Address { thread, namespace } = address;
-            let Ok(seq) = seq.map(i64::try_from).transpose() else {
-                return Ok(None);
-            };
-            let rows = self
-                .0
-                .pool
-                .query(Rerun::Harmless, sql::READ, &[&thread, &namespace, &seq])
-                .await?;
-            rows::stored(thread, &rows)
-        })
+    ) -> Result<Option<Stored>, StoreError> {
+        let Address { thread, namespace } = address;
+        let Ok(seq) = seq.map(i64::try_from).transpose() else {
+            return Ok(None);
+        };
+        let rows = self
+            .0
+            .pool
+            .query(Rerun::Harmless, sql::READ, &[&thread, &namespace, &seq])
+            .await?;
+        rows::stored(thread, &rows)
     }
 
-    fn writes<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn writes(
+        &self,
+        address: Address<'_>,
         seqs: Range<u64>,
-    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>> {
-        Box::pin(async move {
-            let Address { thread, namespace } = address;
-            let (first, last) = rows::bounds(&seqs);
-            let rows = self
-                .0
-                .pool
-                .query(
-                    Rerun::Harmless,
-                    sql::WRITES,
-                    &[&thread, &namespace, &first, &last],
-                )
-                .await?;
-            rows.iter().map(|row| rows::write(thread, row)).collect()
-        })
+    ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
+        let Address { thread, namespace } = address;
+        let (first, last) = rows::bounds(&seqs);
+        let rows = self
+            .0
+            .pool
+            .query(
+                Rerun::Harmless,
+                sql::WRITES,
+                &[&thread, &namespace, &first, &last],
+            )
+            .await?;
+        rows.iter().map(|row| rows::write(thread, row)).collect()
     }
 
-    fn history<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn history(
+        &self,
+        address: Address<'_>,
         before: Option<u64>,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
-        Box::pin(async move {
-            let Address { thread, namespace } = address;
-            let last = before.map_or(i64::MAX, rows::last_below);
-            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows = self
-                .0
-                .pool
-                .query(
-                    Rerun::Harmless,
-                    sql::HISTORY,
-                    &[&thread, &namespace, &last, &limit],
-                )
-                .await?;
-            Ok(rows.iter().map(rows::checkpoint).collect())
-        })
+    ) -> Result<Vec<StoredCheckpoint>, StoreError> {
+        let Address { thread, namespace } = address;
+        let last = before.map_or(i64::MAX, rows::last_below);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = self
+            .0
+            .pool
+            .query(
+                Rerun::Harmless,
+                sql::HISTORY,
+                &[&thread, &namespace, &last, &limit],
+            )
+            .await?;
+        Ok(rows.iter().map(rows::checkpoint).collect())
     }
 
-    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
-        Box::pin(async move {
-            let rows = self
-                .0
-                .pool
-                .query(Rerun::Harmless, sql::NAMESPACES, &[&thread])
-                .await?;
-            Ok(rows.iter().map(|row| row.get(0)).collect())
-        })
+    async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
+        let rows = self
+            .0
+            .pool
+            .query(Rerun::Harmless, sql::NAMESPACES, &[&thread])
+            .await?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
-    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
-        Box::pin(async move {
-            let from = query.prefix.max(query.after.unwrap_or_default());
-            let end = query.prefix_end();
-            let limit = query
-                .limit
-                .map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
-            let rows = self
-                .0
-                .pool
-                .query(
-                    Rerun::Harmless,
-                    sql::THREADS,
-                    &[&from, &query.after, &end, &limit],
-                )
-                .await?;
-            Ok(rows.iter().map(rows::thread_info).collect())
-        })
+    async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
+        let from = query.prefix.max(query.after.unwrap_or_default());
+        let end = query.prefix_end();
+        let limit = query
+            .limit
+            .map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
+        let rows = self
+            .0
+            .pool
+            .query(
+                Rerun::Harmless,
+                sql::THREADS,
+                &[&from, &query.after, &end, &limit],
+            )
+            .await?;
+        Ok(rows.iter().map(rows::thread_info).collect())
     }
 
-    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let Address { thread, namespace } = address;
-            let last = rows::last_below(seq);
-            self.0
-                .pool
-                .query(Rerun::Never, sql::PRUNE, &[&thread, &namespace, &last])
-                .await?;
-            Ok(())
-        })
+    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
+        let Address { thread, namespace } = address;
+        let last = rows::last_below(seq);
+        self.0
+            .pool
+            .query(Rerun::Never, sql::PRUNE, &[&thread, &namespace, &last])
+            .await?;
+        Ok(())
     }
 
-    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            self.0
-                .pool
-                .query(Rerun::Never, sql::DELETE, &[&thread])
-                .await?;
-            Ok(())
-        })
+    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
+        self.0
+            .pool
+            .query(Rerun::Never, sql::DELETE, &[&thread])
+            .await?;
+        Ok(())
     }
 
-    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
-        Box::pin(self.0.session.claim(thread, owner))
+    async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
+        self.0.session.claim(thread, owner).await
     }
 
     fn release(&self, thread: &str, owner: &str) {

@@ -21,7 +21,7 @@
 //! # async fn main() -> petalflow::Result<()> {
 //! let store = RedisStore::connect("redis://localhost").await?;
 //! let thread = Talk::new().store(&store).thread("ann");
-//! let chat = thread.run(vec!["hello".to_string()]).await?.finished()?;
+//! let chat = thread.run(vec!["hello".to_string()]).await?.into_finished()?;
 //! assert_eq!(chat.lines, ["hello", "1 so far"]);
 //! # Ok(())
 //! # }

@@ -5,10 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use petalflow::async_trait;
 use petalflow::checkpoint::PendingReleases;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
-    ThreadInfo, ThreadQuery,
+    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
+    ThreadQuery,
 };
 use redis::{Script, ScriptInvocation};
 use tokio::runtime::Handle;
@@ -158,194 +159,175 @@ fn with_keys<'a>(script: &'a Script, keys: &[&str]) -> ScriptInvocation<'a> {
     script
 }
 
+#[async_trait]
 impl Store for RedisStore {
-    fn append<'a>(
-        &'a self,
-        address: Address<'a>,
-        checkpoint: &'a StoredCheckpoint,
+    async fn append(
+        &self,
+        address: Address<'_>,
+        checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
-    ) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let keys = self.keys(address.thread);
-            let mut script = with_keys(&scripts::APPEND, &keys.all());
-            script
-                .arg(address.thread)
-                .arg(address.namespace)
-                .arg(digits(checkpoint.seq))
-                .arg(digits(checkpoint.base))
-                .arg(digits(checkpoint.created_ms))
-                .arg(checkpoint.bytes.as_slice())
-                .arg(after.map(digits).unwrap_or_default())
-                .arg(digits(settled.start))
-                .arg(digits(settled.end));
-            let answer: String = self.0.connection.invoke_not_idempotent(&mut script).await?;
-            if answer == "done" {
-                return Ok(());
-            }
-            Err(StoreError::Conflict {
-                thread: address.thread.into(),
-                expected: after,
-                found: values::number(answer.as_bytes()),
-            })
+    ) -> Result<(), StoreError> {
+        let keys = self.keys(address.thread);
+        let mut script = with_keys(&scripts::APPEND, &keys.all());
+        script
+            .arg(address.thread)
+            .arg(address.namespace)
+            .arg(digits(checkpoint.seq))
+            .arg(digits(checkpoint.base))
+            .arg(digits(checkpoint.created_ms))
+            .arg(checkpoint.bytes.as_slice())
+            .arg(after.map(digits).unwrap_or_default())
+            .arg(digits(settled.start))
+            .arg(digits(settled.end));
+        let answer: String = self.0.connection.invoke_not_idempotent(&mut script).await?;
+        if answer == "done" {
+            return Ok(());
+        }
+        Err(StoreError::Conflict {
+            thread: address.thread.into(),
+            expected: after,
+            found: values::number(answer.as_bytes()),
         })
     }
 
-    fn write<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn write(
+        &self,
+        address: Address<'_>,
         seq: u64,
-        writes: &'a [StoredWrite],
-    ) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            if writes.is_empty() {
-                return Ok(());
-            }
-            let keys = self.keys(address.thread);
-            let keys = [&*keys.marks, &*keys.values, &*keys.namespaces];
-            let mut script = with_keys(&scripts::WRITE, &keys);
-            script.arg(address.namespace).arg(digits(seq));
-            for write in writes {
-                script
-                    .arg(write.task.to_bytes().as_slice())
-                    .arg(&write.name)
-                    .arg(write.bytes.as_slice());
-            }
-            self.0.connection.invoke(&script).await
-        })
+        writes: &[StoredWrite],
+    ) -> Result<(), StoreError> {
+        if writes.is_empty() {
+            return Ok(());
+        }
+        let keys = self.keys(address.thread);
+        let keys = [&*keys.marks, &*keys.values, &*keys.namespaces];
+        let mut script = with_keys(&scripts::WRITE, &keys);
+        script.arg(address.namespace).arg(digits(seq));
+        for write in writes {
+            script
+                .arg(write.task.to_bytes().as_slice())
+                .arg(&write.name)
+                .arg(write.bytes.as_slice());
+        }
+        self.0.connection.invoke(&script).await
     }
 
-    fn read<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn read(
+        &self,
+        address: Address<'_>,
         seq: Option<u64>,
-    ) -> StoreFuture<'a, Option<Stored>> {
-        Box::pin(async move {
-            let keys = self.keys(address.thread);
-            let keys = [&*keys.seqs, &*keys.bytes, &*keys.marks, &*keys.values];
-            let mut script = with_keys(&scripts::READ, &keys);
-            script
-                .arg(address.namespace)
-                .arg(seq.map(digits).unwrap_or_default());
-            let found: Option<(Pairs, Pairs)> = self.0.connection.invoke(&script).await?;
-            let Some((chain, writes)) = found else {
-                return Ok(None);
-            };
-            let writes = values::writes(address.thread, writes)?;
-            Ok(Some(Stored {
-                chain: values::checkpoints(address.thread, chain)?,
-                writes: writes.into_iter().map(|(_, write)| write).collect(),
-            }))
-        })
+    ) -> Result<Option<Stored>, StoreError> {
+        let keys = self.keys(address.thread);
+        let keys = [&*keys.seqs, &*keys.bytes, &*keys.marks, &*keys.values];
+        let mut script = with_keys(&scripts::READ, &keys);
+        script
+            .arg(address.namespace)
+            .arg(seq.map(digits).unwrap_or_default());
+        let found: Option<(Pairs, Pairs)> = self.0.connection.invoke(&script).await?;
+        let Some((chain, writes)) = found else {
+            return Ok(None);
+        };
+        let writes = values::writes(address.thread, writes)?;
+        Ok(Some(Stored {
+            chain: values::checkpoints(address.thread, chain)?,
+            writes: writes.into_iter().map(|(_, write)| write).collect(),
+        }))
     }
 
-    fn writes<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn writes(
+        &self,
+        address: Address<'_>,
         seqs: Range<u64>,
-    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>> {
-        Box::pin(async move {
-            let keys = self.keys(address.thread);
-            let mut script = with_keys(&scripts::WRITES, &[&*keys.marks, &*keys.values]);
-            script
-                .arg(address.namespace)
-                .arg(digits(seqs.start))
-                .arg(digits(seqs.end));
-            values::writes(address.thread, self.0.connection.invoke(&script).await?)
-        })
+    ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
+        let keys = self.keys(address.thread);
+        let mut script = with_keys(&scripts::WRITES, &[&*keys.marks, &*keys.values]);
+        script
+            .arg(address.namespace)
+            .arg(digits(seqs.start))
+            .arg(digits(seqs.end));
+        values::writes(address.thread, self.0.connection.invoke(&script).await?)
     }
 
-    fn history<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn history(
+        &self,
+        address: Address<'_>,
         before: Option<u64>,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
-        Box::pin(async move {
-            let keys = self.keys(address.thread);
-            let mut script = with_keys(&scripts::HISTORY, &[&*keys.seqs, &*keys.bytes]);
-            script
-                .arg(address.namespace)
-                .arg(before.map(digits).unwrap_or_default())
-                .arg(i64::try_from(limit).unwrap_or(i64::MAX));
-            values::checkpoints(address.thread, self.0.connection.invoke(&script).await?)
-        })
+    ) -> Result<Vec<StoredCheckpoint>, StoreError> {
+        let keys = self.keys(address.thread);
+        let mut script = with_keys(&scripts::HISTORY, &[&*keys.seqs, &*keys.bytes]);
+        script
+            .arg(address.namespace)
+            .arg(before.map(digits).unwrap_or_default())
+            .arg(i64::try_from(limit).unwrap_or(i64::MAX));
+        values::checkpoints(address.thread, self.0.connection.invoke(&script).await?)
     }
 
-    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
-        Box::pin(async move {
-            let keys = self.keys(thread);
-            let script = with_keys(&scripts::NAMESPACES, &[&*keys.namespaces]);
-            let found: Vec<Vec<u8>> = self.0.connection.invoke(&script).await?;
-            found.into_iter().map(values::text).collect()
-        })
+    async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
+        let keys = self.keys(thread);
+        let script = with_keys(&scripts::NAMESPACES, &[&*keys.namespaces]);
+        let found: Vec<Vec<u8>> = self.0.connection.invoke(&script).await?;
+        found.into_iter().map(values::text).collect()
     }
 
-    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
-        Box::pin(async move {
-            let from = match query.after {
-                Some(after) if after >= query.prefix => format!("({after}"),
-                _ => format!("[{}", query.prefix),
-            };
-            let mut end = b"+".to_vec();
-            if !query.prefix.is_empty() {
-                // No text contains this byte, so the bound is greater than every id with the prefix.
-                end = [b"(", query.prefix.as_bytes(), b"\xff"].concat();
-            }
-            let limit = query
-                .limit
-                .map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+    async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
+        let from = match query.after {
+            Some(after) if after >= query.prefix => format!("({after}"),
+            _ => format!("[{}", query.prefix),
+        };
+        let mut end = b"+".to_vec();
+        if !query.prefix.is_empty() {
+            // No text contains this byte, so the bound is greater than every id with the prefix.
+            end = [b"(", query.prefix.as_bytes(), b"\xff"].concat();
+        }
+        let limit = query
+            .limit
+            .map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
 
-            let mut shards = JoinSet::new();
-            for shard in 0..SHARDS {
-                let (threads, infos) = list_keys(&self.0.options.prefix, shard);
-                let mut script = with_keys(&scripts::THREADS, &[&threads, &infos]);
-                script.arg(&from).arg(end.as_slice()).arg(limit);
-                let connection = self.0.connection.clone();
-                shards.spawn(async move { values::infos(connection.invoke(&script).await?) });
-            }
-            let mut all = Vec::new();
-            while let Some(found) = shards.join_next().await {
-                all.extend(found.map_err(|error| StoreError::Other(error.into()))??);
-            }
-            all.sort_by(|a, b| a.id.cmp(&b.id));
-            all.truncate(query.limit.unwrap_or(usize::MAX));
-            Ok(all)
-        })
+        let mut shards = JoinSet::new();
+        for shard in 0..SHARDS {
+            let (threads, infos) = list_keys(&self.0.options.prefix, shard);
+            let mut script = with_keys(&scripts::THREADS, &[&threads, &infos]);
+            script.arg(&from).arg(end.as_slice()).arg(limit);
+            let connection = self.0.connection.clone();
+            shards.spawn(async move { values::infos(connection.invoke(&script).await?) });
+        }
+        let mut all = Vec::new();
+        while let Some(found) = shards.join_next().await {
+            all.extend(found.map_err(|error| StoreError::Other(error.into()))??);
+        }
+        all.sort_by(|a, b| a.id.cmp(&b.id));
+        all.truncate(query.limit.unwrap_or(usize::MAX));
+        Ok(all)
     }
 
-    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let keys = self.keys(address.thread);
-            let mut script = with_keys(&scripts::PRUNE, &keys.all());
-            script
-                .arg(address.thread)
-                .arg(address.namespace)
-                .arg(digits(seq));
-            self.0.connection.invoke(&script).await
-        })
+    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
+        let keys = self.keys(address.thread);
+        let mut script = with_keys(&scripts::PRUNE, &keys.all());
+        script
+            .arg(address.thread)
+            .arg(address.namespace)
+            .arg(digits(seq));
+        self.0.connection.invoke(&script).await
     }
 
-    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let keys = self.keys(thread);
-            let mut script = with_keys(&scripts::DELETE, &keys.all());
-            self.0.connection.invoke(script.arg(thread)).await
-        })
+    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
+        let keys = self.keys(thread);
+        let mut script = with_keys(&scripts::DELETE, &keys.all());
+        self.0.connection.invoke(script.arg(thread)).await
     }
 
-    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
-        Box::pin(async move {
-            self.0.release_pending().await?;
-            let mut script = self.0.claim_script(&scripts::CLAIM, thread, owner);
-            let lasts = self.0.options.claim_lasts.as_millis();
-            let other: Option<String> = self
-                .0
-                .connection
-                .invoke(script.arg(u64::try_from(lasts).unwrap_or(u64::MAX)))
-                .await?;
-            Ok(other.map_or(Claim::Granted, |owner| Claim::Busy { owner }))
-        })
+    async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
+        self.0.release_pending().await?;
+        let mut script = self.0.claim_script(&scripts::CLAIM, thread, owner);
+        let lasts = self.0.options.claim_lasts.as_millis();
+        let other: Option<String> = self
+            .0
+            .connection
+            .invoke(script.arg(u64::try_from(lasts).unwrap_or(u64::MAX)))
+            .await?;
+        Ok(other.map_or(Claim::Granted, |owner| Claim::Busy { owner }))
     }
 
     fn release(&self, thread: &str, owner: &str) {

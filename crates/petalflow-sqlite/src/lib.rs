@@ -26,10 +26,10 @@
 //! # std::fs::create_dir_all(&folder)?;
 //! let store = SqliteStore::open(folder.join("chats.db")).await?;
 //! let thread = Talk::new().store(&store).thread("ann");
-//! thread.run(vec!["hello".to_string()]).await?.finished()?;
+//! thread.run(vec!["hello".to_string()]).await?.into_finished()?;
 //!
 //! // Any process that opens the file later continues the thread.
-//! let chat = thread.run(vec!["again".to_string()]).await?.finished()?;
+//! let chat = thread.run(vec!["again".to_string()]).await?.into_finished()?;
 //! assert_eq!(chat.lines, ["hello", "1 so far", "again", "3 so far"]);
 //! # drop((thread, store));
 //! # let _ = std::fs::remove_dir_all(folder);

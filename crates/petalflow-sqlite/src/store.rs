@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
-    ThreadInfo, ThreadQuery,
+    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
+    ThreadQuery,
 };
 use rusqlite::Connection;
 
@@ -228,93 +229,90 @@ impl OwnedAddress {
     }
 }
 
+#[async_trait]
 impl Store for SqliteStore {
-    fn append<'a>(
-        &'a self,
-        address: Address<'a>,
-        checkpoint: &'a StoredCheckpoint,
+    async fn append(
+        &self,
+        address: Address<'_>,
+        checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
-    ) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            self.write_now_or_later(
-                Some(address.thread),
-                checkpoint.bytes.len(),
-                |connection| change::append(connection, address, checkpoint, after, &settled),
-                || {
-                    let (owned, checkpoint) = (OwnedAddress::from(address), checkpoint.clone());
-                    let settled = settled.clone();
-                    move |connection: &Connection| {
-                        change::append(connection, owned.address(), &checkpoint, after, &settled)
-                    }
-                },
-            )
-            .await
-        })
+    ) -> Result<(), StoreError> {
+        self.write_now_or_later(
+            Some(address.thread),
+            checkpoint.bytes.len(),
+            |connection| change::append(connection, address, checkpoint, after, &settled),
+            || {
+                let (owned, checkpoint) = (OwnedAddress::from(address), checkpoint.clone());
+                let settled = settled.clone();
+                move |connection: &Connection| {
+                    change::append(connection, owned.address(), &checkpoint, after, &settled)
+                }
+            },
+        )
+        .await
     }
 
-    fn write<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn write(
+        &self,
+        address: Address<'_>,
         seq: u64,
-        writes: &'a [StoredWrite],
-    ) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            self.write_now_or_later(
-                Some(address.thread),
-                writes.iter().map(|write| write.bytes.len()).sum(),
-                |connection| change::write(connection, address, seq, writes),
-                || {
-                    let (owned, writes) = (OwnedAddress::from(address), writes.to_vec());
-                    move |connection: &Connection| {
-                        change::write(connection, owned.address(), seq, &writes)
-                    }
-                },
-            )
-            .await
-        })
+        writes: &[StoredWrite],
+    ) -> Result<(), StoreError> {
+        self.write_now_or_later(
+            Some(address.thread),
+            writes.iter().map(|write| write.bytes.len()).sum(),
+            |connection| change::write(connection, address, seq, writes),
+            || {
+                let (owned, writes) = (OwnedAddress::from(address), writes.to_vec());
+                move |connection: &Connection| {
+                    change::write(connection, owned.address(), seq, &writes)
+                }
+            },
+        )
+        .await
     }
 
-    fn read<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn read(
+        &self,
+        address: Address<'_>,
         seq: Option<u64>,
-    ) -> StoreFuture<'a, Option<Stored>> {
+    ) -> Result<Option<Stored>, StoreError> {
         let owned = OwnedAddress::from(address);
         let work = move |connection: &Connection| query::read(connection, owned.address(), seq);
-        Box::pin(self.read_on_thread(Some(address.thread), work))
+        self.read_on_thread(Some(address.thread), work).await
     }
 
-    fn writes<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn writes(
+        &self,
+        address: Address<'_>,
         seqs: Range<u64>,
-    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>> {
+    ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
         let owned = OwnedAddress::from(address);
         let work = move |connection: &Connection| query::writes(connection, owned.address(), &seqs);
-        Box::pin(self.read_on_thread(Some(address.thread), work))
+        self.read_on_thread(Some(address.thread), work).await
     }
 
-    fn history<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn history(
+        &self,
+        address: Address<'_>,
         before: Option<u64>,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
+    ) -> Result<Vec<StoredCheckpoint>, StoreError> {
         let owned = OwnedAddress::from(address);
         let work = move |connection: &Connection| {
             query::history(connection, owned.address(), before, limit)
         };
-        Box::pin(self.read_on_thread(Some(address.thread), work))
+        self.read_on_thread(Some(address.thread), work).await
     }
 
-    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
+    async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
         let owned = thread.to_string();
         let work = move |connection: &Connection| query::namespaces(connection, &owned);
-        Box::pin(self.read_on_thread(Some(thread), work))
+        self.read_on_thread(Some(thread), work).await
     }
 
-    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
+    async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         let prefix = query.prefix.to_string();
         let after = query.after.map(ToString::to_string);
         let work = move |connection: &Connection| {
@@ -325,56 +323,50 @@ impl Store for SqliteStore {
             };
             query::threads(connection, query)
         };
-        Box::pin(self.read_on_thread(None, work))
+        self.read_on_thread(None, work).await
     }
 
-    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            self.write_now_or_later(
-                Some(address.thread),
-                usize::MAX,
-                |connection| change::prune(connection, address, seq),
-                || {
-                    let owned = OwnedAddress::from(address);
-                    move |connection: &Connection| change::prune(connection, owned.address(), seq)
-                },
-            )
-            .await
-        })
+    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
+        self.write_now_or_later(
+            Some(address.thread),
+            usize::MAX,
+            |connection| change::prune(connection, address, seq),
+            || {
+                let owned = OwnedAddress::from(address);
+                move |connection: &Connection| change::prune(connection, owned.address(), seq)
+            },
+        )
+        .await
     }
 
-    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            self.write_now_or_later(
-                Some(thread),
-                usize::MAX,
-                |connection| change::delete(connection, thread),
-                || {
-                    let thread = thread.to_string();
-                    move |connection: &Connection| change::delete(connection, &thread)
-                },
-            )
-            .await
-        })
+    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
+        self.write_now_or_later(
+            Some(thread),
+            usize::MAX,
+            |connection| change::delete(connection, thread),
+            || {
+                let thread = thread.to_string();
+                move |connection: &Connection| change::delete(connection, &thread)
+            },
+        )
+        .await
     }
 
-    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
-        Box::pin(async move {
-            let lock_file = self.0.writer.lock_file();
-            let later = lock_file.clone();
-            self.write_now_or_later(
-                Some(thread),
-                0,
-                |connection| claims::claim(connection, thread, owner, lock_file.as_deref()),
-                || {
-                    let (thread, owner) = (thread.to_string(), owner.to_string());
-                    move |connection: &Connection| {
-                        claims::claim(connection, &thread, &owner, later.as_deref())
-                    }
-                },
-            )
-            .await
-        })
+    async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
+        let lock_file = self.0.writer.lock_file();
+        let later = lock_file.clone();
+        self.write_now_or_later(
+            Some(thread),
+            0,
+            |connection| claims::claim(connection, thread, owner, lock_file.as_deref()),
+            || {
+                let (thread, owner) = (thread.to_string(), owner.to_string());
+                move |connection: &Connection| {
+                    claims::claim(connection, &thread, &owner, later.as_deref())
+                }
+            },
+        )
+        .await
     }
 
     fn release(&self, thread: &str, owner: &str) {

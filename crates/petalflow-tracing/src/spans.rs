@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use petalflow::async_trait;
 use tracing::{Instrument as _, Span, field};
 
 use super::scope::{self, Run};
 use super::span::{failed, int};
 use super::spawned::carry;
-use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall, RunMiddleware, RunNext};
+use petalflow::middleware::{Middleware, Next, NodeCall, RunMiddleware, RunNext};
 use petalflow::{BoxError, Flow, Launch, RunError, RunErrorKind, State};
 
 /// A span for each run, each superstep and each attempt of a node: [middleware](petalflow::Middleware) of both kinds, which
@@ -81,12 +82,9 @@ impl<F: Flow> TraceLaunch for Launch<F> {
     }
 }
 
+#[async_trait]
 impl<S: State> Middleware<S> for Spans {
-    fn around<'a>(
-        &'a self,
-        call: NodeCall<'a, S>,
-        next: Next<'a, S>,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
         carry();
         let span = node_span(&call);
         let inside = span.clone();
@@ -97,16 +95,13 @@ impl<S: State> Middleware<S> for Spans {
             }
             result
         };
-        Box::pin(run.instrument(span))
+        run.instrument(span).await
     }
 }
 
+#[async_trait]
 impl<S: State> RunMiddleware<S> for Spans {
-    fn around<'a>(
-        &'a self,
-        input: Option<S::Input>,
-        next: RunNext<'a, S>,
-    ) -> BoxFuture<'a, Result<S, RunError>> {
+    async fn around(&self, input: Option<S::Input>, next: RunNext<'_, S>) -> Result<S, RunError> {
         carry();
         let span = run_span(next.flow(), next.thread());
         let inside = span.clone();
@@ -121,7 +116,7 @@ impl<S: State> RunMiddleware<S> for Spans {
             }
             result
         };
-        Box::pin(run.instrument(span))
+        run.instrument(span).await
     }
 }
 
@@ -137,7 +132,7 @@ fn ended(span: &Span, error: &RunError) {
         RunErrorKind::Limit { .. } => ("failed", Some("limit")),
         RunErrorKind::Thread { .. } => ("failed", Some("thread")),
         RunErrorKind::Write { .. } => ("failed", Some("write")),
-        RunErrorKind::MissingManaged(_) | RunErrorKind::Rehydrate { .. } => {
+        RunErrorKind::MissingManaged(_) | RunErrorKind::RestoreManaged { .. } => {
             ("failed", Some("managed"))
         }
         RunErrorKind::IncompleteJoin { .. } | RunErrorKind::NoEdge { .. } => {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::current_node::{self, CurrentNode};
 use super::spawned::carry;
 use super::{Report, UsageSummary};
+use petalflow::async_trait;
 use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall};
 use petalflow::{BoxError, State};
 use petalflow_llm::{
@@ -163,18 +164,15 @@ impl Totals {
     }
 }
 
+#[async_trait]
 impl<S: State> Middleware<S> for Totals {
-    fn around<'a>(
-        &'a self,
-        call: NodeCall<'a, S>,
-        next: Next<'a, S>,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
         carry();
         let node = CurrentNode {
             node: call.node().into(),
             totals: self.clone(),
         };
-        Box::pin(async move { current_node::within(Some(node), next.run(call)).await })
+        current_node::within(Some(node), next.run(call)).await
     }
 }
 

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use petalflow::async_trait;
 use serde_json::Value;
 use tracing::Instrument as _;
 
 use super::ToolSpan;
 use super::spawned::carry;
-use petalflow::middleware::BoxFuture;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 
 /// A model's client, or a tool, with a span for each of its calls.
@@ -16,21 +16,22 @@ use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 /// A span ends before the caller has the answer; that of a stream with its last piece.
 ///
 /// ```
-/// use petalflow::middleware::BoxFuture;
-/// use petalflow_tracing::Traced;
+/// use petalflow::async_trait;
 /// use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
+/// use petalflow_tracing::Traced;
 /// use serde_json::{Value, json};
 /// use std::sync::Arc;
 ///
 /// struct Clock(Arc<ToolSpec>);
 ///
+/// #[async_trait]
 /// impl Tool for Clock {
 ///     fn spec(&self) -> &Arc<ToolSpec> {
 ///         &self.0
 ///     }
 ///
-///     fn call<'a>(&'a self, _: Value, _: &'a ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> {
-///         Box::pin(async { Ok(json!("12:00")) })
+///     async fn call(&self, _: Value, _: &ToolContext) -> Result<Value, ToolError> {
+///         Ok(json!("12:00"))
 ///     }
 /// }
 ///
@@ -91,23 +92,18 @@ impl<T> fmt::Debug for Traced<T> {
     }
 }
 
+#[async_trait]
 impl<T: Tool> Tool for Traced<T> {
     fn spec(&self) -> &Arc<ToolSpec> {
         self.inner.spec()
     }
 
-    fn call<'a>(
-        &'a self,
-        arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        Box::pin(async move {
-            let span = ToolSpan::start(self.spec(), &cx.call_id, &arguments, self.content);
-            let call = self.inner.call(arguments, cx);
-            let result = call.instrument(span.span().clone()).await;
-            span.end(result.as_ref());
-            result
-        })
+    async fn call(&self, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError> {
+        let span = ToolSpan::start(self.spec(), &cx.call_id, &arguments, self.content);
+        let call = self.inner.call(arguments, cx);
+        let result = call.instrument(span.span().clone()).await;
+        span.end(result.as_ref());
+        result
     }
 
     fn confirm(&self, arguments: &Value) -> Option<String> {

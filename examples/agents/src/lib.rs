@@ -1,4 +1,4 @@
-//! What the example agents share: the choice of a model.
+//! Code that the example agents share: the choice of a model.
 
 use std::env;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use petalflow_llm::{
 };
 use serde_json::Value;
 
-/// A key in the environment, and the model that it opens.
+/// A key in the environment, and its usual model.
 const PROVIDERS: [(&str, &str); 3] = [
     ("OPENAI_API_KEY", "gpt-5-mini"),
     ("ANTHROPIC_API_KEY", "claude-sonnet-4-6"),
     ("GEMINI_API_KEY", "gemini-2.5-flash"),
 ];
 
-/// A model, and a line that says which it is.
+/// A model, and a line that describes it.
 pub struct Choice {
-    /// Whoever answers.
+    /// The client of the model.
     pub model: Arc<dyn LlmClient>,
-    /// For people.
+    /// The description.
     pub words: String,
 }
 
@@ -30,12 +30,12 @@ impl std::fmt::Debug for Choice {
     }
 }
 
-/// The model that the environment names: `OPENAI_BASE_URL` is any server that speaks `OpenAI`'s language, a key is a
-/// provider's, `MODEL` is another model than the usual one. Without any of them it is the script.
+/// The model that the environment names. `OPENAI_BASE_URL` is any server with `OpenAI`'s protocol, a key selects its provider,
+/// and `MODEL` replaces the usual model. Without any of them, the script is used.
 ///
 /// # Errors
 ///
-/// When `MODEL` does not say whose model it is.
+/// If `MODEL` does not name the provider.
 pub fn choose(script: ScriptedModel) -> Result<Choice, LlmError> {
     let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
     let named = set("MODEL");
@@ -70,21 +70,21 @@ pub fn choose(script: ScriptedModel) -> Result<Choice, LlmError> {
     })
 }
 
-/// What a script answers to: the newest thing in a conversation.
+/// The newest part of a conversation, which a script answers.
 #[derive(Debug)]
 pub enum Newest {
-    /// The user has spoken.
+    /// A message of the user.
     User(String),
-    /// A tool has returned.
+    /// The result of a tool.
     Result {
-        /// Which tool.
+        /// The name of the tool.
         tool: String,
-        /// What it returned.
+        /// Its result.
         content: Value,
     },
 }
 
-/// The newest thing that a model is asked about.
+/// The newest part of a request.
 pub fn newest(request: &LlmRequest) -> Newest {
     if let Some(text) = &request.input_text {
         return Newest::User(text.clone());
@@ -101,7 +101,7 @@ pub fn newest(request: &LlmRequest) -> Newest {
     }
 }
 
-/// An answer that comes word by word, as a real model's does.
+/// An answer that arrives word by word, like that of a real model.
 pub fn word_by_word(text: &str) -> Reply {
     Reply::pieces(text.split_inclusive(' '))
 }

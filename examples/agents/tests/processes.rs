@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A program with these arguments, in an environment that names no model.
+/// A program with these arguments, in an environment without a model.
 fn command(program: &str, folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     let models = [
@@ -22,7 +22,7 @@ fn command(program: &str, folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a program with these arguments and lines, and gives what it printed.
+/// Runs a program with these arguments and lines, and returns its output.
 fn run(program: &str, folder: &Path, arguments: &[&str], lines: &str) -> String {
     let mut child = command(program, folder, arguments)
         .spawn()
@@ -75,7 +75,7 @@ fn the_program_in_the_readme_is_this_one_and_runs() {
     assert_eq!(said, "The Rose is on shelf 2.\n");
 }
 
-/// A server that speaks OpenAI's language: it answers one request with these words, in two pieces, and gives what it was asked.
+/// A server with OpenAI's protocol. It answers one request with these words in two pieces, and returns the request.
 fn serve(words: [&'static str; 2]) -> (String, std::thread::JoinHandle<String>) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it is known");

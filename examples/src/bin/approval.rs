@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use petalflow::checkpoint::ThreadQuery;
-use petalflow::interrupt::{Approval, Ask, InterruptKind};
+use petalflow::interrupt::{Ask, Decision, InterruptKind};
 use petalflow::prelude::*;
 use petalflow::thread::{HistoryQuery, OnBusy, Outcome, Threads};
 use petalflow::{Context, RunErrorKind};
@@ -37,7 +37,7 @@ pub struct Refund {
 
 /// The question to a clerk.
 #[derive(Debug, Serialize, Deserialize, Ask)]
-#[ask(answer = Decision, name = "approve-refund")]
+#[ask(answer = RefundDecision, name = "approve-refund")]
 pub struct ApproveRefund {
     /// The order.
     pub order: String,
@@ -47,7 +47,7 @@ pub struct ApproveRefund {
 
 /// The answer of a clerk.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Decision {
+pub struct RefundDecision {
     /// Whether to pay.
     pub pay: bool,
     /// The name of the clerk.
@@ -75,7 +75,7 @@ async fn decide(order: &str, cents: &u64, cx: Context) -> petalflow::Result<(Ref
         order: order.into(),
         cents: *cents,
     };
-    let Decision { pay, by, because } = cx.ask(question).await?;
+    let RefundDecision { pay, by, because } = cx.ask(question).await?;
     let (word, verdict) = if pay {
         ("approved", Verdict::Pay)
     } else {
@@ -151,14 +151,14 @@ async fn answer(
 ) -> petalflow::Result<()> {
     let thread = threads.thread(order);
     let snapshot = thread
-        .state()
+        .snapshot()
         .await?
         .ok_or_else(|| format!("there is no refund for {order}; create one with `request`"))?;
     let Some(interrupt) = snapshot.interrupts.first() else {
         return Err(format!("the refund for {order} does not wait for an answer").into());
     };
     let run = if let InterruptKind::Ask { .. } = interrupt.kind {
-        let decision = Decision {
+        let decision = RefundDecision {
             pay,
             by: by.into(),
             because: because.into(),
@@ -166,9 +166,9 @@ async fn answer(
         thread.resume(interrupt.answer::<ApproveRefund>(decision)?)
     } else {
         let approval = if pay {
-            Approval::approve()
+            Decision::approve()
         } else {
-            Approval::reject()
+            Decision::reject()
         };
         thread.resume(approval.by(by).because(because))
     };
@@ -185,7 +185,7 @@ async fn answer(
 async fn list(threads: &Threads<PayRefund>) -> petalflow::Result<()> {
     for info in threads.list(ThreadQuery::default()).await? {
         let thread = threads.thread(info.id);
-        let Some(snapshot) = thread.state().await? else {
+        let Some(snapshot) = thread.snapshot().await? else {
             continue;
         };
         let waits: Vec<String> = snapshot
@@ -315,7 +315,7 @@ mod tests {
         let file = folder.path().join("refunds.db");
         demo(&file).await.unwrap();
         let thread = threads(&file).await.unwrap().thread("A-17");
-        let snapshot = thread.state().await.unwrap().unwrap();
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert!(snapshot.is_finished());
         assert_eq!(snapshot.state.log[0], "approved by Ann: it arrived broken");
         assert!(snapshot.state.log[1].starts_with("paid 1299.00, receipt "));
@@ -332,7 +332,7 @@ mod tests {
         assert!(
             threads
                 .thread("B-1")
-                .state()
+                .snapshot()
                 .await
                 .unwrap()
                 .unwrap()
@@ -343,7 +343,7 @@ mod tests {
         answer(&threads, "C-1", false, "Bo", "too much")
             .await
             .unwrap();
-        let snapshot = threads.thread("C-1").state().await.unwrap().unwrap();
+        let snapshot = threads.thread("C-1").snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.log, ["approved by Ann: fine"]);
         assert!(snapshot.is_finished());
     }

@@ -57,7 +57,7 @@ flow! {
 
 /// Runs the thread, returns to the checkpoint before the plan, adds yeast, and resumes.
 async fn run_again_with_yeast(thread: &Thread<Cook>) -> petalflow::Result<(Recipe, Recipe)> {
-    let plain = thread.run("bread".to_string()).await?.finished()?;
+    let plain = thread.run("bread".to_string()).await?.into_finished()?;
     let history = thread.history(HistoryQuery::all()).await?;
     let gathered = history
         .iter()
@@ -67,7 +67,7 @@ async fn run_again_with_yeast(thread: &Thread<Cook>) -> petalflow::Result<(Recip
     thread
         .update(Edit::new(RecipeIngredients(vec!["yeast".into()])))
         .await?;
-    let risen = thread.resume(()).await?.finished()?;
+    let risen = thread.resume(()).await?.into_finished()?;
     Ok((plain, risen))
 }
 
@@ -117,6 +117,9 @@ mod tests {
             risen.steps[1..],
             ["let it rise, then bake it", "serve the bread"]
         );
-        assert_eq!(thread.at(3).await.unwrap().state.steps, plain.steps);
+        assert_eq!(
+            thread.snapshot_at(3).await.unwrap().state.steps,
+            plain.steps
+        );
     }
 }

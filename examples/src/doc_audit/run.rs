@@ -66,7 +66,7 @@ async fn resume(options: Options, file: &Path) -> petalflow::Result<Events<DocAu
     if !file.exists() {
         return Err(nothing().into());
     }
-    let stored = thread(&options, file).await?.state().await?;
+    let stored = thread(&options, file).await?.snapshot().await?;
     let stored = stored.ok_or_else(nothing)?.state.options;
     let options = Options {
         jobs: options.jobs,

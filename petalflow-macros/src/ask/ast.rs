@@ -27,7 +27,7 @@ pub(crate) struct AskAst {
 /// The options, in the order of the documentation.
 const OPTIONS: [&str; 6] = ["answer", "name", "key", "expires", "default", "crate"];
 
-/// What stands after the name of an option.
+/// What follows the name of an option.
 enum Value {
     Type(Type),
     Member(Member),

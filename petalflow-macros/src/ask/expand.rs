@@ -12,7 +12,7 @@ use crate::paths::{Runtime, name};
 pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
     let ident = &ask.ident;
     let (impl_generics, type_generics, where_clause) = ask.generics.split_for_impl();
-    // A generic question is refused; this keeps it one error.
+    // A generic question is rejected; this avoids a second error.
     let bounds = (!ask.generics.params.is_empty()).then(|| {
         let before = where_clause.into_iter().flat_map(|clause| &clause.predicates);
         quote!(where #(#before,)* Self: #runtime::__private::Serialize + ::core::marker::Send + ::core::marker::Sync + 'static)

@@ -1,4 +1,4 @@
-//! What was written in `flow!`, with all its tokens.
+//! The syntax tree of `flow!`, with all its tokens.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -24,7 +24,7 @@ pub(crate) struct Mistakes {
     pub(crate) errors: Errors,
     /// A part of the graph was lost to one of them, so what else seems wrong with the graph may only follow from that.
     pub(crate) lost: bool,
-    /// The words of what was lost: nodes that stand there are no unknown ones.
+    /// The identifiers in the lost parts: a node that is named there is not unknown.
     pub(crate) lost_words: Vec<String>,
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         read = Some(input.parse::<Input>()?);
         Ok(())
     };
-    // In a group that broke off something is left over, which is no mistake of its own.
+    // Tokens that are left in a broken group are not a second mistake.
     let rest = parse.parse2(input).err();
     let Some(Input { krate, mut flow }) = read else {
         let mut errors = Errors::default();
@@ -70,7 +70,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             name.unraw()
         );
         mistakes.errors.at(&name, text);
-        // The state stands in for the flow that cannot be beside it.
+        // The state is used instead of the flow, because the two types cannot have one name.
         return mistakes.errors.into_tokens();
     }
     let stored = stored::name(&mut attrs, &mut mistakes.errors);

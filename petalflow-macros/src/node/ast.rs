@@ -37,7 +37,7 @@ impl NodeArgs {
         let mut options = Vec::new();
         let before = errors.count();
         let read = |input: ParseStream| {
-            // `name = …` and lone option words are not a state, so that a forgotten state is called that.
+            // `name = …` and options without a value are not a state, so that a forgotten state is reported as forgotten.
             if !input.is_empty() && !starts_with_option(input) {
                 parsed.state = Some(input.parse()?);
                 if !input.is_empty() {
@@ -49,7 +49,7 @@ impl NodeArgs {
         };
         let rest = read.parse2(args.clone()).err();
         if let Some(error) = rest {
-            // In a group that broke off something is left over, which is no mistake of its own.
+            // Tokens that are left in a broken group are not a second mistake.
             if errors.count() == before {
                 errors.push(error);
             }
@@ -117,7 +117,7 @@ pub(crate) struct NodeFn {
     pub(crate) body: TokenStream,
 }
 
-/// An `impl` block with what stands in it.
+/// An `impl` block with its contents.
 pub(crate) struct NodeImpl {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) unsafety: Option<Token![unsafe]>,
@@ -189,7 +189,7 @@ impl Parse for NodeItem {
     }
 }
 
-/// Whether an item stands here that is no function; rustc has parsed it already, so it need not be read.
+/// Whether the item is not a function. rustc has parsed it already, so it need not be parsed again.
 pub(crate) fn starts_other_item(input: ParseStream) -> bool {
     let fork = input.fork();
     if fork.parse::<Visibility>().is_err() {

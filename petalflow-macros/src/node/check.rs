@@ -1,4 +1,4 @@
-//! The forms that a node cannot have, each with the one that it can.
+//! The rules of nodes: each rejected form, with the accepted form in its message.
 
 use quote::ToTokens as _;
 use syn::{FnArg, ReceiverKind, ReturnType, Safety, Signature, Type};
@@ -11,10 +11,10 @@ use crate::types;
 /// Keys and a route: as many members as `Output` is implemented for.
 const MEMBERS: usize = 9;
 
-/// What a function can be.
+/// What a function is.
 pub(crate) enum Form {
     Node,
-    /// No node, and no place for anything beside it.
+    /// Not a node, and no item can be emitted beside it.
     Method,
     /// No node, because its type would be its state.
     NamedLikeTheState,

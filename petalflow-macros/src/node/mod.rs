@@ -36,7 +36,7 @@ fn function(args: &NodeArgs, item: &NodeFn, errors: &mut Errors) -> TokenStream 
     let runtime = Runtime::new(args.krate.as_ref());
     let code = match form {
         Form::Node => Some(expand::function(args, item, &node, &runtime)),
-        // The state stands in for the node that cannot be beside it.
+        // The state is used instead of the node, because the two types cannot have one name.
         Form::NamedLikeTheState => Some(expand::broken(item, &runtime)),
         Form::Method => None,
     };

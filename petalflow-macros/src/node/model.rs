@@ -1,4 +1,4 @@
-//! What it means: what the node reads, takes and returns.
+//! The model of a node: what it reads, takes and returns.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;

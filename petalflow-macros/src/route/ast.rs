@@ -12,7 +12,7 @@ pub(crate) struct RouteAst {
     pub(crate) generics: Generics,
     pub(crate) krate: Option<Path>,
     pub(crate) variants: Vec<Variant>,
-    /// Whether the routes can be told apart; if not, stand-ins are emitted.
+    /// Whether the routes have different names. If not, placeholders are emitted.
     pub(crate) usable: bool,
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let impl_generics = (!parameters.is_empty()).then(|| quote!(<#parameters>));
     let payloads_kept = *usable && variants.iter().any(|variant| variant.payload.is_some());
     let impl_with_state = match (parameters.is_empty(), payloads_kept) {
-        // What is no state is said where the state is named.
+        // A type that is not a state is reported where the state is named.
         (true, false) => quote!(<__S>),
         (true, true) => quote!(<__S: #runtime::State>),
         (false, _) => with_state(route, runtime),
@@ -160,7 +160,7 @@ fn route_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     }
 }
 
-/// The enum's own parameters, lifetimes first, and the state. Such an enum is refused; this keeps it one error.
+/// The enum's own parameters, lifetimes first, and the state. Such an enum is rejected; this avoids a second error.
 fn with_state(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let parameters = route.generics.params.iter();
     let (lifetimes, others): (Vec<_>, Vec<_>) =

@@ -1,4 +1,4 @@
-//! `#[derive(Route)]`: an enum as a choice among named ways on.
+//! `#[derive(Route)]`: an enum as a choice among routes.
 
 mod ast;
 mod expand;

@@ -172,7 +172,7 @@ pub(crate) fn has_cfg(item: &TokenStream) -> bool {
     attrs.any(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr"))
 }
 
-/// The arguments of `#[state(..)]`, where a derive stands in for it.
+/// The arguments of `#[state(..)]`, when a derive expands it.
 pub(crate) fn args_of(item: &TokenStream) -> TokenStream {
     let item = syn::parse2::<DeriveInput>(item.clone());
     let attr = item.ok().and_then(|item| {

@@ -1,4 +1,4 @@
-//! The rules that a state must keep.
+//! The rules of states.
 
 use petalflow_graph::{MAX_KEYS, Rule};
 use proc_macro2::Ident;
@@ -15,7 +15,7 @@ use crate::options::clash;
 const FORM: &str =
     "a state is a struct with named fields: `#[state] struct Essay { topic: String }`";
 
-/// Whether a state can be made of the item, if only one without keys. If not, the item stands alone.
+/// Whether a state can be made of the item, even if only one without keys. If not, the item is emitted alone.
 pub(crate) fn form(ast: &StateAst, errors: &mut Errors) -> bool {
     let item = &ast.item;
     match &item.data {

@@ -30,7 +30,7 @@ pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
     whole(&parsed, item, errors, true)
 }
 
-/// Expands the derive that stands in for the attribute where fields are under `#[cfg]`.
+/// Expands the derive that replaces the attribute if fields are under `#[cfg]`.
 pub(crate) fn expand_after_cfg(item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = StateArgs::parse(ast::args_of(item), &mut errors);

@@ -1,4 +1,4 @@
-//! What it means: the keys of the state.
+//! The model of a state: the keys of the state.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
@@ -65,7 +65,7 @@ pub(crate) struct Key {
 
 /// How writes fold.
 pub(crate) enum Reducer {
-    /// The last write stands.
+    /// The last write replaces the value.
     Replace,
     /// One of the library's.
     BuiltIn(BuiltIn),
@@ -118,7 +118,7 @@ impl BuiltIn {
 
 /// What a key holds before its first write.
 pub(crate) enum Initial {
-    /// Its type's default, because nothing else was said.
+    /// Its type's default, because no other default is given.
     Unsaid,
     /// Its type's default, by `default`.
     Default,

@@ -29,7 +29,7 @@ pub(crate) struct ToolArgs {
 pub(crate) enum Confirm {
     /// Always.
     Always,
-    /// Always, with these words.
+    /// Always, with this text.
     Words(LitStr),
     /// When this function says so.
     Predicate(Path),

@@ -1,4 +1,4 @@
-//! The forms that a tool cannot have, each with the one that it can.
+//! The rules of tools: each rejected form, with the accepted form in its message.
 
 use syn::{Expr, Lit, Signature};
 
@@ -13,10 +13,10 @@ use crate::paths::name;
 /// The longest name that every provider takes.
 const LONGEST_NAME: usize = 64;
 
-/// What a function can be.
+/// What a function is.
 pub(crate) enum Form {
     Tool,
-    /// No tool, and no place for anything beside it.
+    /// Not a tool, and no item can be emitted beside it.
     Method,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn all(
     Form::Tool
 }
 
-/// Says whether each argument has a name of its own. What rustc says of two parameters of one name is enough.
+/// Reports arguments of one name. Two parameters of one name are reported by rustc.
 fn distinct(tool: &Tool, errors: &mut Errors) -> bool {
     let mut distinct = true;
     let mut wire: Vec<String> = Vec::new();

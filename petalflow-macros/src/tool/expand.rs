@@ -169,7 +169,7 @@ impl Cx<'_> {
                 #runtime::__private::tool::attempts(#text, __RETRY, #timeout, #arguments, #cx, move |#arguments| #attempt)
             }
         };
-        // The call's type stands at the tool's name: that is where rustc says that it is not `Send`.
+        // The call's type has the span of the tool's name: rustc reports there that it is not `Send`.
         let at = Span::call_site().located_at(ident.span());
         let boxed = quote_spanned!(at=> ::std::boxed::Box::pin(#call));
         quote! {
@@ -181,11 +181,17 @@ impl Cx<'_> {
                         __ARGUMENTS.spec(#text, #description, #long_running, #deferred)
                     })
                 }
-                fn call<'__a>(
+                // What `#[async_trait]` makes of the trait's method.
+                fn call<'__a, '__b, '__c>(
                     &'__a self,
                     #arguments: #runtime::__private::tool::Value,
-                    #cx: &'__a #runtime::tool::ToolContext,
-                ) -> #runtime::middleware::BoxFuture<'__a, ::core::result::Result<#runtime::__private::tool::Value, #runtime::tool::ToolError>> {
+                    #cx: &'__b #runtime::tool::ToolContext,
+                ) -> #runtime::middleware::BoxFuture<'__c, ::core::result::Result<#runtime::__private::tool::Value, #runtime::tool::ToolError>>
+                where
+                    '__a: '__c,
+                    '__b: '__c,
+                    Self: '__c,
+                {
                     #policy
                     #boxed
                 }
@@ -204,11 +210,16 @@ impl Cx<'_> {
                 fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
                     ::core::unreachable!()
                 }
-                fn call<'__a>(
+                fn call<'__a, '__b, '__c>(
                     &'__a self,
                     _: #runtime::__private::tool::Value,
-                    _: &'__a #runtime::tool::ToolContext,
-                ) -> #runtime::middleware::BoxFuture<'__a, ::core::result::Result<#runtime::__private::tool::Value, #runtime::tool::ToolError>> {
+                    _: &'__b #runtime::tool::ToolContext,
+                ) -> #runtime::middleware::BoxFuture<'__c, ::core::result::Result<#runtime::__private::tool::Value, #runtime::tool::ToolError>>
+                where
+                    '__a: '__c,
+                    '__b: '__c,
+                    Self: '__c,
+                {
                     ::std::boxed::Box::pin(::core::future::pending())
                 }
             }
@@ -309,7 +320,7 @@ impl Cx<'_> {
         }
     }
 
-    /// `Tool::confirm`, where it is not that of a tool that asks nobody.
+    /// `Tool::confirm`, unless the tool runs without confirmation.
     fn confirm(&self) -> Option<TokenStream> {
         let Cx { runtime, text, .. } = self;
         let arguments = local("arguments");
@@ -322,7 +333,7 @@ impl Cx<'_> {
             }
             Confirm::Predicate(path) => {
                 let pattern = self.pattern();
-                // All of the call stands at the function's name: that is where rustc says what it takes or returns instead.
+                // The call has the span of the function's name: rustc reports there what it takes or returns instead.
                 let at = path.span();
                 let values = self.tool.arguments().map(|(index, param, _)| {
                     let (mut value, cfgs) = (value(index), &param.cfgs);
@@ -358,7 +369,7 @@ fn line(doc: &Attribute) -> Option<TokenStream> {
     }
 }
 
-/// The variable that holds the value of the parameter at a place.
+/// The variable that holds the value of the parameter of this index.
 fn value(index: usize) -> Ident {
     local_at("value", index)
 }

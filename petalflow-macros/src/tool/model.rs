@@ -1,4 +1,4 @@
-//! What it means: the arguments of a call, what comes from the run, and what is returned.
+//! The model of a tool: the arguments of a call, what comes from the run, and what is returned.
 
 use proc_macro2::Ident;
 use quote::quote;
@@ -60,7 +60,7 @@ impl Tool {
             usable: true,
         };
         for input in &sig.inputs {
-            // Whoever takes `self` is told about that alone.
+            // For a function with `self`, only that is reported.
             let FnArg::Typed(input) = input else { continue };
             match Param::build(input, errors) {
                 Some(param) => tool.params.push(param),
@@ -70,7 +70,7 @@ impl Tool {
         tool
     }
 
-    /// The arguments of a call, with their place among all parameters.
+    /// The arguments of a call, with their indices among all parameters.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = (usize, &Param, &[Attribute])> {
         let params = self.params.iter().enumerate();
         params.filter_map(|(index, param)| match &param.source {

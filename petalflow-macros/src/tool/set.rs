@@ -1,4 +1,4 @@
-//! `tools!`: a set of tools, whose names are told apart while it compiles.
+//! `tools!`: a set of tools, whose names are compared at compile time.
 
 use proc_macro2::TokenStream;
 use quote::quote;

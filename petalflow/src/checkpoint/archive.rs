@@ -5,9 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::protection::MARKER;
-use super::{
-    Address, Protection, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
-};
+use super::{Address, Protection, Store, StoreError, Stored, StoredCheckpoint, StoredWrite};
+use crate::future::BoxFuture;
 
 /// A thread's place in a store, with the protection of what is written there.
 #[derive(Clone)]
@@ -84,7 +83,7 @@ impl Archive {
         checkpoint: &'a mut StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
-    ) -> StoreFuture<'a, ()> {
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
         let address = self.address(namespace);
         if let Some(protection) = &self.protection {
             let context = checkpoint_context(address, checkpoint);

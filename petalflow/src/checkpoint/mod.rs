@@ -8,7 +8,6 @@
 // neither records nor the memory store.
 
 mod archive;
-mod encoded_key;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
@@ -23,7 +22,6 @@ mod store;
 
 pub use crate::codec::CodecError;
 pub(crate) use archive::Archive;
-pub use encoded_key::{EncodedKey, encode_keys};
 pub use memory::InMemoryStore;
 pub(crate) use outline_line::{KeyLine, NodeLine, quoted};
 pub use pending_releases::{PendingReleases, ReleaseTurn};
@@ -37,10 +35,10 @@ pub use protection::{KeyError, SecretKey};
 pub(crate) use record::{
     AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
 };
-pub use record::{Cause, DecisionRecord};
+pub use record::{Cause, DecisionKind, DecisionRecord};
 pub use retention::Retention;
 pub use settings::{Durability, OnBusy};
 pub use store::{
-    Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
-    ThreadInfo, ThreadQuery,
+    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
+    ThreadQuery,
 };

@@ -1,64 +1,66 @@
-//! How much of a thread's past is kept.
+//! How many of a thread's checkpoints are retained.
 
 use std::time::Duration;
 
-/// How much of a thread's past is kept. The newest checkpoint always is, and so is what is needed to read those that are
-/// kept; what is left out does not limit.
+/// How many of a thread's checkpoints are retained. Limits that are not set do not apply.
+///
+/// The newest checkpoint is always retained, together with the checkpoints that are needed to read the retained ones.
 ///
 /// ```
 /// use petalflow::thread::Retention;
 /// use std::time::Duration;
 ///
-/// let keep = Retention::last(100).younger_than(Duration::from_secs(30 * 24 * 60 * 60));
-/// # let _ = keep;
+/// let retention = Retention::max_checkpoints(100).max_age(Duration::from_secs(30 * 24 * 60 * 60));
+/// # let _ = retention;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
-    pub(crate) last: Option<usize>,
-    pub(crate) age: Option<Duration>,
-    pub(crate) bytes: Option<u64>,
+    pub(crate) max_checkpoints: Option<usize>,
+    pub(crate) max_age: Option<Duration>,
+    pub(crate) max_bytes: Option<u64>,
 }
 
 impl Retention {
-    /// Everything.
+    /// Retains all checkpoints.
     pub const ALL: Self = Retention {
-        last: None,
-        age: None,
-        bytes: None,
+        max_checkpoints: None,
+        max_age: None,
+        max_bytes: None,
     };
 
-    /// The newest so many checkpoints of each flow of the thread.
+    /// Retains at most this many checkpoints of each flow of the thread: the newest ones.
     #[must_use]
     #[inline]
-    pub fn last(checkpoints: usize) -> Self {
+    pub fn max_checkpoints(checkpoints: usize) -> Self {
         Retention {
-            last: Some(checkpoints),
+            max_checkpoints: Some(checkpoints),
             ..Retention::ALL
         }
     }
 
-    /// Only what is younger.
+    /// Retains only checkpoints that are younger than `age`.
     #[must_use]
     #[inline]
-    pub fn younger_than(mut self, age: Duration) -> Self {
-        self.age = Some(age);
+    pub fn max_age(mut self, age: Duration) -> Self {
+        self.max_age = Some(age);
         self
     }
 
-    /// The newest checkpoints of each flow that together have so many bytes.
+    /// Retains the newest checkpoints of each flow whose sizes add up to at most this many bytes.
     #[must_use]
     #[inline]
-    pub fn bytes(mut self, bytes: u64) -> Self {
-        self.bytes = Some(bytes);
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.max_bytes = Some(bytes);
         self
     }
 
-    /// Whether a checkpoint is kept: how many are newer, how many bytes those and itself have, how old it is.
+    /// Whether a checkpoint is retained. `newer` is the number of newer checkpoints, `bytes` the size of those and of the
+    /// checkpoint itself, and `age` its age.
     #[inline]
     pub(crate) fn covers(self, newer: usize, bytes: u64, age: Duration) -> bool {
         newer == 0
-            || self.last.is_none_or(|last| newer < last)
-                && self.bytes.is_none_or(|limit| bytes <= limit)
-                && self.age.is_none_or(|limit| age < limit)
+            || self.max_checkpoints.is_none_or(|limit| newer < limit)
+                && self.max_bytes.is_none_or(|limit| bytes <= limit)
+                && self.max_age.is_none_or(|limit| age < limit)
     }
 }

@@ -21,7 +21,7 @@ use std::num::NonZeroU64;
 /// // One checkpoint at the end, where there would be one for the input and one per superstep.
 /// let threads = Talk::new().store(&InMemoryStore::new()).durability(Durability::Exit);
 /// let thread = threads.thread("ann");
-/// thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// thread.run(vec!["hello".to_string()]).await?.into_finished()?;
 /// assert_eq!(thread.history(HistoryQuery::all()).await?.len(), 1);
 /// # Ok(())
 /// # }

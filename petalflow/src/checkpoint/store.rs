@@ -1,16 +1,10 @@
 //! The trait behind which checkpoints are kept.
 
-use std::error::Error;
-use std::fmt;
-use std::future::Future;
 use std::ops::Range;
-use std::pin::Pin;
 
 use crate::error::BoxError;
 use crate::ids::TaskId;
-
-/// What a store's methods return: a future in a box, so that stores can stand behind a pointer.
-pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+use async_trait::async_trait;
 
 /// Where checkpoints of one flow stand: a thread, and the namespace of the flow within it (empty for the thread's own
 /// flow, `review/dig[3]` for a sub-flow).
@@ -241,6 +235,7 @@ impl ThreadQuery<'_> {
 /// * **Numbers** that are stored stay below 2^63. Those that only bound a search may be any: a range may be empty, or end
 ///   at [`u64::MAX`].
 /// * Failures are errors; a store neither panics nor retries for ever.
+#[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Appends a checkpoint, and forgets the writes whose checkpoint number is in `settled`: both or neither.
     ///
@@ -249,60 +244,60 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     ///
     /// [`Conflict`](StoreError::Conflict) if the newest number in the store is another: someone else has written.
-    fn append<'a>(
-        &'a self,
-        address: Address<'a>,
-        checkpoint: &'a StoredCheckpoint,
+    async fn append(
+        &self,
+        address: Address<'_>,
+        checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
-    ) -> StoreFuture<'a, ()>;
+    ) -> Result<(), StoreError>;
 
     /// Adds writes beside the checkpoint `seq` (which need not exist yet), all or none. One of the same task and name takes
     /// the place of the one before, also within a call.
-    fn write<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn write(
+        &self,
+        address: Address<'_>,
         seq: u64,
-        writes: &'a [StoredWrite],
-    ) -> StoreFuture<'a, ()>;
+        writes: &[StoredWrite],
+    ) -> Result<(), StoreError>;
 
     /// The checkpoint of this number, or the newest, with all that is needed to read it, all as of one moment.
-    fn read<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn read(
+        &self,
+        address: Address<'_>,
         seq: Option<u64>,
-    ) -> StoreFuture<'a, Option<Stored>>;
+    ) -> Result<Option<Stored>, StoreError>;
 
     /// All writes beside checkpoints whose number is in `seqs`, with the number, in the order of number, task and name.
-    fn writes<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn writes(
+        &self,
+        address: Address<'_>,
         seqs: Range<u64>,
-    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>>;
+    ) -> Result<Vec<(u64, StoredWrite)>, StoreError>;
 
     /// The checkpoints at an address, newest first, with a number below `before`.
-    fn history<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn history(
+        &self,
+        address: Address<'_>,
         before: Option<u64>,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<StoredCheckpoint>>;
+    ) -> Result<Vec<StoredCheckpoint>, StoreError>;
 
     /// The namespaces of a thread that hold a checkpoint or a write, in the order of their bytes; none for an unknown one.
-    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>>;
+    async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError>;
 
     /// The threads that have a checkpoint, in the order of their ids' bytes.
-    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>>;
+    async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError>;
 
     /// Forgets all checkpoints at an address whose number is below `seq`, and the writes beside them.
-    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()>;
+    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError>;
 
     /// Forgets a thread with all its namespaces and writes, and no other; nothing for an unknown one. A claim on it stays.
-    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()>;
+    async fn delete(&self, thread: &str) -> Result<(), StoreError>;
 
     /// Claims a thread for an owner, so that two runs never work on it at once, in whatever processes they are. Claiming
     /// again what one has already renews it. The thread need not exist.
-    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim>;
+    async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError>;
 
     /// Gives a claim back; nothing if the owner does not have it. Must not block: what has to wait is done in the
     /// background, before any claim through this store that comes later.
@@ -329,10 +324,15 @@ pub trait Store: Send + Sync + 'static {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// Someone else wrote to the same place.
+    #[error(
+        "thread `{thread}` was written to by another run: expected checkpoint {} to be the newest, found {}",
+        number(*expected),
+        number(*found)
+    )]
     Conflict {
         /// The thread.
         thread: String,
@@ -342,8 +342,10 @@ pub enum StoreError {
         found: Option<u64>,
     },
     /// The store cannot be reached or cannot write just now; nothing is known to be wrong with what it holds.
-    Unavailable(BoxError),
+    #[error("the store is not available")]
+    Unavailable(#[source] BoxError),
     /// What the store holds cannot be read.
+    #[error("what is stored of thread `{thread}` is damaged: {problem}")]
     Damaged {
         /// The thread.
         thread: String,
@@ -351,6 +353,9 @@ pub enum StoreError {
         problem: String,
     },
     /// The store was laid out by a newer version of this library.
+    #[error(
+        "the store has layout {found}, this program knows up to {known}: update petalflow, or use another store"
+    )]
     NewerLayout {
         /// The layout in the store.
         found: u32,
@@ -358,9 +363,11 @@ pub enum StoreError {
         known: u32,
     },
     /// What is stored is not protected as it should be.
+    #[error("what is stored cannot be trusted: {0}")]
     Protection(String),
     /// Something else.
-    Other(BoxError),
+    #[error("the store failed")]
+    Other(#[source] BoxError),
 }
 
 impl StoreError {
@@ -388,7 +395,8 @@ impl StoreError {
 }
 
 /// A message of a store, and the error of its client that it explains.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 struct Explained {
     message: String,
     source: BoxError,
@@ -397,60 +405,6 @@ struct Explained {
 impl Explained {
     fn error(message: String, source: BoxError) -> BoxError {
         Box::new(Explained { message, source })
-    }
-}
-
-impl fmt::Display for Explained {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl Error for Explained {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.source)
-    }
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StoreError::Conflict {
-                thread,
-                expected,
-                found,
-            } => {
-                let (expected, found) = (number(*expected), number(*found));
-                write!(
-                    f,
-                    "thread `{thread}` was written to by another run: expected checkpoint {expected} to be the newest, found {found}"
-                )
-            }
-            StoreError::Unavailable(_) => f.write_str("the store is not available"),
-            StoreError::Damaged { thread, problem } => {
-                write!(
-                    f,
-                    "what is stored of thread `{thread}` is damaged: {problem}"
-                )
-            }
-            StoreError::NewerLayout { found, known } => write!(
-                f,
-                "the store has layout {found}, this program knows up to {known}: update petalflow, or use another store"
-            ),
-            StoreError::Protection(problem) => {
-                write!(f, "what is stored cannot be trusted: {problem}")
-            }
-            StoreError::Other(_) => f.write_str("the store failed"),
-        }
-    }
-}
-
-impl Error for StoreError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            StoreError::Unavailable(source) | StoreError::Other(source) => Some(&**source),
-            _ => None,
-        }
     }
 }
 

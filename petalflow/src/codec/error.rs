@@ -1,40 +1,27 @@
 //! Why bytes and values do not fit.
 
-use std::error::Error;
-use std::fmt;
-
 use super::depth::DEPTH;
 
 /// Why bytes and values do not fit.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CodecError {
     /// The value's own serialization failed.
+    #[error("the value cannot be stored: {0}")]
     Encode(String),
     /// The bytes are not such a value.
+    #[error("{0}")]
     Decode(String),
     /// The bytes go on behind the value.
+    #[error("{0} bytes follow the value")]
     Trailing(usize),
     /// The value is nested too deeply.
+    #[error("the value is nested more than {DEPTH} levels deep")]
     Depth,
     /// A key has neither a value nor a default.
+    #[error("no value of the key `{0}` is stored, and it has no default")]
     Missing(&'static str),
     /// Something is stored for which this program has no name.
+    #[error("{0}")]
     Unknown(String),
 }
-
-impl fmt::Display for CodecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CodecError::Encode(problem) => write!(f, "the value cannot be stored: {problem}"),
-            CodecError::Decode(problem) | CodecError::Unknown(problem) => f.write_str(problem),
-            CodecError::Trailing(bytes) => write!(f, "{bytes} bytes follow the value"),
-            CodecError::Depth => write!(f, "the value is nested more than {DEPTH} levels deep"),
-            CodecError::Missing(key) => write!(
-                f,
-                "no value of the key `{key}` is stored, and it has no default"
-            ),
-        }
-    }
-}
-
-impl Error for CodecError {}

@@ -4,7 +4,7 @@ use super::open::ThreadOpener;
 use crate::checkpoint::AnswerEntry;
 use crate::clock::now_ms;
 use crate::ids::TaskId;
-use crate::interrupt::Approval;
+use crate::interrupt::Decision;
 use crate::outcome::ThreadError;
 use crate::question::{Answer, AnswerError, Interrupt, InterruptId, InterruptKind};
 use crate::state::State;
@@ -76,7 +76,7 @@ impl<S: State> ThreadOpener<'_, S> {
     pub(super) fn decide(
         &mut self,
         id: Option<InterruptId>,
-        approval: &Approval<S>,
+        approval: &Decision<S>,
         waiting: &mut Vec<(TaskId, Interrupt)>,
     ) -> Result<Vec<Interrupt>, ThreadError> {
         let gates = |interrupt: &Interrupt| {
@@ -100,7 +100,7 @@ impl<S: State> ThreadOpener<'_, S> {
         for interrupt in &decided {
             self.writer.add_answer(AnswerEntry {
                 id: interrupt.id.to_bytes(),
-                name: approval.decision.word().into(),
+                name: approval.decision.kind().name().into(),
                 bytes: Vec::new(),
             });
         }

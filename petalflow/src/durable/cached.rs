@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::dirty_keys::untracked;
 use super::fingerprint::Fingerprint;
 use super::task_results::{load_finished, save_finished};
-use crate::cache::{Cache, CacheOfRun};
+use crate::cache::{Cache, RunCache};
 use crate::exec::{CachedResult, TaskEnd, TaskResult};
 use crate::future::BoxFuture;
 use crate::node::{Effects, ManagedValues, Scope};
@@ -29,7 +29,7 @@ pub(crate) fn find_cached<S: State>(
 ) -> Option<Box<dyn CachedResult<S>>> {
     let plan = &scope.shared.plan;
     let lasts = plan.policies[scope.node.index()].cache?;
-    let cache = scope.managed().and_then(ManagedValues::get::<CacheOfRun>)?;
+    let cache = scope.managed().and_then(ManagedValues::get::<RunCache>)?;
     let codec = S::codec()?;
     let mut key = Vec::new();
     part(&mut key, flow.as_bytes());

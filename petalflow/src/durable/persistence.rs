@@ -7,7 +7,7 @@ use petalflow_graph::NodeIdx;
 
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::load::gate;
-use crate::checkpoint::StoreFuture;
+use crate::checkpoint::{DecisionKind, StoreFuture};
 use crate::exec::{
     Barrier, Committed, FinishedTask, GateDecision, Persistence, Stopped, TaskDisposition,
     TaskResult,
@@ -97,8 +97,8 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     fn gate_decision(&self, plan: &ExecutionPlan, node: NodeIdx) -> Option<GateDecision> {
         let (_, interrupt) = self.gate(plan.stored_name(node), false);
         let (decision, _) = self.services.answers.get(&interrupt.id)?;
-        Some(match &**decision {
-            "skipped" => GateDecision::Skip,
+        Some(match DecisionKind::named(decision) {
+            Some(DecisionKind::Skipped) => GateDecision::Skip,
             _ => GateDecision::Continue,
         })
     }

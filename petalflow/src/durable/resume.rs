@@ -3,10 +3,10 @@
 use super::load::{LoadedCheckpoint, waiting};
 use super::open::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
-use crate::checkpoint::{Cause, DecisionRecord, Header};
+use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header};
 use crate::clock::now_ms;
 use crate::ids::TaskId;
-use crate::interrupt::{Approval, Decision, Resume};
+use crate::interrupt::{Decision, DecisionAction, Resume};
 use crate::outcome::ThreadError;
 use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};
 use crate::state::{KeySet, State};
@@ -102,14 +102,14 @@ impl<S: State> ThreadOpener<'_, S> {
     fn approve(
         &mut self,
         id: Option<InterruptId>,
-        approval: Approval<S>,
+        approval: Decision<S>,
         (state, written): (&mut S, &mut KeySet),
         waiting: &mut Vec<(TaskId, Interrupt)>,
     ) -> Result<Option<DecisionRecord>, ThreadError> {
         let decided = self.decide(id, &approval, waiting)?;
         let record = |interrupt: &Interrupt| DecisionRecord {
             node: interrupt.node.clone(),
-            decision: approval.decision.word().into(),
+            decision: approval.decision.kind(),
             by: approval.by.clone(),
             reason: approval.reason.clone(),
             at_ms: now_ms(),
@@ -119,20 +119,20 @@ impl<S: State> ThreadOpener<'_, S> {
         }
         let rejected = decided.first().map(record);
         match approval.decision {
-            Decision::Approve => {}
-            Decision::Skip => {
+            DecisionAction::Approve => {}
+            DecisionAction::Skip => {
                 for interrupt in &decided {
                     self.can_skip(interrupt)?;
                 }
             }
-            Decision::Edit(edit) => {
+            DecisionAction::Edit(edit) => {
                 for interrupt in &decided {
                     self.can_edit(interrupt)?;
                 }
                 let update = edit.map_err(|error| AnswerError::Value(error.to_string()))?;
                 self.write(state, written, update)?;
             }
-            Decision::Reject => return Ok(rejected),
+            DecisionAction::Reject => return Ok(rejected),
         }
         Ok(None)
     }
@@ -160,7 +160,7 @@ impl<S: State> ThreadOpener<'_, S> {
 /// The record of the rejection that ended the run here, if there is one.
 fn rejection(header: &Header) -> Option<DecisionRecord> {
     let mut records = header.notes.iter();
-    let rejected = records.rfind(|record| record.decision == "rejected");
+    let rejected = records.rfind(|record| record.decision == DecisionKind::Rejected);
     rejected
         .filter(|_| header.cause == Cause::Rejected)
         .cloned()

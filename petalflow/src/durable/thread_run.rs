@@ -99,7 +99,7 @@ async fn run_claimed<F: Flow>(
         Some(claimed.map_err(refused)?)
     };
     if let Some(managed) = &settings.managed {
-        let made = ManagedValues::rehydrated(managed, &start.archive.thread).await;
+        let made = ManagedValues::restored(managed, &start.archive.thread).await;
         let failed = |(name, error)| RunError::of_managed(name, error, flow.name());
         settings.managed = Some(made.map_err(failed)?);
     }

@@ -1,8 +1,5 @@
 //! How a node failed.
 
-use std::error::Error;
-use std::fmt;
-
 use crate::ids::Namespace;
 
 /// How a node failed for good: what a `catch` edge delivers, and what `continue_on_error` records.
@@ -33,7 +30,8 @@ use crate::ids::Namespace;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("node `{node}` failed in superstep {superstep}: {message}")]
 #[non_exhaustive]
 pub struct NodeError {
     /// The name of the node.
@@ -51,24 +49,6 @@ pub struct NodeError {
     /// The error and its sources, in words.
     pub message: String,
 }
-
-impl fmt::Display for NodeError {
-    #[inline]
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NodeError {
-            node,
-            superstep,
-            message,
-            ..
-        } = self;
-        write!(
-            f,
-            "node `{node}` failed in superstep {superstep}: {message}"
-        )
-    }
-}
-
-impl Error for NodeError {}
 
 /// A list that failures of nodes can be recorded in: a `Vec` of [`NodeError`], or of anything that is made `From` one.
 ///

@@ -3,7 +3,7 @@
 use super::watch::Stop;
 use crate::error::{BoxError, NodeError};
 use crate::ids::TaskId;
-use crate::outcome::{RunErrorKind, ThreadError};
+use crate::outcome::{RunErrorKind, ThreadError, TimeoutScope};
 use crate::question::Interrupt;
 use crate::state::{State, WriteError};
 
@@ -45,8 +45,12 @@ impl<S: State> Abort<S> {
     pub(super) fn stopped(stop: Stop) -> Self {
         Self::new(match stop {
             Stop::Cancelled => RunErrorKind::Cancelled,
-            Stop::RunTimeout => RunErrorKind::Timeout { of: "run" },
-            Stop::SuperstepTimeout => RunErrorKind::Timeout { of: "superstep" },
+            Stop::RunTimeout => RunErrorKind::Timeout {
+                scope: TimeoutScope::Run,
+            },
+            Stop::SuperstepTimeout => RunErrorKind::Timeout {
+                scope: TimeoutScope::Superstep,
+            },
         })
     }
 

@@ -1,7 +1,5 @@
 //! Everything that is wrong with a graph, at once.
 
-use std::fmt;
-
 use petalflow_graph::Diagnostic;
 
 /// Why [`build`](super::GraphBuilder::build) refused a graph: every mistake in it, with the codes and the words of `flow!`.
@@ -18,7 +16,8 @@ use petalflow_graph::Diagnostic;
 /// assert_eq!(errors.diagnostics().len(), 2);
 /// assert_eq!(errors.diagnostics()[0].rule.code(), "PF002");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("graph `{graph}` cannot be built:{}", lines(diagnostics))]
 pub struct GraphErrors {
     pub(super) graph: String,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -32,14 +31,9 @@ impl GraphErrors {
     }
 }
 
-impl fmt::Display for GraphErrors {
-    #[inline]
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "graph `{}` cannot be built:", self.graph)?;
-        self.diagnostics
-            .iter()
-            .try_for_each(|diagnostic| write!(f, "\n  {diagnostic}"))
-    }
+/// Each mistake on a line of its own.
+#[inline]
+fn lines(diagnostics: &[Diagnostic]) -> String {
+    let line = |diagnostic: &Diagnostic| format!("\n  {diagnostic}");
+    diagnostics.iter().map(line).collect()
 }
-
-impl std::error::Error for GraphErrors {}

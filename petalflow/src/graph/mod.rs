@@ -131,11 +131,6 @@ impl<S: State> std::fmt::Debug for Graph<S> {
 }
 
 impl<S: State> Graph<S> {
-    /// Begins a graph of this name.
-    pub fn builder(name: impl Into<String>) -> GraphBuilder<S> {
-        GraphBuilder::new(name.into())
-    }
-
     /// Runs it with the default settings.
     pub fn run(&self, input: impl Into<S::Input>) -> Run<Self> {
         self.launch().run(input)
@@ -173,7 +168,7 @@ impl<S: State> Graph<S> {
     /// # async fn main() -> petalflow::Result<()> {
     /// let graph = Graph::<Essay>::builder("essay").node(write {}).edge(START, "write").build()?;
     /// let thread = graph.store(&InMemoryStore::new()).thread("petals");
-    /// assert_eq!(thread.run(()).await?.finished()?.draft, "…");
+    /// assert_eq!(thread.run(()).await?.into_finished()?.draft, "…");
     /// # Ok(())
     /// # }
     /// ```

@@ -16,7 +16,18 @@ use crate::plan::{ExecutionPlan, Gate};
 use crate::policy::NodePolicy;
 use crate::state::{KeyFlag, KeyMeta, State};
 
-pub(super) fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
+impl<S: State> GraphBuilder<S> {
+    /// Checks the graph and makes it ready to run.
+    ///
+    /// # Errors
+    ///
+    /// All mistakes at once, with the codes and the words of `flow!`.
+    pub fn build(self) -> Result<Graph<S>, GraphErrors> {
+        wire(self)
+    }
+}
+
+fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
     let mut diagnostics = Vec::new();
     let graph = resolve(&builder, &mut diagnostics);
     let analysis = Analysis::declared(&graph);

@@ -1,12 +1,12 @@
 //! Questions to people: what a run waits for, and what they answer.
 //!
 //! A node asks with [`Context::ask`](crate::Context::ask) a type that derives [`Ask`](trait@Ask), and
-//! [`Thread::answer`](crate::thread::Thread::answer) answers. `interrupt before publish` in a flow waits for an [`Approval`],
+//! [`Thread::answer`](crate::thread::Thread::answer) answers. `interrupt before publish` in a flow waits for an [`Decision`],
 //! which is what the thread is resumed with:
 //!
 //! ```
 //! use petalflow::checkpoint::InMemoryStore;
-//! use petalflow::interrupt::{Approval, Ask};
+//! use petalflow::interrupt::{Decision, Ask};
 //! use petalflow::prelude::*;
 //!
 //! #[derive(serde::Serialize, Ask)]
@@ -46,22 +46,22 @@
 //! assert_eq!(asked.interrupts()[0].node, "review");
 //! let asked = thread.answer::<MayPost>(true).await?;
 //! assert_eq!(asked.interrupts()[0].node, "publish");
-//! thread.resume(Approval::approve().by("Ann")).await?.finished()?;
+//! thread.resume(Decision::approve().by("Ann")).await?.into_finished()?;
 //! # Ok(())
 //! # }
 //! ```
 
 // `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs ask people.
 
-mod approval;
+mod decision;
 mod guard;
 mod resume;
 
 pub use crate::question::{
     Answer, AnswerError, Ask, Expiry, Interrupt, InterruptId, InterruptKind,
 };
-pub use approval::Approval;
-pub(crate) use approval::Decision;
+pub use decision::Decision;
+pub(crate) use decision::DecisionAction;
 pub use guard::Guard;
 pub use petalflow_macros::Ask;
 pub use resume::Resume;

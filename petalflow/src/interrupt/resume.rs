@@ -1,7 +1,7 @@
 //! With what a thread goes on.
 
-use super::approval::update_of;
-use super::{Answer, Approval, InterruptId};
+use super::decision::update_of;
+use super::{Answer, Decision, InterruptId};
 use crate::error::BoxError;
 use crate::node::Output;
 use crate::state::State;
@@ -9,7 +9,7 @@ use crate::state::State;
 /// With what a thread goes on: answers, approvals, changes to the state, another place. `()` brings nothing.
 ///
 /// ```
-/// use petalflow::interrupt::{Approval, Resume};
+/// use petalflow::interrupt::{Decision, Resume};
 /// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
@@ -22,15 +22,15 @@ use crate::state::State;
 /// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let paused = thread.run("hello".to_string()).await?;
 /// # let _ = paused;
-/// let resume = Resume::new().update(PostText("Hello".into())).decide_all(Approval::approve());
-/// assert_eq!(thread.resume(resume).await?.finished()?.text, "Hello");
+/// let resume = Resume::new().update(PostText("Hello".into())).decide_all(Decision::approve());
+/// assert_eq!(thread.resume(resume).await?.into_finished()?.text, "Hello");
 /// # Ok(())
 /// # }
 /// ```
 pub struct Resume<S: State> {
     pub(crate) answers: Vec<Answer>,
     /// Without an id, it is for all that wait.
-    pub(crate) approvals: Vec<(Option<InterruptId>, Approval<S>)>,
+    pub(crate) approvals: Vec<(Option<InterruptId>, Decision<S>)>,
     pub(crate) updates: Vec<Result<S::Update, BoxError>>,
     pub(crate) goto: Vec<String>,
 }
@@ -73,14 +73,14 @@ impl<S: State> Resume<S> {
 
     /// Decides at one `interrupt before` or `interrupt after`.
     #[must_use]
-    pub fn decide(mut self, id: InterruptId, approval: Approval<S>) -> Self {
+    pub fn decide(mut self, id: InterruptId, approval: Decision<S>) -> Self {
         self.approvals.push((Some(id), approval));
         self
     }
 
     /// Decides at all of them that wait.
     #[must_use]
-    pub fn decide_all(mut self, approval: Approval<S>) -> Self {
+    pub fn decide_all(mut self, approval: Decision<S>) -> Self {
         self.approvals.push((None, approval));
         self
     }
@@ -122,8 +122,8 @@ impl<S: State> From<Vec<Answer>> for Resume<S> {
     }
 }
 
-impl<S: State> From<Approval<S>> for Resume<S> {
-    fn from(approval: Approval<S>) -> Self {
+impl<S: State> From<Decision<S>> for Resume<S> {
+    fn from(approval: Decision<S>) -> Self {
         Self::new().decide_all(approval)
     }
 }

@@ -8,7 +8,7 @@ mod task_context;
 pub use crate::future::BoxFuture;
 pub(crate) use node::Innermost;
 pub use node::{Middleware, Next, NodeCall};
-pub use ready::{from_fn, only, recover};
+pub use ready::{for_nodes, from_fn, recover};
 pub(crate) use run::About;
 pub use run::{RunMiddleware, RunNext};
 pub use task_context::{CapturedContext, TaskContext, carry_task_context};

@@ -6,6 +6,7 @@ use super::BoxFuture;
 use crate::error::BoxError;
 use crate::node::{Effects, Scope};
 use crate::state::State;
+use async_trait::async_trait;
 
 /// One attempt of one node, as middleware sees it.
 ///
@@ -104,16 +105,16 @@ impl<S: State> NodeCall<'_, S> {
 ///
 /// ```
 /// use petalflow::prelude::*;
-/// use petalflow::{BoxError, Middleware, Next, NodeCall, middleware::BoxFuture};
+/// use petalflow::middleware::{Middleware, Next, NodeCall};
+/// use petalflow::{BoxError, async_trait};
 ///
 /// struct Log;
 ///
+/// #[async_trait]
 /// impl<S: State> Middleware<S> for Log {
-///     fn around<'a>(&'a self, call: NodeCall<'a, S>, next: Next<'a, S>) -> BoxFuture<'a, Result<(), BoxError>> {
-///         Box::pin(async move {
-///             println!("{} begins", call.node());
-///             next.run(call).await
-///         })
+///     async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
+///         println!("{} begins", call.node());
+///         next.run(call).await
 ///     }
 /// }
 ///
@@ -135,6 +136,7 @@ impl<S: State> NodeCall<'_, S> {
 /// # Ok(())
 /// # }
 /// ```
+#[async_trait]
 pub trait Middleware<S: State>: Send + Sync + 'static {
     /// Runs around one attempt; `next` runs what is inside, and may be dropped to keep the node from running.
     ///
@@ -145,11 +147,7 @@ pub trait Middleware<S: State>: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// The future is dropped where the attempt ends early: by a timeout, or because the run is stopped.
-    fn around<'a>(
-        &'a self,
-        call: NodeCall<'a, S>,
-        next: Next<'a, S>,
-    ) -> BoxFuture<'a, Result<(), BoxError>>;
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError>;
 }
 
 /// What is inside a middleware: the next one, or the node.

@@ -4,6 +4,7 @@ use super::{BoxFuture, Middleware, Next, NodeCall};
 use crate::error::BoxError;
 use crate::future::caught;
 use crate::state::State;
+use async_trait::async_trait;
 
 /// Middleware of a function.
 ///
@@ -38,6 +39,7 @@ where
 
 struct FromFn<F>(F);
 
+#[async_trait]
 impl<S, F> Middleware<S> for FromFn<F>
 where
     S: State,
@@ -46,19 +48,15 @@ where
         + Sync
         + 'static,
 {
-    fn around<'a>(
-        &'a self,
-        call: NodeCall<'a, S>,
-        next: Next<'a, S>,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
-        (self.0)(call, next)
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
+        (self.0)(call, next).await
     }
 }
 
 /// Middleware that applies only to some nodes.
 ///
 /// ```
-/// use petalflow::middleware::{from_fn, only};
+/// use petalflow::middleware::{for_nodes, from_fn};
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String }
@@ -68,35 +66,33 @@ where
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// let refuse = from_fn(|_, _| Box::pin(async { Err("not today".into()) }));
-/// Write::new().middleware(only(|node| node == "publish", refuse)).run(()).await?;
+/// Write::new().middleware(for_nodes(|node| node == "publish", refuse)).run(()).await?;
 /// # Ok(())
 /// # }
 /// ```
-pub fn only<S: State>(
+pub fn for_nodes<S: State>(
     which: impl Fn(&str) -> bool + Send + Sync + 'static,
     middleware: impl Middleware<S>,
 ) -> impl Middleware<S> {
-    Only { which, middleware }
+    ForNodes { which, middleware }
 }
 
-struct Only<P, M> {
+struct ForNodes<P, M> {
     which: P,
     middleware: M,
 }
 
+#[async_trait]
 impl<S: State, P: Fn(&str) -> bool + Send + Sync + 'static, M: Middleware<S>> Middleware<S>
-    for Only<P, M>
+    for ForNodes<P, M>
 {
-    fn around<'a>(
-        &'a self,
-        call: NodeCall<'a, S>,
-        next: Next<'a, S>,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
         if (self.which)(call.node()) {
             self.middleware.around(call, next)
         } else {
             next.run(call)
         }
+        .await
     }
 }
 
@@ -125,22 +121,17 @@ pub fn recover<S: State>(hook: impl Fn(&str, &str) + Send + Sync + 'static) -> i
 
 struct Recover<H>(H);
 
+#[async_trait]
 impl<S: State, H: Fn(&str, &str) + Send + Sync + 'static> Middleware<S> for Recover<H> {
-    fn around<'a>(
-        &'a self,
-        call: NodeCall<'a, S>,
-        next: Next<'a, S>,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
-        Box::pin(async move {
-            let scope = call.scope;
-            let failure = match caught(async { next.run(call).await }).await {
-                Ok(()) => return Ok(()),
-                Err(failure) => failure,
-            };
-            if failure.kind() == crate::FailureKind::Panic {
-                (self.0)(scope.node(), &failure.source().to_string());
-            }
-            Err(failure.into_source())
-        })
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
+        let scope = call.scope;
+        let failure = match caught(async { next.run(call).await }).await {
+            Ok(()) => return Ok(()),
+            Err(failure) => failure,
+        };
+        if failure.kind() == crate::FailureKind::Panic {
+            (self.0)(scope.node(), &failure.source().to_string());
+        }
+        Err(failure.into_source())
     }
 }

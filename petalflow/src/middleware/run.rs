@@ -5,26 +5,27 @@ use std::sync::Arc;
 use super::BoxFuture;
 use crate::outcome::RunError;
 use crate::state::State;
+use async_trait::async_trait;
 
 /// Code around a whole run: it sees the input and the final state, and may keep the run from happening. The first that is
 /// added is the outermost.
 ///
 /// ```
-/// use petalflow::middleware::{BoxFuture, RunMiddleware, RunNext};
+/// use petalflow::middleware::{RunMiddleware, RunNext};
 /// use petalflow::prelude::*;
-/// use petalflow::RunError;
+/// use petalflow::{RunError, async_trait};
 ///
 /// struct Announce;
 ///
+/// #[async_trait]
 /// impl<S: State> RunMiddleware<S> for Announce {
-///     fn around<'a>(&'a self, input: Option<S::Input>, next: RunNext<'a, S>) -> BoxFuture<'a, Result<S, RunError>> {
-///         Box::pin(async move {
-///             println!("{} begins", S::NAME);
-///             next.run(input).await
-///         })
+///     async fn around(&self, input: Option<S::Input>, next: RunNext<'_, S>) -> Result<S, RunError> {
+///         println!("{} begins", S::NAME);
+///         next.run(input).await
 ///     }
 /// }
 /// ```
+#[async_trait]
 pub trait RunMiddleware<S: State>: Send + Sync + 'static {
     /// Runs around one run. A thread that goes on where it stopped has no input.
     ///
@@ -35,11 +36,7 @@ pub trait RunMiddleware<S: State>: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// The future is dropped where the run is.
-    fn around<'a>(
-        &'a self,
-        input: Option<S::Input>,
-        next: RunNext<'a, S>,
-    ) -> BoxFuture<'a, Result<S, RunError>>;
+    async fn around(&self, input: Option<S::Input>, next: RunNext<'_, S>) -> Result<S, RunError>;
 }
 
 /// The run itself, ready to be given its input, if it has one.
@@ -49,8 +46,8 @@ type InnerRun<'a, S> =
 /// What is inside a run middleware: the next one, or the run.
 ///
 /// ```
-/// use petalflow::RunError;
-/// use petalflow::middleware::{BoxFuture, RunMiddleware, RunNext};
+/// use petalflow::middleware::{RunMiddleware, RunNext};
+/// use petalflow::{RunError, async_trait};
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String }
@@ -61,13 +58,12 @@ type InnerRun<'a, S> =
 /// /// Says how much was written.
 /// struct Count;
 ///
+/// #[async_trait]
 /// impl RunMiddleware<Essay> for Count {
-///     fn around<'a>(&'a self, input: Option<EssayInput>, next: RunNext<'a, Essay>) -> BoxFuture<'a, Result<Essay, RunError>> {
-///         Box::pin(async move {
-///             let essay = next.run(input).await?;
-///             println!("wrote {} characters", essay.draft.chars().count());
-///             Ok(essay)
-///         })
+///     async fn around(&self, input: Option<EssayInput>, next: RunNext<'_, Essay>) -> Result<Essay, RunError> {
+///         let essay = next.run(input).await?;
+///         println!("wrote {} characters", essay.draft.chars().count());
+///         Ok(essay)
 ///     }
 /// }
 ///

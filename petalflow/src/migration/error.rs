@@ -1,8 +1,5 @@
 //! Why a step of a migration is impossible.
 
-use std::error::Error;
-use std::fmt;
-
 use crate::codec::CodecError;
 
 /// Why a step of a [`Migration`](super::Migration) is impossible. Nothing is changed by such a step.
@@ -16,26 +13,13 @@ use crate::codec::CodecError;
 ///     Ok(thread.put("count", &words.len())?)
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} `{name}`: {problem}")]
 pub struct MigrationError {
     what: &'static str,
     name: String,
     problem: String,
 }
-
-impl fmt::Display for MigrationError {
-    #[inline]
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let MigrationError {
-            what,
-            name,
-            problem,
-        } = self;
-        write!(f, "{what} `{name}`: {problem}")
-    }
-}
-
-impl Error for MigrationError {}
 
 impl MigrationError {
     /// What is wrong with a key.

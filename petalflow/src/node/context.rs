@@ -37,6 +37,14 @@ use crate::question::Ask;
 #[derive(Clone, Debug)]
 pub struct Context(pub(super) Scope);
 
+impl Scope {
+    /// The handle that nodes take as `cx: Context`.
+    #[inline]
+    pub fn context(&self) -> Context {
+        Context(self.clone())
+    }
+}
+
 impl From<Context> for Scope {
     #[inline]
     fn from(cx: Context) -> Self {

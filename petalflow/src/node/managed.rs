@@ -132,7 +132,7 @@ impl ManagedValues {
     /// # Errors
     ///
     /// The name of what could not be made, and why.
-    pub(crate) async fn rehydrated(
+    pub(crate) async fn restored(
         this: &Arc<Self>,
         thread: &Arc<str>,
     ) -> Result<Arc<Self>, (&'static str, BoxError)> {
@@ -178,7 +178,7 @@ impl ManagedValues {
 ///     Ok::<_, BoxError>(Session { person: of.thread().to_string() })
 /// });
 /// let thread = launch.store(&InMemoryStore::new()).thread("ann");
-/// assert_eq!(thread.run(()).await?.finished()?.lines, ["hello ann"]);
+/// assert_eq!(thread.run(()).await?.into_finished()?.lines, ["hello ann"]);
 /// # Ok(())
 /// # }
 /// ```

@@ -26,8 +26,8 @@ pub use key::{Key, Overwrite};
 pub(crate) use last_activity::LastActivity;
 pub use managed::{ManagedValues, RestoreContext};
 pub use managed_provider::ManagedProvider;
-pub use output::{Fails, Output, Routing, WriteOutput};
-pub use route::{Carried, Carries, Route};
+pub use output::{Fails, Output, WriteOutput};
+pub use route::{Carried, Carries, Route, Routing};
 pub(crate) use run_shared::RunShared;
 pub use scope::Scope;
 

@@ -1,7 +1,6 @@
 //! What a node may return.
 
-use super::{Carried, Effects, Route};
-use crate::delivery::TypeName;
+use super::{Carried, Effects, Route, Routing};
 use crate::error::BoxError;
 use crate::state::{KeySet, State};
 
@@ -111,45 +110,6 @@ pub trait Output<S>: Sized {
     note = "only typed keys may come before the last place of a tuple; a route or an `Each` comes last"
 )]
 pub trait WriteOutput<S>: Output<S> {}
-
-/// The compile-time side of a choice: which routes there are.
-///
-/// ```
-/// use petalflow::{Routing, Each, Route};
-///
-/// #[derive(petalflow::Route)]
-/// enum Plan { Write, Dig(Vec<String>) }
-///
-/// assert_eq!(Plan::NAMES, ["Write", "Dig"]);
-/// assert_eq!(Plan::PAYLOADS, [false, true]);
-/// assert!(<Vec<Plan> as Routing>::MANY && <Each<String> as Routing>::SENDS);
-/// # let _ = (Plan::Write.index(), Plan::Dig(vec![]).index());
-/// ```
-pub trait Routing {
-    /// The names of the routes; none where the edges alone decide.
-    const NAMES: &'static [&'static str] = &[];
-    /// For each route whether it carries a payload.
-    const PAYLOADS: &'static [bool] = &[];
-    /// Picks any number of routes rather than exactly one.
-    const MANY: bool = false;
-    /// Is a choice at all.
-    const ROUTES: bool = false;
-    /// Sends items to the targets of `each`.
-    const SENDS: bool = false;
-
-    /// The type of these items, with its name.
-    #[doc(hidden)]
-    fn items() -> Option<TypeName> {
-        None
-    }
-
-    /// What a route carries, by its index; `None` also where that is not known.
-    #[doc(hidden)]
-    fn carried(route: usize) -> Option<Carried> {
-        let _ = route;
-        None
-    }
-}
 
 impl Routing for () {}
 

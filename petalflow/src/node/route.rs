@@ -2,8 +2,46 @@
 
 use std::any::{TypeId, type_name};
 
-use super::Routing;
 use crate::delivery::{Delivery, TypeName};
+
+/// The compile-time side of a choice: which routes there are.
+///
+/// ```
+/// use petalflow::{Routing, Each, Route};
+///
+/// #[derive(petalflow::Route)]
+/// enum Plan { Write, Dig(Vec<String>) }
+///
+/// assert_eq!(Plan::NAMES, ["Write", "Dig"]);
+/// assert_eq!(Plan::PAYLOADS, [false, true]);
+/// assert!(<Vec<Plan> as Routing>::MANY && <Each<String> as Routing>::SENDS);
+/// # let _ = (Plan::Write.index(), Plan::Dig(vec![]).index());
+/// ```
+pub trait Routing {
+    /// The names of the routes; none where the edges alone decide.
+    const NAMES: &'static [&'static str] = &[];
+    /// For each route whether it carries a payload.
+    const PAYLOADS: &'static [bool] = &[];
+    /// Picks any number of routes rather than exactly one.
+    const MANY: bool = false;
+    /// Is a choice at all.
+    const ROUTES: bool = false;
+    /// Sends items to the targets of `each`.
+    const SENDS: bool = false;
+
+    /// The type of these items, with its name.
+    #[doc(hidden)]
+    fn items() -> Option<TypeName> {
+        None
+    }
+
+    /// What a route carries, by its index; `None` also where that is not known.
+    #[doc(hidden)]
+    fn carried(route: usize) -> Option<Carried> {
+        let _ = route;
+        None
+    }
+}
 
 /// A choice among named ways on. Derive it for an enum; each variant is a route and may carry one value, which is
 /// delivered to the target as its `#[item]`.

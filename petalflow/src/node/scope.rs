@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use petalflow_graph::NodeIdx;
 
-use super::{Context, LastActivity, ManagedValues, RunShared};
+use super::{LastActivity, ManagedValues, RunShared};
 use crate::delivery::Delivery;
 use crate::error::BoxError;
 use crate::event::{Event, EventKind, TaskInfo};
@@ -108,12 +108,6 @@ impl Scope {
     /// The managed values of the run, if it was given any.
     pub fn managed(&self) -> Option<&ManagedValues> {
         self.shared.managed.as_deref()
-    }
-
-    /// The handle that nodes take as `cx: Context`.
-    #[inline]
-    pub fn context(&self) -> Context {
-        Context(self.clone())
     }
 
     /// What the edge delivered, if it is a `T`.

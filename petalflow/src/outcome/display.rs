@@ -6,7 +6,7 @@ use std::fmt;
 use super::run_error::Inner;
 use super::{RunError, RunErrorKind};
 use crate::error::message_with_sources;
-use crate::question::write_all;
+use crate::question::listed;
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,9 +53,9 @@ impl fmt::Display for RunError {
                 "`{flow}` was drained after superstep {superstep} (next: {})",
                 quoted(next)
             ),
-            RunErrorKind::Timeout { of } => write!(
+            RunErrorKind::Timeout { scope } => write!(
                 f,
-                "`{flow}` took too long in superstep {superstep}: the {of} timeout was hit"
+                "`{flow}` took too long in superstep {superstep}: the {scope} timeout was hit"
             ),
             RunErrorKind::IncompleteJoin { waiting } => {
                 write!(
@@ -65,8 +65,8 @@ impl fmt::Display for RunError {
                 )
             }
             RunErrorKind::Interrupted { interrupts } => {
-                write!(f, "`{flow}` waits in superstep {superstep}: ")?;
-                write_all(interrupts, f)
+                let interrupts = listed(interrupts);
+                write!(f, "`{flow}` waits in superstep {superstep}: {interrupts}")
             }
             RunErrorKind::Rejected { node, by, reason } => {
                 write!(f, "`{flow}` was rejected at node `{node}`")?;
@@ -79,7 +79,7 @@ impl fmt::Display for RunError {
                 }
             }
             RunErrorKind::Thread { problem } => f.write_str(problem),
-            RunErrorKind::Rehydrate { name, problem } => write!(
+            RunErrorKind::RestoreManaged { name, problem } => write!(
                 f,
                 "the managed value `{name}` could not be made for the run of `{flow}`: {problem}"
             ),

@@ -8,7 +8,7 @@ mod thread_outcome;
 
 pub(crate) use run_error::Barrier;
 pub use run_error::RunError;
-pub use run_error_kind::RunErrorKind;
+pub use run_error_kind::{RunErrorKind, TimeoutScope};
 pub use thread_error::ThreadError;
 pub(crate) use thread_error::check_id;
 pub use thread_outcome::{Outcome, Paused};

@@ -101,7 +101,7 @@ impl RunError {
     #[inline]
     pub(crate) fn of_managed(name: &'static str, error: BoxError, flow: &str) -> Self {
         RunError(Box::new(Inner {
-            kind: RunErrorKind::Rehydrate {
+            kind: RunErrorKind::RestoreManaged {
                 name,
                 problem: message_with_sources(&*error),
             },

@@ -1,5 +1,7 @@
 //! What a run can end of.
 
+use std::fmt;
+
 use crate::error::NodeError;
 use crate::question::Interrupt;
 
@@ -49,7 +51,7 @@ pub enum RunErrorKind {
     /// The nodes need managed values that the run was not given; no node has run.
     MissingManaged(Vec<&'static str>),
     /// A managed value could not be made for a thread's run; no node has run.
-    Rehydrate {
+    RestoreManaged {
         /// The name of its type.
         name: &'static str,
         /// What was wrong.
@@ -64,8 +66,8 @@ pub enum RunErrorKind {
     },
     /// The run, or one superstep of it, took too long.
     Timeout {
-        /// Which limit was hit: `run` or `superstep`.
-        of: &'static str,
+        /// Which limit was reached.
+        scope: TimeoutScope,
     },
     /// The run ended while joins still held arrivals. Only `continue_on_error` can bring a checked graph here.
     IncompleteJoin {
@@ -98,4 +100,30 @@ pub enum RunErrorKind {
         /// The route that it chose.
         route: String,
     },
+}
+
+/// Which time limit a run reached.
+///
+/// ```
+/// use petalflow::run::TimeoutScope;
+///
+/// assert_eq!(TimeoutScope::Superstep.to_string(), "superstep");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TimeoutScope {
+    /// The limit of the whole run, set with [`Launch::timeout`](crate::Launch::timeout).
+    Run,
+    /// The limit of one superstep, set with [`Launch::superstep_timeout`](crate::Launch::superstep_timeout).
+    Superstep,
+}
+
+impl fmt::Display for TimeoutScope {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TimeoutScope::Run => "run",
+            TimeoutScope::Superstep => "superstep",
+        })
+    }
 }

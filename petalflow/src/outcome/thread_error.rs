@@ -1,8 +1,5 @@
 //! What can go wrong with a thread.
 
-use std::error::Error;
-use std::fmt;
-
 use crate::checkpoint::{Address, StoreError};
 use crate::codec::CodecError;
 use crate::error::message_with_sources;
@@ -22,34 +19,43 @@ use crate::question::{AnswerError, Interrupt, open};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
-/// # thread.run(vec!["hello".to_string()]).await?.finished()?;
-/// let error = thread.at(7).await.err().expect("there is none");
+/// # thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+/// let error = thread.snapshot_at(7).await.err().expect("there is none");
 /// assert!(matches!(error, ThreadError::UnknownCheckpoint { checkpoint: 7, .. }));
 /// assert_eq!(error.to_string(), "thread `ann` has no checkpoint 7");
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThreadError {
     /// The store failed.
-    Store(StoreError),
+    #[error("{}", message_with_sources(.0))]
+    Store(#[from] StoreError),
     /// Another run is working on the thread.
+    #[error(
+        "thread `{thread}` is busy with another run: wait for it, or say what to do with `.on_busy(..)`"
+    )]
     Busy {
         /// The thread.
         thread: String,
     },
     /// A run of another process is working on the thread, so that [`OnBusy::Cancel`](super::OnBusy::Cancel) cannot reach it.
+    #[error(
+        "thread `{thread}` is busy with a run of another process, which cannot be cancelled from here: wait for it with `.on_busy(OnBusy::Queue)`, or cancel it there"
+    )]
     BusyElsewhere {
         /// The thread.
         thread: String,
     },
     /// The thread has no checkpoint.
+    #[error("there is no thread `{thread}` in the store: begin it with `.run(input)`")]
     Unknown {
         /// The thread.
         thread: String,
     },
     /// The thread has no checkpoint of this number.
+    #[error("thread `{thread}` has no checkpoint {checkpoint}")]
     UnknownCheckpoint {
         /// The thread.
         thread: String,
@@ -57,6 +63,10 @@ pub enum ThreadError {
         checkpoint: u64,
     },
     /// The thread waits for people, and a new input would drop their questions.
+    #[error(
+        "thread `{thread}` waits for {}: answer with `.resume(..)`, or drop it with `.run(..).discard_pending()`",
+        open(waiting)
+    )]
     Waiting {
         /// The thread.
         thread: String,
@@ -66,6 +76,10 @@ pub enum ThreadError {
     /// The program was changed in a way that does not fit what is stored: the thread stays as it is. A
     /// [`Migration`](crate::state::Migration) brings old threads along, and
     /// `petalflow_testing::assert_flow_lock!` is a test that notices such a change first.
+    #[error(
+        "thread `{thread}` was stored by a different program: {problem}{}",
+        lines(diff)
+    )]
     Changed {
         /// The thread.
         thread: String,
@@ -75,6 +89,7 @@ pub enum ThreadError {
         diff: Vec<String>,
     },
     /// A value cannot be stored or read.
+    #[error("{what}: {problem}")]
     Value {
         /// What it is.
         what: String,
@@ -82,76 +97,11 @@ pub enum ThreadError {
         problem: CodecError,
     },
     /// An answer is not taken.
-    Answer(AnswerError),
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
     /// What was asked for makes no sense here.
+    #[error("{0}")]
     Request(String),
-}
-
-impl fmt::Display for ThreadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ThreadError::Store(error) => f.write_str(&message_with_sources(error)),
-            ThreadError::Busy { thread } => write!(
-                f,
-                "thread `{thread}` is busy with another run: wait for it, or say what to do with `.on_busy(..)`"
-            ),
-            ThreadError::BusyElsewhere { thread } => write!(
-                f,
-                "thread `{thread}` is busy with a run of another process, which cannot be cancelled from here: wait for it with `.on_busy(OnBusy::Queue)`, or cancel it there"
-            ),
-            ThreadError::Unknown { thread } => write!(
-                f,
-                "there is no thread `{thread}` in the store: begin it with `.run(input)`"
-            ),
-            ThreadError::UnknownCheckpoint { thread, checkpoint } => {
-                write!(f, "thread `{thread}` has no checkpoint {checkpoint}")
-            }
-            ThreadError::Waiting { thread, waiting } => {
-                let waiting = open(waiting);
-                write!(
-                    f,
-                    "thread `{thread}` waits for {waiting}: answer with `.resume(..)`, or drop it with `.run(..).discard_pending()`"
-                )
-            }
-            ThreadError::Changed {
-                thread,
-                problem,
-                diff,
-            } => {
-                let diff = lines(diff);
-                write!(
-                    f,
-                    "thread `{thread}` was stored by a different program: {problem}{diff}"
-                )
-            }
-            ThreadError::Value { what, problem } => write!(f, "{what}: {problem}"),
-            ThreadError::Answer(error) => error.fmt(f),
-            ThreadError::Request(problem) => f.write_str(problem),
-        }
-    }
-}
-
-impl Error for ThreadError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            ThreadError::Store(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<StoreError> for ThreadError {
-    #[inline]
-    fn from(error: StoreError) -> Self {
-        ThreadError::Store(error)
-    }
-}
-
-impl From<AnswerError> for ThreadError {
-    #[inline]
-    fn from(error: AnswerError) -> Self {
-        ThreadError::Answer(error)
-    }
 }
 
 impl ThreadError {

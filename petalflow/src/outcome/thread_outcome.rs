@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::question::{Interrupt, write_all};
+use crate::question::{Interrupt, listed};
 use crate::state::State;
 
 /// What a thread's run comes to: its end, or questions.
@@ -50,12 +50,14 @@ pub enum Outcome<S: State> {
 /// # async fn main() -> petalflow::Result<()> {
 /// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let paused = thread.run("hello".to_string()).await?;
-/// let paused = paused.finished().err().expect("somebody is asked");
+/// let paused = paused.into_finished().err().expect("somebody is asked");
 /// assert_eq!(paused.state.text, "hello");
 /// assert_eq!(paused.to_string(), "the run has not ended: node `publish` waits for an approval before it runs");
 /// # Ok(())
 /// # }
 /// ```
+#[derive(thiserror::Error)]
+#[error("the run has not ended: {}", listed(interrupts))]
 pub struct Paused<S: State> {
     /// The state at the last barrier.
     pub state: S,
@@ -69,7 +71,7 @@ impl<S: State> Outcome<S> {
     /// # Errors
     ///
     /// If the run waits for people.
-    pub fn finished(self) -> Result<S, Paused<S>> {
+    pub fn into_finished(self) -> Result<S, Paused<S>> {
         match self {
             Outcome::Finished(state) => Ok(state),
             Outcome::Paused(paused) => Err(paused),
@@ -100,12 +102,3 @@ impl<S: State> fmt::Debug for Paused<S> {
             .finish_non_exhaustive()
     }
 }
-
-impl<S: State> fmt::Display for Paused<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the run has not ended: ")?;
-        write_all(&self.interrupts, f)
-    }
-}
-
-impl<S: State> std::error::Error for Paused<S> {}

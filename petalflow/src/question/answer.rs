@@ -1,6 +1,6 @@
 //! What a person says to a question.
 
-use super::{AnswerError, Ask, InterruptId};
+use super::{AnswerError, Ask, Interrupt, InterruptId};
 use crate::codec::encode;
 
 /// An answer to one question, of the type that the question asks for.
@@ -25,7 +25,7 @@ use crate::codec::encode;
 /// let thread = PayRefund::new().store(&InMemoryStore::new()).thread("refund");
 /// let paused = thread.run(()).await?;
 /// let id = paused.interrupts()[0].id;
-/// let refund = thread.resume(Answer::new::<MayPay>(id, &true)?).await?.finished()?;
+/// let refund = thread.resume(Answer::new::<MayPay>(id, &true)?).await?.into_finished()?;
 /// assert!(refund.paid);
 /// # Ok(())
 /// # }
@@ -67,5 +67,19 @@ impl Answer {
         let answer = A::Answer::deserialize(answer)
             .map_err(|error| AnswerError::Value(format!("no answer to `{}`: {error}", A::NAME)))?;
         Answer::new::<A>(id, &answer)
+    }
+}
+
+impl Interrupt {
+    /// The answer to a question of the type `A`.
+    ///
+    /// # Errors
+    ///
+    /// If this is no such question, or the answer cannot be stored.
+    pub fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Answer, AnswerError> {
+        if !self.asks::<A>() {
+            return Err(AnswerError::other_question(self, A::NAME));
+        }
+        Answer::new::<A>(self.id, &answer)
     }
 }

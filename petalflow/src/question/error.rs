@@ -1,8 +1,5 @@
 //! Why an answer is not taken.
 
-use std::error::Error;
-use std::fmt;
-
 use super::{Interrupt, InterruptId};
 use crate::codec::CodecError;
 
@@ -31,10 +28,14 @@ use crate::codec::CodecError;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
     /// The thread does not wait for it.
+    #[error(
+        "the thread does not wait for an answer to {id}; it waits for {}",
+        open(waiting)
+    )]
     Unknown {
         /// What was answered.
         id: InterruptId,
@@ -42,6 +43,7 @@ pub enum AnswerError {
         waiting: Vec<Interrupt>,
     },
     /// The answer is to another question.
+    #[error("{id} asks for `{expected}`, and the answer is one to `{found}`")]
     OtherQuestion {
         /// What was answered.
         id: InterruptId,
@@ -51,45 +53,15 @@ pub enum AnswerError {
         found: String,
     },
     /// Several questions could be meant.
+    #[error("the answer could be to any of {}; say which by its id", open(waiting))]
     Ambiguous {
         /// What the thread waits for.
         waiting: Vec<Interrupt>,
     },
     /// The answer or the edit does not fit.
+    #[error("{0}")]
     Value(String),
 }
-
-impl fmt::Display for AnswerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AnswerError::Unknown { id, waiting } => {
-                let waiting = open(waiting);
-                write!(
-                    f,
-                    "the thread does not wait for an answer to {id}; it waits for {waiting}"
-                )
-            }
-            AnswerError::OtherQuestion {
-                id,
-                expected,
-                found,
-            } => write!(
-                f,
-                "{id} asks for `{expected}`, and the answer is one to `{found}`"
-            ),
-            AnswerError::Ambiguous { waiting } => {
-                let waiting = open(waiting);
-                write!(
-                    f,
-                    "the answer could be to any of {waiting}; say which by its id"
-                )
-            }
-            AnswerError::Value(problem) => f.write_str(problem),
-        }
-    }
-}
-
-impl Error for AnswerError {}
 
 impl AnswerError {
     #[inline]
@@ -124,4 +96,23 @@ pub(crate) fn open(waiting: &[Interrupt]) -> String {
         )
     };
     waiting.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The id from its text, as a web page would send it back.
+impl std::str::FromStr for InterruptId {
+    type Err = AnswerError;
+
+    #[inline]
+    fn from_str(text: &str) -> Result<Self, AnswerError> {
+        let digits = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let id = digits
+            .then(|| u128::from_str_radix(text, 16).ok())
+            .flatten();
+        id.map(|id| InterruptId::from_bytes(id.to_be_bytes()))
+            .ok_or_else(|| {
+                AnswerError::Value(format!(
+                    "`{text}` is not the id of an interrupt: it has 32 hexadecimal digits"
+                ))
+            })
+    }
 }

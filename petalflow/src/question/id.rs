@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use super::AnswerError;
 use crate::ids::TaskId;
 
 /// Names a question within a thread: the same for as long as it waits, so that an answer can be addressed to it.
 ///
 /// ```
-/// use petalflow::interrupt::{Approval, InterruptId, Resume};
+/// use petalflow::interrupt::{Decision, InterruptId, Resume};
 /// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]
@@ -23,7 +22,7 @@ use crate::ids::TaskId;
 /// // Kept in a link in a mail, say.
 /// let kept = paused.interrupts()[0].id.to_bytes();
 /// let id = InterruptId::from_bytes(kept);
-/// thread.resume(Resume::new().decide(id, Approval::approve())).await?.finished()?;
+/// thread.resume(Resume::new().decide(id, Decision::approve())).await?.into_finished()?;
 /// # Ok(())
 /// # }
 /// ```
@@ -61,24 +60,5 @@ impl fmt::Debug for InterruptId {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "InterruptId({self})")
-    }
-}
-
-/// The id from its text, as a web page would send it back.
-impl std::str::FromStr for InterruptId {
-    type Err = AnswerError;
-
-    #[inline]
-    fn from_str(text: &str) -> Result<Self, AnswerError> {
-        let digits = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let id = digits
-            .then(|| u128::from_str_radix(text, 16).ok())
-            .flatten();
-        id.map(|id| InterruptId(TaskId::from_bytes(id.to_be_bytes())))
-            .ok_or_else(|| {
-                AnswerError::Value(format!(
-                    "`{text}` is not the id of an interrupt: it has 32 hexadecimal digits"
-                ))
-            })
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_core::de::{Deserialize, Deserializer};
 use serde_core::ser::{Serialize, Serializer};
 
-use super::{Answer, AnswerError, Ask, InterruptId};
+use super::{Ask, InterruptId};
 use crate::codec::{Bytes, CodecError, Unpack, decode, unpack};
 
 /// Something a run waits for.
@@ -129,18 +129,6 @@ impl Interrupt {
         }
     }
 
-    /// The answer to a question of the type `A`.
-    ///
-    /// # Errors
-    ///
-    /// If this is no such question, or the answer cannot be stored.
-    pub fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Answer, AnswerError> {
-        if !self.asks::<A>() {
-            return Err(AnswerError::other_question(self, A::NAME));
-        }
-        Answer::new::<A>(self.id, &answer)
-    }
-
     /// The interrupt of these bytes, which serde wrote.
     #[inline]
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
@@ -188,13 +176,10 @@ impl fmt::Display for Interrupt {
     }
 }
 
-/// Writes several, with commas between them.
-pub(crate) fn write_all(interrupts: &[Interrupt], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for (place, interrupt) in interrupts.iter().enumerate() {
-        let comma = if place > 0 { ", " } else { "" };
-        write!(f, "{comma}{interrupt}")?;
-    }
-    Ok(())
+/// Several interrupts as one text.
+pub(crate) fn listed(interrupts: &[Interrupt]) -> String {
+    let texts: Vec<String> = interrupts.iter().map(ToString::to_string).collect();
+    texts.join(", ")
 }
 
 impl Serialize for Interrupt {

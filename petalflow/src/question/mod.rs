@@ -11,5 +11,5 @@ pub use ask::{Ask, Expiry};
 pub use error::AnswerError;
 pub(crate) use error::open;
 pub use id::InterruptId;
-pub(crate) use interrupt::write_all;
+pub(crate) use interrupt::listed;
 pub use interrupt::{Interrupt, InterruptKind};

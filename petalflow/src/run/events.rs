@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 
-use super::{FilteredEvents, Run};
-use crate::event::{Event, EventKind, Modes, Sink};
+use super::Run;
+use crate::event::{Event, EventKind, Sink};
 use crate::flow::Flow;
 use crate::ids::Namespace;
 use crate::outcome::Paused;
@@ -112,89 +112,17 @@ impl<F: Flow> Events<F> {
         self.sink.want_values();
         self
     }
+}
 
-    /// Only what nodes wrote, as they finish: [`NodeFinished`](EventKind::NodeFinished) and
-    /// [`Interrupted`](EventKind::Interrupted).
-    ///
-    /// ```
-    /// use futures_util::StreamExt;
-    /// # use petalflow::prelude::*;
-    /// # use petalflow::EventKind;
-    /// # #[state]
-    /// # struct Essay { draft: String }
-    /// # #[node(Essay)]
-    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
-    /// # flow!(Write(Essay) { write });
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() {
-    /// let updates: Vec<_> = Write::run(()).events().updates().collect().await;
-    /// assert_eq!(updates.len(), 1);
-    /// assert!(matches!(&updates[0].kind, EventKind::NodeFinished { update, .. } if update.draft().only().unwrap() == "…"));
-    /// # }
-    /// ```
-    pub fn updates(self) -> FilteredEvents<F> {
-        FilteredEvents::new(self, Modes::UPDATES)
-    }
-
-    /// Only the state as it grows: [`Values`](EventKind::Values) and [`Interrupted`](EventKind::Interrupted), of the flow and
-    /// of the flows inside it, as with [`with_values`](Self::with_values). The last one is the final state.
+impl<F: Flow> Run<F> {
+    /// The run as a stream of what happens in it. The stream drives the run: dropping it cancels the run.
     ///
     /// # Panics
     ///
-    /// If the stream has been polled already.
-    ///
-    /// ```
-    /// use futures_util::StreamExt;
-    /// use petalflow::prelude::*;
-    /// use petalflow::EventKind;
-    ///
-    /// #[state]
-    /// #[derive(Clone)]
-    /// struct Count {
-    ///     #[key(input, sum)]
-    ///     n: u32,
-    /// }
-    ///
-    /// #[node(Count)]
-    /// async fn add() -> CountN {
-    ///     CountN(1)
-    /// }
-    ///
-    /// flow!(Add(Count) { add });
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() {
-    /// let mut values = Add::run(6).events().values();
-    /// let mut counts = Vec::new();
-    /// while let Some(event) = values.next().await {
-    ///     if let EventKind::Values { state } = event.kind {
-    ///         counts.push(state.n);
-    ///     }
-    /// }
-    /// assert_eq!(counts, [6, 7]);
-    /// # }
-    /// ```
-    pub fn values(self) -> FilteredEvents<F>
-    where
-        F::State: Clone,
-    {
-        FilteredEvents::new(self.with_values(), Modes::VALUES)
-    }
-
-    /// Only what nodes sent of their own: [`Custom`](EventKind::Custom).
-    pub fn custom(self) -> FilteredEvents<F> {
-        FilteredEvents::new(self, Modes::CUSTOM)
-    }
-
-    /// Only how tasks begin and end: [`NodeStarted`](EventKind::NodeStarted), [`NodeFinished`](EventKind::NodeFinished),
-    /// [`Retry`](EventKind::Retry) and [`NodeFailed`](EventKind::NodeFailed).
-    pub fn tasks(self) -> FilteredEvents<F> {
-        FilteredEvents::new(self, Modes::TASKS)
-    }
-
-    /// Only a thread's checkpoints as they are made: [`Checkpoint`](EventKind::Checkpoint).
-    pub fn checkpoints(self) -> FilteredEvents<F> {
-        FilteredEvents::new(self, Modes::CHECKPOINTS)
+    /// If the run has been polled already.
+    pub fn events(self) -> Events<F> {
+        let sink = Sink::queue();
+        Events::new(self.send_events_to(Arc::clone(&sink)), sink)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::event::{Event, Modes};
 use crate::flow::Flow;
 
 /// Some of the [events](Events) of a run: those that one of its methods names, of the flow and of the flows inside it, and
-/// [`Failed`](EventKind::Failed) if the run fails. Polling it drives the run; dropping it cancels the run.
+/// [`Failed`](crate::event::EventKind::Failed) if the run fails. Polling it drives the run; dropping it cancels the run.
 ///
 /// ```
 /// use futures_util::StreamExt as _;
@@ -38,6 +38,92 @@ pub struct FilteredEvents<F: Flow> {
 impl<F: Flow> FilteredEvents<F> {
     pub(super) fn new(events: Events<F>, modes: Modes) -> Self {
         FilteredEvents { events, modes }
+    }
+}
+
+impl<F: Flow> Events<F> {
+    /// Only what nodes wrote, as they finish: [`NodeFinished`](crate::event::EventKind::NodeFinished) and
+    /// [`Interrupted`](crate::event::EventKind::Interrupted).
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    /// # use petalflow::prelude::*;
+    /// # use petalflow::EventKind;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+    /// # flow!(Write(Essay) { write });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let updates: Vec<_> = Write::run(()).events().updates().collect().await;
+    /// assert_eq!(updates.len(), 1);
+    /// assert!(matches!(&updates[0].kind, EventKind::NodeFinished { update, .. } if update.draft().only().unwrap() == "…"));
+    /// # }
+    /// ```
+    pub fn updates(self) -> FilteredEvents<F> {
+        FilteredEvents::new(self, Modes::UPDATES)
+    }
+
+    /// Only the state as it grows: [`Values`](crate::event::EventKind::Values) and [`Interrupted`](EventKind::Interrupted), of the flow and
+    /// of the flows inside it, as with [`with_values`](Self::with_values). The last one is the final state.
+    ///
+    /// # Panics
+    ///
+    /// If the stream has been polled already.
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    /// use petalflow::prelude::*;
+    /// use petalflow::EventKind;
+    ///
+    /// #[state]
+    /// #[derive(Clone)]
+    /// struct Count {
+    ///     #[key(input, sum)]
+    ///     n: u32,
+    /// }
+    ///
+    /// #[node(Count)]
+    /// async fn add() -> CountN {
+    ///     CountN(1)
+    /// }
+    ///
+    /// flow!(Add(Count) { add });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut values = Add::run(6).events().values();
+    /// let mut counts = Vec::new();
+    /// while let Some(event) = values.next().await {
+    ///     if let EventKind::Values { state } = event.kind {
+    ///         counts.push(state.n);
+    ///     }
+    /// }
+    /// assert_eq!(counts, [6, 7]);
+    /// # }
+    /// ```
+    pub fn values(self) -> FilteredEvents<F>
+    where
+        F::State: Clone,
+    {
+        FilteredEvents::new(self.with_values(), Modes::VALUES)
+    }
+
+    /// Only what nodes sent of their own: [`Custom`](crate::event::EventKind::Custom).
+    pub fn custom(self) -> FilteredEvents<F> {
+        FilteredEvents::new(self, Modes::CUSTOM)
+    }
+
+    /// Only how tasks begin and end: [`NodeStarted`](crate::event::EventKind::NodeStarted), [`NodeFinished`](EventKind::NodeFinished),
+    /// [`Retry`](crate::event::EventKind::Retry) and [`NodeFailed`](EventKind::NodeFailed).
+    pub fn tasks(self) -> FilteredEvents<F> {
+        FilteredEvents::new(self, Modes::TASKS)
+    }
+
+    /// Only a thread's checkpoints as they are made: [`Checkpoint`](crate::event::EventKind::Checkpoint).
+    pub fn checkpoints(self) -> FilteredEvents<F> {
+        FilteredEvents::new(self, Modes::CHECKPOINTS)
     }
 }
 

@@ -18,9 +18,9 @@ use crate::state::State;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
-/// # thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// # thread.run(vec!["hello".to_string()]).await?.into_finished()?;
 /// thread.update(Edit::new(ChatLines(vec!["by hand".into()]))).await?;
-/// let snapshot = thread.state().await?.expect("it has run");
+/// let snapshot = thread.snapshot().await?.expect("it has run");
 /// assert_eq!(snapshot.state.lines, ["hello", "1 so far", "by hand"]);
 /// # Ok(())
 /// # }

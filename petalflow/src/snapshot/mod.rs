@@ -24,7 +24,7 @@ use crate::state::State;
 /// # async fn main() -> petalflow::Result<()> {
 /// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// let _ = thread.run("hello".to_string()).await?;
-/// let snapshot = thread.state().await?.expect("it has run");
+/// let snapshot = thread.snapshot().await?.expect("it has run");
 /// assert_eq!((snapshot.state.text.as_str(), snapshot.info.superstep), ("hello", 0));
 /// assert_eq!(snapshot.tasks[0].node, "publish");
 /// assert!(!snapshot.is_finished(), "somebody is asked");
@@ -59,7 +59,7 @@ pub struct Snapshot<S: State> {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
-/// # thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// # thread.run(vec!["hello".to_string()]).await?.into_finished()?;
 /// // Newest first.
 /// let history = thread.history(HistoryQuery::all()).await?;
 /// assert_eq!(history.iter().map(|info| info.cause).collect::<Vec<_>>(), [Cause::Superstep, Cause::Input]);
@@ -104,7 +104,7 @@ pub struct CheckpointInfo {
 /// # async fn main() -> petalflow::Result<()> {
 /// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let _ = thread.run("hello".to_string()).await?;
-/// let snapshot = thread.state().await?.expect("it has run");
+/// let snapshot = thread.snapshot().await?.expect("it has run");
 /// let task = &snapshot.tasks[0];
 /// assert_eq!((task.node.as_str(), task.finished), ("publish", false));
 /// # Ok(())
@@ -168,7 +168,7 @@ impl CheckpointInfo {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
-/// # thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// # thread.run(vec!["hello".to_string()]).await?.into_finished()?;
 /// let begun = thread.history(HistoryQuery::all().cause(Cause::Input).limit(10)).await?;
 /// assert_eq!((begun.len(), begun[0].turn), (1, 1));
 /// # Ok(())

@@ -2,6 +2,7 @@
 
 mod codec;
 mod copies;
+mod encoded_key;
 mod messages;
 mod storage;
 mod update;
@@ -12,6 +13,7 @@ pub mod reduce;
 pub use crate::migration::{Migration, MigrationError};
 pub use codec::{Coder, NoCoder, StateCodec, Values};
 pub use copies::{CopyProbe, NoCopy};
+pub use encoded_key::{EncodedKey, encode_keys};
 pub use messages::{Message, Remove};
 pub use petalflow_graph::KeySet;
 pub use storage::{CanStore, Durable, Volatile};

@@ -1,8 +1,5 @@
 //! One node's writes as a whole.
 
-use std::error::Error;
-use std::fmt;
-
 use super::{KeySet, State};
 
 /// One node's writes to a state: a field per key. Written by [`#[state]`](macro@crate::state).
@@ -59,22 +56,14 @@ pub trait Update<S: State>: Default + Clone + Send + Sync + 'static {
 /// let error = error.downcast::<petalflow::WriteError>().unwrap();
 /// assert_eq!(error.key, "draft");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("key `{key}`: {problem}")]
 pub struct WriteError {
     /// The key.
     pub key: &'static str,
     /// What is wrong and how to mend it.
     pub problem: String,
 }
-
-impl fmt::Display for WriteError {
-    #[inline]
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "key `{}`: {}", self.key, self.problem)
-    }
-}
-
-impl Error for WriteError {}
 
 impl WriteError {
     /// Two writes where the key takes one.

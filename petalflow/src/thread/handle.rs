@@ -30,8 +30,8 @@ use crate::state::State;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
-/// thread.run(vec!["hello".to_string()]).await?.finished()?;
-/// let snapshot = thread.state().await?.expect("it has run");
+/// thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+/// let snapshot = thread.snapshot().await?.expect("it has run");
 /// assert_eq!(snapshot.state.lines, ["hello", "1 so far"]);
 /// assert!(snapshot.is_finished());
 /// # Ok(())
@@ -41,6 +41,13 @@ use crate::state::State;
 pub struct Thread<F: Flow> {
     threads: Threads<F>,
     id: Arc<str>,
+}
+
+impl<F: Flow> Threads<F> {
+    /// The thread of this id, which need not exist yet.
+    pub fn thread(&self, id: impl Into<Arc<str>>) -> Thread<F> {
+        Thread::new(self.clone(), id.into())
+    }
 }
 
 impl<F: Flow> Clone for Thread<F> {
@@ -100,7 +107,7 @@ impl<F: Flow> Thread<F> {
     /// stays asked.
     pub async fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Outcome<F::State>, RunError> {
         let refused = |error| RunError::of_thread(error, self.threads.flow.name());
-        let snapshot = self.state().await.map_err(refused)?;
+        let snapshot = self.snapshot().await.map_err(refused)?;
         let snapshot = snapshot.ok_or_else(|| refused(self.unknown()))?;
         let asked: Vec<_> = snapshot
             .interrupts
@@ -130,7 +137,7 @@ impl<F: Flow> Thread<F> {
             durability: threads.durability,
             on_busy: threads.on_busy,
             command,
-            retention: threads.keep,
+            retention: threads.retention,
             discard_pending: false,
             nested: None,
         };
@@ -151,8 +158,8 @@ impl<F: Flow> Thread<F> {
     /// # Cancel safety
     ///
     /// Dropping the future changes nothing.
-    pub async fn state(&self) -> Result<Option<Snapshot<F::State>>, ThreadError> {
-        self.snapshot(None).await
+    pub async fn snapshot(&self) -> Result<Option<Snapshot<F::State>>, ThreadError> {
+        self.read_snapshot(None).await
     }
 
     /// The thread as it stood at a checkpoint.
@@ -164,15 +171,15 @@ impl<F: Flow> Thread<F> {
     /// # Cancel safety
     ///
     /// Dropping the future changes nothing.
-    pub async fn at(&self, checkpoint: u64) -> Result<Snapshot<F::State>, ThreadError> {
-        let snapshot = self.snapshot(Some(checkpoint)).await?;
+    pub async fn snapshot_at(&self, checkpoint: u64) -> Result<Snapshot<F::State>, ThreadError> {
+        let snapshot = self.read_snapshot(Some(checkpoint)).await?;
         snapshot.ok_or_else(|| ThreadError::UnknownCheckpoint {
             thread: self.id.to_string(),
             checkpoint,
         })
     }
 
-    async fn snapshot(
+    async fn read_snapshot(
         &self,
         checkpoint: Option<u64>,
     ) -> Result<Option<Snapshot<F::State>>, ThreadError> {
@@ -341,10 +348,10 @@ impl<F: Flow> Thread<F> {
     /// # Cancel safety
     ///
     /// Dropping the future leaves every checkpoint that is kept, and may leave some that are not.
-    pub async fn prune(&self, keep: Retention) -> Result<(), ThreadError> {
+    pub async fn prune(&self, retention: Retention) -> Result<(), ThreadError> {
         let archive = self.checked()?;
         let _claim = self.claim(&archive).await?;
-        durable::prune(&archive, keep).await
+        durable::prune(&archive, retention).await
     }
 
     /// Forgets the thread, with all that is stored of its sub-flows. Nothing happens if there is none.

@@ -29,8 +29,8 @@
 //! # async fn main() -> petalflow::Result<()> {
 //! let store = InMemoryStore::new();
 //! let thread = Talk::new().store(&store).thread("ann");
-//! thread.run(vec!["hello".to_string()]).await?.finished()?;
-//! let chat = thread.run(vec!["again".to_string()]).await?.finished()?;
+//! thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+//! let chat = thread.run(vec!["again".to_string()]).await?.into_finished()?;
 //! assert_eq!(chat.lines, ["hello", "1 so far", "again", "3 so far"]);
 //! # Ok(())
 //! # }

@@ -29,8 +29,8 @@ use crate::run::{Events, Run};
 /// # async fn main() -> petalflow::Result<()> {
 /// let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
 /// let run = thread.run(vec!["hello".to_string()]);
-/// assert!(thread.state().await?.is_none(), "nothing has happened yet");
-/// let chat = run.await?.finished()?;
+/// assert!(thread.snapshot().await?.is_none(), "nothing has happened yet");
+/// let chat = run.await?.into_finished()?;
 /// assert_eq!(chat.lines.len(), 2);
 /// # Ok(())
 /// # }

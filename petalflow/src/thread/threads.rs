@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Durability, OnBusy, Retention, Thread, ThreadError};
+use super::{Durability, OnBusy, Retention, ThreadError};
 use crate::checkpoint::{Protection, Store, ThreadInfo, ThreadQuery};
 use crate::exec::Settings;
 use crate::flow::Flow;
@@ -23,7 +23,7 @@ use crate::flow::Flow;
 /// # async fn main() -> petalflow::Result<()> {
 /// let threads = Talk::new().store(&InMemoryStore::new()).durability(Durability::Async);
 /// for person in ["ann", "bob"] {
-///     threads.thread(person).run(vec!["hello".to_string()]).await?.finished()?;
+///     threads.thread(person).run(vec!["hello".to_string()]).await?.into_finished()?;
 /// }
 /// let known = threads.list(ThreadQuery::default()).await?;
 /// assert_eq!(known.iter().map(|thread| &*thread.id).collect::<Vec<_>>(), ["ann", "bob"]);
@@ -38,7 +38,7 @@ pub struct Threads<F: Flow> {
     pub(super) protection: Option<Arc<dyn Protection>>,
     pub(super) durability: Durability,
     pub(super) on_busy: OnBusy,
-    pub(super) keep: Retention,
+    pub(super) retention: Retention,
 }
 
 impl<F: Flow> Clone for Threads<F> {
@@ -50,7 +50,7 @@ impl<F: Flow> Clone for Threads<F> {
             protection: self.protection.clone(),
             durability: self.durability,
             on_busy: self.on_busy,
-            keep: self.keep,
+            retention: self.retention,
         }
     }
 }
@@ -61,7 +61,7 @@ impl<F: Flow> std::fmt::Debug for Threads<F> {
             .field("flow", &self.flow.name())
             .field("durability", &self.durability)
             .field("on_busy", &self.on_busy)
-            .field("keep", &self.keep)
+            .field("retention", &self.retention)
             .finish_non_exhaustive()
     }
 }
@@ -75,7 +75,7 @@ impl<F: Flow> Threads<F> {
             protection: None,
             durability: Durability::default(),
             on_busy: OnBusy::default(),
-            keep: Retention::ALL,
+            retention: Retention::ALL,
         }
     }
 
@@ -98,14 +98,9 @@ impl<F: Flow> Threads<F> {
     }
 
     /// How much of a thread's past is kept when one of its runs has ended; all of it unless set.
-    pub fn keep(mut self, keep: Retention) -> Self {
-        self.keep = keep;
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.retention = retention;
         self
-    }
-
-    /// The thread of this id, which need not exist yet.
-    pub fn thread(&self, id: impl Into<Arc<str>>) -> Thread<F> {
-        Thread::new(self.clone(), id.into())
     }
 
     /// The threads in the store, in the order of their ids' bytes. They are those of all flows that share the store.

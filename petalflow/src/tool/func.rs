@@ -5,6 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use ::schemars::JsonSchema;
+use async_trait::async_trait;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -234,19 +235,16 @@ impl FuncTool {
     }
 }
 
+#[async_trait]
 impl Tool for FuncTool {
     fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
     }
 
-    fn call<'a>(
-        &'a self,
-        arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+    async fn call(&self, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError> {
         match &self.call {
-            Some(call) => call(arguments, cx.clone()),
-            None => Box::pin(std::future::ready(Ok(Value::Object(Map::new())))),
+            Some(call) => call(arguments, cx.clone()).await,
+            None => Ok(Value::Object(Map::new())),
         }
     }
 

@@ -67,8 +67,8 @@ mod call;
 mod confirm;
 mod context;
 mod credential;
-mod entry;
 mod error;
+mod fn_tool;
 mod func;
 mod output;
 mod registry;
@@ -91,9 +91,10 @@ pub use call::{ToolCall, ToolResult};
 pub use confirm::{ToolConfirm, question};
 pub use context::ToolContext;
 pub use credential::CredentialRequest;
-#[doc(hidden)]
-pub use entry::Entry;
 pub use error::{InvokeError, ToolError};
+#[doc(hidden)]
+pub use fn_tool::Entry;
+pub use fn_tool::FnTool;
 pub use func::FuncTool;
 #[doc(hidden)]
 pub use output::{ToolFails, ToolOutput};
@@ -103,19 +104,18 @@ pub use set::ToolSet;
 pub use source::ToolSource;
 pub use spec::ToolSpec;
 
+use std::fmt;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use serde_json::Value;
-
-use self::layer::{Layered, ToolLayer};
-use crate::future::BoxFuture;
 
 /// A function that a model may call.
 ///
 /// [`#[tool]`](macro@crate::tool) and [`FuncTool`] implement it; so may any type:
 ///
 /// ```
-/// use petalflow::middleware::BoxFuture;
+/// use petalflow::async_trait;
 /// use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 /// use serde_json::{Value, json};
 /// use std::sync::Arc;
@@ -123,16 +123,15 @@ use crate::future::BoxFuture;
 /// /// Repeats what it is told, so many times.
 /// struct Echo(usize, Arc<ToolSpec>);
 ///
+/// #[async_trait]
 /// impl Tool for Echo {
 ///     fn spec(&self) -> &Arc<ToolSpec> {
 ///         &self.1
 ///     }
 ///
-///     fn call<'a>(&'a self, arguments: Value, _: &'a ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> {
-///         Box::pin(async move {
-///             let text = arguments["text"].as_str().ok_or_else(|| ToolError::Arguments("`text` is missing".into()))?;
-///             Ok(json!(text.repeat(self.0)))
-///         })
+///     async fn call(&self, arguments: Value, _: &ToolContext) -> Result<Value, ToolError> {
+///         let text = arguments["text"].as_str().ok_or_else(|| ToolError::Arguments("`text` is missing".into()))?;
+///         Ok(json!(text.repeat(self.0)))
 ///     }
 /// }
 ///
@@ -149,6 +148,7 @@ use crate::future::BoxFuture;
     label = "not a tool",
     note = "annotate the function with `#[tool]`, or make a closure one with `FuncTool::new`"
 )]
+#[async_trait]
 pub trait Tool: Send + Sync + 'static {
     /// What a model is told about it.
     fn spec(&self) -> &Arc<ToolSpec>;
@@ -162,11 +162,7 @@ pub trait Tool: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// Dropping the future stops the tool where it stands; one that is `blocking` runs on, and its result is dropped.
-    fn call<'a>(
-        &'a self,
-        arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>>;
+    async fn call(&self, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError>;
 
     /// Whether a person must confirm this call, and what they are told.
     fn confirm(&self, arguments: &Value) -> Option<String> {
@@ -183,49 +179,104 @@ pub trait Tool: Send + Sync + 'static {
     }
 }
 
-/// A tool that a function became: what [`tools!`](crate::tools) takes.
-///
-/// ```
-/// use petalflow::prelude::*;
-/// use petalflow::tool::FnTool;
-///
-/// /// Says hello.
-/// #[tool(name = "say-hello")]
-/// fn hello() -> &'static str {
-///     "hello"
-/// }
-///
-/// assert_eq!(hello::NAME, "say-hello");
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a tool",
-    label = "not a tool",
-    note = "annotate the function with `#[tool]`; a tool that is a value is added with `.with(..)`"
-)]
-pub trait FnTool: Tool + Sized {
-    /// Its name.
-    const NAME: &'static str;
-    /// The tool.
-    const TOOL: Self;
-
-    #[doc(hidden)]
-    const ENTRY: Entry = Entry::of::<Self>();
-}
-
+#[async_trait]
 impl<T: Tool + ?Sized> Tool for Arc<T> {
     fn spec(&self) -> &Arc<ToolSpec> {
         (**self).spec()
     }
 
-    fn call<'a>(
-        &'a self,
-        arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        (**self).call(arguments, cx)
+    async fn call(&self, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError> {
+        (**self).call(arguments, cx).await
     }
 
     fn confirm(&self, arguments: &Value) -> Option<String> {
         (**self).confirm(arguments)
+    }
+}
+
+/// Code around the calls of a tool: it may call the tool not at all, once, or several times.
+///
+/// ```
+/// use petalflow::async_trait;
+/// use petalflow::tool::layer::ToolLayer;
+/// use petalflow::tool::{FuncTool, Tool, ToolContext, ToolError};
+/// use serde_json::{Value, json};
+///
+/// /// Answers in capitals.
+/// struct Loud;
+///
+/// #[async_trait]
+/// impl ToolLayer for Loud {
+///     async fn call(&self, tool: &dyn Tool, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError> {
+///         let result = tool.call(arguments, cx).await?;
+///         Ok(json!(result.as_str().unwrap_or_default().to_uppercase()))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let ping = FuncTool::new("ping", "Answers.", |_: Value| async { Ok("pong") }).layer(Loud);
+/// assert_eq!(ping.call(json!({}), &ToolContext::new("1")).await.unwrap(), "PONG");
+/// # }
+/// ```
+#[async_trait]
+pub trait ToolLayer: Send + Sync + 'static {
+    /// Runs around one call.
+    ///
+    /// # Errors
+    ///
+    /// Those of the tool, and its own.
+    async fn call(
+        &self,
+        tool: &dyn Tool,
+        arguments: Value,
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError>;
+}
+
+/// A tool with a layer around it: what [`Tool::layer`] returns. Its name, its schema and its confirmations are the tool's.
+///
+/// ```
+/// use petalflow::tool::layer::{Layered, TimeoutLayer};
+/// use petalflow::tool::{FuncTool, Tool};
+/// use serde_json::Value;
+/// use std::time::Duration;
+///
+/// let ping = FuncTool::new("ping", "Answers.", |_: Value| async { Ok("pong") });
+/// let ping: Layered = ping.layer(TimeoutLayer::new(Duration::from_secs(1)));
+/// assert_eq!(ping.spec().name, "ping");
+/// ```
+#[derive(Clone)]
+pub struct Layered {
+    tool: Arc<dyn Tool>,
+    layer: Arc<dyn ToolLayer>,
+}
+
+impl fmt::Debug for Layered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Layered")
+            .field("tool", &self.tool.spec().name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Layered {
+    pub(crate) fn new(tool: Arc<dyn Tool>, layer: Arc<dyn ToolLayer>) -> Self {
+        Layered { tool, layer }
+    }
+}
+
+#[async_trait]
+impl Tool for Layered {
+    fn spec(&self) -> &Arc<ToolSpec> {
+        self.tool.spec()
+    }
+
+    async fn call(&self, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError> {
+        self.layer.call(&*self.tool, arguments, cx).await
+    }
+
+    fn confirm(&self, arguments: &Value) -> Option<String> {
+        self.tool.confirm(arguments)
     }
 }

@@ -2,26 +2,24 @@
 
 use super::{ToolRegistry, ToolSet};
 use crate::error::BoxError;
-use crate::future::BoxFuture;
+use async_trait::async_trait;
 
 /// Where tools come from that may differ from one moment to the next, such as a server. An agent asks before each call of
 /// its model.
 ///
 /// ```
-/// use petalflow::BoxError;
-/// use petalflow::middleware::BoxFuture;
+/// use petalflow::{BoxError, async_trait};
 /// use petalflow::tool::{FuncTool, ToolSet, ToolSource};
 /// use serde_json::Value;
 ///
 /// /// Tools for those who have paid.
 /// struct Paid(bool);
 ///
+/// #[async_trait]
 /// impl ToolSource for Paid {
-///     fn tools(&self) -> BoxFuture<'_, Result<ToolSet, BoxError>> {
-///         Box::pin(async {
-///             let ping = FuncTool::new("ping", "Answers.", |_: Value| async { Ok("pong") });
-///             Ok(if self.0 { ToolSet::new().with(ping) } else { ToolSet::new() })
-///         })
+///     async fn tools(&self) -> Result<ToolSet, BoxError> {
+///         let ping = FuncTool::new("ping", "Answers.", |_: Value| async { Ok("pong") });
+///         Ok(if self.0 { ToolSet::new().with(ping) } else { ToolSet::new() })
 ///     }
 /// }
 ///
@@ -32,6 +30,7 @@ use crate::future::BoxFuture;
 /// # Ok(())
 /// # }
 /// ```
+#[async_trait]
 pub trait ToolSource: Send + Sync + 'static {
     /// The tools of this moment.
     ///
@@ -42,17 +41,19 @@ pub trait ToolSource: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// The future may be dropped at any time.
-    fn tools(&self) -> BoxFuture<'_, Result<ToolSet, BoxError>>;
+    async fn tools(&self) -> Result<ToolSet, BoxError>;
 }
 
+#[async_trait]
 impl ToolSource for ToolSet {
-    fn tools(&self) -> BoxFuture<'_, Result<ToolSet, BoxError>> {
-        Box::pin(std::future::ready(Ok(self.clone())))
+    async fn tools(&self) -> Result<ToolSet, BoxError> {
+        Ok(self.clone())
     }
 }
 
+#[async_trait]
 impl ToolSource for ToolRegistry {
-    fn tools(&self) -> BoxFuture<'_, Result<ToolSet, BoxError>> {
-        Box::pin(std::future::ready(Ok(ToolRegistry::tools(self))))
+    async fn tools(&self) -> Result<ToolSet, BoxError> {
+        Ok(ToolRegistry::tools(self))
     }
 }

@@ -113,7 +113,7 @@ async fn react_goes_on_where_a_crash_left_it() {
         .resume(())
         .await
         .expect("it goes on")
-        .finished()
+        .into_finished()
         .expect("it ends");
     assert_eq!(talk.answer(), "5.");
     assert_eq!(

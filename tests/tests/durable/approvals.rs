@@ -1,7 +1,7 @@
 //! Where a run stops for people: `interrupt before`, `interrupt after`.
 
 use petalflow::checkpoint::{Cause, InMemoryStore};
-use petalflow::interrupt::{Approval, InterruptKind, Resume};
+use petalflow::interrupt::{Decision, InterruptKind, Resume};
 use petalflow::prelude::*;
 use petalflow::thread::{HistoryQuery, Outcome, Thread};
 use petalflow::{Flow, RunErrorKind};
@@ -33,7 +33,7 @@ async fn notes<F: Flow>(thread: &Thread<F>) -> Vec<[String; 4]> {
             let or_none = |text: Option<String>| text.unwrap_or_default();
             [
                 note.node,
-                note.decision,
+                note.decision.to_string(),
                 or_none(note.by),
                 or_none(note.reason),
             ]
@@ -44,7 +44,7 @@ async fn notes<F: Flow>(thread: &Thread<F>) -> Vec<[String; 4]> {
 /// Goes on with a thread to its end.
 async fn end<F: Flow>(thread: &Thread<F>, with: impl Into<Resume<F::State>>) -> F::State {
     let outcome = thread.resume(with).await.unwrap();
-    outcome.finished().unwrap()
+    outcome.into_finished().unwrap()
 }
 
 #[tokio::test]
@@ -55,11 +55,11 @@ async fn c71_g065_g067_after_a_node_its_writes_are_kept_and_it_is_not_run_again(
         let outcome = thread.run(list(["0"])).await.unwrap();
         assert_eq!(waits(&outcome), [("a".into(), InterruptKind::After)]);
         assert_eq!(outcome.state().xs, ["0", "a"]);
-        let snapshot = thread.state().await.unwrap().unwrap();
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.xs, ["0", "a"]);
         assert_eq!(snapshot.info.next, ["b"]);
         assert_eq!(snapshot.interrupts.len(), 1);
-        let log = end(&thread, Approval::approve()).await;
+        let log = end(&thread, Decision::approve()).await;
         assert_eq!(log.xs, ["0", "a", "b"]);
         log
     });
@@ -79,7 +79,7 @@ async fn c71_g064_g066_before_a_node_it_has_not_run_and_an_approval_runs_it() {
             outcome.interrupts(),
             "asked once, at one time"
         );
-        let log = end(&thread, Approval::approve()).await;
+        let log = end(&thread, Decision::approve()).await;
         assert_eq!(log.xs, ["abc", "node1", "node2"]);
         log
     });
@@ -103,7 +103,7 @@ async fn g068_a_rejection_stops_and_says_who_and_why() {
     both!(BeforeLast, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
-        let reject = Approval::reject().by("ann").because("not like this");
+        let reject = Decision::reject().by("ann").because("not like this");
         let error = thread.resume(reject).await.unwrap_err();
         assert_eq!(
             *error.kind(),
@@ -117,7 +117,7 @@ async fn g068_a_rejection_stops_and_says_who_and_why() {
             assert!(error.to_string().contains(word), "{error}");
         }
         assert_eq!(error.state::<Log>().unwrap().xs, ["a"]);
-        let snapshot = thread.state().await.unwrap().unwrap();
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(
             (snapshot.info.cause, snapshot.is_finished()),
             (Cause::Rejected, true)
@@ -138,7 +138,7 @@ async fn g068_an_edit_is_applied_before_the_run_goes_on() {
     both!(BeforeLast, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
-        let edit = Approval::edit(LogXs(list(["edited"]))).by("ann");
+        let edit = Decision::edit(LogXs(list(["edited"]))).by("ann");
         let log = end(&thread, edit).await;
         assert_eq!(log.xs, ["a", "edited", "b"]);
         assert_eq!(notes(&thread).await, [["b", "edited", "ann", ""]]);
@@ -151,7 +151,7 @@ async fn an_edit_after_a_node_folds_into_what_it_wrote() {
     both!(After, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
-        let edit = Approval::edit(Overwrite(LogXs(list(["mine"]))));
+        let edit = Decision::edit(Overwrite(LogXs(list(["mine"]))));
         let log = end(&thread, edit).await;
         assert_eq!(log.xs, ["mine", "b"]);
         log
@@ -163,7 +163,7 @@ async fn a_skipped_node_does_not_run_and_its_edges_fire() {
     both!(Before, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
-        let log = end(&thread, Approval::skip().by("bob")).await;
+        let log = end(&thread, Decision::skip().by("bob")).await;
         assert_eq!(log.xs, ["node2"]);
         assert_eq!(notes(&thread).await, [["node1", "skipped", "bob", ""]]);
         log
@@ -189,10 +189,10 @@ async fn a_node_that_chooses_cannot_be_skipped() {
     both!(Choice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
-        let error = thread.resume(Approval::skip()).await.unwrap_err();
+        let error = thread.resume(Decision::skip()).await.unwrap_err();
         assert!(error.to_string().contains("use `Resume::goto`"), "{error}");
         assert_eq!(
-            thread.state().await.unwrap().unwrap().interrupts.len(),
+            thread.snapshot().await.unwrap().unwrap().interrupts.len(),
             1,
             "it still waits"
         );
@@ -238,7 +238,7 @@ async fn g069_a_guard_decides_whether_the_run_stops_and_its_error_fails_the_run(
             .run("short".to_string())
             .await
             .unwrap();
-        assert_eq!(short.finished().unwrap().log, ["published short"]);
+        assert_eq!(short.into_finished().unwrap().log, ["published short"]);
         let long = threads
             .thread("long")
             .run("long enough".to_string())
@@ -275,7 +275,7 @@ async fn g070_a_value_and_an_approval_in_one_call() {
         let _ = thread.run("long enough".to_string()).await.unwrap();
         let resume = Resume::new()
             .update(PostText("much too long".into()))
-            .decide_all(Approval::approve());
+            .decide_all(Decision::approve());
         let post = end(&thread, resume).await;
         assert_eq!(post.log, ["published much too long"]);
         post
@@ -301,9 +301,9 @@ async fn g071_an_approval_is_for_once() {
         let mut ids = Vec::new();
         for _ in 0..3 {
             ids.push(outcome.interrupts()[0].id);
-            outcome = thread.resume(Approval::approve()).await.unwrap();
+            outcome = thread.resume(Decision::approve()).await.unwrap();
         }
-        let log = outcome.finished().unwrap();
+        let log = outcome.into_finished().unwrap();
         assert_eq!(log.xs, ["again"; 3]);
         ids.dedup();
         assert_eq!(ids.len(), 3);
@@ -330,7 +330,7 @@ async fn g072_two_that_stop_in_one_superstep_are_both_asked_and_both_kept() {
                 ("b".into(), InterruptKind::Before)
             ]
         );
-        let stored = thread.state().await.unwrap().unwrap();
+        let stored = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(stored.interrupts.len(), 2);
         let finished: Vec<_> = stored
             .tasks
@@ -342,15 +342,15 @@ async fn g072_two_that_stop_in_one_superstep_are_both_asked_and_both_kept() {
         let [first, second] = outcome.interrupts() else {
             panic!("{outcome:?}")
         };
-        let one = Resume::new().decide(second.id, Approval::approve().by("bob"));
+        let one = Resume::new().decide(second.id, Decision::approve().by("bob"));
         let outcome = thread.resume(one).await.unwrap();
         assert_eq!(outcome.interrupts(), std::slice::from_ref(first));
-        let other = Resume::new().decide(first.id, Approval::skip());
+        let other = Resume::new().decide(first.id, Decision::skip());
         // The superstep ends, and the stop after it comes.
         let outcome = thread.resume(other).await.unwrap();
         assert_eq!(waits(&outcome), [("node1".into(), InterruptKind::After)]);
         assert_eq!(outcome.state().xs, ["b", "node1"]);
-        let log = end(&thread, Approval::approve()).await;
+        let log = end(&thread, Decision::approve()).await;
         assert_eq!(log.xs, ["b", "node1", "node2"]);
         log
     });
@@ -369,19 +369,19 @@ async fn a_decision_on_what_does_not_wait_is_refused_and_changes_nothing() {
             .id;
         let thread = threads.thread("t");
         let _ = thread.run(list([])).await.unwrap();
-        let before = thread.state().await.unwrap().unwrap().info;
+        let before = thread.snapshot().await.unwrap().unwrap().info;
         let error = thread
-            .resume(Resume::new().decide(other, Approval::approve()))
+            .resume(Resume::new().decide(other, Decision::approve()))
             .await;
         let text = error.unwrap_err().to_string();
         assert!(
             text.contains("it waits for") && text.contains("node `b`"),
             "{text}"
         );
-        assert_eq!(thread.state().await.unwrap().unwrap().info, before);
-        let _ = end(&thread, Approval::approve()).await;
+        assert_eq!(thread.snapshot().await.unwrap().unwrap().info, before);
+        let _ = end(&thread, Decision::approve()).await;
         let error = thread
-            .resume(Approval::approve())
+            .resume(Decision::approve())
             .await
             .unwrap_err()
             .to_string();
@@ -418,14 +418,14 @@ async fn a_flow_inside_another_stops_and_is_approved_from_outside() {
         let outcome = thread.run(list([])).await.unwrap();
         let interrupt = &outcome.interrupts()[0];
         assert_eq!((&*interrupt.namespace, &*interrupt.node), ("inner", "b"));
-        let edit = Approval::edit(LogXs(list(["edited"])));
+        let edit = Decision::edit(LogXs(list(["edited"])));
         let error = thread.resume(edit).await.unwrap_err().to_string();
         assert!(error.contains("inside `inner`"), "{error}");
-        let outcome = thread.resume(Approval::skip().by("ann")).await.unwrap();
+        let outcome = thread.resume(Decision::skip().by("ann")).await.unwrap();
         let interrupt = &outcome.interrupts()[0];
         assert_eq!((&*interrupt.namespace, &*interrupt.node), ("late", "a"));
         assert_eq!(interrupt.kind, InterruptKind::After);
-        let log = end(&thread, Approval::approve()).await;
+        let log = end(&thread, Decision::approve()).await;
         assert_eq!(log.xs, ["node1", "a", "a", "b"]);
         assert_eq!(notes(&thread).await[0], ["b", "skipped", "ann", ""]);
         log
@@ -447,16 +447,16 @@ async fn a_node_that_chooses_cannot_be_skipped_inside_another_flow_either() {
     both!(NestChoice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
-        let error = thread.resume(Approval::skip()).await.unwrap_err();
+        let error = thread.resume(Decision::skip()).await.unwrap_err();
         assert!(
             error.to_string().ends_with(
                 "node `chooses` inside `inner` cannot be skipped, because it chooses where the run goes on: approve or reject it"
             ),
             "{error}"
         );
-        let waits = thread.state().await.unwrap().unwrap().interrupts.len();
+        let waits = thread.snapshot().await.unwrap().unwrap().interrupts.len();
         assert_eq!(waits, 1, "it still waits");
-        let log = end(&thread, Approval::approve()).await;
+        let log = end(&thread, Decision::approve()).await;
         assert_eq!(log.xs, ["chooses", "a", "node1"]);
         log
     });

@@ -68,7 +68,7 @@ async fn c62_a_node_runs_again_from_its_top_and_answers_are_found_by_name() {
             Some(prompt("2"))
         );
         let outcome = thread.answer::<Prompt>("answer 2".into()).await.unwrap();
-        let texts = outcome.finished().unwrap();
+        let texts = outcome.into_finished().unwrap();
         assert_eq!(texts.xs, ["DE", "foofoo", "answer 1 answer 2"]);
         texts
     });
@@ -108,7 +108,7 @@ async fn c67_c68_several_questions_are_answered_by_id_and_keep_their_order() {
         let outcome = thread.resume(answers).await.unwrap();
         assert_eq!(outcome.interrupts().len(), 2);
         let again = late[0].clone();
-        let texts = thread.resume(late).await.unwrap().finished().unwrap();
+        let texts = thread.resume(late).await.unwrap().into_finished().unwrap();
         assert_eq!(
             texts.xs[5..],
             ["human a", "human b", "human c", "human d", "human e"]
@@ -171,7 +171,7 @@ async fn a_flow_inside_another_is_parked_alone_and_goes_on_inside() {
     let outcome = thread.resume(first).await.unwrap();
     assert_eq!(outcome.interrupts().len(), 1);
     let outcome = thread.answer::<Prompt>("B".into()).await.unwrap();
-    let outer = outcome.finished().unwrap();
+    let outer = outcome.into_finished().unwrap();
     assert_eq!(outer.xs, ["before 0", "A B", "side", "last"]);
 }
 
@@ -201,12 +201,12 @@ async fn c64_nothing_is_written_before_the_node_returns() {
         let mut outcome = thread.run(()).await.unwrap();
         for _ in 0..2 {
             assert_eq!(outcome.interrupts().len(), 1);
-            let snapshot = thread.state().await.unwrap().unwrap();
+            let snapshot = thread.snapshot().await.unwrap().unwrap();
             assert_eq!(snapshot.state.steps, [""; 0]);
             assert_eq!(snapshot.interrupts, outcome.interrupts());
             outcome = thread.answer::<Prompt>("on".into()).await.unwrap();
         }
-        let log = outcome.finished().unwrap();
+        let log = outcome.into_finished().unwrap();
         assert_eq!(log.steps, ["step1", "step2"]);
         log
     });
@@ -234,14 +234,19 @@ async fn a_question_waits_whatever_the_durability() {
                         .thread("t")
                 };
                 let asked = thread().run(list([])).await.unwrap().interrupts().to_vec();
-                let stored = thread().state().await.unwrap().unwrap();
+                let stored = thread().snapshot().await.unwrap().unwrap();
                 assert_eq!(
                     (asked.len(), &stored.interrupts),
                     (1, &asked),
                     "{durability:?}"
                 );
                 let answer = asked[0].answer::<Prompt>("b".into()).unwrap();
-                let texts = thread().resume(answer).await.unwrap().finished().unwrap();
+                let texts = thread()
+                    .resume(answer)
+                    .await
+                    .unwrap()
+                    .into_finished()
+                    .unwrap();
                 assert_eq!(texts.xs, ["a", "b", "end"].repeat(turn), "{durability:?}");
             }
             assert_eq!(
@@ -285,7 +290,7 @@ async fn c66_a_new_input_while_somebody_is_asked_is_refused_unless_that_is_meant
         assert!(error.to_string().contains("(node `ib`, prompt)"), "{error}");
         assert!(error.to_string().contains(".discard_pending()"), "{error}");
         // Nothing was lost by trying.
-        let snapshot = thread.state().await.unwrap().unwrap();
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.xs, ["0"]);
         assert_eq!(snapshot.interrupts.len(), 1);
         let outcome = thread.run(list(["new"])).discard_pending().await.unwrap();
@@ -299,7 +304,7 @@ async fn c66_a_new_input_while_somebody_is_asked_is_refused_unless_that_is_meant
             .answer::<Prompt>("b".into())
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         assert_eq!(texts.xs, ["0", "new", "a", "b"]);
         texts
@@ -326,7 +331,7 @@ async fn c59_a_question_is_no_failure_that_could_be_caught() {
             .answer::<Prompt>("b".into())
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         assert_eq!(texts.xs, ["a", "b"]);
         texts
@@ -379,7 +384,7 @@ async fn c68_questions_inside_five_flows_are_answered_by_id_and_keep_their_order
         .map(|prompt| format!("human input for prompt {prompt}"))
         .into();
     expected.push("last".into());
-    assert_eq!(outcome.finished().unwrap().xs, expected);
+    assert_eq!(outcome.into_finished().unwrap().xs, expected);
     assert_eq!(
         trace.count("ia"),
         5,
@@ -408,7 +413,7 @@ async fn c74_going_back_before_a_question_asks_it_again() {
             .answer::<Prompt>("hello".into())
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         let history = thread
             .history(petalflow::thread::HistoryQuery::all())
@@ -431,7 +436,7 @@ async fn c74_going_back_before_a_question_asks_it_again() {
             .answer::<Prompt>("again".into())
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         assert_eq!(texts.xs, ["a", "again", "end"]);
         texts
@@ -537,7 +542,7 @@ async fn answers_itself<F: Flow<State = Texts>>(launch: Launch<F>) -> Texts {
     tokio::time::sleep(SOON + Duration::from_millis(5)).await;
     let outcome = thread.resume(()).await.unwrap();
     assert_eq!(names(outcome.interrupts()), ["prompt"]);
-    let snapshot = thread.state().await.unwrap().unwrap();
+    let snapshot = thread.snapshot().await.unwrap().unwrap();
     assert_eq!(snapshot.interrupts, outcome.interrupts());
     for bid in &bids {
         let late = thread
@@ -547,7 +552,7 @@ async fn answers_itself<F: Flow<State = Texts>>(launch: Launch<F>) -> Texts {
         assert!(error.to_string().contains("does not wait for"), "{error}");
     }
     let outcome = thread.answer::<Prompt>("so be it".into()).await.unwrap();
-    let texts = outcome.finished().unwrap();
+    let texts = outcome.into_finished().unwrap();
     assert_eq!(texts.xs, ["nothing, so be it", "nothing"]);
     texts
 }
@@ -571,7 +576,7 @@ async fn an_answer_counts_until_the_thread_is_resumed_without_it() {
         let outcome = thread.resume(answer).await.unwrap();
         assert_eq!(names(outcome.interrupts()), ["prompt"]);
         let outcome = thread.answer::<Prompt>("done".into()).await.unwrap();
-        let texts = outcome.finished().unwrap();
+        let texts = outcome.into_finished().unwrap();
         assert_eq!(texts.xs, ["just in time, done", "nothing"]);
         texts
     });

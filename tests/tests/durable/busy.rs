@@ -55,7 +55,7 @@ async fn a_busy_thread_is_refused_unless_told_otherwise() {
             "{text}"
         );
         door.open.add_permits(1);
-        first.await.unwrap().unwrap().finished().unwrap().xs
+        first.await.unwrap().unwrap().into_finished().unwrap().xs
     });
 }
 
@@ -69,8 +69,8 @@ async fn a_run_may_wait_for_the_one_before() {
         door.reached.notified().await;
         let second = tokio::spawn(threads.thread("t").run(list(["2"])));
         door.open.add_permits(2);
-        first.await.unwrap().unwrap().finished().unwrap();
-        let log = second.await.unwrap().unwrap().finished().unwrap();
+        first.await.unwrap().unwrap().into_finished().unwrap();
+        let log = second.await.unwrap().unwrap().into_finished().unwrap();
         assert_eq!(log.xs, ["1", "passed", "2", "passed"]);
         log
     });
@@ -88,7 +88,7 @@ async fn a_run_may_cancel_the_one_before() {
         let error = first.await.unwrap().unwrap_err();
         assert_eq!(*error.kind(), RunErrorKind::Cancelled);
         door.open.add_permits(1);
-        let log = second.await.unwrap().unwrap().finished().unwrap();
+        let log = second.await.unwrap().unwrap().into_finished().unwrap();
         assert_eq!(log.xs, ["1", "2", "passed"]);
         log
     });
@@ -118,6 +118,6 @@ async fn a_run_of_another_process_cannot_be_cancelled() {
         );
         store.release("t", "another process");
         let log = threads.thread("t").run(list(["1"])).await.unwrap();
-        log.finished().unwrap().xs
+        log.into_finished().unwrap().xs
     });
 }

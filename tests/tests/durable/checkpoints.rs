@@ -43,7 +43,7 @@ async fn c95_g056_g058_what_finished_in_a_broken_superstep_is_pending_until_a_re
         let tries = Arc::new(AtomicUsize::new(0));
         let thread = launch.manage_shared(tries).store(&store).thread("t");
         thread.run(1).await.unwrap_err();
-        let snapshot = thread.state().await.unwrap().unwrap();
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
         let tasks: Vec<_> = snapshot
             .tasks
             .iter()
@@ -62,7 +62,7 @@ async fn c95_g056_g058_what_finished_in_a_broken_superstep_is_pending_until_a_re
             names.contains(&(0, "done")) && names.contains(&(0, "error")),
             "{names:?}"
         );
-        let total = thread.resume(()).await.unwrap().finished().unwrap();
+        let total = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(
             (total.total, total.seen),
             (51, 1),
@@ -70,7 +70,7 @@ async fn c95_g056_g058_what_finished_in_a_broken_superstep_is_pending_until_a_re
         );
         let pending = store.writes(Address::root("t"), 0..9).await.unwrap();
         assert_eq!(pending, []);
-        let last = thread.state().await.unwrap().unwrap();
+        let last = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(
             (last.is_finished(), last.info.cause),
             (true, Cause::Superstep)
@@ -88,12 +88,17 @@ async fn g057_an_interval_saves_every_so_many_supersteps_and_the_end() {
         let thread = threads
             .durability(Durability::Interval(2.try_into().unwrap()))
             .thread("t");
-        thread.run(list([])).await.unwrap().finished().unwrap();
+        thread.run(list([])).await.unwrap().into_finished().unwrap();
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         let supersteps: Vec<u64> = history.iter().map(|info| info.superstep).collect();
         assert_eq!(supersteps, [5, 4, 2, 0]);
         assert_eq!(
-            thread.at(history[2].checkpoint).await.unwrap().state.xs,
+            thread
+                .snapshot_at(history[2].checkpoint)
+                .await
+                .unwrap()
+                .state
+                .xs,
             ["a", "b"]
         );
         supersteps
@@ -111,7 +116,7 @@ async fn g059_a_resume_goes_on_where_the_run_stopped() {
             .store(&InMemoryStore::new())
             .thread("t");
         thread.run(0).await.unwrap_err();
-        let total = thread.resume(()).await.unwrap().finished().unwrap();
+        let total = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(total.total, 50);
         total
     });
@@ -126,7 +131,12 @@ async fn g060_updates_at_a_resume_go_through_the_reducers() {
             .thread("t");
         thread.run(0).await.unwrap_err();
         let update = Resume::new().update(TotalTotal(7)).update(TotalTotal(1));
-        let total = thread.resume(update).await.unwrap().finished().unwrap();
+        let total = thread
+            .resume(update)
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap();
         assert_eq!((total.total, total.seen), (58, 58));
         total
     });
@@ -136,10 +146,15 @@ async fn g060_updates_at_a_resume_go_through_the_reducers() {
 async fn g061_what_a_thread_knows_is_not_overwritten_by_nothing() {
     both!(Five, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread.run(list(["x"])).await.unwrap().finished().unwrap();
-        let log = thread.resume(()).await.unwrap().finished().unwrap();
+        thread
+            .run(list(["x"]))
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap();
+        let log = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(log.xs, ["x", "a", "b", "c", "d", "e"]);
-        let log = thread.run(list([])).await.unwrap().finished().unwrap();
+        let log = thread.run(list([])).await.unwrap().into_finished().unwrap();
         assert_eq!(log.xs.len(), 11);
         log
     });
@@ -192,13 +207,13 @@ async fn g062_a_key_that_the_program_does_not_know_is_refused_with_its_name() {
             .run(list([]))
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap()
             .extra,
         7
     );
     let thread = after::Program::new().store(&store).thread("t");
-    let error = thread.state().await.unwrap_err();
+    let error = thread.snapshot().await.unwrap_err();
     assert!(matches!(error, ThreadError::Changed { .. }), "{error}");
     let text = error.to_string();
     assert!(
@@ -210,11 +225,17 @@ async fn g062_a_key_that_the_program_does_not_know_is_refused_with_its_name() {
     // The other way round an added key has its default.
     let thread = after::Program::new().store(&store).thread("new");
     assert_eq!(
-        thread.run(list([])).await.unwrap().finished().unwrap().xs,
+        thread
+            .run(list([]))
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap()
+            .xs,
         ["after"]
     );
     let thread = before::Program::new().store(&store).thread("new");
-    assert_eq!(thread.state().await.unwrap().unwrap().state.extra, 0);
+    assert_eq!(thread.snapshot().await.unwrap().unwrap().state.extra, 0);
 }
 
 #[state]
@@ -254,17 +275,24 @@ async fn what_lasts_one_superstep_outlives_edits_and_resumes_before_it() {
             .await
             .unwrap();
         assert_eq!(
-            thread.state().await.unwrap().unwrap().state.hint.as_deref(),
+            thread
+                .snapshot()
+                .await
+                .unwrap()
+                .unwrap()
+                .state
+                .hint
+                .as_deref(),
             Some("psst")
         );
         thread
             .resume(Resume::new().update(ShortLog(list(["updated"]))))
             .await
             .unwrap_err();
-        let short = thread.resume(()).await.unwrap().finished().unwrap();
+        let short = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(short.log, ["edited", "updated", "Some(\"psst\")"]);
         assert_eq!(short.hint, None);
-        assert_eq!(thread.state().await.unwrap().unwrap().state, short);
+        assert_eq!(thread.snapshot().await.unwrap().unwrap().state, short);
         short
     });
 }
@@ -278,7 +306,7 @@ async fn a_checkpoint_that_is_missing_in_the_middle_is_noticed() {
         .run(list(["i"]))
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     let root = Address::root("t");
     let mut checkpoints = store.history(root, None, 9).await.unwrap();
@@ -291,7 +319,7 @@ async fn a_checkpoint_that_is_missing_in_the_middle_is_noticed() {
         after = Some(seq);
     }
     let thread = Five::new().store(&robbed).thread("t");
-    assert_eq!(thread.at(1).await.unwrap().state.xs, ["i", "a"]);
+    assert_eq!(thread.snapshot_at(1).await.unwrap().state.xs, ["i", "a"]);
     let error = thread.resume(()).await.unwrap_err();
     assert!(
         error

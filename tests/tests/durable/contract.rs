@@ -28,13 +28,18 @@ async fn numbers<F: Flow>(thread: &Thread<F>) -> Vec<u64> {
 async fn c88_a_checkpoint_can_be_read_by_its_number() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread.run(list(["i"])).await.unwrap().finished().unwrap();
+        thread
+            .run(list(["i"]))
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap();
         for (number, xs, next, cause) in [
             (0, list(["i"]), vec!["a"], Cause::Input),
             (1, list(["i", "a"]), vec!["b"], Cause::Superstep),
             (2, list(["i", "a", "b"]), vec![], Cause::Superstep),
         ] {
-            let snapshot = thread.at(number).await.unwrap();
+            let snapshot = thread.snapshot_at(number).await.unwrap();
             assert_eq!(snapshot.state.xs, xs);
             let info = &snapshot.info;
             assert_eq!(
@@ -79,20 +84,20 @@ async fn c89_a_checkpoint_holds_what_changed_and_reads_as_a_whole() {
             .run("v1".to_string())
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
-        let old = thread.at(1).await.unwrap().state;
+        let old = thread.snapshot_at(1).await.unwrap().state;
         assert_eq!((&*old.a, &*old.b), ("v1", "v1"));
-        let new = thread.at(2).await.unwrap().state;
+        let new = thread.snapshot_at(2).await.unwrap().state;
         assert_eq!((&*new.a, &*new.b, &*new.gone), ("v1+", "v1", "here"));
         // What is taken away is absent.
         thread
             .run("v2".to_string())
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
-        let turn = thread.at(3).await.unwrap().state;
+        let turn = thread.snapshot_at(3).await.unwrap().state;
         assert_eq!((&*turn.a, &*turn.b, &*turn.gone), ("v2", "v1", ""));
         new
     });
@@ -141,20 +146,20 @@ async fn c92_an_unknown_thread_is_none_and_without_a_number_it_is_the_newest() {
     both!(Chain, |launch| {
         let threads = launch.store(&InMemoryStore::new());
         let thread = threads.thread("t");
-        assert!(thread.state().await.unwrap().is_none());
+        assert!(thread.snapshot().await.unwrap().is_none());
         let error = thread.resume(()).await.unwrap_err();
         assert!(
             matches!(error.thread_error(), Some(ThreadError::Unknown { .. })),
             "{error}"
         );
-        thread.run(list([])).await.unwrap().finished().unwrap();
-        assert_eq!(thread.state().await.unwrap().unwrap().info.checkpoint, 2);
-        let error = thread.at(9).await.unwrap_err();
+        thread.run(list([])).await.unwrap().into_finished().unwrap();
+        assert_eq!(thread.snapshot().await.unwrap().unwrap().info.checkpoint, 2);
+        let error = thread.snapshot_at(9).await.unwrap_err();
         assert!(
             matches!(error, ThreadError::UnknownCheckpoint { checkpoint: 9, .. }),
             "{error}"
         );
-        assert!(threads.thread("other").state().await.unwrap().is_none());
+        assert!(threads.thread("other").snapshot().await.unwrap().is_none());
         error.to_string()
     });
 }
@@ -170,7 +175,7 @@ async fn c93_a_thread_is_deleted_with_all_that_is_inside_and_no_other() {
                 .run(list([]))
                 .await
                 .unwrap()
-                .finished()
+                .into_finished()
                 .unwrap();
             assert_eq!(store.namespaces(id).await.unwrap(), ["", "inner"]);
         }
@@ -191,7 +196,7 @@ async fn c94_pruning_keeps_the_newest_of_each_flow_and_a_copy_has_all() {
         let store = InMemoryStore::new();
         let thread = launch.store(&store).thread("t");
         for _ in 0..12 {
-            thread.run(list([])).await.unwrap().finished().unwrap();
+            thread.run(list([])).await.unwrap().into_finished().unwrap();
         }
         let copy = thread.copy_to("copy").await.unwrap();
         assert_eq!(numbers(&copy).await, numbers(&thread).await);
@@ -206,14 +211,14 @@ async fn c94_pruning_keeps_the_newest_of_each_flow_and_a_copy_has_all() {
             inside("copy").await.unwrap().len(),
             inside("t").await.unwrap().len()
         );
-        let state = thread.state().await.unwrap().unwrap();
-        assert_eq!(copy.state().await.unwrap().unwrap().state, state.state);
-        thread.prune(Retention::last(1)).await.unwrap();
+        let state = thread.snapshot().await.unwrap().unwrap();
+        assert_eq!(copy.snapshot().await.unwrap().unwrap().state, state.state);
+        thread.prune(Retention::max_checkpoints(1)).await.unwrap();
         assert_eq!(numbers(&copy).await.len(), 36, "the copy is another thread");
         // What is needed to read the newest stays with it.
-        let again = thread.state().await.unwrap().unwrap();
+        let again = thread.snapshot().await.unwrap().unwrap();
         assert_eq!((again.state, again.info), (state.state.clone(), state.info));
-        thread.run(list([])).await.unwrap().finished().unwrap();
+        thread.run(list([])).await.unwrap().into_finished().unwrap();
         state.state
     });
 }
@@ -225,7 +230,7 @@ async fn c94_a_copy_of_no_thread_or_onto_itself_is_refused() {
     let thread = threads.thread("t");
     let unknown = thread.copy_to("copy").await.unwrap_err();
     assert!(matches!(unknown, ThreadError::Unknown { .. }), "{unknown}");
-    thread.run(list([])).await.unwrap().finished().unwrap();
+    thread.run(list([])).await.unwrap().into_finished().unwrap();
     // It does not wait for itself.
     let itself = thread.copy_to("t").await.unwrap_err();
     assert!(itself.to_string().contains("there is a thread `t` already"));

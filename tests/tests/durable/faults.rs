@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
+use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, InMemoryStore, Store, StoreError, StoreFuture, Stored, StoredCheckpoint,
-    StoredWrite, ThreadInfo, ThreadQuery,
+    Address, Claim, InMemoryStore, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    ThreadInfo, ThreadQuery,
 };
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery, ThreadError};
@@ -45,9 +46,14 @@ impl Faulty {
         self.good.store(after, Ordering::SeqCst);
     }
 
-    fn or<'a, T: Send + 'a>(&self, method: u8, call: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
+    /// The call, or a failure where this method is to fail.
+    async fn or<T>(
+        &self,
+        method: u8,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
         if self.method.load(Ordering::SeqCst) != method {
-            return call;
+            return call.await;
         }
         let left = |good: usize| good.checked_sub(1);
         if self
@@ -55,85 +61,80 @@ impl Faulty {
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, left)
             .is_ok()
         {
-            return call;
+            return call.await;
         }
-        Box::pin(async { Err(StoreError::Unavailable("the disk is full".into())) })
+        Err(StoreError::Unavailable("the disk is full".into()))
     }
 }
 
+#[async_trait]
 impl Store for Faulty {
-    fn append<'a>(
-        &'a self,
-        address: Address<'a>,
-        checkpoint: &'a StoredCheckpoint,
+    async fn append(
+        &self,
+        address: Address<'_>,
+        checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
-    ) -> StoreFuture<'a, ()> {
-        let store = self.store.clone();
-        let call = Box::pin(async move { store.append(address, checkpoint, after, settled).await });
-        self.or(APPEND, call)
+    ) -> Result<(), StoreError> {
+        // Within a future of its own: this store writes when it is called.
+        let call = async { self.store.append(address, checkpoint, after, settled).await };
+        self.or(APPEND, call).await
     }
 
-    fn write<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn write(
+        &self,
+        address: Address<'_>,
         seq: u64,
-        writes: &'a [StoredWrite],
-    ) -> StoreFuture<'a, ()> {
-        let store = self.store.clone();
-        self.or(
-            WRITE,
-            Box::pin(async move { store.write(address, seq, writes).await }),
-        )
+        writes: &[StoredWrite],
+    ) -> Result<(), StoreError> {
+        let call = async { self.store.write(address, seq, writes).await };
+        self.or(WRITE, call).await
     }
 
-    fn read<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn read(
+        &self,
+        address: Address<'_>,
         seq: Option<u64>,
-    ) -> StoreFuture<'a, Option<Stored>> {
-        self.or(READ, self.store.read(address, seq))
+    ) -> Result<Option<Stored>, StoreError> {
+        self.or(READ, self.store.read(address, seq)).await
     }
 
-    fn writes<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn writes(
+        &self,
+        address: Address<'_>,
         seqs: Range<u64>,
-    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>> {
-        self.or(READ, self.store.writes(address, seqs))
+    ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
+        self.or(READ, self.store.writes(address, seqs)).await
     }
 
-    fn history<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn history(
+        &self,
+        address: Address<'_>,
         before: Option<u64>,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
+    ) -> Result<Vec<StoredCheckpoint>, StoreError> {
         self.or(HISTORY, self.store.history(address, before, limit))
+            .await
     }
 
-    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
-        self.store.namespaces(thread)
+    async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
+        self.store.namespaces(thread).await
     }
 
-    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
-        self.store.threads(query)
+    async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
+        self.store.threads(query).await
     }
 
-    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
-        self.store.prune(address, seq)
+    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
+        self.store.prune(address, seq).await
     }
 
-    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
-        self.store.delete(thread)
+    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
+        self.store.delete(thread).await
     }
 
-    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
-        let store = self.store.clone();
-        self.or(
-            CLAIM,
-            Box::pin(async move { store.claim(thread, owner).await }),
-        )
+    async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
+        self.or(CLAIM, self.store.claim(thread, owner)).await
     }
 
     fn release(&self, thread: &str, owner: &str) {
@@ -165,11 +166,11 @@ async fn c60_g063_a_fault_of_the_store_fails_the_run() {
                 assert!(text.contains("the disk is full"), "{text}");
                 // The thread is as good as before: it goes on when the store does.
                 store.fail(NONE, 0);
-                let log = match thread.state().await.unwrap() {
+                let log = match thread.snapshot().await.unwrap() {
                     None => thread.run(list(["i"])).await,
                     Some(_) => thread.resume(()).await,
                 };
-                let log = log.unwrap().finished().unwrap();
+                let log = log.unwrap().into_finished().unwrap();
                 assert_eq!(log.xs, ["i", "a", "b"], "{durability:?} {method} {after}");
                 log
             });
@@ -193,11 +194,11 @@ async fn c60_a_failed_node_is_the_cause_even_if_it_cannot_be_written_down() {
 async fn c60_what_is_asked_of_a_thread_says_what_the_store_said() {
     let store = Faulty::default();
     let thread = Chain::new().store(&store).thread("t");
-    thread.run(list([])).await.unwrap().finished().unwrap();
+    thread.run(list([])).await.unwrap().into_finished().unwrap();
     store.fail(READ, 0);
     let texts = [
-        thread.state().await.unwrap_err().to_string(),
-        thread.at(0).await.unwrap_err().to_string(),
+        thread.snapshot().await.unwrap_err().to_string(),
+        thread.snapshot_at(0).await.unwrap_err().to_string(),
         thread.fork(0).await.unwrap_err().to_string(),
         thread.resume(()).await.unwrap_err().to_string(),
     ];

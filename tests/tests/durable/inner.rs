@@ -122,7 +122,12 @@ async fn c84_a_flow_that_is_not_kept_starts_afresh_each_time() {
     both!(Fresh, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         for _ in 0..2 {
-            let outer = thread.run(String::new()).await.unwrap().finished().unwrap();
+            let outer = thread
+                .run(String::new())
+                .await
+                .unwrap()
+                .into_finished()
+                .unwrap();
             assert_eq!(outer.my_key, " got here and there got here and there");
         }
     });
@@ -137,14 +142,14 @@ async fn c84_a_flow_that_is_kept_is_kept_over_turns_and_per_thread() {
             .run(String::new())
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         let again = threads
             .thread("one")
             .run(String::new())
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         assert!(again.my_key.len() > one.my_key.len() && again.my_key.starts_with(&one.my_key));
         let two = threads
@@ -152,7 +157,7 @@ async fn c84_a_flow_that_is_kept_is_kept_over_turns_and_per_thread() {
             .run(String::new())
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         assert_eq!(two, one);
         again
@@ -192,8 +197,8 @@ twin! {
 async fn c84_two_nodes_of_one_flow_keep_two_states() {
     both!(Namespaces, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread.run(list([])).await.unwrap().finished().unwrap();
-        let log = thread.run(list([])).await.unwrap().finished().unwrap();
+        thread.run(list([])).await.unwrap().into_finished().unwrap();
+        let log = thread.run(list([])).await.unwrap().into_finished().unwrap();
         assert_eq!(
             log.xs,
             ["first 1", "second 1", "i", "first 2", "second 2", "i"]
@@ -239,7 +244,7 @@ async fn c84_a_resume_inside_a_flow_that_is_not_kept_goes_on_inside() {
             .answer::<Go>("Done".into())
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         assert_eq!(log.xs, ["i", "Done 1", "j"]);
         assert_eq!(thread.run(list([])).await.unwrap().interrupts().len(), 1);
@@ -247,7 +252,7 @@ async fn c84_a_resume_inside_a_flow_that_is_not_kept_goes_on_inside() {
             .answer::<Go>("Again".into())
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         assert_eq!(
             log.xs[3..],
@@ -276,7 +281,7 @@ async fn c86_a_managed_value_that_is_missing_at_a_resume_is_named_before_anythin
             matches!(error.kind(), RunErrorKind::MissingManaged(names) if names[0].ends_with("Trace"))
         );
         assert_eq!(
-            bare.state().await.unwrap().unwrap().interrupts.len(),
+            bare.snapshot().await.unwrap().unwrap().interrupts.len(),
             1,
             "it waits as before"
         );
@@ -333,7 +338,7 @@ async fn c83_where_the_parent_goes_is_for_the_out_mapping_to_say() {
             .run(list(["init_state"]))
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         assert_eq!(log.xs, ["init_state", "b_child_state", "node_b_parent"]);
         log

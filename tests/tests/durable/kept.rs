@@ -67,7 +67,15 @@ const ALL: [&str; 3] = ["1", "1 2", "1 2 3"];
 /// The checkpoint of the thread's newest branch that has so many lines.
 async fn checkpoint<F: Flow<State = Log>>(thread: &Thread<F>, lines: usize) -> u64 {
     for info in thread.history(HistoryQuery::all()).await.unwrap() {
-        if thread.at(info.checkpoint).await.unwrap().state.xs.len() == lines {
+        if thread
+            .snapshot_at(info.checkpoint)
+            .await
+            .unwrap()
+            .state
+            .xs
+            .len()
+            == lines
+        {
             return info.checkpoint;
         }
     }
@@ -76,12 +84,12 @@ async fn checkpoint<F: Flow<State = Log>>(thread: &Thread<F>, lines: usize) -> u
 
 async fn go_on<F: Flow<State = Log>>(thread: &Thread<F>) -> Vec<String> {
     let outcome = thread.resume(()).await.unwrap();
-    outcome.finished().unwrap().xs
+    outcome.into_finished().unwrap().xs
 }
 
 async fn run<F: Flow<State = Log>>(thread: &Thread<F>) -> Vec<String> {
     let outcome = thread.run(Vec::new()).await.unwrap();
-    outcome.finished().unwrap().xs
+    outcome.into_finished().unwrap().xs
 }
 
 /// Goes back, forth, and to the very beginning.
@@ -187,7 +195,7 @@ async fn a_fork_to_what_is_not_stored_any_more_is_refused() {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         assert_eq!(run(&thread).await, ["1", "2", "3"]);
         let second = checkpoint(&thread, 2).await;
-        thread.prune(Retention::last(2)).await.unwrap();
+        thread.prune(Retention::max_checkpoints(2)).await.unwrap();
         let before = thread.history(HistoryQuery::all()).await.unwrap();
         let error = thread.fork(second).await.unwrap_err().to_string();
         assert_eq!(
@@ -232,14 +240,24 @@ async fn what_a_kept_flow_was_about_is_done_once_after_a_fork_and_in_a_copy() {
     both!(Asking, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
-        thread.answer::<Go>(7).await.unwrap().finished().unwrap();
+        thread
+            .answer::<Go>(7)
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap();
         assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
         let copy = thread.copy_to("copy").await.unwrap();
-        let newest = thread.state().await.unwrap().unwrap().info.checkpoint;
+        let newest = thread.snapshot().await.unwrap().unwrap().info.checkpoint;
         thread.fork(newest).await.unwrap();
         for thread in [thread, copy] {
             assert_eq!(thread.resume(()).await.unwrap().interrupts().len(), 1);
-            let log = thread.answer::<Go>(9).await.unwrap().finished().unwrap();
+            let log = thread
+                .answer::<Go>(9)
+                .await
+                .unwrap()
+                .into_finished()
+                .unwrap();
             assert_eq!(log.xs, ["1 7", "1 7 2 9"], "{}", thread.id());
         }
     });

@@ -149,7 +149,7 @@ async fn work(store: impl Store + Clone, on_busy: OnBusy, folder: &Path, number:
     let thread = threads(&store, number, folder.join(format!("log-{number}")))
         .on_busy(on_busy)
         .thread(format!("shop-{number}"));
-    let begun = thread.state().await.expect("what is stored can be read");
+    let begun = thread.snapshot().await.expect("what is stored can be read");
     let run = match begun {
         None => thread.run(ORDERS),
         Some(_) => thread.resume(()),
@@ -226,10 +226,10 @@ fn kill<St: Store + Clone, M: Future<Output = St>>(
 async fn check(store: &(impl Store + Clone), number: usize, log: &Path) {
     let name = format!("shop-{number}");
     let thread = threads(store, number, log.into()).thread(name.clone());
-    let stored = thread.state().await.unwrap().unwrap();
+    let stored = thread.snapshot().await.unwrap().unwrap();
     assert!(stored.is_finished());
     let unbroken = threads(&InMemoryStore::new(), 0, log.with_extension("unbroken")).thread(name);
-    let unbroken = unbroken.run(ORDERS).await.unwrap().finished().unwrap();
+    let unbroken = unbroken.run(ORDERS).await.unwrap().into_finished().unwrap();
     assert_eq!(stored.state, unbroken, "thread {number}");
     // An effect is repeated only if its process died before the record was made: so never once `once` has returned.
     let text = std::fs::read_to_string(log).unwrap_or_default();

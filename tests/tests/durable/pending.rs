@@ -60,7 +60,7 @@ async fn c46_successful_siblings_are_not_run_again() {
         let error = thread.run(1).await.unwrap_err();
         assert!(error.to_string().contains("I'm not good"), "{error}");
         assert_eq!(counts(), (1, 2));
-        let snapshot = thread.state().await.unwrap().unwrap();
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.value, 1);
         assert_eq!(snapshot.info.next, ["one", "two"]);
         let [first, second] = &snapshot.tasks[..] else {
@@ -71,18 +71,18 @@ async fn c46_successful_siblings_are_not_run_again() {
         assert_eq!(second.error.as_ref().unwrap().message, "I'm not good");
 
         // The checkpoint itself knows nothing of what came after it but beside it.
-        let at = thread.at(snapshot.info.checkpoint).await.unwrap();
+        let at = thread.snapshot_at(snapshot.info.checkpoint).await.unwrap();
         assert_eq!((at.state.value, &at.info.next), (1, &snapshot.info.next));
 
         thread.resume(()).await.unwrap_err();
         assert_eq!(counts(), (1, 4));
         calls.mended.store(1, Ordering::SeqCst);
-        let sum = thread.resume(()).await.unwrap().finished().unwrap();
+        let sum = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(sum.value, 6);
         assert_eq!(counts(), (1, 5));
         assert_eq!(thread.history(HistoryQuery::all()).await.unwrap().len(), 2);
         // A thread that has ended stays as it is.
-        let sum = thread.resume(()).await.unwrap().finished().unwrap();
+        let sum = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(sum.value, 6);
         assert_eq!(counts(), (1, 5));
         sum
@@ -99,11 +99,11 @@ async fn c46_the_same_when_checkpoints_are_written_at_the_end() {
             .durability(Durability::Exit);
         let thread = threads.thread("t");
         thread.run(1).await.unwrap_err();
-        let snapshot = thread.state().await.unwrap().unwrap();
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.value, 1);
         assert!(snapshot.tasks[0].finished && !snapshot.tasks[1].finished);
         calls.mended.store(1, Ordering::SeqCst);
-        let sum = thread.resume(()).await.unwrap().finished().unwrap();
+        let sum = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(sum.value, 6);
         assert_eq!(calls.one.load(Ordering::SeqCst), 1);
         // One where it failed, one where it ended.
@@ -151,11 +151,11 @@ async fn c48_on_a_thread_a_failed_superstep_applies_nothing() {
         let threads = launch.manage(Flaky::default()).store(&InMemoryStore::new());
         let (one, two) = (threads.thread("1"), threads.thread("2"));
         assert_eq!(one.run(2).await.unwrap().state().output, 2);
-        let totals = one.run(3).await.unwrap().finished().unwrap();
+        let totals = one.run(3).await.unwrap().into_finished().unwrap();
         assert_eq!((totals.output, totals.total), (5, 7));
         let error = one.run(4).await.unwrap_err();
         assert!(error.to_string().contains("Input is too large"), "{error}");
-        let snapshot = one.state().await.unwrap().unwrap();
+        let snapshot = one.snapshot().await.unwrap().unwrap();
         assert_eq!((snapshot.state.total, snapshot.state.given), (7, 4));
         let [task] = &snapshot.tasks[..] else {
             panic!("{:?}", snapshot.tasks)
@@ -163,7 +163,7 @@ async fn c48_on_a_thread_a_failed_superstep_applies_nothing() {
         assert!(!task.finished);
         assert_eq!(task.error.as_ref().unwrap().message, "Input is too large");
         assert_eq!(two.run(5).await.unwrap().state().total, 5);
-        let snapshot = one.state().await.unwrap().unwrap();
+        let snapshot = one.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.total, 7);
         totals
     });
@@ -202,12 +202,17 @@ async fn c49_new_input_after_a_failure_starts_afresh_from_the_same_state() {
             attempt,
         };
         thread.run(input(&["start"], 1)).await.unwrap_err();
-        let snapshot = thread.state().await.unwrap().unwrap();
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.steps, ["start"]);
         assert_eq!(snapshot.info.next, ["node1"]);
         let error = snapshot.tasks[0].error.as_ref().unwrap();
         assert!(error.message.contains("Simulated failure"));
-        let steps = thread.run(input(&[], 2)).await.unwrap().finished().unwrap();
+        let steps = thread
+            .run(input(&[], 2))
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap();
         assert_eq!(steps.steps, ["start", "node1", "node2"]);
         // Two inputs and two supersteps; LangGraph counts the empty thread before each input as well.
         let history = thread.history(HistoryQuery::all()).await.unwrap();
@@ -217,7 +222,7 @@ async fn c49_new_input_after_a_failure_starts_afresh_from_the_same_state() {
             .collect();
         assert_eq!(turns, [(2, 2), (2, 1), (2, 0), (1, 0)]);
         thread.delete().await.unwrap();
-        assert!(thread.state().await.unwrap().is_none());
+        assert!(thread.snapshot().await.unwrap().is_none());
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         assert!(history.is_empty());
         steps
@@ -252,14 +257,14 @@ async fn c61_a_drained_thread_goes_on_where_it_stopped() {
                     next: vec!["node2".into()]
                 }
             );
-            let snapshot = first.state().await.unwrap().unwrap();
+            let snapshot = first.snapshot().await.unwrap().unwrap();
             assert_eq!(
                 snapshot.state.steps,
                 ["stop"],
                 "committed, whatever the durability"
             );
             let again = launch.manage(CancelToken::new()).store(&store).thread("t");
-            let steps = again.resume(()).await.unwrap().finished().unwrap();
+            let steps = again.resume(()).await.unwrap().into_finished().unwrap();
             assert_eq!(steps.steps, ["stop", "node2"]);
             steps
         });
@@ -276,7 +281,7 @@ async fn c61_a_drain_in_the_last_superstep_of_a_thread_changes_nothing() {
             steps: vec![],
             attempt: 0,
         };
-        let steps = thread.run(input).await.unwrap().finished().unwrap();
+        let steps = thread.run(input).await.unwrap().into_finished().unwrap();
         assert_eq!(steps.steps, ["node2", "stop"]);
         steps
     });
@@ -309,12 +314,21 @@ async fn what_is_done_once_is_not_done_again_in_any_durability() {
             thread.run(0).await.unwrap_err();
             calls.mended.store(1, Ordering::SeqCst);
             assert_eq!(
-                thread.resume(()).await.unwrap().finished().unwrap().value,
+                thread
+                    .resume(())
+                    .await
+                    .unwrap()
+                    .into_finished()
+                    .unwrap()
+                    .value,
                 7
             );
             assert_eq!(calls.one.load(Ordering::SeqCst), 1, "{durability:?}");
             // A new turn is a new charge.
-            assert_eq!(thread.run(0).await.unwrap().finished().unwrap().value, 14);
+            assert_eq!(
+                thread.run(0).await.unwrap().into_finished().unwrap().value,
+                14
+            );
             assert_eq!(calls.one.load(Ordering::SeqCst), 2, "{durability:?}");
         });
     }
@@ -349,9 +363,9 @@ async fn c59_what_was_caught_survives_a_checkpoint_and_a_resume() {
             .store(&InMemoryStore::new())
             .thread("t");
         thread.run(list([])).await.unwrap_err();
-        let snapshot = thread.state().await.unwrap().unwrap();
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.info.next, ["handles"]);
-        let log = thread.resume(()).await.unwrap().finished().unwrap();
+        let log = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(log.xs, ["falls after a stone in the way"]);
         log
     });

@@ -84,7 +84,7 @@ async fn an_encrypted_thread_tells_the_store_nothing_and_goes_on() {
         .answer::<WhatNext>("and the sun".into())
         .await;
     assert_eq!(
-        diary.unwrap().finished().unwrap().pages,
+        diary.unwrap().into_finished().unwrap().pages,
         [SECRET, "and the sun"]
     );
 }
@@ -97,15 +97,15 @@ async fn a_signed_thread_can_be_read_in_the_store_and_goes_on() {
     let answered = thread(&store, Signing::new(key(1)))
         .answer::<WhatNext>("and the sun".into())
         .await;
-    assert_eq!(answered.unwrap().finished().unwrap().pages.len(), 2);
+    assert_eq!(answered.unwrap().into_finished().unwrap().pages.len(), 2);
 }
 
 #[tokio::test]
 async fn what_is_not_sealed_in_this_way_is_not_read() {
     let (store, _) = waiting(Encryption::new(key(1))).await;
-    distrust(thread(&store, Encryption::new(key(2))).state().await);
-    distrust(thread(&store, Signing::new(key(1))).state().await);
-    let problem = distrust(Write::new().store(&store).thread("t").state().await);
+    distrust(thread(&store, Encryption::new(key(2))).snapshot().await);
+    distrust(thread(&store, Signing::new(key(1))).snapshot().await);
+    let problem = distrust(Write::new().store(&store).thread("t").snapshot().await);
     assert!(
         problem.contains("it is sealed, and this program uses the store without"),
         "{problem}"
@@ -114,5 +114,5 @@ async fn what_is_not_sealed_in_this_way_is_not_read() {
     let plain = InMemoryStore::new();
     let paused = Write::new().store(&plain).thread("t");
     let _ = paused.run(SECRET.to_string()).await.unwrap();
-    distrust(thread(&plain, Encryption::new(key(1))).state().await);
+    distrust(thread(&plain, Encryption::new(key(1))).snapshot().await);
 }

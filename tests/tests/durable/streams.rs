@@ -80,7 +80,7 @@ async fn c72_questions_in_updates_and_values() {
                 "updates and values (22, 0) interrupt 1"
             ]
         );
-        let asked = thread.state().await.unwrap().unwrap().interrupts;
+        let asked = thread.snapshot().await.unwrap().unwrap().interrupts;
         let answer = asked[0].answer::<Interrupt>("i am a human".into()).unwrap();
         let resume: Vec<_> = thread
             .resume(answer)

@@ -14,35 +14,43 @@ twin!(Chain(Log) { a -> b -> c } nodes: a, b, c);
 async fn c76_a_fork_of_the_last_checkpoint_has_nothing_to_do_and_one_of_an_older_runs_on() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread.run(list(["i"])).await.unwrap().finished().unwrap();
+        thread
+            .run(list(["i"]))
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap();
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         let numbers: Vec<u64> = history.iter().map(|info| info.checkpoint).collect();
         assert_eq!(numbers, [3, 2, 1, 0]);
         assert_eq!(thread.fork(3).await.unwrap(), 4);
         assert_eq!(
-            thread.resume(()).await.unwrap().finished().unwrap().xs,
+            thread.resume(()).await.unwrap().into_finished().unwrap().xs,
             ["i", "a", "b", "c"]
         );
-        assert_eq!(thread.at(1).await.unwrap().state.xs, ["i", "a"]);
+        assert_eq!(thread.snapshot_at(1).await.unwrap().state.xs, ["i", "a"]);
         assert_eq!(thread.fork(1).await.unwrap(), 5);
         thread
             .update(Edit::new(LogXs(list(["edited"]))))
             .await
             .unwrap();
-        let log = thread.resume(()).await.unwrap().finished().unwrap();
+        let log = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(log.xs, ["i", "a", "edited", "b", "c"]);
-        assert_eq!(thread.at(3).await.unwrap().state.xs, ["i", "a", "b", "c"]);
+        assert_eq!(
+            thread.snapshot_at(3).await.unwrap().state.xs,
+            ["i", "a", "b", "c"]
+        );
         let copy = thread.copy_to("copy").await.unwrap();
-        assert_eq!(copy.at(2).await.unwrap().state.xs, ["i", "a", "b"]);
+        assert_eq!(copy.snapshot_at(2).await.unwrap().state.xs, ["i", "a", "b"]);
         let other = thread.fork_to(1, "other").await.unwrap();
-        let log = other.resume(()).await.unwrap().finished().unwrap();
+        let log = other.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(log.xs, ["i", "a", "b", "c"]);
-        thread.prune(Retention::last(2)).await.unwrap();
+        thread.prune(Retention::max_checkpoints(2)).await.unwrap();
         assert!(matches!(
-            thread.at(1).await,
+            thread.snapshot_at(1).await,
             Err(ThreadError::UnknownCheckpoint { checkpoint: 1, .. })
         ));
-        assert_eq!(thread.state().await.unwrap().unwrap().state.xs.len(), 5);
+        assert_eq!(thread.snapshot().await.unwrap().unwrap().state.xs.len(), 5);
         log
     });
 }
@@ -51,14 +59,14 @@ async fn c76_a_fork_of_the_last_checkpoint_has_nothing_to_do_and_one_of_an_older
 async fn c78_bulk_updates() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread.run(list([])).await.unwrap().finished().unwrap();
+        thread.run(list([])).await.unwrap().into_finished().unwrap();
         let edit = |text| Edit::new(LogXs(list([text])));
         let numbers = thread
             .update_all(vec![vec![edit("x").by("a")], vec![edit("y").by("b")]])
             .await
             .unwrap();
         assert_eq!(numbers, [4, 5]);
-        let snapshot = thread.state().await.unwrap().unwrap();
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.xs, ["a", "b", "c", "x", "y"]);
         assert_eq!(snapshot.info.next, ["c"]);
         for (wrong, words) in [
@@ -76,7 +84,7 @@ async fn c78_bulk_updates() {
             let error = thread.update_all(wrong).await.unwrap_err();
             assert!(error.to_string().contains(words), "{error}");
         }
-        thread.resume(()).await.unwrap().finished().unwrap().xs
+        thread.resume(()).await.unwrap().into_finished().unwrap().xs
     });
 }
 
@@ -96,10 +104,10 @@ async fn c76_going_on_from_the_last_checkpoint_runs_nothing() {
             .manage(trace.clone())
             .store(&InMemoryStore::new())
             .thread("t");
-        thread.run(list([])).await.unwrap().finished().unwrap();
-        let last = thread.state().await.unwrap().unwrap().info.checkpoint;
+        thread.run(list([])).await.unwrap().into_finished().unwrap();
+        let last = thread.snapshot().await.unwrap().unwrap().info.checkpoint;
         thread.fork(last).await.unwrap();
-        let log = thread.resume(()).await.unwrap().finished().unwrap();
+        let log = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!((&log.xs[..], trace.count("seen")), (&list(["a"])[..], 1));
         log
     });
@@ -130,17 +138,17 @@ twin!(Edited(Pair) { x -> y } nodes: x, y);
 async fn c78_two_supersteps_in_one_call_are_two_checkpoints() {
     both!(Edited, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread.run(()).await.unwrap().finished().unwrap();
+        thread.run(()).await.unwrap().into_finished().unwrap();
         let edits = vec![
             vec![Edit::new(PairFoo("updated".into())).by("x")],
             vec![Edit::new(PairBaz("new".into())).by("y")],
         ];
         let checkpoints = thread.update_all(edits).await.unwrap();
         assert_eq!(checkpoints.len(), 2);
-        let between = thread.at(checkpoints[0]).await.unwrap();
+        let between = thread.snapshot_at(checkpoints[0]).await.unwrap();
         assert_eq!((&*between.state.foo, &*between.state.baz), ("updated", "y"));
         assert_eq!(between.info.next, ["y"]);
-        let snapshot = thread.state().await.unwrap().unwrap();
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(
             (&*snapshot.state.foo, &*snapshot.state.baz),
             ("updated", "new")
@@ -158,9 +166,19 @@ async fn c79_g059_a_finished_thread_goes_on_as_a_whole_or_not_at_all() {
     // agentmesh runs finished nodes again when a run is resumed with an update, from the entry.
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread.run(list(["hi"])).await.unwrap().finished().unwrap();
+        thread
+            .run(list(["hi"]))
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap();
         let update = || petalflow::interrupt::Resume::new().update(LogXs(list(["new message"])));
-        let log = thread.resume(update()).await.unwrap().finished().unwrap();
+        let log = thread
+            .resume(update())
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap();
         assert_eq!(
             log.xs,
             ["hi", "a", "b", "c", "new message"],
@@ -170,7 +188,7 @@ async fn c79_g059_a_finished_thread_goes_on_as_a_whole_or_not_at_all() {
             .run(list(["more"]))
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         assert_eq!(log.xs[5..], ["more", "a", "b", "c"]);
         // Somewhere in particular, on request.
@@ -178,7 +196,7 @@ async fn c79_g059_a_finished_thread_goes_on_as_a_whole_or_not_at_all() {
             .resume(update().goto("c"))
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         assert_eq!(log.xs[9..], ["new message", "c"]);
         log
@@ -189,7 +207,7 @@ async fn c79_g059_a_finished_thread_goes_on_as_a_whole_or_not_at_all() {
 async fn an_unknown_place_to_go_on_is_an_error_and_changes_nothing() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
-        thread.run(list([])).await.unwrap().finished().unwrap();
+        thread.run(list([])).await.unwrap().into_finished().unwrap();
         let goto = petalflow::interrupt::Resume::new()
             .update(LogXs(list(["x"])))
             .goto("d");
@@ -198,6 +216,6 @@ async fn an_unknown_place_to_go_on_is_an_error_and_changes_nothing() {
             error.to_string().contains("there is no node `d`"),
             "{error}"
         );
-        thread.state().await.unwrap().unwrap().state.xs
+        thread.snapshot().await.unwrap().unwrap().state.xs
     });
 }

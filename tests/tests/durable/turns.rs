@@ -54,11 +54,11 @@ async fn keys_of_a_turn_restart_and_untracked_keys_are_not_stored() {
                 .run(vec![format!("hi {turn}")])
                 .await
                 .unwrap()
-                .finished()
+                .into_finished()
                 .unwrap();
             assert_eq!(chat.lines.len() as u64, 2 * turn);
             assert_eq!((chat.steps, chat.secret, chat.total), (2, 1, 2 * turn - 1));
-            let stored = thread.state().await.unwrap().unwrap();
+            let stored = thread.snapshot().await.unwrap().unwrap();
             assert_eq!(stored.state.lines, chat.lines);
             assert_eq!((stored.state.steps, stored.state.secret), (2, 0));
             assert_eq!(stored.state.last, None);
@@ -94,9 +94,9 @@ flow!(Scribble(Scratch) { scribbles });
 async fn a_new_turn_stores_nothing_of_keys_that_are_not_stored() {
     let thread = Scribble::new().store(&InMemoryStore::new()).thread("t");
     for turns in 1..=3 {
-        let run = thread.run(()).await.unwrap().finished().unwrap();
+        let run = thread.run(()).await.unwrap().into_finished().unwrap();
         assert_eq!((run.log.len(), run.per_turn), (turns, 1));
-        let stored = thread.state().await.unwrap().unwrap().state;
+        let stored = thread.snapshot().await.unwrap().unwrap().state;
         assert_eq!(
             (stored.log, stored.per_turn),
             (vec!["0".to_string(); turns], 0)
@@ -123,13 +123,13 @@ async fn a_flow_with_a_node_value_runs_on_threads_too() {
         .run(vec!["hi".to_string()])
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     let chat = thread
         .run(vec!["ho".to_string()])
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     assert_eq!(chat.lines, ["hi", "echo 1", "ho", "echo 3"]);
 }
@@ -145,7 +145,7 @@ async fn c96_history_by_durability() {
             .run(vec!["i".to_string()])
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         history

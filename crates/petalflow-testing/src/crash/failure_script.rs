@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall};
+use petalflow::async_trait;
+use petalflow::middleware::{Middleware, Next, NodeCall};
 use petalflow::{BoxError, State};
 
 /// Middleware that makes the n-th call of a node fail, panic or hang. Other calls are not changed. It counts the calls of all
@@ -96,12 +97,9 @@ impl FailureScript {
     }
 }
 
+#[async_trait]
 impl<S: State> Middleware<S> for FailureScript {
-    fn around<'a>(
-        &'a self,
-        call: NodeCall<'a, S>,
-        next: Next<'a, S>,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
         let count = self.count(call.node());
         let failure = self
             .failures
@@ -109,10 +107,10 @@ impl<S: State> Middleware<S> for FailureScript {
             .find(|(node, nth, _)| node == call.node() && *nth == count);
         let message = format!("call {count} of node `{}` fails as scripted", call.node());
         match failure.map(|(_, _, failure)| *failure) {
-            None => next.run(call),
-            Some(Failure::Fail) => Box::pin(async move { Err(message.into()) }),
-            Some(Failure::Panic) => Box::pin(async move { panic!("{message}") }),
-            Some(Failure::Hang) => Box::pin(std::future::pending()),
+            None => next.run(call).await,
+            Some(Failure::Fail) => Err(message.into()),
+            Some(Failure::Panic) => panic!("{message}"),
+            Some(Failure::Hang) => std::future::pending().await,
         }
     }
 }

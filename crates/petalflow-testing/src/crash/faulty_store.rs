@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
+use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
-    ThreadInfo, ThreadQuery,
+    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
+    ThreadQuery,
 };
 
 use super::fault::{Fault, FaultTarget};
@@ -200,26 +201,27 @@ fn of_address(address: Address<'_>) -> String {
     }
 }
 
+#[async_trait]
 impl Store for FaultyStore {
-    fn append<'a>(
-        &'a self,
-        address: Address<'a>,
-        checkpoint: &'a StoredCheckpoint,
+    async fn append(
+        &self,
+        address: Address<'_>,
+        checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
-    ) -> StoreFuture<'a, ()> {
+    ) -> Result<(), StoreError> {
         let what = move || format!("checkpoint {}{}", checkpoint.seq, of_address(address));
         // Within the future: a store may start its work when the method is called rather than when the future is polled.
         let call = async move { self.store.append(address, checkpoint, after, settled).await };
-        Box::pin(self.through(true, what, call))
+        self.through(true, what, call).await
     }
 
-    fn write<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn write(
+        &self,
+        address: Address<'_>,
         seq: u64,
-        writes: &'a [StoredWrite],
-    ) -> StoreFuture<'a, ()> {
+        writes: &[StoredWrite],
+    ) -> Result<(), StoreError> {
         let what = move || {
             let names: Vec<&str> = writes.iter().map(|write| &*write.name).collect();
             format!(
@@ -229,59 +231,59 @@ impl Store for FaultyStore {
             )
         };
         let call = async move { self.store.write(address, seq, writes).await };
-        Box::pin(self.through(true, what, call))
+        self.through(true, what, call).await
     }
 
-    fn read<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn read(
+        &self,
+        address: Address<'_>,
         seq: Option<u64>,
-    ) -> StoreFuture<'a, Option<Stored>> {
+    ) -> Result<Option<Stored>, StoreError> {
         let call = async move { self.store.read(address, seq).await };
-        Box::pin(self.through(false, String::new, call))
+        self.through(false, String::new, call).await
     }
 
-    fn writes<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn writes(
+        &self,
+        address: Address<'_>,
         seqs: Range<u64>,
-    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>> {
+    ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
         let call = async move { self.store.writes(address, seqs).await };
-        Box::pin(self.through(false, String::new, call))
+        self.through(false, String::new, call).await
     }
 
-    fn history<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn history(
+        &self,
+        address: Address<'_>,
         before: Option<u64>,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
+    ) -> Result<Vec<StoredCheckpoint>, StoreError> {
         let call = async move { self.store.history(address, before, limit).await };
-        Box::pin(self.through(false, String::new, call))
+        self.through(false, String::new, call).await
     }
 
-    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
+    async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
         let call = async move { self.store.namespaces(thread).await };
-        Box::pin(self.through(false, String::new, call))
+        self.through(false, String::new, call).await
     }
 
-    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
+    async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         let call = async move { self.store.threads(query).await };
-        Box::pin(self.through(false, String::new, call))
+        self.through(false, String::new, call).await
     }
 
-    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
+    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
         let what = move || format!("pruning below {seq}{}", of_address(address));
         let call = async move { self.store.prune(address, seq).await };
-        Box::pin(self.through(true, what, call))
+        self.through(true, what, call).await
     }
 
-    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
+    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
         let call = async move { self.store.delete(thread).await };
-        Box::pin(self.through(true, || "deletion".into(), call))
+        self.through(true, || "deletion".into(), call).await
     }
 
-    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
+    async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
         let call = async move {
             let claim = self.store.claim(thread, owner).await?;
             if claim == Claim::Granted {
@@ -289,7 +291,7 @@ impl Store for FaultyStore {
             }
             Ok(claim)
         };
-        Box::pin(self.through(true, || "the claim".into(), call))
+        self.through(true, || "the claim".into(), call).await
     }
 
     fn release(&self, thread: &str, owner: &str) {

@@ -169,7 +169,7 @@ impl<F: Flow<State: State<Storage = Durable>>> Client<'_, F> {
 
     /// The next run, as a client decides that knows only the thread's id and its open questions.
     async fn next(&self, thread: &Thread<F>, turn: usize) -> Result<ThreadRun<F>, String> {
-        let snapshot = thread.state().await.map_err(|error| error.to_string())?;
+        let snapshot = thread.snapshot().await.map_err(|error| error.to_string())?;
         Ok(match snapshot {
             Some(now) if now.info.turn > turn as u64 => {
                 if now.interrupts.is_empty() {
@@ -259,7 +259,7 @@ impl<F: Flow<State: State<Storage = Durable>>> Client<'_, F> {
         let thread = self.thread(&FaultyStore::over(Arc::clone(&self.store)));
         let history = thread.history(HistoryQuery::all()).await;
         check_history(&history.map_err(|error| error.to_string())?)?;
-        let snapshot = thread.state().await.map_err(|error| error.to_string())?;
+        let snapshot = thread.snapshot().await.map_err(|error| error.to_string())?;
         let snapshot = snapshot.ok_or("the thread has no checkpoint")?;
         if let (Some(last), Some(Ok(ending))) = (last, self.trial.turns.last()) {
             let stored = keys(&snapshot.state);

@@ -3,8 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use petalflow::checkpoint::{Address, Cause, Claim, EncodedKey, Store, encode_keys};
-use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall};
+use petalflow::async_trait;
+use petalflow::checkpoint::{Address, Cause, Claim, Store};
+use petalflow::middleware::{Middleware, Next, NodeCall};
+use petalflow::state::{EncodedKey, encode_keys};
 use petalflow::thread::CheckpointInfo;
 use petalflow::{BoxError, State, TaskId};
 
@@ -108,17 +110,8 @@ impl TaskIds {
         self.lock().problem.take().map_or(Ok(()), Err)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<S: State> Middleware<S> for TaskIds {
-    fn around<'a>(
-        &'a self,
-        call: NodeCall<'a, S>,
-        next: Next<'a, S>,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
+    /// Records the id of a task, which must be the same in every attempt.
+    fn record<S: State>(&self, call: &NodeCall<'_, S>) {
         let cx = call.context();
         let id = cx.task_id();
         let mut seen = self.lock();
@@ -136,7 +129,17 @@ impl<S: State> Middleware<S> for TaskIds {
                 call.superstep()
             ));
         }
-        drop(seen);
-        next.run(call)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl<S: State> Middleware<S> for TaskIds {
+    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
+        self.record(&call);
+        next.run(call).await
     }
 }

@@ -1,7 +1,7 @@
-//! A chat in the terminal, with tools, a memory and a person who decides: `cargo run --bin assistant`.
+//! A chat in the terminal, with tools, a memory and confirmations: `cargo run --bin assistant`.
 //!
-//! It asks the model that the environment names (see the crate's `choose`), and a script if there is none. What was said, what
-//! is remembered, and what waits for a yes or no is in one SQLite file: stop the program whenever you like, and go on.
+//! It uses the model that the environment names (see the crate's `choose`), and a script if there is none. The conversation, the
+//! memory and pending confirmations are in one SQLite file. The program can be stopped at any time and continues there.
 //!
 //! ```sh
 //! cargo run --bin assistant
@@ -31,7 +31,7 @@ async fn remember(
     fact: String,
     memory: Managed<Memory>,
 ) -> petalflow::Result<String> {
-    // Its own words are its key: what is said twice is remembered once.
+    // The text is the key, so the same fact is stored once.
     memory.within("facts").put(&fact, &fact).await?;
     Ok(format!("remembered: {fact}"))
 }
@@ -65,7 +65,7 @@ fn assistant(model: impl LlmClient) -> Agent {
         .streaming()
 }
 
-/// Answers by rules where there is no model: enough to show what the program does.
+/// Answers by simple rules if there is no model.
 fn script() -> ScriptedModel {
     ScriptedModel::from_fn(|request: &LlmRequest| match newest(request) {
         Newest::User(text) => {
@@ -100,7 +100,7 @@ fn script() -> ScriptedModel {
     })
 }
 
-/// Lines from the user, and what they read.
+/// The lines of the user, and the output.
 struct Terminal<R, W> {
     lines: std::io::Lines<R>,
     screen: W,
@@ -117,7 +117,7 @@ impl<R: BufRead, W: Write> Terminal<R, W> {
         Ok(line)
     }
 
-    /// Shows what the assistant says and does, as it does.
+    /// Prints the events of the assistant as they arrive.
     async fn show(&mut self, mut events: AgentEvents) -> petalflow::Result<Conversation> {
         let mut in_pieces = false;
         while let Some(progress) = events.next().await {
@@ -148,7 +148,7 @@ impl<R: BufRead, W: Write> Terminal<R, W> {
         } else if !event.text().is_empty() {
             writeln!(self.screen, "{}", event.text())?;
         }
-        // A confirmation is asked for when the turn has ended.
+        // Confirmations are requested at the end of the turn.
         let calls = event.message.iter().flat_map(ChatMessage::calls);
         for call in calls.filter(|call| !event.long_running.contains(&call.id)) {
             writeln!(self.screen, "[{} {}]", call.name, call.arguments)?;
@@ -156,7 +156,7 @@ impl<R: BufRead, W: Write> Terminal<R, W> {
         Ok(())
     }
 
-    /// Asks about each call that a person must confirm. None where the user has gone: the question stays.
+    /// Asks about each call that needs a confirmation. None if the input has ended: the question stays open.
     fn decide(&mut self, pending: &[Pending]) -> std::io::Result<Option<ConversationInput>> {
         let mut decisions = ConversationInput::default();
         for waiting in pending {
@@ -173,16 +173,16 @@ impl<R: BufRead, W: Write> Terminal<R, W> {
     }
 }
 
-/// Talks until there are no more lines.
+/// Runs turns until the input ends.
 async fn chat<R: BufRead, W: Write>(
     thread: Thread<AgentFlow>,
     mut terminal: Terminal<R, W>,
 ) -> petalflow::Result<()> {
     let mut pending = Vec::new();
-    if let Some(before) = thread.state().await? {
+    if let Some(before) = thread.snapshot().await? {
         writeln!(
             terminal.screen,
-            "(going on after {} messages)",
+            "(continuing after {} messages)",
             before.state.events.len()
         )?;
         pending = before.state.pending();
@@ -271,7 +271,7 @@ mod tests {
             "{said}"
         );
         let said = says(&file, "what do you know?\n").await;
-        assert!(said.starts_with("(going on after "), "{said}");
+        assert!(said.starts_with("(continuing after "), "{said}");
         assert!(said.contains("I know this: I like tulips."), "{said}");
     }
 

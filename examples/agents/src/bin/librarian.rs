@@ -1,4 +1,4 @@
-//! A librarian who looks books up before it answers.
+//! A librarian that looks up books before it answers.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use petalflow_agent::Agent;
 use petalflow_llm::{LlmClient, ProviderModel, Reply, ScriptedModel};
 use serde_json::json;
 
-/// Finds out where a book stands.
+/// Finds the shelf of a book.
 #[tool]
 async fn find_book(
     /// The title, or a part of it.
@@ -32,9 +32,9 @@ fn model() -> petalflow::Result<Arc<dyn LlmClient>> {
 #[tokio::main]
 async fn main() -> petalflow::Result<()> {
     let librarian = Agent::new(model()?)
-        .instructions("You are a librarian. Look books up before you answer.")
+        .instructions("You are a librarian. Look up books before you answer.")
         .tool(find_book {});
-    let talk = librarian.run("Where is the book about roses?").await?;
-    println!("{talk}");
+    let conversation = librarian.run("Where is the book about roses?").await?;
+    println!("{conversation}");
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! Tools over the Model Context Protocol, both ends of it: `cargo run --bin mcp_tools`.
+//! Tools over the Model Context Protocol, as a client and as a server: `cargo run --bin mcp_tools`.
 //!
-//! Without arguments the program serves two tools to itself and calls them. With `serve` it is a server for any other client,
-//! over its standard input and output; with `list` and a command it shows what another server has:
+//! Without arguments, the program serves two tools to itself and calls them. With `serve`, it is a server for any client, over its
+//! standard input and output. With `list` and a command, it lists the tools of another server:
 //!
 //! ```sh
 //! cargo run --bin mcp_tools -- serve
@@ -17,19 +17,19 @@ use petalflow_mcp::{self as mcp, McpClient};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// How far it is.
+/// A distance.
 #[derive(Serialize)]
 struct Walk {
     metres: f64,
     minutes: f64,
 }
 
-/// How long a walk takes.
+/// Computes the time of a walk.
 #[tool]
 fn walk(
-    /// How far it is, in metres.
+    /// The distance in metres.
     metres: f64,
-    /// How fast one walks, in metres per second.
+    /// The speed in metres per second.
     #[serde(default = "usual")]
     speed: f64,
 ) -> petalflow::Result<Walk> {
@@ -46,15 +46,15 @@ fn usual() -> f64 {
     1.4
 }
 
-/// Boils eggs, and says how they get on.
+/// Boils eggs and reports progress.
 #[tool]
 async fn boil(
-    /// How many.
+    /// The number of eggs.
     eggs: u32,
     cx: ToolContext,
 ) -> petalflow::Result<String> {
     for minute in 1..=4 {
-        // A minute of this kitchen.
+        // A minute is short in this example.
         tokio::time::sleep(Duration::from_millis(20)).await;
         cx.emit(&json!({ "progress": minute, "total": 4, "message": "boiling" }))?;
     }
@@ -65,7 +65,7 @@ fn tools() -> ToolSet {
     tools![walk, boil]
 }
 
-/// A server of our tools at the other end of a pipe. It could as well be `McpClient::stdio` or `McpClient::http`.
+/// A client of our own server over a pipe. `McpClient::stdio` and `McpClient::http` connect to other servers.
 fn kitchen() -> McpClient {
     McpClient::over("kitchen", || async {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
@@ -82,7 +82,7 @@ async fn show(server: &McpClient) -> petalflow::Result<()> {
     Ok(())
 }
 
-/// Calls a tool, and shows what comes of it.
+/// Calls a tool and prints the result.
 async fn call(server: &McpClient, tool: &str, arguments: Value) -> petalflow::Result<()> {
     let tools = server.tools().await?;
     let tool = tools.get(tool).ok_or("the server has no such tool")?;
@@ -90,7 +90,7 @@ async fn call(server: &McpClient, tool: &str, arguments: Value) -> petalflow::Re
     let cx = ToolContext::new("call").with_listener(|said| println!("  … {said}"));
     match tool.call(arguments, &cx).await {
         Ok(result) => println!("  {result}"),
-        // Such words are what a model reads, and puts right.
+        // A model reads this error and corrects its call.
         Err(error) => println!("  failed: {error}"),
     }
     Ok(())

@@ -1,8 +1,8 @@
-//! Research with a written report: `cargo run --bin research -- "AgentEventKind makes flowers open?"`.
+//! Research with a written report: `cargo run --bin research -- "What makes flowers open?"`.
 //!
-//! A model splits the question, an agent with tools looks into each part, all at once, and a report is written. Without a model
-//! (see the crate's `choose`) a script does the same. `--library FOLDER` is searched in place of the few notes below;
-//! `--out FILE` gets the report.
+//! A model splits the question, an agent with tools researches all parts in parallel, and a model writes a report. Without a
+//! model (see the crate's `choose`) a script does the same. `--library FOLDER` replaces the few notes below, and `--out FILE`
+//! writes the report to a file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use petalflow_llm::{LlmClient, LlmRequest, Reply, ScriptedModel};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// What can be looked up.
+/// The documents to search.
 #[derive(Debug)]
 pub struct Library(Vec<Document>);
 
@@ -102,7 +102,7 @@ impl Library {
 /// Searches the library. Returns the titles of documents, the best first.
 #[tool]
 fn search(
-    /// What to look for.
+    /// The words to search for.
     query: String,
     library: Managed<Library>,
 ) -> Vec<String> {
@@ -113,7 +113,7 @@ fn search(
 /// Reads a document.
 #[tool]
 fn read(
-    /// Its title, as `search` gives it.
+    /// Its title, as `search` returns it.
     title: String,
     library: Managed<Library>,
 ) -> petalflow::Result<Document> {
@@ -123,21 +123,21 @@ fn read(
         .ok_or_else(|| format!("there is no document `{title}`; look for one with `search`").into())
 }
 
-/// What the research knows.
+/// The state of the research.
 #[state]
 #[derive(Debug)]
 pub struct Research {
-    /// What to find out.
+    /// The question.
     #[key(input)]
     pub question: String,
-    /// What was found, in the order of the questions.
+    /// The findings, in the order of the questions.
     #[key(append)]
     pub findings: Vec<Finding>,
     /// The report, in Markdown.
     pub report: String,
 }
 
-/// What came of one part of the question.
+/// The answer to one part of the question.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Finding {
     question: String,
@@ -148,7 +148,7 @@ pub struct Finding {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "petalflow::tool::schemars")]
 struct Plan {
-    /// Three questions at most, each of which can be looked into by itself.
+    /// At most three independent questions.
     questions: Vec<String>,
 }
 
@@ -167,7 +167,7 @@ async fn plan(
     Ok(Each(plan.questions))
 }
 
-/// Looks into one part, with the tools of the library.
+/// Researches one part with the tools of the library.
 #[node(Research, retry = 2)]
 async fn investigate(
     #[item] question: &str,
@@ -210,13 +210,13 @@ async fn report(
 }
 
 flow! {
-    /// Splits a question, looks into its parts at once, and writes a report.
+    /// Splits a question, researches its parts in parallel, and writes a report.
     pub Investigate(Research) {
         START -> plan -> each investigate -> report;
     }
 }
 
-/// What the models do where there is none: each request tells by its shape which of them is asked.
+/// The script that replaces the models. The form of a request shows which model is asked.
 fn script() -> ScriptedModel {
     ScriptedModel::from_fn(|request: &LlmRequest| {
         if request.json_schema.is_some() {
@@ -284,7 +284,7 @@ async fn main() -> petalflow::Result<()> {
         }
     }
     let choice = choose(script())?;
-    // The report alone goes to the standard output.
+    // Only the report is written to the standard output.
     eprintln!("{}", choice.words);
     let research = investigate_with(choice.model, library, &question).await?;
     match out {

@@ -53,7 +53,7 @@ fn can_end(space: &StateSpace) -> Vec<bool> {
     for transition in &space.transitions {
         before[transition.to as usize].push(transition.from as usize);
     }
-    // The first state stands for START.
+    // The first state is START.
     let mut queue: Vec<usize> = (1..space.states.len())
         .filter(|&state| space.states[state].frontier.is_empty())
         .collect();

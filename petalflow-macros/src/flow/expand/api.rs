@@ -68,7 +68,7 @@ pub(super) fn module(cx: &Cx<'_>) -> Ident {
     of_its_own(cx.name)
 }
 
-/// The same visibility, said one module further in.
+/// The same visibility, written for one module deeper.
 fn from_within(vis: &Visibility) -> TokenStream {
     match vis {
         Visibility::Inherited => quote!(pub(super)),

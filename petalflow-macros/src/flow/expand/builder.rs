@@ -30,7 +30,7 @@ pub(super) fn item(cx: &Cx<'_>, reach: &TokenStream) -> TokenStream {
         pub(super) trait __Holds {
             type Values;
         }
-        // With a lifetime, so that a bound that does not hold is no error: what is wrong is said elsewhere.
+        // With a lifetime, so that a bound that does not hold is not an error: the mistake is reported elsewhere.
         #[doc(hidden)]
         pub(super) trait __Launches<'a> {
             type Launch;
@@ -100,7 +100,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             .map(|given| quote!({ #given })),
     );
     let none = list(required.iter().map(|_| quote!(false)));
-    // A name that the builder has for a method of its own was reported.
+    // A name that is also a method of the builder is reported by `check`.
     let setters = values
         .iter()
         .filter(|value| !is_method(value.name))

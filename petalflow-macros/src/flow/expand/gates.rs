@@ -59,13 +59,13 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     code
 }
 
-/// The parameters of a guard that read a key, by place.
+/// The parameters of a guard that read a key, with their indices.
 fn read(guard: &Guard) -> impl Iterator<Item = (usize, &Param)> {
     let params = guard.params.iter().enumerate();
     params.filter(|(_, param)| matches!(param.source, Source::Key(_) | Source::KeyOf(..)))
 }
 
-/// The constant that holds the key of a parameter: in a place of its own, so that a type that is no key is one error.
+/// The constant that holds the key of a parameter. It is separate, so that a type that is not a key is one error.
 fn key_name(place: usize, param: usize) -> Ident {
     chunk(&format!("__READ_{place}"), param)
 }
@@ -113,12 +113,12 @@ pub(super) fn method(cx: &Cx<'_>) -> TokenStream {
     }
 }
 
-/// The function of the guard of the interrupt at a place.
+/// The name of the function of an interrupt's guard.
 fn name(place: usize) -> Ident {
     chunk("__guard", place)
 }
 
-/// The interrupts with guards, by place.
+/// The interrupts with guards, with their indices.
 fn guards<'a>(cx: &Cx<'a>) -> impl Iterator<Item = (usize, &'a Gate, &'a Guard)> {
     let gates = cx.model.gates.iter().enumerate();
     gates.filter_map(|(place, gate)| Some((place, gate, gate.guard.as_ref()?)))

@@ -95,7 +95,7 @@ fn kind(name: &str, route: &str) -> TokenStream {
     quote!(__petalflow::kinds::#kind<#hash>)
 }
 
-/// The type of a node as a sender or a target: through a name of ours, so that the user's stands where it was first written.
+/// The type of a node as a sender or a target, through a generated name, so that the user's path is written once.
 fn node(
     cx: &Cx<'_>,
     place: usize,

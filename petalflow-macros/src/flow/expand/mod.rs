@@ -88,7 +88,7 @@ impl Cx<'_> {
         self.values().next().is_some()
     }
 
-    /// Holds where the state is one and node values can be shared between threads: else that is the mistake, and said elsewhere.
+    /// Holds if the state is a state and node values can be shared between threads. Otherwise that is reported elsewhere.
     fn exists(&self) -> TokenStream {
         let Cx { krate, state, .. } = self;
         let values = self.values().enumerate().map(|(index, value)| {
@@ -121,7 +121,7 @@ struct Value<'a> {
     default: Option<&'a syn::Expr>,
 }
 
-/// A number without a suffix: it takes the type of its place.
+/// A number without a suffix, so that its type is inferred.
 fn number(number: usize) -> Literal {
     Literal::usize_unsuffixed(number)
 }

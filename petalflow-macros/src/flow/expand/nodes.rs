@@ -1,4 +1,4 @@
-//! One slot per node: the only place where the user's path stands, so that a wrong one is one error.
+//! One slot per node: the only place where the user's path is written, so that a wrong path is one error.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -55,8 +55,8 @@ fn spec(cx: &Cx<'_>, place: usize) -> TokenStream {
     }
 }
 
-/// A name for what is written with several tokens, which stands where one of them does: or what rustc underlines would be now
-/// the first, now all of them, and so not the same error.
+/// A name for a path or type of several tokens, with the span of one of them. Without it rustc would underline sometimes the
+/// first token and sometimes all of them, and would not merge the errors.
 fn one_name(kind: &Kind, place: usize) -> Option<Ident> {
     let (tokens, span) = match kind {
         Kind::Function(path) => (path.to_token_stream(), path.segments.last()?.ident.span()),
@@ -66,7 +66,7 @@ fn one_name(kind: &Kind, place: usize) -> Option<Ident> {
     (tokens.into_iter().nth(1).is_some()).then(|| format_ident!("__Written{place}", span = span))
 }
 
-/// The state as written, by a name that may stand anywhere: what cannot be said of a type that is no state is not asked.
+/// The state as written, by a name that can be used anywhere. It requires nothing of a type that is not a state.
 pub(super) fn over(cx: &Cx<'_>) -> TokenStream {
     let name = cx.own();
     quote!(<#name as __Over>::State)
@@ -93,7 +93,7 @@ pub(super) fn node_over(
     quote_spanned!(span=> <#tokens as __petalflow::#over<#state>>::#item)
 }
 
-/// The name of a generated function for the nodes from a place on.
+/// The name of a generated item with an index.
 pub(super) fn chunk(prefix: &str, start: usize) -> Ident {
     format_ident!("{prefix}_{start}", span = Span::call_site())
 }
@@ -105,7 +105,7 @@ pub(super) fn check_at(at: &TokenStream, call: TokenStream) -> TokenStream {
     quote_spanned!(span=> const _: () = #call;)
 }
 
-/// The tokens as if they stood in one place of the user's.
+/// The tokens, all with one span of the user's.
 pub(super) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     let respanned = tokens.into_iter().map(|mut tree| {
         if let TokenTree::Group(group) = &tree {

@@ -1,4 +1,4 @@
-//! What `with` says.
+//! The options of `with`.
 
 use proc_macro2::TokenStream;
 use quote::quote;

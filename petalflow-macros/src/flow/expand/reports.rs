@@ -78,5 +78,5 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         .collect()
 }
 
-/// What must hold, and the token where it is said. Each is a statement of its own, so that each can fail by itself.
+/// A check, and the token at which it reports. Each check is a separate statement, so that each can fail separately.
 type Check<'a> = (&'a TokenStream, TokenStream);

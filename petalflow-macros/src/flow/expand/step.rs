@@ -50,7 +50,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 
 /// The ranges of one width.
 struct Level {
-    /// How many nodes each arm stands for.
+    /// How many nodes each arm covers.
     width: usize,
     /// What the arms say.
     below: TokenStream,
@@ -106,7 +106,7 @@ fn future() -> TokenStream {
     }
 }
 
-/// The arm of a node, as a type. One that is no function gets a type of its own, which `code` declares.
+/// The arm of a node, as a type. A node that is not a function gets a separate type, which `code` declares.
 fn arm(cx: &Cx<'_>, place: usize, code: &mut TokenStream) -> TokenStream {
     let call = match &cx.model.nodes[place].kind {
         Kind::Function(path) => return node_over(cx, place, path, "NodeOver", "Arm"),
@@ -138,7 +138,7 @@ fn arm(cx: &Cx<'_>, place: usize, code: &mut TokenStream) -> TokenStream {
     arm.to_token_stream()
 }
 
-/// A variable of ours that stands in the user's place: it is looked up as what it is.
+/// A generated variable with the user's span.
 fn found_at(name: &str, span: Span) -> Ident {
     Ident::new(name, Span::call_site().located_at(span))
 }

@@ -5,7 +5,7 @@ use syn::{ExprClosure, Pat, Type};
 use crate::flow::ast::Mistakes;
 use crate::node::model::{Param, Source};
 
-/// What the closure reads, by the rules for the parameters of a node; `what` is what the closure is, in words.
+/// What the closure reads, by the rules for the parameters of a node; `what` is the description of the closure in messages.
 pub(super) fn params(
     what: &str,
     closure: &ExprClosure,

@@ -28,7 +28,7 @@ pub(super) fn group(
         return Ok(together(operands, operators.first().copied()));
     }
     let text = mixed_operators::message(&operands, &operators, position);
-    // The names stay known, and what else a reading would break is not said.
+    // The names stay known, and errors that only follow from this one are not reported.
     let nodes = operands.iter().flat_map(Group::nodes).cloned();
     let whole = Group::And(nodes.map(Group::Node).collect());
     let text = messages::coded(Rule::MixedOperators, &text);

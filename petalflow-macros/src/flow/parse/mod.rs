@@ -23,7 +23,7 @@ use super::ast::{
 
 use self::mixed_operators::Position;
 
-/// The words that begin a statement when a name follows.
+/// The keywords that begin a statement when a name follows.
 pub(super) mod kw {
     syn::custom_keyword!(node);
     syn::custom_keyword!(with);

@@ -13,7 +13,7 @@ use crate::flow::ast::{Mistakes, Subflow};
 
 const OPTIONS: [&str; 3] = ["in", "out", "keep"];
 
-/// What stands after the name of an option.
+/// What follows the name of an option.
 enum Value {
     Closure(ExprClosure),
     /// `keep: thread`.

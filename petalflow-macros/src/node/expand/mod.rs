@@ -238,7 +238,7 @@ impl Cx<'_> {
             quote!(::core::future::pending())
         };
         let of = runtime.spot(self.written, quote!(#runtime::Node<#state>));
-        // The future's type stands at the node's name: that is where rustc says that it is not `Send`.
+        // The future's type has the span of the node's name: rustc reports there that it is not `Send`.
         let name = Span::call_site().located_at(node.call.span());
         let future = quote_spanned! {name=>
             impl ::core::future::Future<Output = Self::Output> + ::core::marker::Send + '__a

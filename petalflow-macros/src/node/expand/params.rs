@@ -19,7 +19,7 @@ pub(crate) struct Binder<'a> {
     pub(crate) owned: bool,
 }
 
-/// The variable that holds the value of the parameter at a place.
+/// The variable that holds the value of the parameter of this index.
 pub(crate) fn value(index: usize) -> Ident {
     local_at("value", index)
 }
@@ -64,7 +64,7 @@ impl Binder<'_> {
         let named = if named.is_empty() {
             quote!(#runtime::KeySet::NONE)
         } else {
-            // What is no state is said where it is named, and not again here.
+            // A type that is not a state is reported where it is named, and not again here.
             quote!({
                 #[allow(unused_imports)]
                 use #runtime::__private::NoNames as _;
@@ -175,7 +175,7 @@ impl Binder<'_> {
         quote!(#(#cfgs)* let #owned = #value;)
     }
 
-    /// The place a key is read from.
+    /// The expression that a key is read from.
     fn place(&self, param: &Param) -> TokenStream {
         let (runtime, snapshot) = (self.runtime, local("state"));
         if let Source::KeyOf(key, _) = &param.source {

@@ -142,7 +142,7 @@ fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
         },
         [key] => {
             let (field, ty, value) = (&key.field, &key.ty, local("value"));
-            // See `no_generics`: here the type stands in angle brackets even if it has none of its own.
+            // See `no_generics`: here the type is in angle brackets even if it is not generic.
             let bare = !ty
                 .to_token_stream()
                 .into_iter()

@@ -155,7 +155,7 @@ fn kept(cx: &Cx, key: &Key) -> TokenStream {
     quote!(const _: () = #kept;)
 }
 
-/// The key's default and its own reducer, so that what is wrong with either is said once.
+/// The key's default and its own reducer, each written once, so that a mistake in it is one error.
 fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let ty = cx.ty(key);
     let default = key.has_default().then(|| {
@@ -188,7 +188,7 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             local("written"),
         );
         let fold = match &key.reducer {
-            // A pointer, so that a closure knows its parameters and a function of another type is told what is expected.
+            // A function pointer, so that a closure's parameters are inferred and rustc reports which type of function it expects.
             Reducer::Custom(_) => quote!(const { let #name: fn(&mut #ty, #ty) = #fold; #name }),
             _ => fold,
         };

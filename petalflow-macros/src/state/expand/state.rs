@@ -229,7 +229,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
     quote!(#runtime::KeyMeta::new(#name, #reducer) #(#traits)* #id #ty)
 }
 
-/// A type as its tokens, with spaces only where words would run together.
+/// A type as its tokens, with spaces only where they are needed.
 fn written(ty: &syn::Type) -> String {
     let mut text = String::new();
     for token in ty.to_token_stream().to_string().split_whitespace() {

@@ -5,7 +5,6 @@ use petalflow_graph::{
     report_routes, same,
 };
 
-use super::gates::is_guards;
 use super::{EdgeRow, Spec};
 
 /// All that one pass found out.
@@ -213,4 +212,16 @@ pub const fn arm(checked: &Checked, place: u32, arm: &str, edge: u32) {
 #[inline]
 const fn item_mismatch(text: &Text) -> ! {
     panic!("{}", messages::coded(Rule::ItemMismatch, text).as_str())
+}
+
+/// Whether what a node is blamed for is that the guard of its interrupt reads a key: that is said at the guard.
+#[inline]
+pub(super) const fn is_guards(checked: &Checked, place: u32) -> bool {
+    match checked.verdicts[place as usize].unwritten_read {
+        Some(read) => !checked.specs[place as usize]
+            .facts
+            .reads
+            .contains(read.key as usize),
+        None => false,
+    }
 }

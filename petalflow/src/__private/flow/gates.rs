@@ -2,7 +2,7 @@
 
 use petalflow_graph::{KeyFacts, KeySet, NodeFacts, NodeIdx, Rule, messages, same};
 
-use super::Checked;
+use super::check::{Checked, is_guards};
 use crate::error::BoxError;
 
 /// What the checks need to know of the nodes of a flow whose interrupts have guards: each guard's place, whether it is after
@@ -24,18 +24,6 @@ pub const fn guarded<const N: usize>(
         i += 1;
     }
     facts
-}
-
-/// Whether what a node is blamed for is that the guard of its interrupt reads a key: that is said at the guard.
-#[inline]
-pub(super) const fn is_guards(checked: &Checked, place: u32) -> bool {
-    match checked.verdicts[place as usize].unwritten_read {
-        Some(read) => !checked.specs[place as usize]
-            .facts
-            .reads
-            .contains(read.key as usize),
-        None => false,
-    }
 }
 
 /// Reports a key that a guard reads before it is surely written. What is no key at all is reported by the compiler.

@@ -62,7 +62,7 @@ fn records() -> Vec<Vec<u8>> {
         answers: Vec::new(),
         notes: vec![DecisionRecord {
             node: "publish".into(),
-            decision: "rejected".into(),
+            decision: crate::checkpoint::DecisionKind::Rejected,
             by: Some("Ann".into()),
             reason: None,
             at_ms: 9,

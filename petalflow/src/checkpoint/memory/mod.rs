@@ -10,12 +10,14 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
+use async_trait::async_trait;
 use line::Line;
 
 use super::{
-    Address, Claim, Store, StoreError, StoreFuture, Stored, StoredCheckpoint, StoredWrite,
-    ThreadInfo, ThreadQuery,
+    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
+    ThreadQuery,
 };
+use crate::future::BoxFuture;
 
 /// Keeps checkpoints in memory: they survive a failed or cancelled run, not the process. Clones share what they hold.
 ///
@@ -118,12 +120,7 @@ impl Threads {
     }
 }
 
-/// The result, in the shape that the trait asks for.
-fn ready<'a, T: Send + 'a>(result: Result<T, StoreError>) -> StoreFuture<'a, T> {
-    Box::pin(std::future::ready(result))
-}
-
-/// "It is done", of no size: a box of it takes no memory.
+/// A future that is ready at once and has no size, so that boxing it allocates nothing.
 struct Done;
 
 impl Future for Done {
@@ -135,25 +132,34 @@ impl Future for Done {
     }
 }
 
+#[async_trait]
 impl Store for InMemoryStore {
+    // `append` and `write` run at every barrier. They are written as `async_trait` would expand them, except that the box of
+    // `Done` allocates nothing.
     #[inline]
-    fn append<'a>(
-        &'a self,
-        address: Address<'a>,
-        checkpoint: &'a StoredCheckpoint,
+    fn append<'life0, 'life1, 'life2, 'async_trait>(
+        &'life0 self,
+        address: Address<'life1>,
+        checkpoint: &'life2 StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
-    ) -> StoreFuture<'a, ()> {
+    ) -> BoxFuture<'async_trait, Result<(), StoreError>>
+    where
+        'life0: 'async_trait,
+        'life1: 'async_trait,
+        'life2: 'async_trait,
+        Self: 'async_trait,
+    {
         let mut threads = self.lock();
         let lines = threads.threads.get_mut(address.thread);
         let known = lines.and_then(|lines| lines.get_mut(address.namespace));
         let found = known.as_ref().and_then(|line| line.newest());
         if found != after {
-            return ready(Err(StoreError::Conflict {
+            return Box::pin(std::future::ready(Err(StoreError::Conflict {
                 thread: address.thread.into(),
                 expected: after,
                 found,
-            }));
+            })));
         }
         let line = match known {
             Some(line) => line,
@@ -164,48 +170,54 @@ impl Store for InMemoryStore {
     }
 
     #[inline]
-    fn write<'a>(
-        &'a self,
-        address: Address<'a>,
+    fn write<'life0, 'life1, 'life2, 'async_trait>(
+        &'life0 self,
+        address: Address<'life1>,
         seq: u64,
-        writes: &'a [StoredWrite],
-    ) -> StoreFuture<'a, ()> {
+        writes: &'life2 [StoredWrite],
+    ) -> BoxFuture<'async_trait, Result<(), StoreError>>
+    where
+        'life0: 'async_trait,
+        'life1: 'async_trait,
+        'life2: 'async_trait,
+        Self: 'async_trait,
+    {
         let mut threads = self.lock();
         threads.line_mut(address).write(seq, writes);
         Box::pin(Done)
     }
 
     #[inline]
-    fn read<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn read(
+        &self,
+        address: Address<'_>,
         seq: Option<u64>,
-    ) -> StoreFuture<'a, Option<Stored>> {
+    ) -> Result<Option<Stored>, StoreError> {
         let threads = self.lock();
         let stored = threads.line(address).and_then(|line| line.read(seq));
-        ready(Ok(stored))
+        Ok(stored)
     }
 
     #[inline]
-    fn writes<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn writes(
+        &self,
+        address: Address<'_>,
         seqs: Range<u64>,
-    ) -> StoreFuture<'a, Vec<(u64, StoredWrite)>> {
+    ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
         let threads = self.lock();
         let line = threads.line(address);
-        ready(Ok(line
+        Ok(line
             .map(|line| line.writes(seqs).collect())
-            .unwrap_or_default()))
+            .unwrap_or_default())
     }
 
     #[inline]
-    fn history<'a>(
-        &'a self,
-        address: Address<'a>,
+    async fn history(
+        &self,
+        address: Address<'_>,
         before: Option<u64>,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<StoredCheckpoint>> {
+    ) -> Result<Vec<StoredCheckpoint>, StoreError> {
         let threads = self.lock();
         let line = threads.line(address);
         let checkpoints = line.map(|line| match before {
@@ -215,19 +227,19 @@ impl Store for InMemoryStore {
                 line.checkpoints(below).rev().take(limit).collect()
             }
         });
-        ready(Ok(checkpoints.unwrap_or_default()))
+        Ok(checkpoints.unwrap_or_default())
     }
 
     #[inline]
-    fn namespaces<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, Vec<String>> {
+    async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
         let threads = self.lock();
         let lines = threads.threads.get(thread).into_iter().flat_map(Lines::all);
         let held = lines.filter(|(_, line)| !line.is_empty());
-        ready(Ok(held.map(|(namespace, _)| namespace.into()).collect()))
+        Ok(held.map(|(namespace, _)| namespace.into()).collect())
     }
 
     #[inline]
-    fn threads<'a>(&'a self, query: ThreadQuery<'a>) -> StoreFuture<'a, Vec<ThreadInfo>> {
+    async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         let threads = self.lock();
         let from = match query.after {
             Some(after) if after >= query.prefix => Bound::Excluded(after),
@@ -251,26 +263,26 @@ impl Store for InMemoryStore {
             })
             .take(query.limit.unwrap_or(usize::MAX))
             .collect();
-        ready(Ok(infos))
+        Ok(infos)
     }
 
     #[inline]
-    fn prune<'a>(&'a self, address: Address<'a>, seq: u64) -> StoreFuture<'a, ()> {
+    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
         let mut threads = self.lock();
         if threads.line(address).is_some() {
             threads.line_mut(address).prune(seq);
         }
-        Box::pin(Done)
+        Ok(())
     }
 
     #[inline]
-    fn delete<'a>(&'a self, thread: &'a str) -> StoreFuture<'a, ()> {
+    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
         self.lock().threads.remove(thread);
-        Box::pin(Done)
+        Ok(())
     }
 
     #[inline]
-    fn claim<'a>(&'a self, thread: &'a str, owner: &'a str) -> StoreFuture<'a, Claim> {
+    async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
         let mut threads = self.lock();
         let claim = match threads.owners.get(thread) {
             Some(other) if other != owner => Claim::Busy {
@@ -282,7 +294,7 @@ impl Store for InMemoryStore {
                 Claim::Granted
             }
         };
-        ready(Ok(claim))
+        Ok(claim)
     }
 
     #[inline]

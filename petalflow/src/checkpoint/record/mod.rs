@@ -1,10 +1,13 @@
 //! What a checkpoint's bytes hold. The layout is described in `docs/reference/checkpoint-format.md`; change both together, and the
 //! version with them.
 
+mod decision;
 mod read;
 mod write;
 
 use std::sync::Arc;
+
+pub use decision::DecisionKind;
 
 /// The version of the layout, in the first byte.
 const VERSION: u8 = 1;
@@ -24,7 +27,7 @@ const VERSION: u8 = 1;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
-/// # thread.run(vec!["hello".to_string()]).await?.finished()?;
+/// # thread.run(vec!["hello".to_string()]).await?.into_finished()?;
 /// let begun = thread.history(HistoryQuery::all().cause(Cause::Input).limit(10)).await?;
 /// assert_eq!((begun.len(), begun[0].turn), (1, 1));
 /// # Ok(())
@@ -117,7 +120,8 @@ pub(crate) struct TaskEntry {
 /// A decision by a person, kept in the history.
 ///
 /// ```
-/// use petalflow::interrupt::Approval;
+/// use petalflow::checkpoint::DecisionKind;
+/// use petalflow::interrupt::Decision;
 /// use petalflow::thread::HistoryQuery;
 /// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
@@ -131,11 +135,11 @@ pub(crate) struct TaskEntry {
 /// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let paused = thread.run("hello".to_string()).await?;
 /// # let _ = paused;
-/// let approval = Approval::edit(PostText("Hello".into())).by("Ann").because("a capital");
-/// assert_eq!(thread.resume(approval).await?.finished()?.text, "Hello");
+/// let approval = Decision::edit(PostText("Hello".into())).by("Ann").because("a capital");
+/// assert_eq!(thread.resume(approval).await?.into_finished()?.text, "Hello");
 /// let history = thread.history(HistoryQuery::all()).await?;
 /// let note = history.iter().find_map(|info| info.notes.first()).expect("who decided is kept");
-/// assert_eq!((note.decision.as_str(), note.by.as_deref()), ("edited", Some("Ann")));
+/// assert_eq!((note.decision, note.by.as_deref()), (DecisionKind::Edited, Some("Ann")));
 /// # Ok(())
 /// # }
 /// ```
@@ -143,8 +147,8 @@ pub(crate) struct TaskEntry {
 pub struct DecisionRecord {
     /// The node it was about, by the name that it had then; empty for the run as a whole.
     pub node: String,
-    /// What was decided: `approved`, `rejected`, `edited`, `skipped`, `updated`.
-    pub decision: String,
+    /// What was decided.
+    pub decision: DecisionKind,
     /// Who decided, as far as was said.
     pub by: Option<String>,
     /// Why, as far as was said.

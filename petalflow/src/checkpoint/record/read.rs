@@ -1,8 +1,8 @@
 //! From the bytes of a checkpoint to what it holds.
 
 use super::{
-    AnswerEntry, Cause, DecisionRecord, Header, KeyKind, Outline, OwnedKey, Record, TaskEntry,
-    VERSION,
+    AnswerEntry, Cause, DecisionKind, DecisionRecord, Header, KeyKind, Outline, OwnedKey, Record,
+    TaskEntry, VERSION,
 };
 use crate::codec::{CodecError, Unpack, unpack};
 
@@ -135,7 +135,11 @@ impl DecisionRecord {
         from.tuple(5)?;
         Ok(DecisionRecord {
             node: from.text()?,
-            decision: from.text()?,
+            decision: {
+                let name = from.str()?;
+                let unknown = || CodecError::Unknown(format!("`{name}` is not a known decision"));
+                DecisionKind::named(name).ok_or_else(unknown)?
+            },
             by: from.option(Unpack::text)?,
             reason: from.option(Unpack::text)?,
             at_ms: from.number()?,

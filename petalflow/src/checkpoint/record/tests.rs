@@ -27,7 +27,7 @@ fn header() -> Header {
         }],
         notes: vec![DecisionRecord {
             node: "publish".into(),
-            decision: "approved".into(),
+            decision: DecisionKind::Approved,
             by: Some("Ann".into()),
             reason: None,
             at_ms: 9,

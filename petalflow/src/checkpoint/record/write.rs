@@ -111,7 +111,7 @@ impl DecisionRecord {
         } = self;
         pack::array(5, out);
         pack::text(node, out);
-        pack::text(decision, out);
+        pack::text(decision.name(), out);
         pack::option(by.as_deref(), out, pack::text);
         pack::option(reason.as_deref(), out, pack::text);
         pack::number(*at_ms, out);

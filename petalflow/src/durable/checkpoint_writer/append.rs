@@ -1,9 +1,10 @@
 //! Encodes a checkpoint and appends it to the store, in the order that the durability asks for.
 
 use super::{ChainSize, CheckpointSeq, CheckpointWriter, ParentBarrier, PlannedFrontier};
-use crate::checkpoint::{Cause, Durability, StoreError, StoreFuture};
+use crate::checkpoint::{Cause, Durability, StoreError};
 use crate::clock::now_ms;
 use crate::exec::Committed;
+use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
 use crate::state::State;
 
@@ -143,7 +144,7 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// Appends the next checkpoint. With `Durability::Async` this only starts the write.
-    fn append(&mut self) -> StoreFuture<'_, ()> {
+    fn append(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         let after = self.newest.map(CheckpointSeq::get);
         let removed_results = self.oldest_results.get()..self.header.origin;
         let checkpoint = &mut self.next.checkpoint;

@@ -6,10 +6,9 @@ mod settings;
 use std::future::Future;
 
 pub(super) use self::edges::{Named, Way};
+use super::Graph;
 use super::gate::NamedGate;
 use super::node::Entry;
-use super::wire::wire;
-use super::{Graph, GraphErrors};
 use crate::flow::Flow;
 use crate::node::{Context, Node, Output};
 use crate::policy::NodePolicy;
@@ -213,13 +212,11 @@ impl<S: State> GraphBuilder<S> {
             .push(Entry::subflow(name.into(), flow, input, out));
         self
     }
+}
 
-    /// Checks the graph and makes it ready to run.
-    ///
-    /// # Errors
-    ///
-    /// All mistakes at once, with the codes and the words of `flow!`.
-    pub fn build(self) -> Result<Graph<S>, GraphErrors> {
-        wire(self)
+impl<S: State> Graph<S> {
+    /// Begins a graph of this name.
+    pub fn builder(name: impl Into<String>) -> GraphBuilder<S> {
+        GraphBuilder::new(name.into())
     }
 }

@@ -3,12 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::ToolLayer;
-use crate::future::BoxFuture;
-use crate::tool::{Tool, ToolContext, ToolError};
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 /// Leaves a tool alone that keeps failing: a circuit breaker.
 ///
@@ -16,7 +15,7 @@ use crate::tool::{Tool, ToolContext, ToolError};
 /// again. Arguments that do not fit are no failure of the tool's.
 ///
 /// ```
-/// use petalflow::tool::layer::Breaker;
+/// use petalflow::tool::layer::CircuitBreaker;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 /// use std::time::Duration;
@@ -24,7 +23,7 @@ use crate::tool::{Tool, ToolContext, ToolError};
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() {
 /// let broken = FuncTool::new("broken", "Fails.", |_: Value| async { Err::<(), _>("out of order".into()) });
-/// let tool = broken.layer(Breaker::new(2, Duration::from_secs(30)));
+/// let tool = broken.layer(CircuitBreaker::new(2, Duration::from_secs(30)));
 /// let mut said = vec![];
 /// for _ in 0..3 {
 ///     said.push(tool.call(json!({}), &ToolContext::new("1")).await.unwrap_err().to_string());
@@ -34,7 +33,7 @@ use crate::tool::{Tool, ToolContext, ToolError};
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Breaker {
+pub struct CircuitBreaker {
     failures: u32,
     pause: Duration,
     state: Mutex<State>,
@@ -48,10 +47,10 @@ struct State {
     until: Option<Instant>,
 }
 
-impl Breaker {
+impl CircuitBreaker {
     /// Pauses after so many failures in a row, for so long.
     pub fn new(failures: u32, pause: Duration) -> Self {
-        Breaker {
+        CircuitBreaker {
             failures: failures.max(1),
             pause,
             state: Mutex::default(),
@@ -85,25 +84,24 @@ impl Breaker {
     }
 }
 
-impl ToolLayer for Breaker {
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+#[async_trait]
+impl ToolLayer for CircuitBreaker {
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        Box::pin(async move {
-            self.admit(Instant::now()).map_err(|(failed, left)| {
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
+        self.admit(Instant::now()).map_err(|(failed, left)| {
                 let name = &tool.spec().name;
                 let message = format!(
                     "tool `{name}` has failed {failed} times in a row and is left alone for {left:?}; do without it"
                 );
                 ToolError::Failed(message.into())
             })?;
-            let result = tool.call(arguments, cx).await;
-            let works = matches!(result, Ok(_) | Err(ToolError::Arguments(_)));
-            self.record(works, Instant::now());
-            result
-        })
+        let result = tool.call(arguments, cx).await;
+        let works = matches!(result, Ok(_) | Err(ToolError::Arguments(_)));
+        self.record(works, Instant::now());
+        result
     }
 }

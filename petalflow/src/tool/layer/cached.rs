@@ -3,19 +3,18 @@
 use std::fmt;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::Value;
 
-use super::ToolLayer;
-use crate::cache::{Cache, MemoryCache};
-use crate::future::BoxFuture;
-use crate::tool::{Tool, ToolContext, ToolError};
+use crate::cache::{Cache, InMemoryCache};
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 /// Keeps results for calls with the same arguments, in a [`Cache`].
 ///
 /// Only what succeeded is kept, and only of calls that wanted nothing done beside their result.
 ///
 /// ```
-/// use petalflow::cache::MemoryCache;
+/// use petalflow::cache::InMemoryCache;
 /// use petalflow::tool::layer::Cached;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
@@ -27,14 +26,14 @@ use crate::tool::{Tool, ToolContext, ToolError};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let count = FuncTool::new("count", "Counts its calls.", |_: Value| async { Ok(CALLS.fetch_add(1, Ordering::SeqCst)) });
-/// let tool = count.layer(Cached::new(MemoryCache::new(), Duration::from_secs(60)));
+/// let tool = count.layer(Cached::new(InMemoryCache::new(), Duration::from_secs(60)));
 /// for title in ["petals", "petals", "leaves"] {
 ///     tool.call(json!({ "title": title }), &ToolContext::new("1")).await.unwrap();
 /// }
 /// assert_eq!(CALLS.load(Ordering::SeqCst), 2);
 /// # }
 /// ```
-pub struct Cached<C = MemoryCache> {
+pub struct Cached<C = InMemoryCache> {
     cache: C,
     lasts: Duration,
 }
@@ -54,27 +53,26 @@ impl<C: Cache> Cached<C> {
     }
 }
 
+#[async_trait]
 impl<C: Cache> ToolLayer for Cached<C> {
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        Box::pin(async move {
-            let key = format!("tool\0{}\0{arguments}", tool.spec().name).into_bytes();
-            let known = self.cache.get(&key).await;
-            if let Some(result) = known.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
-                return Ok(result);
-            }
-            let before = cx.actions().clone();
-            let result = tool.call(arguments, cx).await?;
-            let wants_nothing = *cx.actions() == before;
-            if wants_nothing {
-                let bytes = result.to_string().into_bytes();
-                self.cache.put(&key, bytes, self.lasts).await;
-            }
-            Ok(result)
-        })
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
+        let key = format!("tool\0{}\0{arguments}", tool.spec().name).into_bytes();
+        let known = self.cache.get(&key).await;
+        if let Some(result) = known.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
+            return Ok(result);
+        }
+        let before = cx.actions().clone();
+        let result = tool.call(arguments, cx).await?;
+        let wants_nothing = *cx.actions() == before;
+        if wants_nothing {
+            let bytes = result.to_string().into_bytes();
+            self.cache.put(&key, bytes, self.lasts).await;
+        }
+        Ok(result)
     }
 }

@@ -2,16 +2,15 @@
 
 use std::fmt;
 
+use async_trait::async_trait;
 use serde_json::Value;
 
-use super::ToolLayer;
-use crate::future::BoxFuture;
-use crate::tool::{Tool, ToolContext, ToolError};
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 type Check = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
 
 /// Looks at the arguments before the tool does, for what a type cannot say. The model reads what is wrong, and no
-/// [retry](super::Retried) tries them again.
+/// [retry](super::RetryLayer) tries them again.
 ///
 /// ```
 /// use petalflow::tool::layer::Checked;
@@ -44,21 +43,20 @@ impl Checked {
     }
 }
 
+#[async_trait]
 impl ToolLayer for Checked {
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        Box::pin(async move {
-            (self.0)(&arguments).map_err(|problem| {
-                let name = &tool.spec().name;
-                ToolError::Arguments(format!(
-                    "the arguments of tool `{name}` do not fit: {problem}"
-                ))
-            })?;
-            tool.call(arguments, cx).await
-        })
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
+        (self.0)(&arguments).map_err(|problem| {
+            let name = &tool.spec().name;
+            ToolError::Arguments(format!(
+                "the arguments of tool `{name}` do not fit: {problem}"
+            ))
+        })?;
+        tool.call(arguments, cx).await
     }
 }

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::ToolLayer;
-use crate::future::BoxFuture;
-use crate::tool::{Tool, ToolContext, ToolError};
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 /// What came of one call.
 ///
@@ -71,23 +70,22 @@ impl Observed {
     }
 }
 
+#[async_trait]
 impl ToolLayer for Observed {
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        Box::pin(async move {
-            let begun = Instant::now();
-            let result = tool.call(arguments, cx).await;
-            (self.0)(&Report {
-                tool: &tool.spec().name,
-                call_id: &cx.call_id,
-                took: begun.elapsed(),
-                result: result.as_ref(),
-            });
-            result
-        })
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
+        let begun = Instant::now();
+        let result = tool.call(arguments, cx).await;
+        (self.0)(&Report {
+            tool: &tool.spec().name,
+            call_id: &cx.call_id,
+            took: begun.elapsed(),
+            result: result.as_ref(),
+        });
+        result
     }
 }

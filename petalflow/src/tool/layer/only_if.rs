@@ -2,11 +2,10 @@
 
 use std::fmt;
 
+use async_trait::async_trait;
 use serde_json::Value;
 
-use super::ToolLayer;
-use crate::future::BoxFuture;
-use crate::tool::{Tool, ToolContext, ToolError};
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 type Condition = dyn Fn(&Value, &ToolContext) -> Result<(), String> + Send + Sync;
 
@@ -47,16 +46,15 @@ impl OnlyIf {
     }
 }
 
+#[async_trait]
 impl ToolLayer for OnlyIf {
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        Box::pin(async move {
-            (self.0)(&arguments, cx).map_err(|problem| ToolError::Failed(problem.into()))?;
-            tool.call(arguments, cx).await
-        })
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
+        (self.0)(&arguments, cx).map_err(|problem| ToolError::Failed(problem.into()))?;
+        tool.call(arguments, cx).await
     }
 }

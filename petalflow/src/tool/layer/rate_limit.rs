@@ -3,12 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::ToolLayer;
-use crate::future::BoxFuture;
-use crate::tool::{Tool, ToolContext, ToolError};
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 
 /// Calls a tool only so often: a call that comes too early waits its turn.
 ///
@@ -64,20 +63,19 @@ impl RateLimit {
     }
 }
 
+#[async_trait]
 impl ToolLayer for RateLimit {
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        Box::pin(async move {
-            let now = Instant::now();
-            let turn = self.place(now);
-            if turn > now {
-                tokio::time::sleep_until(turn).await;
-            }
-            tool.call(arguments, cx).await
-        })
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
+        let now = Instant::now();
+        let turn = self.place(now);
+        if turn > now {
+            tokio::time::sleep_until(turn).await;
+        }
+        tool.call(arguments, cx).await
     }
 }

@@ -1,18 +1,17 @@
 //! Tries again.
 
+use async_trait::async_trait;
 use serde_json::Value;
 
-use super::ToolLayer;
-use crate::future::BoxFuture;
 use crate::policy::Retry;
-use crate::tool::{Tool, ToolContext, ToolError, attempts};
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 
 /// Tries a failing tool again. Of several policies the first that covers the error decides, as on a node; arguments that do
 /// not fit are never tried again.
 ///
 /// ```
 /// use petalflow::Retry;
-/// use petalflow::tool::layer::Retried;
+/// use petalflow::tool::layer::RetryLayer;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,35 +23,32 @@ use crate::tool::{Tool, ToolContext, ToolError, attempts};
 /// let flaky = FuncTool::new("flaky", "Fails at first.", |_: Value| async {
 ///     if CALLS.fetch_add(1, Ordering::SeqCst) < 2 { Err("busy".into()) } else { Ok("done") }
 /// });
-/// let tool = flaky.layer(Retried::new([Retry::times(3)]));
+/// let tool = flaky.layer(RetryLayer::new([Retry::times(3)]));
 /// assert_eq!(tool.call(json!({}), &ToolContext::new("1")).await.unwrap(), "done");
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Retried(Vec<Retry>);
+pub struct RetryLayer(Vec<Retry>);
 
-impl Retried {
+impl RetryLayer {
     /// Tries as these say.
     pub fn new(retry: impl Into<Vec<Retry>>) -> Self {
-        Retried(retry.into())
+        RetryLayer(retry.into())
     }
 }
 
-impl ToolLayer for Retried {
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+#[async_trait]
+impl ToolLayer for RetryLayer {
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
         let name = &tool.spec().name;
-        Box::pin(attempts(
-            name,
-            &self.0,
-            None,
-            arguments,
-            cx,
-            move |arguments| tool.call(arguments, cx),
-        ))
+        attempts(name, &self.0, None, arguments, cx, move |arguments| {
+            tool.call(arguments, cx)
+        })
+        .await
     }
 }

@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::Value;
 
-use super::ToolLayer;
-use crate::future::BoxFuture;
-use crate::tool::{Tool, ToolContext, ToolError, attempts};
+use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 
 /// Gives each call only so much time.
 ///
 /// ```
-/// use petalflow::tool::layer::Timed;
+/// use petalflow::tool::layer::TimeoutLayer;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};
 /// use std::time::Duration;
@@ -19,32 +18,34 @@ use crate::tool::{Tool, ToolContext, ToolError, attempts};
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() {
 /// let slow = FuncTool::new("slow", "Never ends.", |_: Value| std::future::pending::<petalflow::Result<()>>());
-/// let tool = slow.layer(Timed::new(Duration::from_secs(2)));
+/// let tool = slow.layer(TimeoutLayer::new(Duration::from_secs(2)));
 /// let error = tool.call(json!({}), &ToolContext::new("1")).await.unwrap_err();
 /// assert_eq!(error.to_string(), "tool `slow` timed out after 2s");
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Timed(Duration);
+pub struct TimeoutLayer(Duration);
 
-impl Timed {
+impl TimeoutLayer {
     /// The longest one call may take.
     pub const fn new(time: Duration) -> Self {
-        Timed(time)
+        TimeoutLayer(time)
     }
 }
 
-impl ToolLayer for Timed {
-    fn call<'a>(
-        &'a self,
-        tool: &'a dyn Tool,
+#[async_trait]
+impl ToolLayer for TimeoutLayer {
+    async fn call(
+        &self,
+        tool: &dyn Tool,
         arguments: Value,
-        cx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
         let name = &tool.spec().name;
         let time = Some(self.0);
-        Box::pin(attempts(name, &[], time, arguments, cx, move |arguments| {
+        attempts(name, &[], time, arguments, cx, move |arguments| {
             tool.call(arguments, cx)
-        }))
+        })
+        .await
     }
 }

@@ -211,6 +211,6 @@ async fn a009_code_that_has_run_is_not_run_again_when_the_model_fails() {
     let store = petalflow::checkpoint::InMemoryStore::new();
     let thread = agent.store(&store).thread("t");
     thread.run("go").await.unwrap_err();
-    let talk = thread.resume(()).await.unwrap().finished().unwrap();
+    let talk = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!((talk.answer(), loud.ran.load(SeqCst)), ("done".into(), 1));
 }

@@ -110,7 +110,7 @@ async fn a050_what_is_confirmed_runs_and_what_is_refused_says_so_also_after_a_re
         .thread("t")
         .run("tidy up")
         .await;
-    let pending = talk.unwrap().finished().unwrap().pending();
+    let pending = talk.unwrap().into_finished().unwrap().pending();
 
     // Another process: another agent of the same kind. The answers come in another order, and one of them twice.
     let (agent, model) = scripted(["done"]);
@@ -123,7 +123,7 @@ async fn a050_what_is_confirmed_runs_and_what_is_refused_says_so_also_after_a_re
         .run(answers.clone())
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     assert_eq!(ran.load(SeqCst), 1);
     let last = talk.events[talk.events.len() - 2].message.as_ref().unwrap();

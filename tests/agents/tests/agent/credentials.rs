@@ -47,7 +47,12 @@ async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_giv
     let (agent, model) = scripted([busy("1", "Monday")]);
     let agent = agent.tool(tool.clone());
     let thread = agent.store(&store).thread("t");
-    let talk = thread.run("am I free?").await.unwrap().finished().unwrap();
+    let talk = thread
+        .run("am I free?")
+        .await
+        .unwrap()
+        .into_finished()
+        .unwrap();
     assert_eq!((ran.load(SeqCst), model.requests().len()), (0, 1));
     let [.., answered, request] = &talk.events[..] else {
         panic!("{talk:?}")
@@ -85,7 +90,12 @@ async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_giv
     let agent = agent.tool(tool);
     let thread = agent.store(&store).thread("t");
     let given = ConversationInput::default().credential(&*id, token());
-    let talk = thread.run(given.clone()).await.unwrap().finished().unwrap();
+    let talk = thread
+        .run(given.clone())
+        .await
+        .unwrap()
+        .into_finished()
+        .unwrap();
     assert_eq!(
         (ran.load(SeqCst), talk.answer()),
         (1, "You are free.".into())
@@ -115,7 +125,7 @@ async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_giv
         .run(given)
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     assert_eq!((ran.load(SeqCst), talk.answer()), (1, "as I said".into()));
 }

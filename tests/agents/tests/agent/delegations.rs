@@ -98,7 +98,7 @@ async fn a_task_may_take_several_turns_and_outlives_the_process() {
         .run("apples")
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     assert_eq!(talk.answer(), "Which apples?");
 
@@ -111,7 +111,7 @@ async fn a_task_may_take_several_turns_and_outlives_the_process() {
         .run("red ones")
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     assert_eq!(talk.answer(), "I have them.");
     assert_eq!(

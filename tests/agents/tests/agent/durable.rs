@@ -60,7 +60,7 @@ async fn a_finished_call_is_not_made_again_when_the_process_dies_during_another(
         .resume(())
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     assert_eq!(
         (fast.load(SeqCst), slow.load(SeqCst)),
@@ -84,7 +84,7 @@ async fn a_model_that_failed_is_asked_again_without_calling_the_tools_again() {
     let (agent, _) = scripted([Reply::call("t", json!({})), failed.into(), "done".into()]);
     let thread = agent.tool(counting("t", &count)).store(&store).thread("t");
     thread.run("go").await.unwrap_err();
-    let talk = thread.resume(()).await.unwrap().finished().unwrap();
+    let talk = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!((count.load(SeqCst), talk.answer()), (1, "done".into()));
 }
 
@@ -130,7 +130,7 @@ async fn a_conversation_goes_on_in_another_process_with_all_that_was_said() {
         .run("first")
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     let talk = steady_agent()
         .store(&store)
@@ -138,7 +138,7 @@ async fn a_conversation_goes_on_in_another_process_with_all_that_was_said() {
         .run("second")
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     assert_eq!(talk.answer(), "answer 2");
     assert_eq!(talk.events.len(), 8);

@@ -1,6 +1,7 @@
 //! What the tests of agents share.
 
-use std::sync::Arc;
+use std::cell::{Cell, RefCell};
+use std::sync::{Arc, Once};
 
 use futures_util::StreamExt as _;
 use petalflow::BoxError;
@@ -20,16 +21,52 @@ pub(crate) async fn events(
     (events, talk)
 }
 
+thread_local! {
+    static PANICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static MAY_PANIC: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Remembers each panic of this thread. An agent makes an error of a panic in a tool or a callback, and a callback that
+/// follows may replace the error: the assertion that failed would be lost.
+fn watch_panics() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            PANICS.with_borrow_mut(|panics| panics.push(info.to_string()));
+            previous(info);
+        }));
+    });
+}
+
+/// Fails if a tool or a callback of this test has panicked.
+fn assert_no_panic() {
+    let panics = PANICS.take();
+    assert!(
+        MAY_PANIC.get() || panics.is_empty(),
+        "the agent caught a panic: {panics:?}"
+    );
+}
+
+/// Says that tools or callbacks of this test panic on purpose.
+pub(crate) fn panics_are_expected() {
+    MAY_PANIC.set(true);
+}
+
 /// The pieces, the events, and the end.
 pub(super) async fn all(
     mut stream: AgentEvents,
 ) -> (Vec<AgentEvent>, Vec<AgentEvent>, Conversation) {
+    watch_panics();
     let (mut pieces, mut events) = (Vec::new(), Vec::new());
     while let Some(progress) = stream.next().await {
         match progress.kind {
             AgentEventKind::Partial(piece) => pieces.push(piece),
             AgentEventKind::Event(event) => events.push(event),
-            AgentEventKind::Finished(talk) => return (pieces, events, *talk),
+            AgentEventKind::Finished(talk) => {
+                assert_no_panic();
+                return (pieces, events, *talk);
+            }
             AgentEventKind::Failed(error) => {
                 panic!("{error}: {:?}", std::error::Error::source(&error))
             }
@@ -160,7 +197,9 @@ pub(super) fn asked(model: &ScriptedModel) -> Vec<String> {
 
 /// Why a run failed: the message of the node's own error.
 pub(super) async fn failure(agent: &Agent, input: impl Into<ConversationInput>) -> String {
+    watch_panics();
     let error = agent.run(input).await.expect_err("the run must fail");
+    assert_no_panic();
     let mut cause: &dyn std::error::Error = &error;
     while let Some(deeper) = cause.source() {
         cause = deeper;

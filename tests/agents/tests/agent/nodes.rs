@@ -156,7 +156,7 @@ async fn the_turn_of_an_agent_within_a_node_goes_on_where_it_stopped() {
     let thread = AskOne::new().manage(agent).store(&store).thread("p");
     thread.run("why".to_string()).await.unwrap_err();
     down.store(false, SeqCst);
-    let panel = thread.resume(()).await.unwrap().finished().unwrap();
+    let panel = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!((&*panel.answers[0], count.load(SeqCst)), ("counted", 1));
 }
 
@@ -185,7 +185,7 @@ async fn an_agent_may_be_a_tool_of_another() {
         .run("go")
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     assert_eq!(results(&talk), ["<a>", "<b>", "<c>"]);
 }
@@ -205,7 +205,7 @@ async fn what_agents_within_agents_say_has_ids_of_its_own_with_and_without_a_sto
         let agent = agent.sub_agent(once.clone());
         let talk = if stored {
             let thread = agent.store(&InMemoryStore::new()).thread("t");
-            thread.run("go").await.unwrap().finished().unwrap()
+            thread.run("go").await.unwrap().into_finished().unwrap()
         } else {
             agent.run("go").await.unwrap()
         };

@@ -52,14 +52,14 @@ async fn a_parked_run_goes_on_with_the_result_as_the_next_input() {
         .run("build a house")
         .await
         .unwrap()
-        .finished()
+        .into_finished()
         .unwrap();
     assert_eq!(parked.answer(), "");
     let pending = parked.pending();
     assert!(matches!(&pending[..], [Pending::Result { call }] if call.name == "build"));
 
     let input = ConversationInput::default().result(pending[0].id(), json!({"rooms": 4}));
-    let built = thread.run(input).await.unwrap().finished().unwrap();
+    let built = thread.run(input).await.unwrap().into_finished().unwrap();
     assert_eq!(built.answer(), "It is built.");
     assert!(built.pending().is_empty());
     assert_eq!(

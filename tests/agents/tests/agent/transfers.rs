@@ -200,8 +200,18 @@ async fn the_next_turn_goes_to_whoever_has_the_conversation_unless_there_is_no_w
             "Best wishes".into(),
         ]));
         let thread = tree(writer, &model).store(&store).thread(speaks);
-        thread.run("a letter").await.unwrap().finished().unwrap();
-        let talk = thread.run("and an end").await.unwrap().finished().unwrap();
+        thread
+            .run("a letter")
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap();
+        let talk = thread
+            .run("and an end")
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap();
         assert_eq!(talk.events.last().unwrap().author, speaks);
     }
 }

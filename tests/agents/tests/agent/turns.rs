@@ -300,6 +300,7 @@ async fn wrong_arguments_in_every_way_are_told_to_the_model() {
 
 #[tokio::test]
 async fn a_tool_that_panics_does_not_end_the_conversation() {
+    super::kit::panics_are_expected();
     let broken = tool("broken", |_, _| panic!("oh no"));
     let (agent, _) = scripted([Reply::call("broken", json!({})), "sorry".into()]);
     let (_, talk) = events(&agent.tool(broken), "go").await;

@@ -55,7 +55,12 @@ async fn an_agent_that_is_asked_once_waits_for_a_confirmation_and_outlives_the_p
     let (agent, outer) = scripted([ask("1", "a")]);
     let root = agent.name("root").sub_agent(cleaner(tool.clone()).0);
     let thread = root.store(&store).thread("t");
-    let talk = thread.run("clean up").await.unwrap().finished().unwrap();
+    let talk = thread
+        .run("clean up")
+        .await
+        .unwrap()
+        .into_finished()
+        .unwrap();
     assert_eq!(
         (ran.load(SeqCst), outer.requests().len()),
         (0, 1),
@@ -77,7 +82,7 @@ async fn an_agent_that_is_asked_once_waits_for_a_confirmation_and_outlives_the_p
     let root = agent.name("root").sub_agent(cleaner);
     let thread = root.store(&store).thread("t");
     let yes = ConversationInput::default().confirm(pending[0].id(), true);
-    let talk = thread.run(yes).await.unwrap().finished().unwrap();
+    let talk = thread.run(yes).await.unwrap().into_finished().unwrap();
     assert_eq!(
         (ran.load(SeqCst), talk.answer()),
         (1, "It is clean.".into())

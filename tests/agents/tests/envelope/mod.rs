@@ -304,10 +304,10 @@ async fn an_envelope_survives_on_a_thread() {
         .run(input)
         .await
         .expect("it runs")
-        .finished()
+        .into_finished()
         .expect("it ends");
     let stored = thread
-        .state()
+        .snapshot()
         .await
         .expect("it reads")
         .expect("it is there");

@@ -77,14 +77,15 @@ async fn an_unknown_tool_is_refused() {
 /// Has its tools once.
 struct Shrinking(ToolRegistry, AtomicBool);
 
+#[petalflow::async_trait]
 impl petalflow::tool::ToolSource for Shrinking {
-    fn tools(&self) -> petalflow::middleware::BoxFuture<'_, Result<ToolSet, petalflow::BoxError>> {
+    async fn tools(&self) -> Result<ToolSet, petalflow::BoxError> {
         let first = !self.1.swap(true, Ordering::SeqCst);
         let tools = if first {
             self.0.tools()
         } else {
             ToolSet::new()
         };
-        Box::pin(std::future::ready(Ok(tools)))
+        Ok(tools)
     }
 }

@@ -200,7 +200,7 @@ async fn a_person_confirms_before_anything_is_called() {
             .answer::<ConfirmCall>(agreed)
             .await
             .expect("it goes on");
-        let chat = chat.finished().expect("it ends");
+        let chat = chat.into_finished().expect("it ends");
         let result: &Value = &chat.messages[2]
             .tool_results()
             .next()
@@ -262,7 +262,7 @@ async fn a_call_that_had_ended_is_not_made_again() {
         .resume(())
         .await
         .expect("it goes on")
-        .finished()
+        .into_finished()
         .expect("it ends");
     let results: Vec<_> = chat.messages[2]
         .tool_results()

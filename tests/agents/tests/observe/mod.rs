@@ -11,6 +11,7 @@ use futures_util::{StreamExt, stream};
 use opentelemetry::Value;
 use opentelemetry::trace::Status;
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
+use petalflow::async_trait;
 use petalflow::middleware::BoxFuture;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 use petalflow_llm::{
@@ -154,24 +155,23 @@ impl Double {
     }
 }
 
+#[async_trait]
 impl Tool for Double {
     fn spec(&self) -> &Arc<ToolSpec> {
         &self.0
     }
 
-    fn call<'a>(
-        &'a self,
+    async fn call(
+        &self,
         arguments: serde_json::Value,
-        _: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<serde_json::Value, ToolError>> {
-        Box::pin(async move {
-            match &arguments["n"] {
-                serde_json::Value::Number(n) => {
-                    Ok(json!({ "doubled": n.as_i64().unwrap_or_default() * 2 }))
-                }
-                serde_json::Value::Null => std::future::pending().await,
-                _ => Err(ToolError::Arguments("`n`: not a number".into())),
+        _: &ToolContext,
+    ) -> Result<serde_json::Value, ToolError> {
+        match &arguments["n"] {
+            serde_json::Value::Number(n) => {
+                Ok(json!({ "doubled": n.as_i64().unwrap_or_default() * 2 }))
             }
-        })
+            serde_json::Value::Null => std::future::pending().await,
+            _ => Err(ToolError::Arguments("`n`: not a number".into())),
+        }
     }
 }

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use petalflow::Retry;
-use petalflow::cache::MemoryCache;
+use petalflow::cache::InMemoryCache;
 use petalflow::tool::layer::{
-    Breaker, Cached, Checked, Observed, OnlyIf, RateLimit, Retried, Timed,
+    Cached, Checked, CircuitBreaker, Observed, OnlyIf, RateLimit, RetryLayer, TimeoutLayer,
 };
 use petalflow::tool::{FuncTool, Tool, ToolContext};
 use serde_json::{Value, json};
@@ -35,10 +35,10 @@ fn flaky(failures: u32) -> (FuncTool, Arc<AtomicU32>) {
 #[tokio::test(start_paused = true)]
 async fn i028_retry() {
     let (tool, calls) = flaky(2);
-    let tool = tool.layer(Retried::new([Retry::times(3)]));
+    let tool = tool.layer(RetryLayer::new([Retry::times(3)]));
     assert_eq!(call(&tool, json!({})).await, Ok(json!(2)));
     let (tool, _) = flaky(9);
-    let tool = tool.layer(Retried::new([Retry::times(3)]));
+    let tool = tool.layer(RetryLayer::new([Retry::times(3)]));
     assert_eq!(call(&tool, json!({})).await, Err("busy".into()));
     assert_eq!(calls.load(Ordering::SeqCst), 3);
 }
@@ -49,8 +49,8 @@ async fn i028_timeout() {
         std::future::pending::<petalflow::Result<()>>()
     });
     let tool = slow
-        .layer(Timed::new(Duration::from_secs(1)))
-        .layer(Retried::new([Retry::times(2).first(Duration::ZERO)]));
+        .layer(TimeoutLayer::new(Duration::from_secs(1)))
+        .layer(RetryLayer::new([Retry::times(2).first(Duration::ZERO)]));
     let begun = Instant::now();
     assert_eq!(
         call(&tool, json!({})).await,
@@ -85,7 +85,7 @@ async fn i028_rate_limit() {
 #[tokio::test(start_paused = true)]
 async fn i028_circuit_breaker() {
     let (tool, calls) = flaky(3);
-    let tool = tool.layer(Breaker::new(2, Duration::from_secs(10)));
+    let tool = tool.layer(CircuitBreaker::new(2, Duration::from_secs(10)));
     for _ in 0..2 {
         assert_eq!(call(&tool, json!({})).await, Err("busy".into()));
     }
@@ -107,7 +107,7 @@ async fn i028_circuit_breaker() {
 #[tokio::test(start_paused = true)]
 async fn i028_cache() {
     let (tool, calls) = flaky(1);
-    let tool = tool.layer(Cached::new(MemoryCache::new(), Duration::from_secs(5)));
+    let tool = tool.layer(Cached::new(InMemoryCache::new(), Duration::from_secs(5)));
     // A failure is not kept.
     assert!(call(&tool, json!({ "a": 1 })).await.is_err());
     for _ in 0..3 {
@@ -123,7 +123,7 @@ async fn i028_cache() {
         cx.set_state("n", 1);
         Ok(())
     });
-    let remember = remember.layer(Cached::new(MemoryCache::new(), Duration::from_secs(5)));
+    let remember = remember.layer(Cached::new(InMemoryCache::new(), Duration::from_secs(5)));
     for _ in 0..2 {
         let cx = ToolContext::new("1");
         remember.call(json!({}), &cx).await.unwrap();
@@ -157,7 +157,7 @@ async fn i028_validation_is_never_tried_again() {
             Some(n) if n % 2 == 0 => Ok(()),
             _ => Err("`n` must be even".into()),
         }))
-        .layer(Retried::new([Retry::times(5)]));
+        .layer(RetryLayer::new([Retry::times(5)]));
     assert_eq!(
         call(&tool, json!({ "n": 3 })).await,
         Err("the arguments of tool `flaky` do not fit: `n` must be even".into())
@@ -193,7 +193,9 @@ async fn i028_logging_and_metrics() {
 fn a_layer_leaves_what_a_model_is_told() {
     let (tool, _) = flaky(0);
     let tool = tool.confirm_if(|_| Some("really?".into()));
-    let layered = tool.clone().layer(Timed::new(Duration::from_secs(1)));
+    let layered = tool
+        .clone()
+        .layer(TimeoutLayer::new(Duration::from_secs(1)));
     assert_eq!(layered.spec(), tool.spec());
     assert_eq!(layered.confirm(&json!({})).as_deref(), Some("really?"));
 }

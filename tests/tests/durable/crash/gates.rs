@@ -1,6 +1,6 @@
 //! Approvals before and after nodes, and flows that keep their state.
 
-use petalflow::interrupt::{Approval, InterruptKind, Resume};
+use petalflow::interrupt::{Decision, InterruptKind, Resume};
 use petalflow::prelude::*;
 use petalflow_testing::crashes;
 
@@ -20,7 +20,7 @@ flow!(Gated(Log) {
 async fn approvals_survive() {
     crashes(Gated::new, || list(["i"]))
         .turn(|| list([]))
-        .answers(|_| Approval::approve().by("Ann").into())
+        .answers(|_| Decision::approve().by("Ann").into())
         .check()
         .await;
 }
@@ -32,7 +32,7 @@ async fn edits_are_applied_once() {
             let mut resume = Resume::new();
             for interrupt in interrupts {
                 let text = format!("edited at {}", interrupt.node);
-                resume = resume.decide(interrupt.id, Approval::edit(LogXs(vec![text])));
+                resume = resume.decide(interrupt.id, Decision::edit(LogXs(vec![text])));
             }
             resume
         })
@@ -48,9 +48,9 @@ async fn what_is_skipped_stays_skipped() {
                 .iter()
                 .all(|interrupt| interrupt.kind == InterruptKind::Before);
             if skip {
-                Approval::skip().into()
+                Decision::skip().into()
             } else {
-                Approval::approve().into()
+                Decision::approve().into()
             }
         })
         .check()
@@ -62,9 +62,9 @@ async fn a_rejection_is_heard_again() {
     crashes(Gated::new, || list(["i"]))
         .answers(|interrupts| {
             if interrupts.iter().any(|interrupt| interrupt.node == "d") {
-                Approval::reject().because("no").into()
+                Decision::reject().because("no").into()
             } else {
-                Approval::approve().into()
+                Decision::approve().into()
             }
         })
         .turn(|| list(["again"]))
@@ -88,7 +88,7 @@ flow!(Nested(Log) {
 #[tokio::test]
 async fn approvals_within_flows_survive() {
     crashes(Nested::new, || list(["i"]))
-        .answers(|_| Approval::approve().into())
+        .answers(|_| Decision::approve().into())
         .check()
         .await;
 }

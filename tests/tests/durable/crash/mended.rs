@@ -36,8 +36,8 @@ async fn a_checkpoint_after_one_that_failed_stands_alone() {
             );
             assert!(error.to_string().contains("out of order"), "{error}");
             let thread = Chain::new().store(&inner).thread("t");
-            if thread.state().await.unwrap().is_some() {
-                let log = thread.resume(()).await.unwrap().finished().unwrap();
+            if thread.snapshot().await.unwrap().is_some() {
+                let log = thread.resume(()).await.unwrap().into_finished().unwrap();
                 assert_eq!(log.xs, ["i", "a", "b", "c"], "{durability:?} {nth}");
             }
         }
@@ -57,7 +57,7 @@ async fn a_run_that_is_dropped_while_it_claims_holds_nothing() {
     }
     drop(run);
     let thread = Chain::new().store(&inner).thread("t");
-    thread.run(list([])).await.unwrap().finished().unwrap();
+    thread.run(list([])).await.unwrap().into_finished().unwrap();
 }
 
 /// What was left beside a frontier with a smaller number than its checkpoint was pruned with the checkpoints before.
@@ -87,9 +87,9 @@ async fn pruning_keeps_what_unfinished_tasks_have_left() {
         let edit = petalflow::thread::Edit::new(LogXs(list([text])));
         thread.update(edit).await.unwrap();
     }
-    thread.prune(Retention::last(1)).await.unwrap();
+    thread.prune(Retention::max_checkpoints(1)).await.unwrap();
     assert_eq!(DONE.fetch_add(9, Ordering::SeqCst), 1);
-    let log = thread.resume(()).await.unwrap().finished().unwrap();
+    let log = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(log.xs, ["a", "x", "y", "once"]);
     assert_eq!(DONE.load(Ordering::SeqCst), 10);
 }
@@ -99,7 +99,12 @@ async fn an_interval_longer_than_the_run_loses_nothing_at_its_end() {
     let store = InMemoryStore::new();
     let interval = Durability::Interval(NonZeroU64::new(1_000).unwrap());
     let thread = Chain::new().store(&store).durability(interval).thread("t");
-    thread.run(list(["i"])).await.unwrap().finished().unwrap();
-    let stored = thread.state().await.unwrap().unwrap();
+    thread
+        .run(list(["i"]))
+        .await
+        .unwrap()
+        .into_finished()
+        .unwrap();
+    let stored = thread.snapshot().await.unwrap().unwrap();
     assert_eq!(stored.state.xs, ["i", "a", "b", "c"]);
 }

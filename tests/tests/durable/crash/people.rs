@@ -208,7 +208,7 @@ async fn a_turn_after_a_question_that_nobody_answered() {
         let outcome = thread.run(list(["a"])).await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1);
         assert_eq!(
-            thread.state().await.unwrap().unwrap().interrupts.len(),
+            thread.snapshot().await.unwrap().unwrap().interrupts.len(),
             1,
             "{durability:?}"
         );
@@ -224,7 +224,12 @@ async fn a_turn_after_a_question_that_nobody_answered() {
                     .unwrap()
             })
             .collect();
-        let talk = thread.resume(answers).await.unwrap().finished().unwrap();
+        let talk = thread
+            .resume(answers)
+            .await
+            .unwrap()
+            .into_finished()
+            .unwrap();
         assert_eq!(
             talk.said,
             ["yes to a", "yes to b", "closed after 2 with None"]

@@ -209,10 +209,10 @@ async fn a_long_history_with_snapshots_in_between() {
         let launch = || Rounds::new().limit(10_000);
         let store = petalflow::checkpoint::InMemoryStore::new();
         let thread = launch().store(&store).durability(durability).thread("t");
-        let all = thread.run(400_u64).await.unwrap().finished().unwrap();
+        let all = thread.run(400_u64).await.unwrap().into_finished().unwrap();
         let unstored = launch().run(400_u64).await.unwrap();
         assert_eq!(all, unstored);
-        let stored = thread.state().await.unwrap().unwrap().state;
+        let stored = thread.snapshot().await.unwrap().unwrap().state;
         assert_eq!(
             All {
                 secret: all.secret,
@@ -228,13 +228,13 @@ async fn a_long_history_with_snapshots_in_between() {
             .iter()
             .step_by(37)
         {
-            let at = thread.at(info.checkpoint).await.unwrap();
+            let at = thread.snapshot_at(info.checkpoint).await.unwrap();
             let again = thread
                 .fork_to(info.checkpoint, format!("copy {}", info.checkpoint))
                 .await
                 .unwrap();
-            assert_eq!(again.state().await.unwrap().unwrap().state, at.state);
-            let end = again.resume(()).await.unwrap().finished().unwrap();
+            assert_eq!(again.snapshot().await.unwrap().unwrap().state, at.state);
+            let end = again.resume(()).await.unwrap().into_finished().unwrap();
             assert_eq!(
                 All {
                     secret: all.secret,

@@ -62,7 +62,7 @@ async fn a_thread_whose_file_is_full_goes_on_when_there_is_room() {
                 &path,
                 "no space left",
             );
-            let kept = thread.state().await.unwrap().unwrap();
+            let kept = thread.snapshot().await.unwrap().unwrap();
             assert!(kept.state.round > 10, "what was acknowledged is there");
             drop((thread, store));
             let store = options.open().await.unwrap();
@@ -164,7 +164,7 @@ async fn on_a_small_disk(folder: &Path) {
         std::fs::remove_file(&ballast).expect("it is there");
         let store = SqliteStore::open(&path).await.unwrap();
         let thread = race(&store, durability, Outage::none(), "t");
-        let kept = thread.state().await.unwrap().unwrap();
+        let kept = thread.snapshot().await.unwrap().unwrap();
         let round = kept.state.round;
         assert!(
             round > 2,

@@ -114,7 +114,7 @@ fn race(
 
 /// Begins the thread, or goes on with it.
 async fn on(thread: &Thread<Race>, size: (u64, usize)) -> Result<Relay, RunError> {
-    let begun = thread.state().await;
+    let begun = thread.snapshot().await;
     let run = match begun.expect("the store can be read") {
         None => thread.run(size),
         Some(_) => thread.resume(()),

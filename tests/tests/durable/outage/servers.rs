@@ -36,11 +36,11 @@ async fn goes_and_comes(
             says_what_to_do(name, &error.to_string());
             // Nothing can be done meanwhile, and all of it says why.
             says_what_to_do(name, &thread.resume(()).await.unwrap_err().to_string());
-            says_what_to_do(name, &thread.state().await.unwrap_err().to_string());
+            says_what_to_do(name, &thread.snapshot().await.unwrap_err().to_string());
             start();
             let end = on(&thread, SIZE).await.unwrap();
             same_end(&unbroken, &end);
-            let stored = thread.state().await.unwrap().unwrap();
+            let stored = thread.snapshot().await.unwrap().unwrap();
             assert!(stored.is_finished());
             same_end(&unbroken, &stored.state);
         }

@@ -157,7 +157,7 @@ async fn what_was_stored_can_be_read() {
             .unwrap();
     }
     let thread = WriteEssay::new().store(&store).thread("golden");
-    let snapshot = thread.state().await.unwrap().unwrap();
+    let snapshot = thread.snapshot().await.unwrap().unwrap();
     assert_eq!(snapshot.state.notes, ["planned", "side"]);
     assert_eq!(
         (snapshot.state.topic.as_str(), snapshot.state.score),
@@ -172,13 +172,13 @@ async fn what_was_stored_can_be_read() {
         bytes: bytes(golden),
     });
     store.write(ADDRESS, 1, &left).await.unwrap();
-    let snapshot = thread.state().await.unwrap().unwrap();
+    let snapshot = thread.snapshot().await.unwrap().unwrap();
     assert!(snapshot.tasks[0].finished && !snapshot.tasks[1].finished);
     thread
         .update(petalflow::thread::Edit::new(Overwrite(EssayStops(false))))
         .await
         .unwrap();
-    let essay = thread.resume(()).await.unwrap().finished().unwrap();
+    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(
         essay.notes,
         [

@@ -67,17 +67,17 @@ mod added_and_reordered {
     #[tokio::test]
     async fn added_reordered_renamed_and_wider_keys_pass() {
         let thread = reopened!("petals".to_string());
-        let article = thread.resume(()).await.unwrap().finished().unwrap();
+        let article = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(article.notes, ["one", "two"]);
         assert_eq!((article.rounds, article.words), (2, 0));
         assert_eq!(article.draft, "none");
         assert_eq!(article.title.as_deref(), Some("petals"));
         // What the new program stored stands alone, and is read again.
-        let snapshot = thread.state().await.unwrap().unwrap();
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.notes, ["one", "two"]);
         assert_eq!(snapshot.state.rounds, 2);
         // An old checkpoint is read by the new program, too.
-        let first = thread.at(0).await.unwrap();
+        let first = thread.snapshot_at(0).await.unwrap();
         assert!(first.state.notes.is_empty());
     }
 }
@@ -167,7 +167,7 @@ mod removed {
             ]
         );
         // Nothing is half-read: not the state, not the history, not under a new turn.
-        refusal(thread.state().await.unwrap_err());
+        refusal(thread.snapshot().await.unwrap_err());
         refusal(thread.run("again".to_string()).await.unwrap_err());
         refusal(
             thread
@@ -185,7 +185,7 @@ mod removed {
         first.run("nothing".to_string()).await.unwrap_err();
         let thread = v2::Write::new().store(&store).thread("t");
         // Before the write to `notes`, even one of nothing.
-        assert_eq!(thread.at(0).await.unwrap().state.topic, "nothing");
+        assert_eq!(thread.snapshot_at(0).await.unwrap().state.topic, "nothing");
     }
 }
 
@@ -233,7 +233,7 @@ mod unreadable {
     #[tokio::test]
     async fn the_values_say_whether_another_type_reads_them() {
         let thread = reopened!(7);
-        let essay = thread.resume(()).await.unwrap().finished().unwrap();
+        let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(essay.rounds, 7);
         let thread = reopened!(700);
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
@@ -369,9 +369,17 @@ mod reducers {
         );
         // The first checkpoint holds the value.
         let number = thread.fork(0).await.unwrap();
-        assert!(thread.at(number).await.unwrap().state.notes.is_empty());
+        assert!(
+            thread
+                .snapshot_at(number)
+                .await
+                .unwrap()
+                .state
+                .notes
+                .is_empty()
+        );
         // The fork goes on at `note`, which writes nothing any more.
-        let essay = thread.resume(()).await.unwrap().finished().unwrap();
+        let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(essay.notes, [3]);
     }
 }

@@ -136,17 +136,17 @@ fn texts(notes: &[v2::Note]) -> Vec<&str> {
 #[tokio::test]
 async fn values_writes_and_items_are_migrated_and_pending_tasks_run_again() {
     let thread = reopened!("400".to_string());
-    let snapshot = thread.state().await.unwrap().unwrap();
+    let snapshot = thread.snapshot().await.unwrap().unwrap();
     assert_eq!(texts(&snapshot.state.notes), ["one"]);
-    let essay = thread.resume(()).await.unwrap().finished().unwrap();
+    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(texts(&essay.notes), ["anew 2", "anew 1", "one"]);
     assert_eq!((essay.words, essay.last.as_str()), (400, "one"));
     // The history is read at any version, and a fork of an old checkpoint goes on.
-    assert_eq!(thread.at(0).await.unwrap().state.last, "none");
-    let essay = thread.at(2).await.unwrap().state;
+    assert_eq!(thread.snapshot_at(0).await.unwrap().state.last, "none");
+    let essay = thread.snapshot_at(2).await.unwrap().state;
     assert_eq!(texts(&essay.notes), ["anew 2", "anew 1", "one"]);
     thread.fork(1).await.unwrap();
-    let essay = thread.resume(()).await.unwrap().finished().unwrap();
+    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(texts(&essay.notes), ["anew 2", "anew 1", "one"]);
 }
 
@@ -156,14 +156,17 @@ async fn each_write_of_a_growing_key_is_migrated() {
     let first = v1::Write::new().store(&store).thread("t");
     first.run("400".to_string()).await.unwrap_err();
     let thread = v3::Write::new().store(&store).thread("t");
-    let essay = thread.resume(()).await.unwrap().finished().unwrap();
+    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(essay.lengths, [3, 0, 0]);
     // Edits go on from a migrated thread, too.
     let number = thread
         .update(Edit::new(v3::EssayLengths(vec![9])))
         .await
         .unwrap();
-    assert_eq!(thread.at(number).await.unwrap().state.lengths, [3, 0, 0, 9]);
+    assert_eq!(
+        thread.snapshot_at(number).await.unwrap().state.lengths,
+        [3, 0, 0, 9]
+    );
     let fresh = v1::Write::new().store(&store).thread("u");
     fresh.run("400".to_string()).await.unwrap_err();
     let thread = v3::Write::new().store(&store).thread("u");
@@ -171,14 +174,17 @@ async fn each_write_of_a_growing_key_is_migrated() {
         .update(Edit::new(v3::EssayLengths(vec![9])))
         .await
         .unwrap();
-    assert_eq!(thread.at(number).await.unwrap().state.lengths, [3, 9]);
+    assert_eq!(
+        thread.snapshot_at(number).await.unwrap().state.lengths,
+        [3, 9]
+    );
 }
 
 #[tokio::test]
 async fn a_newer_thread_is_refused() {
     let store = InMemoryStore::new();
     let thread = v2::Write::new().store(&store).thread("t");
-    thread.run(1).await.unwrap().finished().unwrap();
+    thread.run(1).await.unwrap().into_finished().unwrap();
     let old = v3::Write::new().store(&store).thread("t");
     let (problem, diff) = refusal(old.resume(()).await.unwrap_err());
     assert_eq!(
@@ -204,7 +210,7 @@ async fn a_thread_stays_as_it_is_when_its_migration_fails() {
             "the migration from version 0 of `Essay` to 2 failed: invalid digit found in string"
         );
     }
-    assert_eq!(old.state().await.unwrap().unwrap().state.words, "many");
+    assert_eq!(old.snapshot().await.unwrap().unwrap().state.words, "many");
 }
 
 /// A flow inside another, whose state is migrated while it waits for a person.
@@ -291,6 +297,6 @@ mod inside {
         assert!(matches!(outcome, Outcome::Paused(_)), "{outcome:?}");
         let thread = v2::Write::new().store(&store).thread("t");
         let outcome = thread.answer::<Sure>(true).await.unwrap();
-        assert_eq!(outcome.finished().unwrap().said, ["13"]);
+        assert_eq!(outcome.into_finished().unwrap().said, ["13"]);
     }
 }

@@ -91,7 +91,7 @@ mod v2 {
 #[tokio::test]
 async fn what_is_added_or_reordered_passes() {
     let thread = reopened!("slower".to_string());
-    let essay = thread.resume(()).await.unwrap().finished().unwrap();
+    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
     // `quick` had reached the join; `report` waits until nothing else is active, as it was told.
     assert_eq!(
         essay.notes,
@@ -111,7 +111,7 @@ async fn what_is_added_or_reordered_passes() {
 #[tokio::test]
 async fn an_item_that_is_not_taken_any_more_is_dropped() {
     let thread = reopened!("dig".to_string());
-    let essay = thread.resume(()).await.unwrap().finished().unwrap();
+    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(
         essay.notes[5..],
         ["dig anew", "dig anew", "check anew", "report anew"]
@@ -151,16 +151,19 @@ mod removed {
         assert!(diff.contains(&"+ node finish".to_string()), "{diff:?}");
         assert!(!diff.contains(&"  node plan".to_string()), "{diff:?}");
         // The state can be read all the same, and a person may say where to go on.
-        assert_eq!(thread.state().await.unwrap().unwrap().state.notes, ["plan"]);
+        assert_eq!(
+            thread.snapshot().await.unwrap().unwrap().state.notes,
+            ["plan"]
+        );
         let essay = thread.resume(Resume::new().goto("finish")).await.unwrap();
-        assert_eq!(essay.finished().unwrap().notes, ["plan", "finished"]);
+        assert_eq!(essay.into_finished().unwrap().notes, ["plan", "finished"]);
     }
 
     #[tokio::test]
     async fn a_new_turn_does_not_ask_where_the_thread_stopped() {
         let thread = reopened!("slow".to_string());
         let essay = thread.run("nowhere".to_string()).await.unwrap();
-        assert_eq!(essay.finished().unwrap().notes, ["plan", "finished"]);
+        assert_eq!(essay.into_finished().unwrap().notes, ["plan", "finished"]);
     }
 }
 
@@ -235,7 +238,7 @@ mod join {
     #[tokio::test]
     async fn a_join_that_holds_nothing_may_change() {
         let thread = reopened!("plan".to_string());
-        thread.resume(()).await.unwrap().finished().unwrap();
+        thread.resume(()).await.unwrap().into_finished().unwrap();
     }
 }
 
@@ -303,18 +306,21 @@ mod flow_renamed {
             .run("petals".to_string())
             .await
             .unwrap()
-            .finished()
+            .into_finished()
             .unwrap();
         let thread = WriteEssay::new().store(&store).thread("t");
-        let (problem, diff) = refusal(thread.state().await.unwrap_err());
+        let (problem, diff) = refusal(thread.snapshot().await.unwrap_err());
         assert_eq!(
             problem,
             "it belongs to the flow `Write`, and this is `WriteEssay`: a flow that was renamed keeps its name in storage with `#[flow(id = \"Write\")]`"
         );
         assert!(diff.is_empty(), "{diff:?}");
         let thread = WriteArticle::new().store(&store).thread("t");
-        assert_eq!(thread.state().await.unwrap().unwrap().state.topic, "petals");
-        thread.resume(()).await.unwrap().finished().unwrap();
+        assert_eq!(
+            thread.snapshot().await.unwrap().unwrap().state.topic,
+            "petals"
+        );
+        thread.resume(()).await.unwrap().into_finished().unwrap();
     }
 }
 
@@ -353,13 +359,13 @@ mod renamed {
     #[tokio::test]
     async fn renamed_nodes_keep_their_threads_with_an_id() {
         let thread = reopened!("slower".to_string());
-        let snapshot = thread.state().await.unwrap().unwrap();
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.info.next, ["slowest"]);
         assert_eq!(snapshot.tasks[0].node, "slowest");
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         let next: Vec<_> = history.into_iter().map(|info| info.next).collect();
         assert_eq!(next, [vec!["slowest"], vec!["fast", "slow"], vec!["plan"]]);
-        let essay = thread.resume(()).await.unwrap().finished().unwrap();
+        let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(
             essay.notes,
             ["plan", "quick", "slow", "slowest", "collect", "report"]
@@ -367,7 +373,7 @@ mod renamed {
         // People name nodes as the program does.
         thread.fork(1).await.unwrap();
         let goto = Resume::new().goto("collect");
-        let essay = thread.resume(goto).await.unwrap().finished().unwrap();
+        let essay = thread.resume(goto).await.unwrap().into_finished().unwrap();
         assert_eq!(essay.notes, ["plan", "collect"]);
     }
 }
@@ -414,10 +420,10 @@ mod asker_renamed {
         let asked = thread.run(String::new()).await.unwrap();
         assert_eq!(asked.interrupts()[0].node, "ask_ann");
         let thread = v2::Write::new().store(&store).thread("t");
-        let stored = thread.state().await.unwrap().unwrap().interrupts;
+        let stored = thread.snapshot().await.unwrap().unwrap().interrupts;
         assert_eq!(stored[0].node, "ask_people");
         assert_eq!(stored[0].id, asked.interrupts()[0].id);
         let answered = thread.answer::<Go>("good".into()).await.unwrap();
-        assert_eq!(answered.finished().unwrap().notes, ["good"]);
+        assert_eq!(answered.into_finished().unwrap().notes, ["good"]);
     }
 }

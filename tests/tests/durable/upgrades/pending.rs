@@ -132,7 +132,7 @@ mod v2 {
 #[tokio::test]
 async fn what_does_not_fit_any_more_runs_again_and_the_rest_does_not() {
     let thread = reopened!(());
-    let essay = thread.resume(()).await.unwrap().finished().unwrap();
+    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(
         essay.notes,
         ["choose again", "kept", "plain again", "center", "right"],

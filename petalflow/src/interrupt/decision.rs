@@ -1,5 +1,6 @@
 //! What a person says at an `interrupt before` or `interrupt after`.
 
+use crate::checkpoint::DecisionKind;
 use crate::error::BoxError;
 use crate::node::{Effects, Output};
 use crate::state::State;
@@ -7,7 +8,8 @@ use crate::state::State;
 /// A decision at an `interrupt before` or `interrupt after`, with who made it and why. Both are kept in the thread's history.
 ///
 /// ```
-/// use petalflow::interrupt::Approval;
+/// use petalflow::checkpoint::DecisionKind;
+/// use petalflow::interrupt::Decision;
 /// use petalflow::thread::HistoryQuery;
 /// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
@@ -21,22 +23,22 @@ use crate::state::State;
 /// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let paused = thread.run("hello".to_string()).await?;
 /// # let _ = paused;
-/// let approval = Approval::edit(PostText("Hello".into())).by("Ann").because("a capital");
-/// assert_eq!(thread.resume(approval).await?.finished()?.text, "Hello");
+/// let approval = Decision::edit(PostText("Hello".into())).by("Ann").because("a capital");
+/// assert_eq!(thread.resume(approval).await?.into_finished()?.text, "Hello");
 /// let history = thread.history(HistoryQuery::all()).await?;
 /// let note = history.iter().find_map(|info| info.notes.first()).expect("who decided is kept");
-/// assert_eq!((note.decision.as_str(), note.by.as_deref()), ("edited", Some("Ann")));
+/// assert_eq!((note.decision, note.by.as_deref()), (DecisionKind::Edited, Some("Ann")));
 /// # Ok(())
 /// # }
 /// ```
-pub struct Approval<S: State> {
-    pub(crate) decision: Decision<S>,
+pub struct Decision<S: State> {
+    pub(crate) decision: DecisionAction<S>,
     pub(crate) by: Option<String>,
     pub(crate) reason: Option<String>,
 }
 
 /// What was decided.
-pub(crate) enum Decision<S: State> {
+pub(crate) enum DecisionAction<S: State> {
     /// The run goes on.
     Approve,
     /// The run ends here.
@@ -47,18 +49,18 @@ pub(crate) enum Decision<S: State> {
     Skip,
 }
 
-impl<S: State> Clone for Approval<S> {
+impl<S: State> Clone for Decision<S> {
     fn clone(&self) -> Self {
         let decision = match &self.decision {
-            Decision::Approve => Decision::Approve,
-            Decision::Reject => Decision::Reject,
-            Decision::Skip => Decision::Skip,
-            Decision::Edit(edit) => Decision::Edit(Box::new(match &**edit {
+            DecisionAction::Approve => DecisionAction::Approve,
+            DecisionAction::Reject => DecisionAction::Reject,
+            DecisionAction::Skip => DecisionAction::Skip,
+            DecisionAction::Edit(edit) => DecisionAction::Edit(Box::new(match &**edit {
                 Ok(update) => Ok(update.clone()),
                 Err(error) => Err(error.to_string().into()),
             })),
         };
-        Approval {
+        Decision {
             decision,
             by: self.by.clone(),
             reason: self.reason.clone(),
@@ -66,9 +68,9 @@ impl<S: State> Clone for Approval<S> {
     }
 }
 
-impl<S: State> std::fmt::Debug for Approval<S> {
+impl<S: State> std::fmt::Debug for Decision<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Approval")
+        f.debug_struct("Decision")
             .field("decision", &self.decision)
             .field("by", &self.by)
             .field("reason", &self.reason)
@@ -76,27 +78,27 @@ impl<S: State> std::fmt::Debug for Approval<S> {
     }
 }
 
-impl<S: State> std::fmt::Debug for Decision<S> {
+impl<S: State> std::fmt::Debug for DecisionAction<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.kind().name())
     }
 }
 
-impl<S: State> Decision<S> {
-    /// The decision in a word, as the history has it.
-    pub(crate) fn word(&self) -> &'static str {
+impl<S: State> DecisionAction<S> {
+    /// The decision without what it carries, as the history stores it.
+    pub(crate) fn kind(&self) -> DecisionKind {
         match self {
-            Decision::Approve => "approved",
-            Decision::Reject => "rejected",
-            Decision::Edit(_) => "edited",
-            Decision::Skip => "skipped",
+            DecisionAction::Approve => DecisionKind::Approved,
+            DecisionAction::Reject => DecisionKind::Rejected,
+            DecisionAction::Edit(_) => DecisionKind::Edited,
+            DecisionAction::Skip => DecisionKind::Skipped,
         }
     }
 }
 
-impl<S: State> Approval<S> {
-    fn new(decision: Decision<S>) -> Self {
-        Approval {
+impl<S: State> Decision<S> {
+    fn new(decision: DecisionAction<S>) -> Self {
+        Decision {
             decision,
             by: None,
             reason: None,
@@ -106,26 +108,26 @@ impl<S: State> Approval<S> {
     /// The run goes on.
     #[must_use]
     pub fn approve() -> Self {
-        Approval::new(Decision::Approve)
+        Decision::new(DecisionAction::Approve)
     }
 
     /// The run ends, with [`Rejected`](crate::RunErrorKind::Rejected).
     #[must_use]
     pub fn reject() -> Self {
-        Approval::new(Decision::Reject)
+        Decision::new(DecisionAction::Reject)
     }
 
     /// The node does not run: the edges out of it fire as if it had written nothing. After a node it is the same as
     /// [`approve`](Self::approve).
     #[must_use]
     pub fn skip() -> Self {
-        Approval::new(Decision::Skip)
+        Decision::new(DecisionAction::Skip)
     }
 
     /// What a node could return is written first, through the keys' reducers; then the run goes on.
     #[must_use]
     pub fn edit(writes: impl Output<S>) -> Self {
-        Approval::new(Decision::Edit(Box::new(update_of(writes))))
+        Decision::new(DecisionAction::Edit(Box::new(update_of(writes))))
     }
 
     /// Who decided.

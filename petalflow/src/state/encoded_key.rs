@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::{KeyFlag, State};
 use crate::codec::{CodecError, decode};
-use crate::state::{KeyFlag, State};
 
 /// The value of one key of a state, encoded as checkpoints store it. See [`encode_keys`].
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct EncodedKey {
 /// compare or show states of which they know nothing else.
 ///
 /// ```
-/// use petalflow::checkpoint::encode_keys;
+/// use petalflow::state::encode_keys;
 /// use petalflow::prelude::*;
 ///
 /// #[state]
