@@ -7,11 +7,12 @@ use petalflow_graph::NodeIdx;
 
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::load::gate;
-use crate::checkpoint::{DecisionKind, StoreFuture};
+use crate::checkpoint::{DecisionKind, StoreError};
 use crate::exec::{
     Barrier, Committed, FinishedTask, GateDecision, Persistence, Stopped, TaskDisposition,
     TaskResult,
 };
+use crate::future::BoxFuture;
 use crate::ids::{TaskId, task_id};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -190,7 +191,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         Ok(due)
     }
 
-    fn write_checkpoint(&mut self) -> StoreFuture<'_, ()> {
+    fn write_checkpoint(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         self.writer.write_encoded()
     }
 

@@ -16,8 +16,9 @@ use std::future::{Future, ready};
 use petalflow_graph::NodeIdx;
 
 use super::task_run::{FinishedTask, TaskResult};
-use crate::checkpoint::StoreFuture;
+use crate::checkpoint::StoreError;
 use crate::error::NodeError;
+use crate::future::BoxFuture;
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -93,7 +94,7 @@ pub(crate) trait Persistence<S: State>: Send {
 
     /// Writes that checkpoint. A boxed future, which is what a store returns: a future around it would be made and moved at
     /// every barrier.
-    fn write_checkpoint(&mut self) -> StoreFuture<'_, ()>;
+    fn write_checkpoint(&mut self) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// The checkpoint was written.
     fn checkpoint_written(&mut self);
@@ -223,7 +224,7 @@ impl<S: State> Persistence<S> for NoPersistence {
         Ok(false)
     }
 
-    fn write_checkpoint(&mut self) -> StoreFuture<'_, ()> {
+    fn write_checkpoint(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(ready(Ok(())))
     }
 

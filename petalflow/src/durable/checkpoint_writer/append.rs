@@ -119,7 +119,7 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// Writes the checkpoint that was encoded. With `Durability::Async` this only starts the write.
-    pub(in crate::durable) fn write_encoded(&mut self) -> StoreFuture<'_, ()> {
+    pub(in crate::durable) fn write_encoded(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         if self.in_flight.is_none() && self.parent_barrier.is_none() {
             return self.append();
         }
