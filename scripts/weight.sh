@@ -56,7 +56,7 @@ cd "$work/minimal"
 cargo fetch >/dev/null 2>&1
 # Without the program itself.
 packages=$(cargo tree -e normal,build --prefix none | sed 's/ (.*//' | grep -v '^minimal ' | sort -u)
-echo "packages: $(wc -l <<<"$packages") (at most 26), syn: $(grep -c '^syn ' <<<"$packages") (one)"
+echo "packages: $(wc -l <<<"$packages") (at most 22), syn: $(grep -c '^syn ' <<<"$packages") (one)"
 echo "clean release build: $(cpu cargo build --release) CPU seconds (at most 25)"
 echo "binary: $(du -k target/release/minimal | cut -f1) KiB"
 
