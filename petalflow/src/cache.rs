@@ -180,7 +180,7 @@ impl Cache for InMemoryCache {
         let now = Instant::now();
         let mut entries = self.lock();
         let stands = entries.get(key).map(|entry| entry.stands(now));
-        
+
         match stands {
             Some(true) => entries.get(key).map(|entry| entry.value.clone()),
             Some(false) => {

@@ -220,7 +220,7 @@ async fn nothing_is_built_when_nobody_listens() {
 }
 
 #[tokio::test]
-#[should_panic(expected = "must be asked for before the run is polled")]
+#[should_panic(expected = "must be called before the run is polled")]
 async fn events_are_asked_for_before_the_run_begins() {
     let mut run = Box::pin(Talk::run(vec![]));
     assert!(poll_once(&mut run).await.is_pending());

@@ -14,7 +14,10 @@ use std::time::Duration;
 /// # let _ = retention;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_field_names, reason = "each field is named like the method that sets it")]
+#[expect(
+    clippy::struct_field_names,
+    reason = "each field is named like the method that sets it"
+)]
 pub struct Retention {
     pub(crate) max_checkpoints: Option<usize>,
     pub(crate) max_age: Option<Duration>,

@@ -8,11 +8,12 @@ use petalflow_graph::NodeIdx;
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::load::gate;
 use super::seq::CheckpointSeq;
-use crate::checkpoint::DecisionKind;
+use crate::checkpoint::{DecisionKind, StoreError};
 use crate::exec::{
     Barrier, Committed, FinishedTask, GateDecision, Persistence, Stopped, TaskDisposition,
     TaskResult,
 };
+use crate::future::BoxFuture;
 use crate::ids::{TaskId, task_id};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -175,10 +176,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         self.writer.record_writes(updates, overwritten)
     }
 
-    async fn barrier_reached(
-        &mut self,
-        barrier: Barrier<'_, S>,
-    ) -> Result<Vec<Interrupt>, ThreadError> {
+    fn barrier_reached(&mut self, barrier: Barrier<'_, S>) -> Result<bool, ThreadError> {
         let waits = !barrier.gates.is_empty();
         self.writer.set_gates(barrier.gates);
         let due = self.writer.advance(&PlannedFrontier {
@@ -187,11 +185,24 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
             frontier: barrier.frontier,
             superstep: barrier.superstep,
         })?;
-        if due || barrier.frontier.is_empty() || waits {
-            self.writer.save(barrier.committed).await?;
+        let due = due || barrier.frontier.is_empty() || waits;
+        if due {
+            self.writer.encode(barrier.committed)?;
         }
+        Ok(due)
+    }
+
+    fn write_checkpoint(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.writer.write_encoded()
+    }
+
+    fn checkpoint_written(&mut self) {
+        self.writer.mark_appended();
+    }
+
+    fn interrupts_after(&self) -> Vec<Interrupt> {
         let gates = self.writer.gates().iter();
-        Ok(gates.map(|node| self.gate(node, true).1).collect())
+        gates.map(|node| self.gate(node, true).1).collect()
     }
 
     async fn run_ended(&mut self, committed: Committed<'_, S>) -> Result<(), ThreadError> {

@@ -397,16 +397,22 @@ impl<F: Flow> Driver<F> {
             },
             gates,
         };
-        let interrupts = watched(watch, persistence.barrier_reached(barrier))
-            .await
-            .map_err(Abort::stopped)?
-            .map_err(Abort::of_thread)?;
-        self.emit_checkpoint(persistence);
-        if interrupts.is_empty() {
-            Ok(())
-        } else {
-            Err(Abort::interrupted(interrupts))
+        let waits = !barrier.gates.is_empty();
+        let due = persistence.barrier_reached(barrier);
+        if due.map_err(Abort::of_thread)? {
+            let mut written = persistence.write_checkpoint();
+            watched(watch, &mut written)
+                .await
+                .map_err(Abort::stopped)?
+                .map_err(|error| Abort::of_thread(error.into()))?;
+            drop(written);
+            persistence.checkpoint_written();
         }
+        self.emit_checkpoint(persistence);
+        if waits {
+            return Err(Abort::interrupted(persistence.interrupts_after()));
+        }
+        Ok(())
     }
 
     pub(super) fn committed(&self) -> Committed<'_, F::State> {

@@ -7,7 +7,7 @@
 //! 2. [`tasks_finished`](Persistence::tasks_finished), [`flush`](Persistence::flush): while tasks run.
 //! 3. [`tasks_ended`](Persistence::tasks_ended): no task runs any more.
 //! 4. [`record_writes`](Persistence::record_writes): the superstep is about to be committed.
-//! 5. [`barrier_reached`](Persistence::barrier_reached): it is committed.
+//! 5. [`barrier_reached`](Persistence::barrier_reached), [`write_checkpoint`](Persistence::write_checkpoint): it is committed.
 //!
 //! [`run_ended`](Persistence::run_ended) comes once, at the end.
 
@@ -16,7 +16,9 @@ use std::future::{Future, ready};
 use petalflow_graph::NodeIdx;
 
 use super::task_run::{FinishedTask, TaskResult};
+use crate::checkpoint::StoreError;
 use crate::error::NodeError;
+use crate::future::BoxFuture;
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -87,11 +89,18 @@ pub(crate) trait Persistence<S: State>: Send {
     where
         S: 'a;
 
-    /// A superstep was committed, and the next one is planned. Returns what the run waits for at this barrier.
-    fn barrier_reached(
-        &mut self,
-        barrier: Barrier<'_, S>,
-    ) -> impl Future<Output = Result<Vec<Interrupt>, ThreadError>> + Send;
+    /// A superstep was committed, and the next one is planned. Returns whether a checkpoint has to be written now.
+    fn barrier_reached(&mut self, barrier: Barrier<'_, S>) -> Result<bool, ThreadError>;
+
+    /// Writes that checkpoint. A boxed future, which is what a store returns: a future around it would be made and moved at
+    /// every barrier.
+    fn write_checkpoint(&mut self) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// The checkpoint was written.
+    fn checkpoint_written(&mut self);
+
+    /// What the run waits for after the nodes of the barrier.
+    fn interrupts_after(&self) -> Vec<Interrupt>;
 
     /// The run has ended, for whatever reason.
     fn run_ended(
@@ -211,11 +220,18 @@ impl<S: State> Persistence<S> for NoPersistence {
         Ok(())
     }
 
-    fn barrier_reached(
-        &mut self,
-        _: Barrier<'_, S>,
-    ) -> impl Future<Output = Result<Vec<Interrupt>, ThreadError>> + Send {
-        ready(Ok(Vec::new()))
+    fn barrier_reached(&mut self, _: Barrier<'_, S>) -> Result<bool, ThreadError> {
+        Ok(false)
+    }
+
+    fn write_checkpoint(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    fn checkpoint_written(&mut self) {}
+
+    fn interrupts_after(&self) -> Vec<Interrupt> {
+        Vec::new()
     }
 
     fn run_ended(

@@ -1,6 +1,6 @@
 //! A slab of futures of one type, polled in place: the tasks that the parallel executor runs.
 //!
-//! The waker protocol is tested with `loom`, which tries all interleavings of the threads:
+//! The waker protocol is tested with `loom`, which tries the interleavings of the threads:
 //!
 //! ```text
 //! RUSTFLAGS="--cfg petalflow_loom" cargo test -p petalflow --lib --release slab

@@ -6,7 +6,7 @@ use crate::clock::now_ms;
 use crate::exec::Committed;
 use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
-use crate::state::{KeySet, State};
+use crate::state::State;
 
 /// A checkpoint stands alone only if those since the last such one have at least this many bytes.
 const SMALLEST_CHAIN: u64 = 32 * 1024;
@@ -38,11 +38,8 @@ impl<S: State> CheckpointWriter<S> {
         &mut self,
         committed: Committed<'_, S>,
     ) -> Result<(), ThreadError> {
-        self.encode(committed.state, committed.written)?;
-        if self.in_flight.is_some() || self.parent_barrier.is_some() {
-            self.wait_for_earlier_writes().await?;
-        }
-        self.append().await?;
+        self.encode(committed)?;
+        self.write_encoded().await?;
         self.mark_appended();
         Ok(())
     }
@@ -72,7 +69,10 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// Encodes the last barrier as the next checkpoint.
-    fn encode(&mut self, state: &S, written: KeySet) -> Result<(), ThreadError> {
+    pub(in crate::durable) fn encode(
+        &mut self,
+        Committed { state, written }: Committed<'_, S>,
+    ) -> Result<(), ThreadError> {
         let ChainSize { first, rest } = self.size;
         let stands_alone = self.builds_on.is_none()
             || self.builds_on != self.newest
@@ -118,9 +118,20 @@ impl<S: State> CheckpointWriter<S> {
         Ok(())
     }
 
+    /// Writes the checkpoint that was encoded. With `Durability::Async` this only starts the write.
+    pub(in crate::durable) fn write_encoded(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+        if self.in_flight.is_none() && self.parent_barrier.is_none() {
+            return self.append();
+        }
+        Box::pin(async move {
+            self.wait_for_earlier_writes().await?;
+            self.append().await
+        })
+    }
+
     /// Waits for what must be in the store before a checkpoint is appended.
-    async fn wait_for_earlier_writes(&mut self) -> Result<(), ThreadError> {
-        self.await_in_flight().await?;
+    async fn wait_for_earlier_writes(&mut self) -> Result<(), StoreError> {
+        self.join_in_flight().await?;
         if let Some(ParentBarrier {
             services,
             superstep,
@@ -153,7 +164,7 @@ impl<S: State> CheckpointWriter<S> {
     }
 
     /// The next checkpoint is in the store, or is being written.
-    fn mark_appended(&mut self) {
+    pub(in crate::durable) fn mark_appended(&mut self) {
         let seq = CheckpointSeq::new(self.next.checkpoint.seq);
         self.unreported = Some(seq);
         self.base = CheckpointSeq::new(self.next.checkpoint.base);
@@ -176,6 +187,10 @@ impl<S: State> CheckpointWriter<S> {
 
     /// Waits for the write that is in flight.
     pub(in crate::durable) async fn await_in_flight(&mut self) -> Result<(), ThreadError> {
+        Ok(self.join_in_flight().await?)
+    }
+
+    async fn join_in_flight(&mut self) -> Result<(), StoreError> {
         let Some(in_flight) = &mut self.in_flight else {
             return Ok(());
         };
@@ -184,7 +199,7 @@ impl<S: State> CheckpointWriter<S> {
         self.in_flight = None;
         match ended {
             Ok(written) => written?,
-            Err(lost) => return Err(StoreError::Other(lost.into()).into()),
+            Err(lost) => return Err(StoreError::Other(lost.into())),
         }
         self.mark_stored();
         Ok(())

@@ -1,4 +1,5 @@
-//! All interleavings of a driver and the threads that wake its futures. `loom` reports a lost wake-up as a deadlock.
+//! Interleavings of a driver and the threads that wake its futures, with at most [`PREEMPTIONS`] forced switches between
+//! threads. `loom` reports a lost wake-up as a deadlock.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,6 +13,15 @@ use loom::sync::atomic::AtomicBool;
 use loom::thread;
 
 use super::Slab;
+
+/// Without a bound the search takes many minutes, and a lost wake-up needs few switches.
+const PREEMPTIONS: usize = 3;
+
+fn model(test: impl Fn() + Send + Sync + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(PREEMPTIONS);
+    model.check(test);
+}
 
 /// A future that another thread completes.
 #[derive(Clone)]
@@ -68,7 +78,7 @@ fn run_all(slab: &mut Slab<Signal>, signals: &[Signal]) {
 
 #[test]
 fn a_wake_from_another_thread_is_never_lost() {
-    loom::model(|| {
+    model(|| {
         let signals = [Signal::new(), Signal::new()];
         let threads: Vec<_> = signals
             .clone()
@@ -85,7 +95,7 @@ fn a_wake_from_another_thread_is_never_lost() {
 
 #[test]
 fn a_late_wake_for_a_reused_slot_loses_nothing() {
-    loom::model(|| {
+    model(|| {
         let (first, second) = (Signal::new(), Signal::new());
         let mut slab = Slab::new();
         assert!(slab.start(|| first.clone()).is_pending());

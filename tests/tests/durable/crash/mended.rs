@@ -34,7 +34,10 @@ async fn a_checkpoint_after_one_that_failed_stands_alone() {
                 matches!(error.kind(), RunErrorKind::Thread { .. }),
                 "{error}"
             );
-            assert!(error.to_string().contains("out of order"), "{error}");
+            assert!(
+                error.to_string().contains("a fault was injected"),
+                "{error}"
+            );
             let thread = Chain::new().store(&inner).thread("t");
             if thread.snapshot().await.unwrap().is_some() {
                 let log = thread.resume(()).await.unwrap().into_finished().unwrap();
