@@ -51,7 +51,7 @@ pub(crate) enum DecisionAction<S: State> {
 
 impl<S: State> Clone for Decision<S> {
     fn clone(&self) -> Self {
-        let decision = match &self.action {
+        let action = match &self.action {
             DecisionAction::Approve => DecisionAction::Approve,
             DecisionAction::Reject => DecisionAction::Reject,
             DecisionAction::Skip => DecisionAction::Skip,
