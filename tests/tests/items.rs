@@ -73,7 +73,7 @@ fn c40_an_edge_that_delivers_what_its_target_does_not_take() {
         .node(b {})
         .edge(START, "a")
         .each("a", "b");
-    assert!(refusal(neither).ends_with("return `Each<..>` last, or remove `each`"));
+    assert!(refusal(neither).ends_with("return `Each<..>` as the last value, or remove `each`"));
     let list = graph()
         .node(pick {})
         .node(takes {})
