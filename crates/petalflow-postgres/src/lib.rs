@@ -1,4 +1,4 @@
-//! Stores the threads of [petalflow](petalflow) flows in a PostgreSQL database: for programs that run in several processes or
+//! Stores the threads of [petalflow] flows in a PostgreSQL database: for programs that run in several processes or
 //! on several machines.
 //!
 //! ```no_run

@@ -1,4 +1,4 @@
-//! Stores the threads of [petalflow](petalflow) flows in a Redis server, or in a compatible one such as Valkey.
+//! Stores the threads of [petalflow] flows in a Redis server, or in a compatible one such as Valkey.
 //!
 //! ```no_run
 //! use petalflow::prelude::*;

@@ -1,4 +1,4 @@
-//! Stores the threads of [petalflow](petalflow) flows in a SQLite database: a file that several processes on one machine can
+//! Stores the threads of [petalflow] flows in a SQLite database: a file that several processes on one machine can
 //! share, or memory.
 //!
 //! SQLite needs no server. It is compiled into the program, which takes a C compiler.

@@ -12,7 +12,7 @@ use petalflow::thread::{FlowLock, FlowLockError};
 /// the version of the state. The test fails when the flow differs from it:
 ///
 /// * if threads may be unable to resume, it shows what differs and what to do: an `id` for what was renamed, a
-///   [`Migration`](petalflow::checkpoint::Migration) and a higher version of the state;
+///   [`Migration`](petalflow::state::Migration) and a higher version of the state;
 /// * if they can resume, it asks to write the file again.
 ///
 /// `PETALFLOW_LOCK=write cargo test` writes the file, which also accepts a change of the first kind. A new flow is added

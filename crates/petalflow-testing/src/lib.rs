@@ -1,4 +1,4 @@
-//! Tests for [petalflow](petalflow) flows and stores, for `dev-dependencies`.
+//! Tests for [petalflow] flows and stores, for `dev-dependencies`.
 //!
 //! * [`crashes`] crashes a flow wherever a crash can make a difference, and compares the results.
 //! * [`assert_flow_lock!`] checks that stored threads can resume after a change of their flow.

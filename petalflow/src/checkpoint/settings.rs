@@ -63,7 +63,7 @@ pub enum Durability {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnBusy {
-    /// The run is refused with [`Busy`](super::ThreadError::Busy).
+    /// The run is refused with [`Busy`](crate::thread::ThreadError::Busy).
     ///
     /// A run gives its thread back in the background when it ends. Whoever comes through another store at that very moment, or
     /// from another process, may still find it busy: use [`Queue`](Self::Queue) where one run follows another at once.
@@ -72,6 +72,6 @@ pub enum OnBusy {
     /// The run waits until the other has ended. Who waits longest is not always first.
     Queue,
     /// The other run is cancelled, if it is one of this process; else the run is refused with
-    /// [`BusyElsewhere`](super::ThreadError::BusyElsewhere).
+    /// [`BusyElsewhere`](crate::thread::ThreadError::BusyElsewhere).
     Cancel,
 }

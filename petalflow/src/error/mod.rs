@@ -1,4 +1,4 @@
-//! What can go wrong: in a node ([`BoxError`]), and in a run ([`RunError`]).
+//! What can go wrong: in a node ([`BoxError`]), and in a run ([`RunError`](crate::RunError)).
 
 mod failure;
 mod node;

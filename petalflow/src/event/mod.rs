@@ -145,7 +145,7 @@ pub enum EventKind<S: State> {
     /// The superstep's writes have been applied.
     SuperstepFinished,
     /// What the flow knows: when the run begins, unless it begins with nothing, and after each superstep. Only for who asked
-    /// for it, with [`Events::with_values`] or [`Events::values`].
+    /// for it, with [`Events::with_values`](crate::run::Events::with_values) or [`Events::values`](crate::run::Events::values).
     Values {
         /// The state.
         state: S,

@@ -9,7 +9,7 @@ use crate::node::Requirements;
 use crate::plan::ExecutionPlan;
 use crate::policy::Retry;
 
-/// A flow one of whose nodes has other retries: what [`Launch::with_retry`](super::Launch::with_retry) makes.
+/// A flow one of whose nodes has other retries: what [`Launch::with_retry`](crate::Launch::with_retry) makes.
 #[derive(Debug)]
 pub struct WithRetry<F> {
     flow: Arc<F>,

@@ -40,7 +40,7 @@ pub enum ThreadError {
         /// The thread.
         thread: String,
     },
-    /// A run of another process is working on the thread, so that [`OnBusy::Cancel`](super::OnBusy::Cancel) cannot reach it.
+    /// A run of another process is working on the thread, so that [`OnBusy::Cancel`](crate::thread::OnBusy::Cancel) cannot reach it.
     #[error(
         "thread `{thread}` is busy with a run of another process, which cannot be cancelled from here: wait for it with `.on_busy(OnBusy::Queue)`, or cancel it there"
     )]

@@ -65,7 +65,7 @@ impl<F: Flow> Events<F> {
         FilteredEvents::new(self, Modes::UPDATES)
     }
 
-    /// Only the state as it grows: [`Values`](crate::event::EventKind::Values) and [`Interrupted`](EventKind::Interrupted), of the flow and
+    /// Only the state as it grows: [`Values`](crate::event::EventKind::Values) and [`Interrupted`](crate::EventKind::Interrupted), of the flow and
     /// of the flows inside it, as with [`with_values`](Self::with_values). The last one is the final state.
     ///
     /// # Panics
@@ -115,8 +115,8 @@ impl<F: Flow> Events<F> {
         FilteredEvents::new(self, Modes::CUSTOM)
     }
 
-    /// Only how tasks begin and end: [`NodeStarted`](crate::event::EventKind::NodeStarted), [`NodeFinished`](EventKind::NodeFinished),
-    /// [`Retry`](crate::event::EventKind::Retry) and [`NodeFailed`](EventKind::NodeFailed).
+    /// Only how tasks begin and end: [`NodeStarted`](crate::event::EventKind::NodeStarted), [`NodeFinished`](crate::EventKind::NodeFinished),
+    /// [`Retry`](crate::event::EventKind::Retry) and [`NodeFailed`](crate::EventKind::NodeFailed).
     pub fn tasks(self) -> FilteredEvents<F> {
         FilteredEvents::new(self, Modes::TASKS)
     }

@@ -70,7 +70,8 @@ pub struct Snapshot<S: State> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckpointInfo {
-    /// Its number: [`Thread::at`](super::Thread::at) reads it, [`Thread::fork`](super::Thread::fork) goes on from it.
+    /// Its number. [`Thread::snapshot_at`](crate::thread::Thread::snapshot_at) reads it;
+    /// [`Thread::fork`](crate::thread::Thread::fork) continues from it.
     pub checkpoint: u64,
     /// The checkpoint before it.
     pub parent: Option<u64>,
