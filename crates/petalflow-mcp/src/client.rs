@@ -62,7 +62,7 @@ pub(super) struct Shared {
 
 impl fmt::Debug for McpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("McpServer").field(&self.0.name).finish()
+        f.debug_tuple("McpClient").field(&self.0.name).finish()
     }
 }
 

@@ -184,7 +184,7 @@ pub struct Metered<C> {
 
 impl<C> fmt::Debug for Metered<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Counted")
+        f.debug_struct("Metered")
             .field("totals", &self.totals)
             .finish_non_exhaustive()
     }
