@@ -39,7 +39,7 @@ pub(crate) fn writer(
         Synchronous::Normal => "NORMAL",
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
-    // The writer's thread moves the log into the file itself, when no caller waits.
+    // The writer thread checkpoints the log while no caller waits, so SQLite need not do it.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     schema::migrate(&connection, file, schema::MIGRATIONS)?;
     if let Some(bytes) = options.max_bytes {

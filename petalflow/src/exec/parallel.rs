@@ -131,7 +131,8 @@ where
         }
     }
 
-    /// Starts a task, unless its disposition says otherwise. Returns its result if it ended at once.
+    /// Starts a task, or takes its stored result where it finished before. A task that waits for an answer is not started.
+    /// Returns the result if the task ended at once.
     #[inline]
     fn start(
         &mut self,
