@@ -10,7 +10,7 @@ use super::load::{LoadedCheckpoint, load_checkpoint, waiting};
 use super::seq::Origin;
 use super::task_results::load_finished;
 use super::thread_run::{Command, Nested, ThreadStart};
-use crate::checkpoint::{AnswerEntry, DecisionRecord, StoredWrite};
+use crate::checkpoint::{AnswerEntry, DecisionRecord, StoredWrite, WriteName};
 use crate::clock::now_ms;
 use crate::exec::{Committed, FinishedTask};
 use crate::flow::Flow;
@@ -333,9 +333,7 @@ fn load_results<S: State>(
             plan.stored_name(task.node),
             task.send,
         );
-        let done = writes
-            .iter()
-            .find(|write| write.task == id && write.name == "done");
+        let done = writes.iter().find(|write| write.is(id, WriteName::Done));
         let Some(write) = done else { continue };
         let program = (writer.fingerprint(), writer.previous_outline());
         let loaded =
