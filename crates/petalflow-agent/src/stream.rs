@@ -5,8 +5,8 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures_core::Stream;
 use super::{AgentEvent, AgentFlow, Conversation};
+use futures_core::Stream;
 use petalflow::event::CustomEvent;
 use petalflow::interrupt::Interrupt;
 use petalflow::{Event, EventKind, Events, Namespace, RunError, TaskInfo, Write};

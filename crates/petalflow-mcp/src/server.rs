@@ -18,9 +18,9 @@ use tokio::sync::{mpsc, watch};
 
 use super::McpError;
 use super::result::{failed, returned};
-use petalflow::event::CustomEvent;
 use petalflow::BoxError;
 use petalflow::error::{catch_panic, message_with_sources};
+use petalflow::event::CustomEvent;
 use petalflow::tool::{Tool, ToolContext, ToolSource, ToolSpec};
 
 /// Creates an MCP server for a [set](petalflow::tool::ToolSet), a [registry](petalflow::tool::ToolRegistry), or any
