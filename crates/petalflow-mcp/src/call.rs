@@ -12,7 +12,8 @@ use rmcp::model::{
     ClientRequest, ProgressNotificationParam, RequestId, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::McpError;
 use super::connection::Connection;
@@ -134,10 +135,7 @@ async fn wait_for_result(
     tool: &str,
     cx: &ToolContext,
 ) -> Result<ServerResult, ServiceError> {
-    let emit = |notification| {
-        // Cannot fail: the value is JSON.
-        let _ = cx.emit(&progress_event(tool, cx, notification));
-    };
+    let emit = |notification| cx.emit(progress_event(tool, cx, notification));
     let mut response = pin!(handle.await_response());
     let result = poll_fn(|task| {
         while let Poll::Ready(Some(notification)) = progress.notifications.poll_recv(task) {
@@ -153,14 +151,43 @@ async fn wait_for_result(
     result
 }
 
-fn progress_event(tool: &str, cx: &ToolContext, notification: ProgressNotificationParam) -> Value {
-    json!({
-        "tool": tool,
-        "call_id": cx.call_id,
-        "progress": notification.progress,
-        "total": notification.total,
-        "message": notification.message,
-    })
+/// The progress of a call, as its server reports it: the payload of a [`CustomEvent`](petalflow::event::CustomEvent).
+///
+/// ```
+/// use petalflow_mcp::ToolProgress;
+///
+/// fn percent(event: &petalflow::event::CustomEvent) -> Option<f64> {
+///     let progress: &ToolProgress = event.downcast_ref()?;
+///     Some(100.0 * progress.progress / progress.total?)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ToolProgress {
+    /// The tool's name in this program.
+    pub tool: String,
+    /// The id of the call.
+    pub call_id: String,
+    /// The progress so far. It grows with each notification.
+    pub progress: f64,
+    /// The progress at the end, if the server knows it.
+    pub total: Option<f64>,
+    /// A text for a person.
+    pub message: Option<String>,
+}
+
+fn progress_event(
+    tool: &str,
+    cx: &ToolContext,
+    notification: ProgressNotificationParam,
+) -> ToolProgress {
+    ToolProgress {
+        tool: tool.into(),
+        call_id: cx.call_id.clone(),
+        progress: notification.progress,
+        total: notification.total,
+        message: notification.message,
+    }
 }
 
 /// Sends a cancelled notification to the server when it is dropped.

@@ -52,6 +52,7 @@ mod server;
 mod session;
 mod tool;
 
+pub use call::ToolProgress;
 pub use client::McpClient;
 pub use elicitation::{Elicitation, Elicited};
 pub use error::McpError;

@@ -144,10 +144,7 @@ async fn without_anybody_to_ask_the_server_is_told_so() {
     let sample = json!({ "messages": [], "maxTokens": 5 });
     let (server, _) = asking("sampling/createMessage", sample);
     let error = answered(&server).await;
-    assert_eq!(
-        error["message"],
-        "the client has no model for sampling"
-    );
+    assert_eq!(error["message"], "the client has no model for sampling");
 }
 
 #[tokio::test]
