@@ -18,6 +18,7 @@ mod retention;
 mod settings;
 mod store;
 mod thread_storage;
+mod write_name;
 
 pub use crate::codec::CodecError;
 pub use memory::InMemoryStore;
@@ -34,3 +35,4 @@ pub use store::{
     ThreadInfo, ThreadQuery,
 };
 pub(crate) use thread_storage::ThreadStorage;
+pub(crate) use write_name::WriteName;

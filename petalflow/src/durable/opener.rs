@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::task_results::load_finished;
-use crate::checkpoint::{DecisionRecord, StoredWrite};
+use crate::checkpoint::{DecisionRecord, StoredWrite, WriteName};
 use crate::exec::{Committed, FinishedTask};
 use crate::ids::{Namespace, TaskId, task_id};
 use crate::outcome::ThreadError;
@@ -175,9 +175,7 @@ fn load_results<S: State>(
             plan.stored_name(task.node),
             task.send,
         );
-        let done = writes
-            .iter()
-            .find(|write| write.task == id && write.name == "done");
+        let done = writes.iter().find(|write| write.is(id, WriteName::Done));
         let Some(write) = done else { continue };
         let program = (writer.fingerprint(), writer.previous_outline());
         let loaded =
