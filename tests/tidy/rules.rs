@@ -28,6 +28,11 @@ pub(crate) const PACKAGES: &[Layer] = &[
         &[],
     ),
     layer("petalflow-testing", &["petalflow"], &[]),
+    layer(
+        "petalflow-protection",
+        &["petalflow"],
+        &["petalflow-testing"],
+    ),
     layer("petalflow-sqlite", &["petalflow"], &["petalflow-testing"]),
     layer("petalflow-postgres", &["petalflow"], &["petalflow-testing"]),
     layer("petalflow-redis", &["petalflow"], &["petalflow-testing"]),
