@@ -14,9 +14,9 @@ async fn said<F: Flow>(run: Run<F>) -> Vec<NodeOutput> {
     let mut events = run.events();
     let mut said = Vec::new();
     while let Some(event) = events.next().await {
-        if let EventKind::Custom { value } = event.kind {
+        if let EventKind::Custom(custom) = event.kind {
             assert!(event.task.is_some(), "it is known who speaks");
-            said.extend(NodeOutput::read(&value));
+            said.extend(custom.downcast_ref::<NodeOutput>().cloned());
         }
     }
     said
