@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{AgentEvent, AgentFlow, Conversation};
+use petalflow::event::{EventKind, Namespace, TaskInfo};
 use petalflow::interrupt::Interrupt;
-use petalflow::{Event, EventKind, Events, Namespace, RunError, TaskInfo, Write};
+use petalflow::state::Write;
+use petalflow::{Event, Events, RunError};
 
 /// An event of the conversation as a node emits it to listeners: a piece of a message, or an event that a
 /// [`RequestProcessor`](super::RequestProcessor) added, before it is written. In other flows it is the value of a

@@ -16,8 +16,8 @@ mod outline_line;
 mod pending_releases;
 mod protection;
 mod record;
-mod retention;
-mod settings;
+pub(crate) mod retention;
+pub(crate) mod settings;
 mod store;
 
 pub use crate::codec::CodecError;
@@ -36,8 +36,8 @@ pub(crate) use record::{
     AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
 };
 pub use record::{Cause, DecisionKind, DecisionRecord};
-pub use retention::Retention;
-pub use settings::{Durability, OnBusy};
+pub(crate) use retention::Retention;
+pub(crate) use settings::{Durability, OnBusy};
 pub use store::{
     Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
     ThreadQuery,

@@ -12,7 +12,7 @@ pub(crate) use mode::Modes;
 pub(crate) use sink::{Listener, Sink};
 
 use crate::error::NodeError;
-use crate::ids::{Namespace, TaskId};
+pub use crate::ids::{Namespace, TaskId};
 use crate::outcome::RunError;
 use crate::question::Interrupt;
 use crate::state::State;
@@ -86,7 +86,7 @@ pub struct TaskInfo {
 ///
 /// ```
 /// use futures_util::StreamExt;
-/// use petalflow::EventKind;
+/// use petalflow::event::EventKind;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String }
@@ -210,7 +210,7 @@ impl<S: State> Event<S> {
     ///
     /// ```
     /// use futures_util::StreamExt;
-    /// use petalflow::EventKind;
+    /// use petalflow::event::EventKind;
     /// # use petalflow::prelude::*;
     /// # #[state]
     /// # struct Essay { draft: String }

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The output of a node that calls a model or tools, as the value of a [`Custom`](petalflow::EventKind::Custom) event.
+/// The output of a node that calls a model or tools, as the value of a [`Custom`](petalflow::event::EventKind::Custom) event.
 /// The event names the node, the task and the attempt.
 ///
 /// ```
 /// use futures_util::StreamExt;
-/// use petalflow::EventKind;
+/// use petalflow::event::EventKind;
 /// use petalflow_llm::{ChatMessage, Reply, ScriptedModel};
 /// use petalflow_llm::nodes::{Llm, NodeOutput};
 /// use petalflow::prelude::*;
