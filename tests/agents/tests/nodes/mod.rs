@@ -6,7 +6,8 @@ mod prompt;
 mod tool_node;
 
 use futures_util::StreamExt;
-use petalflow::{EventKind, Flow, Run};
+use petalflow::event::EventKind;
+use petalflow::{Flow, Run};
 use petalflow_llm::nodes::NodeOutput;
 
 /// What the nodes of a run say, with the attempt of the task, until it ends.
