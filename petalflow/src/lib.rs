@@ -77,7 +77,6 @@ pub mod cache;
 mod cancel_token;
 pub mod checkpoint;
 mod clock;
-mod codec;
 mod delivery;
 mod durable;
 pub mod error;
