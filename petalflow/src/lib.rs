@@ -78,7 +78,6 @@ pub mod cache;
 mod cancel_token;
 pub mod checkpoint;
 mod clock;
-mod codec;
 mod delivery;
 mod durable;
 pub mod error;

@@ -20,10 +20,10 @@ mod store;
 mod thread_storage;
 mod write_name;
 
-pub use crate::codec::CodecError;
 pub use memory::InMemoryStore;
 pub(crate) use outline_line::{KeyLine, NodeLine, quoted};
 pub use pending_releases::{PendingReleases, ReleaseTurn};
+pub use petalflow_codec::CodecError;
 pub(crate) use record::{
     AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
 };

@@ -9,8 +9,8 @@ use std::fmt;
 use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::checkpoint::TaskEntry;
-use crate::codec::{CodecError, decode, encode};
 use crate::error::BoxError;
+use petalflow_codec::{CodecError, decode, encode};
 
 pub use error::MigrationError;
 pub(crate) use log::Log;

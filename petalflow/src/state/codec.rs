@@ -7,9 +7,9 @@ use std::marker::PhantomData;
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use crate::codec::{CodecError, decode, encode};
 use crate::migration::Migrate;
 use crate::state::{State, Write, Writes};
+use petalflow_codec::{CodecError, decode, encode};
 
 /// How the keys of `S` are stored: functions that [`#[state]`](macro@crate::state) writes, each of which takes the key's index.
 #[doc(hidden)]
