@@ -40,7 +40,10 @@ use petalflow_llm::{LlmError, LlmResponse};
 #[async_trait]
 pub trait Callbacks: Send + Sync + 'static {
     /// Runs before a model call. A returned response replaces the call, and no later callback sees it.
-    async fn before_model(&self, call: &mut ModelCall<'_>) -> Result<Option<LlmResponse>, BoxError> {
+    async fn before_model(
+        &self,
+        call: &mut ModelCall<'_>,
+    ) -> Result<Option<LlmResponse>, BoxError> {
         let _ = call;
         Ok(None)
     }
@@ -100,7 +103,10 @@ impl<F> Callbacks for BeforeModel<F>
 where
     F: Fn(&mut ModelCall<'_>) -> Result<Option<LlmResponse>, BoxError> + Send + Sync + 'static,
 {
-    async fn before_model(&self, call: &mut ModelCall<'_>) -> Result<Option<LlmResponse>, BoxError> {
+    async fn before_model(
+        &self,
+        call: &mut ModelCall<'_>,
+    ) -> Result<Option<LlmResponse>, BoxError> {
         (self.0)(call)
     }
 }

@@ -110,7 +110,11 @@ impl Planner for Nosy {
         Ok(())
     }
 
-    async fn read(&self, call: &ModelCall<'_>, mut parts: Vec<Part>) -> Result<Vec<Part>, BoxError> {
+    async fn read(
+        &self,
+        call: &ModelCall<'_>,
+        mut parts: Vec<Part>,
+    ) -> Result<Vec<Part>, BoxError> {
         if parts == [Part::text("nonsense")] {
             return Err("that is no plan".into());
         }
