@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use crate::checkpoint::{Archive, Durability, StoredWrite};
+use crate::checkpoint::{Archive, Durability, StoredWrite, WriteName};
 use crate::clock::now_ms;
 use crate::codec::{decode, encode};
 use crate::error::BoxError;
@@ -171,12 +171,16 @@ impl TaskServices {
     pub(crate) fn restore(&mut self, writes: &[StoredWrite]) -> Result<(), BoxError> {
         let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
         for write in writes {
-            if let Some(name) = write.name.strip_prefix("once/") {
-                let key = (write.task, name.to_string());
-                inner.effects.insert(key, write.bytes.clone());
-            } else if write.name.starts_with("ask/") {
-                let interrupt = Interrupt::decode(&write.bytes)?;
-                inner.asked_before.insert(interrupt.id, interrupt);
+            match write.contents() {
+                Some(WriteName::Once(name)) => {
+                    let key = (write.task, name.to_string());
+                    inner.effects.insert(key, write.bytes.clone());
+                }
+                Some(WriteName::Ask(id)) => {
+                    let interrupt = Interrupt::decode(&write.bytes)?;
+                    inner.asked_before.insert(id, interrupt);
+                }
+                _ => {}
             }
         }
         Ok(())
@@ -324,11 +328,7 @@ impl TaskServices {
         let value = effect.await.map_err(Into::into)?;
         let mut bytes = Vec::new();
         encode(&value, &mut bytes)?;
-        let write = StoredWrite {
-            task: task.id,
-            name: format!("once/{name}"),
-            bytes: bytes.clone(),
-        };
+        let write = StoredWrite::new(task.id, WriteName::Once(name), bytes.clone());
         let origin = self.origin(task.superstep);
         let recorded = self
             .archive

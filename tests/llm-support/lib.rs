@@ -19,9 +19,9 @@ pub async fn node_outputs<F: Flow>(run: Run<F>) -> Vec<NodeOutput> {
     let mut events = run.events();
     let mut outputs = Vec::new();
     while let Some(event) = events.next().await {
-        if let EventKind::Custom { value } = event.kind {
+        if let EventKind::Custom(custom) = event.kind {
             assert!(event.task.is_some(), "the event names its task");
-            outputs.extend(NodeOutput::read(&value));
+            outputs.extend(custom.downcast_ref::<NodeOutput>().cloned());
         }
     }
     outputs

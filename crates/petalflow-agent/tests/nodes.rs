@@ -8,7 +8,7 @@ use petalflow::EventKind;
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 use petalflow::tool::{FuncTool, ToolSpec};
-use petalflow_agent::{Agent, AgentNode, Conversation, EmittedEvent};
+use petalflow_agent::{Agent, AgentEvent, AgentNode, Conversation};
 use petalflow_llm::{LlmError, LlmErrorKind, LlmRequest, Reply, Role, ScriptedModel};
 use serde_json::json;
 
@@ -57,17 +57,17 @@ async fn what_it_says_is_among_the_events_of_the_flow() {
     while let Some(event) = events.next().await {
         if let Some(inner) = event.nested::<Conversation>() {
             match &inner.kind {
-                EventKind::Custom { value } => heard.push(format!(
+                EventKind::Custom(custom) => heard.push(format!(
                     "{}: {}",
                     event.namespace,
-                    EmittedEvent::read(value).unwrap().text()
+                    custom.downcast_ref::<AgentEvent>().unwrap().text()
                 )),
                 EventKind::NodeFinished { update, .. } => heard.extend(
                     update
                         .events()
                         .iter()
                         .flat_map(petalflow::Write::value)
-                        .map(petalflow_agent::AgentEvent::text),
+                        .map(AgentEvent::text),
                 ),
                 _ => {}
             }

@@ -29,11 +29,11 @@ async fn decided<F: Flow>(run: petalflow::Run<F>) -> Vec<(String, u32, DecisionE
     let mut events = run.events();
     let mut decided = Vec::new();
     while let Some(event) = events.next().await {
-        if let EventKind::Custom { value } = &event.kind
-            && let Some(what) = DecisionEvent::read(value)
+        if let EventKind::Custom(custom) = &event.kind
+            && let Some(what) = custom.downcast_ref::<DecisionEvent>()
         {
             let task = event.task.as_ref().expect("a node decides");
-            decided.push((task.node.to_string(), task.attempt, what));
+            decided.push((task.node.to_string(), task.attempt, what.clone()));
         }
     }
     decided

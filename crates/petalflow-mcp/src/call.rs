@@ -12,7 +12,8 @@ use rmcp::model::{
     ClientRequest, ProgressNotificationParam, RequestId, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::McpError;
 use super::client::Shared;
@@ -125,10 +126,7 @@ async fn answer(
     tool: &str,
     cx: &ToolContext,
 ) -> Result<ServerResult, ServiceError> {
-    let tell = |report| {
-        // Cannot fail: the value is JSON.
-        let _ = cx.emit(&progress(tool, cx, report));
-    };
+    let tell = |report| cx.emit(progress(tool, cx, report));
     let mut answer = pin!(handle.await_response());
     let result = poll_fn(|task| {
         while let Poll::Ready(Some(report)) = reports.heard.poll_recv(task) {
@@ -144,14 +142,39 @@ async fn answer(
     result
 }
 
-fn progress(tool: &str, cx: &ToolContext, report: ProgressNotificationParam) -> Value {
-    json!({
-        "tool": tool,
-        "call_id": cx.call_id,
-        "progress": report.progress,
-        "total": report.total,
-        "message": report.message,
-    })
+/// The progress of a call, as its server reports it: the payload of a [`CustomEvent`](petalflow::event::CustomEvent).
+///
+/// ```
+/// use petalflow_mcp::ToolProgress;
+///
+/// fn percent(event: &petalflow::event::CustomEvent) -> Option<f64> {
+///     let report: &ToolProgress = event.downcast_ref()?;
+///     Some(100.0 * report.progress / report.total?)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ToolProgress {
+    /// The tool's name in this program.
+    pub tool: String,
+    /// The id of the call.
+    pub call_id: String,
+    /// The progress so far. It grows with each report.
+    pub progress: f64,
+    /// The progress at the end, if the server knows it.
+    pub total: Option<f64>,
+    /// A message for people.
+    pub message: Option<String>,
+}
+
+fn progress(tool: &str, cx: &ToolContext, report: ProgressNotificationParam) -> ToolProgress {
+    ToolProgress {
+        tool: tool.into(),
+        call_id: cx.call_id.clone(),
+        progress: report.progress,
+        total: report.total,
+        message: report.message,
+    }
 }
 
 /// Sends a cancelled notification to the server when it is dropped.

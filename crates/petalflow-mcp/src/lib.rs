@@ -48,6 +48,7 @@ mod sampling;
 mod server;
 mod tool;
 
+pub use call::ToolProgress;
 pub use client::McpClient;
 pub use elicitation::{Elicitation, Elicited};
 pub use error::McpError;

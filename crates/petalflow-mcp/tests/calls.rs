@@ -127,9 +127,9 @@ async fn progress_reaches_the_runs_events_while_the_call_lasts_and_keeps_it_aliv
     let mut lines = Vec::new();
     while let Some(event) = events.next().await {
         match event.kind {
-            EventKind::Custom { value } => {
+            EventKind::Custom(custom) => {
                 assert!(lines.is_empty());
-                reports.push(value);
+                reports.push(custom.to_json().unwrap());
             }
             EventKind::Finished { state } => lines = state.lines,
             EventKind::Failed { error } => panic!("{error}"),

@@ -53,7 +53,7 @@ fn panic() {
 async fn count(to: u64, cx: ToolContext) -> petalflow::Result<String> {
     for n in 1..=to {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        cx.emit(&json!({ "progress": n, "total": to, "message": format!("at {n}") }))?;
+        cx.emit(json!({ "progress": n, "total": to, "message": format!("at {n}") }));
     }
     Ok("counted".into())
 }

@@ -8,7 +8,7 @@ use super::current_node::{self, CurrentNode};
 use super::spawned::carry;
 use super::{Report, UsageSummary};
 use petalflow::async_trait;
-use petalflow::middleware::{BoxFuture, Middleware, Next, NodeCall};
+use petalflow::middleware::{Middleware, Next, NodeCall};
 use petalflow::{BoxError, State};
 use petalflow_llm::{
     Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
@@ -23,22 +23,23 @@ use petalflow_llm::{
 ///
 /// ```
 /// use petalflow_llm::{LlmClient, LlmError, LlmRequest, LlmResponse, TokenUsage};
-/// use petalflow::middleware::BoxFuture;
+/// use petalflow::async_trait;
 /// use petalflow_tracing::{Metered, Totals};
 /// use petalflow::prelude::*;
 ///
-/// /// A model that repeats what it hears.
+/// /// A model that returns its input.
 /// struct Echo;
 ///
+/// #[async_trait]
 /// impl LlmClient for Echo {
 ///     fn name(&self) -> &str {
 ///         "echo"
 ///     }
 ///
-///     fn complete<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
+///     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
 ///         let usage = TokenUsage { input: 5, output: 5, total: 10, ..TokenUsage::default() };
 ///         let text = request.input_text.clone().unwrap_or_default();
-///         Box::pin(async move { Ok(LlmResponse { usage, ..LlmResponse::text_only(text) }) })
+///         Ok(LlmResponse { usage, ..LlmResponse::text_only(text) })
 ///     }
 /// }
 ///
@@ -234,6 +235,7 @@ fn count(totals: &Totals, node: Option<&CurrentNode>, call: &UsageSummary) {
     }
 }
 
+#[async_trait]
 impl<C: LlmClient> LlmClient for Metered<C> {
     fn name(&self) -> &str {
         self.client.name()
@@ -247,39 +249,32 @@ impl<C: LlmClient> LlmClient for Metered<C> {
         self.client.capabilities()
     }
 
-    fn complete<'a>(
-        &'a self,
-        request: &'a LlmRequest,
-    ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
-        Box::pin(async move {
-            let result = self.client.complete(request).await;
-            let call = match &result {
-                Ok(response) => answered(&response.usage),
-                Err(error) => broken(error),
-            };
-            count(&self.totals, current_node::current().as_ref(), &call);
-            result
-        })
+    async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        let result = self.client.complete(request).await;
+        let call = match &result {
+            Ok(response) => answered(&response.usage),
+            Err(error) => broken(error),
+        };
+        count(&self.totals, current_node::current().as_ref(), &call);
+        result
     }
 
-    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
-        Box::pin(async move {
-            // The node that starts the stream pays for it, even if another node reads it.
-            let node = current_node::current();
-            match self.client.stream(request).await {
-                Ok(stream) => {
-                    let totals = self.totals.clone();
-                    Ok(stream.watched(move |chunk| {
-                        if chunk.done {
-                            count(&totals, node.as_ref(), &streamed(chunk));
-                        }
-                    }))
-                }
-                Err(error) => {
-                    count(&self.totals, node.as_ref(), &broken(&error));
-                    Err(error)
-                }
+    async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
+        // The node that starts the stream pays for it, even if another node reads it.
+        let node = current_node::current();
+        match self.client.stream(request).await {
+            Ok(stream) => {
+                let totals = self.totals.clone();
+                Ok(stream.watched(move |chunk| {
+                    if chunk.done {
+                        count(&totals, node.as_ref(), &streamed(chunk));
+                    }
+                }))
             }
-        })
+            Err(error) => {
+                count(&self.totals, node.as_ref(), &broken(&error));
+                Err(error)
+            }
+        }
     }
 }

@@ -12,7 +12,6 @@ use opentelemetry::Value;
 use opentelemetry::trace::Status;
 use opentelemetry_sdk::trace::SpanData;
 use petalflow::async_trait;
-use petalflow::middleware::BoxFuture;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 use petalflow_llm::{
     Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, StreamEvent,
@@ -55,36 +54,33 @@ impl Model {
     }
 }
 
+#[async_trait]
 impl LlmClient for Model {
     fn name(&self) -> &'static str {
         "gemini"
     }
 
-    fn complete<'a>(&'a self, _: &'a LlmRequest) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
-        Box::pin(async {
-            let _inside = tracing::info_span!("on the wire");
-            self.next()
-        })
+    async fn complete(&self, _: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        let _inside = tracing::info_span!("on the wire");
+        self.next()
     }
 
     /// Two pieces: the words, and the end.
-    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
-        Box::pin(async {
-            let pieces = match self.next() {
-                Err(error) if error.kind == LlmErrorKind::Auth => return Err(error),
-                Ok(mut response) => {
-                    let words = Delta::Text(response.text());
-                    response.message = None;
-                    vec![
-                        Ok(StreamEvent::Delta(words)),
-                        Ok(StreamEvent::End(Box::new(response))),
-                    ]
-                }
-                Err(error) => vec![Err(error)],
-            };
-            let pieces = stream::iter(pieces).inspect(|_| drop(tracing::info_span!("a piece")));
-            Ok(LlmStream::new(request, pieces))
-        })
+    async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
+        let pieces = match self.next() {
+            Err(error) if error.kind == LlmErrorKind::Auth => return Err(error),
+            Ok(mut response) => {
+                let words = Delta::Text(response.text());
+                response.message = None;
+                vec![
+                    Ok(StreamEvent::Delta(words)),
+                    Ok(StreamEvent::End(Box::new(response))),
+                ]
+            }
+            Err(error) => vec![Err(error)],
+        };
+        let pieces = stream::iter(pieces).inspect(|_| drop(tracing::info_span!("a piece")));
+        Ok(LlmStream::new(request, pieces))
     }
 }
 

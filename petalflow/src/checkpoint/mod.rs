@@ -19,6 +19,7 @@ mod record;
 mod retention;
 mod settings;
 mod store;
+mod write_name;
 
 pub use crate::codec::CodecError;
 pub(crate) use archive::Archive;
@@ -42,3 +43,4 @@ pub use store::{
     Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
     ThreadQuery,
 };
+pub(crate) use write_name::WriteName;

@@ -6,7 +6,7 @@ use super::fingerprint::Fingerprint;
 use super::replay::replay;
 use super::seq::{ChainSize, CheckpointSeq, Position};
 use crate::checkpoint::{
-    Archive, Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    Archive, Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite, WriteName,
 };
 use crate::clock::now_ms;
 use crate::ids::{TaskId, task_id};
@@ -136,13 +136,12 @@ pub(crate) fn waiting(
             .any(|answer| answer.id == id.to_bytes())
     };
     // A task that finished without the answer, because the question expired, does not wait for it.
-    let done = |task: TaskId| {
-        let mut left = writes.iter();
-        left.any(|write| write.task == task && write.name == "done")
-    };
+    let done = |task: TaskId| writes.iter().any(|write| write.is(task, WriteName::Done));
     let mut waiting = Vec::new();
     let asks = || {
-        let asks = writes.iter().filter(|write| write.name.starts_with("ask/"));
+        let asks = writes
+            .iter()
+            .filter(|write| matches!(write.contents(), Some(WriteName::Ask(_))));
         asks.filter(|write| !done(write.task))
     };
     let mut askers = HashMap::new();

@@ -1,7 +1,7 @@
 //! Resumes a thread with answers, decisions, updates, or another frontier.
 
 use super::load::{LoadedCheckpoint, waiting};
-use super::open::{OpenedThread, ThreadOpener};
+use super::opener::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header};
 use crate::clock::now_ms;

@@ -10,7 +10,9 @@ use super::load::{LoadedCheckpoint, load_checkpoint, waiting};
 use super::restored_frontier::{node_of, restore_frontier};
 use super::seq::CheckpointSeq;
 use super::subflow_history::restore_subflows;
-use crate::checkpoint::{Archive, Cause, Durability, Record, Retention, StoredCheckpoint};
+use crate::checkpoint::{
+    Archive, Cause, Durability, Record, Retention, StoredCheckpoint, WriteName,
+};
 use crate::clock::now_ms;
 use crate::codec::unpack;
 use crate::error::NodeError;
@@ -42,15 +44,11 @@ pub(crate) async fn snapshot<F: Flow>(
     let mut states = Vec::new();
     for task in &header.frontier {
         let id = task_id(&archive.thread, "", header.origin, &task.node, task.send);
-        let left = |name: &str| {
-            head.writes
-                .iter()
-                .find(|write| write.task == id && write.name == name)
-        };
-        let error = left("error").map(|write| {
+        let written = |contents| head.writes.iter().find(|write| write.is(id, contents));
+        let error = written(WriteName::Error).map(|write| {
             unpack(&write.bytes, NodeError::unpack).map_err(ThreadError::value("a stored failure"))
         });
-        let finished = left("done").is_some();
+        let finished = written(WriteName::Done).is_some();
         states.push(TaskState {
             node: plan.current_name(&task.node).into(),
             index: task.send.map(|send| send as usize),

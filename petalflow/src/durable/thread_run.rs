@@ -2,54 +2,18 @@
 
 use std::sync::Arc;
 
-use super::checkpoint_writer::ParentBarrier;
 use super::claim::ThreadClaim;
-use super::open::{OpenedThread, open};
+use super::open::open;
+use super::opener::OpenedThread;
 use super::persistence::ThreadPersistence;
 use super::thread_ops::prune;
-use crate::checkpoint::{Archive, Durability, OnBusy, Retention};
+use super::thread_start::{Command, ThreadStart};
 use crate::exec::{Restored, Settings, StoredRun, run_restored};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
-use crate::ids::{Namespace, TaskId};
-use crate::interrupt::Resume;
 use crate::node::ManagedValues;
 use crate::outcome::{RunError, RunErrorKind, ThreadError, check_id};
 use crate::state::State;
-use crate::task_services::Answers;
-
-/// What a run does to a thread.
-pub(crate) enum Command<S: State> {
-    /// Begins the thread, or a new turn of it.
-    Input(S::Input),
-    /// Resumes it.
-    Resume(Box<Resume<S>>),
-}
-
-/// A run on a thread that has not begun yet.
-pub(crate) struct ThreadStart<S: State> {
-    pub(crate) archive: Archive,
-    pub(crate) namespace: Namespace,
-    pub(crate) durability: Durability,
-    pub(crate) on_busy: OnBusy,
-    pub(crate) command: Command<S>,
-    /// Which checkpoints remain when the run has ended.
-    pub(crate) retention: Retention,
-    /// Whether a new input may discard what the thread waits for.
-    pub(crate) discard_pending: bool,
-    /// For a flow inside another.
-    pub(crate) nested: Option<Nested>,
-}
-
-/// The task of the outer flow for which a flow runs.
-pub(crate) struct Nested {
-    pub(crate) owner: TaskId,
-    pub(crate) answers: Arc<Answers>,
-    /// The superstep of that task.
-    pub(crate) parent: ParentBarrier,
-    /// Whether the state of the flow remains from one call to the next.
-    pub(crate) remembers: bool,
-}
 
 impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
     fn thread(&self) -> &Arc<str> {

@@ -179,7 +179,7 @@ async fn look(
     library: Managed<Library>,
     call: ToolContext,
 ) -> petalflow::Result<String> {
-    cx.emit(&format!("looking for {what}"))?;
+    cx.emit(format!("looking for {what}"));
     call.set_state("looked", true);
     Ok(format!("{what} in {} by {}", library.0, cx.node()))
 }

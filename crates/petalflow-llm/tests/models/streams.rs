@@ -1,7 +1,7 @@
 //! Streams as users and providers see them.
 
 use futures_util::{StreamExt, stream};
-use petalflow::middleware::BoxFuture;
+use petalflow::async_trait;
 use petalflow_llm::{
     Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, Reply,
     ScriptedModel, Status, StreamChunk, StreamEvent, TokenUsage,
@@ -134,13 +134,14 @@ async fn a_stream_reads_json_where_the_request_has_a_schema() {
 /// Has whole answers only.
 struct Whole;
 
+#[async_trait]
 impl LlmClient for Whole {
     fn name(&self) -> &'static str {
         "whole"
     }
 
-    fn complete<'a>(&'a self, _: &'a LlmRequest) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
-        Box::pin(async { Ok(LlmResponse::text_only("all at once")) })
+    async fn complete(&self, _: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        Ok(LlmResponse::text_only("all at once"))
     }
 }
 
@@ -155,20 +156,18 @@ async fn a_client_of_whole_answers_streams_them() {
 /// Has streams only.
 struct StreamSource;
 
+#[async_trait]
 impl LlmClient for StreamSource {
     fn name(&self) -> &'static str {
         "pieces"
     }
 
-    fn complete<'a>(
-        &'a self,
-        request: &'a LlmRequest,
-    ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
-        Box::pin(async { self.stream(request).await?.into_response().await })
+    async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        self.stream(request).await?.into_response().await
     }
 
-    fn stream<'a>(&'a self, _: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
-        Box::pin(async { Ok(made_of(vec![text("piece by "), text("piece")])) })
+    async fn stream(&self, _: &LlmRequest) -> Result<LlmStream, LlmError> {
+        Ok(made_of(vec![text("piece by "), text("piece")]))
     }
 }
 

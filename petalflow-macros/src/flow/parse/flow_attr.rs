@@ -1,4 +1,4 @@
-//! `#[flow(id = "…")]` before a flow: the name that its stored threads know it by.
+//! `#[flow(id = "…")]`: the name of a flow in storage.
 
 use petalflow_graph::Rule;
 use syn::{Attribute, LitStr, Meta};
@@ -6,8 +6,8 @@ use syn::{Attribute, LitStr, Meta};
 use crate::errors::Errors;
 use crate::options::{self, Seen};
 
-/// Takes the `#[flow]` attributes off a flow and reads them.
-pub(super) fn name(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
+/// Removes the `#[flow]` attributes and returns their `id`.
+pub(crate) fn stored_name(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
     let mut name = None;
     let mut seen = Seen::new(&["id"]);
     for attr in attrs.extract_if(.., |attr| attr.path().is_ident("flow")) {

@@ -1,10 +1,10 @@
-//! The name of a question within its thread.
+//! The id of a question within its thread.
 
 use std::fmt;
 
-use crate::ids::TaskId;
+use super::TaskId;
 
-/// Names a question within a thread: the same for as long as it waits, so that an answer can be addressed to it.
+/// The id of a question within a thread. It stays the same while the question waits, so an answer can name it.
 ///
 /// ```
 /// use petalflow::interrupt::{Decision, InterruptId, Resume};
@@ -19,9 +19,9 @@ use crate::ids::TaskId;
 /// # async fn main() -> petalflow::Result<()> {
 /// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let paused = thread.run("hello".to_string()).await?;
-/// // Kept in a link in a mail, say.
-/// let kept = paused.interrupts()[0].id.to_bytes();
-/// let id = InterruptId::from_bytes(kept);
+/// // For example, stored in a link in a mail.
+/// let stored = paused.interrupts()[0].id.to_bytes();
+/// let id = InterruptId::from_bytes(stored);
 /// thread.resume(Resume::new().decide(id, Decision::approve())).await?.into_finished()?;
 /// # Ok(())
 /// # }
@@ -30,13 +30,13 @@ use crate::ids::TaskId;
 pub struct InterruptId(TaskId);
 
 impl InterruptId {
-    /// The id of what a task asks under a key.
+    /// The id of the question that a task asks with this key.
     #[inline]
     pub(crate) fn of(task: TaskId, key: &str) -> Self {
         InterruptId(TaskId::of(&[&task.to_bytes(), key.as_bytes()]))
     }
 
-    /// The id as bytes, to be kept elsewhere.
+    /// The id as bytes, to store it.
     #[inline]
     pub fn to_bytes(self) -> [u8; 16] {
         self.0.to_bytes()
@@ -46,6 +46,12 @@ impl InterruptId {
     #[inline]
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         InterruptId(TaskId::from_bytes(bytes))
+    }
+
+    /// The id with this text form.
+    #[inline]
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        TaskId::parse(text).map(InterruptId)
     }
 }
 
