@@ -32,6 +32,11 @@ pub(crate) const PACKAGES: &[Layer] = &[
         &["petalflow-testing"],
     ),
     layer("petalflow-testing", &["petalflow"], &[]),
+    layer(
+        "petalflow-protection",
+        &["petalflow"],
+        &["petalflow-testing"],
+    ),
     layer("petalflow-sqlite", &["petalflow"], &["petalflow-testing"]),
     layer("petalflow-postgres", &["petalflow"], &["petalflow-testing"]),
     layer("petalflow-redis", &["petalflow"], &["petalflow-testing"]),
@@ -121,12 +126,8 @@ pub(crate) const KNOWN_UPWARD_USES: &[(&str, &str, &str)] = &[];
 /// they have. None may be added.
 pub(crate) const KNOWN_CIRCLES: &[(&str, &str, usize)] = &[
     ("petalflow-agent", "", 31),
-    ("petalflow-llm", "", 6),
-    ("petalflow-llm", "provider", 8),
-    ("petalflow-mcp", "", 8),
     ("petalflow-memory", "", 4),
     ("petalflow-sqlite", "", 15),
-    ("petalflow-tracing", "", 3),
 ];
 
 /// The most lines of a file of Rust.

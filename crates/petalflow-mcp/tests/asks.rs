@@ -138,16 +138,13 @@ async fn without_anybody_to_ask_the_server_is_told_so() {
     let error = answered(&server).await;
     assert_eq!(
         error["message"],
-        "nobody can be asked: the client has no `elicit`"
+        "the client has no handler for elicitation"
     );
     assert_eq!(*can.lock().unwrap(), json!({}));
     let sample = json!({ "messages": [], "maxTokens": 5 });
     let (server, _) = asking("sampling/createMessage", sample);
     let error = answered(&server).await;
-    assert_eq!(
-        error["message"],
-        "no model can be asked: the client has no `sample`"
-    );
+    assert_eq!(error["message"], "the client has no model for sampling");
 }
 
 #[tokio::test]
@@ -267,7 +264,7 @@ async fn a_question_in_place_of_a_result_is_answered_with_the_next_call() {
     let error = call(&server, "act", json!({})).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "MCP server `asks` refused `act`: it needs an answer, and nobody can be asked: the client has no `elicit`"
+        "MCP server `asks` refused `act`: it needs an answer, and the client has no handler for elicitation"
     );
     let server = server.elicit(|_| async { Elicited::Accept(json!({ "name": "Ada" })) });
     let result = call(&server, "act", json!({})).await.unwrap();

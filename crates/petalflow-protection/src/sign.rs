@@ -1,26 +1,26 @@
-//! Signed payloads: readable by anyone, made and changed only by those with the key.
+//! Signed payloads.
 
 use std::fmt;
 
 use hmac::{Hmac, Mac as _};
+use petalflow::checkpoint::StoreError;
 use sha2::Sha256;
 
-use super::key::{Use, hmac};
-use super::ring::{Entry, Ring};
-use super::sealed::{self, Algorithm};
-use super::{KeyError, Protection, SecretKey};
-use crate::checkpoint::StoreError;
+use crate::key::{KeyUse, hmac};
+use crate::key_ring::{KeyRing, RingKey};
+use crate::sealed::{self, Algorithm};
+use crate::{KeyError, Protection, SecretKey};
 
-/// How long a signature is, in bytes.
+/// The length of a signature, in bytes.
 const TAG: usize = 32;
 
-/// Signs what is stored (HMAC-SHA-256): who can write to the store cannot make up checkpoints, change them or move them to
-/// another thread. Who can read the store can read them; `Encryption` prevents that as well.
+/// Signs payloads (HMAC-SHA-256). A writer to the store cannot forge checkpoints, change them or move them to another thread.
+/// A reader of the store can read them; [`Encryption`](crate::Encryption) prevents that as well.
 ///
-/// It does not notice that something is missing, or that a whole store was put back to what it was before.
+/// It does not detect that a payload is missing, or that a whole store was replaced by an older copy.
 ///
 /// ```
-/// use petalflow::checkpoint::{Protection, SecretKey, Signing};
+/// use petalflow_protection::{Protection, SecretKey, Signing};
 ///
 /// let signing = Signing::new(SecretKey::generate()?);
 /// let sealed = signing.seal(b"thread 1", b"payload".to_vec())?;
@@ -30,27 +30,27 @@ const TAG: usize = 32;
 /// assert!(moved.to_string().contains("its seal does not fit"));
 /// # Ok::<(), petalflow::BoxError>(())
 /// ```
-pub struct Signing(Ring<Hmac<Sha256>>);
+pub struct Signing(KeyRing<Hmac<Sha256>>);
 
 impl Signing {
-    /// Signs with this key, and accepts what it has signed.
+    /// Signs with this key, and accepts what was signed with it.
     ///
     /// ```
-    /// use petalflow::checkpoint::{SecretKey, Signing};
+    /// use petalflow_protection::{SecretKey, Signing};
     ///
     /// let key = SecretKey::from_bytes([7; 32]).with_id("2026-11")?;
     /// assert_eq!(format!("{:?}", Signing::new(key)), r#"Signing(["2026-11"])"#);
-    /// # Ok::<(), petalflow::checkpoint::KeyError>(())
+    /// # Ok::<(), petalflow_protection::KeyError>(())
     /// ```
     pub fn new(key: SecretKey) -> Self {
-        Signing(Ring::new(&key, hmac(&key.derive(Use::Sign))))
+        Signing(KeyRing::new(&key, hmac(&key.derive(KeyUse::Sign))))
     }
 
-    /// Accepts what another key has signed as well, and never signs with it. To change keys, first let all processes accept
-    /// the new one, then let them sign with it; the old one can go when nothing that it has signed is needed any more.
+    /// Also accepts what was signed with this key, but never signs with it. To change keys, first let all processes accept
+    /// the new key, then let them sign with it. Remove the old key when nothing that was signed with it is needed any more.
     ///
     /// ```
-    /// use petalflow::checkpoint::{Protection, SecretKey, Signing};
+    /// use petalflow_protection::{Protection, SecretKey, Signing};
     ///
     /// let (old, new) = (SecretKey::generate()?, SecretKey::generate()?);
     /// let sealed = Signing::new(old.clone()).seal(b"", b"payload".to_vec())?;
@@ -65,7 +65,7 @@ impl Signing {
     ///
     /// [`SameId`](KeyError::SameId) if a different key has the same id.
     pub fn also_accept(mut self, key: SecretKey) -> Result<Self, KeyError> {
-        self.0.also_accept(&key, hmac(&key.derive(Use::Sign)))?;
+        self.0.also_accept(&key, hmac(&key.derive(KeyUse::Sign)))?;
         Ok(self)
     }
 }
@@ -86,12 +86,12 @@ impl Protection for Signing {
             return Err(sealed::cut_short());
         };
         let key = self.0.get(id)?;
-        // In constant time, so that no one learns how much of a guess was right.
+        // In constant time: otherwise the time would show how much of a guess was right.
         if mac(key, header, context, payload)
             .verify_slice(tag)
             .is_err()
         {
-            return Err(sealed::unfit(id));
+            return Err(sealed::does_not_fit(id));
         }
         let start = header.len();
         bytes.truncate(bytes.len() - TAG);
@@ -100,9 +100,9 @@ impl Protection for Signing {
     }
 }
 
-/// What is signed: the header, where the payload stands, and the payload. A header tells its own length, and the context's
-/// is written before it: no other three parts are the same bytes.
-fn mac(key: &Entry<Hmac<Sha256>>, header: &[u8], context: &[u8], payload: &[u8]) -> Hmac<Sha256> {
+/// Signs the header, the context and the payload. The header contains its own length, and the length of the context comes
+/// before it, so no other three parts have the same bytes.
+fn mac(key: &RingKey<Hmac<Sha256>>, header: &[u8], context: &[u8], payload: &[u8]) -> Hmac<Sha256> {
     let mut mac = key.cipher.clone();
     mac.update(header);
     mac.update(&(context.len() as u64).to_be_bytes());
@@ -121,7 +121,7 @@ impl fmt::Debug for Signing {
 mod tests {
     use super::*;
 
-    /// Computed with Python's `hmac`, by the form as documented.
+    /// Computed from the documented form with Python's `hmac`.
     const SEALED: &[u8] = b"\xc1PFS\x01\x01\x072026-11payload\
         \xbb\x05\x90\x1e\x33\x9f\xc6\x15\xfa\x55\x1e\xc0\x2b\xdb\xb4\x7f\
         \x87\xce\x5e\x36\x2a\x4c\x6c\x73\xd4\xb8\x3b\x79\x43\x31\x53\x70";

@@ -1,13 +1,13 @@
-//! What stands in front of a sealed payload. The form is described in `docs/reference/checkpoint-format.md`; change both together.
+//! The header of a sealed payload. `docs/reference/checkpoint-format.md` describes it: change both together.
 
-use super::MARKER;
-use super::key::is_id;
-use crate::checkpoint::StoreError;
+use petalflow::checkpoint::{SEALED_MARKER, StoreError};
+
+use crate::key::is_id;
 
 /// The version of the form.
 const VERSION: u8 = 1;
 
-/// How a payload is sealed.
+/// The algorithm that sealed a payload.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Algorithm {
     HmacSha256,
@@ -24,7 +24,7 @@ impl Algorithm {
         }
     }
 
-    /// What it makes of a payload.
+    /// The word for a payload that it has sealed.
     fn participle(self) -> &'static str {
         match self {
             Algorithm::HmacSha256 => "signed",
@@ -33,10 +33,10 @@ impl Algorithm {
     }
 }
 
-/// A header, with room for `rest` bytes behind it.
+/// A header, with capacity for `rest` bytes after it.
 pub(super) fn header(algorithm: Algorithm, id: &str, rest: usize) -> Vec<u8> {
-    let mut header = Vec::with_capacity(MARKER.len() + 3 + id.len() + rest);
-    header.extend_from_slice(&MARKER);
+    let mut header = Vec::with_capacity(SEALED_MARKER.len() + 3 + id.len() + rest);
+    header.extend_from_slice(&SEALED_MARKER);
     let Ok(length) = u8::try_from(id.len()) else {
         unreachable!("a key's id has at most 64 bytes")
     };
@@ -48,7 +48,7 @@ pub(super) fn header(algorithm: Algorithm, id: &str, rest: usize) -> Vec<u8> {
 /// Splits sealed bytes into the header, the id in it, and the rest.
 pub(super) fn split(expected: Algorithm, bytes: &[u8]) -> Result<(&[u8], &str, &[u8]), StoreError> {
     let wanted = expected.participle();
-    let Some(fields) = bytes.strip_prefix(&MARKER) else {
+    let Some(fields) = bytes.strip_prefix(&SEALED_MARKER) else {
         return Err(refused(format!(
             "it is not sealed, and this program reads only what was {wanted}"
         )));
@@ -61,7 +61,7 @@ pub(super) fn split(expected: Algorithm, bytes: &[u8]) -> Result<(&[u8], &str, &
             "it is sealed in form {version}, and this program knows form {VERSION}: it was changed, or made by a newer petalflow"
         )));
     }
-    // Before anything else is believed: a payload must not choose how it is checked.
+    // Checked first: a payload must not choose the algorithm that checks it.
     match Algorithm::ALL
         .into_iter()
         .find(|known| known.code() == *code)
@@ -89,13 +89,13 @@ pub(super) fn split(expected: Algorithm, bytes: &[u8]) -> Result<(&[u8], &str, &
     }
 }
 
-/// What is said of a payload that ends too early.
+/// The error for a payload that ends too early.
 pub(super) fn cut_short() -> StoreError {
     refused("it is sealed, but its end is missing".into())
 }
 
-/// What is said of a payload that its key does not vouch for.
-pub(super) fn unfit(id: &str) -> StoreError {
+/// The error for a payload that does not fit its seal.
+pub(super) fn does_not_fit(id: &str) -> StoreError {
     refused(format!(
         "its seal does not fit: it was changed, or belongs to another place, or was sealed with another key that has the id `{id}`"
     ))

@@ -1,23 +1,44 @@
-//! What someone can do who can write to the store and has no key: nothing but delete, and put back what was there.
+//! What a writer to the store can do without the key: delete, and put back what was there. Nothing else.
 
-use std::sync::Arc;
-
-use super::{Protection, key};
-use crate::checkpoint::{
-    Address, Archive, Encryption, InMemoryStore, Signing, Store, StoreError, StoredCheckpoint,
-    StoredWrite,
+use petalflow::TaskId;
+use petalflow::checkpoint::{
+    Address, InMemoryStore, SEALED_MARKER, Store, StoreError, StoredCheckpoint, StoredWrite,
 };
-use crate::ids::TaskId;
+use petalflow_protection::{Encryption, ProtectedStore, Protection, Signing};
+use petalflow_testing::{StoreUnderTest, store_contract};
 
-const INSIDE: &str = "review/dig[3]";
+use super::key;
 
-fn archive(store: &InMemoryStore, protection: impl Protection, thread: &str) -> Archive {
-    Archive {
-        store: Arc::new(store.clone()),
-        protection: Some(Arc::new(protection)),
-        thread: thread.into(),
+store_contract! {
+    contract, async || {
+        let store = ProtectedStore::new(InMemoryStore::new(), Inverted);
+        Ok(StoreUnderTest::new(store.clone()).with_other(store))
     }
 }
+
+/// Does not change lengths, which the contract compares.
+struct Inverted;
+
+impl Protection for Inverted {
+    fn seal(&self, _: &[u8], bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+        Ok(bytes.into_iter().map(|byte| !byte).collect())
+    }
+
+    fn open(&self, context: &[u8], bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+        self.seal(context, bytes)
+    }
+}
+
+const THREAD: Address<'static> = Address {
+    thread: "essay",
+    namespace: "",
+};
+
+/// The address that tests change.
+const INSIDE: Address<'static> = Address {
+    thread: "essay",
+    namespace: "review/dig[3]",
+};
 
 fn checkpoint(seq: u64) -> StoredCheckpoint {
     StoredCheckpoint {
@@ -36,31 +57,21 @@ fn write(task: u8, name: &str) -> StoredWrite {
     }
 }
 
-/// The place that tests change.
-fn place() -> Address<'static> {
-    Address {
-        thread: "essay",
-        namespace: INSIDE,
-    }
-}
-
 /// A thread with two checkpoints and three writes beside the second, both in its own flow and in a sub-flow.
-async fn filled(protection: impl Protection) -> (InMemoryStore, Archive) {
-    let store = InMemoryStore::new();
-    let archive = archive(&store, protection, "essay");
-    for namespace in ["", INSIDE] {
-        archive
-            .append(namespace, &mut checkpoint(1), None, 0..0)
-            .await
-            .unwrap();
-        archive
-            .append(namespace, &mut checkpoint(2), Some(1), 0..0)
-            .await
-            .unwrap();
-        let writes = vec![write(1, "done"), write(1, "ask"), write(2, "done")];
-        archive.write(namespace, 2, writes).await.unwrap();
+async fn filled(protection: impl Protection) -> (InMemoryStore, ProtectedStore) {
+    let inner = InMemoryStore::new();
+    let store = ProtectedStore::new(inner.clone(), protection);
+    for address in [THREAD, INSIDE] {
+        for (seq, after) in [(1, None), (2, Some(1))] {
+            store
+                .append(address, &checkpoint(seq), after, 0..0)
+                .await
+                .unwrap();
+        }
+        let writes = [write(1, "done"), write(1, "ask"), write(2, "done")];
+        store.write(address, 2, &writes).await.unwrap();
     }
-    (store, archive)
+    (inner, store)
 }
 
 /// Puts other checkpoints and writes in the place of those at an address.
@@ -92,16 +103,16 @@ async fn tamper(
     store: &InMemoryStore,
     change: impl FnOnce(&mut Vec<StoredCheckpoint>, &mut Vec<(u64, StoredWrite)>),
 ) {
-    let mut checkpoints = store.history(place(), None, usize::MAX).await.unwrap();
-    let mut writes = store.writes(place(), 0..u64::MAX).await.unwrap();
+    let mut checkpoints = store.history(INSIDE, None, usize::MAX).await.unwrap();
+    let mut writes = store.writes(INSIDE, 0..u64::MAX).await.unwrap();
     checkpoints.reverse();
     change(&mut checkpoints, &mut writes);
-    replace(store, place(), &checkpoints, &writes).await;
+    replace(store, INSIDE, &checkpoints, &writes).await;
 }
 
-/// Why a thread cannot be read.
-async fn refusal(archive: &Archive, namespace: &str) -> String {
-    match archive.read(namespace, None).await {
+/// Why an address cannot be read.
+async fn refusal(store: &ProtectedStore, address: Address<'_>) -> String {
+    match store.read(address, None).await {
         Err(StoreError::Protection(problem)) => problem,
         other => panic!("{other:?}"),
     }
@@ -116,23 +127,24 @@ fn swap<T>(items: &mut [T], bytes: impl Fn(&mut T) -> &mut Vec<u8>) {
 
 #[tokio::test]
 async fn what_was_protected_comes_back() {
-    let (_, archive) = filled(Encryption::new(key(1))).await;
-    let stored = archive.read(INSIDE, None).await.unwrap().unwrap();
+    let (_, protected) = filled(Encryption::new(key(1))).await;
+    let stored = protected.read(INSIDE, None).await.unwrap().unwrap();
     assert_eq!(stored.chain, [checkpoint(1), checkpoint(2)]);
     let expected = [write(1, "ask"), write(1, "done"), write(2, "done")];
     assert_eq!(stored.writes, expected);
-    assert_eq!(archive.writes(INSIDE, 2).await.unwrap(), expected);
-    let history = archive.history(INSIDE, None, 9).await.unwrap();
+    let beside = protected.writes(INSIDE, 2..3).await.unwrap();
+    assert_eq!(beside, expected.map(|write| (2, write)));
+    let history = protected.history(INSIDE, None, 9).await.unwrap();
     assert_eq!(history, [checkpoint(2), checkpoint(1)]);
 }
 
 #[tokio::test]
 async fn the_store_sees_only_what_is_sealed() {
     let (store, _) = filled(Encryption::new(key(1))).await;
-    let stored = store.read(place(), None).await.unwrap().unwrap();
+    let stored = store.read(INSIDE, None).await.unwrap().unwrap();
     let all = stored.chain.iter().map(|checkpoint| &checkpoint.bytes);
     for bytes in all.chain(stored.writes.iter().map(|write| &write.bytes)) {
-        assert!(bytes.starts_with(b"\xc1PFS"));
+        assert!(bytes.starts_with(&SEALED_MARKER));
         assert!(
             !bytes
                 .windows(4)
@@ -143,22 +155,22 @@ async fn the_store_sees_only_what_is_sealed() {
 
 #[tokio::test]
 async fn swapped_checkpoints_are_refused() {
-    let (store, archive) = filled(Signing::new(key(1))).await;
+    let (store, protected) = filled(Signing::new(key(1))).await;
     tamper(&store, |checkpoints, _| {
         swap(checkpoints, |checkpoint| &mut checkpoint.bytes);
     })
     .await;
-    let problem = refusal(&archive, INSIDE).await;
+    let problem = refusal(&protected, INSIDE).await;
     let expected = "checkpoint 1 of thread `essay` in `review/dig[3]`: its seal does not fit";
     assert!(problem.starts_with(expected), "{problem}");
-    assert!(archive.history(INSIDE, None, 9).await.is_err());
+    assert!(protected.history(INSIDE, None, 9).await.is_err());
     // What no one has touched is as good as before.
-    assert!(archive.read("", None).await.is_ok());
+    assert!(protected.read(THREAD, None).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_checkpoint_put_in_the_place_of_another_is_refused() {
-    let (store, archive) = filled(Encryption::new(key(1))).await;
+    let (store, protected) = filled(Encryption::new(key(1))).await;
     tamper(&store, |checkpoints, _| {
         checkpoints[1] = StoredCheckpoint {
             seq: 2,
@@ -166,7 +178,7 @@ async fn a_checkpoint_put_in_the_place_of_another_is_refused() {
         };
     })
     .await;
-    let problem = refusal(&archive, INSIDE).await;
+    let problem = refusal(&protected, INSIDE).await;
     assert!(problem.starts_with("checkpoint 2 of thread"), "{problem}");
 }
 
@@ -178,9 +190,9 @@ async fn a_checkpoint_read_from_another_base_or_dated_otherwise_is_refused() {
         |checkpoint| checkpoint.created_ms += 1,
     ];
     for change in changes {
-        let (store, archive) = filled(Signing::new(key(1))).await;
+        let (store, protected) = filled(Signing::new(key(1))).await;
         tamper(&store, |checkpoints, _| change(&mut checkpoints[1])).await;
-        refusal(&archive, INSIDE).await;
+        refusal(&protected, INSIDE).await;
     }
 }
 
@@ -197,23 +209,23 @@ async fn writes_that_were_swapped_renamed_or_moved_are_refused() {
         |writes| writes[0].1.bytes = b"ask of 1".into(),
     ];
     for change in changes {
-        let (store, archive) = filled(Signing::new(key(1))).await;
+        let (store, protected) = filled(Signing::new(key(1))).await;
         tamper(&store, |_, writes| change(writes)).await;
-        let problem = refusal(&archive, INSIDE).await;
+        let problem = refusal(&protected, INSIDE).await;
         assert!(
             problem.contains("` beside checkpoint 2 of thread `essay`"),
             "{problem}"
         );
-        assert!(archive.writes(INSIDE, 2).await.is_err());
+        assert!(protected.writes(INSIDE, 2..3).await.is_err());
     }
-    let (store, archive) = filled(Signing::new(key(1))).await;
+    let (store, protected) = filled(Signing::new(key(1))).await;
     tamper(&store, |_, writes| writes[0].0 = 1).await;
-    assert!(archive.writes(INSIDE, 1).await.is_err());
+    assert!(protected.writes(INSIDE, 1..2).await.is_err());
 }
 
 #[tokio::test]
 async fn rows_copied_to_another_thread_or_namespace_are_refused() {
-    let (store, essay) = filled(Encryption::new(key(1))).await;
+    let (store, protected) = filled(Encryption::new(key(1))).await;
     let checkpoints = [1, 2].map(|seq| {
         let store = &store;
         async move {
@@ -223,26 +235,26 @@ async fn rows_copied_to_another_thread_or_namespace_are_refused() {
     });
     let [first, second] = checkpoints;
     let checkpoints = [first.await, second.await];
-    let other = archive(&store, Encryption::new(key(1)), "other");
-    replace(&store, Address::root("other"), &checkpoints, &[]).await;
-    let problem = refusal(&other, "").await;
+    let other = Address::root("other");
+    replace(&store, other, &checkpoints, &[]).await;
+    let problem = refusal(&protected, other).await;
     assert!(
         problem.starts_with("checkpoint 1 of thread `other`: its seal"),
         "{problem}"
     );
-    replace(&store, place(), &checkpoints, &[]).await;
-    refusal(&essay, INSIDE).await;
+    replace(&store, INSIDE, &checkpoints, &[]).await;
+    refusal(&protected, INSIDE).await;
 }
 
 #[tokio::test]
 async fn a_checkpoint_does_not_pass_for_a_write_nor_a_write_for_a_checkpoint() {
-    let (store, archive) = filled(Signing::new(key(1))).await;
+    let (store, protected) = filled(Signing::new(key(1))).await;
     tamper(&store, |checkpoints, writes| {
         std::mem::swap(&mut checkpoints[1].bytes, &mut writes[0].1.bytes);
     })
     .await;
-    refusal(&archive, INSIDE).await;
-    assert!(archive.writes(INSIDE, 2).await.is_err());
+    refusal(&protected, INSIDE).await;
+    assert!(protected.writes(INSIDE, 2..3).await.is_err());
 }
 
 #[tokio::test]
@@ -254,29 +266,19 @@ async fn what_was_stored_without_protection_is_refused() {
 }
 
 #[tokio::test]
-async fn a_program_that_has_forgotten_its_protection_is_told_so() {
-    let (_, mut archive) = filled(Signing::new(key(1))).await;
-    archive.protection = None;
-    let problem = refusal(&archive, "").await;
-    let expected =
-        "checkpoint 1 of thread `essay`: it is sealed, and this program uses the store without";
-    assert!(problem.starts_with(expected), "{problem}");
-}
-
-#[tokio::test]
-async fn a_thread_goes_on_under_a_new_key() {
+async fn a_thread_resumes_with_a_new_key() {
     let (store, _) = filled(Encryption::new(key(1))).await;
     let both = Encryption::new(key(2)).also_accept(key(1)).unwrap();
-    let rotated = archive(&store, both, "essay");
+    let rotated = ProtectedStore::new(store.clone(), both);
     rotated
-        .append("", &mut checkpoint(3), Some(2), 0..3)
+        .append(THREAD, &checkpoint(3), Some(2), 0..3)
         .await
         .unwrap();
-    let stored = rotated.read("", None).await.unwrap().unwrap();
+    let stored = rotated.read(THREAD, None).await.unwrap().unwrap();
     assert_eq!(stored.chain, [1, 2, 3].map(checkpoint));
-    // The newest is read with the new key alone only once nothing older is needed for it.
-    let new = archive(&store, Encryption::new(key(2)), "essay");
-    let problem = refusal(&new, "").await;
+    // The new key alone reads the newest checkpoint only when that needs no older one.
+    let new = ProtectedStore::new(store, Encryption::new(key(2)));
+    let problem = refusal(&new, THREAD).await;
     assert!(
         problem.contains("add the key with `also_accept`"),
         "{problem}"
@@ -285,9 +287,9 @@ async fn a_thread_goes_on_under_a_new_key() {
         base: 4,
         ..checkpoint(4)
     };
-    rotated
-        .append("", &mut alone.clone(), Some(3), 0..0)
-        .await
-        .unwrap();
-    assert_eq!(new.read("", None).await.unwrap().unwrap().chain, [alone]);
+    rotated.append(THREAD, &alone, Some(3), 0..0).await.unwrap();
+    assert_eq!(
+        new.read(THREAD, None).await.unwrap().unwrap().chain,
+        [alone]
+    );
 }

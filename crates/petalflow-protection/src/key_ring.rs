@@ -1,47 +1,48 @@
-//! The keys of a protection: one that seals, and others that still open.
+//! The keys of a protection: one that seals, and others that only open.
 
 use std::fmt;
 
-use super::key::Use;
-use super::{KeyError, SecretKey};
-use crate::checkpoint::StoreError;
+use petalflow::checkpoint::StoreError;
 
-/// Keys by their id, each ready for use as a `C`.
-pub(super) struct Ring<C> {
-    newest: Entry<C>,
-    /// No two ids of the ring are the same.
-    older: Vec<Entry<C>>,
+use crate::key::KeyUse;
+use crate::{KeyError, SecretKey};
+
+/// Keys by their ids, each with its cipher.
+pub(super) struct KeyRing<C> {
+    newest: RingKey<C>,
+    /// All ids of the ring are different.
+    older: Vec<RingKey<C>>,
 }
 
 /// A key in a ring.
-pub(super) struct Entry<C> {
+pub(super) struct RingKey<C> {
     pub(super) id: String,
     pub(super) cipher: C,
-    /// Tells two secrets apart without being one.
+    /// Differs between secrets, and does not reveal them.
     fingerprint: [u8; 32],
 }
 
-impl<C> Entry<C> {
+impl<C> RingKey<C> {
     fn new(key: &SecretKey, cipher: C) -> Self {
-        Entry {
+        RingKey {
             id: key.id().into(),
             cipher,
-            fingerprint: *key.derive(Use::Id),
+            fingerprint: *key.derive(KeyUse::Id),
         }
     }
 }
 
-impl<C> Ring<C> {
+impl<C> KeyRing<C> {
     pub(super) fn new(key: &SecretKey, cipher: C) -> Self {
-        Ring {
-            newest: Entry::new(key, cipher),
+        KeyRing {
+            newest: RingKey::new(key, cipher),
             older: Vec::new(),
         }
     }
 
-    /// Adds a key that opens and does not seal. One that is there already is not added again.
+    /// Adds a key that only opens. Does nothing if the ring has the key already.
     pub(super) fn also_accept(&mut self, key: &SecretKey, cipher: C) -> Result<(), KeyError> {
-        let entry = Entry::new(key, cipher);
+        let entry = RingKey::new(key, cipher);
         match self.find(&entry.id) {
             None => self.older.push(entry),
             Some(same) if same.fingerprint == entry.fingerprint => {}
@@ -51,12 +52,12 @@ impl<C> Ring<C> {
     }
 
     /// The key that seals.
-    pub(super) fn newest(&self) -> &Entry<C> {
+    pub(super) fn newest(&self) -> &RingKey<C> {
         &self.newest
     }
 
     /// The key that a payload names.
-    pub(super) fn get(&self, id: &str) -> Result<&Entry<C>, StoreError> {
+    pub(super) fn get(&self, id: &str) -> Result<&RingKey<C>, StoreError> {
         self.find(id).ok_or_else(|| {
             let known: Vec<String> = self.entries().map(|key| format!("`{}`", key.id)).collect();
             StoreError::Protection(format!(
@@ -66,16 +67,16 @@ impl<C> Ring<C> {
         })
     }
 
-    fn find(&self, id: &str) -> Option<&Entry<C>> {
+    fn find(&self, id: &str) -> Option<&RingKey<C>> {
         self.entries().find(|key| key.id == id)
     }
 
-    fn entries(&self) -> impl Iterator<Item = &Entry<C>> {
+    fn entries(&self) -> impl Iterator<Item = &RingKey<C>> {
         std::iter::once(&self.newest).chain(&self.older)
     }
 }
 
-impl<C> fmt::Debug for Ring<C> {
+impl<C> fmt::Debug for KeyRing<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
             .entries(self.entries().map(|key| &key.id))

@@ -1,4 +1,4 @@
-//! The secret that payloads are sealed with.
+//! The secret key that seals payloads.
 
 use std::fmt;
 
@@ -7,47 +7,43 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// What a key is used for. Each use has a key of its own, derived from the secret, so that one secret may serve them all, and
-/// so that the id, which anyone may see, says nothing about the others.
+/// What a key is used for. Each use has its own key, derived from the secret. So one secret can have several uses, and the
+/// id, which is public, reveals nothing about the other keys.
 #[derive(Clone, Copy)]
-pub(super) enum Use {
+pub(crate) enum KeyUse {
     Id,
-    #[cfg(feature = "sign")]
     Sign,
-    #[cfg(feature = "encrypt")]
     Encrypt,
 }
 
-impl Use {
-    /// The words that set the derived keys apart. They are part of the stored form.
+impl KeyUse {
+    /// The label that makes the derived keys different. Labels are part of the stored form.
     fn label(self) -> &'static [u8] {
         match self {
-            Use::Id => b"petalflow key id",
-            #[cfg(feature = "sign")]
-            Use::Sign => b"petalflow HMAC-SHA-256",
-            #[cfg(feature = "encrypt")]
-            Use::Encrypt => b"petalflow XChaCha20-Poly1305",
+            KeyUse::Id => b"petalflow key id",
+            KeyUse::Sign => b"petalflow HMAC-SHA-256",
+            KeyUse::Encrypt => b"petalflow XChaCha20-Poly1305",
         }
     }
 }
 
-/// A secret of 32 random bytes, with the id by which payloads name it. Its memory is erased when it is dropped (though not
-/// what moving it may have left elsewhere), and `Debug` shows only the id.
+/// A secret of 32 random bytes, and the id by which payloads name it. Its memory is erased when it is dropped, except for
+/// copies that moves have left. `Debug` shows only the id.
 ///
-/// The id is derived from the secret, so that different secrets have different ids; [`with_id`](Self::with_id) chooses one
-/// that people can read.
+/// The id is derived from the secret, so different secrets have different ids. [`with_id`](Self::with_id) sets a readable
+/// one.
 ///
 /// ```
-/// use petalflow::checkpoint::SecretKey;
+/// use petalflow_protection::SecretKey;
 ///
-/// // Once: make a key and put it where the program's other secrets are. `openssl rand -hex 32` makes one as well.
+/// // Once: make a key and store it with the other secrets of the program. `openssl rand -hex 32` makes one as well.
 /// let hex = SecretKey::generate()?.to_hex();
 ///
 /// // Then, in each process: `SecretKey::from_hex(&std::env::var("PETALFLOW_KEY")?)`.
 /// let key = SecretKey::from_hex(&hex)?.with_id("2026-11")?;
 /// assert_eq!(key.id(), "2026-11");
 /// assert_eq!(format!("{key:?}"), r#"SecretKey { id: "2026-11", .. }"#);
-/// # Ok::<(), petalflow::checkpoint::KeyError>(())
+/// # Ok::<(), petalflow_protection::KeyError>(())
 /// ```
 #[derive(Clone)]
 pub struct SecretKey {
@@ -60,10 +56,10 @@ impl SecretKey {
     /// The longest id, in bytes.
     pub const LONGEST_ID: usize = 64;
 
-    /// The key of these bytes, which should be random: 32 letters of a password are not.
+    /// Makes a key of these bytes, which should be random. The 32 letters of a password are not random.
     ///
     /// ```
-    /// use petalflow::checkpoint::SecretKey;
+    /// use petalflow_protection::SecretKey;
     ///
     /// let from_a_key_service = [7; 32];
     /// let key = SecretKey::from_bytes(from_a_key_service);
@@ -75,25 +71,25 @@ impl SecretKey {
             secret: Zeroizing::new(bytes),
             id: String::new(),
         };
-        // 64 bits: enough that no one has two keys of one id by accident, and short enough to be read in a log.
-        key.id = hex(&key.derive(Use::Id)[..8]);
+        // 64 bits: long enough that ids do not collide by accident, and short enough to be read in a log.
+        key.id = hex(&key.derive(KeyUse::Id)[..8]);
         key
     }
 
-    /// The key that is written as 64 hexadecimal digits. Space around them, as files and variables tend to have, is ignored.
+    /// Reads a key of 64 hexadecimal digits. White space around them is ignored.
     ///
     /// ```
-    /// use petalflow::checkpoint::SecretKey;
+    /// use petalflow_protection::SecretKey;
     ///
     /// let key = SecretKey::from_hex(&format!("{}\n", "07".repeat(32)))?;
     /// assert_eq!(key.id(), SecretKey::from_bytes([7; 32]).id());
     /// assert!(SecretKey::from_hex("secret").is_err());
-    /// # Ok::<(), petalflow::checkpoint::KeyError>(())
+    /// # Ok::<(), petalflow_protection::KeyError>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Hex`](KeyError::Hex) if it is anything else.
+    /// [`Hex`](KeyError::Hex) if the text is anything else.
     pub fn from_hex(text: &str) -> Result<Self, KeyError> {
         let text = text.trim().as_bytes();
         let problem = KeyError::Hex { found: text.len() };
@@ -113,19 +109,19 @@ impl SecretKey {
         Ok(Self::from_bytes(*secret))
     }
 
-    /// The key that is written in Base64, standard or URL-safe, with or without padding. Space around it is ignored.
+    /// Reads a key in Base64, standard or URL-safe, with or without padding. White space around it is ignored.
     ///
     /// ```
-    /// use petalflow::checkpoint::SecretKey;
+    /// use petalflow_protection::SecretKey;
     ///
     /// let key = SecretKey::from_base64("BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=")?;
     /// assert_eq!(key.id(), SecretKey::from_bytes([7; 32]).id());
-    /// # Ok::<(), petalflow::checkpoint::KeyError>(())
+    /// # Ok::<(), petalflow_protection::KeyError>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Base64`](KeyError::Base64) if it is anything else, or not of 32 bytes.
+    /// [`Base64`](KeyError::Base64) if the text is anything else, or does not have 32 bytes.
     pub fn from_base64(text: &str) -> Result<Self, KeyError> {
         let text = text.trim();
         // 32 bytes are 43 characters and one of padding.
@@ -142,41 +138,41 @@ impl SecretKey {
         }
     }
 
-    /// A new key, of bytes from the system's source of randomness. What it seals opens only as long as someone has the key:
-    /// see [`to_hex`](Self::to_hex).
+    /// Makes a new key of random bytes of the system. Store it, for example with [`to_hex`](Self::to_hex): without the key,
+    /// nothing that it has sealed can be opened.
     ///
     /// ```
-    /// use petalflow::checkpoint::SecretKey;
+    /// use petalflow_protection::SecretKey;
     ///
     /// assert_ne!(SecretKey::generate()?.id(), SecretKey::generate()?.id());
-    /// # Ok::<(), petalflow::checkpoint::KeyError>(())
+    /// # Ok::<(), petalflow_protection::KeyError>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Random`](KeyError::Random) if the system has none.
+    /// [`Random`](KeyError::Random) if the system has no random bytes.
     pub fn generate() -> Result<Self, KeyError> {
         let mut secret = Zeroizing::new([0; 32]);
         random(&mut *secret)?;
         Ok(Self::from_bytes(*secret))
     }
 
-    /// The key under an id of your choice: 1 to 64 printable ASCII characters without spaces. Never give two keys the same.
+    /// Sets the id: 1 to 64 printable ASCII characters without spaces. Never give two keys the same id.
     ///
-    /// Payloads carry the id in the clear, and errors show it.
+    /// Payloads contain the id without encryption, and errors show it.
     ///
     /// ```
-    /// use petalflow::checkpoint::SecretKey;
+    /// use petalflow_protection::SecretKey;
     ///
     /// let key = SecretKey::from_bytes([7; 32]);
     /// assert_eq!(key.clone().with_id("essays/2026-11")?.id(), "essays/2026-11");
     /// assert!(key.with_id("").is_err());
-    /// # Ok::<(), petalflow::checkpoint::KeyError>(())
+    /// # Ok::<(), petalflow_protection::KeyError>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Id`](KeyError::Id) if it is anything else.
+    /// [`Id`](KeyError::Id) if the text is anything else.
     pub fn with_id(mut self, id: &str) -> Result<Self, KeyError> {
         if !is_id(id.as_bytes()) {
             return Err(KeyError::Id { id: id.into() });
@@ -185,10 +181,10 @@ impl SecretKey {
         Ok(self)
     }
 
-    /// The id by which payloads name the key. No secret.
+    /// The id by which payloads name the key. It is not secret.
     ///
     /// ```
-    /// use petalflow::checkpoint::SecretKey;
+    /// use petalflow_protection::SecretKey;
     ///
     /// assert_eq!(SecretKey::from_bytes([7; 32]).id(), "73a2c628fd9d70fa");
     /// ```
@@ -196,10 +192,10 @@ impl SecretKey {
         &self.id
     }
 
-    /// The secret itself, as [`from_hex`](Self::from_hex) reads it: to put a generated key where it is kept, and nowhere else.
+    /// The secret itself, in the form that [`from_hex`](Self::from_hex) reads. Use it only to store a generated key.
     ///
     /// ```
-    /// use petalflow::checkpoint::SecretKey;
+    /// use petalflow_protection::SecretKey;
     ///
     /// assert_eq!(SecretKey::from_bytes([7; 32]).to_hex(), "07".repeat(32));
     /// ```
@@ -208,7 +204,7 @@ impl SecretKey {
     }
 
     /// The key for one use.
-    pub(super) fn derive(&self, wanted: Use) -> Zeroizing<[u8; 32]> {
+    pub(crate) fn derive(&self, wanted: KeyUse) -> Zeroizing<[u8; 32]> {
         let mut mac = hmac(&self.secret);
         mac.update(wanted.label());
         Zeroizing::new(mac.finalize().into_bytes().into())
@@ -223,10 +219,10 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// Why a key cannot be used. None of them shows the secret.
+/// Why a key cannot be used. No error shows the secret.
 ///
 /// ```
-/// use petalflow::checkpoint::SecretKey;
+/// use petalflow_protection::SecretKey;
 ///
 /// let error = SecretKey::from_hex("hunter2").unwrap_err();
 /// assert_eq!(
@@ -277,12 +273,12 @@ pub enum KeyError {
 }
 
 /// Whether a key can have this id.
-pub(super) fn is_id(id: &[u8]) -> bool {
+pub(crate) fn is_id(id: &[u8]) -> bool {
     (1..=SecretKey::LONGEST_ID).contains(&id.len()) && id.iter().all(u8::is_ascii_graphic)
 }
 
 /// HMAC-SHA-256 under a key of 32 bytes.
-pub(super) fn hmac(key: &[u8; 32]) -> Hmac<Sha256> {
+pub(crate) fn hmac(key: &[u8; 32]) -> Hmac<Sha256> {
     // A block is 64 bytes, and shorter keys are filled up with zeros: that is how HMAC is defined.
     let mut block = Zeroizing::new([0; 64]);
     block[..32].copy_from_slice(key);
@@ -290,7 +286,7 @@ pub(super) fn hmac(key: &[u8; 32]) -> Hmac<Sha256> {
 }
 
 /// Fills bytes from the system's source of randomness.
-pub(super) fn random(bytes: &mut [u8]) -> Result<(), KeyError> {
+pub(crate) fn random(bytes: &mut [u8]) -> Result<(), KeyError> {
     getrandom::fill(bytes).map_err(|error| KeyError::Random(error.to_string()))
 }
 

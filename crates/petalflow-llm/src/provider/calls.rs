@@ -1,10 +1,13 @@
-//! Ids of calls, for models that send none or the same id twice. Providers use the ids to distinguish results.
+//! Tool calls as providers accept them: with unique ids, and with arguments that are objects.
 
 use std::collections::VecDeque;
 
+use serde_json::{Value, json};
+
 use petalflow::tool::{ToolCall, ToolResult};
 
-/// The call ids in one request.
+/// The call ids in one request, for models that send none or the same id twice. Providers use the ids to match results
+/// with calls.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     made: usize,
@@ -54,6 +57,16 @@ impl Ids {
             Some(open) => open.sent,
             None => result.call_id.clone(),
         }
+    }
+}
+
+/// Arguments as an object, the only form that providers accept. The model sees its own arguments, and the tool result
+/// describes the error.
+pub(super) fn object(arguments: &Value) -> Value {
+    match arguments {
+        Value::Object(arguments) => Value::Object(arguments.clone()),
+        Value::Null => Value::Object(serde_json::Map::new()),
+        written => json!({ "invalid": written }),
     }
 }
 

@@ -1,12 +1,12 @@
 //! What both protections promise.
 
-mod archive;
+mod store;
 
+use petalflow::checkpoint::StoreError;
+use petalflow_protection::{Encryption, KeyError, Protection, SecretKey, Signing};
 use proptest::collection::vec;
 use proptest::prelude::*;
-
-use super::{Encryption, KeyError, Protection, SecretKey, Signing};
-use crate::checkpoint::StoreError;
+use proptest::sample::Index;
 
 /// A key whose secret is this byte, 32 times.
 fn key(byte: u8) -> SecretKey {
@@ -208,7 +208,7 @@ proptest! {
         payload in vec(any::<u8>(), 0..300),
         context in vec(any::<u8>(), 0..100),
         elsewhere in vec(any::<u8>(), 0..100),
-        moved in any::<prop::sample::Index>(),
+        moved in any::<Index>(),
     ) {
         for (protection, tag) in protections(1).iter().zip([32, 16]) {
             let sealed = protection.seal(&context, payload.clone()).unwrap();
@@ -223,6 +223,25 @@ proptest! {
                 let start = sealed.len() - payload.len() - tag;
                 let longer = [&sealed[..start], rest, &sealed[start..]].concat();
                 refusal(&**protection, here, &longer);
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_payloads_are_refused(
+        flips in vec((any::<Index>(), 1u8..), 0..6),
+        cut in any::<Index>(),
+        more in vec(any::<u8>(), 0..6),
+    ) {
+        for protection in protections(8) {
+            let mut bytes = protection.seal(b"here", b"a payload".to_vec()).unwrap();
+            for (at, mask) in &flips {
+                let at = at.index(bytes.len());
+                bytes[at] ^= mask;
+            }
+            bytes.splice(cut.index(bytes.len() + 1).., more.iter().copied());
+            if let Ok(payload) = protection.open(b"here", bytes) {
+                prop_assert_eq!(payload, b"a payload");
             }
         }
     }

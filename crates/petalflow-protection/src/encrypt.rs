@@ -1,30 +1,30 @@
-//! Encrypted payloads: read, made and changed only by those with the key.
+//! Encrypted payloads.
 
 use std::fmt;
 
 use chacha20poly1305::aead::{AeadInOut as _, KeyInit as _};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use petalflow::checkpoint::StoreError;
 
-use super::key::{Use, random};
-use super::ring::Ring;
-use super::sealed::{self, Algorithm};
-use super::{KeyError, Protection, SecretKey};
-use crate::checkpoint::StoreError;
+use crate::key::{KeyUse, random};
+use crate::key_ring::KeyRing;
+use crate::sealed::{self, Algorithm};
+use crate::{KeyError, Protection, SecretKey};
 
-/// How long a nonce is, in bytes: so long that random ones never meet.
+/// The length of a nonce, in bytes. Random nonces of this length do not repeat.
 const NONCE: usize = 24;
 
-/// How long a tag is, in bytes.
+/// The length of a tag, in bytes.
 const TAG: usize = 16;
 
-/// Encrypts what is stored (XChaCha20-Poly1305): who can read the store learns no more than how long checkpoints are, when
-/// and for which threads and nodes they were made; and who can write to it cannot make up checkpoints, change them or move
-/// them to another thread.
+/// Encrypts payloads (XChaCha20-Poly1305). A reader of the store learns only how long checkpoints are, when they were made,
+/// and for which threads and nodes. A writer to the store cannot forge checkpoints, change them or move them to another
+/// thread.
 ///
-/// It does not notice that something is missing, or that a whole store was put back to what it was before.
+/// It does not detect that a payload is missing, or that a whole store was replaced by an older copy.
 ///
 /// ```
-/// use petalflow::checkpoint::{Encryption, Protection, SecretKey};
+/// use petalflow_protection::{Encryption, Protection, SecretKey};
 ///
 /// let encryption = Encryption::new(SecretKey::generate()?);
 /// let sealed = encryption.seal(b"thread 1", b"payload".to_vec())?;
@@ -34,28 +34,28 @@ const TAG: usize = 16;
 /// assert!(moved.to_string().contains("its seal does not fit"));
 /// # Ok::<(), petalflow::BoxError>(())
 /// ```
-pub struct Encryption(Ring<XChaCha20Poly1305>);
+pub struct Encryption(KeyRing<XChaCha20Poly1305>);
 
 impl Encryption {
-    /// Encrypts with this key, and opens what it has encrypted.
+    /// Encrypts with this key, and opens what was encrypted with it.
     ///
     /// ```
-    /// use petalflow::checkpoint::{Encryption, SecretKey};
+    /// use petalflow_protection::{Encryption, SecretKey};
     ///
     /// let key = SecretKey::from_bytes([7; 32]).with_id("2026-11")?;
     /// assert_eq!(format!("{:?}", Encryption::new(key)), r#"Encryption(["2026-11"])"#);
-    /// # Ok::<(), petalflow::checkpoint::KeyError>(())
+    /// # Ok::<(), petalflow_protection::KeyError>(())
     /// ```
     pub fn new(key: SecretKey) -> Self {
-        Encryption(Ring::new(&key, cipher(&key)))
+        Encryption(KeyRing::new(&key, cipher(&key)))
     }
 
-    /// Opens what another key has encrypted as well, and never encrypts with it. To change keys, first let all processes
-    /// accept the new one, then let them encrypt with it; the old one can go when nothing that it has encrypted is needed
-    /// any more.
+    /// Also opens what was encrypted with this key, but never encrypts with it. To change keys, first let all processes
+    /// accept the new key, then let them encrypt with it. Remove the old key when nothing that was encrypted with it is
+    /// needed any more.
     ///
     /// ```
-    /// use petalflow::checkpoint::{Encryption, Protection, SecretKey};
+    /// use petalflow_protection::{Encryption, Protection, SecretKey};
     ///
     /// let (old, new) = (SecretKey::generate()?, SecretKey::generate()?);
     /// let sealed = Encryption::new(old.clone()).seal(b"", b"payload".to_vec())?;
@@ -74,8 +74,8 @@ impl Encryption {
         Ok(self)
     }
 
-    /// Seals under a nonce, which must never be used again with the same key.
-    fn seal_under(
+    /// Seals with a nonce, which must never be used again with the same key.
+    fn seal_with_nonce(
         &self,
         nonce: &[u8; NONCE],
         context: &[u8],
@@ -89,7 +89,9 @@ impl Encryption {
             .cipher
             .encrypt_inout_detached(nonce.into(), &associated, bytes.as_mut_slice().into())
             .map_err(|_| {
-                StoreError::Protection("it is too long to be encrypted, which 256 GiB are".into())
+                StoreError::Protection(
+                    "it is longer than 256 GiB, which is too long to be encrypted".into(),
+                )
             })?;
         sealed.extend_from_slice(nonce);
         sealed.extend_from_slice(&bytes);
@@ -102,7 +104,7 @@ impl Protection for Encryption {
     fn seal(&self, context: &[u8], bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
         let mut nonce = [0; NONCE];
         random(&mut nonce).map_err(|error| StoreError::Other(error.into()))?;
-        self.seal_under(&nonce, context, bytes)
+        self.seal_with_nonce(&nonce, context, bytes)
     }
 
     fn open(&self, context: &[u8], mut bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
@@ -114,7 +116,7 @@ impl Protection for Encryption {
             return Err(sealed::cut_short());
         };
         let key = self.0.get(id)?;
-        // A header tells its own length: no other header and context are the same bytes.
+        // A header contains its own length, so no other header and context have the same bytes.
         let associated = [header, context].concat();
         let (nonce, tag) = (XNonce::from(*nonce), (*tag).into());
         let (start, end) = (header.len() + NONCE, bytes.len() - TAG);
@@ -123,7 +125,7 @@ impl Protection for Encryption {
             .decrypt_inout_detached(&nonce, &associated, (&mut bytes[start..end]).into(), &tag)
             .is_err()
         {
-            return Err(sealed::unfit(&key.id));
+            return Err(sealed::does_not_fit(&key.id));
         }
         bytes.truncate(end);
         bytes.drain(..start);
@@ -132,7 +134,7 @@ impl Protection for Encryption {
 }
 
 fn cipher(key: &SecretKey) -> XChaCha20Poly1305 {
-    XChaCha20Poly1305::new((&*key.derive(Use::Encrypt)).into())
+    XChaCha20Poly1305::new((&*key.derive(KeyUse::Encrypt)).into())
 }
 
 impl fmt::Debug for Encryption {
@@ -145,8 +147,7 @@ impl fmt::Debug for Encryption {
 mod tests {
     use super::*;
 
-    /// Computed with Python's `cryptography` and an `HChaCha20` of our own, held to the draft's vector; by the form as
-    /// documented.
+    /// Computed from the documented form with Python's `cryptography` and an `HChaCha20` that passes the draft's test vector.
     const SEALED: &[u8] = b"\xc1PFS\x01\x02\x072026-11@ABCDEFGHIJKLMNOPQRSTUVW\
         \x0e\x51\x7f\x9c\x78\x3a\xc0\
         \x1b\xb9\x4f\x4e\xea\x69\xff\x33\x55\xd8\x86\xb8\xa6\xfc\x71\x8d";
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_form_is_the_same_in_all_releases() {
-        let sealed = encryption().seal_under(
+        let sealed = encryption().seal_with_nonce(
             b"@ABCDEFGHIJKLMNOPQRSTUVW",
             b"essay-42",
             b"payload".to_vec(),
