@@ -1,6 +1,6 @@
 //! Answers and decisions: whether they fit what a thread waits for.
 
-use super::open::ThreadOpener;
+use super::opener::ThreadOpener;
 use crate::checkpoint::AnswerEntry;
 use crate::clock::now_ms;
 use crate::ids::TaskId;

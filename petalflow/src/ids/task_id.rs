@@ -52,6 +52,14 @@ impl TaskId {
         TaskId(bytes)
     }
 
+    /// The id with this text form.
+    #[inline]
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let is_hex = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let id = u128::from_str_radix(text, 16).ok().filter(|_| is_hex)?;
+        Some(TaskId(id.to_be_bytes()))
+    }
+
     /// The id of a task: a hash of all that tells it from the others.
     #[inline]
     pub(crate) fn of(parts: &[&[u8]]) -> Self {

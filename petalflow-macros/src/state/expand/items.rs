@@ -3,9 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 
-use super::super::model::{Initial, Key, State};
-use super::{Cx, marks, where_each};
+use super::cx::{Cx, marks, where_each};
 use crate::paths::{local, local_at, no_generics};
+use crate::state::model::{Initial, Key, State};
 
 /// `EssayInput`.
 pub(super) fn input(cx: &Cx) -> TokenStream {

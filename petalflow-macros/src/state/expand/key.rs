@@ -3,9 +3,9 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote};
 
-use super::super::model::{BuiltIn, Initial, Key, Reducer, State};
-use super::{Cx, marks};
+use super::cx::{Cx, marks};
 use crate::paths::{local, local_at, no_generics, with_lifetimes};
+use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
 
 /// Everything that is emitted for one key in the state's `const` block.
 pub(super) fn impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {

@@ -3,11 +3,11 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote};
 
-use super::super::model::{BuiltIn, Key, Reducer, State};
+use super::cx::{Cx, marks};
 use super::key::{folding, zero};
 use super::update::per_written;
-use super::{Cx, marks};
 use crate::paths::{local, local_at, name};
+use crate::state::model::{BuiltIn, Key, Reducer, State};
 
 pub(super) fn state_impl(cx: &Cx) -> TokenStream {
     let State {

@@ -3,9 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::super::model::{Key, State};
-use super::{Cx, marks, where_each};
+use super::cx::{Cx, marks, where_each};
 use crate::paths::local;
+use crate::state::model::{Key, State};
 
 /// Keys are visited in blocks of this many (see `KeySet::any_in_block`), so that what was not written is skipped together.
 const BLOCK: usize = 16;
