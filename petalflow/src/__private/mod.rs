@@ -31,6 +31,6 @@ pub use petalflow_codec::CodecError;
 pub use route::{Carried, Carries, Deliver, NotSent, OneType, Payload, PayloadType, Sent};
 pub use state::{
     CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Held, Holds, KeptFor, Marks, NeedsDefault,
-    NotClone, PartialEqFor, SharedFor, SkipsZero, Stored, applied, debug_newtype, debug_struct,
-    debug_update, fold_from_first,
+    NotClone, PartialEqFor, SharedFor, SkipsZero, StoredValue, applied, debug_newtype,
+    debug_struct, debug_update, fold_from_first,
 };

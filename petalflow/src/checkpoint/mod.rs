@@ -14,8 +14,8 @@ mod memory;
 mod outline_line;
 mod pending_releases;
 mod record;
-mod retention;
-mod settings;
+pub(crate) mod retention;
+pub(crate) mod settings;
 mod store;
 mod thread_storage;
 mod write_name;
@@ -28,8 +28,8 @@ pub(crate) use record::{
     AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
 };
 pub use record::{Cause, DecisionKind, DecisionRecord};
-pub use retention::Retention;
-pub use settings::{Durability, OnBusy};
+pub(crate) use retention::Retention;
+pub(crate) use settings::{Durability, OnBusy};
 pub use store::{
     Address, Claim, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
     ThreadInfo, ThreadQuery,

@@ -327,8 +327,7 @@ impl Migration {
     /// Folds the writes to a key into its value, with its old reducer: `fold("notes", reduce::append::<Vec<String>>)`.
     ///
     /// ```
-    /// use petalflow::state::Migration;
-    /// use petalflow::reduce;
+    /// use petalflow::state::{Migration, reduce};
     ///
     /// fn migrate(_: u32, thread: &mut Migration) -> petalflow::Result<()> {
     ///     thread.fold("notes", reduce::append::<Vec<String>>)?;

@@ -65,7 +65,7 @@ impl<'a> Values<'a> {
 }
 
 /// How values of a type are stored. `Coder::<T>::save(..)` also compiles for a type that cannot be, of which
-/// [`Stored`](crate::__private::Stored) has said so: what is inherent wins over what a trait has.
+/// [`StoredValue`](crate::__private::StoredValue) has said so: what is inherent wins over what a trait has.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Coder<T>(PhantomData<T>);
