@@ -46,6 +46,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "ids",
             "clock",
             "codec",
+            "reducer",
             "error",
             "future",
             "cancel_token",

@@ -12,7 +12,7 @@ mod archive;
 #[doc(hidden)]
 pub mod fuzz;
 mod memory;
-mod outline_line;
+mod outline;
 mod pending_releases;
 mod protection;
 mod record;
@@ -24,7 +24,9 @@ mod write_name;
 pub use crate::codec::CodecError;
 pub(crate) use archive::Archive;
 pub use memory::InMemoryStore;
-pub(crate) use outline_line::{KeyLine, NodeLine, quoted};
+pub(crate) use outline::{
+    GraphOutline, KeyOutline, Line, NodeOutline, Outline, encode_keys, key_lines, quoted,
+};
 pub use pending_releases::{PendingReleases, ReleaseTurn};
 #[cfg(feature = "encrypt")]
 pub use protection::Encryption;
@@ -33,9 +35,7 @@ pub use protection::Protection;
 pub use protection::Signing;
 #[cfg(any(feature = "sign", feature = "encrypt"))]
 pub use protection::{KeyError, SecretKey};
-pub(crate) use record::{
-    AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
-};
+pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, OwnedKey, Record, TaskEntry};
 pub use record::{Cause, DecisionKind, DecisionRecord};
 pub use retention::Retention;
 pub use settings::{Durability, OnBusy};

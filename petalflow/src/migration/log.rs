@@ -1,12 +1,12 @@
 //! What is stored of one key.
 
-use crate::checkpoint::KeyLine;
+use crate::checkpoint::KeyOutline;
 
 /// What is stored of one key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Log {
-    /// What the program that wrote it said of the key; `None` where a migration has put something else in its place.
-    pub(crate) line: Option<KeyLine<'static>>,
+    /// The key in the program that wrote it. `None` if a migration has replaced the value.
+    pub(crate) outline: Option<KeyOutline>,
     pub(crate) value: Option<Vec<u8>>,
     /// Writes that have yet to fold into the value, by task.
     pub(crate) writes: Vec<Vec<u8>>,

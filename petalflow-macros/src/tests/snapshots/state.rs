@@ -478,13 +478,13 @@ const _: () = {
         type Storage = ::petalflow::Durable;
         const NAME: &'static str = "Essay";
         const KEYS: &'static [::petalflow::KeyMeta] = &[
-            ::petalflow::KeyMeta::new("topic", "replace")
+            ::petalflow::KeyMeta::new("topic", ::petalflow::state::Reducer::Replace)
                 .with(::petalflow::KeyFlag::Exclusive)
                 .with(::petalflow::KeyFlag::Assigned)
                 .with(::petalflow::KeyFlag::Input)
                 .with(::petalflow::KeyFlag::Required)
                 .of_type("String"),
-            ::petalflow::KeyMeta::new("draft", "replace")
+            ::petalflow::KeyMeta::new("draft", ::petalflow::state::Reducer::Replace)
                 .with(::petalflow::KeyFlag::Exclusive)
                 .of_type("String"),
         ];

@@ -7,10 +7,12 @@ mod write;
 
 use std::sync::Arc;
 
+use super::outline::Outline;
+
 pub use decision::DecisionKind;
 
 /// The version of the layout, in the first byte.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// Why a checkpoint was made.
 ///
@@ -155,15 +157,6 @@ pub struct DecisionRecord {
     pub reason: Option<String>,
     /// When, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
-}
-
-/// What a changed program is compared with: in checkpoints that stand alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Outline {
-    /// The nodes and edges, a line each.
-    pub(crate) graph: Vec<String>,
-    /// The keys, a line each.
-    pub(crate) schema: Vec<String>,
 }
 
 /// An answer in a record.

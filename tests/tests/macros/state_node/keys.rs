@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use petalflow::prelude::*;
+use petalflow::state::Reducer;
 use petalflow::{Key, KeyFlag, KeyMeta, KeySet, State, Update};
 use serde::{Deserialize, Serialize};
 
@@ -132,7 +133,7 @@ fn what_is_known_of_the_keys_follows_the_options() {
             meta("low").reducer,
             meta("plain").reducer
         ),
-        ("reduce", "min", "replace")
+        (Reducer::Custom, Reducer::Min, Reducer::Replace)
     );
     assert!(
         meta("hint").has(KeyFlag::Ephemeral)
@@ -294,7 +295,7 @@ fn a_field_under_cfg_is_a_key_where_it_is_there() {
             .iter()
             .map(|key| (key.name, key.reducer))
             .collect::<Vec<_>>(),
-        [("notes", "append"), ("rounds", "sum")]
+        [("notes", Reducer::Append), ("rounds", Reducer::Sum)]
     );
     assert_eq!(PartlyRounds::INDEX, 1);
     let _ = Partly::start(().into());
