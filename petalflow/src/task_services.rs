@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use crate::checkpoint::{Archive, Durability, StoredWrite, WriteName};
+use crate::checkpoint::{Durability, StoredWrite, ThreadStorage, WriteName};
 use crate::clock::now_ms;
 use crate::codec::{decode, encode};
 use crate::error::BoxError;
@@ -34,7 +34,7 @@ pub(crate) type Answers = HashMap<InterruptId, (String, Vec<u8>)>;
 
 /// The services of one flow of a stored run. Its tasks and its driver share them.
 pub(crate) struct TaskServices {
-    pub(crate) archive: Archive,
+    pub(crate) storage: ThreadStorage,
     pub(crate) durability: Durability,
     namespace: Namespace,
     /// The origin of a frontier, minus the number of supersteps before it.
@@ -93,7 +93,7 @@ struct Inner {
 impl TaskServices {
     #[inline]
     pub(crate) fn new(
-        archive: Archive,
+        storage: ThreadStorage,
         durability: Durability,
         namespace: Namespace,
         offset: u64,
@@ -101,7 +101,7 @@ impl TaskServices {
         stored: StoredMark,
     ) -> Self {
         TaskServices {
-            archive,
+            storage,
             durability,
             namespace,
             offset,
@@ -331,7 +331,7 @@ impl TaskServices {
         let write = StoredWrite::new(task.id, WriteName::Once(name), bytes.clone());
         let origin = self.origin(task.superstep);
         let recorded = self
-            .archive
+            .storage
             .write(self.namespace.as_str(), origin, vec![write])
             .await;
         if let Err(error) = recorded {

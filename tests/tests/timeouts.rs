@@ -107,7 +107,7 @@ async fn beat(cx: &Context, emit: bool) -> petalflow::Result<()> {
     for i in 0..10 {
         sleep(Duration::from_millis(40)).await;
         if emit {
-            cx.emit(&i)?;
+            cx.emit(i);
         } else {
             cx.heartbeat();
         }

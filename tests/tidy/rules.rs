@@ -18,16 +18,25 @@ pub(crate) const PACKAGES: &[Layer] = &[
         &["petalflow", "petalflow-sqlite", "petalflow-testing"],
         &[],
     ),
-    layer("petalflow-llm", &["petalflow"], &[]),
+    layer("petalflow-llm", &["petalflow"], &["petalflow-memory"]),
     layer("petalflow-tracing", &["petalflow", "petalflow-llm"], &[]),
     layer("petalflow-envelope", &["petalflow", "petalflow-llm"], &[]),
-    layer("petalflow-mcp", &["petalflow", "petalflow-llm"], &[]),
+    layer(
+        "petalflow-mcp",
+        &["petalflow", "petalflow-llm"],
+        &["petalflow-agent"],
+    ),
     layer(
         "petalflow-agent",
         &["petalflow", "petalflow-llm", "petalflow-tracing"],
-        &[],
+        &["petalflow-testing"],
     ),
     layer("petalflow-testing", &["petalflow"], &[]),
+    layer(
+        "petalflow-protection",
+        &["petalflow"],
+        &["petalflow-testing"],
+    ),
     layer("petalflow-sqlite", &["petalflow"], &["petalflow-testing"]),
     layer("petalflow-postgres", &["petalflow"], &["petalflow-testing"]),
     layer("petalflow-redis", &["petalflow"], &["petalflow-testing"]),
@@ -118,12 +127,8 @@ pub(crate) const KNOWN_UPWARD_USES: &[(&str, &str, &str)] = &[];
 /// they have. None may be added.
 pub(crate) const KNOWN_CIRCLES: &[(&str, &str, usize)] = &[
     ("petalflow-agent", "", 31),
-    ("petalflow-llm", "", 6),
-    ("petalflow-llm", "provider", 8),
-    ("petalflow-mcp", "", 8),
     ("petalflow-memory", "", 4),
     ("petalflow-sqlite", "", 15),
-    ("petalflow-tracing", "", 3),
 ];
 
 /// The most lines of a file of Rust.

@@ -99,7 +99,7 @@ pub use node::AgentNode;
 pub use pending::Pending;
 pub use planner::{PlanReAct, Planner, Thinking};
 pub use processors::{RequestProcessor, ResponseProcessor};
-pub use stream::{AgentEventKind, AgentEvents, AgentStreamItem, EmittedEvent};
+pub use stream::{AgentEventKind, AgentEvents, AgentStreamItem};
 pub use tool_step::ToolStep;
 
 pub(crate) use definition::Definition;

@@ -132,7 +132,7 @@ impl<S: State> ThreadOpener<'_, S> {
             })
             .collect();
         let mut services = TaskServices::new(
-            writer.archive().clone(),
+            writer.storage().clone(),
             writer.durability(),
             namespace,
             writer.origin().get().wrapping_sub(superstep),
@@ -169,7 +169,7 @@ fn load_results<S: State>(
     let mut finished = HashMap::new();
     for task in frontier {
         let id = task_id(
-            &writer.archive().thread,
+            &writer.storage().thread,
             writer.namespace(),
             writer.origin().get(),
             plan.stored_name(task.node),

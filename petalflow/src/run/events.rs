@@ -29,9 +29,9 @@ use crate::outcome::Paused;
 /// }
 ///
 /// #[node(Essay)]
-/// async fn write(cx: Context) -> petalflow::Result<EssayDraft> {
-///     cx.emit(&"half done")?;
-///     Ok(EssayDraft("…".into()))
+/// async fn write(cx: Context) -> EssayDraft {
+///     cx.emit("half done");
+///     EssayDraft("…".into())
 /// }
 ///
 /// flow!(Write(Essay) { write });

@@ -110,7 +110,7 @@ impl<F: Flow> Events<F> {
         FilteredEvents::new(self.with_values(), Modes::VALUES)
     }
 
-    /// Only what nodes sent of their own: [`Custom`](crate::event::EventKind::Custom).
+    /// Only the values that nodes emit: [`Custom`](crate::event::EventKind::Custom).
     pub fn custom(self) -> FilteredEvents<F> {
         FilteredEvents::new(self, Modes::CUSTOM)
     }

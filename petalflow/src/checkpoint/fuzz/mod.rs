@@ -13,8 +13,6 @@ use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 use serde_json::Value;
 
-#[cfg(all(feature = "sign", feature = "encrypt"))]
-use super::{Encryption, Protection as _, SecretKey, Signing};
 use super::{KeyEntry, Record};
 use crate::codec::{CodecError, decode, depth, encode};
 
@@ -71,25 +69,4 @@ fn value<T: Serialize + DeserializeOwned>(bytes: &[u8]) {
     let same = decode::<T>(&written).and_then(|value| encode(&value, &mut again));
     assert!(same.is_ok(), "{same:?}");
     assert_eq!(written, again);
-}
-
-/// What no one has sealed does not open.
-#[cfg(all(feature = "sign", feature = "encrypt"))]
-pub fn sealed(bytes: &[u8]) {
-    let Ok(key) = SecretKey::from_bytes([7; 32]).with_id("k") else {
-        unreachable!("it is an id")
-    };
-    let signing = Signing::new(key.clone());
-    let encryption = Encryption::new(key);
-    // Behind good headers as well, which no one hits upon by chance.
-    for header in [
-        &b""[..],
-        b"\xc1PFS",
-        b"\xc1PFS\x01\x01\x01k",
-        b"\xc1PFS\x01\x02\x01k",
-    ] {
-        let bytes = [header, bytes].concat();
-        assert!(signing.open(b"here", bytes.clone()).is_err());
-        assert!(encryption.open(b"here", bytes).is_err());
-    }
 }

@@ -35,8 +35,8 @@ impl<S: State> CheckpointWriter<S> {
         }
         let writes = self.encode_results(plan, finished)?;
         self.written_results = count;
-        let (archive, namespace, origin) = (
-            self.archive.clone(),
+        let (storage, namespace, origin) = (
+            self.storage.clone(),
             self.namespace.clone(),
             self.header.origin,
         );
@@ -47,7 +47,7 @@ impl<S: State> CheckpointWriter<S> {
                     .await
                     .map_err(|lost| StoreError::Other(lost.into()))??;
             }
-            archive.write(&namespace, origin, writes).await
+            storage.write(&namespace, origin, writes).await
         }));
         Ok(())
     }
@@ -81,7 +81,7 @@ impl<S: State> CheckpointWriter<S> {
         }
         self.await_in_flight().await?;
         if !writes.is_empty() {
-            self.archive
+            self.storage
                 .write(&self.namespace, self.header.origin, writes)
                 .await?;
         }
