@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::checksum;
 use super::protection::MARKER;
 use super::{Address, Protection, Store, StoreError, Stored, StoredCheckpoint, StoredWrite};
 use crate::future::BoxFuture;
@@ -43,6 +44,29 @@ fn write_context(address: Address<'_>, seq: u64, write: &StoredWrite) -> Vec<u8>
     ])
 }
 
+/// What the checksum of a checkpoint covers beside its bytes. The thread and the namespace are left out, so that a person can
+/// rename a thread in the store.
+#[inline]
+fn checkpoint_numbers(checkpoint: &StoredCheckpoint) -> [u8; 24] {
+    let mut numbers = [0; 24];
+    let parts = [checkpoint.seq, checkpoint.base, checkpoint.created_ms];
+    for (to, part) in numbers.chunks_exact_mut(8).zip(parts) {
+        to.copy_from_slice(&part.to_be_bytes());
+    }
+    numbers
+}
+
+/// What the checksum of a write covers beside its bytes.
+#[inline]
+fn write_key(seq: u64, write: &StoredWrite) -> Vec<u8> {
+    [
+        &seq.to_be_bytes()[..],
+        &write.task.to_bytes(),
+        write.name.as_bytes(),
+    ]
+    .concat()
+}
+
 /// Lengths and parts, one after the other, so that no other parts are the same bytes.
 #[inline]
 fn context(parts: [&[u8]; 6]) -> Vec<u8> {
@@ -54,17 +78,30 @@ fn context(parts: [&[u8]; 6]) -> Vec<u8> {
     context
 }
 
-/// Says of what a protection's error speaks, which it cannot know.
+/// Adds to the error of a protection what it is about, which the protection cannot know.
 fn name(error: StoreError, address: Address<'_>, what: impl Display) -> StoreError {
     let StoreError::Protection(problem) = error else {
         return error;
     };
     let Address { thread, namespace } = address;
-    let namespace = match namespace {
+    let namespace = within(namespace);
+    StoreError::Protection(format!("{what} of thread `{thread}`{namespace}: {problem}"))
+}
+
+/// The error of a payload whose checksum shows that it changed.
+fn damaged(problem: String, address: Address<'_>, what: impl Display) -> StoreError {
+    let namespace = within(address.namespace);
+    StoreError::Damaged {
+        thread: address.thread.into(),
+        problem: format!("{what}{namespace}: {problem}; restore it from a backup"),
+    }
+}
+
+fn within(namespace: &str) -> String {
+    match namespace {
         "" => String::new(),
         inside => format!(" in `{inside}`"),
-    };
-    StoreError::Protection(format!("{what} of thread `{thread}`{namespace}: {problem}"))
+    }
 }
 
 impl Archive {
@@ -91,6 +128,8 @@ impl Archive {
                 Ok(sealed) => checkpoint.bytes = sealed,
                 Err(error) => return Box::pin(std::future::ready(Err(error))),
             }
+        } else if self.store.needs_checksums() {
+            checksum::add(&checkpoint_numbers(checkpoint), &mut checkpoint.bytes);
         }
         self.store.append(address, checkpoint, after, settled)
     }
@@ -107,6 +146,10 @@ impl Archive {
             for write in &mut writes {
                 let context = write_context(address, seq, write);
                 write.bytes = protection.seal(&context, std::mem::take(&mut write.bytes))?;
+            }
+        } else if self.store.needs_checksums() {
+            for write in &mut writes {
+                checksum::add(&write_key(seq, write), &mut write.bytes);
             }
         }
         self.store.write(address, seq, &writes).await
@@ -175,26 +218,26 @@ impl Archive {
         address: Address<'_>,
         checkpoint: &mut StoredCheckpoint,
     ) -> Result<(), StoreError> {
-        let opened = match &self.protection {
-            Some(protection) => {
-                let context = checkpoint_context(address, checkpoint);
-                protection.open(&context, std::mem::take(&mut checkpoint.bytes))
-            }
-            // It could not be read either; but this is why.
-            None if checkpoint.bytes.starts_with(&MARKER) => Err(StoreError::Protection(
-                "it is sealed, and this program uses the store without the protection that it needs: `Signing` or `Encryption`"
-                    .into(),
-            )),
-            None => return Ok(()),
-        };
-        checkpoint.bytes = opened.map_err(|error| {
-            name(
-                error,
-                address,
-                format_args!("checkpoint {}", checkpoint.seq),
-            )
-        })?;
-        Ok(())
+        let seq = checkpoint.seq;
+        let what = format_args!("checkpoint {seq}");
+        if let Some(protection) = &self.protection {
+            let context = checkpoint_context(address, checkpoint);
+            let opened = protection.open(&context, std::mem::take(&mut checkpoint.bytes));
+            checkpoint.bytes = opened.map_err(|error| name(error, address, what))?;
+            return Ok(());
+        }
+        if checkpoint.bytes.starts_with(&MARKER) {
+            // Without the protection it cannot be read either. This error gives the cause.
+            let problem = "it is sealed, and this program uses the store without the protection that it needs: `Signing` or `Encryption`";
+            return Err(name(StoreError::Protection(problem.into()), address, what));
+        }
+        let numbers = checkpoint_numbers(checkpoint);
+        checksum::check_and_remove(
+            &numbers,
+            &mut checkpoint.bytes,
+            self.store.needs_checksums(),
+        )
+        .map_err(|problem| damaged(problem, address, what))
     }
 
     #[inline]
@@ -204,14 +247,15 @@ impl Archive {
         seq: u64,
         write: &mut StoredWrite,
     ) -> Result<(), StoreError> {
+        let what = format_args!("`{}` beside checkpoint {seq}", write.name);
         if let Some(protection) = &self.protection {
             let context = write_context(address, seq, write);
-            let bytes = std::mem::take(&mut write.bytes);
-            write.bytes = protection.open(&context, bytes).map_err(|error| {
-                let what = format_args!("`{}` beside checkpoint {seq}", write.name);
-                name(error, address, what)
-            })?;
+            let opened = protection.open(&context, std::mem::take(&mut write.bytes));
+            write.bytes = opened.map_err(|error| name(error, address, what))?;
+            return Ok(());
         }
-        Ok(())
+        let key = write_key(seq, write);
+        checksum::check_and_remove(&key, &mut write.bytes, self.store.needs_checksums())
+            .map_err(|problem| damaged(problem, address, what))
     }
 }

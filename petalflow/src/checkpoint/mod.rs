@@ -8,6 +8,7 @@
 // neither records nor the memory store.
 
 mod archive;
+mod checksum;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;

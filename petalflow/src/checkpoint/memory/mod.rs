@@ -308,4 +308,9 @@ impl Store for InMemoryStore {
             threads.owners.remove(thread);
         }
     }
+
+    #[inline]
+    fn needs_checksums(&self) -> bool {
+        false
+    }
 }
