@@ -127,7 +127,6 @@ pub(crate) const KNOWN_CIRCLES: &[(&str, &str, usize)] = &[
     ("petalflow-macros", "state", 6),
     ("petalflow-mcp", "", 8),
     ("petalflow-memory", "", 4),
-    ("petalflow-sqlite", "", 15),
     ("petalflow-tracing", "", 3),
 ];
 

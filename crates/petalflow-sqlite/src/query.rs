@@ -8,7 +8,7 @@ use petalflow::checkpoint::{
 };
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
-use crate::database::TransactionError;
+use crate::error::TransactionError;
 use crate::integer::{bounds, read_integer};
 
 pub(crate) fn read(

@@ -4,8 +4,7 @@ use petalflow::checkpoint::StoreError;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use crate::database::TransactionError;
-use crate::error::DatabaseFile;
+use crate::error::{DatabaseFile, TransactionError};
 
 /// A write that waits for the writer's thread, with the caller that waits for its result.
 pub(crate) trait QueuedWrite: Send {

@@ -12,8 +12,7 @@ use petalflow::checkpoint::{
 };
 use rusqlite::Connection;
 
-use crate::database::TransactionError;
-use crate::error::DatabaseFile;
+use crate::error::{DatabaseFile, TransactionError};
 use crate::options::{SqliteOptions, Synchronous};
 use crate::readers::Readers;
 use crate::writer::Writer;
@@ -123,28 +122,6 @@ impl SqliteStore {
         })))
     }
 
-    pub(crate) async fn open_with(options: SqliteOptions) -> Result<Self, StoreError> {
-        // An absolute path cannot be taken for `:memory:` or a URI, and does not depend on the working folder.
-        let path = std::path::absolute(&options.path).map_err(|error| {
-            let message = format!("`{}` is not a path to a file", options.path.display());
-            DatabaseFile::unavailable(message, Some(error))
-        })?;
-        let file = DatabaseFile {
-            path: path.into(),
-            busy_timeout: options.busy_timeout,
-            opened: Arc::default(),
-        };
-        let (readers, gone) = Readers::new(file.clone(), options.read_connections);
-        let writes_here = options.synchronous == Synchronous::Normal;
-        let writer = Writer::open(options, file.clone(), gone).await?;
-        Ok(SqliteStore(Arc::new(Inner {
-            file,
-            writer,
-            readers: Some(readers),
-            writes_here,
-        })))
-    }
-
     /// Writes: on the caller's thread if that is quick (`now`), otherwise on the writer's thread (`later` makes an operation that
     /// owns its data).
     async fn write_now_or_later<T, L>(
@@ -202,6 +179,39 @@ impl SqliteStore {
             Some(readers) => readers.read(thread, work).await,
             None => self.0.writer.run_here(thread, work),
         }
+    }
+}
+
+impl SqliteOptions {
+    /// Opens the store, and creates the file if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// See [`SqliteStore::open`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`SqliteStore::open`].
+    pub async fn open(self) -> Result<SqliteStore, StoreError> {
+        // An absolute path cannot be taken for `:memory:` or a URI, and does not depend on the working folder.
+        let path = std::path::absolute(&self.path).map_err(|error| {
+            let message = format!("`{}` is not a path to a file", self.path.display());
+            DatabaseFile::unavailable(message, Some(error))
+        })?;
+        let file = DatabaseFile {
+            path: path.into(),
+            busy_timeout: self.busy_timeout,
+            opened: Arc::default(),
+        };
+        let (readers, gone) = Readers::new(file.clone(), self.read_connections);
+        let writes_here = self.synchronous == Synchronous::Normal;
+        let writer = Writer::open(self, file.clone(), gone).await?;
+        Ok(SqliteStore(Arc::new(Inner {
+            file,
+            writer,
+            readers: Some(readers),
+            writes_here,
+        })))
     }
 }
 

@@ -17,8 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::claims;
 use crate::connection;
-use crate::database::TransactionError;
-use crate::error::{DatabaseFile, FileId};
+use crate::error::{DatabaseFile, FileId, TransactionError};
 use crate::lock_file::LockFile;
 use crate::options::SqliteOptions;
 use crate::queued_write::{ClosureWrite, QueuedWrite};
