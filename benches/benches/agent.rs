@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use petalflow::middleware::BoxFuture;
+use petalflow::async_trait;
 use petalflow::tool::{FuncTool, ToolCall, ToolSpec};
 use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput};
 use petalflow_benches::table::{head, row};
@@ -143,16 +143,15 @@ fn micros(time: Duration) -> String {
 /// Answers after some time.
 struct Slow;
 
+#[async_trait]
 impl LlmClient for Slow {
     fn name(&self) -> &'static str {
         "slow"
     }
 
-    fn complete<'a>(&'a self, _: &'a LlmRequest) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
-        Box::pin(async {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            Ok(LlmResponse::text_only("done"))
-        })
+    async fn complete(&self, _: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        Ok(LlmResponse::text_only("done"))
     }
 }
 

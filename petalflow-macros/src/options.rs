@@ -20,39 +20,49 @@ pub(crate) struct Opt {
     pub(crate) value: Option<Expr>,
 }
 
-/// Reads a comma-separated list from tokens.
+/// Parses the options of an attribute. An option that cannot be parsed is reported and skipped.
 pub(crate) fn parse_tokens(tokens: TokenStream, errors: &mut Errors) -> Vec<Opt> {
-    let mut found = Vec::new();
+    let mut options = Vec::new();
     let read = |input: ParseStream| {
-        found = parse(input, errors);
+        options = parse(input, errors);
         Ok(())
     };
-    // `parse` reports for itself and reads to the end.
+    // `parse` reports errors and parses all tokens.
     let _ = read.parse2(tokens);
-    found
+    options
 }
 
-/// Reads a comma-separated list. A part that cannot be read is reported and skipped.
+/// Parses options up to the end of `input`. An option that cannot be parsed is reported and skipped.
 pub(crate) fn parse(input: ParseStream, errors: &mut Errors) -> Vec<Opt> {
     let mut options = Vec::new();
+    comma_separated(input, errors, Errors::push, |input, _| {
+        options.push(parse_one(input)?);
+        Ok(())
+    });
+    options
+}
+
+/// Parses a comma-separated list with `item`. If an item or a comma cannot be parsed, it calls `report` and continues after
+/// the next comma. `cx` is passed to both closures.
+pub(crate) fn comma_separated<C>(
+    input: ParseStream,
+    cx: &mut C,
+    report: impl Fn(&mut C, syn::Error),
+    mut item: impl FnMut(ParseStream, &mut C) -> syn::Result<()>,
+) {
     while !input.is_empty() {
-        match parse_one(input) {
-            Ok(option) => options.push(option),
-            Err(error) => {
-                errors.push(error);
-                skip_to_comma(input);
-            }
+        if let Err(error) = item(input, cx) {
+            report(cx, error);
+            skip_to_comma(input);
         }
-        if input.is_empty() {
-            break;
-        }
-        if let Err(error) = input.parse::<Token![,]>() {
-            errors.push(error);
+        if !input.is_empty()
+            && let Err(error) = input.parse::<Token![,]>()
+        {
+            report(cx, error);
             skip_to_comma(input);
             let _ = input.parse::<Token![,]>();
         }
     }
-    options
 }
 
 fn parse_one(input: ParseStream) -> syn::Result<Opt> {
@@ -74,7 +84,7 @@ fn parse_one(input: ParseStream) -> syn::Result<Opt> {
     Ok(Opt { name, value })
 }
 
-/// Goes on at the next option.
+/// Skips the rest of an element of a comma-separated list.
 pub(crate) fn skip_to_comma(input: ParseStream) {
     while !input.is_empty() && !input.peek(Token![,]) {
         let _ = input.parse::<proc_macro2::TokenTree>();
@@ -277,7 +287,7 @@ fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStrea
         _ => None,
     };
     match attempts {
-        Some(attempts) if attempts > 0 => Ok(quote!(#runtime::Retry::times(#attempts))),
+        Some(attempts) if attempts > 0 => Ok(quote!(#runtime::policy::Retry::times(#attempts))),
         Some(_) => Err(syn::Error::new_spanned(
             value,
             format!(

@@ -132,7 +132,7 @@ fn named(tokens: TokenStream, missing: &mut bool) -> TokenStream {
 
 /// A name that nothing else has, also where two things of the user's have one name: then each is what its own code means, and
 /// that the name is taken is all that rustc has to say.
-pub(crate) fn of_its_own(ident: &Ident) -> Ident {
+pub(crate) fn unique_name(ident: &Ident) -> Ident {
     let mut text = format!("__petalflow_{}", name(ident));
     if proc_macro::is_available() {
         let span = ident.span().unwrap();

@@ -127,7 +127,7 @@ fn stored<C: Flow>(
     keep: bool,
 ) -> Begin<C> {
     let start = ThreadStart {
-        archive: services.archive.clone(),
+        storage: services.storage.clone(),
         namespace: namespace.clone(),
         durability: services.durability,
         on_busy: OnBusy::Refuse,
@@ -141,7 +141,7 @@ fn stored<C: Flow>(
                 services: Arc::clone(services),
                 superstep: scope.superstep,
             },
-            remembers: keep,
+            retains_state: keep,
         }),
     };
     Begin::Stored(Box::new(start))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{LlmError, LlmRequest, LlmResponse, LlmStream};
-use petalflow::middleware::BoxFuture;
+use petalflow::async_trait;
 
 /// A client for a language model: a provider's model, a script, or a wrapper around another client.
 ///
@@ -12,17 +12,18 @@ use petalflow::middleware::BoxFuture;
 ///
 /// ```
 /// use petalflow_llm::{LlmClient, LlmError, LlmRequest, LlmResponse};
-/// use petalflow::middleware::BoxFuture;
+/// use petalflow::async_trait;
 ///
 /// struct Echo;
 ///
+/// #[async_trait]
 /// impl LlmClient for Echo {
 ///     fn name(&self) -> &str {
 ///         "echo"
 ///     }
 ///
-///     fn complete<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
-///         Box::pin(async { Ok(LlmResponse::text_only(request.input_text.clone().unwrap_or_default())) })
+///     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+///         Ok(LlmResponse::text_only(request.input_text.clone().unwrap_or_default()))
 ///     }
 /// }
 ///
@@ -36,6 +37,7 @@ use petalflow::middleware::BoxFuture;
 /// # Cancel safety
 ///
 /// Dropping a future or a stream cancels the call and closes its connection.
+#[async_trait]
 pub trait LlmClient: Send + Sync + 'static {
     /// The provider's name, such as `openai`.
     fn name(&self) -> &str;
@@ -56,18 +58,15 @@ pub trait LlmClient: Send + Sync + 'static {
     ///
     /// The reason why there is no response. For a tool call whose arguments are not a JSON object, the error contains
     /// the response ([`LlmErrorKind::Arguments`](super::LlmErrorKind::Arguments)).
-    fn complete<'a>(
-        &'a self,
-        request: &'a LlmRequest,
-    ) -> BoxFuture<'a, Result<LlmResponse, LlmError>>;
+    async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError>;
 
     /// The response as a stream. A client without streaming sends the complete response at once.
     ///
     /// # Errors
     ///
     /// Failures before the first chunk. A later failure is in the last chunk.
-    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
-        Box::pin(async move { Ok(LlmStream::whole(self.complete(request).await?)) })
+    async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
+        Ok(LlmStream::whole(self.complete(request).await?))
     }
 }
 
@@ -102,6 +101,7 @@ impl Capabilities {
 
 macro_rules! delegates {
     ($($pointer:ty),*) => {$(
+        #[async_trait]
         impl<C: LlmClient + ?Sized> LlmClient for $pointer {
             fn name(&self) -> &str {
                 (**self).name()
@@ -115,18 +115,12 @@ macro_rules! delegates {
                 (**self).capabilities()
             }
 
-            fn complete<'a>(
-                &'a self,
-                request: &'a LlmRequest,
-            ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
-                (**self).complete(request)
+            async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+                (**self).complete(request).await
             }
 
-            fn stream<'a>(
-                &'a self,
-                request: &'a LlmRequest,
-            ) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
-                (**self).stream(request)
+            async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
+                (**self).stream(request).await
             }
         }
     )*};

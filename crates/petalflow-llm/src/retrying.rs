@@ -8,8 +8,8 @@ use futures_util::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 
 use super::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
-use petalflow::middleware::BoxFuture;
-use petalflow::{BoxError, Retry};
+use petalflow::policy::Retry;
+use petalflow::{BoxError, async_trait};
 
 /// A client that retries after transient errors, within time limits.
 ///
@@ -64,7 +64,7 @@ impl<C: LlmClient> Retrying<C> {
     /// Sets the retry policy. With conditions ([`Retry::only`]), it retries only after transient errors that meet them.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     /// use petalflow_llm::{Retrying, ScriptedModel};
     ///
     /// let patient = Retrying::new(ScriptedModel::new(["hi"])).with_retry(Retry::times(10).jitter());
@@ -203,6 +203,7 @@ fn late(name: &str, limit: Duration) -> LlmError {
     )
 }
 
+#[async_trait]
 impl<C: LlmClient> LlmClient for Retrying<C> {
     fn name(&self) -> &str {
         self.client.name()
@@ -216,40 +217,36 @@ impl<C: LlmClient> LlmClient for Retrying<C> {
         self.client.capabilities()
     }
 
-    fn complete<'a>(
-        &'a self,
-        request: &'a LlmRequest,
-    ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
-        Box::pin(self.persist(self.deadline(), || self.client.complete(request)))
+    async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        self.persist(self.deadline(), || self.client.complete(request))
+            .await
     }
 
-    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
-        Box::pin(async move {
-            let deadline = self.deadline();
-            let stream = self.persist(deadline, || async {
-                self.client.stream(request).await?.begun().await
-            });
-            let stream = stream.await?;
-            let name: Arc<str> = self.client.name().into();
-            let (idle, total) = (self.idle, self.total);
-            Ok(stream.wrap_source(move |pieces| {
-                stream::unfold(Some(pieces), move |pieces| {
-                    let name = Arc::clone(&name);
-                    let silent = idle.and_then(|limit| Instant::now().checked_add(limit));
-                    let until = [silent, deadline].into_iter().flatten().min();
-                    let limit = if until == deadline { total } else { idle };
-                    async move {
-                        let mut pieces = pieces?;
-                        let Some(until) = until else {
-                            return Some((pieces.next().await?, Some(pieces)));
-                        };
-                        match timeout_at(until, pieces.next()).await {
-                            Ok(piece) => Some((piece?, Some(pieces))),
-                            Err(_) => Some((Err(late(&name, limit.unwrap_or_default())), None)),
-                        }
+    async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
+        let deadline = self.deadline();
+        let stream = self.persist(deadline, || async {
+            self.client.stream(request).await?.begun().await
+        });
+        let stream = stream.await?;
+        let name: Arc<str> = self.client.name().into();
+        let (idle, total) = (self.idle, self.total);
+        Ok(stream.wrap_source(move |pieces| {
+            stream::unfold(Some(pieces), move |pieces| {
+                let name = Arc::clone(&name);
+                let silent = idle.and_then(|limit| Instant::now().checked_add(limit));
+                let until = [silent, deadline].into_iter().flatten().min();
+                let limit = if until == deadline { total } else { idle };
+                async move {
+                    let mut pieces = pieces?;
+                    let Some(until) = until else {
+                        return Some((pieces.next().await?, Some(pieces)));
+                    };
+                    match timeout_at(until, pieces.next()).await {
+                        Ok(piece) => Some((piece?, Some(pieces))),
+                        Err(_) => Some((Err(late(&name, limit.unwrap_or_default())), None)),
                     }
-                })
-            }))
-        })
+                }
+            })
+        }))
     }
 }

@@ -9,7 +9,7 @@ use tracing::{Instrument as _, Span, field};
 
 use super::span::{cancelled, failed, int, list};
 use super::{Traced, content, scope};
-use petalflow::middleware::BoxFuture;
+use petalflow::async_trait;
 use petalflow_llm::{
     Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
 };
@@ -168,6 +168,7 @@ impl Drop for ModelSpan {
     }
 }
 
+#[async_trait]
 impl<C: LlmClient> LlmClient for Traced<C> {
     fn name(&self) -> &str {
         self.inner.name()
@@ -181,32 +182,25 @@ impl<C: LlmClient> LlmClient for Traced<C> {
         self.inner.capabilities()
     }
 
-    fn complete<'a>(
-        &'a self,
-        request: &'a LlmRequest,
-    ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
-        Box::pin(async move {
-            let span = ModelSpan::start(&self.inner, request, self.content);
-            let call = self.inner.complete(request);
-            let result = call.instrument(span.span().clone()).await;
-            span.end(result.as_ref());
-            result
-        })
+    async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        let span = ModelSpan::start(&self.inner, request, self.content);
+        let call = self.inner.complete(request);
+        let result = call.instrument(span.span().clone()).await;
+        span.end(result.as_ref());
+        result
     }
 
-    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
-        Box::pin(async move {
-            let span = ModelSpan::begin(&self.inner, request, self.content, true);
-            let begun = Instant::now();
-            let call = self.inner.stream(request);
-            match call.instrument(span.span().clone()).await {
-                Ok(stream) => Ok(traced(stream, span, begun)),
-                Err(error) => {
-                    span.end(Err(&error));
-                    Err(error)
-                }
+    async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
+        let span = ModelSpan::begin(&self.inner, request, self.content, true);
+        let begun = Instant::now();
+        let call = self.inner.stream(request);
+        match call.instrument(span.span().clone()).await {
+            Ok(stream) => Ok(traced(stream, span, begun)),
+            Err(error) => {
+                span.end(Err(&error));
+                Err(error)
             }
-        })
+        }
     }
 }
 

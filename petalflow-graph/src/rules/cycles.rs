@@ -1,6 +1,6 @@
 //! PF010: every cycle can be left.
 
-use super::Cx;
+use super::cx::Cx;
 use crate::analyses::nontermination::{EdgeCycles, Picks, successors};
 use crate::components::{components, cycle_through};
 use crate::diagnostic::{Diagnostic, Location};

@@ -1,6 +1,7 @@
 //! PF011: no join can wait forever.
 
-use super::{Cx, names};
+use super::cx::Cx;
+use super::names;
 use crate::analyses::Stuck;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::graph::{Source, Target};

@@ -2,17 +2,17 @@
 //!
 //! [`CHECKS`] lists them. The rules that depend on the types of the nodes are in [`diagnose`](crate::diagnose).
 
+mod cx;
 mod cycles;
 mod joins;
 mod names;
 mod reachability;
 mod shape;
 
-use crate::analyses::{Exploration, Reach, Routes, explore};
+use self::cx::Cx;
+use crate::analyses::{Exploration, Routes, explore};
 use crate::diagnostic::Diagnostic;
-use crate::edges::EdgesBySource;
-use crate::graph::{Graph, Source};
-use crate::idx::NodeIdx;
+use crate::graph::Graph;
 use crate::rule::Rule;
 
 /// A rule with the function that checks it. The function reports violations of no other rule.
@@ -82,12 +82,7 @@ pub fn check(graph: &Graph) -> Vec<Diagnostic> {
 /// [`check`] for a caller that has already explored the graph.
 #[inline]
 pub fn check_with(graph: &Graph, exploration: &Exploration) -> Vec<Diagnostic> {
-    let cx = Cx {
-        graph,
-        edges: EdgesBySource::of(graph),
-        exploration,
-        reach: Reach::of(graph),
-    };
+    let cx = Cx::of(graph, exploration);
     let started = !cx.edges.start.is_empty();
     let mut diagnostics = Vec::new();
     for check in CHECKS {
@@ -103,45 +98,6 @@ pub fn check_with(graph: &Graph, exploration: &Exploration) -> Vec<Diagnostic> {
         }
     }
     diagnostics
-}
-
-/// What the rules read.
-struct Cx<'a> {
-    graph: &'a Graph,
-    edges: EdgesBySource<'a>,
-    exploration: &'a Exploration,
-    reach: Reach,
-}
-
-impl Cx<'_> {
-    #[inline]
-    fn name(&self, node: NodeIdx) -> &str {
-        &self.graph.node(node).name
-    }
-
-    #[inline]
-    fn source(&self, source: Source) -> String {
-        names::source(self.graph, source)
-    }
-
-    /// Whether the node has no edge at all.
-    #[inline]
-    fn is_unused(&self, node: NodeIdx) -> bool {
-        self.reach.is_unused(&self.edges, node)
-    }
-
-    /// The names along a cycle, as `a -> b -> a`. Vertices that are no nodes are left out.
-    #[inline]
-    fn show_cycle(&self, cycle: &[usize]) -> String {
-        let nodes = cycle
-            .iter()
-            .chain(cycle.first())
-            .filter_map(|&vertex| self.graph.nodes.get(vertex));
-        nodes
-            .map(|node| &*node.name)
-            .collect::<Vec<_>>()
-            .join(" -> ")
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! PF009: every node can run.
 
-use super::Cx;
+use super::cx::Cx;
 use super::names;
 use crate::components::{cycle_through_reversed, sinks};
 use crate::diagnostic::{Diagnostic, Location};

@@ -1,6 +1,7 @@
 //! PF001, PF003, PF004, PF008, PF014, PF026: the rules that need no analysis.
 
-use super::{Cx, names};
+use super::cx::Cx;
+use super::names;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::edges::choose;
 use crate::graph::{Graph, Source, Target, Via};

@@ -9,7 +9,7 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Data, DeriveInput, Expr, Generics, LitStr, Member, Path, Token, Type};
 
 use crate::errors::Errors;
-use crate::options::{self, Opt, Seen};
+use crate::options::{self, Opt, Seen, comma_separated};
 
 /// A question.
 pub(crate) struct AskAst {
@@ -93,28 +93,14 @@ impl AskAst {
                 continue;
             };
             let read = |input: ParseStream| {
-                while !input.is_empty() {
-                    match option(input) {
-                        Ok((name, value)) => {
-                            self.accept(name, value, &mut seen, &mut expiry, errors);
-                        }
-                        Err(error) => {
-                            errors.push(error);
-                            options::skip_to_comma(input);
-                        }
-                    }
-                    if input.is_empty() {
-                        break;
-                    }
-                    if let Err(error) = input.parse::<Token![,]>() {
-                        errors.push(error);
-                        options::skip_to_comma(input);
-                        let _ = input.parse::<Token![,]>();
-                    }
-                }
+                comma_separated(input, errors, Errors::push, |input, errors| {
+                    let (name, value) = option(input)?;
+                    self.accept(name, value, &mut seen, &mut expiry, errors);
+                    Ok(())
+                });
                 Ok(())
             };
-            // It reports for itself and reads to the end.
+            // `comma_separated` reports errors and parses all tokens.
             let _ = read.parse2(list.tokens.clone());
         }
         match (expiry.after, expiry.answer) {

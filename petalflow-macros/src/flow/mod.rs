@@ -6,7 +6,6 @@ mod expand;
 mod lower;
 mod model;
 mod parse;
-mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -73,7 +72,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         // The state is used instead of the flow, because the two types cannot have one name.
         return mistakes.errors.into_tokens();
     }
-    let stored = stored::name(&mut attrs, &mut mistakes.errors);
+    let stored = parse::stored_name(&mut attrs, &mut mistakes.errors);
     let model = lower::lower(statements, &mut mistakes);
     let graph = model.graph();
     let analysis = Analysis::of(&graph);

@@ -1,4 +1,4 @@
-//! Checksums of stored payloads. The form is described in `docs/reference/checkpoint-format.md`; change both together.
+//! Checksums of stored payloads. `docs/reference/checkpoint-format.md` describes the form; change both together.
 
 use std::hash::Hasher as _;
 

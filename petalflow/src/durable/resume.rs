@@ -1,7 +1,7 @@
 //! Resumes a thread with answers, decisions, updates, or another frontier.
 
 use super::load::{LoadedCheckpoint, waiting};
-use super::open::{OpenedThread, ThreadOpener};
+use super::opener::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header};
 use crate::clock::now_ms;
@@ -27,9 +27,9 @@ impl<S: State> ThreadOpener<'_, S> {
             position,
             ..
         } = head;
-        let archive = self.writer.archive();
+        let storage = self.writer.storage();
         let namespace = self.namespace.as_str();
-        let mut waiting = waiting(archive, namespace, self.plan, &record, &writes)?;
+        let mut waiting = waiting(storage, namespace, self.plan, &record, &writes)?;
         let header = record.header;
         let superstep = header.superstep;
         self.writer.resume_from(position, &header);
@@ -148,7 +148,7 @@ impl<S: State> ThreadOpener<'_, S> {
         for index in &indices {
             if self.plan.takes_item[index.index()] {
                 return Err(ThreadError::Request(format!(
-                    "the run cannot go on at node `{}`, because it takes an item that only an edge can deliver",
+                    "the run cannot continue at node `{}`, because it takes an item that only an edge can deliver",
                     self.plan.name(*index)
                 )));
             }

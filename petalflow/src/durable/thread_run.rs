@@ -2,58 +2,22 @@
 
 use std::sync::Arc;
 
-use super::checkpoint_writer::ParentBarrier;
 use super::claim::ThreadClaim;
-use super::open::{OpenedThread, open};
+use super::open::open;
+use super::opener::OpenedThread;
 use super::persistence::ThreadPersistence;
 use super::thread_ops::prune;
-use crate::checkpoint::{Archive, Durability, OnBusy, Retention};
+use super::thread_start::{Command, ThreadStart};
 use crate::exec::{Restored, Settings, StoredRun, run_restored};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
-use crate::ids::{Namespace, TaskId};
-use crate::interrupt::Resume;
 use crate::node::ManagedValues;
 use crate::outcome::{RunError, RunErrorKind, ThreadError, check_id};
 use crate::state::State;
-use crate::task_services::Answers;
-
-/// What a run does to a thread.
-pub(crate) enum Command<S: State> {
-    /// Begins the thread, or a new turn of it.
-    Input(S::Input),
-    /// Resumes it.
-    Resume(Box<Resume<S>>),
-}
-
-/// A run on a thread that has not begun yet.
-pub(crate) struct ThreadStart<S: State> {
-    pub(crate) archive: Archive,
-    pub(crate) namespace: Namespace,
-    pub(crate) durability: Durability,
-    pub(crate) on_busy: OnBusy,
-    pub(crate) command: Command<S>,
-    /// Which checkpoints remain when the run has ended.
-    pub(crate) retention: Retention,
-    /// Whether a new input may discard what the thread waits for.
-    pub(crate) discard_pending: bool,
-    /// For a flow inside another.
-    pub(crate) nested: Option<Nested>,
-}
-
-/// The task of the outer flow for which a flow runs.
-pub(crate) struct Nested {
-    pub(crate) owner: TaskId,
-    pub(crate) answers: Arc<Answers>,
-    /// The superstep of that task.
-    pub(crate) parent: ParentBarrier,
-    /// Whether the state of the flow remains from one call to the next.
-    pub(crate) remembers: bool,
-}
 
 impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
     fn thread(&self) -> &Arc<str> {
-        &self.archive.thread
+        &self.storage.thread
     }
 
     fn take_input(&mut self) -> Option<<F::State as State>::Input> {
@@ -90,26 +54,26 @@ async fn run_claimed<F: Flow>(
     mut settings: Settings<F::State>,
 ) -> Result<F::State, RunError> {
     let refused = |error: ThreadError| RunError::of_thread(error, flow.name());
-    check_id(&start.archive.thread).map_err(refused)?;
-    // A flow inside another uses the claim of the outermost flow.
+    check_id(&start.storage.thread).map_err(refused)?;
+    // A sub-flow uses the claim of the outermost flow.
     let claim = if start.nested.is_some() {
         None
     } else {
-        let claimed = ThreadClaim::get(&start.archive, start.on_busy, &mut settings.cancel).await;
+        let claimed = ThreadClaim::get(&start.storage, start.on_busy, &mut settings.cancel).await;
         Some(claimed.map_err(refused)?)
     };
     if let Some(managed) = &settings.managed {
-        let made = ManagedValues::restored(managed, &start.archive.thread).await;
+        let made = ManagedValues::restored(managed, &start.storage.thread).await;
         let failed = |(name, error)| RunError::of_managed(name, error, flow.name());
         settings.managed = Some(made.map_err(failed)?);
     }
-    let (archive, retention) = (start.archive.clone(), start.retention);
+    let (storage, retention) = (start.storage.clone(), start.retention);
     let run = run_opened(start, Arc::clone(&flow), settings);
     let Some(claim) = &claim else {
         return run.await;
     };
     let state = claim.hold(run).await?;
-    prune(&archive, retention).await.map_err(refused)?;
+    prune(&storage, retention).await.map_err(refused)?;
     Ok(state)
 }
 
@@ -120,7 +84,7 @@ async fn run_opened<F: Flow>(
     mut settings: Settings<F::State>,
 ) -> Result<F::State, RunError> {
     let plan = flow.plan();
-    settings.thread = Some(Arc::clone(&start.archive.thread));
+    settings.thread = Some(Arc::clone(&start.storage.thread));
     settings.namespace = start.namespace.clone();
     let opened = open(&*flow, &plan, start).await;
     let opened = opened.map_err(|error| RunError::of_thread(error, flow.name()))?;

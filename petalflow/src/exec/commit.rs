@@ -4,7 +4,8 @@ use petalflow_graph::NodeIdx;
 
 use super::abort::Abort;
 use super::persistence::Persistence;
-use super::task_run::{TaskEnd, TaskRun};
+use super::task_end::TaskEnd;
+use super::task_run::TaskRun;
 use crate::flow::next_fast;
 use crate::node::Effects;
 use crate::outcome::RunErrorKind;

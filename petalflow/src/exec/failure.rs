@@ -2,7 +2,7 @@
 
 use super::Extras;
 use super::abort::Abort;
-use super::task_run::TaskEnd;
+use super::task_end::TaskEnd;
 use crate::cancel_token::CancelToken;
 use crate::delivery::Delivery;
 use crate::error::{Failure, NodeError};

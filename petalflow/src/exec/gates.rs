@@ -7,7 +7,7 @@ use petalflow_graph::NodeIdx;
 use super::abort::Abort;
 use super::driver::Driver;
 use super::persistence::{GateDecision, Persistence, TaskDisposition};
-use super::task_run::FinishedTask;
+use super::task_end::FinishedTask;
 use crate::error::{FailureKind, NodeError};
 use crate::flow::Flow;
 use crate::outcome::RunErrorKind;

@@ -1,11 +1,12 @@
 //! Runs flows in supersteps: the only module that polls tasks, waits and spawns.
 //!
-//! [`start`] begins a run, and [`driver`] is the superstep loop. It runs a chain of nodes on the [`fast_path`], everything
-//! else in the [`parallel`] executor, and commits through [`commit`]. What a stored run writes is behind the trait in
+//! [`start`] begins a run, and [`run_loop`] is the superstep loop over a [`driver`]. It runs a chain of nodes on the
+//! [`fast_path`], everything else in the [`parallel`] executor, and commits through [`commit`]. What a stored run writes is behind the trait in
 //! [`persistence`]; this module does not know how it is stored.
 
 mod abort;
 mod attempt;
+mod barrier;
 mod cached;
 mod commit;
 mod driver;
@@ -15,12 +16,14 @@ mod gates;
 mod parallel;
 mod persistence;
 mod requests;
+mod run_loop;
 mod settings;
 mod single;
 mod slab;
 mod start;
 mod state_cell;
 mod stored_run;
+mod task_end;
 mod task_run;
 mod watch;
 
@@ -31,4 +34,4 @@ pub(crate) use persistence::{
 pub(crate) use settings::{Extras, Settings};
 pub(crate) use start::{Begin, Start, drive};
 pub(crate) use stored_run::{Restored, StoredRun, run_restored};
-pub(crate) use task_run::{FinishedTask, TaskEnd, TaskResult};
+pub(crate) use task_end::{FinishedTask, TaskEnd, TaskResult};

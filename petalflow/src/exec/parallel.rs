@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::abort::Abort;
+use super::barrier::{tasks_ended, write_barrier};
 use super::commit::{CommitTarget, SuperstepTasks as _, commit};
 use super::driver::Driver;
 use super::failure::handle_failure;
@@ -14,7 +15,8 @@ use super::persistence::{Committed, Persistence, TaskDisposition};
 use super::requests::{TaskEvent, next_event, serve};
 use super::slab::Slab;
 use super::state_cell::StateCell;
-use super::task_run::{EndedTask, SharedSnapshot, TaskEnd, TaskRun};
+use super::task_end::TaskEnd;
+use super::task_run::{EndedTask, SharedSnapshot, TaskRun};
 use crate::error::Failure;
 use crate::event::EventKind;
 use crate::flow::Flow;
@@ -80,7 +82,7 @@ where
         driver.state.reclaim(&mut snapshot.state);
         if P::STORED {
             // In the order in which the tasks ended: those that were stored while others ran are the beginning of the list.
-            result = driver.tasks_ended(persistence, &self.ended, result).await;
+            result = tasks_ended(driver, persistence, &self.ended, result).await;
         }
         self.ended.sort_unstable_by_key(|task| task.order);
         if let Err(abort) = result {
@@ -90,9 +92,7 @@ where
         self.commit(driver, planner, frontier, persistence)?;
         if P::STORED {
             let nodes = self.ended.iter().map(|task| task.scope.node);
-            driver
-                .write_barrier(persistence, planner, frontier, nodes)
-                .await?;
+            write_barrier(driver, persistence, planner, frontier, nodes).await?;
         }
         driver.emit(|| EventKind::SuperstepFinished);
         driver.emit_values();

@@ -15,7 +15,7 @@ use std::future::{Future, ready};
 
 use petalflow_graph::NodeIdx;
 
-use super::task_run::{FinishedTask, TaskResult};
+use super::task_end::{FinishedTask, TaskResult};
 use crate::checkpoint::StoreError;
 use crate::error::NodeError;
 use crate::future::BoxFuture;

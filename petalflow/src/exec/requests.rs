@@ -8,7 +8,7 @@ use petalflow_graph::NodeIdx;
 
 use super::abort::Abort;
 use super::persistence::{Committed, Persistence};
-use super::task_run::TaskEnd;
+use super::task_end::TaskEnd;
 use super::watch::{Stop, Watch, poll_watch, watched};
 use crate::error::Failure;
 use crate::node::RunShared;

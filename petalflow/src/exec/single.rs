@@ -6,12 +6,14 @@ use std::pin::pin;
 use petalflow_graph::NodeIdx;
 
 use super::abort::Abort;
+use super::barrier::{tasks_ended, write_barrier};
 use super::commit::{CommitTarget, SingleTask, commit};
 use super::driver::Driver;
 use super::failure::handle_failure;
 use super::persistence::{Committed, Persistence};
 use super::requests::{TaskEvent, next_event, run_until_question, serve};
-use super::task_run::{TaskEnd, TaskRun};
+use super::task_end::TaskEnd;
+use super::task_run::TaskRun;
 use crate::flow::{Flow, Step};
 use crate::future::poll_once;
 use crate::superstep::{Planner, Task};
@@ -83,7 +85,7 @@ pub(super) async fn run_single<F: Flow, P: Persistence<F::State>>(
         } else {
             std::slice::from_ref(&task)
         };
-        let ended = driver.tasks_ended(persistence, finished, result).await;
+        let ended = tasks_ended(driver, persistence, finished, result).await;
         (driver.effects, end) = (task.effects, task.end);
         ended?;
     }
@@ -106,7 +108,5 @@ pub(super) async fn run_single<F: Flow, P: Persistence<F::State>>(
     };
     commit(target, &mut task, planner, frontier, persistence)?;
     effects.clear();
-    driver
-        .write_barrier(persistence, planner, frontier, std::iter::empty())
-        .await
+    write_barrier(driver, persistence, planner, frontier, std::iter::empty()).await
 }

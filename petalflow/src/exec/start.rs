@@ -6,6 +6,7 @@ use super::Settings;
 use super::driver::Driver;
 use super::fast_path::{FastPathEnd, run_fast_path};
 use super::persistence::NoPersistence;
+use super::run_loop::{after_fast_path, fast_entry, run_from_start};
 use super::stored_run::StoredRun;
 use crate::event::EventKind;
 use crate::flow::Flow;
@@ -14,7 +15,7 @@ use crate::middleware::{About, RunNext};
 use crate::node::Requirements;
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::plan::ExecutionPlan;
-use crate::state::{KeyFlag, KeyMeta, State};
+use crate::state::State;
 
 /// A run that has not begun yet.
 pub(crate) struct Start<F: Flow> {
@@ -114,19 +115,19 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
     Box::pin(async move {
         let mut persistence = NoPersistence;
         driver.emit(|| EventKind::RunStarted);
-        if has_input::<F::State>() {
+        if Driver::<F>::HAS_INPUT {
             driver.emit_values();
         }
         // Here and not in a method: the future of a method would store a pointer to the driver in every run in flight.
-        let result = match driver.fast_entry() {
-            None => driver.run_from_start(&mut persistence).await,
+        let result = match fast_entry(&driver) {
+            None => run_from_start(&mut driver, &mut persistence).await,
             Some(mut node) => loop {
                 if let Err(abort) = driver.before_superstep(Some(node), &[]).await {
                     break Err(abort);
                 }
                 match run_fast_path(&mut driver, node).await {
                     FastPathEnd::Before(next) => node = next,
-                    end => match driver.after_fast_path(end, &mut persistence) {
+                    end => match after_fast_path(&mut driver, end, &mut persistence) {
                         Ok(None) => break Ok(()),
                         Ok(Some(rest)) => break rest.await,
                         Err(abort) => break Err(abort),
@@ -164,9 +165,4 @@ fn gates_without_thread<F: Flow>(flow: &F) -> RunError {
         flow.name()
     );
     RunError::of_thread(ThreadError::Request(problem), flow.name())
-}
-
-/// Whether the state has keys for input. Without them the state is empty before the first superstep.
-pub(super) fn has_input<S: State>() -> bool {
-    !const { KeyMeta::set(S::KEYS, KeyFlag::Input) }.is_empty()
 }

@@ -6,7 +6,7 @@ use super::Settings;
 use super::abort::Abort;
 use super::driver::Driver;
 use super::persistence::Persistence;
-use super::start::has_input;
+use super::run_loop::run_loop;
 use crate::event::EventKind;
 use crate::flow::Flow;
 use crate::future::BoxFuture;
@@ -81,10 +81,10 @@ pub(crate) async fn run_restored<F: Flow, P: Persistence<F::State>>(
     } else {
         driver.emit(|| EventKind::RunStarted);
         driver.emit_checkpoint(&mut persistence);
-        if superstep > 0 || has_history || has_input::<F::State>() {
+        if superstep > 0 || has_history || Driver::<F>::HAS_INPUT {
             driver.emit_values();
         }
-        driver.run_loop(&mut persistence, planner, frontier).await
+        run_loop(&mut driver, &mut persistence, planner, frontier).await
     };
     let stored = persistence.run_ended(driver.committed()).await;
     driver.emit_checkpoint(&mut persistence);

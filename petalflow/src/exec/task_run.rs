@@ -1,23 +1,22 @@
-//! One task in flight: its scope, its writes, and how it ended.
+//! A task in flight, and the future that runs it.
 
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 
-use petalflow_graph::{ItemIdx, NodeIdx};
+use petalflow_graph::ItemIdx;
 
 use super::Extras;
 use super::attempt::run_attempts;
 use super::requests::run_until_question;
 use super::state_cell::StateCell;
-use crate::delivery::Delivery;
+use super::task_end::{TaskEnd, TaskResult};
 use crate::error::Failure;
 use crate::flow::{Flow, Step};
 use crate::future::{BoxFuture, poll_once};
-use crate::ids::TaskId;
 use crate::node::{Effects, Scope};
 use crate::state::State;
-use crate::superstep::{Outcome, Task};
+use crate::superstep::Task;
 
 /// A task in flight. Its memory is reused by later tasks.
 pub(super) struct TaskRun<S: State> {
@@ -26,32 +25,6 @@ pub(super) struct TaskRun<S: State> {
     pub(super) scope: Scope,
     pub(super) effects: Effects<S>,
     pub(super) end: TaskEnd,
-}
-
-/// How a task ended.
-pub(crate) enum TaskEnd {
-    /// It ran.
-    Done,
-    /// It failed for good, and its `catch` edge leads to this node.
-    Caught { to: NodeIdx, failure: Delivery },
-    /// It failed for good and the failure was recorded, or a person skipped it.
-    Ignored,
-    /// It has asked a person, and runs again when there is an answer.
-    Waiting,
-}
-
-/// The result of a task that has finished, owned.
-pub(crate) struct FinishedTask<S: State> {
-    pub(crate) effects: Effects<S>,
-    pub(crate) end: TaskEnd,
-}
-
-/// The result of a task that has finished, borrowed from the driver.
-pub(crate) struct TaskResult<'a, S: State> {
-    pub(crate) id: TaskId,
-    pub(crate) node: NodeIdx,
-    pub(crate) effects: &'a Effects<S>,
-    pub(crate) end: &'a TaskEnd,
 }
 
 /// What the tasks of a superstep share: the flow, and the state as it was at the last barrier.
@@ -139,27 +112,6 @@ impl<S: State> TaskRun<S> {
             node: self.scope.node,
             effects: &self.effects,
             end: &self.end,
-        }
-    }
-}
-
-impl TaskEnd {
-    /// The end of the task, as the planner needs it.
-    pub(super) fn outcome<'a, S: State>(&'a self, effects: &'a Effects<S>) -> Outcome<'a> {
-        match self {
-            TaskEnd::Done => Outcome::done(effects),
-            TaskEnd::Caught { to, failure } => Outcome::Caught { to: *to, failure },
-            TaskEnd::Ignored | TaskEnd::Waiting => Outcome::Ignored,
-        }
-    }
-}
-
-impl<S: State> FinishedTask<S> {
-    /// A task that a person skipped: its plain edges fire.
-    pub(super) fn skipped() -> Self {
-        FinishedTask {
-            effects: Effects::default(),
-            end: TaskEnd::Ignored,
         }
     }
 }

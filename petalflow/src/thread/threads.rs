@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Durability, OnBusy, Retention, ThreadError};
-use crate::checkpoint::{Protection, Store, ThreadInfo, ThreadQuery};
+use crate::checkpoint::{Store, ThreadInfo, ThreadQuery};
 use crate::exec::Settings;
 use crate::flow::Flow;
 
@@ -35,7 +35,6 @@ pub struct Threads<F: Flow> {
     pub(super) flow: Arc<F>,
     pub(super) settings: Settings<F::State>,
     pub(super) store: Arc<dyn Store>,
-    pub(super) protection: Option<Arc<dyn Protection>>,
     pub(super) durability: Durability,
     pub(super) on_busy: OnBusy,
     pub(super) retention: Retention,
@@ -47,7 +46,6 @@ impl<F: Flow> Clone for Threads<F> {
             flow: Arc::clone(&self.flow),
             settings: self.settings.clone(),
             store: Arc::clone(&self.store),
-            protection: self.protection.clone(),
             durability: self.durability,
             on_busy: self.on_busy,
             retention: self.retention,
@@ -72,42 +70,35 @@ impl<F: Flow> Threads<F> {
             flow,
             settings,
             store,
-            protection: None,
             durability: Durability::default(),
             on_busy: OnBusy::default(),
             retention: Retention::ALL,
         }
     }
 
-    /// When checkpoints are written; each superstep unless set.
+    /// Sets when checkpoints are written. The default is after each superstep.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// What to do with a run on a thread that another run is working on; it is refused unless set.
+    /// Sets what to do with a run on a thread that another run has claimed. The default is to refuse it.
     pub fn on_busy(mut self, on_busy: OnBusy) -> Self {
         self.on_busy = on_busy;
         self
     }
 
-    /// Signs or encrypts what is stored. What is not sealed in this way is refused.
-    pub fn protect(mut self, protection: impl Protection) -> Self {
-        self.protection = Some(Arc::new(protection));
-        self
-    }
-
-    /// How much of a thread's past is kept when one of its runs has ended; all of it unless set.
+    /// Sets how many checkpoints of a thread are retained when one of its runs has ended. The default is all.
     pub fn retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self
     }
 
-    /// The threads in the store, in the order of their ids' bytes. They are those of all flows that share the store.
+    /// The threads in the store, in the order of the bytes of their ids: those of all flows that share the store.
     ///
     /// # Errors
     ///
-    /// When the store fails.
+    /// If the store fails.
     ///
     /// # Cancel safety
     ///

@@ -1,9 +1,9 @@
 //! Models of providers, over HTTP.
 
+mod calls;
 mod contents;
 mod error;
 mod http;
-mod ids;
 mod reading;
 mod request;
 mod response;
@@ -24,7 +24,7 @@ use super::{
     Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, Prices,
 };
 use error::Failures;
-use petalflow::middleware::BoxFuture;
+use petalflow::async_trait;
 
 /// A model of a provider: OpenAI, Anthropic, Gemini, Ollama and many others, or any OpenAI-compatible server.
 ///
@@ -318,6 +318,7 @@ impl ProviderModel {
     }
 }
 
+#[async_trait]
 impl LlmClient for ProviderModel {
     fn name(&self) -> &str {
         &self.name
@@ -331,68 +332,60 @@ impl LlmClient for ProviderModel {
         self.capabilities
     }
 
-    fn complete<'a>(
-        &'a self,
-        request: &'a LlmRequest,
-    ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
-        Box::pin(async move {
-            let (target, key) = self.target(request).await?;
-            let failures = self.failures(key);
-            let asked = self.whom(request);
-            let chat = request::chat(asked, request);
-            let options = request::options(asked, request).with_capture_raw_body(true);
-            let answer = self.client()?.exec_chat(target, chat, Some(&options));
-            // The `genai` library may panic on unexpected data from the server.
-            let answer = AssertUnwindSafe(answer).catch_unwind().await;
-            let answer = answer.map_err(|_| failures.panicked())?;
-            let body = match &answer {
-                Ok(answer) => answer.captured_raw_body.clone(),
-                Err(error) => response::body(error),
-            };
-            let response = match (body.as_ref().and_then(wire::whole), answer) {
-                (Some(Ok(response)), _) => response,
-                (Some(Err(error)), _) => return Err(failures.refusal(&error)),
-                (None, Ok(answer)) => response::of(answer),
-                // The library's error says little about an unknown format.
-                (None, Err(_)) if body.is_some() => return Err(failures.empty(body.as_ref())),
-                (None, Err(error)) => return Err(failures.of(error)),
-            };
-            if wire::is_empty(&response) {
-                return Err(failures.empty(body.as_ref()));
-            }
-            response::named(response, &self.name, self.asked(request), &self.prices)
-                .checked(request)
-        })
+    async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        let (target, key) = self.target(request).await?;
+        let failures = self.failures(key);
+        let asked = self.whom(request);
+        let chat = request::chat(asked, request);
+        let options = request::options(asked, request).with_capture_raw_body(true);
+        let answer = self.client()?.exec_chat(target, chat, Some(&options));
+        // The `genai` library may panic on unexpected data from the server.
+        let answer = AssertUnwindSafe(answer).catch_unwind().await;
+        let answer = answer.map_err(|_| failures.panicked())?;
+        let body = match &answer {
+            Ok(answer) => answer.captured_raw_body.clone(),
+            Err(error) => response::body(error),
+        };
+        let response = match (body.as_ref().and_then(wire::whole), answer) {
+            (Some(Ok(response)), _) => response,
+            (Some(Err(error)), _) => return Err(failures.refusal(&error)),
+            (None, Ok(answer)) => response::of(answer),
+            // The library's error says little about an unknown format.
+            (None, Err(_)) if body.is_some() => return Err(failures.empty(body.as_ref())),
+            (None, Err(error)) => return Err(failures.of(error)),
+        };
+        if wire::is_empty(&response) {
+            return Err(failures.empty(body.as_ref()));
+        }
+        response::named(response, &self.name, self.asked(request), &self.prices).checked(request)
     }
 
-    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
-        Box::pin(async move {
-            let (target, key) = self.target(request).await?;
-            let failures = self.failures(key);
-            let whom = self.whom(request);
-            let chat = request::chat(whom, request);
-            let seen = reading::Seen::default();
-            let options = request::options(whom, request)
-                .with_capture_usage(true)
-                .with_raw_frame_sink_arc(seen.sink());
-            let answer = self
-                .client()?
-                .exec_chat_stream(target, chat, Some(&options))
-                .await
-                .map_err(|error| failures.of(error))?;
-            let asked = self.asked(request).to_string();
-            let (name, prices) = (self.name.clone(), self.prices.clone());
-            let end = move |response| response::named(response, &name, &asked, &prices);
-            let pieces = reading::pieces(self.kind, answer.stream, seen, failures, end);
-            let mut pieces = Box::pin(pieces);
-            // The request is sent only now: its failure is an error, not a stream.
-            let first = match pieces.next().await {
-                Some(Err(error)) => return Err(error),
-                first => first,
-            };
-            let pieces = futures_util::stream::iter(first).chain(pieces);
-            Ok(LlmStream::new(request, pieces))
-        })
+    async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
+        let (target, key) = self.target(request).await?;
+        let failures = self.failures(key);
+        let whom = self.whom(request);
+        let chat = request::chat(whom, request);
+        let seen = reading::Seen::default();
+        let options = request::options(whom, request)
+            .with_capture_usage(true)
+            .with_raw_frame_sink_arc(seen.sink());
+        let answer = self
+            .client()?
+            .exec_chat_stream(target, chat, Some(&options))
+            .await
+            .map_err(|error| failures.of(error))?;
+        let asked = self.asked(request).to_string();
+        let (name, prices) = (self.name.clone(), self.prices.clone());
+        let end = move |response| response::named(response, &name, &asked, &prices);
+        let pieces = reading::pieces(self.kind, answer.stream, seen, failures, end);
+        let mut pieces = Box::pin(pieces);
+        // The request is sent only now: its failure is an error, not a stream.
+        let first = match pieces.next().await {
+            Some(Err(error)) => return Err(error),
+            first => first,
+        };
+        let pieces = futures_util::stream::iter(first).chain(pieces);
+        Ok(LlmStream::new(request, pieces))
     }
 }
 

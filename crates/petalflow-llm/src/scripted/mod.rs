@@ -12,7 +12,7 @@ use futures_util::stream;
 pub use reply::Reply;
 
 use super::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, StreamEvent};
-use petalflow::middleware::BoxFuture;
+use petalflow::async_trait;
 
 /// A model with scripted responses: immediate and deterministic, for tests and for programs that run without a key.
 ///
@@ -169,6 +169,7 @@ impl ScriptedModel {
     }
 }
 
+#[async_trait]
 impl LlmClient for ScriptedModel {
     fn name(&self) -> &str {
         &self.name
@@ -178,44 +179,37 @@ impl LlmClient for ScriptedModel {
         self.capabilities
     }
 
-    fn complete<'a>(
-        &'a self,
-        request: &'a LlmRequest,
-    ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
-        Box::pin(async move {
-            let reply = self.reply(request);
-            wait(reply.before).await;
-            reply.whole()?.checked(request)
-        })
+    async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        let reply = self.reply(request);
+        wait(reply.before).await;
+        reply.whole()?.checked(request)
     }
 
-    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
-        Box::pin(async move {
-            let reply = self.reply(request);
-            wait(reply.before).await;
-            let between = reply.between;
-            let (deltas, end) = reply.split();
-            let end = match end {
-                Ok(rest) => Ok(StreamEvent::End(Box::new(rest))),
-                // A failure before the first chunk is returned at once.
-                Err(error) if deltas.is_empty() => return Err(error),
-                Err(error) => Err(error),
-            };
-            let pieces = deltas
-                .into_iter()
-                .map(|delta| Ok(StreamEvent::Delta(delta)));
-            let pieces = pieces.chain([end]);
-            Ok(LlmStream::new(
-                request,
-                stream::unfold((pieces, false), move |(mut pieces, begun)| async move {
-                    let piece = pieces.next()?;
-                    if begun {
-                        wait(between).await;
-                    }
-                    Some((piece, (pieces, true)))
-                }),
-            ))
-        })
+    async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
+        let reply = self.reply(request);
+        wait(reply.before).await;
+        let between = reply.between;
+        let (deltas, end) = reply.split();
+        let end = match end {
+            Ok(rest) => Ok(StreamEvent::End(Box::new(rest))),
+            // A failure before the first chunk is returned at once.
+            Err(error) if deltas.is_empty() => return Err(error),
+            Err(error) => Err(error),
+        };
+        let pieces = deltas
+            .into_iter()
+            .map(|delta| Ok(StreamEvent::Delta(delta)));
+        let pieces = pieces.chain([end]);
+        Ok(LlmStream::new(
+            request,
+            stream::unfold((pieces, false), move |(mut pieces, begun)| async move {
+                let piece = pieces.next()?;
+                if begun {
+                    wait(between).await;
+                }
+                Some((piece, (pieces, true)))
+            }),
+        ))
     }
 }
 

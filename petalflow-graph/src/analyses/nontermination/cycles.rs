@@ -4,7 +4,7 @@
 //! each of its routes, all plain edges together, and its caught failure. A list can be empty: then the nodes after its target
 //! are activated instead. An edge into a join does not count, because the other sides may not have arrived.
 
-use super::end::without_end;
+use super::end::{Picks, without_end};
 use crate::analyses::Reach;
 use crate::components::{components, cycle_through, sinks};
 use crate::edges::{EdgesBySource, batches, choose, routes};
@@ -14,15 +14,6 @@ use crate::sorted::SortedSet;
 
 /// The most sets per part that are distinguished by the routing nodes that they depend on.
 const MAX_SETS: usize = 16;
-
-/// How many of its routes a node may pick.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Picks {
-    /// Exactly one, unless the graph says otherwise.
-    Declared,
-    /// Any number, including none, which can end its path.
-    Any,
-}
 
 /// A row of [`Tables::endless`](crate::Tables::endless): one routing node of one set of nodes.
 ///

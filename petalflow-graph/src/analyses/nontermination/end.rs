@@ -1,11 +1,19 @@
 //! From which nodes END can be reached.
 
-use super::cycles::Picks;
 use crate::analyses::Reach;
 use crate::edges::{EdgesBySource, choose};
 use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
 use crate::sorted::{SortedMap, SortedSet};
+
+/// How many of its routes a node may pick.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Picks {
+    /// Exactly one, unless the graph says otherwise.
+    Declared,
+    /// Any number, including none, which can end its path.
+    Any,
+}
 
 /// For each reachable node from which END cannot be reached, its successors; for every other node an empty list.
 #[inline]

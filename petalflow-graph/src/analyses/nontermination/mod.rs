@@ -5,6 +5,6 @@ mod end;
 mod states;
 
 pub use cycles::EndlessRow;
-pub(crate) use cycles::{EdgeCycles, Picks, endless_by_choice};
-pub(crate) use end::successors;
+pub(crate) use cycles::{EdgeCycles, endless_by_choice};
+pub(crate) use end::{Picks, successors};
 pub(crate) use states::inescapable_sets;

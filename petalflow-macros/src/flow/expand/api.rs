@@ -5,8 +5,8 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Visibility, parse_quote};
 
-use super::{Cx, builder, docs, gates};
-use crate::paths::of_its_own;
+use super::cx::Cx;
+use super::{builder, docs, gates};
 
 /// The flow's type, in a module of its own, which no other flow has, so that all but the import means this type where there is
 /// another of its name: then the import is the only mistake.
@@ -15,7 +15,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         attrs, vis, name, ..
     } = cx;
     let docs = docs::code(cx);
-    let (module, cfgs, reach) = (module(cx), cx.cfgs(), from_within(vis));
+    let (module, cfgs, reach) = (cx.module(), cx.cfgs(), from_within(vis));
     let (of_docs, of_type): (Vec<_>, Vec<_>) =
         attrs.iter().partition(|attr| attr.path().is_ident("doc"));
     let (inner, builder) = if cx.has_values() {
@@ -37,14 +37,14 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     // From its first token to its last it is where the name stands: there rustc says that the name is taken. The source is
     // somewhere else, or rustc would show how to write `as` behind the name. All of it still comes from a macro, so that no
     // lint takes it for the user's.
-    let place = Span::call_site().located_at(name.span());
+    let span = Span::call_site().located_at(name.span());
     let mut path = module.clone();
     let mut source = Ident::clone(name);
     let mut target = source.clone();
-    path.set_span(place);
+    path.set_span(span);
     source.set_span(Span::call_site().located_at(cx.state.span()));
-    target.set_span(place);
-    let import = quote_spanned!(place=> use #path::#source as #target;);
+    target.set_span(span);
+    let import = quote_spanned!(span=> use #path::#source as #target;);
     quote! {
         #(#cfgs)*
         #[allow(non_snake_case)]
@@ -61,11 +61,6 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         #vis #import
         #builder
     }
-}
-
-/// The name of the module.
-pub(super) fn module(cx: &Cx<'_>) -> Ident {
-    of_its_own(cx.name)
 }
 
 /// The same visibility, written for one module deeper.
@@ -92,7 +87,7 @@ fn from_within(vis: &Visibility) -> TokenStream {
 
 /// What makes [`Cx::own`] mean the flow's type in the code that follows.
 pub(super) fn own_name(cx: &Cx<'_>) -> TokenStream {
-    let (module, name, own) = (module(cx), cx.name, cx.own());
+    let (module, name, own) = (cx.module(), cx.name, cx.own());
     quote!(type #own = #module::#name;)
 }
 
@@ -130,7 +125,7 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
         impl #name {
             /// The graph as data: its nodes, what they are for, and its edges.
             #[must_use]
-            pub fn topology() -> #krate::Topology {
+            pub fn topology() -> #krate::graph::Topology {
                 __petalflow::topology(&__GRAPH.graph())
             }
 
@@ -176,7 +171,7 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
                 ::core::clone::Clone::clone(WIRING.get_or_init(|| __GRAPH.wire()))
             }
 
-            fn require(&self, requirements: &mut #krate::Requirements<'_>) {
+            fn require(&self, requirements: &mut #krate::node::Requirements<'_>) {
                 __GRAPH.require(requirements);
             }
 

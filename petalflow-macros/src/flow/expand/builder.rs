@@ -5,7 +5,8 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
-use super::{Cx, Value, api, list};
+use super::cx::{Cx, Value};
+use super::tokens::{list, numbered};
 use crate::flow::check::is_method;
 
 /// The fields of the flow's type. It stands in a module of its own, where the names of the user's types mean nothing: what it
@@ -56,7 +57,7 @@ fn builder(cx: &Cx<'_>) -> Ident {
 /// The flow's type, then the builder's, by paths that mean them in the flow's own code whatever else has their names, and of
 /// which rustdoc shows the last word.
 fn paths(cx: &Cx<'_>) -> (TokenStream, TokenStream) {
-    let (module, name, builder) = (api::module(cx), cx.name, builder(cx));
+    let (module, name, builder) = (cx.module(), cx.name, builder(cx));
     (quote!(#module::#name), quote!(#module::builder::#builder))
 }
 
@@ -76,14 +77,14 @@ impl Value<'_> {
 
     /// The function that makes the default value.
     fn make(&self) -> Ident {
-        super::nodes::chunk("__default", self.place)
+        numbered("__default", self.index)
     }
 }
 
 /// `new`, the setters, the methods of a launch, `run`.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { krate, state, .. } = cx;
-    let (module, (name, builder)) = (api::module(cx), paths(cx));
+    let (module, (name, builder)) = (cx.module(), paths(cx));
     let values: Vec<Value<'_>> = cx.values().collect();
     let required: Vec<&Value<'_>> = values.iter().filter(|value| value.is_required()).collect();
     let exists = cx.exists();
@@ -309,7 +310,7 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
 fn with_bit(value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
     list(required.iter().map(|other| {
         let given = other.given();
-        if other.place == value.place {
+        if other.index == value.index {
             quote!(true)
         } else {
             quote!({ #given })
@@ -320,7 +321,7 @@ fn with_bit(value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
 fn others(value: &Value<'_>, required: &[&Value<'_>]) -> Vec<Ident> {
     required
         .iter()
-        .filter(|other| other.place != value.place)
+        .filter(|other| other.index != value.index)
         .map(|other| other.given())
         .collect()
 }

@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Type;
 
-use super::Cx;
+use super::cx::Cx;
 
 /// The state and the diagram, after what the user wrote.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {

@@ -4,9 +4,9 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
-use super::nodes::{check_at, chunk};
+use super::cx::Cx;
 use super::reads::{binding, key};
-use super::{Cx, int, list, number};
+use super::tokens::{check_at, int, list, number, numbered};
 use crate::flow::ast::Guard;
 use crate::flow::model::Gate;
 use crate::node::model::{Param, Source};
@@ -25,10 +25,10 @@ pub(super) fn facts(cx: &Cx<'_>, facts: TokenStream) -> TokenStream {
     if guards(cx).next().is_none() {
         return facts;
     }
-    let reads = list(guards(cx).map(|(place, gate, guard)| {
+    let reads = list(guards(cx).map(|(index, gate, guard)| {
         let (node, after) = (int(gate.node.as_u32()), gate.after);
         let keys = read(guard).map(|(at, param)| {
-            let (key, cfgs) = (key_name(place, at), &param.cfgs);
+            let (key, cfgs) = (key_name(index, at), &param.cfgs);
             quote!(#(#cfgs)* { keys = keys.union(#key); })
         });
         quote!((#node, #after, { #[allow(unused_mut)] let mut keys = __petalflow::KeySet::NONE; #(#keys)* keys }))
@@ -39,11 +39,11 @@ pub(super) fn facts(cx: &Cx<'_>, facts: TokenStream) -> TokenStream {
 /// The functions of the guards, what they read, and the checks of that.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let mut code = TokenStream::new();
-    for (place, gate, guard) in guards(cx) {
-        code.extend(function(cx, place, guard));
+    for (index, gate, guard) in guards(cx) {
+        code.extend(function(cx, index, guard));
         for (at, param) in read(guard) {
             let (node, after, cfgs) = (int(gate.node.as_u32()), gate.after, &param.cfgs);
-            let (name, key) = (key_name(place, at), key(cx, param));
+            let (name, key) = (key_name(index, at), key(cx, param));
             let check = check_at(
                 &param.ident.to_token_stream(),
                 quote!(__petalflow::guard_read(__CHECKED, #node, #name, #after)),
@@ -66,8 +66,8 @@ fn read(guard: &Guard) -> impl Iterator<Item = (usize, &Param)> {
 }
 
 /// The constant that holds the key of a parameter. It is separate, so that a type that is not a key is one error.
-fn key_name(place: usize, param: usize) -> Ident {
-    chunk(&format!("__READ_{place}"), param)
+fn key_name(index: usize, param: usize) -> Ident {
+    numbered(&format!("__READ_{index}"), param)
 }
 
 fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
@@ -95,9 +95,9 @@ pub(super) fn method(cx: &Cx<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let state = cx.state;
-    let arms = guards(cx).map(|(place, ..)| {
-        let (guard, place) = (name(place), number(place));
-        quote!(#place => #guard(state),)
+    let arms = guards(cx).map(|(index, ..)| {
+        let (guard, index) = (name(index), number(index));
+        quote!(#index => #guard(state),)
     });
     quote! {
         fn gate(
@@ -114,12 +114,12 @@ pub(super) fn method(cx: &Cx<'_>) -> TokenStream {
 }
 
 /// The name of the function of an interrupt's guard.
-fn name(place: usize) -> Ident {
-    chunk("__guard", place)
+fn name(index: usize) -> Ident {
+    numbered("__guard", index)
 }
 
 /// The interrupts with guards, with their indices.
 fn guards<'a>(cx: &Cx<'a>) -> impl Iterator<Item = (usize, &'a Gate, &'a Guard)> {
     let gates = cx.model.gates.iter().enumerate();
-    gates.filter_map(|(place, gate)| Some((place, gate, gate.guard.as_ref()?)))
+    gates.filter_map(|(index, gate)| Some((index, gate, gate.guard.as_ref()?)))
 }

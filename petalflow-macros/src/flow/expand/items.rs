@@ -6,8 +6,10 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
-use super::nodes::{chunk, over, respan};
-use super::{Cx, subflow};
+use super::cx::Cx;
+use super::nodes::over;
+use super::subflow;
+use super::tokens::{numbered, respan};
 use crate::flow::model::{Kind, Model};
 use crate::paths::route_hash;
 
@@ -34,7 +36,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         let mut local = TokenStream::new();
         let probe = match &model.nodes[from.index()].kind {
             Kind::Subflow(subflow) if edge.via != Via::Catch => {
-                let sender = chunk("__sender", from.index());
+                let sender = numbered("__sender", from.index());
                 if outs.insert(from) {
                     // A closure, because the function of this name says of its result only that it is an output.
                     let (end, output) = (&subflow.end, &subflow.output);
@@ -74,7 +76,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         .iter()
         .enumerate()
         .filter(|(_, taker)| **taker)
-        .map(|(place, _)| taker(cx, model, place));
+        .map(|(index, _)| taker(cx, model, index));
     quote! {
         const _: () = {
             #[allow(unused_imports)]
@@ -98,18 +100,18 @@ fn kind(name: &str, route: &str) -> TokenStream {
 /// The type of a node as a sender or a target, through a generated name, so that the user's path is written once.
 fn node(
     cx: &Cx<'_>,
-    place: usize,
+    index: usize,
     named: &mut SortedMap<usize, TokenStream>,
 ) -> Option<TokenStream> {
-    let node = &cx.model.nodes[place];
+    let node = &cx.model.nodes[index];
     let ty = match &node.kind {
         Kind::Function(path) => path.to_token_stream(),
         Kind::Value(_, value) => value.ty.to_token_stream(),
         Kind::Subflow(_) => return Some(format_ident!("r#{}", node.name).to_token_stream()),
         Kind::Broken => return None,
     };
-    let name = chunk("__Node", place);
-    named.get_or(place, || {
+    let name = numbered("__Node", index);
+    named.get_or(index, || {
         quote! {
             #[allow(non_camel_case_types)]
             enum #name {}
@@ -120,11 +122,11 @@ fn node(
 }
 
 /// A type by the name of a sub-flow node, which takes what the sub-flow's `in` takes.
-fn taker(cx: &Cx<'_>, model: &Model, place: usize) -> TokenStream {
-    let Kind::Subflow(subflow) = &model.nodes[place].kind else {
+fn taker(cx: &Cx<'_>, model: &Model, index: usize) -> TokenStream {
+    let Kind::Subflow(subflow) = &model.nodes[index].kind else {
         return TokenStream::new();
     };
-    let (taker, state) = (format_ident!("r#{}", model.nodes[place].name), cx.state);
+    let (taker, state) = (format_ident!("r#{}", model.nodes[index].name), cx.state);
     let item = subflow::item(subflow);
     let takes = item
         .as_ref()

@@ -1,10 +1,12 @@
 //! One slot per node: the only place where the user's path is written, so that a wrong path is one error.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
-use super::{CHUNK, Cx, list, number, subflow};
+use super::cx::Cx;
+use super::subflow;
+use super::tokens::{CHUNK, list, number, numbered};
 use crate::flow::model::Kind;
 
 /// What names the nodes, and what their types say.
@@ -17,9 +19,9 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         trait __Over { type State; }
         impl __Over for #name { type State = #state; }
     };
-    for (place, node) in model.nodes.iter().enumerate() {
-        match (&node.kind, one_name(&node.kind, place)) {
-            (Kind::Subflow(subflow), _) => code.extend(subflow::code(cx, place, node, subflow)),
+    for (index, node) in model.nodes.iter().enumerate() {
+        match (&node.kind, one_name(&node.kind, index)) {
+            (Kind::Subflow(subflow), _) => code.extend(subflow::code(cx, index, node, subflow)),
             (Kind::Function(path), Some(name)) => code.extend(quote!(type #name = #path;)),
             (Kind::Value(_, value), Some(name)) => {
                 let ty = &value.ty;
@@ -31,8 +33,8 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let mut chunks = TokenStream::new();
     for start in (0..model.nodes.len()).step_by(CHUNK) {
         let end = model.nodes.len().min(start + CHUNK);
-        let (make, count) = (chunk("__SPECS", start), number(end - start));
-        let specs = (start..end).map(|place| spec(cx, place));
+        let (make, count) = (numbered("__SPECS", start), number(end - start));
+        let specs = (start..end).map(|index| spec(cx, index));
         code.extend(quote! {
             const #make: [__petalflow::Spec; #count] = [#(#specs),*];
         });
@@ -46,24 +48,24 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     code
 }
 
-fn spec(cx: &Cx<'_>, place: usize) -> TokenStream {
-    match &cx.model.nodes[place].kind {
-        Kind::Subflow(subflow) => subflow::spec(cx, place, subflow),
+fn spec(cx: &Cx<'_>, index: usize) -> TokenStream {
+    match &cx.model.nodes[index].kind {
+        Kind::Subflow(subflow) => subflow::spec(cx, index, subflow),
         Kind::Broken => quote!(__petalflow::BROKEN),
-        Kind::Function(path) => node_over(cx, place, path, "NodeOver", "SPEC"),
-        Kind::Value(_, value) => node_over(cx, place, &value.ty, "ValueOver", "SPEC"),
+        Kind::Function(path) => node_over(cx, index, path, "NodeOver", "SPEC"),
+        Kind::Value(_, value) => node_over(cx, index, &value.ty, "ValueOver", "SPEC"),
     }
 }
 
 /// A name for a path or type of several tokens, with the span of one of them. Without it rustc would underline sometimes the
 /// first token and sometimes all of them, and would not merge the errors.
-fn one_name(kind: &Kind, place: usize) -> Option<Ident> {
+fn one_name(kind: &Kind, index: usize) -> Option<Ident> {
     let (tokens, span) = match kind {
         Kind::Function(path) => (path.to_token_stream(), path.segments.last()?.ident.span()),
         Kind::Value(_, value) => (value.ty.to_token_stream(), value.ty.span()),
         Kind::Subflow(_) | Kind::Broken => return None,
     };
-    (tokens.into_iter().nth(1).is_some()).then(|| format_ident!("__Written{place}", span = span))
+    (tokens.into_iter().nth(1).is_some()).then(|| format_ident!("__Written{index}", span = span))
 }
 
 /// The state as written, by a name that can be used anywhere. It requires nothing of a type that is not a state.
@@ -81,38 +83,14 @@ fn alias(cx: &Cx<'_>) -> Ident {
 /// same error, which rustc reports once.
 pub(super) fn node_over(
     cx: &Cx<'_>,
-    place: usize,
+    index: usize,
     ty: &impl ToTokens,
     over: &str,
     item: &str,
 ) -> TokenStream {
-    let name = one_name(&cx.model.nodes[place].kind, place);
+    let name = one_name(&cx.model.nodes[index].kind, index);
     let tokens = name.map_or_else(|| ty.to_token_stream(), ToTokens::into_token_stream);
     let span = tokens.span();
     let (over, item, state) = (Ident::new(over, span), Ident::new(item, span), alias(cx));
     quote_spanned!(span=> <#tokens as __petalflow::#over<#state>>::#item)
-}
-
-/// The name of a generated item with an index.
-pub(super) fn chunk(prefix: &str, start: usize) -> Ident {
-    format_ident!("{prefix}_{start}", span = Span::call_site())
-}
-
-/// A check statement whose every token is the user's, so that rustc underlines what was written and nothing else.
-pub(super) fn check_at(at: &TokenStream, call: TokenStream) -> TokenStream {
-    let span = at.span();
-    let call = respan(call, span);
-    quote_spanned!(span=> const _: () = #call;)
-}
-
-/// The tokens, all with one span of the user's.
-pub(super) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
-    let respanned = tokens.into_iter().map(|mut tree| {
-        if let TokenTree::Group(group) = &tree {
-            tree = Group::new(group.delimiter(), respan(group.stream(), span)).into();
-        }
-        tree.set_span(span);
-        tree
-    });
-    respanned.collect()
 }

@@ -3,7 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{Cx, list, number};
+use super::cx::Cx;
+use super::tokens::{list, number};
 use crate::options;
 
 const POLICY: [&str; 4] = ["retry", "timeout", "idle", "cache"];
@@ -17,8 +18,8 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             .iter()
             .enumerate()
             .filter(|(_, node)| POLICY.iter().any(|option| node.option(option).is_some()))
-            .map(|(place, node)| {
-                let place = number(place);
+            .map(|(index, node)| {
+                let index = number(index);
                 let said = |field: &str| node.option(field);
                 // What cannot be read was reported by the check.
                 let retry = said("retry").and_then(|value| options::retries(value, krate).ok());
@@ -30,7 +31,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                         .map_or_else(none, |time| quote!(::core::option::Option::Some(#time)))
                 };
                 let (timeout, idle, cache) = (time("timeout"), time("idle"), time("cache"));
-                quote!((#place, #krate::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache }))
+                quote!((#index, #krate::policy::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache }))
             }),
     )
 }
@@ -38,8 +39,8 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 /// One row per node that is stored under another name.
 pub(super) fn ids(cx: &Cx<'_>) -> TokenStream {
     let nodes = cx.model.nodes.iter().enumerate();
-    list(nodes.filter_map(|(place, node)| {
-        let (place, id) = (number(place), node.id()?);
-        Some(quote!((#place, #id)))
+    list(nodes.filter_map(|(index, node)| {
+        let (index, id) = (number(index), node.id()?);
+        Some(quote!((#index, #id)))
     }))
 }

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned as _;
 
-use super::Cx;
+use super::cx::Cx;
 use crate::node::model::{Param, Shape, Source};
 use crate::paths::{local, name};
 

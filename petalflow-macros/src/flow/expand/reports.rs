@@ -4,8 +4,8 @@ use petalflow_graph::{Source, Target, Via};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::nodes::check_at;
-use super::{Cx, list, number};
+use super::cx::Cx;
+use super::tokens::{check_at, list, number};
 use crate::flow::model::Arm;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
@@ -35,14 +35,14 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     for arm in &model.arms {
         arms[arm.node.index()].push(arm);
     }
-    for (place, node) in model.nodes.iter().enumerate() {
+    for (index, node) in model.nodes.iter().enumerate() {
         let (i, first) = (
-            number(place),
-            number(first[place].unwrap_or(u32::MAX as usize)),
+            number(index),
+            number(first[index].unwrap_or(u32::MAX as usize)),
         );
-        let arms = &arms[place];
+        let arms = &arms[index];
         if arms.is_empty() {
-            let plain = plain[place];
+            let plain = plain[index];
             checks.push((
                 &node.at,
                 quote!(__petalflow::node(__CHECKED, #i, #first, #plain)),

@@ -4,8 +4,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
-use super::nodes::{chunk, node_over, respan};
-use super::{CHUNK, Cx, number};
+use super::cx::Cx;
+use super::nodes::node_over;
+use super::tokens::{CHUNK, number, numbered, respan};
 use crate::flow::model::Kind;
 
 /// How many arms a dispatch of the runtime can have. Those below others have the most.
@@ -14,7 +15,7 @@ const SIZES: [usize; 4] = [4, 8, 16, CHUNK];
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let mut code = TokenStream::new();
     let mut arms: Vec<TokenStream> = (0..cx.model.nodes.len())
-        .map(|place| arm(cx, place, &mut code))
+        .map(|index| arm(cx, index, &mut code))
         .collect();
     let mut level = Level {
         width: 1,
@@ -23,7 +24,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     while arms.len() > CHUNK {
         let mut above = Vec::new();
         for (at, arms) in arms.chunks(CHUNK).enumerate() {
-            let range = chunk(&format!("__Range{}", level.width), at);
+            let range = numbered(&format!("__Range{}", level.width), at);
             let end = quote!(::core::option::Option<u32>);
             code.extend(dispatch(cx, &range, arms, CHUNK, at * CHUNK, &level, &end));
             above.push(quote!(__petalflow::RangeArm<#range>));
@@ -70,12 +71,12 @@ fn dispatch(
     let (of, exists) = (format_ident!("Upto{size}"), cx.exists());
     let (width, below, first) = (number(level.width), &level.below, number(first));
     let nobody = quote!(__petalflow::NoArm);
-    let arms = (0..size).map(|place| {
+    let arms = (0..size).map(|index| {
         let (name, arm) = (
-            format_ident!("A{place}"),
-            arms.get(place).unwrap_or(&nobody),
+            format_ident!("A{index}"),
+            arms.get(index).unwrap_or(&nobody),
         );
-        // Where it is no node, this is one of the places that say the same of it: see `node_over`.
+        // Where it is no node, this is one of the indices that say the same of it: see `node_over`.
         let span = arm.span();
         let (name, semi) = (respan(quote!(type #name =), span), respan(quote!(;), span));
         quote!(#name #arm #semi)
@@ -107,23 +108,23 @@ fn future() -> TokenStream {
 }
 
 /// The arm of a node, as a type. A node that is not a function gets a separate type, which `code` declares.
-fn arm(cx: &Cx<'_>, place: usize, code: &mut TokenStream) -> TokenStream {
-    let call = match &cx.model.nodes[place].kind {
-        Kind::Function(path) => return node_over(cx, place, path, "NodeOver", "Arm"),
+fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
+    let call = match &cx.model.nodes[index].kind {
+        Kind::Function(path) => return node_over(cx, index, path, "NodeOver", "Arm"),
         Kind::Broken => return quote!(__petalflow::NoArm),
         Kind::Value(name, value) => {
             let ty = &value.ty;
-            let (call, span) = (node_over(cx, place, ty, "ValueOver", "call"), ty.span());
+            let (call, span) = (node_over(cx, index, ty, "ValueOver", "call"), ty.span());
             let (flow, step) = (found_at("flow", span), found_at("step", span));
             quote_spanned!(span=> async move { #call(__petalflow::given(&#flow.values.#name), #step).await })
         }
         Kind::Subflow(_) => {
-            let call = chunk("__call", place);
+            let call = numbered("__call", index);
             quote!(#call(step))
         }
     };
     let (name, state) = (cx.own(), cx.state);
-    let (arm, head, future, exists) = (chunk("__Arm", place), head(cx), future(), cx.exists());
+    let (arm, head, future, exists) = (numbered("__Arm", index), head(cx), future(), cx.exists());
     code.extend(quote! {
         #[allow(non_camel_case_types)]
         enum #arm {}

@@ -5,9 +5,9 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned as _;
 
-use super::Cx;
-use super::nodes::{check_at, chunk};
+use super::cx::Cx;
 use super::reads::binding;
+use super::tokens::{check_at, numbered};
 use crate::flow::ast::Subflow;
 use crate::flow::model::Node;
 use crate::node::model::Source;
@@ -15,10 +15,10 @@ use crate::paths::{local, name};
 use crate::types;
 
 /// The functions of one sub-flow.
-pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) -> TokenStream {
+pub(super) fn code(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) -> TokenStream {
     let state = cx.state;
-    let call = chunk("__call", place);
-    let names = Names::of(place);
+    let call = numbered("__call", index);
+    let names = Names::of(index);
     let Names {
         fresh,
         input,
@@ -82,13 +82,13 @@ pub(super) fn code(cx: &Cx<'_>, place: usize, node: &Node, subflow: &Subflow) ->
 }
 
 /// What is known of it.
-pub(super) fn spec(cx: &Cx<'_>, place: usize, subflow: &Subflow) -> TokenStream {
+pub(super) fn spec(cx: &Cx<'_>, index: usize, subflow: &Subflow) -> TokenStream {
     let (
         state,
         Names {
             output, require, ..
         },
-    ) = (cx.state, Names::of(place));
+    ) = (cx.state, Names::of(index));
     let keys = subflow
         .params
         .iter()
@@ -116,12 +116,12 @@ struct Names {
 }
 
 impl Names {
-    fn of(place: usize) -> Self {
+    fn of(index: usize) -> Self {
         Names {
-            fresh: chunk("__fresh", place),
-            input: chunk("__in", place),
-            output: chunk("__out", place),
-            require: chunk("__require", place),
+            fresh: numbered("__fresh", index),
+            input: numbered("__in", index),
+            output: numbered("__out", index),
+            require: numbered("__require", index),
         }
     }
 }

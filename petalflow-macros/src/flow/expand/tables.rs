@@ -4,7 +4,9 @@ use petalflow_graph::{Source, Target, Via, kind};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote};
 
-use super::{Cx, gates, index, int, list, number};
+use super::cx::Cx;
+use super::tokens::{int, list, node_idx, number};
+use super::{gates, policy};
 use crate::flow::model::Kind;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
@@ -17,15 +19,15 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let edges = edges(cx);
     let start = number(model.nodes.len() + model.joins.len());
     let end = number(model.nodes.len() + model.joins.len() + 1);
-    let node_flags = list(model.nodes.iter().enumerate().filter_map(|(place, node)| {
-        let (place, deferred, subflow) = (
-            number(place),
+    let node_flags = list(model.nodes.iter().enumerate().filter_map(|(index, node)| {
+        let (index, deferred, subflow) = (
+            number(index),
             node.deferred,
             matches!(node.kind, Kind::Subflow(_)),
         );
-        (deferred || subflow).then(|| quote!(__petalflow::NodeFlags { node: #place, deferred: #deferred, subflow: #subflow }))
+        (deferred || subflow).then(|| quote!(__petalflow::NodeFlags { node: #index, deferred: #deferred, subflow: #subflow }))
     }));
-    let (policies, ids) = (super::policy::code(cx), super::policy::ids(cx));
+    let (policies, ids) = (policy::code(cx), policy::ids(cx));
     let gates = gates::rows(cx);
     let facts = gates::facts(cx, quote!(__petalflow::facts(__SPECS)));
     let checked = if cx.lost {
@@ -169,11 +171,14 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
     );
     let any = |any: petalflow_graph::AnyRef<'_>| {
         let together = pairs(any.together);
-        let stuck = list(any.stuck_at.iter().map(|&node| index(node)));
+        let stuck = list(any.stuck_at.iter().map(|&node| node_idx(node)));
         quote!(__petalflow::AnyRef { together: #together, stuck_at: &[#stuck] })
     };
     let delivered = tables.delivered.map(|(nodes, delivered)| {
-        let (nodes, delivered) = (list(nodes.iter().map(|&node| index(node))), any(delivered));
+        let (nodes, delivered) = (
+            list(nodes.iter().map(|&node| node_idx(node))),
+            any(delivered),
+        );
         quote!((&[#nodes], #delivered))
     });
     let (any, delivered) = (option(tables.any.map(any)), option(delivered));

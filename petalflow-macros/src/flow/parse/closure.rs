@@ -1,11 +1,12 @@
-//! Reading closures whose parameters are named like keys: `in` of a sub-flow, the guard of an `interrupt`.
+//! Parsing of closures whose parameters read keys: `in` of a sub-flow, the guard of an `interrupt`.
 
 use syn::{ExprClosure, Pat, Type};
 
 use crate::flow::ast::Mistakes;
 use crate::node::model::{Param, Source};
 
-/// What the closure reads, by the rules for the parameters of a node; `what` is the description of the closure in messages.
+/// The parameters of the closure, which follow the rules for the parameters of a node. `what` describes the closure in
+/// messages.
 pub(super) fn params(
     what: &str,
     closure: &ExprClosure,
@@ -39,11 +40,11 @@ pub(super) fn params(
     Some(params)
 }
 
-/// The name of a parameter without a type.
-pub(super) fn name_of(pat: &Pat, otherwise: &str) -> String {
+/// The name of a parameter, or `default` if the pattern is not a name.
+pub(super) fn name_of(pat: &Pat, default: &str) -> String {
     if let Pat::Ident(ident) = pat {
         ident.ident.to_string()
     } else {
-        otherwise.to_owned()
+        default.to_owned()
     }
 }

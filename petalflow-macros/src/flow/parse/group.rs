@@ -1,15 +1,18 @@
-//! Reading nodes and how they stand together: `a & b`, `each (b | c)`, the arms of a `match`.
+//! Parsing of groups of nodes: `a & b`, `each (b | c)`, and of the arms of a `match`.
 
 use petalflow_graph::{Rule, messages};
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Token, braced, parenthesized, token};
 
 use super::mixed_operators::{self, Operator, Position};
-use super::{kw, node_ref};
+use super::node_ref::node_ref;
 use crate::flow::ast::{Arm, Group, Mistakes, RouteName};
+use crate::options::comma_separated;
+
+syn::custom_keyword!(each);
 
 /// Nodes joined by `&` or by `|`.
 pub(super) fn group(
@@ -25,10 +28,10 @@ pub(super) fn group(
     }
     let mixed = operators.contains(&Operator::And) && operators.contains(&Operator::Or);
     if !mixed {
-        return Ok(together(operands, operators.first().copied()));
+        return Ok(combine(operands, operators.first().copied()));
     }
     let text = mixed_operators::message(&operands, &operators, position);
-    // The names stay known, and errors that only follow from this one are not reported.
+    // The nodes stay known. `lose` prevents the errors that only follow from this one.
     let nodes = operands.iter().flat_map(Group::nodes).cloned();
     let whole = Group::And(nodes.map(Group::Node).collect());
     let text = messages::coded(Rule::MixedOperators, &text);
@@ -36,6 +39,7 @@ pub(super) fn group(
     Ok(whole)
 }
 
+/// The operator between two operands, if there is one.
 fn operator(input: ParseStream) -> syn::Result<Option<Operator>> {
     if input.peek(Token![&&]) {
         return Err(input.error("`&&` is not used here: write `&` for both"));
@@ -54,11 +58,13 @@ fn operator(input: ParseStream) -> syn::Result<Option<Operator>> {
     Ok(None)
 }
 
+/// One operand: a node, `each`, or a group in parentheses.
 fn operand(input: ParseStream, position: Position, mistakes: &mut Mistakes) -> syn::Result<Group> {
-    if input.peek(kw::each)
+    // A node may have the name `each`.
+    if input.peek(each)
         && (input.peek2(Ident::peek_any) || input.peek2(token::Paren) || input.peek2(Token![::]))
     {
-        input.parse::<kw::each>()?;
+        input.parse::<each>()?;
         return Ok(Group::Each(Box::new(operand(input, position, mistakes)?)));
     }
     if input.peek(token::Paren) {
@@ -85,8 +91,8 @@ fn operand(input: ParseStream, position: Position, mistakes: &mut Mistakes) -> s
     Ok(Group::Node(node))
 }
 
-/// One group of several; nested groups of the same kind are one.
-fn together(mut operands: Vec<Group>, operator: Option<Operator>) -> Group {
+/// Combines operands to one group. Nested groups with the same operator become part of it.
+fn combine(mut operands: Vec<Group>, operator: Option<Operator>) -> Group {
     let Some(operator) = operator else {
         return operands.remove(0);
     };
@@ -102,33 +108,22 @@ fn together(mut operands: Vec<Group>, operator: Option<Operator>) -> Group {
     }
 }
 
-/// The arms in their braces. An arm that cannot be read is reported and skipped.
+/// The arms in their braces. An arm that cannot be parsed is reported and skipped.
 pub(super) fn arms(input: ParseStream, mistakes: &mut Mistakes) -> syn::Result<Vec<Arm>> {
     let content;
     braced!(content in input);
     let mut arms = Vec::new();
-    while !content.is_empty() {
-        match arm(&content, mistakes) {
-            Ok(arm) => arms.push(arm),
-            Err(error) => {
-                mistakes.lose(error);
-                skip_to_comma(&content);
-            }
+    comma_separated(&content, mistakes, Mistakes::lose, |content, mistakes| {
+        arms.push(arm(content, mistakes)?);
+        if content.is_empty() || content.peek(Token![,]) {
+            return Ok(());
         }
-        if content.is_empty() {
-            break;
-        }
-        if !content.peek(Token![,]) {
-            let message = if content.peek(Token![->]) {
-                "an arm ends at its target: write what follows the target as a separate statement"
-            } else {
-                "expected `,` between two arms"
-            };
-            mistakes.lose(content.error(message));
-            skip_to_comma(&content);
-        }
-        content.parse::<Option<Token![,]>>()?;
-    }
+        Err(content.error(if content.peek(Token![->]) {
+            "an arm ends at its target: write what follows the target as a separate statement"
+        } else {
+            "expected `,` between two arms"
+        }))
+    });
     Ok(arms)
 }
 
@@ -186,10 +181,4 @@ fn route_name(input: ParseStream) -> syn::Result<RouteName> {
         )));
     }
     Ok(RouteName(name))
-}
-
-pub(super) fn skip_to_comma(input: ParseStream) {
-    while !input.is_empty() && !input.peek(Token![,]) {
-        let _ = input.parse::<TokenTree>();
-    }
 }

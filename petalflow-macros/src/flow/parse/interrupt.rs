@@ -1,4 +1,4 @@
-//! Reading `interrupt before publish` and `interrupt after draft if |draft: &str| draft.len() > 400`.
+//! Parsing of `interrupt before publish` and `interrupt after draft if |draft: &str| draft.len() > 400`.
 
 use petalflow_graph::similar;
 use syn::ext::IdentExt as _;
@@ -7,11 +7,11 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, Token, Type};
 
 use super::closure::params;
-use super::node_ref;
+use super::node_ref::node_ref;
 use crate::flow::ast::{Guard, Interrupt, Mistakes};
 use crate::node::model::Source;
 
-/// What follows `interrupt`; none if its guard is broken, which is then reported.
+/// The part of a statement after `interrupt`. `None` if the guard is broken; this is then reported.
 pub(super) fn interrupt(
     input: ParseStream,
     state: &Type,
@@ -45,6 +45,7 @@ pub(super) fn interrupt(
     Ok(Some(Interrupt { after, node, guard }))
 }
 
+/// Parses `before` or `after`.
 fn is_after(input: ParseStream) -> syn::Result<bool> {
     let word = Ident::parse_any(input)?;
     let written = word.to_string();
@@ -65,6 +66,7 @@ fn is_after(input: ParseStream) -> syn::Result<bool> {
     }
 }
 
+/// The guard after `if`. `None` if its parameters are broken; this is then reported.
 fn guard(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> syn::Result<Option<Guard>> {
     if input.is_empty() || input.peek(Token![;]) {
         return Err(input.error(

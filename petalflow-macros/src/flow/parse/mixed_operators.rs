@@ -1,10 +1,10 @@
-//! The message for `&` and `|` without parentheses: the possible meanings, in forms that can be written.
+//! The message for `&` and `|` without parentheses. It shows how to write each possible meaning.
 
 use petalflow_graph::{Text, messages};
 
 use crate::flow::ast::{Group, route_named_like};
 
-/// The most arms that are written out.
+/// The maximum number of arms in a suggestion.
 const MAX_ARMS: usize = 6;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -13,7 +13,7 @@ pub(super) enum Operator {
     Or,
 }
 
-/// Where a group stands, which decides how what it mixes is written.
+/// The position of a group. It decides how the meanings of mixed operators are written.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Position {
     Source,
@@ -21,7 +21,7 @@ pub(super) enum Position {
     Arm,
 }
 
-/// The message for a mixture at this position.
+/// The message for mixed operators at this position.
 pub(super) fn message(operands: &[Group], operators: &[Operator], position: Position) -> Text {
     // The groups that bind more tightly, for each of the two meanings.
     let all = runs(operands, operators, Operator::And);
@@ -54,7 +54,7 @@ pub(super) fn message(operands: &[Group], operators: &[Operator], position: Posi
     }
 }
 
-/// The operands in runs between which `inner` does not stand.
+/// Splits the operands at every operator other than `inner`.
 fn runs<'a>(operands: &'a [Group], operators: &[Operator], inner: Operator) -> Vec<&'a [Group]> {
     let (mut runs, mut begin) = (Vec::new(), 0);
     for (i, operator) in operators.iter().enumerate() {
@@ -75,7 +75,7 @@ fn written(groups: &[Group], operator: &str) -> String {
         .join(operator)
 }
 
-/// The run as an operand: in parentheses if it is several.
+/// The run as an operand, in parentheses if it has several groups.
 fn bracketed(run: &[Group], operator: &str) -> String {
     match run {
         [group @ (Group::And(_) | Group::Or(_))] => format!("({group})"),
@@ -84,7 +84,7 @@ fn bracketed(run: &[Group], operator: &str) -> String {
     }
 }
 
-/// One of each run.
+/// All selections of one group per run.
 fn combinations<'a>(runs: &[&'a [Group]]) -> Vec<Vec<&'a Group>> {
     let mut all = vec![Vec::new()];
     for run in runs {
@@ -102,7 +102,7 @@ fn combinations<'a>(runs: &[&'a [Group]]) -> Vec<Vec<&'a Group>> {
     all
 }
 
-/// The `match` with an arm for each of these sets of targets, unless it is long.
+/// A `match` with one arm per set of targets. `None` if it would be too long.
 fn choice(arms: &[Vec<&Group>]) -> Option<String> {
     let plain = |group: &&Group| !matches!(group, Group::And(_) | Group::Or(_));
     if arms.len() > MAX_ARMS || !arms.iter().flatten().all(plain) {
@@ -126,7 +126,7 @@ fn choice(arms: &[Vec<&Group>]) -> Option<String> {
     ))
 }
 
-/// The nodes of a group as a route would be called.
+/// The name of a route to the nodes of a group.
 fn names(group: &Group) -> String {
     group
         .nodes()

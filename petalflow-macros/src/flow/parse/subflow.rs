@@ -1,4 +1,4 @@
-//! Reading a sub-flow: `{ in: |draft: &str| .., out: |r: Review| .. }`.
+//! Parsing of a sub-flow: `{ in: |draft: &str| .., out: |r: Review| .. }`.
 
 use petalflow_graph::{Rule, messages, similar};
 use proc_macro2::Ident;
@@ -8,12 +8,13 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Token, Type, braced};
 
 use super::closure::{name_of, params};
-use super::group::skip_to_comma;
+use crate::errors::Errors;
 use crate::flow::ast::{Mistakes, Subflow};
+use crate::options::comma_separated;
 
 const OPTIONS: [&str; 3] = ["in", "out", "keep"];
 
-/// What follows the name of an option.
+/// The value of an option.
 enum Value {
     Closure(ExprClosure),
     /// `keep: thread`.
@@ -28,11 +29,9 @@ struct Options {
     input: Option<ExprClosure>,
     output: Option<ExprClosure>,
     keep: bool,
-    /// One of them could not be read, which was reported.
-    broken: bool,
 }
 
-/// The options of a sub-flow; none if one of the two closures is missing, which is then reported.
+/// The options of a sub-flow in braces. `None` if one of the two closures is missing or broken; this is then reported.
 pub(super) fn subflow(
     input: ParseStream,
     name: &Ident,
@@ -43,24 +42,18 @@ pub(super) fn subflow(
     let content;
     let braces = braced!(content in input);
     let mut options = Options::default();
-    while !content.is_empty() {
-        match option(&content) {
-            Ok((option, value)) => accept(&option, value, &mut options, mistakes),
-            Err(error) => {
-                mistakes.errors.push(error);
-                options.broken = true;
-                skip_to_comma(&content);
-            }
-        }
-        if content.is_empty() {
-            break;
-        }
-        if let Err(error) = content.parse::<Token![,]>() {
-            mistakes.errors.push(error);
-            options.broken = true;
-            skip_to_comma(&content);
-        }
-    }
+    let before = mistakes.errors.count();
+    comma_separated(
+        &content,
+        &mut mistakes.errors,
+        Errors::push,
+        |content, errors| {
+            let (option, value) = option(content)?;
+            accept(&option, value, &mut options, errors);
+            Ok(())
+        },
+    );
+    let broken = mistakes.errors.count() > before;
     let missing = match &options {
         Options { input: None, .. } => {
             Some("`in: |draft: &str| ReviewInput { .. }`, which makes its input")
@@ -71,7 +64,7 @@ pub(super) fn subflow(
         _ => None,
     };
     if let Some(missing) = missing
-        && !options.broken
+        && !broken
     {
         mistakes.errors.push(syn::Error::new(
             braces.span.join(),
@@ -96,17 +89,18 @@ pub(super) fn subflow(
     }))
 }
 
-fn accept(option: &Ident, value: Value, options: &mut Options, mistakes: &mut Mistakes) {
+/// Stores the value of an option.
+fn accept(option: &Ident, value: Value, options: &mut Options, errors: &mut Errors) {
     let written = option.unraw().to_string();
     let repeated = match value {
         Value::Closure(closure) => {
-            let place = if written == "in" {
+            let slot = if written == "in" {
                 &mut options.input
             } else {
                 &mut options.output
             };
-            let repeated = place.is_some();
-            place.get_or_insert(closure);
+            let repeated = slot.is_some();
+            slot.get_or_insert(closure);
             repeated
         }
         Value::Thread => std::mem::replace(&mut options.keep, true),
@@ -116,18 +110,16 @@ fn accept(option: &Ident, value: Value, options: &mut Options, mistakes: &mut Mi
                 similar(&written, OPTIONS.into_iter()),
                 &OPTIONS,
             );
-            mistakes.errors.rule(Rule::Option, option, text);
-            options.broken = true;
+            errors.rule(Rule::Option, option, text);
             false
         }
     };
     if repeated {
-        mistakes
-            .errors
-            .rule(Rule::Option, option, messages::repeated_option(&written));
+        errors.rule(Rule::Option, option, messages::repeated_option(&written));
     }
 }
 
+/// One option: its name and its value.
 fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
     let name = Ident::parse_any(input)?;
     if name == "keep" {
@@ -156,7 +148,7 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
     }
 }
 
-/// What follows `keep`: there is one thing that it can say.
+/// The value of `keep`. There is only one: `thread`.
 fn keep(input: ParseStream) -> syn::Result<()> {
     let wrong = messages::coded(Rule::Option, &messages::keep_takes_thread());
     if !input.peek(Token![:]) {
@@ -170,7 +162,7 @@ fn keep(input: ParseStream) -> syn::Result<()> {
     }
 }
 
-/// The final state, which `out` takes.
+/// The parameter of `out`: the final state of the sub-flow.
 fn end(closure: &ExprClosure, mistakes: &mut Mistakes) -> Option<PatType> {
     match closure.inputs.iter().collect::<Vec<_>>()[..] {
         [Pat::Type(typed)] => Some(typed.clone()),
@@ -193,7 +185,7 @@ fn end(closure: &ExprClosure, mistakes: &mut Mistakes) -> Option<PatType> {
     }
 }
 
-/// What a closure does, with the type it says it returns.
+/// The body of a closure, with the return type if one is written.
 fn body(closure: ExprClosure) -> Expr {
     match closure.output {
         ReturnType::Default => *closure.body,

@@ -4,9 +4,9 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::super::model::{BuiltIn, Initial, Key, Reducer, State};
-use super::{Cx, each, where_each};
+use super::cx::{Cx, each, where_each};
 use crate::paths::{local, local_at};
+use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
 
 pub(super) fn input(cx: &Cx) -> TokenStream {
     let State { input, .. } = cx.state;

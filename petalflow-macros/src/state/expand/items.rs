@@ -3,9 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 
-use super::super::model::{Initial, Key, State};
-use super::{Cx, marks, where_each};
+use super::cx::{Cx, marks, where_each};
 use crate::paths::{local, local_at, no_generics};
+use crate::state::model::{Initial, Key, State};
 
 /// `EssayInput`.
 pub(super) fn input(cx: &Cx) -> TokenStream {
@@ -63,7 +63,7 @@ pub(super) fn update(cx: &Cx) -> TokenStream {
     let runtime = cx.runtime;
     let fields = keys.iter().map(|key| {
         let (field, ty) = (&key.field, cx.ty(key));
-        quote!(#field: #runtime::Writes<#ty>)
+        quote!(#field: #runtime::state::Writes<#ty>)
     });
     let doc = format!("One node's writes to [`{ident}`].");
     let marks = marks();

@@ -14,7 +14,7 @@ use crate::{
     StreamAccumulator, StreamEvent,
 };
 use entry::{Entry, Tape};
-use petalflow::middleware::BoxFuture;
+use petalflow::async_trait;
 use redact::Secrets;
 
 /// A model that records the responses of another model in a file, and then replays them. Tests use responses of a real
@@ -162,6 +162,7 @@ impl Recorder {
     }
 }
 
+#[async_trait]
 impl LlmClient for Cassette {
     fn name(&self) -> &str {
         &self.name
@@ -178,55 +179,48 @@ impl LlmClient for Cassette {
         }
     }
 
-    fn complete<'a>(
-        &'a self,
-        request: &'a LlmRequest,
-    ) -> BoxFuture<'a, Result<LlmResponse, LlmError>> {
-        Box::pin(async move {
-            let Some(source) = &self.source else {
-                return self.recorded(request)?.1.checked(request);
-            };
-            let answer = source.complete(request).await;
-            let heard = match &answer {
-                Ok(response) => response,
-                Err(error) => match &error.kind {
-                    // The response is recorded: a test may need it.
-                    LlmErrorKind::Arguments { response } => response,
-                    _ => return answer,
-                },
-            };
-            Recorder::of(self).write(request, &[], heard)?;
-            answer
-        })
+    async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        let Some(source) = &self.source else {
+            return self.recorded(request)?.1.checked(request);
+        };
+        let answer = source.complete(request).await;
+        let heard = match &answer {
+            Ok(response) => response,
+            Err(error) => match &error.kind {
+                // The response is recorded: a test may need it.
+                LlmErrorKind::Arguments { response } => response,
+                _ => return answer,
+            },
+        };
+        Recorder::of(self).write(request, &[], heard)?;
+        answer
     }
 
-    fn stream<'a>(&'a self, request: &'a LlmRequest) -> BoxFuture<'a, Result<LlmStream, LlmError>> {
-        Box::pin(async move {
-            let Some(source) = &self.source else {
-                let (pieces, response) = self.recorded(request)?;
-                let pieces = pieces.into_iter().map(StreamEvent::Delta);
-                let pieces = pieces.chain([StreamEvent::End(Box::new(response))]).map(Ok);
-                return Ok(LlmStream::new(request, stream::iter(pieces)));
-            };
-            let answer = source.stream(request).await?;
-            let (recorder, request) = (Recorder::of(self), request.clone());
-            let mut heard = Vec::new();
-            Ok(answer.wrap_source(move |pieces| {
-                pieces.map(move |piece| {
-                    match &piece {
-                        Ok(StreamEvent::Delta(delta)) => heard.push(delta.clone()),
-                        Ok(StreamEvent::End(rest)) => {
-                            let mut answer = StreamAccumulator::new();
-                            heard.iter().for_each(|delta| answer.push(delta));
-                            let whole = answer.finish(LlmResponse::clone(rest));
-                            recorder.write(&request, &heard, &whole)?;
-                        }
-                        Err(_) => {}
+    async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
+        let Some(source) = &self.source else {
+            let (pieces, response) = self.recorded(request)?;
+            let pieces = pieces.into_iter().map(StreamEvent::Delta);
+            let pieces = pieces.chain([StreamEvent::End(Box::new(response))]).map(Ok);
+            return Ok(LlmStream::new(request, stream::iter(pieces)));
+        };
+        let answer = source.stream(request).await?;
+        let (recorder, request) = (Recorder::of(self), request.clone());
+        let mut heard = Vec::new();
+        Ok(answer.wrap_source(move |pieces| {
+            pieces.map(move |piece| {
+                match &piece {
+                    Ok(StreamEvent::Delta(delta)) => heard.push(delta.clone()),
+                    Ok(StreamEvent::End(rest)) => {
+                        let mut answer = StreamAccumulator::new();
+                        heard.iter().for_each(|delta| answer.push(delta));
+                        let whole = answer.finish(LlmResponse::clone(rest));
+                        recorder.write(&request, &heard, &whole)?;
                     }
-                    piece
-                })
-            }))
-        })
+                    Err(_) => {}
+                }
+                piece
+            })
+        }))
     }
 }
 

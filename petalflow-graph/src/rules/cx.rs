@@ -1,0 +1,56 @@
+//! The input of the rules.
+
+use super::names;
+use crate::analyses::{Exploration, Reach};
+use crate::edges::EdgesBySource;
+use crate::graph::{Graph, Source};
+use crate::idx::NodeIdx;
+
+/// What the rules read.
+pub(super) struct Cx<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) edges: EdgesBySource<'a>,
+    pub(super) exploration: &'a Exploration,
+    pub(super) reach: Reach,
+}
+
+impl<'a> Cx<'a> {
+    #[inline]
+    pub(super) fn of(graph: &'a Graph, exploration: &'a Exploration) -> Self {
+        Cx {
+            graph,
+            edges: EdgesBySource::of(graph),
+            exploration,
+            reach: Reach::of(graph),
+        }
+    }
+
+    #[inline]
+    pub(super) fn name(&self, node: NodeIdx) -> &str {
+        &self.graph.node(node).name
+    }
+
+    #[inline]
+    pub(super) fn source(&self, source: Source) -> String {
+        names::source(self.graph, source)
+    }
+
+    /// Whether the node has no edge at all.
+    #[inline]
+    pub(super) fn is_unused(&self, node: NodeIdx) -> bool {
+        self.reach.is_unused(&self.edges, node)
+    }
+
+    /// The names along a cycle, as `a -> b -> a`. Vertices that are no nodes are left out.
+    #[inline]
+    pub(super) fn show_cycle(&self, cycle: &[usize]) -> String {
+        let nodes = cycle
+            .iter()
+            .chain(cycle.first())
+            .filter_map(|&vertex| self.graph.nodes.get(vertex));
+        nodes
+            .map(|node| &*node.name)
+            .collect::<Vec<_>>()
+            .join(" -> ")
+    }
+}

@@ -1,0 +1,85 @@
+//! The input of code generation.
+
+use petalflow_graph::{Analysis, Graph};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::{Attribute, Expr, LitStr, Type, Visibility};
+
+use crate::flow::model::{Kind, Model};
+use crate::paths::unique_name;
+
+/// The flow whose code is generated.
+pub(crate) struct Cx<'a> {
+    /// The path of the `petalflow` crate.
+    pub(crate) krate: &'a TokenStream,
+    pub(crate) attrs: &'a [Attribute],
+    pub(crate) vis: &'a Visibility,
+    pub(crate) name: &'a Ident,
+    /// The name of the flow in storage, if it is not the type's name.
+    pub(crate) stored: Option<&'a LitStr>,
+    pub(crate) state: &'a Type,
+    pub(crate) model: &'a Model,
+    pub(crate) graph: &'a Graph,
+    pub(crate) analysis: &'a Analysis,
+    /// Part of the graph is missing because of a mistake. The checks that depend on node types are left out, because they
+    /// would report consequences of that mistake.
+    pub(crate) lost: bool,
+}
+
+impl Cx<'_> {
+    /// The `#[cfg]` attributes of the flow. Every generated item repeats them.
+    pub(super) fn cfgs(&self) -> Vec<&Attribute> {
+        self.attrs
+            .iter()
+            .filter(|attr| attr.path().is_ident("cfg"))
+            .collect()
+    }
+
+    /// The module that contains the flow's type.
+    pub(super) fn module(&self) -> Ident {
+        unique_name(self.name)
+    }
+
+    /// An alias of the flow's type inside the generated code. The user's items cannot shadow it.
+    pub(super) fn own(&self) -> Ident {
+        Ident::new("__Flow", Span::call_site().located_at(self.name.span()))
+    }
+
+    pub(super) fn has_values(&self) -> bool {
+        self.values().next().is_some()
+    }
+
+    /// A `where` clause for the generated impls. It holds if the state implements `State` and node values can be shared
+    /// between threads. If it does not hold, the error is reported at the user's type only.
+    pub(super) fn exists(&self) -> TokenStream {
+        let Cx { krate, state, .. } = self;
+        let values = self.values().enumerate().map(|(index, value)| {
+            let ty = value.ty;
+            quote!(for<'__b> #ty: #krate::__private::SharedFor<'__b, #index>)
+        });
+        quote!(where for<'__b> #state: #krate::__private::flow::StateFor<'__b>, #(#values,)*)
+    }
+
+    /// The node values.
+    pub(super) fn values(&self) -> impl Iterator<Item = Value<'_>> {
+        let nodes = self.model.nodes.iter().enumerate();
+        nodes.filter_map(|(index, node)| match &node.kind {
+            Kind::Value(name, value) => Some(Value {
+                index,
+                name,
+                ty: &value.ty,
+                default: value.default.as_ref(),
+            }),
+            _ => None,
+        })
+    }
+}
+
+/// A node value.
+pub(super) struct Value<'a> {
+    /// The index of the node.
+    pub(super) index: usize,
+    pub(super) name: &'a Ident,
+    pub(super) ty: &'a Type,
+    pub(super) default: Option<&'a Expr>,
+}

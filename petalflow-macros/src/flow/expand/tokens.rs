@@ -1,0 +1,58 @@
+//! Tokens that several parts of the code need: numbers, lists, generated names, checks at a token of the user's.
+
+use petalflow_graph::NodeIdx;
+use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned as _;
+
+/// At most this many nodes are named in one list of bounds and in one `match`: both are quadratic in rustc.
+pub(super) const CHUNK: usize = 32;
+
+/// A number without a suffix, so that its type is inferred.
+pub(super) fn number(number: usize) -> Literal {
+    Literal::usize_unsuffixed(number)
+}
+
+pub(super) fn int(number: u32) -> Literal {
+    Literal::u32_unsuffixed(number)
+}
+
+/// A node's index, as a constant of its type.
+pub(super) fn node_idx(node: NodeIdx) -> TokenStream {
+    let index = int(node.as_u32());
+    quote!(__petalflow::NodeIdx::new(#index))
+}
+
+/// `a, b, c`.
+pub(super) fn list<T: ToTokens>(elements: impl Iterator<Item = T>) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    for element in elements {
+        element.to_tokens(&mut tokens);
+        tokens.extend(quote!(,));
+    }
+    tokens
+}
+
+/// The name of a generated item with an index.
+pub(super) fn numbered(prefix: &str, start: usize) -> Ident {
+    format_ident!("{prefix}_{start}", span = Span::call_site())
+}
+
+/// A check statement whose every token is the user's, so that rustc underlines what was written and nothing else.
+pub(super) fn check_at(at: &TokenStream, call: TokenStream) -> TokenStream {
+    let span = at.span();
+    let call = respan(call, span);
+    quote_spanned!(span=> const _: () = #call;)
+}
+
+/// The tokens, all with one span of the user's.
+pub(super) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+    let respanned = tokens.into_iter().map(|mut tree| {
+        if let TokenTree::Group(group) = &tree {
+            tree = Group::new(group.delimiter(), respan(group.stream(), span)).into();
+        }
+        tree.set_span(span);
+        tree
+    });
+    respanned.collect()
+}

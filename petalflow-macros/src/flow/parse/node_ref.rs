@@ -1,0 +1,68 @@
+//! Parsing of the name of a node.
+
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::{AngleBracketedGenericArguments, Ident, Path, PathArguments, Token, token};
+
+use crate::flow::ast::NodeRef;
+
+/// A path that names a node.
+pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
+    if !input.peek(Token![::])
+        && !input.peek(Ident)
+        && !input.peek(Token![crate])
+        && !input.peek(Token![self])
+        && !input.peek(Token![super])
+    {
+        return Err(expected_node(input));
+    }
+    let begin = input.fork();
+    let node = Path::parse_mod_style(input).map(NodeRef);
+    if (node.is_err() || input.peek(Token![<]))
+        && let Some(arguments) = generic_arguments(&begin)
+    {
+        return Err(syn::Error::new_spanned(
+            arguments,
+            "a node has no generic arguments; a node value has: `node name: Type<..> = value;`",
+        ));
+    }
+    let node = node?;
+    if input.peek(token::Paren) {
+        return Err(input.error(format_args!(
+            "a node is named here, not called: write `{}`",
+            node.key()
+        )));
+    }
+    Ok(node)
+}
+
+/// `<A, B>` after a segment of the path.
+fn generic_arguments(input: ParseStream) -> Option<AngleBracketedGenericArguments> {
+    let path: Path = input.parse().ok()?;
+    let mut arguments = path.segments.into_iter().map(|segment| segment.arguments);
+    arguments.find_map(|arguments| match arguments {
+        PathArguments::AngleBracketed(arguments) => Some(arguments),
+        _ => None,
+    })
+}
+
+/// The error for a token that cannot begin the name of a node.
+fn expected_node(input: ParseStream) -> syn::Error {
+    if input.peek(syn::Lit) {
+        return input.error("expected a node; it is named without quotes");
+    }
+    if input.peek(Ident::peek_any) {
+        let word = input
+            .fork()
+            .call(Ident::parse_any)
+            .map(|word| word.to_string())
+            .unwrap_or_default();
+        return input.error(format_args!(
+            "`{word}` is a keyword: a node of this name is written `r#{word}`"
+        ));
+    }
+    if input.peek(Token![;]) || input.is_empty() {
+        return input.error("expected a node, `START` or `END`");
+    }
+    input.error("expected a node, such as `write` or `nodes::write`, or `START` or `END`")
+}

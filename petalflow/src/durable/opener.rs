@@ -1,0 +1,190 @@
+//! A thread while it is opened: the changes that every way to open it shares.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
+use super::task_results::load_finished;
+use crate::checkpoint::{DecisionRecord, StoredWrite, WriteName};
+use crate::exec::{Committed, FinishedTask};
+use crate::ids::{Namespace, TaskId, task_id};
+use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::question::{Interrupt, InterruptId};
+use crate::state::{KeySet, State, Update as _};
+use crate::superstep::{Planner, Task};
+use crate::task_services::{Answers, TaskServices};
+
+/// A thread that is ready to run.
+pub(super) struct OpenedThread<S: State> {
+    pub(super) state: S,
+    /// The keys that have been written.
+    pub(super) written: KeySet,
+    pub(super) planner: Planner,
+    pub(super) frontier: Vec<Task>,
+    pub(super) superstep: u64,
+    pub(super) writer: CheckpointWriter<S>,
+    pub(super) services: TaskServices,
+    /// The results of tasks of the frontier that have run already.
+    pub(super) finished: HashMap<TaskId, FinishedTask<S>>,
+    /// What must be answered before anything runs.
+    pub(super) waiting: Vec<Interrupt>,
+    /// The decision of a person that ended the run here.
+    pub(super) rejected: Option<DecisionRecord>,
+}
+
+/// A thread while it is opened.
+pub(super) struct ThreadOpener<'a, S: State> {
+    pub(super) plan: &'a ExecutionPlan,
+    pub(super) planner: Planner,
+    pub(super) writer: CheckpointWriter<S>,
+    pub(super) namespace: Namespace,
+}
+
+impl<S: State> ThreadOpener<'_, S> {
+    /// Plans the first superstep of a turn.
+    pub(super) async fn start(
+        mut self,
+        turn: u64,
+        state: S,
+        written: KeySet,
+    ) -> Result<OpenedThread<S>, ThreadError> {
+        let mut frontier = Vec::new();
+        self.planner.start(self.plan, &mut frontier);
+        self.writer.begin_turn(turn);
+        self.save_change(&state, written, &frontier, 0).await?;
+        self.opened(state, written, frontier, 0, &[])
+    }
+
+    /// Applies an update from outside.
+    pub(super) fn write(
+        &mut self,
+        state: &mut S,
+        written: &mut KeySet,
+        mut update: S::Update,
+    ) -> Result<(), ThreadError> {
+        let checked = state.validate(&mut std::iter::once(&update));
+        checked.map_err(|error| {
+            ThreadError::Request(format!("the update cannot be applied: {error}"))
+        })?;
+        let overwritten = update.overwritten();
+        self.writer
+            .record_writes(std::iter::once(&update), overwritten)?;
+        // This is no superstep: values that last one superstep remain.
+        state.commit(&mut update, overwritten, written);
+        Ok(())
+    }
+
+    /// Puts the frontier into the header of the next checkpoint.
+    pub(super) fn describe(
+        &mut self,
+        frontier: &[Task],
+        superstep: u64,
+    ) -> Result<(), ThreadError> {
+        self.writer.describe(&PlannedFrontier {
+            plan: self.plan,
+            planner: &self.planner,
+            frontier,
+            superstep,
+        })
+    }
+
+    /// Writes a checkpoint of the change.
+    pub(super) async fn save_change(
+        &mut self,
+        state: &S,
+        written: KeySet,
+        frontier: &[Task],
+        superstep: u64,
+    ) -> Result<(), ThreadError> {
+        let planned = PlannedFrontier {
+            plan: self.plan,
+            planner: &self.planner,
+            frontier,
+            superstep,
+        };
+        self.writer
+            .save_change(&planned, Committed { state, written })
+            .await
+    }
+
+    /// The thread, with the records that the tasks of the frontier have left.
+    pub(super) fn opened(
+        self,
+        state: S,
+        written: KeySet,
+        frontier: Vec<Task>,
+        superstep: u64,
+        writes: &[StoredWrite],
+    ) -> Result<OpenedThread<S>, ThreadError> {
+        let ThreadOpener {
+            plan,
+            planner,
+            writer,
+            namespace,
+        } = self;
+        let answers: Answers = writer
+            .answers()
+            .iter()
+            .map(|answer| {
+                let answered = (answer.name.clone(), answer.bytes.clone());
+                (InterruptId::from_bytes(answer.id), answered)
+            })
+            .collect();
+        let mut services = TaskServices::new(
+            writer.storage().clone(),
+            writer.durability(),
+            namespace,
+            writer.origin().get().wrapping_sub(superstep),
+            Arc::new(answers),
+            writer.stored_mark(),
+        );
+        writer.mark_stored();
+        services
+            .restore(writes)
+            .map_err(|error| ThreadError::Request(error.to_string()))?;
+        let finished = load_results(plan, &writer, &frontier, writes)?;
+        Ok(OpenedThread {
+            state,
+            written,
+            planner,
+            frontier,
+            superstep,
+            writer,
+            services,
+            finished,
+            waiting: Vec::new(),
+            rejected: None,
+        })
+    }
+}
+
+/// The results of tasks of the frontier that have run already.
+fn load_results<S: State>(
+    plan: &ExecutionPlan,
+    writer: &CheckpointWriter<S>,
+    frontier: &[Task],
+    writes: &[StoredWrite],
+) -> Result<HashMap<TaskId, FinishedTask<S>>, ThreadError> {
+    let mut finished = HashMap::new();
+    for task in frontier {
+        let id = task_id(
+            &writer.storage().thread,
+            writer.namespace(),
+            writer.origin().get(),
+            plan.stored_name(task.node),
+            task.send,
+        );
+        let done = writes.iter().find(|write| write.is(id, WriteName::Done));
+        let Some(write) = done else { continue };
+        let program = (writer.fingerprint(), writer.previous_outline());
+        let loaded =
+            load_finished(writer.codec(), program, plan, task.node, &write.bytes).map_err(
+                ThreadError::value(format!("the result of node `{}`", plan.name(task.node))),
+            )?;
+        if let Some(loaded) = loaded {
+            finished.insert(id, loaded);
+        }
+    }
+    Ok(finished)
+}

@@ -1,0 +1,96 @@
+//! What the driver reports to the persistence at the end of a superstep.
+
+use petalflow_graph::NodeIdx;
+
+use super::abort::Abort;
+use super::driver::Driver;
+use super::gates::gates_after;
+use super::persistence::{Barrier, Committed, Persistence, Stopped};
+use super::task_run::TaskRun;
+use super::watch::watched;
+use crate::flow::Flow;
+use crate::superstep::{Planner, Task};
+
+/// Reports to the persistence that no task runs any more. Fails with `result`, or because the run waits for people.
+pub(super) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
+    driver: &mut Driver<F>,
+    persistence: &mut P,
+    finished: &[Box<TaskRun<F::State>>],
+    result: Result<(), Abort<F::State>>,
+) -> Result<(), Abort<F::State>> {
+    let stopped = result.as_ref().err().map(|abort| Stopped {
+        failed: abort.failed_task(),
+    });
+    let finished = finished.iter().map(|task| task.result());
+    // Not through `&driver`, which cannot be held across an await: the driver is not `Sync`.
+    let Driver {
+        scope,
+        state,
+        fast_path,
+        ..
+    } = driver;
+    let committed = Committed {
+        state: state.get(),
+        written: fast_path.written,
+    };
+    let stored = persistence
+        .tasks_ended(&scope.shared.plan, committed, finished, stopped)
+        .await;
+    // A failure is the cause; that it could not be stored comes second.
+    result?;
+    let interrupts = stored.map_err(Abort::of_thread)?;
+    if interrupts.is_empty() {
+        Ok(())
+    } else {
+        Err(Abort::interrupted(interrupts))
+    }
+}
+
+/// Reports to the persistence that a superstep was committed. Fails if the run waits for people after one of its nodes.
+pub(super) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
+    driver: &mut Driver<F>,
+    persistence: &mut P,
+    planner: &Planner,
+    frontier: &[Task],
+    ended: impl Iterator<Item = NodeIdx> + Clone,
+) -> Result<(), Abort<F::State>> {
+    let gates = if driver.plan().gates.is_empty() {
+        Vec::new()
+    } else {
+        gates_after(driver, ended)?
+    };
+    let Driver {
+        state,
+        fast_path,
+        watch,
+        scope,
+        ..
+    } = driver;
+    let barrier = Barrier {
+        plan: &scope.shared.plan,
+        planner,
+        frontier,
+        superstep: scope.superstep,
+        committed: Committed {
+            state: state.get(),
+            written: fast_path.written,
+        },
+        gates,
+    };
+    let waits = !barrier.gates.is_empty();
+    let due = persistence.barrier_reached(barrier);
+    if due.map_err(Abort::of_thread)? {
+        let mut written = persistence.write_checkpoint();
+        watched(watch, &mut written)
+            .await
+            .map_err(Abort::stopped)?
+            .map_err(|error| Abort::of_thread(error.into()))?;
+        drop(written);
+        persistence.checkpoint_written();
+    }
+    driver.emit_checkpoint(persistence);
+    if waits {
+        return Err(Abort::interrupted(persistence.interrupts_after()));
+    }
+    Ok(())
+}

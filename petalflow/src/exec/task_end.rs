@@ -1,0 +1,56 @@
+//! How a task ended, and its result.
+
+use petalflow_graph::NodeIdx;
+
+use crate::delivery::Delivery;
+use crate::ids::TaskId;
+use crate::node::Effects;
+use crate::state::State;
+use crate::superstep::Outcome;
+
+/// How a task ended.
+pub(crate) enum TaskEnd {
+    /// It ran.
+    Done,
+    /// It failed for good, and its `catch` edge leads to this node.
+    Caught { to: NodeIdx, failure: Delivery },
+    /// It failed for good and the failure was recorded, or a person skipped it.
+    Ignored,
+    /// It has asked a person, and runs again when there is an answer.
+    Waiting,
+}
+
+/// The result of a task that has finished, owned.
+pub(crate) struct FinishedTask<S: State> {
+    pub(crate) effects: Effects<S>,
+    pub(crate) end: TaskEnd,
+}
+
+/// The result of a task that has finished, borrowed from the driver.
+pub(crate) struct TaskResult<'a, S: State> {
+    pub(crate) id: TaskId,
+    pub(crate) node: NodeIdx,
+    pub(crate) effects: &'a Effects<S>,
+    pub(crate) end: &'a TaskEnd,
+}
+
+impl TaskEnd {
+    /// The end of the task, as the planner needs it.
+    pub(super) fn outcome<'a, S: State>(&'a self, effects: &'a Effects<S>) -> Outcome<'a> {
+        match self {
+            TaskEnd::Done => Outcome::done(effects),
+            TaskEnd::Caught { to, failure } => Outcome::Caught { to: *to, failure },
+            TaskEnd::Ignored | TaskEnd::Waiting => Outcome::Ignored,
+        }
+    }
+}
+
+impl<S: State> FinishedTask<S> {
+    /// A task that a person skipped: its plain edges fire.
+    pub(super) fn skipped() -> Self {
+        FinishedTask {
+            effects: Effects::default(),
+            end: TaskEnd::Ignored,
+        }
+    }
+}
