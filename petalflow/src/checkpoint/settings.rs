@@ -27,6 +27,7 @@ use std::num::NonZeroU64;
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Durability {
     /// Each superstep's checkpoint is durable before the next superstep begins. A crash costs the superstep that was under
     /// way, but for its tasks that had finished.
@@ -62,6 +63,7 @@ pub enum Durability {
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum OnBusy {
     /// The run is refused with [`Busy`](crate::thread::ThreadError::Busy).
     ///

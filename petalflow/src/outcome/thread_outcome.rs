@@ -27,6 +27,8 @@ use crate::state::State;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// It has no other variants, so that programs match all of them.
 #[derive(Debug)]
 #[must_use = "the run may have stopped to ask something"]
 pub enum Outcome<S: State> {

@@ -144,6 +144,7 @@ pub(crate) struct TaskEntry {
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DecisionRecord {
     /// The node it was about, by the name that it had then; empty for the run as a whole.
     pub node: String,
