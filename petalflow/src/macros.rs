@@ -1,6 +1,6 @@
-//! The macros that are no attributes.
+//! The function-like macros.
 
-/// Declares a flow: a graph of nodes over a state, checked while it compiles.
+/// Declares a flow: a graph of nodes over a state, which the compiler checks.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -54,38 +54,40 @@
 /// | `a -> b & c;` | a fork: both, in the same superstep |
 /// | `b & c -> d;` | a join: `d` once, after both |
 /// | `a -> b \| c;` | a route: the variants that `a` returns are named like the targets (`B`, `C`) |
-/// | `a -> match { Retry => a, Ok => b & c, Stop => END };` | a route, spelled out; `true` and `false` work too |
+/// | `a -> match { Retry => a, Ok => b & c, Stop => END };` | a route with a target for each variant; `true` and `false` work too |
 /// | `plan -> each research -> gather;` | one run of `research` per item that `plan` returned, then `gather` once |
 /// | `plan -> match { Found => each dig, Nothing => END };` | the same for a variant that carries a `Vec` |
-/// | `catch fetch -> recover;` | where to go when `fetch` has failed for good |
-/// | `defer report;` | runs when nothing else is active |
-/// | `interrupt before publish;` | stops the run for a person before the node |
-/// | `interrupt after draft if \|draft: &str\| draft.len() > 400;` | the same after it, where the guard says so; its parameters read keys, as those of a node do |
+/// | `catch fetch -> recover;` | an edge for the failure of `fetch`, after its retries |
+/// | `defer report;` | runs `report` when no other node is active |
+/// | `interrupt before publish;` | stops the run before the node, for a person's decision |
+/// | `interrupt after draft if \|draft: &str\| draft.len() > 400;` | stops the run after the node if the guard returns `true`; the guard's parameters read keys, like those of a node |
 /// | `node polish = write;` | the same function under a second name |
-/// | `node reply: Llm<EssayMessages> = Llm::new("…");` | a node value, which `WriteEssay::new().reply(..)` may override |
-/// | `node reply: Llm<EssayMessages>;` | a node value that must be given there |
+/// | `node reply: Llm<EssayMessages> = Llm::new("…");` | a node value, which `WriteEssay::new().reply(..)` can override |
+/// | `node reply: Llm<EssayMessages>;` | a node value that `WriteEssay::new().reply(..)` must set |
 /// | `node review: ReviewEssay { in: \|draft: &str\| .., out: \|r: Review\| .. };` | another flow as a node |
-/// | `node review: ReviewEssay { in: .., out: .., keep: thread };` | the same, whose state is kept as long as the thread lives instead of being fresh each time |
-/// | `with fetch { retry: 3, timeout: 30s, idle: 5s };` | retries (one, or a list `[.., ..]`) and timeouts; they win over those on `#[node(..)]` |
-/// | `with fetch { cache: 1h };` | how long a result stands for whoever reads the same, where the launch has a [cache](crate::cache) |
-/// | `with fetch { id: "old_fetch" };` | its name in stored checkpoints, for a node that was renamed |
+/// | `node review: ReviewEssay { in: .., out: .., keep: thread };` | the same, with a state that is stored with the thread instead of a new one each time |
+/// | `with fetch { retry: 3, timeout: 30s, idle: 5s };` | retries (one, or a list `[.., ..]`) and timeouts; they override those of `#[node(..)]` |
+/// | `with fetch { cache: 1h };` | how long a result is reused for equal reads, if the launch has a [cache](crate::cache) |
+/// | `with fetch { id: "old_fetch" };` | the node's name in stored checkpoints, for a node that was renamed |
 ///
-/// Nodes are paths: `START -> nodes::write`. `START` may be left out where one node has no edge into it, `END` where a node
-/// has no edge out of it. Parentheses group: `a -> (b | c)`.
+/// Nodes are paths: `START -> nodes::write`. `START` can be omitted if exactly one node has no incoming edge, and `END`
+/// if a node has no outgoing edge. Parentheses group: `a -> (b | c)`.
 ///
-/// A node that several paths reach runs each time that one does. Where `catch dig -> recover; recover -> gather` is longer
-/// than `plan -> each dig -> gather`, `gather` would run twice; `defer gather` lets it run once, after all of them.
+/// A node that several paths reach runs once for each path that reaches it in another superstep. If `catch dig ->
+/// recover; recover -> gather` is longer than `plan -> each dig -> gather`, `gather` would run twice; with `defer
+/// gather` it runs once, after both.
 ///
 /// # What it makes
 ///
-/// A type of the flow's name, which implements [`Flow`](crate::Flow), with
+/// A type with the flow's name, which implements [`Flow`](crate::Flow) and has
 ///
 /// * `WriteEssay::run(input)`, a [`Run`](crate::Run) to await;
-/// * `WriteEssay::new()`, a [`Launch`](crate::Launch) with limits, managed values, middleware (or, for a flow with node values,
-///   a builder `WriteEssayBuilder` that has a method for each of them besides, and `launch()` for the launch itself);
+/// * `WriteEssay::new()`, a [`Launch`](crate::Launch) with limits, managed values and middleware (for a flow with node
+///   values, a builder `WriteEssayBuilder` with one more method per node value, and `launch()` for the launch itself);
 /// * `WriteEssay::topology()`, `::mermaid()`, `::dot()`.
 ///
-/// Attributes and doc comments stand before the name, among them `#[flow(id = "…")]`, the flow's name in stored threads, and the diagram of the graph follows them in the documentation.
+/// Attributes and doc comments come before the name. `#[flow(id = "…")]` sets the flow's name in stored threads. The
+/// documentation of the type ends with a diagram of the graph.
 #[macro_export]
 macro_rules! flow {
     ($($flow:tt)*) => {
@@ -93,7 +95,7 @@ macro_rules! flow {
     };
 }
 
-/// A [set](crate::tool::ToolSet) of tools, whose names are told apart while it compiles.
+/// A [set](crate::tool::ToolSet) of tools. Two tools with the same name are a compile error.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -113,7 +115,7 @@ macro_rules! flow {
 /// assert_eq!(tools![search, lend].len(), 2);
 /// ```
 ///
-/// Two tools of one name do not compile:
+/// This does not compile:
 ///
 /// ```compile_fail,E0080
 /// # use petalflow::prelude::*;

@@ -7,7 +7,7 @@ use backon::BackoffBuilder;
 
 use crate::error::BoxError;
 
-/// How often to try a failing node, and how long to wait between.
+/// How often a failing node is retried, and the waits between the attempts.
 ///
 /// The wait doubles from `first` up to `max`, as in the exponential backoff of the `backon` crate.
 ///
@@ -22,13 +22,13 @@ use crate::error::BoxError;
 ///
 /// # Several
 ///
-/// A node may have several, for different errors: `retry = [.., ..]` on `#[node(..)]`, `retry: [.., ..]` in `with`,
-/// [`GraphBuilder::retry`](crate::graph::GraphBuilder::retry). After each failure the first that [covers](Self::on) the error
-/// decides; if none does, the node has failed for good.
+/// A node can have several, for different errors: `retry = [.., ..]` on `#[node(..)]`, `retry: [.., ..]` in `with`,
+/// [`GraphBuilder::retry`](crate::graph::GraphBuilder::retry). After each failure the first one that [covers](Self::on)
+/// the error decides. If none covers it, the node fails.
 ///
-/// Attempts are counted in all, whatever they failed with, so the sum of the policies is never tried: a policy of three
-/// attempts gives up after the third failure, even if an earlier one was covered by another policy. Likewise the wait after
-/// the n-th failure is the policy's n-th.
+/// The count of attempts includes all failures of the node: a policy of three attempts gives up after the third
+/// failure, even if another policy covered an earlier one. The wait after the n-th failure is the n-th wait of the
+/// policy.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -91,11 +91,11 @@ impl PartialEq for Retry {
 }
 
 impl Retry {
-    /// At most this many attempts in all: 1 never tries again. Waits start at 100 ms, double, and stay below 5 s.
+    /// At most this many attempts in total: 1 means no retry. Waits start at 100 ms, double, and are at most 5 s.
     ///
     /// # Panics
     ///
-    /// If `attempts` is 0: the node would never run.
+    /// If `attempts` is 0, because the node would never run.
     #[inline]
     pub const fn times(attempts: u32) -> Self {
         assert!(
@@ -112,7 +112,7 @@ impl Retry {
         }
     }
 
-    /// The wait after the first failure.
+    /// Sets the wait after the first failure.
     #[must_use]
     #[inline]
     pub const fn first(mut self, wait: Duration) -> Self {
@@ -120,7 +120,7 @@ impl Retry {
         self
     }
 
-    /// The longest wait.
+    /// Sets the maximum wait.
     ///
     /// ```
     /// use petalflow::policy::Retry;
@@ -136,7 +136,7 @@ impl Retry {
         self
     }
 
-    /// What each wait is multiplied by to give the next; 1 keeps it constant.
+    /// Sets the factor between one wait and the next; 1 keeps the wait constant.
     ///
     /// ```
     /// use petalflow::policy::Retry;
@@ -152,7 +152,7 @@ impl Retry {
         self
     }
 
-    /// Adds a random part of up to the wait itself, so that many runs do not try again at one instant.
+    /// Adds a random part of up to the wait itself, so that many runs do not retry at the same moment.
     ///
     /// ```
     /// use petalflow::policy::Retry;
@@ -169,7 +169,7 @@ impl Retry {
         self
     }
 
-    /// Tries again only after errors of which `only` is true. Takes the place of an earlier `only` or [`on`](Self::on).
+    /// Retries only after errors for which `only` returns `true`. Replaces an earlier `only` or [`on`](Self::on).
     ///
     /// ```
     /// use petalflow::policy::Retry;
@@ -185,10 +185,10 @@ impl Retry {
         self
     }
 
-    /// Tries again only after errors that are an `E`, or have one among their [sources](Error::source). Takes the place of an
+    /// Retries only after errors that are an `E` or have an `E` among their [sources](Error::source). Replaces an
     /// earlier [`only`](Self::only) or `on`.
     ///
-    /// A timeout is no error of the node's own, so it is covered only by policies without a condition.
+    /// A timeout is not an error of the node itself, so only policies without a condition cover it.
     ///
     /// ```
     /// use petalflow::policy::Retry;
@@ -204,13 +204,13 @@ impl Retry {
         self.only(caused_by::<E>)
     }
 
-    /// How many attempts there are in all.
+    /// The maximum number of attempts.
     #[inline]
     pub const fn attempts(&self) -> u32 {
         self.attempts
     }
 
-    /// Whether it is for this error: always, without [`only`](Self::only) and [`on`](Self::on).
+    /// Whether it covers this error: always, without [`only`](Self::only) and [`on`](Self::on).
     #[inline]
     pub fn covers(&self, error: &BoxError) -> bool {
         self.only.is_none_or(|only| only(error))
@@ -233,7 +233,7 @@ impl Retry {
     }
 }
 
-/// Whether an error, or one that it came from, is an `E`.
+/// Whether the error or one of its sources is an `E`.
 fn caused_by<E: Error + 'static>(error: &BoxError) -> bool {
     let mut cause: Option<&(dyn Error + 'static)> = Some(&**error);
     while let Some(error) = cause {

@@ -9,9 +9,9 @@ use super::{ToolContext, ToolError};
 use crate::error::BoxError;
 use crate::policy::Retry;
 
-/// Calls a tool, attempt after attempt, each within the time that it has.
+/// Calls a tool with retries, each attempt with a timeout.
 ///
-/// Arguments that do not fit are not tried again: they would not fit then either.
+/// Arguments that do not fit are not retried, because they would fail again.
 pub(crate) async fn attempts<F: Future<Output = Result<Value, ToolError>>>(
     tool: &str,
     retry: &[Retry],
@@ -40,7 +40,7 @@ pub(crate) async fn attempts<F: Future<Output = Result<Value, ToolError>>>(
         let Some(wait) = wait_after(retry, count, &error) else {
             return Err(error);
         };
-        // What a failed attempt wanted done, the next one wants again.
+        // The next attempt repeats the requests of the failed one.
         cx.actions().clone_from(&before);
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
@@ -48,7 +48,7 @@ pub(crate) async fn attempts<F: Future<Output = Result<Value, ToolError>>>(
     }
 }
 
-/// One attempt within its time.
+/// One attempt with its timeout.
 async fn within(
     tool: &str,
     timeout: Option<Duration>,
@@ -62,7 +62,7 @@ async fn within(
     }
 }
 
-/// How long to wait before another attempt, if there is one. `attempt` is the one that failed, from 1.
+/// The wait before the next attempt, if there is one. `attempt` is the failed one, from 1.
 fn wait_after(retry: &[Retry], attempt: u32, error: &ToolError) -> Option<Duration> {
     let late: BoxError;
     let cause = match error {

@@ -146,6 +146,7 @@ pub(crate) struct TaskEntry {
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DecisionRecord {
     /// The node, by the name that it had at that time. Empty for the run as a whole.
     pub node: String,
