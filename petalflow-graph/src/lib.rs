@@ -52,9 +52,9 @@ pub use diagnostic::{Diagnostic, Location};
 pub use diagram::{dot, mermaid};
 pub use facts::{KeyFacts, NodeFacts};
 pub use graph::{Edge, Graph, Node, Source, Target, Via, When};
-pub use idx::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 #[doc(hidden)]
-pub use idx::{to_u32, to_u32 as index};
+pub use idx::to_u32;
+pub use idx::{ItemIdx, JoinIdx, NodeIdx};
 pub use keys::{KeySet, MAX_KEYS};
 pub use rule::Rule;
 pub use rules::{check, check_with};
