@@ -273,8 +273,11 @@ impl Key {
                         option.flag(errors);
                         *flag = Some(option.name.clone());
                     } else {
+                        let reducer = reducer(name, option, errors);
+                        if self.reducers.is_empty() {
+                            self.reducer = reducer;
+                        }
                         self.reducers.push(option.name.clone());
-                        self.reducer = reducer(name, option, errors);
                     }
                 }
             }
