@@ -127,7 +127,7 @@ fn stored<C: Flow>(
     keep: bool,
 ) -> Begin<C> {
     let start = ThreadStart {
-        archive: services.archive.clone(),
+        storage: services.storage.clone(),
         namespace: namespace.clone(),
         durability: services.durability,
         on_busy: OnBusy::Refuse,

@@ -8,13 +8,13 @@ use std::task::{Context, Poll, Waker};
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use crate::checkpoint::{Archive, Durability, StoredWrite};
+use crate::checkpoint::{Durability, StoredWrite, ThreadStorage, WriteName};
 use crate::clock::now_ms;
-use crate::codec::{decode, encode};
 use crate::error::BoxError;
 use crate::ids::{Namespace, TaskId};
 use crate::outcome::ThreadError;
 use crate::question::{Ask, Expiry, Interrupt, InterruptId, InterruptKind};
+use petalflow_codec::{decode, encode};
 
 /// The longest name of a question or an effect, in bytes. A store holds it behind a short prefix.
 const LONGEST_NAME: usize = 200;
@@ -34,7 +34,7 @@ pub(crate) type Answers = HashMap<InterruptId, (String, Vec<u8>)>;
 
 /// The services of one flow of a stored run. Its tasks and its driver share them.
 pub(crate) struct TaskServices {
-    pub(crate) archive: Archive,
+    pub(crate) storage: ThreadStorage,
     pub(crate) durability: Durability,
     namespace: Namespace,
     /// The origin of a frontier, minus the number of supersteps before it.
@@ -93,7 +93,7 @@ struct Inner {
 impl TaskServices {
     #[inline]
     pub(crate) fn new(
-        archive: Archive,
+        storage: ThreadStorage,
         durability: Durability,
         namespace: Namespace,
         offset: u64,
@@ -101,7 +101,7 @@ impl TaskServices {
         stored: StoredMark,
     ) -> Self {
         TaskServices {
-            archive,
+            storage,
             durability,
             namespace,
             offset,
@@ -171,12 +171,16 @@ impl TaskServices {
     pub(crate) fn restore(&mut self, writes: &[StoredWrite]) -> Result<(), BoxError> {
         let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
         for write in writes {
-            if let Some(name) = write.name.strip_prefix("once/") {
-                let key = (write.task, name.to_string());
-                inner.effects.insert(key, write.bytes.clone());
-            } else if write.name.starts_with("ask/") {
-                let interrupt = Interrupt::decode(&write.bytes)?;
-                inner.asked_before.insert(interrupt.id, interrupt);
+            match write.contents() {
+                Some(WriteName::Once(name)) => {
+                    let key = (write.task, name.to_string());
+                    inner.effects.insert(key, write.bytes.clone());
+                }
+                Some(WriteName::Ask(id)) => {
+                    let interrupt = Interrupt::decode(&write.bytes)?;
+                    inner.asked_before.insert(id, interrupt);
+                }
+                _ => {}
             }
         }
         Ok(())
@@ -324,14 +328,10 @@ impl TaskServices {
         let value = effect.await.map_err(Into::into)?;
         let mut bytes = Vec::new();
         encode(&value, &mut bytes)?;
-        let write = StoredWrite {
-            task: task.id,
-            name: format!("once/{name}"),
-            bytes: bytes.clone(),
-        };
+        let write = StoredWrite::new(task.id, WriteName::Once(name), bytes.clone());
         let origin = self.origin(task.superstep);
         let recorded = self
-            .archive
+            .storage
             .write(self.namespace.as_str(), origin, vec![write])
             .await;
         if let Err(error) = recorded {

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
 use futures_util::StreamExt as _;
+use petalflow::event::EventKind;
 use petalflow::prelude::*;
-use petalflow::{Event, EventKind, Flow, Launch, RunErrorKind};
+use petalflow::run::RunErrorKind;
+use petalflow::{Event, Flow, Launch};
 use serde::ser::Serializer;
 
 use crate::support::{Log, LogXs, appending, both, list, poll_once, twin};
@@ -20,7 +22,7 @@ fn line(event: &Event<Log>) -> String {
     let what = match &event.kind {
         EventKind::SuperstepStarted { nodes } => format!("superstep started {nodes:?}"),
         EventKind::NodeFinished { update, .. } => format!("node finished {:?}", update.xs().only()),
-        EventKind::Custom { value } => format!("custom {value}"),
+        EventKind::Custom(custom) => format!("custom {custom}"),
         EventKind::Finished { state } => format!("finished {:?}", state.xs),
         EventKind::Failed { error } => format!("failed {error}"),
         kind => kind.name().to_string(),
@@ -61,9 +63,9 @@ async fn g084_p057_events_come_in_the_order_of_what_happens() {
 
 #[node(Log)]
 async fn talk(cx: Context) -> petalflow::Result<LogXs> {
-    cx.emit(&"one")?;
+    cx.emit("one");
     tokio::task::yield_now().await;
-    cx.emit(&serde_json::json!({ "two": 2 }))?;
+    cx.emit(serde_json::json!({ "two": 2 }));
     Ok(LogXs(list(["talk"])))
 }
 
@@ -185,7 +187,7 @@ struct Quiet {
 #[node(Quiet)]
 async fn counts(cx: Context, count: Managed<Counted>) -> petalflow::Result<QuietCounted> {
     let counted = Counted(Arc::clone(&count.0));
-    cx.emit(&counted)?;
+    cx.emit_with(|| counted.clone());
     Ok(QuietCounted(counted))
 }
 

@@ -85,7 +85,7 @@ mod view;
 
 pub use artifacts::Artifacts;
 pub use builder::Agent;
-pub use callbacks::{CallbackFuture, Callbacks};
+pub use callbacks::Callbacks;
 pub use code::{CodeExecutor, CodeOutput};
 pub use confirmation::CONFIRMATION;
 pub use conversation::{Conversation, ConversationInput};
@@ -99,7 +99,7 @@ pub use node::AgentNode;
 pub use pending::Pending;
 pub use planner::{PlanReAct, Planner, Thinking};
 pub use processors::{RequestProcessor, ResponseProcessor};
-pub use stream::{AgentEventKind, AgentEvents, AgentStreamItem, EmittedEvent};
+pub use stream::{AgentEventKind, AgentEvents, AgentStreamItem};
 pub use tool_step::ToolStep;
 
 pub(crate) use definition::Definition;

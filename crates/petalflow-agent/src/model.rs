@@ -6,8 +6,7 @@ use futures_util::StreamExt as _;
 
 use super::callbacks::Callbacks;
 use super::roster::Roster;
-use super::stream::tell;
-use super::{AgentError, AgentEvent, ModelCall, observed};
+use super::{AgentError, AgentEvent, ModelCall, observed, stream};
 use petalflow::BoxError;
 use petalflow_llm::{
     ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role, Status,
@@ -100,14 +99,14 @@ async fn streamed(
     model: &dyn LlmClient,
     call: &mut ModelCall<'_>,
 ) -> Result<Result<LlmResponse, LlmError>, BoxError> {
-    let mut stream = match model.stream(&call.request).await {
-        Ok(stream) => stream,
+    let mut chunks = match model.stream(&call.request).await {
+        Ok(chunks) => chunks,
         Err(error) => return Ok(Err(error)),
     };
     // Only listeners and callbacks need pieces. Without both, the pieces are only joined.
     let wanted = call.at.cx.has_listener() || callbacks(&call.at).next().is_some();
     let mut pieces = 0;
-    while let Some(chunk) = stream.next().await {
+    while let Some(chunk) = chunks.next().await {
         call.at.cx.heartbeat();
         if chunk.done {
             let broken = chunk.error.is_none() && chunk.response.is_none() && pieces > 0;
@@ -126,12 +125,11 @@ async fn streamed(
             call.so_far.push_str(&words);
             let message = piece.message.filter(|message| !message.parts.is_empty());
             if let Some(message) = message {
-                let piece = AgentEvent {
+                stream::emit(call.at.cx, || AgentEvent {
                     message: Some(message),
                     partial: true,
                     ..call.at.event(0)
-                };
-                tell(call.at.cx, &piece);
+                });
             }
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::at::At;
-use super::stream::tell;
+use super::stream;
 use super::{AgentEvent, Conversation};
 use petalflow::Context;
 use petalflow_llm::LlmRequest;
@@ -102,7 +102,7 @@ impl<'a> ModelCall<'a> {
             },
             ..event
         };
-        tell(self.at.cx, &event);
+        stream::emit(self.at.cx, || event.clone());
         self.events.push(event);
     }
 

@@ -5,31 +5,12 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures_core::Stream;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
 use super::{AgentEvent, AgentFlow, Conversation};
+use futures_core::Stream;
+use petalflow::event::{CustomEvent, EventKind, Namespace, TaskInfo};
 use petalflow::interrupt::Interrupt;
-use petalflow::{Event, EventKind, Events, Namespace, RunError, TaskInfo, Write};
-
-/// An event of the conversation as a node emits it to listeners: a piece of a message, or an event that a
-/// [`RequestProcessor`](super::RequestProcessor) added, before it is written. In other flows it is the value of a
-/// [`Custom`](EventKind::Custom) event.
-///
-/// ```
-/// use petalflow_agent::{AgentEvent, EmittedEvent};
-/// use petalflow_llm::ChatMessage;
-///
-/// let event = AgentEvent::new("guide", ChatMessage::assistant("This"));
-/// let value = serde_json::to_value(EmittedEvent { agent_event: event }).unwrap();
-/// assert_eq!(EmittedEvent::read(&value).unwrap().text(), "This");
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EmittedEvent {
-    /// The event.
-    pub agent_event: AgentEvent,
-}
+use petalflow::state::Write;
+use petalflow::{Event, Events, RunError};
 
 /// An event of an agent's run, and its origin: an item of [`AgentEvents`].
 #[derive(Debug)]
@@ -53,8 +34,8 @@ pub enum AgentEventKind {
     Partial(AgentEvent),
     /// A message or an action.
     Event(AgentEvent),
-    /// Progress of a tool.
-    Custom(Value),
+    /// A value that a tool emitted, such as its progress.
+    Custom(CustomEvent),
     /// The attempt has failed and a retry follows. The attempt's pieces and events are void.
     Retry {
         /// The error.
@@ -79,25 +60,9 @@ impl AgentStreamItem {
     }
 }
 
-impl EmittedEvent {
-    /// The event in the value of a [`Custom`](EventKind::Custom) event, if it contains one.
-    pub fn read(value: &Value) -> Option<AgentEvent> {
-        AgentEvent::deserialize(value.get("agent_event")?).ok()
-    }
-}
-
-/// Emits an event of the conversation, or a piece of one, to listeners at once.
-pub(super) fn tell(cx: &petalflow::Context, event: &AgentEvent) {
-    if cx.has_listener() {
-        // An event is plain data, and its serialization does not fail.
-        let _ = cx.emit(&Telling { agent_event: event });
-    }
-}
-
-/// [`EmittedEvent`] that borrows its event.
-#[derive(Serialize)]
-struct Telling<'a> {
-    agent_event: &'a AgentEvent,
+/// Emits an event of the conversation, or a piece of one, to a listener at once.
+pub(super) fn emit(cx: &petalflow::Context, event: impl FnOnce() -> AgentEvent) {
+    cx.emit_with(|| CustomEvent::named("agent_event", event()));
 }
 
 /// Stream of the events of an agent's run, made by [`Agent::events`](super::Agent::events). Polling it drives the
@@ -163,13 +128,13 @@ impl AgentEvents {
                 }
                 return;
             }
-            EventKind::Custom { value } => match EmittedEvent::read(value) {
-                Some(piece) if piece.partial => AgentEventKind::Partial(piece),
+            EventKind::Custom(custom) => match custom.downcast_ref::<AgentEvent>() {
+                Some(piece) if piece.partial => AgentEventKind::Partial(piece.clone()),
                 Some(said) => {
                     self.heard.insert(said.id.clone());
-                    AgentEventKind::Event(said)
+                    AgentEventKind::Event(said.clone())
                 }
-                None => AgentEventKind::Custom(value.clone()),
+                None => AgentEventKind::Custom(custom.clone()),
             },
             EventKind::Retry { error, .. } => AgentEventKind::Retry {
                 error: error.clone(),

@@ -260,11 +260,11 @@ impl ToolNode {
         let tool = self.find(&cx)?;
         let arguments = Value::Object(self.arguments(envelope)?);
         let id = cx.task_id().to_string();
-        cx.emit(&NodeOutput::Call {
+        cx.emit_with(|| NodeOutput::Call {
             id: id.clone(),
             tool_name: self.name().into(),
             arguments: arguments.clone(),
-        })?;
+        });
         let context = ToolContext::within(&*id, cx.clone());
         let returned = tries(self.retry, self.timeout, |_| {
             tool.call(arguments.clone(), &context)
@@ -275,12 +275,12 @@ impl ToolNode {
             Ok(value) => Value::Object(normalize(value.clone())),
             Err(error) => json!({ "error": error.to_string() }),
         };
-        cx.emit(&NodeOutput::Result {
+        cx.emit_with(|| NodeOutput::Result {
             id,
             tool_name: self.name().into(),
             is_error: returned.is_err(),
             result: result.clone(),
-        })?;
+        });
         returned?;
         let output = self
             .output

@@ -20,7 +20,9 @@
 
 mod accumulator;
 mod budget;
+mod check;
 mod client;
+mod delta;
 mod error;
 mod message;
 pub mod nodes;
@@ -44,8 +46,9 @@ mod usage;
 pub use accumulator::StreamAccumulator;
 pub use budget::Budget;
 pub use client::{Capabilities, LlmClient};
+pub use delta::Delta;
 pub use error::{LlmError, LlmErrorKind};
-pub use message::{ChatMessage, Media, MediaSource, Part, Role, Text};
+pub use message::{ChatMessage, Media, MediaSource, ParseRoleError, Part, Role, Text};
 pub use price::{Price, Prices};
 #[cfg(feature = "providers")]
 #[cfg_attr(docsrs, doc(cfg(feature = "providers")))]
@@ -54,5 +57,5 @@ pub use request::{Effort, LlmRequest, ToolChoice};
 pub use response::{FinishReason, LlmResponse, Reasoning, Status};
 pub use retrying::Retrying;
 pub use scripted::{Reply, ScriptedModel};
-pub use stream::{Delta, LlmStream, StreamChunk, StreamEvent, StreamSource};
+pub use stream::{LlmStream, StreamChunk, StreamEvent, StreamSource};
 pub use usage::TokenUsage;

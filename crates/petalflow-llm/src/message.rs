@@ -6,7 +6,6 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::LlmError;
 use petalflow::tool::{ToolCall, ToolResult};
 
 /// The author of a message.
@@ -16,7 +15,7 @@ use petalflow::tool::{ToolCall, ToolResult};
 ///
 /// assert_eq!("assistant".parse::<Role>()?, Role::Assistant);
 /// assert!("robot".parse::<Role>().is_err());
-/// # Ok::<(), petalflow_llm::LlmError>(())
+/// # Ok::<(), petalflow_llm::ParseRoleError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -54,24 +53,32 @@ impl fmt::Display for Role {
 }
 
 impl FromStr for Role {
-    type Err = LlmError;
+    type Err = ParseRoleError;
 
-    fn from_str(name: &str) -> Result<Self, LlmError> {
+    fn from_str(name: &str) -> Result<Self, ParseRoleError> {
         match name {
             "system" => Ok(Role::System),
             "user" => Ok(Role::User),
             "assistant" => Ok(Role::Assistant),
             "tool" => Ok(Role::Tool),
-            _ => Err(LlmError::request(format!(
-                "unknown role `{name}`; roles are `system`, `user`, `assistant` and `tool`"
-            ))),
+            _ => Err(ParseRoleError(name.to_string())),
         }
     }
 }
 
+/// The error for a text that is not the name of a [`Role`].
+///
+/// ```
+/// let error = "robot".parse::<petalflow_llm::Role>().unwrap_err();
+/// assert_eq!(error.to_string(), "unknown role `robot`; roles are `system`, `user`, `assistant` and `tool`");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown role `{0}`; roles are `system`, `user`, `assistant` and `tool`")]
+pub struct ParseRoleError(String);
+
 /// One message of a conversation.
 ///
-/// It is a [`Message`](petalflow::Message): a key with the reducer `messages` holds a conversation.
+/// It is a [`Message`](petalflow::state::Message): a key with the reducer `messages` holds a conversation.
 ///
 /// ```
 /// use petalflow_llm::{ChatMessage, Role};
@@ -340,7 +347,7 @@ impl ChatMessage {
     }
 }
 
-impl petalflow::Message for ChatMessage {
+impl petalflow::state::Message for ChatMessage {
     fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }

@@ -8,11 +8,11 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use futures_util::future::{self, Either};
 use futures_util::{StreamExt, stream};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, StreamAccumulator, TokenUsage};
-use petalflow::CancelToken;
+use super::{
+    Delta, LlmError, LlmErrorKind, LlmRequest, LlmResponse, StreamAccumulator, TokenUsage,
+};
+use petalflow::run::CancelToken;
 
 /// A chunk of a response, from an [`LlmStream`].
 ///
@@ -89,89 +89,6 @@ impl StreamChunk {
                 .map(|response| *response)
                 .unwrap_or_default())),
         }
-    }
-}
-
-/// The new content of a chunk.
-///
-/// ```
-/// use petalflow_llm::{ChatMessage, Delta};
-///
-/// assert_eq!(Delta::of(&ChatMessage::assistant("hello")), [Delta::Text("hello".into())]);
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Delta {
-    /// No content.
-    #[default]
-    None,
-    /// Text.
-    Text(String),
-    /// Reasoning.
-    Thought(String),
-    /// The signature of the most recent text, reasoning or call.
-    Signature(String),
-    /// A chunk of a tool call.
-    Call {
-        /// The index of the call in the response, from 0.
-        place: usize,
-        /// The call's id, if it is known.
-        id: Option<String>,
-        /// The tool's name, if it is known.
-        name: Option<String>,
-        /// A chunk of the arguments, as JSON text.
-        arguments: String,
-    },
-    /// A chunk of a tool call's arguments, from providers that send them by path.
-    Argument {
-        /// The index of the call in the response, from 0.
-        place: usize,
-        /// The path in the arguments, such as `$.city.name`.
-        path: String,
-        /// The value at the path. A string is appended to the previous one.
-        value: Value,
-    },
-    /// A part that arrives complete: an image or code.
-    Part(Part),
-}
-
-impl Delta {
-    /// The deltas that produce this message, one or two for each part.
-    pub fn of(message: &super::ChatMessage) -> Vec<Self> {
-        let mut place = 0;
-        let mut deltas = Vec::with_capacity(message.parts.len());
-        for part in &message.parts {
-            let (delta, signature) = match part {
-                Part::Text(text) => (Delta::Text(text.text.clone()), &text.signature),
-                Part::Thought(text) => (Delta::Thought(text.text.clone()), &text.signature),
-                Part::Call(call) => {
-                    place += 1;
-                    let arguments = match &call.arguments {
-                        Value::Null => String::new(),
-                        Value::String(written) => written.clone(),
-                        arguments => arguments.to_string(),
-                    };
-                    let delta = Delta::Call {
-                        place: place - 1,
-                        id: (!call.id.is_empty()).then(|| call.id.clone()),
-                        name: Some(call.name.clone()),
-                        arguments,
-                    };
-                    (delta, &call.signature)
-                }
-                whole => (Delta::Part(whole.clone()), &None),
-            };
-            deltas.push(delta);
-            deltas.extend(signature.clone().map(Delta::Signature));
-        }
-        deltas
-    }
-}
-
-impl From<&str> for Delta {
-    fn from(words: &str) -> Self {
-        Delta::Text(words.to_string())
     }
 }
 
@@ -321,7 +238,7 @@ impl LlmStream {
     /// A stream that a node reads needs no token: it is dropped with the node.
     ///
     /// ```
-    /// use petalflow::CancelToken;
+    /// use petalflow::run::CancelToken;
     /// use petalflow_llm::{LlmClient, LlmErrorKind, LlmRequest, Reply, ScriptedModel};
     /// use std::time::Duration;
     ///

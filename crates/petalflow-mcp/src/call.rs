@@ -12,146 +12,182 @@ use rmcp::model::{
     ClientRequest, ProgressNotificationParam, RequestId, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::McpError;
-use super::client::Shared;
-use super::connection::{Live, Reports};
+use super::connection::Connection;
+use super::handler::ProgressReceiver;
 use super::result::received;
+use super::session::Session;
 use petalflow::tool::{ToolContext, ToolError};
 
-/// Calls a tool. `name` is the server's name of it, `known_as` the name in this program.
+/// Calls a tool. `name` is the server's name of it, `local_name` the name in this program.
 pub(super) async fn call(
-    server: &Shared,
+    session: &Session,
     name: &str,
-    known_as: &str,
+    local_name: &str,
     arguments: Map<String, Value>,
     cx: &ToolContext,
 ) -> Result<Value, ToolError> {
     let mut params = CallToolRequestParams::new(name.to_string()).with_arguments(arguments);
     let malformed = |problem| {
         ToolError::failed(McpError::Malformed {
-            server: server.name.clone(),
+            server: session.name.clone(),
             what: name.to_string(),
             problem,
         })
     };
-    for _ in 0..ROUNDS {
-        let (live, result) = round(server, &params, known_as, cx).await?;
+    for _ in 0..MAX_INPUT_ROUNDS {
+        let (connection, result) = request(session, &params, local_name, cx).await?;
         match result {
             Ok(ServerResult::CallToolResult(result)) => {
                 return received(result).map_err(ToolError::failed);
             }
-            Ok(ServerResult::InputRequiredResult(asks)) => {
-                let requests = asks.input_requests.unwrap_or_default();
-                let answers = server.options.answers.all(&server.name, requests).await;
+            Ok(ServerResult::InputRequiredResult(required)) => {
+                let requests = required.input_requests.unwrap_or_default();
+                let answers = session
+                    .options
+                    .request_handlers
+                    .answer_all(&session.name, requests)
+                    .await;
                 params.input_responses =
-                    Some(answers.map_err(|error| refused(server, name, error))?);
-                params.request_state = asks.request_state;
+                    Some(answers.map_err(|error| refused(session, name, error))?);
+                params.request_state = required.request_state;
             }
             Ok(ServerResult::CreateTaskResult(_)) => {
                 return Err(malformed("a task, which is not supported"));
             }
             Ok(_) => return Err(malformed("fields are missing, or of another type")),
             Err(ServiceError::Timeout { timeout }) => {
-                return Err(ToolError::Timeout(known_as.to_string(), timeout));
+                return Err(ToolError::Timeout(local_name.to_string(), timeout));
             }
-            Err(error) => return Err(ToolError::failed(server.failed(&live, name, error))),
+            Err(error) => return Err(ToolError::failed(session.failed(&connection, name, error))),
         }
     }
     Err(malformed("one question after the other"))
 }
 
 /// The most rounds of input requests in one call.
-const ROUNDS: usize = 16;
+const MAX_INPUT_ROUNDS: usize = 16;
 
 /// The error for input requests that could not be answered.
-fn refused(server: &Shared, tool: &str, error: ErrorData) -> ToolError {
+fn refused(session: &Session, tool: &str, error: ErrorData) -> ToolError {
     ToolError::failed(McpError::Refused {
-        server: server.name.clone(),
+        server: session.name.clone(),
         what: tool.to_string(),
         message: format!("it needs an answer, and {}", error.message),
     })
 }
 
 /// Sends the request and waits for the result.
-async fn round(
-    server: &Shared,
+async fn request(
+    session: &Session,
     params: &CallToolRequestParams,
-    known_as: &str,
+    local_name: &str,
     cx: &ToolContext,
-) -> Result<(Arc<Live>, Result<ServerResult, ServiceError>), ToolError> {
-    let (live, handle) = send(server, params).await?;
-    let reports = live.listen(handle.progress_token.clone());
+) -> Result<(Arc<Connection>, Result<ServerResult, ServiceError>), ToolError> {
+    let (connection, handle) = send(session, params).await?;
+    let progress = connection.progress_of(handle.progress_token.clone());
     let cancel = CancelOnDrop {
-        peer: live.peer(),
+        peer: connection.peer(),
         id: Some(handle.id.clone()),
     };
-    let result = answer(handle, reports, known_as, cx).await;
+    let result = wait_for_result(handle, progress, local_name, cx).await;
     cancel.disarm();
-    Ok((live, result))
+    Ok((connection, result))
 }
 
 /// Sends the request. Connects again, once, if the connection turns out to be closed.
 async fn send(
-    server: &Shared,
+    session: &Session,
     params: &CallToolRequestParams,
-) -> Result<(Arc<Live>, RequestHandle<RoleClient>), ToolError> {
+) -> Result<(Arc<Connection>, RequestHandle<RoleClient>), ToolError> {
     let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
-    let mut again = true;
+    let mut may_reconnect = true;
     loop {
-        let live = server.live().await.map_err(ToolError::failed)?;
+        let connection = session.connection().await.map_err(ToolError::failed)?;
         let options =
-            PeerRequestOptions::with_timeout(server.options.timeout).reset_timeout_on_progress();
-        let sent = live
+            PeerRequestOptions::with_timeout(session.options.timeout).reset_timeout_on_progress();
+        let sent = connection
             .peer()
             .send_request_with_option(request.clone(), options)
             .await;
         match sent {
-            Ok(handle) => return Ok((live, handle)),
-            Err(ServiceError::TransportClosed) if again => again = false,
+            Ok(handle) => return Ok((connection, handle)),
+            Err(ServiceError::TransportClosed) if may_reconnect => may_reconnect = false,
             Err(error) => {
-                return Err(ToolError::failed(server.failed(&live, &params.name, error)));
+                return Err(ToolError::failed(session.failed(
+                    &connection,
+                    &params.name,
+                    error,
+                )));
             }
         }
     }
 }
 
-/// Waits for the result and emits progress meanwhile. It does not emit in `Ear::hear`: the values must reach the run
-/// that waits for the call.
-async fn answer(
+/// Waits for the result and emits progress meanwhile. `MessageHandler::dispatch_progress` cannot emit it: the values
+/// must reach the run that waits for the call.
+async fn wait_for_result(
     handle: RequestHandle<RoleClient>,
-    mut reports: Reports,
+    mut progress: ProgressReceiver,
     tool: &str,
     cx: &ToolContext,
 ) -> Result<ServerResult, ServiceError> {
-    let tell = |report| {
-        // Cannot fail: the value is JSON.
-        let _ = cx.emit(&progress(tool, cx, report));
-    };
-    let mut answer = pin!(handle.await_response());
+    let emit = |notification| cx.emit(progress_event(tool, cx, notification));
+    let mut response = pin!(handle.await_response());
     let result = poll_fn(|task| {
-        while let Poll::Ready(Some(report)) = reports.heard.poll_recv(task) {
-            tell(report);
+        while let Poll::Ready(Some(notification)) = progress.notifications.poll_recv(task) {
+            emit(notification);
         }
-        answer.as_mut().poll(task)
+        response.as_mut().poll(task)
     })
     .await;
     // Progress that arrived before the result.
-    while let Ok(report) = reports.heard.try_recv() {
-        tell(report);
+    while let Ok(notification) = progress.notifications.try_recv() {
+        emit(notification);
     }
     result
 }
 
-fn progress(tool: &str, cx: &ToolContext, report: ProgressNotificationParam) -> Value {
-    json!({
-        "tool": tool,
-        "call_id": cx.call_id,
-        "progress": report.progress,
-        "total": report.total,
-        "message": report.message,
-    })
+/// The progress of a call, as its server reports it: the payload of a [`CustomEvent`](petalflow::event::CustomEvent).
+///
+/// ```
+/// use petalflow_mcp::ToolProgress;
+///
+/// fn percent(event: &petalflow::event::CustomEvent) -> Option<f64> {
+///     let progress: &ToolProgress = event.downcast_ref()?;
+///     Some(100.0 * progress.progress / progress.total?)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ToolProgress {
+    /// The tool's name in this program.
+    pub tool: String,
+    /// The id of the call.
+    pub call_id: String,
+    /// The progress so far. It grows with each notification.
+    pub progress: f64,
+    /// The progress at the end, if the server knows it.
+    pub total: Option<f64>,
+    /// A text for a person.
+    pub message: Option<String>,
+}
+
+fn progress_event(
+    tool: &str,
+    cx: &ToolContext,
+    notification: ProgressNotificationParam,
+) -> ToolProgress {
+    ToolProgress {
+        tool: tool.into(),
+        call_id: cx.call_id.clone(),
+        progress: notification.progress,
+        total: notification.total,
+        message: notification.message,
+    }
 }
 
 /// Sends a cancelled notification to the server when it is dropped.
@@ -171,7 +207,8 @@ impl Drop for CancelOnDrop<'_> {
         let Some(id) = self.id.take() else {
             return;
         };
-        let params = CancelledNotificationParam::new(Some(id), Some("nobody waits for it".into()));
+        let params =
+            CancelledNotificationParam::new(Some(id), Some("the caller dropped the call".into()));
         let notification = CancelledNotification::new(params);
         // The first poll puts the notification into the send queue. Delivery is best effort.
         let _ = self

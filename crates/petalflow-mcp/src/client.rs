@@ -1,26 +1,24 @@
 //! The MCP client.
 
-use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-use backon::BackoffBuilder as _;
-use rmcp::service::ServiceError;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Mutex;
 
-use super::McpError;
-use super::connect::{Target, connect};
-use super::connection::{Ear, Listed, Live, Offer};
+use super::connect::Target;
+use super::elicitation::Elicit;
+#[cfg(feature = "http")]
+use super::http_client::Address;
 use super::options::Options;
-use super::result::object_schema;
+use super::session::Session;
 use super::tool::McpTool;
-use petalflow::BoxError;
-use petalflow::async_trait;
-use petalflow::tool::{Tool, ToolSet, ToolSource, ToolSpec};
+use super::{Elicitation, Elicited, McpError};
+use petalflow::tool::{Tool, ToolSet, ToolSource};
+use petalflow::{BoxError, async_trait};
+use petalflow_llm::LlmClient;
 
 /// A client of an MCP server. It offers the tools of the server as petalflow tools. Clones share the connection.
 ///
@@ -49,16 +47,7 @@ use petalflow::tool::{Tool, ToolSet, ToolSource, ToolSpec};
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct McpClient(Arc<Shared>);
-
-#[derive(Clone)]
-pub(super) struct Shared {
-    pub(super) name: String,
-    target: Arc<Target>,
-    pub(super) options: Options,
-    /// Locked during a connect: there is at most one connection.
-    live: Arc<Mutex<Option<Arc<Live>>>>,
-}
+pub struct McpClient(Arc<Session>);
 
 impl fmt::Debug for McpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,23 +107,44 @@ impl McpClient {
         W: AsyncRead + AsyncWrite + Send + Unpin + 'static,
         F: Future<Output = io::Result<W>> + Send + 'static,
     {
-        Self::new(name.into(), Target::wire(dial))
+        Self::new(name.into(), Target::stream(dial))
     }
 
-    pub(super) fn new(name: String, target: Target) -> Self {
-        McpClient(Arc::new(Shared {
-            name,
-            target: Arc::new(target),
-            options: Options::default(),
-            live: Arc::default(),
-        }))
+    /// A server at this URL, over streamable HTTP. The headers are sent with each request.
+    ///
+    /// ```
+    /// use petalflow_mcp::McpClient;
+    ///
+    /// let server = McpClient::http("https://example.com/mcp", [("authorization", "Bearer some-token")]);
+    /// let without = McpClient::http("http://localhost:8000/mcp", [] as [(&str, &str); 0]);
+    /// ```
+    #[cfg(feature = "http")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
+    pub fn http<H, N, V>(url: impl Into<Arc<str>>, headers: H) -> Self
+    where
+        H: IntoIterator<Item = (N, V)>,
+        N: Into<String>,
+        V: Into<String>,
+    {
+        let url = url.into();
+        let headers = headers
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        // The URL may contain a password, and messages contain the name.
+        let name = url
+            .rsplit_once('@')
+            .map_or(&*url, |(_, address)| address)
+            .to_string();
+        Self::new(name, Target::Http(Address { url, headers }))
     }
 
-    pub(super) fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
-        let shared = Arc::make_mut(&mut self.0);
-        change(&mut shared.options);
-        // The cached tool list depends on the options, so the copy needs its own connection.
-        shared.live = Arc::default();
+    fn new(name: String, target: Target) -> Self {
+        McpClient(Arc::new(Session::new(name, target)))
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
+        Arc::make_mut(&mut self.0).set_options(change);
         self
     }
 
@@ -184,8 +194,8 @@ impl McpClient {
     /// # let _ = server;
     /// ```
     #[must_use]
-    pub fn connect_timeout(self, patience: Duration) -> Self {
-        self.with(|options| options.patience = patience)
+    pub fn connect_timeout(self, limit: Duration) -> Self {
+        self.with(|options| options.connect_timeout = limit)
     }
 
     /// The number of attempts to connect before it is an error, with increasing waits between them. 3 by default.
@@ -198,7 +208,7 @@ impl McpClient {
     /// ```
     #[must_use]
     pub fn attempts(self, attempts: u32) -> Self {
-        self.with(|options| options.attempts = attempts.max(1))
+        self.with(|options| options.connect_attempts = attempts.max(1))
     }
 
     /// The longest message to read, in bytes. 16 MiB by default. A longer message ends the connection.
@@ -214,6 +224,45 @@ impl McpClient {
         self.with(|options| options.message_limit = bytes)
     }
 
+    /// Handles elicitation: the function shows a question to the user and returns the result. Without a handler the
+    /// server receives an error.
+    ///
+    /// A call makes no progress while it waits for the answer. Set a [`timeout`](Self::timeout) that is long enough.
+    ///
+    /// ```
+    /// use petalflow_mcp::{Elicited, McpClient};
+    ///
+    /// let server = McpClient::stdio("some-server", [] as [&str; 0]).elicit(|question| async move {
+    ///     eprintln!("{} asks: {}", question.server, question.message);
+    ///     Elicited::Decline
+    /// });
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn elicit<F>(self, ask: impl Fn(Elicitation) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Elicited> + Send + 'static,
+    {
+        let ask: Arc<Elicit> = Arc::new(move |question| Box::pin(ask(question)));
+        self.with(|options| options.request_handlers.elicit = Some(ask))
+    }
+
+    /// Handles sampling: the server may send requests to this model, at your cost. Without a model the server
+    /// receives an error. The server sets the maximum number of tokens of an answer. Its model preferences are
+    /// ignored.
+    ///
+    /// ```
+    /// use petalflow_llm::ScriptedModel;
+    /// use petalflow_mcp::McpClient;
+    ///
+    /// let server = McpClient::stdio("some-server", [] as [&str; 0]).sample(ScriptedModel::new(["In short: yes."]));
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn sample(self, model: impl LlmClient) -> Self {
+        self.with(|options| options.request_handlers.model = Some(Arc::new(model)))
+    }
+
     /// Returns the current tools.
     ///
     /// # Errors
@@ -224,20 +273,12 @@ impl McpClient {
     ///
     /// Dropping the future does not affect other callers that wait for the same connection.
     pub async fn tools(&self) -> Result<ToolSet, McpError> {
-        let live = self.0.live().await?;
-        let listed = match live.listed() {
-            Some(listed) => listed,
-            None => match self.0.list(&live).await {
-                // Listing tools has no effects, so it is safe to repeat.
-                Err(McpError::Lost { .. }) => self.0.list(&*self.0.live().await?).await?,
-                result => result?,
-            },
-        };
-        let tools = listed.iter().map(|offer| {
+        let list = self.0.tool_list().await?;
+        let tools = list.iter().map(|listed| {
             let tool: Arc<dyn Tool> = Arc::new(McpTool {
-                server: Arc::clone(&self.0),
-                name: Arc::clone(&offer.name),
-                spec: Arc::clone(&offer.spec),
+                session: Arc::clone(&self.0),
+                name: Arc::clone(&listed.name),
+                spec: Arc::clone(&listed.spec),
             });
             tool
         });
@@ -257,124 +298,7 @@ impl McpClient {
     /// # }
     /// ```
     pub async fn close(&self) {
-        let live = self.0.live.lock().await.take();
-        if let Some(live) = live {
-            live.close().await;
-        }
-    }
-}
-
-impl Shared {
-    /// Returns the connection, and connects if there is none.
-    pub(super) async fn live(&self) -> Result<Arc<Live>, McpError> {
-        let mut slot = self.live.lock().await;
-        if let Some(live) = slot.as_ref().filter(|live| live.is_open()) {
-            return Ok(Arc::clone(live));
-        }
-        *slot = None;
-        let live = Arc::new(self.connect().await?);
-        *slot = Some(Arc::clone(&live));
-        Ok(live)
-    }
-
-    async fn list(&self, live: &Live) -> Result<Listed, McpError> {
-        let (what, patience) = ("tools/list", self.options.patience);
-        let listed = tokio::time::timeout(patience, live.peer().list_all_tools()).await;
-        let tools = match listed {
-            Ok(Ok(tools)) => tools,
-            Ok(Err(error)) => return Err(self.failed(live, what, error)),
-            Err(_) => return Err(self.late(what, patience)),
-        };
-        let mut names = BTreeSet::new();
-        let mut offers = Vec::with_capacity(tools.len());
-        for tool in tools {
-            if !self.options.wants(&tool.name) {
-                continue;
-            }
-            let offer = offer(tool, &self.options);
-            if !names.insert(offer.spec.name.clone()) {
-                return Err(McpError::Clash {
-                    server: self.name.clone(),
-                    name: offer.spec.name.clone(),
-                });
-            }
-            offers.push(offer);
-        }
-        let listed = offers.into();
-        live.keep(&listed);
-        Ok(listed)
-    }
-
-    async fn connect(&self) -> Result<Live, McpError> {
-        let attempts = self.options.attempts as usize;
-        let mut waits = backon::ExponentialBuilder::new()
-            .with_min_delay(Duration::from_millis(200))
-            .with_max_delay(Duration::from_secs(5))
-            .with_max_times(attempts - 1)
-            .build();
-        loop {
-            let ear = Ear::new(self.name.clone(), self.options.answers.clone());
-            let patience = self.options.patience;
-            let connecting = connect(&self.target, ear.clone(), self.options.message_limit);
-            let source: BoxError = match tokio::time::timeout(patience, connecting).await {
-                Ok(Ok(connected)) => return Ok(Live::new(connected, ear)),
-                Ok(Err(error)) => error,
-                Err(_) => format!("no answer within {patience:?}").into(),
-            };
-            let Some(wait) = waits.next() else {
-                let server = self.name.clone();
-                return Err(McpError::Connect { server, source });
-            };
-            tokio::time::sleep(wait).await;
-        }
-    }
-
-    /// Converts the error of a failed request. After a lost connection the next request connects again.
-    pub(super) fn failed(&self, live: &Live, what: &str, error: ServiceError) -> McpError {
-        let (server, what) = (self.name.clone(), what.to_string());
-        match error {
-            ServiceError::McpError(error) => McpError::Refused {
-                server,
-                what,
-                message: error.message.into_owned(),
-            },
-            ServiceError::UnexpectedResponse => McpError::Malformed {
-                server,
-                what,
-                problem: "fields are missing, or of another type",
-            },
-            ServiceError::Timeout { timeout } => self.late(&what, timeout),
-            other => {
-                live.give_up();
-                let problem = match other {
-                    ServiceError::TransportClosed => live.problem(),
-                    other => petalflow::error::message_with_sources(&other),
-                };
-                McpError::Lost {
-                    server,
-                    what,
-                    problem,
-                }
-            }
-        }
-    }
-
-    pub(super) fn late(&self, what: &str, after: Duration) -> McpError {
-        McpError::Timeout {
-            server: self.name.clone(),
-            what: what.to_string(),
-            after,
-        }
-    }
-}
-
-fn offer(tool: rmcp::model::Tool, options: &Options) -> Offer {
-    let title = tool.title.unwrap_or_default();
-    let description = tool.description.map_or(title, Into::into);
-    let schema = object_schema(Arc::unwrap_or_clone(tool.input_schema));
-    Offer {
-        spec: ToolSpec::new(options.name_of(&tool.name), description, schema).into(),
-        name: tool.name.into(),
+        self.0.close().await;
     }
 }
 

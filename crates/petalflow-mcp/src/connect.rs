@@ -14,43 +14,43 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::{Child, Command};
 
 use super::bounded::Bounded;
-use super::connection::Ear;
+use super::handler::MessageHandler;
 use petalflow::BoxError;
 use petalflow::middleware::BoxFuture;
 
 /// A byte stream to a server.
-pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(super) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<W: AsyncRead + AsyncWrite + Send + Unpin> Wire for W {}
+impl<W: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for W {}
 
-type Dial = dyn Fn() -> BoxFuture<'static, io::Result<Box<dyn Wire>>> + Send + Sync;
+type Dial = dyn Fn() -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> + Send + Sync;
 
 /// How to open a connection to a server. Used once per connection.
 pub(super) enum Target {
     /// Starts a program.
     Command(Box<dyn Fn() -> std::process::Command + Send + Sync>),
     /// Opens a byte stream.
-    Wire(Box<Dial>),
+    Stream(Box<Dial>),
     #[cfg(feature = "http")]
-    Http(super::http::Address),
+    Http(super::http_client::Address),
 }
 
 impl Target {
-    pub(super) fn wire<W, F>(dial: impl Fn() -> F + Send + Sync + 'static) -> Self
+    pub(super) fn stream<W, F>(dial: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         W: AsyncRead + AsyncWrite + Send + Unpin + 'static,
         F: Future<Output = io::Result<W>> + Send + 'static,
     {
-        Target::Wire(Box::new(move || {
-            let wire = dial();
-            Box::pin(async move { Ok(Box::new(wire.await?) as Box<dyn Wire>) })
+        Target::Stream(Box::new(move || {
+            let stream = dial();
+            Box::pin(async move { Ok(Box::new(stream.await?) as Box<dyn ByteStream>) })
         }))
     }
 }
 
 /// A new connection.
 pub(super) struct Connected {
-    pub(super) service: RunningService<RoleClient, Ear>,
+    pub(super) service: RunningService<RoleClient, MessageHandler>,
     pub(super) child: Option<Child>,
     /// Whether the connection ended because a message was too long.
     pub(super) exceeded: Arc<AtomicBool>,
@@ -59,7 +59,7 @@ pub(super) struct Connected {
 /// Opens a connection and initializes it.
 pub(super) async fn connect(
     target: &Target,
-    ear: Ear,
+    handler: MessageHandler,
     message_limit: usize,
 ) -> Result<Connected, BoxError> {
     let exceeded = Arc::new(AtomicBool::new(false));
@@ -72,18 +72,21 @@ pub(super) async fn connect(
             let (Some(read), Some(write)) = (child.stdout.take(), child.stdin.take()) else {
                 return Err("its pipes are taken".into());
             };
-            let service = speak(ear, lines(bounded(Box::new(read)), write)).await?;
+            let service = initialize(handler, lines(bounded(Box::new(read)), write)).await?;
             (service, Some(child))
         }
-        Target::Wire(dial) => {
+        Target::Stream(dial) => {
             let (read, write) = tokio::io::split(dial().await?);
             (
-                speak(ear, lines(bounded(Box::new(read)), write)).await?,
+                initialize(handler, lines(bounded(Box::new(read)), write)).await?,
                 None,
             )
         }
         #[cfg(feature = "http")]
-        Target::Http(address) => (address.connect(ear, message_limit).await?, None),
+        Target::Http(address) => (
+            initialize(handler, address.transport(message_limit)?).await?,
+            None,
+        ),
     };
     Ok(Connected {
         service,
@@ -110,26 +113,26 @@ where
 }
 
 /// Initializes a connection.
-pub(super) async fn speak<T: Transport<RoleClient> + 'static>(
-    ear: Ear,
+async fn initialize<T: Transport<RoleClient> + 'static>(
+    handler: MessageHandler,
     transport: T,
-) -> Result<RunningService<RoleClient, Ear>, BoxError> {
-    let tapped = Tapped {
+) -> Result<RunningService<RoleClient, MessageHandler>, BoxError> {
+    let transport = ProgressTap {
         transport,
-        ear: ear.clone(),
+        handler: handler.clone(),
     };
     // Boxed: inside other futures, the compiler cannot prove that it is `Send`.
-    let serving: BoxFuture<'static, _> = Box::pin(ear.serve(tapped));
+    let serving: BoxFuture<'static, _> = Box::pin(handler.serve(transport));
     Ok(serving.await?)
 }
 
-/// A transport that passes each message to an [`Ear`] before the library reads it.
-struct Tapped<T> {
+/// A transport that passes each message to an [`MessageHandler`] before the library reads it.
+struct ProgressTap<T> {
     transport: T,
-    ear: Ear,
+    handler: MessageHandler,
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for Tapped<T> {
+impl<T: Transport<RoleClient>> Transport<RoleClient> for ProgressTap<T> {
     type Error = T::Error;
 
     fn send(
@@ -141,7 +144,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tapped<T> {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         let message = self.transport.receive().await?;
-        self.ear.hear(&message);
+        self.handler.dispatch_progress(&message);
         Some(message)
     }
 

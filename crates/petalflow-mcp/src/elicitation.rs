@@ -14,7 +14,6 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::McpClient;
 use petalflow::BoxError;
 use petalflow::error::{catch_panic, message_with_sources};
 use petalflow::middleware::BoxFuture;
@@ -67,57 +66,16 @@ pub enum Elicited {
     Cancel,
 }
 
-type Elicit = dyn Fn(Elicitation) -> BoxFuture<'static, Elicited> + Send + Sync;
+pub(super) type Elicit = dyn Fn(Elicitation) -> BoxFuture<'static, Elicited> + Send + Sync;
 
 /// The handlers for requests from a server.
 #[derive(Clone, Default)]
-pub(super) struct Answers {
-    elicit: Option<Arc<Elicit>>,
-    model: Option<Arc<dyn petalflow_llm::LlmClient>>,
+pub(super) struct RequestHandlers {
+    pub(super) elicit: Option<Arc<Elicit>>,
+    pub(super) model: Option<Arc<dyn petalflow_llm::LlmClient>>,
 }
 
-impl McpClient {
-    /// Handles elicitation: the function shows a question to the user and returns the result. Without a handler the
-    /// server receives an error.
-    ///
-    /// A call makes no progress while it waits for the answer. Set a [`timeout`](Self::timeout) that is long enough.
-    ///
-    /// ```
-    /// use petalflow_mcp::{Elicited, McpClient};
-    ///
-    /// let server = McpClient::stdio("some-server", [] as [&str; 0]).elicit(|question| async move {
-    ///     eprintln!("{} asks: {}", question.server, question.message);
-    ///     Elicited::Decline
-    /// });
-    /// # let _ = server;
-    /// ```
-    #[must_use]
-    pub fn elicit<F>(self, ask: impl Fn(Elicitation) -> F + Send + Sync + 'static) -> Self
-    where
-        F: Future<Output = Elicited> + Send + 'static,
-    {
-        let ask: Arc<Elicit> = Arc::new(move |question| Box::pin(ask(question)));
-        self.with(|options| options.answers.elicit = Some(ask))
-    }
-
-    /// Handles sampling: the server may send requests to this model, at your cost. Without a model the server
-    /// receives an error. The server sets the maximum number of tokens of an answer. Its model preferences are
-    /// ignored.
-    ///
-    /// ```
-    /// use petalflow_llm::ScriptedModel;
-    /// use petalflow_mcp::McpClient;
-    ///
-    /// let server = McpClient::stdio("some-server", [] as [&str; 0]).sample(ScriptedModel::new(["In short: yes."]));
-    /// # let _ = server;
-    /// ```
-    #[must_use]
-    pub fn sample(self, model: impl petalflow_llm::LlmClient) -> Self {
-        self.with(|options| options.answers.model = Some(Arc::new(model)))
-    }
-}
-
-impl Answers {
+impl RequestHandlers {
     /// The client capabilities to announce.
     pub(super) fn capabilities(&self) -> ClientCapabilities {
         let mut capabilities = ClientCapabilities::default();
@@ -140,12 +98,12 @@ impl Answers {
         question: ElicitRequestParams,
     ) -> Result<ElicitResult, ErrorData> {
         let Some(ask) = &self.elicit else {
-            let message = "nobody can be asked: the client has no `elicit`";
+            let message = "the client has no handler for elicitation";
             return Err(ErrorData::invalid_request(message, None));
         };
-        let question = asked(server, question)?;
+        let question = elicitation(server, question)?;
         let has_form = question.schema.is_some();
-        let elicited = guarded(async { Ok(ask(question).await) }).await?;
+        let elicited = catch_failures(async { Ok(ask(question).await) }).await?;
         Ok(match elicited {
             Elicited::Accept(content) if has_form => {
                 if !content.is_object() {
@@ -167,15 +125,15 @@ impl Answers {
     ) -> Result<rmcp::model::CreateMessageResult, ErrorData> {
         if let Some(model) = &self.model {
             let request = super::sampling::request(params)?;
-            let answer = guarded(async { Ok(model.complete(&request).await?) }).await?;
+            let answer = catch_failures(async { Ok(model.complete(&request).await?) }).await?;
             return Ok(super::sampling::result(&answer));
         }
-        let message = "no model can be asked: the client has no `sample`";
+        let message = "the client has no model for sampling";
         Err(ErrorData::invalid_request(message, None))
     }
 
     /// Answers all input requests of a result, by name.
-    pub(super) async fn all(
+    pub(super) async fn answer_all(
         &self,
         server: &str,
         requests: InputRequests,
@@ -205,14 +163,16 @@ impl Answers {
 }
 
 /// Turns a panic in a user's function into an error, because the server waits for an answer.
-async fn guarded<T>(work: impl Future<Output = Result<T, BoxError>>) -> Result<T, ErrorData> {
+async fn catch_failures<T>(
+    work: impl Future<Output = Result<T, BoxError>>,
+) -> Result<T, ErrorData> {
     let result = catch_panic(work).await;
     result
         .unwrap_or_else(|panicked| Err(panicked.into()))
         .map_err(|error| ErrorData::internal_error(message_with_sources(&*error), None))
 }
 
-fn asked(server: &str, question: ElicitRequestParams) -> Result<Elicitation, ErrorData> {
+fn elicitation(server: &str, question: ElicitRequestParams) -> Result<Elicitation, ErrorData> {
     let server = server.to_string();
     match question {
         ElicitRequestParams::FormElicitationParams {

@@ -40,14 +40,19 @@ mod connect;
 mod connection;
 mod elicitation;
 mod error;
+mod handler;
 #[cfg(feature = "http")]
-mod http;
+mod http_client;
+#[cfg(feature = "http")]
+mod http_server;
 mod options;
 mod result;
 mod sampling;
 mod server;
+mod session;
 mod tool;
 
+pub use call::ToolProgress;
 pub use client::McpClient;
 pub use elicitation::{Elicitation, Elicited};
 pub use error::McpError;

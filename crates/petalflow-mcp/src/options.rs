@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::elicitation::Answers;
+use super::elicitation::RequestHandlers;
 
 /// A function that decides whether a call needs confirmation, and returns the question.
 pub(super) type Confirm = dyn Fn(&str, &Value) -> Option<String> + Send + Sync;
@@ -16,12 +16,12 @@ pub(super) struct Options {
     pub(super) filter: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
     pub(super) confirm: Option<Arc<Confirm>>,
     /// The handlers for requests from the server.
-    pub(super) answers: Answers,
+    pub(super) request_handlers: RequestHandlers,
     /// The longest time of a call without progress.
     pub(super) timeout: Duration,
     /// The longest time to connect, and to list the tools.
-    pub(super) patience: Duration,
-    pub(super) attempts: u32,
+    pub(super) connect_timeout: Duration,
+    pub(super) connect_attempts: u32,
     /// The longest message, in bytes.
     pub(super) message_limit: usize,
 }
@@ -32,10 +32,10 @@ impl Default for Options {
             prefix: String::new(),
             filter: None,
             confirm: None,
-            answers: Answers::default(),
+            request_handlers: RequestHandlers::default(),
             timeout: Duration::from_mins(2),
-            patience: Duration::from_secs(30),
-            attempts: 3,
+            connect_timeout: Duration::from_secs(30),
+            connect_attempts: 3,
             message_limit: 16 * 1024 * 1024,
         }
     }
@@ -54,7 +54,7 @@ impl Options {
             .collect()
     }
 
-    pub(super) fn wants(&self, tool: &str) -> bool {
+    pub(super) fn includes(&self, tool: &str) -> bool {
         self.filter.as_ref().is_none_or(|filter| filter(tool))
     }
 }

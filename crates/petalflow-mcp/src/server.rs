@@ -20,6 +20,7 @@ use super::McpError;
 use super::result::{failed, returned};
 use petalflow::BoxError;
 use petalflow::error::{catch_panic, message_with_sources};
+use petalflow::event::CustomEvent;
 use petalflow::tool::{Tool, ToolContext, ToolSource, ToolSpec};
 
 /// Creates an MCP server for a [set](petalflow::tool::ToolSet), a [registry](petalflow::tool::ToolRegistry), or any
@@ -233,9 +234,9 @@ impl McpServer {
         }
         let (sender, said) = mpsc::unbounded_channel();
         let id = self.calls.fetch_add(1, Ordering::Relaxed);
-        let call = ToolContext::new(format!("mcp-{id}")).with_listener(move |value| {
+        let call = ToolContext::new(format!("mcp-{id}")).with_listener(move |event| {
             // The receiver is gone after the call ends.
-            let _ = sender.send(value);
+            let _ = sender.send(event);
         });
         // Turns a panic in a tool into an error, because the client waits for a result.
         let work = catch_panic(tool.call(arguments, &call));
@@ -267,7 +268,7 @@ impl McpServer {
 /// Waits for the work. Sends the emitted values to the client if the client requested progress.
 async fn reported<T>(
     work: impl Future<Output = T>,
-    mut said: mpsc::UnboundedReceiver<Value>,
+    mut said: mpsc::UnboundedReceiver<CustomEvent>,
     cx: &RequestContext<RoleServer>,
 ) -> T {
     let Some(token) = cx.meta.get_progress_token() else {
@@ -275,7 +276,8 @@ async fn reported<T>(
     };
     let mut work = std::pin::pin!(work);
     let mut count = 0.0;
-    let mut tell = async |value: Value| {
+    let mut tell = async |event: CustomEvent| {
+        let Ok(value) = event.to_json() else { return };
         count += 1.0;
         let report = report(ProgressNotificationParam::new(token.clone(), count), &value);
         // Ignored: a client that disconnected does not read the result either.

@@ -6,11 +6,11 @@ use petalflow::async_trait;
 use serde_json::Value;
 
 use super::call::call;
-use super::client::Shared;
+use super::session::Session;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
 
 pub(super) struct McpTool {
-    pub(super) server: Arc<Shared>,
+    pub(super) session: Arc<Session>,
     /// The server's name of the tool.
     pub(super) name: Arc<str>,
     pub(super) spec: Arc<ToolSpec>,
@@ -34,11 +34,11 @@ impl Tool for McpTool {
                 return Err(ToolError::Arguments(message));
             }
         };
-        call(&self.server, &self.name, &self.spec.name, arguments, cx).await
+        call(&self.session, &self.name, &self.spec.name, arguments, cx).await
     }
 
     fn confirm(&self, arguments: &Value) -> Option<String> {
-        let ask = self.server.options.confirm.as_ref()?;
+        let ask = self.session.options.confirm.as_ref()?;
         ask(&self.name, arguments)
     }
 }

@@ -33,6 +33,8 @@ mod content;
 #[cfg(feature = "llm")]
 mod current_node;
 #[cfg(feature = "llm")]
+mod metered;
+#[cfg(feature = "llm")]
 mod model;
 #[cfg(feature = "otel")]
 #[cfg_attr(docsrs, doc(cfg(feature = "otel")))]
@@ -51,6 +53,8 @@ mod totals;
 mod traced;
 
 #[cfg(feature = "llm")]
+pub use metered::Metered;
+#[cfg(feature = "llm")]
 pub use model::ModelSpan;
 #[cfg(feature = "llm")]
 pub use report::{Report, UsageSummary};
@@ -59,6 +63,6 @@ pub use spans::{Spans, TraceLaunch};
 #[cfg(feature = "tool")]
 pub use tool::{ToolSpan, merged_span};
 #[cfg(feature = "llm")]
-pub use totals::{Metered, Totals};
+pub use totals::Totals;
 #[cfg(feature = "tool")]
 pub use traced::Traced;

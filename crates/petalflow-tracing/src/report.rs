@@ -25,6 +25,17 @@ pub struct UsageSummary {
     pub usage: TokenUsage,
 }
 
+impl UsageSummary {
+    /// One successful call with this usage.
+    pub(super) fn of_call(usage: &TokenUsage) -> Self {
+        UsageSummary {
+            calls: 1,
+            failed: 0,
+            usage: *usage,
+        }
+    }
+}
+
 impl std::ops::AddAssign for UsageSummary {
     fn add_assign(&mut self, other: Self) {
         self.calls += other.calls;

@@ -1,19 +1,10 @@
 //! Sums of model usage, by node.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::current_node::{self, CurrentNode};
-use super::spawned::carry;
 use super::{Report, UsageSummary};
-use petalflow::async_trait;
-use petalflow::middleware::{Middleware, Next, NodeCall};
-use petalflow::{BoxError, State};
-use petalflow_llm::{
-    Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
-    StreamChunk, TokenUsage,
-};
+use petalflow_llm::TokenUsage;
 
 /// Sums of model usage, by node. Clones share the sums.
 ///
@@ -102,17 +93,9 @@ impl Totals {
         }))
     }
 
-    /// Wraps a client and counts its calls by the calling node, in the totals of the current run and in these.
-    pub fn watch<C: LlmClient>(&self, client: C) -> Metered<C> {
-        Metered {
-            client,
-            totals: self.clone(),
-        }
-    }
-
     /// Counts a call that was not made through [`watch`](Self::watch).
     pub fn record(&self, node: &str, usage: &TokenUsage) {
-        self.add(node, &answered(usage));
+        self.add(node, &UsageSummary::of_call(usage));
     }
 
     /// Returns the sums by node.
@@ -131,7 +114,7 @@ impl Totals {
         self.report().total()
     }
 
-    fn add(&self, node: &str, call: &UsageSummary) {
+    pub(super) fn add(&self, node: &str, call: &UsageSummary) {
         {
             let mut nodes = self.lock();
             match nodes.get_mut(node) {
@@ -147,7 +130,7 @@ impl Totals {
     }
 
     /// Whether a call that counts in these totals also counts in `other`.
-    fn is_within(&self, other: &Totals) -> bool {
+    pub(super) fn is_within(&self, other: &Totals) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
             || self
                 .0
@@ -162,119 +145,5 @@ impl Totals {
             .by_node
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[async_trait]
-impl<S: State> Middleware<S> for Totals {
-    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
-        carry();
-        let node = CurrentNode {
-            node: call.node().into(),
-            totals: self.clone(),
-        };
-        current_node::within(Some(node), next.run(call)).await
-    }
-}
-
-/// A client that counts its calls in [`Totals`].
-pub struct Metered<C> {
-    client: C,
-    totals: Totals,
-}
-
-impl<C> fmt::Debug for Metered<C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Metered")
-            .field("totals", &self.totals)
-            .finish_non_exhaustive()
-    }
-}
-
-fn answered(usage: &TokenUsage) -> UsageSummary {
-    UsageSummary {
-        calls: 1,
-        failed: 0,
-        usage: *usage,
-    }
-}
-
-/// The usage of a failed call. A response with an unreadable tool call was paid for as well.
-fn broken(error: &LlmError) -> UsageSummary {
-    let usage = match &error.kind {
-        LlmErrorKind::Arguments { response } => response.usage,
-        _ => TokenUsage::default(),
-    };
-    UsageSummary {
-        failed: 1,
-        ..answered(&usage)
-    }
-}
-
-/// The usage in the last chunk of a stream.
-fn streamed(last: &StreamChunk) -> UsageSummary {
-    let mut call = match &last.error {
-        Some(error) => broken(error),
-        None => answered(&TokenUsage::default()),
-    };
-    if let Some(response) = &last.response {
-        call.usage += response.usage;
-    }
-    call
-}
-
-/// Counts for the current node, if any: in the totals of its run, and in `totals` if those are not part of it.
-fn count(totals: &Totals, node: Option<&CurrentNode>, call: &UsageSummary) {
-    let Some(current) = node else {
-        totals.add("", call);
-        return;
-    };
-    current.totals.add(&current.node, call);
-    if !current.totals.is_within(totals) {
-        totals.add(&current.node, call);
-    }
-}
-
-#[async_trait]
-impl<C: LlmClient> LlmClient for Metered<C> {
-    fn name(&self) -> &str {
-        self.client.name()
-    }
-
-    fn model(&self) -> Option<&str> {
-        self.client.model()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.client.capabilities()
-    }
-
-    async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
-        let result = self.client.complete(request).await;
-        let call = match &result {
-            Ok(response) => answered(&response.usage),
-            Err(error) => broken(error),
-        };
-        count(&self.totals, current_node::current().as_ref(), &call);
-        result
-    }
-
-    async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
-        // The node that starts the stream pays for it, even if another node reads it.
-        let node = current_node::current();
-        match self.client.stream(request).await {
-            Ok(stream) => {
-                let totals = self.totals.clone();
-                Ok(stream.watched(move |chunk| {
-                    if chunk.done {
-                        count(&totals, node.as_ref(), &streamed(chunk));
-                    }
-                }))
-            }
-            Err(error) => {
-                count(&self.totals, node.as_ref(), &broken(&error));
-                Err(error)
-            }
-        }
     }
 }

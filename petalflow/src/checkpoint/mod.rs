@@ -7,38 +7,32 @@
 // `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. A program that stores nothing then compiles
 // neither records nor the memory store.
 
-mod archive;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
 mod memory;
 mod outline_line;
 mod pending_releases;
-mod protection;
 mod record;
-mod retention;
-mod settings;
+pub(crate) mod retention;
+pub(crate) mod settings;
 mod store;
+mod thread_storage;
+mod write_name;
 
-pub use crate::codec::CodecError;
-pub(crate) use archive::Archive;
 pub use memory::InMemoryStore;
 pub(crate) use outline_line::{KeyLine, NodeLine, quoted};
 pub use pending_releases::{PendingReleases, ReleaseTurn};
-#[cfg(feature = "encrypt")]
-pub use protection::Encryption;
-pub use protection::Protection;
-#[cfg(feature = "sign")]
-pub use protection::Signing;
-#[cfg(any(feature = "sign", feature = "encrypt"))]
-pub use protection::{KeyError, SecretKey};
+pub use petalflow_codec::CodecError;
 pub(crate) use record::{
     AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
 };
 pub use record::{Cause, DecisionKind, DecisionRecord};
-pub use retention::Retention;
-pub use settings::{Durability, OnBusy};
+pub(crate) use retention::Retention;
+pub(crate) use settings::{Durability, OnBusy};
 pub use store::{
-    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
-    ThreadQuery,
+    Address, Claim, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    ThreadInfo, ThreadQuery,
 };
+pub(crate) use thread_storage::ThreadStorage;
+pub(crate) use write_name::WriteName;

@@ -6,6 +6,14 @@ use crate::error::BoxError;
 use crate::ids::TaskId;
 use async_trait::async_trait;
 
+/// The first bytes of each payload that `petalflow-protection` has sealed. No checkpoint and no stored value begins with them,
+/// so a program that reads a sealed checkpoint without its protection gets [`StoreError::Protection`].
+///
+/// ```
+/// assert_eq!(petalflow::checkpoint::SEALED_MARKER, *b"\xc1PFS");
+/// ```
+pub const SEALED_MARKER: [u8; 4] = [0xc1, b'P', b'F', b'S'];
+
 /// Where checkpoints of one flow stand: a thread, and the namespace of the flow within it (empty for the thread's own
 /// flow, `review/dig[3]` for a sub-flow).
 ///
@@ -73,7 +81,7 @@ pub struct StoredCheckpoint {
 ///
 /// ```
 /// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, StoredWrite};
-/// use petalflow::TaskId;
+/// use petalflow::event::TaskId;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// # let store = InMemoryStore::new();

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::cancel_token::CancelToken;
-use crate::checkpoint::{Archive, Claim, OnBusy, Store};
+use crate::checkpoint::{Claim, OnBusy, Store, ThreadStorage};
 use crate::outcome::ThreadError;
 
 /// How long to wait before a claim is tried again, at first and at most.
@@ -32,7 +32,7 @@ impl ThreadClaim {
     /// Claims the thread, or does about a busy one what was asked for. A run can be cancelled by another from now on.
     #[inline]
     pub(crate) async fn get(
-        archive: &Archive,
+        storage: &ThreadStorage,
         on_busy: OnBusy,
         cancel: &mut Option<CancelToken>,
     ) -> Result<Self, ThreadError> {
@@ -41,7 +41,7 @@ impl ThreadClaim {
             RandomState::new().hash_one(0),
             RandomState::new().hash_one(1)
         );
-        let Archive { store, thread, .. } = archive;
+        let ThreadStorage { store, thread, .. } = storage;
         let busy = || ThreadError::Busy {
             thread: thread.to_string(),
         };

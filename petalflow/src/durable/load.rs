@@ -6,7 +6,7 @@ use super::fingerprint::Fingerprint;
 use super::replay::replay;
 use super::seq::{ChainSize, CheckpointSeq, Position};
 use crate::checkpoint::{
-    Archive, Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadStorage, WriteName,
 };
 use crate::clock::now_ms;
 use crate::ids::{TaskId, task_id};
@@ -32,18 +32,18 @@ pub(crate) struct LoadedCheckpoint<S: State> {
 
 /// Loads a checkpoint: the newest, or the one with this number.
 pub(crate) async fn load_checkpoint<S: State>(
-    archive: &Archive,
+    storage: &ThreadStorage,
     namespace: &str,
     seq: Option<u64>,
     codec: &StateCodec<S>,
     program: &Fingerprint,
 ) -> Result<Option<LoadedCheckpoint<S>>, ThreadError> {
-    let Some(Stored { chain, mut writes }) = archive.read(namespace, seq).await? else {
+    let Some(Stored { chain, mut writes }) = storage.read(namespace, seq).await? else {
         return Ok(None);
     };
-    let mut records = records(archive, &chain)?;
+    let mut records = records(storage, &chain)?;
     let Some(newest) = chain.last() else {
-        return Err(damaged(archive, "a checkpoint without itself".into()));
+        return Err(damaged(storage, "a checkpoint without itself".into()));
     };
     let (seq, created_ms) = (newest.seq, newest.created_ms);
     let size = |checkpoint: &StoredCheckpoint| checkpoint.bytes.len() as u64;
@@ -60,12 +60,12 @@ pub(crate) async fn load_checkpoint<S: State>(
         .first()
         .and_then(|record| record.header.outline.clone())
         .unwrap_or_default();
-    let (state, written) = replay(&mut records, codec, program, &archive.thread)?;
+    let (state, written) = replay(&mut records, codec, program, &storage.thread)?;
     let Some(record) = records.into_iter().next_back() else {
-        return Err(damaged(archive, "a checkpoint without itself".into()));
+        return Err(damaged(storage, "a checkpoint without itself".into()));
     };
     if record.header.origin != seq {
-        writes = archive.writes(namespace, record.header.origin).await?;
+        writes = storage.writes(namespace, record.header.origin).await?;
     }
     Ok(Some(LoadedCheckpoint {
         state,
@@ -82,14 +82,14 @@ pub(crate) async fn load_checkpoint<S: State>(
 /// Decodes a checkpoint and those that it builds on. Fails if one of them is missing.
 #[inline]
 pub(super) fn records(
-    archive: &Archive,
+    storage: &ThreadStorage,
     chain: &[StoredCheckpoint],
 ) -> Result<Vec<Record>, ThreadError> {
     let records = chain
         .iter()
         .map(|checkpoint| {
             Record::decode(&checkpoint.bytes).map_err(|problem| {
-                damaged(archive, format!("checkpoint {}: {problem}", checkpoint.seq))
+                damaged(storage, format!("checkpoint {}: {problem}", checkpoint.seq))
             })
         })
         .collect::<Result<Vec<_>, _>>()?;
@@ -101,7 +101,7 @@ pub(super) fn records(
         && (!follows || first.base != first.seq)
     {
         return Err(damaged(
-            archive,
+            storage,
             format!(
                 "of what checkpoint {} builds on, from {} on, something is missing",
                 newest.seq, newest.base
@@ -112,9 +112,9 @@ pub(super) fn records(
 }
 
 #[inline]
-fn damaged(archive: &Archive, problem: String) -> ThreadError {
+fn damaged(storage: &ThreadStorage, problem: String) -> ThreadError {
     ThreadError::Store(StoreError::Damaged {
-        thread: archive.thread.to_string(),
+        thread: storage.thread.to_string(),
         problem,
     })
 }
@@ -122,7 +122,7 @@ fn damaged(archive: &Archive, problem: String) -> ThreadError {
 /// What a thread waits for, with the tasks that wait: the questions and interrupts without an answer.
 #[inline]
 pub(crate) fn waiting(
-    archive: &Archive,
+    storage: &ThreadStorage,
     namespace: &str,
     plan: &ExecutionPlan,
     record: &Record,
@@ -136,20 +136,19 @@ pub(crate) fn waiting(
             .any(|answer| answer.id == id.to_bytes())
     };
     // A task that finished without the answer, because the question expired, does not wait for it.
-    let done = |task: TaskId| {
-        let mut left = writes.iter();
-        left.any(|write| write.task == task && write.name == "done")
-    };
+    let done = |task: TaskId| writes.iter().any(|write| write.is(task, WriteName::Done));
     let mut waiting = Vec::new();
     let asks = || {
-        let asks = writes.iter().filter(|write| write.name.starts_with("ask/"));
+        let asks = writes
+            .iter()
+            .filter(|write| matches!(write.contents(), Some(WriteName::Ask(_))));
         asks.filter(|write| !done(write.task))
     };
     let mut askers = HashMap::new();
     if asks().next().is_some() {
         askers.extend(header.frontier.iter().map(|task| {
             let id = task_id(
-                &archive.thread,
+                &storage.thread,
                 namespace,
                 header.origin,
                 &task.node,
@@ -171,7 +170,7 @@ pub(crate) fn waiting(
         }
     }
     for node in &header.gates {
-        let (task, mut interrupt) = gate(archive, namespace, header.origin, node, true);
+        let (task, mut interrupt) = gate(storage, namespace, header.origin, node, true);
         interrupt.node = plan.current_name(node).into();
         if !answered(interrupt.id) {
             waiting.push((task, interrupt));
@@ -183,13 +182,13 @@ pub(crate) fn waiting(
 /// The interrupt before or after a node, with the task that waits.
 #[inline]
 pub(crate) fn gate(
-    archive: &Archive,
+    storage: &ThreadStorage,
     namespace: &str,
     origin: u64,
     node: &str,
     after: bool,
 ) -> (TaskId, Interrupt) {
-    let task = task_id(&archive.thread, namespace, origin, node, None);
+    let task = task_id(&storage.thread, namespace, origin, node, None);
     let (key, kind) = if after {
         ("after", InterruptKind::After)
     } else {

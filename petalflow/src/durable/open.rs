@@ -24,7 +24,7 @@ pub(super) async fn open<F: Flow>(
     start: ThreadStart<F::State>,
 ) -> Result<OpenedThread<F::State>, ThreadError> {
     let ThreadStart {
-        archive,
+        storage,
         namespace,
         durability,
         command,
@@ -34,13 +34,13 @@ pub(super) async fn open<F: Flow>(
     } = start;
     let codec = codec_of::<F::State>()?;
     let fingerprint = Fingerprint::of::<F::State>(flow.stored_name(), plan);
-    let head = load_checkpoint(&archive, namespace.as_str(), None, &codec, &fingerprint).await?;
+    let head = load_checkpoint(&storage, namespace.as_str(), None, &codec, &fingerprint).await?;
     let (address, newest) = (
         namespace.to_string(),
         head.as_ref().map(|head| head.position.seq),
     );
     let mut writer =
-        CheckpointWriter::new(archive, address, codec, fingerprint, durability, newest);
+        CheckpointWriter::new(storage, address, codec, fingerprint, durability, newest);
     if let Some(head) = &head {
         writer.set_previous_outline(head.outline.clone());
     }
@@ -77,7 +77,7 @@ pub(super) async fn open<F: Flow>(
         },
         (Command::Resume(resume), Some(head)) => opener.resume(head, *resume).await,
         (Command::Resume(_), None) => Err(ThreadError::Unknown {
-            thread: opener.writer.archive().thread.to_string(),
+            thread: opener.writer.storage().thread.to_string(),
         }),
     }
 }
@@ -128,9 +128,9 @@ impl<S: State> ThreadOpener<'_, S> {
 
     /// Refuses an input while the thread waits for an answer: a person may be about to give it.
     fn check_nothing_waits(&self, head: &LoadedCheckpoint<S>) -> Result<(), ThreadError> {
-        let archive = self.writer.archive();
+        let storage = self.writer.storage();
         let namespace = self.namespace.as_str();
-        let waits = waiting(archive, namespace, self.plan, &head.record, &head.writes)?;
+        let waits = waiting(storage, namespace, self.plan, &head.record, &head.writes)?;
         let now = now_ms();
         let waiting: Vec<Interrupt> = only_interrupts(&waits)
             .into_iter()
@@ -140,7 +140,7 @@ impl<S: State> ThreadOpener<'_, S> {
             return Ok(());
         }
         Err(ThreadError::Waiting {
-            thread: archive.thread.to_string(),
+            thread: storage.thread.to_string(),
             waiting,
         })
     }

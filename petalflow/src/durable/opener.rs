@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::task_results::load_finished;
-use crate::checkpoint::{DecisionRecord, StoredWrite};
+use crate::checkpoint::{DecisionRecord, StoredWrite, WriteName};
 use crate::exec::{Committed, FinishedTask};
 use crate::ids::{Namespace, TaskId, task_id};
 use crate::outcome::ThreadError;
@@ -132,7 +132,7 @@ impl<S: State> ThreadOpener<'_, S> {
             })
             .collect();
         let mut services = TaskServices::new(
-            writer.archive().clone(),
+            writer.storage().clone(),
             writer.durability(),
             namespace,
             writer.origin().get().wrapping_sub(superstep),
@@ -169,15 +169,13 @@ fn load_results<S: State>(
     let mut finished = HashMap::new();
     for task in frontier {
         let id = task_id(
-            &writer.archive().thread,
+            &writer.storage().thread,
             writer.namespace(),
             writer.origin().get(),
             plan.stored_name(task.node),
             task.send,
         );
-        let done = writes
-            .iter()
-            .find(|write| write.task == id && write.name == "done");
+        let done = writes.iter().find(|write| write.is(id, WriteName::Done));
         let Some(write) = done else { continue };
         let program = (writer.fingerprint(), writer.previous_outline());
         let loaded =

@@ -48,7 +48,7 @@ impl<S: State> ThreadPersistence<S> {
 
     fn task_id(&self, node: &str, send: Option<u32>) -> TaskId {
         task_id(
-            &self.writer.archive().thread,
+            &self.writer.storage().thread,
             self.writer.namespace(),
             self.writer.origin().get(),
             node,
@@ -59,7 +59,7 @@ impl<S: State> ThreadPersistence<S> {
     /// The interrupt before or after a node of the last barrier's frontier, with the task that waits.
     fn gate(&self, node: &str, after: bool) -> (TaskId, Interrupt) {
         gate(
-            self.writer.archive(),
+            self.writer.storage(),
             self.writer.namespace(),
             self.writer.origin().get(),
             node,

@@ -128,7 +128,7 @@ fn changed<S: State>(writer: &CheckpointWriter<S>, change: &Change) -> ThreadErr
 
 fn refused<S: State>(writer: &CheckpointWriter<S>, problem: String) -> ThreadError {
     ThreadError::Changed {
-        thread: writer.archive().thread.to_string(),
+        thread: writer.storage().thread.to_string(),
         problem,
         diff: difference(
             &writer.previous_outline().graph,

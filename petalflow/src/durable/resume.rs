@@ -27,9 +27,9 @@ impl<S: State> ThreadOpener<'_, S> {
             position,
             ..
         } = head;
-        let archive = self.writer.archive();
+        let storage = self.writer.storage();
         let namespace = self.namespace.as_str();
-        let mut waiting = waiting(archive, namespace, self.plan, &record, &writes)?;
+        let mut waiting = waiting(storage, namespace, self.plan, &record, &writes)?;
         let header = record.header;
         let superstep = header.superstep;
         self.writer.resume_from(position, &header);

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use super::load::records;
 use super::replay::logs;
 use crate::checkpoint::{
-    Archive, Cause, Header, KeyEntry, KeyKind, OwnedKey, Record, StoredCheckpoint, TaskEntry,
+    Cause, Header, KeyEntry, KeyKind, OwnedKey, Record, StoredCheckpoint, TaskEntry, ThreadStorage,
 };
 use crate::clock::now_ms;
 use crate::ids::task_id;
@@ -29,9 +29,9 @@ struct Copied {
 
 /// Finds what the flows inside a thread knew at a checkpoint, for a fork of it that gets this number in a thread.
 pub(super) async fn restore_subflows(
-    from: &Archive,
+    from: &ThreadStorage,
     checkpoint: u64,
-    to: &Archive,
+    to: &ThreadStorage,
     fork: u64,
 ) -> Result<RestoredSubflows, ThreadError> {
     let mut namespaces = from.store.namespaces(&from.thread).await?;
@@ -85,21 +85,21 @@ pub(super) async fn restore_subflows(
 }
 
 impl RestoredSubflows {
-    pub(super) async fn write(self, to: &Archive) -> Result<(), ThreadError> {
+    pub(super) async fn write(self, to: &ThreadStorage) -> Result<(), ThreadError> {
         for Copied {
             namespace,
             after,
-            mut checkpoint,
+            checkpoint,
         } in self.0
         {
-            to.append(&namespace, &mut checkpoint, after, 0..0).await?;
+            to.append(&namespace, &checkpoint, after, 0..0).await?;
         }
         Ok(())
     }
 }
 
 /// Copies all checkpoints of a thread into one that does not exist yet.
-pub(crate) async fn copy(from: &Archive, to: &Archive) -> Result<(), ThreadError> {
+pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(), ThreadError> {
     let mut namespaces = from.store.namespaces(&from.thread).await?;
     namespaces.sort_unstable();
     // The tasks of the copy, by those of the thread.
@@ -124,7 +124,7 @@ pub(crate) async fn copy(from: &Archive, to: &Archive) -> Result<(), ThreadError
                 record.header.owner = Some(owner);
                 checkpoint.bytes = encode(&record);
             }
-            to.append(&namespace, &mut checkpoint, after, 0..0).await?;
+            to.append(&namespace, &checkpoint, after, 0..0).await?;
             after = Some(seq);
         }
     }
@@ -143,9 +143,9 @@ struct ForkHistory {
 }
 
 impl ForkHistory {
-    async fn of(archive: &Archive, checkpoint: u64) -> Result<Self, ThreadError> {
-        let thread = &archive.thread;
-        let history = headers(archive, "").await?;
+    async fn of(storage: &ThreadStorage, checkpoint: u64) -> Result<Self, ThreadError> {
+        let thread = &storage.thread;
+        let history = headers(storage, "").await?;
         let mut past = ForkHistory {
             owners: HashSet::new(),
             known: HashSet::new(),
@@ -198,7 +198,7 @@ impl ForkHistory {
     #[inline]
     fn surely_not(
         &self,
-        archive: &Archive,
+        storage: &ThreadStorage,
         namespace: &str,
         history: &[(u64, Header)],
     ) -> Result<bool, ThreadError> {
@@ -215,7 +215,7 @@ impl ForkHistory {
             return Err(ThreadError::Request(format!(
                 "what the sub-flow `{namespace}` knew at checkpoint {} of thread `{}` is not stored any more: fork from a newer \
                  checkpoint, and let `Retention` keep more of threads that are forked",
-                self.checkpoint, archive.thread
+                self.checkpoint, storage.thread
             )));
         }
         Ok(!in_doubt)
@@ -237,26 +237,29 @@ fn fork_of(thread: &str, checkpoint: u64) -> [u8; 16] {
 }
 
 /// All but the keys of a flow's checkpoints, newest first.
-async fn headers(archive: &Archive, namespace: &str) -> Result<Vec<(u64, Header)>, ThreadError> {
+async fn headers(
+    storage: &ThreadStorage,
+    namespace: &str,
+) -> Result<Vec<(u64, Header)>, ThreadError> {
     let mut headers = Vec::new();
     let mut before = None;
     loop {
-        let page = archive.history(namespace, before, PAGE).await?;
+        let page = storage.history(namespace, before, PAGE).await?;
         let Some(oldest) = page.last() else {
             return Ok(headers);
         };
         before = Some(oldest.seq);
         for checkpoint in &page {
-            headers.push((checkpoint.seq, decode(archive, checkpoint)?.header));
+            headers.push((checkpoint.seq, decode(storage, checkpoint)?.header));
         }
     }
 }
 
 #[inline]
-fn decode(archive: &Archive, checkpoint: &StoredCheckpoint) -> Result<Record, ThreadError> {
+fn decode(storage: &ThreadStorage, checkpoint: &StoredCheckpoint) -> Result<Record, ThreadError> {
     Record::decode(&checkpoint.bytes).map_err(ThreadError::value(format!(
         "checkpoint {} of thread `{}`",
-        checkpoint.seq, archive.thread
+        checkpoint.seq, storage.thread
     )))
 }
 
@@ -274,13 +277,13 @@ fn encode(record: &Record) -> Vec<u8> {
 
 /// A checkpoint with all that it builds on, as one that builds on nothing and has nothing left to run.
 async fn standing_alone(
-    archive: &Archive,
+    storage: &ThreadStorage,
     namespace: &str,
     seq: u64,
 ) -> Result<Record, ThreadError> {
-    let stored = archive.read(namespace, Some(seq)).await?;
+    let stored = storage.read(namespace, Some(seq)).await?;
     let chain = stored.map(|stored| stored.chain).unwrap_or_default();
-    let mut records = records(archive, &chain)?;
+    let mut records = records(storage, &chain)?;
     let outline = records
         .first()
         .and_then(|first| first.header.outline.clone());
@@ -304,7 +307,7 @@ async fn standing_alone(
     }
     let Some(mut record) = records.pop() else {
         return Err(ThreadError::UnknownCheckpoint {
-            thread: archive.thread.to_string(),
+            thread: storage.thread.to_string(),
             checkpoint: seq,
         });
     };

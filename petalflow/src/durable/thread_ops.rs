@@ -10,9 +10,10 @@ use super::load::{LoadedCheckpoint, load_checkpoint, waiting};
 use super::restored_frontier::{node_of, restore_frontier};
 use super::seq::CheckpointSeq;
 use super::subflow_history::restore_subflows;
-use crate::checkpoint::{Archive, Cause, Durability, Record, Retention, StoredCheckpoint};
+use crate::checkpoint::{
+    Cause, Durability, Record, Retention, StoredCheckpoint, ThreadStorage, WriteName,
+};
 use crate::clock::now_ms;
-use crate::codec::unpack;
 use crate::error::NodeError;
 use crate::exec::Committed;
 use crate::flow::Flow;
@@ -24,33 +25,30 @@ use crate::question::AnswerError;
 use crate::snapshot::{CheckpointInfo, Edit, Snapshot, TaskState};
 use crate::state::{State, StateCodec};
 use crate::superstep::{Outcome, Planner, apply, prepare};
+use petalflow_codec::unpack;
 
 /// The state, the tasks and the questions of a thread at a checkpoint.
 pub(crate) async fn snapshot<F: Flow>(
     flow: &F,
-    archive: &Archive,
+    storage: &ThreadStorage,
     checkpoint: Option<u64>,
 ) -> Result<Option<Snapshot<F::State>>, ThreadError> {
     let plan = flow.plan();
     let fingerprint = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
     let codec = codec_of::<F::State>()?;
-    let Some(head) = load_checkpoint(archive, "", checkpoint, &codec, &fingerprint).await? else {
+    let Some(head) = load_checkpoint(storage, "", checkpoint, &codec, &fingerprint).await? else {
         return Ok(None);
     };
-    let waits = waiting(archive, "", &plan, &head.record, &head.writes)?;
+    let waits = waiting(storage, "", &plan, &head.record, &head.writes)?;
     let header = &head.record.header;
     let mut states = Vec::new();
     for task in &header.frontier {
-        let id = task_id(&archive.thread, "", header.origin, &task.node, task.send);
-        let left = |name: &str| {
-            head.writes
-                .iter()
-                .find(|write| write.task == id && write.name == name)
-        };
-        let error = left("error").map(|write| {
+        let id = task_id(&storage.thread, "", header.origin, &task.node, task.send);
+        let written = |contents| head.writes.iter().find(|write| write.is(id, contents));
+        let error = written(WriteName::Error).map(|write| {
             unpack(&write.bytes, NodeError::unpack).map_err(ThreadError::value("a stored failure"))
         });
-        let finished = left("done").is_some();
+        let finished = written(WriteName::Done).is_some();
         states.push(TaskState {
             node: plan.current_name(&task.node).into(),
             index: task.send.map(|send| send as usize),
@@ -77,14 +75,14 @@ pub(crate) async fn snapshot<F: Flow>(
 
 /// A writer for changes that are in the store when a function of this file returns.
 fn sync_writer<S: State>(
-    archive: &Archive,
+    storage: &ThreadStorage,
     fingerprint: Fingerprint,
     codec: StateCodec<S>,
     newest: Option<CheckpointSeq>,
 ) -> CheckpointWriter<S> {
-    let archive = archive.clone();
+    let storage = storage.clone();
     CheckpointWriter::new(
-        archive,
+        storage,
         String::new(),
         codec,
         fingerprint,
@@ -96,9 +94,9 @@ fn sync_writer<S: State>(
 /// Copies a checkpoint to the end of its thread, or to the beginning of another thread. Returns the number of the copy.
 pub(crate) async fn fork<F: Flow>(
     flow: &F,
-    from: &Archive,
+    from: &ThreadStorage,
     checkpoint: u64,
-    to: &Archive,
+    to: &ThreadStorage,
 ) -> Result<u64, ThreadError> {
     let plan = flow.plan();
     let fingerprint = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
@@ -130,7 +128,7 @@ pub(crate) async fn fork<F: Flow>(
 /// Edits the state of a thread, superstep by superstep. Returns the numbers of the new checkpoints.
 pub(crate) async fn edit<F: Flow>(
     flow: &F,
-    archive: &Archive,
+    storage: &ThreadStorage,
     supersteps: Vec<Vec<Edit<F::State>>>,
 ) -> Result<Vec<u64>, ThreadError> {
     if supersteps.is_empty() {
@@ -139,10 +137,10 @@ pub(crate) async fn edit<F: Flow>(
     let plan = flow.plan();
     let fingerprint = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
     let codec = codec_of::<F::State>()?;
-    let head = load_checkpoint(archive, "", None, &codec, &fingerprint).await?;
+    let head = load_checkpoint(storage, "", None, &codec, &fingerprint).await?;
     let Some(head) = head else {
         return Err(ThreadError::Unknown {
-            thread: archive.thread.to_string(),
+            thread: storage.thread.to_string(),
         });
     };
     let LoadedCheckpoint {
@@ -153,7 +151,7 @@ pub(crate) async fn edit<F: Flow>(
         outline,
         ..
     } = head;
-    let mut writer = sync_writer(archive, fingerprint, codec, Some(position.seq));
+    let mut writer = sync_writer(storage, fingerprint, codec, Some(position.seq));
     writer.set_previous_outline(outline);
     let previous = record.header;
     writer.resume_from(position, &previous);
@@ -248,17 +246,20 @@ fn check<S: State>(plan: &ExecutionPlan, edits: Vec<Edit<S>>) -> Result<Checked<
 
 /// Removes the checkpoints that need not be retained.
 #[inline]
-pub(crate) async fn prune(archive: &Archive, retention: Retention) -> Result<(), ThreadError> {
+pub(crate) async fn prune(
+    storage: &ThreadStorage,
+    retention: Retention,
+) -> Result<(), ThreadError> {
     if retention == Retention::ALL {
         return Ok(());
     }
     let now = now_ms();
-    for namespace in archive.store.namespaces(&archive.thread).await? {
-        let address = archive.address(&namespace);
+    for namespace in storage.store.namespaces(&storage.thread).await? {
+        let address = storage.address(&namespace);
         let (mut before, mut newer, mut bytes) = (None, 0, 0);
         let mut oldest = None;
         'pages: loop {
-            let page = archive.history(&namespace, before, 100).await?;
+            let page = storage.history(&namespace, before, 100).await?;
             let Some(last) = page.last() else { break };
             before = Some(last.seq);
             for checkpoint in &page {
@@ -274,11 +275,11 @@ pub(crate) async fn prune(archive: &Archive, retention: Retention) -> Result<(),
         if let Some(oldest) = oldest {
             let record = Record::decode(&oldest.bytes).map_err(ThreadError::value(format!(
                 "checkpoint {} of thread `{}`",
-                oldest.seq, archive.thread
+                oldest.seq, storage.thread
             )))?;
             // Task results are stored under the origin of the frontier, which may be smaller than the number of the checkpoint.
             let needed = oldest.base.min(record.header.origin);
-            archive.store.prune(address, needed).await?;
+            storage.store.prune(address, needed).await?;
         }
     }
     Ok(())

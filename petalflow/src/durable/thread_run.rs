@@ -17,7 +17,7 @@ use crate::state::State;
 
 impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
     fn thread(&self) -> &Arc<str> {
-        &self.archive.thread
+        &self.storage.thread
     }
 
     fn take_input(&mut self) -> Option<<F::State as State>::Input> {
@@ -54,26 +54,26 @@ async fn run_claimed<F: Flow>(
     mut settings: Settings<F::State>,
 ) -> Result<F::State, RunError> {
     let refused = |error: ThreadError| RunError::of_thread(error, flow.name());
-    check_id(&start.archive.thread).map_err(refused)?;
+    check_id(&start.storage.thread).map_err(refused)?;
     // A flow inside another uses the claim of the outermost flow.
     let claim = if start.nested.is_some() {
         None
     } else {
-        let claimed = ThreadClaim::get(&start.archive, start.on_busy, &mut settings.cancel).await;
+        let claimed = ThreadClaim::get(&start.storage, start.on_busy, &mut settings.cancel).await;
         Some(claimed.map_err(refused)?)
     };
     if let Some(managed) = &settings.managed {
-        let made = ManagedValues::restored(managed, &start.archive.thread).await;
+        let made = ManagedValues::restored(managed, &start.storage.thread).await;
         let failed = |(name, error)| RunError::of_managed(name, error, flow.name());
         settings.managed = Some(made.map_err(failed)?);
     }
-    let (archive, retention) = (start.archive.clone(), start.retention);
+    let (storage, retention) = (start.storage.clone(), start.retention);
     let run = run_opened(start, Arc::clone(&flow), settings);
     let Some(claim) = &claim else {
         return run.await;
     };
     let state = claim.hold(run).await?;
-    prune(&archive, retention).await.map_err(refused)?;
+    prune(&storage, retention).await.map_err(refused)?;
     Ok(state)
 }
 
@@ -84,7 +84,7 @@ async fn run_opened<F: Flow>(
     mut settings: Settings<F::State>,
 ) -> Result<F::State, RunError> {
     let plan = flow.plan();
-    settings.thread = Some(Arc::clone(&start.archive.thread));
+    settings.thread = Some(Arc::clone(&start.storage.thread));
     settings.namespace = start.namespace.clone();
     let opened = open(&*flow, &plan, start).await;
     let opened = opened.map_err(|error| RunError::of_thread(error, flow.name()))?;

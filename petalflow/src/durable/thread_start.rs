@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::checkpoint_writer::ParentBarrier;
-use crate::checkpoint::{Archive, Durability, OnBusy, Retention};
+use crate::checkpoint::{Durability, OnBusy, Retention, ThreadStorage};
 use crate::ids::{Namespace, TaskId};
 use crate::interrupt::Resume;
 use crate::state::State;
@@ -19,7 +19,7 @@ pub(crate) enum Command<S: State> {
 
 /// A run on a thread that has not begun yet.
 pub(crate) struct ThreadStart<S: State> {
-    pub(crate) archive: Archive,
+    pub(crate) storage: ThreadStorage,
     pub(crate) namespace: Namespace,
     pub(crate) durability: Durability,
     pub(crate) on_busy: OnBusy,

@@ -1,5 +1,6 @@
 //! What happens in a run, as it happens.
 
+mod custom;
 mod mode;
 mod sink;
 
@@ -8,11 +9,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use custom::{CustomEvent, EventPayload};
 pub(crate) use mode::Modes;
 pub(crate) use sink::{Listener, Sink};
 
 use crate::error::NodeError;
-use crate::ids::{Namespace, TaskId};
+pub use crate::ids::{Namespace, TaskId};
 use crate::outcome::RunError;
 use crate::question::Interrupt;
 use crate::state::State;
@@ -86,7 +88,7 @@ pub struct TaskInfo {
 ///
 /// ```
 /// use futures_util::StreamExt;
-/// use petalflow::EventKind;
+/// use petalflow::event::EventKind;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String }
@@ -137,11 +139,8 @@ pub enum EventKind<S: State> {
         /// What went wrong.
         error: NodeError,
     },
-    /// A node sent a value of its own ([`Context::emit`](crate::Context::emit)).
-    Custom {
-        /// The value.
-        value: serde_json::Value,
-    },
+    /// A node emitted a value ([`Context::emit`](crate::Context::emit)).
+    Custom(CustomEvent),
     /// The superstep's writes have been applied.
     SuperstepFinished,
     /// What the flow knows: when the run begins, unless it begins with nothing, and after each superstep. Only for who asked
@@ -210,7 +209,7 @@ impl<S: State> Event<S> {
     ///
     /// ```
     /// use futures_util::StreamExt;
-    /// use petalflow::EventKind;
+    /// use petalflow::event::EventKind;
     /// # use petalflow::prelude::*;
     /// # #[state]
     /// # struct Essay { draft: String }
@@ -254,7 +253,7 @@ impl<S: State> EventKind<S> {
             EventKind::NodeFinished { .. } => "node finished",
             EventKind::Retry { .. } => "retry",
             EventKind::NodeFailed { .. } => "node failed",
-            EventKind::Custom { .. } => "custom",
+            EventKind::Custom(_) => "custom",
             EventKind::SuperstepFinished => "superstep finished",
             EventKind::Values { .. } => "values",
             EventKind::Checkpoint { .. } => "checkpoint",
@@ -284,7 +283,7 @@ impl<S: State> fmt::Debug for EventKind<S> {
             EventKind::SuperstepStarted { nodes } => write!(f, "superstep started: {nodes:?}"),
             EventKind::Retry { error, wait } => write!(f, "retry in {wait:?}: {error}"),
             EventKind::NodeFailed { error } => write!(f, "node failed: {error}"),
-            EventKind::Custom { value } => write!(f, "custom: {value}"),
+            EventKind::Custom(event) => write!(f, "custom: {event}"),
             EventKind::Failed { error } => write!(f, "failed: {error}"),
             _ => f.write_str(self.name()),
         }

@@ -35,7 +35,7 @@ impl<S: State> EventKind<S> {
             }
             EventKind::Values { .. } => Modes::VALUES,
             EventKind::Interrupted { .. } => Modes::UPDATES.and(Modes::VALUES),
-            EventKind::Custom { .. } => Modes::CUSTOM,
+            EventKind::Custom(_) => Modes::CUSTOM,
             EventKind::Checkpoint { .. } => Modes::CHECKPOINTS,
             EventKind::Nested(nested) => nested.modes,
             EventKind::Failed { .. } => Modes::ALL,

@@ -4,20 +4,14 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Event, EventKind, NestedEvent, TaskInfo};
+use super::{CustomEvent, Event, EventKind, NestedEvent, TaskInfo};
 use crate::ids::Namespace;
 use crate::state::State;
 
 /// Takes events without knowing the state's type.
 pub(crate) trait Listener: Send + Sync {
-    /// A node sent a value of its own.
-    fn custom(
-        &self,
-        namespace: Namespace,
-        superstep: u64,
-        task: TaskInfo,
-        value: serde_json::Value,
-    );
+    /// A node emitted a value.
+    fn custom(&self, namespace: Namespace, superstep: u64, task: TaskInfo, event: CustomEvent);
 
     /// Something happened in a sub-flow.
     fn nested(
@@ -77,18 +71,12 @@ impl<S: State> Sink<S> {
 }
 
 impl<S: State> Listener for Sink<S> {
-    fn custom(
-        &self,
-        namespace: Namespace,
-        superstep: u64,
-        task: TaskInfo,
-        value: serde_json::Value,
-    ) {
+    fn custom(&self, namespace: Namespace, superstep: u64, task: TaskInfo, event: CustomEvent) {
         self.send(Event {
             namespace,
             superstep,
             task: Some(task),
-            kind: EventKind::Custom { value },
+            kind: EventKind::Custom(event),
         });
     }
 

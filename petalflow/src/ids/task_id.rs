@@ -37,7 +37,7 @@ impl TaskId {
     /// The id as bytes, for a store.
     ///
     /// ```
-    /// use petalflow::TaskId;
+    /// use petalflow::event::TaskId;
     ///
     /// let id = TaskId::from_bytes([7; 16]);
     /// assert_eq!(id.to_bytes(), [7; 16]);
@@ -50,6 +50,14 @@ impl TaskId {
     /// The id of these bytes. Ids sort as their bytes do.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         TaskId(bytes)
+    }
+
+    /// The id with this text form.
+    #[inline]
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let is_hex = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let id = u128::from_str_radix(text, 16).ok().filter(|_| is_hex)?;
+        Some(TaskId(id.to_be_bytes()))
     }
 
     /// The id of a task: a hash of all that tells it from the others.

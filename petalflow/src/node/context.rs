@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Scope;
 use crate::cancel_token::CancelToken;
 use crate::error::BoxError;
+use crate::event::CustomEvent;
 use crate::future::BoxFuture;
 use crate::ids::{Namespace, TaskId};
 use crate::question::Ask;
@@ -171,7 +172,7 @@ impl Context {
     /// # use petalflow::prelude::*;
     /// # #[state]
     /// # struct Log { #[key(append)] lines: Vec<String> }
-    /// use petalflow::{CancelToken, RunErrorKind};
+    /// use petalflow::run::{CancelToken, RunErrorKind};
     ///
     /// #[node(Log, blocking)]
     /// fn count(cx: Context, token: Managed<CancelToken>) {
@@ -207,26 +208,23 @@ impl Context {
             .is_some_and(CancelToken::is_cancelled)
     }
 
-    /// Sends a value of the node's own to whoever listens to the run's [events](crate::Run::events), and counts as a sign of
-    /// life for the idle timeout. Nothing is serialized when nobody listens.
+    /// Emits a value to the listener of the run's [events](crate::Run::events). It also is a
+    /// [heartbeat](Self::heartbeat). Without a listener, the value is dropped.
     ///
-    /// # Errors
-    ///
-    /// When the value cannot be represented as JSON.
+    /// The listener gets the value with its type ([`CustomEvent::downcast_ref`]) or as JSON.
     ///
     /// ```
     /// # use petalflow::prelude::*;
     /// # #[state]
     /// # struct Log { #[key(append)] lines: Vec<String> }
     /// use futures_util::StreamExt;
-    /// use petalflow::EventKind;
+    /// use petalflow::event::EventKind;
     ///
     /// #[node(Log)]
-    /// async fn download(cx: Context) -> petalflow::Result<()> {
+    /// async fn download(cx: Context) {
     ///     for percent in [50, 100] {
-    ///         cx.emit(&percent)?;
+    ///         cx.emit(percent);
     ///     }
-    ///     Ok(())
     /// }
     ///
     /// flow!(Download(Log) { download });
@@ -236,27 +234,55 @@ impl Context {
     /// let mut events = Download::run(()).events();
     /// let mut shown = Vec::new();
     /// while let Some(event) = events.next().await {
-    ///     if let EventKind::Custom { value } = event.kind {
-    ///         shown.push(value.to_string());
+    ///     if let EventKind::Custom(event) = event.kind {
+    ///         shown.extend(event.downcast_ref::<i32>().copied());
     ///     }
     /// }
-    /// assert_eq!(shown, ["50", "100"]);
+    /// assert_eq!(shown, [50, 100]);
     /// # }
     /// ```
-    pub fn emit<T: serde_core::Serialize>(&self, value: &T) -> Result<(), serde_json::Error> {
+    #[inline]
+    pub fn emit(&self, value: impl Into<CustomEvent>) {
+        self.emit_with(|| value);
+    }
+
+    /// As [`emit`](Self::emit), for a value that is costly to make: `make` is called only if the run has a listener.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Log { #[key(append)] lines: Vec<String> }
+    /// #[node(Log)]
+    /// async fn download(cx: Context) {
+    ///     cx.emit_with(|| format!("{} has begun", cx.node()));
+    /// }
+    ///
+    /// flow!(Download(Log) { download });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # Download::run(()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline]
+    pub fn emit_with<E: Into<CustomEvent>>(&self, make: impl FnOnce() -> E) {
         self.heartbeat();
-        if let Some(listener) = &self.0.shared.listener {
-            let value = serde_json::to_value(value)?;
-            let namespace = self.namespace().clone();
-            listener.custom(namespace, self.superstep(), self.0.task_info(), value);
+        if self.has_listener() {
+            self.send(make().into());
         }
-        Ok(())
+    }
+
+    fn send(&self, event: CustomEvent) {
+        if let Some(listener) = &self.0.shared.listener {
+            let namespace = self.namespace().clone();
+            listener.custom(namespace, self.superstep(), self.0.task_info(), event);
+        }
     }
 
     /// Asks a person, and returns the answer.
     ///
     /// If nobody has answered yet, this does not return: the run stops with
-    /// [`Interrupted`](crate::RunErrorKind::Interrupted) once the other nodes of the superstep have ended, and when the thread
+    /// [`Interrupted`](crate::run::RunErrorKind::Interrupted) once the other nodes of the superstep have ended, and when the thread
     /// is resumed with the answer, the node runs again from its top and gets it here. What it did before asking happens again,
     /// so put that into [`once`](Self::once) if it must not. Other questions may be asked at the same time, as with `join!`.
     ///

@@ -3,13 +3,12 @@
 mod answer;
 mod ask;
 mod error;
-mod id;
 mod interrupt;
 
+pub use crate::ids::InterruptId;
 pub use answer::Answer;
 pub use ask::{Ask, Expiry};
 pub use error::AnswerError;
 pub(crate) use error::open;
-pub use id::InterruptId;
 pub(crate) use interrupt::listed;
 pub use interrupt::{Interrupt, InterruptKind};

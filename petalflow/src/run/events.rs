@@ -21,7 +21,7 @@ use crate::outcome::Paused;
 /// ```
 /// use futures_util::StreamExt;
 /// use petalflow::prelude::*;
-/// use petalflow::EventKind;
+/// use petalflow::event::EventKind;
 ///
 /// #[state]
 /// struct Essay {
@@ -29,9 +29,9 @@ use crate::outcome::Paused;
 /// }
 ///
 /// #[node(Essay)]
-/// async fn write(cx: Context) -> petalflow::Result<EssayDraft> {
-///     cx.emit(&"half done")?;
-///     Ok(EssayDraft("…".into()))
+/// async fn write(cx: Context) -> EssayDraft {
+///     cx.emit("half done");
+///     EssayDraft("…".into())
 /// }
 ///
 /// flow!(Write(Essay) { write });
@@ -75,7 +75,7 @@ impl<F: Flow> Events<F> {
     /// ```
     /// use futures_util::StreamExt;
     /// # use petalflow::prelude::*;
-    /// # use petalflow::EventKind;
+    /// # use petalflow::event::EventKind;
     /// # #[state]
     /// # #[derive(Clone)]
     /// # struct Essay { draft: String }

@@ -6,7 +6,7 @@ use super::{
     CheckpointInfo, Edit, HistoryQuery, Outcome, Retention, Snapshot, ThreadError, ThreadRun,
     Threads,
 };
-use crate::checkpoint::{Archive, Record};
+use crate::checkpoint::{Record, ThreadStorage};
 use crate::durable::{self, Command, ThreadClaim, ThreadStart};
 use crate::exec::{Begin, Start};
 use crate::flow::Flow;
@@ -132,7 +132,7 @@ impl<F: Flow> Thread<F> {
     fn begin(&self, command: Command<F::State>) -> ThreadRun<F> {
         let threads = &self.threads;
         let start = ThreadStart {
-            archive: self.archive(),
+            storage: self.storage(),
             namespace: Namespace::ROOT,
             durability: threads.durability,
             on_busy: threads.on_busy,
@@ -183,8 +183,8 @@ impl<F: Flow> Thread<F> {
         &self,
         checkpoint: Option<u64>,
     ) -> Result<Option<Snapshot<F::State>>, ThreadError> {
-        let archive = self.checked()?;
-        durable::snapshot(&*self.threads.flow, &archive, checkpoint).await
+        let storage = self.checked()?;
+        durable::snapshot(&*self.threads.flow, &storage, checkpoint).await
     }
 
     /// The thread's checkpoints, newest first.
@@ -199,13 +199,13 @@ impl<F: Flow> Thread<F> {
     pub async fn history(&self, query: HistoryQuery) -> Result<Vec<CheckpointInfo>, ThreadError> {
         /// How many are read at once.
         const PAGE: usize = 100;
-        let archive = self.checked()?;
+        let storage = self.checked()?;
         let plan = self.threads.flow.plan();
         let limit = query.limit.unwrap_or(usize::MAX);
         let mut infos = Vec::new();
         let mut before = query.before;
         while infos.len() < limit {
-            let page = archive.history("", before, PAGE).await?;
+            let page = storage.history("", before, PAGE).await?;
             let Some(oldest) = page.last() else { break };
             before = Some(oldest.seq);
             for checkpoint in &page {
@@ -235,9 +235,9 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future is like a failure of the store: fork again before the thread is resumed.
     pub async fn fork(&self, checkpoint: u64) -> Result<u64, ThreadError> {
-        let archive = self.checked()?;
-        let _claim = self.claim(&archive).await?;
-        durable::fork(&*self.threads.flow, &archive, checkpoint, &archive).await
+        let storage = self.checked()?;
+        let _claim = self.claim(&storage).await?;
+        durable::fork(&*self.threads.flow, &storage, checkpoint, &storage).await
     }
 
     /// Begins another thread at a checkpoint of this one. Its sub-flows that keep their state know what those of this thread
@@ -334,9 +334,9 @@ impl<F: Flow> Thread<F> {
         &self,
         supersteps: Vec<Vec<Edit<F::State>>>,
     ) -> Result<Vec<u64>, ThreadError> {
-        let archive = self.checked()?;
-        let _claim = self.claim(&archive).await?;
-        durable::edit(&*self.threads.flow, &archive, supersteps).await
+        let storage = self.checked()?;
+        let _claim = self.claim(&storage).await?;
+        durable::edit(&*self.threads.flow, &storage, supersteps).await
     }
 
     /// Forgets what need not be kept, in all flows of the thread.
@@ -349,9 +349,9 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future leaves every checkpoint that is kept, and may leave some that are not.
     pub async fn prune(&self, retention: Retention) -> Result<(), ThreadError> {
-        let archive = self.checked()?;
-        let _claim = self.claim(&archive).await?;
-        durable::prune(&archive, retention).await
+        let storage = self.checked()?;
+        let _claim = self.claim(&storage).await?;
+        durable::prune(&storage, retention).await
     }
 
     /// Forgets the thread, with all that is stored of its sub-flows. Nothing happens if there is none.
@@ -364,26 +364,25 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future leaves the thread as before the call or as after it.
     pub async fn delete(&self) -> Result<(), ThreadError> {
-        let archive = self.checked()?;
-        let _claim = self.claim(&archive).await?;
-        Ok(archive.store.delete(&self.id).await?)
+        let storage = self.checked()?;
+        let _claim = self.claim(&storage).await?;
+        Ok(storage.store.delete(&self.id).await?)
     }
 
-    async fn claim(&self, archive: &Archive) -> Result<ThreadClaim, ThreadError> {
-        ThreadClaim::get(archive, self.threads.on_busy, &mut None).await
+    async fn claim(&self, storage: &ThreadStorage) -> Result<ThreadClaim, ThreadError> {
+        ThreadClaim::get(storage, self.threads.on_busy, &mut None).await
     }
 
-    fn archive(&self) -> Archive {
-        Archive {
+    fn storage(&self) -> ThreadStorage {
+        ThreadStorage {
             store: Arc::clone(&self.threads.store),
-            protection: self.threads.protection.clone(),
             thread: Arc::clone(&self.id),
         }
     }
 
-    fn checked(&self) -> Result<Archive, ThreadError> {
+    fn checked(&self) -> Result<ThreadStorage, ThreadError> {
         check_id(&self.id)?;
-        Ok(self.archive())
+        Ok(self.storage())
     }
 
     fn unknown(&self) -> ThreadError {

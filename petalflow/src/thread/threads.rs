@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Durability, OnBusy, Retention, ThreadError};
-use crate::checkpoint::{Protection, Store, ThreadInfo, ThreadQuery};
+use crate::checkpoint::{Store, ThreadInfo, ThreadQuery};
 use crate::exec::Settings;
 use crate::flow::Flow;
 
@@ -35,7 +35,6 @@ pub struct Threads<F: Flow> {
     pub(super) flow: Arc<F>,
     pub(super) settings: Settings<F::State>,
     pub(super) store: Arc<dyn Store>,
-    pub(super) protection: Option<Arc<dyn Protection>>,
     pub(super) durability: Durability,
     pub(super) on_busy: OnBusy,
     pub(super) retention: Retention,
@@ -47,7 +46,6 @@ impl<F: Flow> Clone for Threads<F> {
             flow: Arc::clone(&self.flow),
             settings: self.settings.clone(),
             store: Arc::clone(&self.store),
-            protection: self.protection.clone(),
             durability: self.durability,
             on_busy: self.on_busy,
             retention: self.retention,
@@ -72,7 +70,6 @@ impl<F: Flow> Threads<F> {
             flow,
             settings,
             store,
-            protection: None,
             durability: Durability::default(),
             on_busy: OnBusy::default(),
             retention: Retention::ALL,
@@ -88,12 +85,6 @@ impl<F: Flow> Threads<F> {
     /// What to do with a run on a thread that another run is working on; it is refused unless set.
     pub fn on_busy(mut self, on_busy: OnBusy) -> Self {
         self.on_busy = on_busy;
-        self
-    }
-
-    /// Signs or encrypts what is stored. What is not sealed in this way is refused.
-    pub fn protect(mut self, protection: impl Protection) -> Self {
-        self.protection = Some(Arc::new(protection));
         self
     }
 

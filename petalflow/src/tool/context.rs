@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Actions, Confirmation, CredentialRequest};
 use crate::error::BoxError;
+use crate::event::CustomEvent;
 use crate::node::{Context, Extract, ManagedValues, Scope};
 
 /// One call of a tool: which, in which run, and what it wants done beside its result. A clone is of the same call.
@@ -38,7 +38,7 @@ pub struct ToolContext {
     confirmation: Option<Confirmation>,
     credential: Option<Value>,
     actions: Arc<Mutex<Actions>>,
-    listener: Option<Arc<dyn Fn(Value) + Send + Sync>>,
+    listener: Option<Arc<dyn Fn(CustomEvent) + Send + Sync>>,
 }
 
 impl std::fmt::Debug for ToolContext {
@@ -62,7 +62,7 @@ impl ToolContext {
     /// A call outside any run, with managed values for the parameters of the tool that are such.
     ///
     /// ```
-    /// use petalflow::ManagedValues;
+    /// use petalflow::node::ManagedValues;
     /// use petalflow::prelude::*;
     /// use petalflow::tool::{Tool, ToolContext};
     /// use serde_json::json;
@@ -209,44 +209,37 @@ impl ToolContext {
         }
     }
 
-    /// The same call, heard by a function: it gets what the tool [emits](Self::emit), in place of the run's events.
+    /// The same call, whose events go to a function in place of the run's listener.
     ///
     /// ```
     /// use petalflow::tool::ToolContext;
     /// use std::sync::{Arc, Mutex};
     ///
-    /// let heard = Arc::new(Mutex::new(Vec::new()));
-    /// let ear = heard.clone();
-    /// let cx = ToolContext::new("1").with_listener(move |value| ear.lock().unwrap().push(value));
-    /// cx.emit(&"half done")?;
-    /// assert_eq!(*heard.lock().unwrap(), ["half done"]);
-    /// # Ok::<(), serde_json::Error>(())
+    /// let events = Arc::new(Mutex::new(Vec::new()));
+    /// let queue = events.clone();
+    /// let cx = ToolContext::new("1").with_listener(move |event| queue.lock().unwrap().push(event));
+    /// cx.emit("half done");
+    /// assert_eq!(events.lock().unwrap()[0].downcast_ref::<&str>(), Some(&"half done"));
     /// ```
     #[must_use]
-    pub fn with_listener(mut self, listener: impl Fn(Value) + Send + Sync + 'static) -> Self {
+    pub fn with_listener(mut self, listener: impl Fn(CustomEvent) + Send + Sync + 'static) -> Self {
         self.listener = Some(Arc::new(listener));
         self
     }
 
-    /// Sends a value to whoever listens to the run's events. Outside a run nobody does.
-    ///
-    /// # Errors
-    ///
-    /// When the value cannot be represented as JSON.
+    /// Emits a value to the listener of the run's events. Outside a run there is none, and the value is dropped.
     ///
     /// ```
     /// use petalflow::tool::ToolContext;
     ///
-    /// ToolContext::new("1").emit(&"half done")?;
-    /// # Ok::<(), serde_json::Error>(())
+    /// ToolContext::new("1").emit("half done");
     /// ```
-    pub fn emit<T: Serialize>(&self, value: &T) -> Result<(), serde_json::Error> {
+    pub fn emit(&self, value: impl Into<CustomEvent>) {
         match (&self.listener, self.context()) {
-            (Some(listener), _) => listener(serde_json::to_value(value)?),
-            (None, Some(cx)) => cx.emit(value)?,
+            (Some(listener), _) => listener(value.into()),
+            (None, Some(cx)) => cx.emit(value),
             (None, None) => {}
         }
-        Ok(())
     }
 
     /// A value of the session's state, as this call has left it.

@@ -1,11 +1,10 @@
 //! Threads whose checkpoints are signed or encrypted, end to end: whatever a run writes is, and nothing else is read.
 
-use petalflow::checkpoint::{
-    Address, Encryption, InMemoryStore, Protection, SecretKey, Signing, Store as _, StoreError,
-};
+use petalflow::checkpoint::{Address, InMemoryStore, Store as _, StoreError};
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
 use petalflow::thread::{Thread, ThreadError};
+use petalflow_protection::{Encryption, ProtectedStore, Protection, SecretKey, Signing};
 
 /// What nobody may read in the store.
 const SECRET: &str = "the moon garden";
@@ -44,7 +43,8 @@ fn key(byte: u8) -> SecretKey {
 }
 
 fn thread(store: &InMemoryStore, protection: impl Protection) -> Thread<Write> {
-    Write::new().store(store).protect(protection).thread("t")
+    let store = ProtectedStore::new(store.clone(), protection);
+    Write::new().store(&store).thread("t")
 }
 
 /// A thread that waits for an answer, with all that is stored of it.

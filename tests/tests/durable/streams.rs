@@ -1,10 +1,11 @@
 //! Some of a run's events: what the field calls stream modes.
 
 use futures_util::StreamExt as _;
+use petalflow::Event;
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::event::EventKind;
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
-use petalflow::{Event, EventKind};
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Log, LogXs, appending, both, list, twin};
@@ -99,7 +100,7 @@ async fn c72_questions_in_updates_and_values() {
 
 #[node(Log)]
 async fn tells(cx: Context) -> petalflow::Result<LogXs> {
-    cx.emit(&"half")?;
+    cx.emit("half");
     Ok(LogXs(list(["tells"])))
 }
 
@@ -208,7 +209,7 @@ async fn graph(given: &str, cx: Context) -> petalflow::Result<JobWhole> {
                 Ok::<_, petalflow::BoxError>((text + name, with.to_string()))
             })
             .await?;
-        cx.emit(&(name, &done))?;
+        cx.emit((name.to_string(), done.clone()));
         Ok(done)
     };
     let first = step("foo", given.to_string(), "bar").await?;
@@ -226,7 +227,7 @@ async fn c99_a_functional_run_tells_each_step_and_then_the_whole() {
         let events = thread.run("0".to_string()).events();
         let told = events.filter_map(|event| {
             std::future::ready(match event.kind {
-                EventKind::Custom { value } => Some(value.to_string()),
+                EventKind::Custom(custom) => Some(custom.to_string()),
                 EventKind::NodeFinished { update, .. } => {
                     Some(format!("graph {:?}", update.whole().only()))
                 }

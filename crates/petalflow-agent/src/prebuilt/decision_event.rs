@@ -1,16 +1,16 @@
 //! Decisions of a model, as events for listeners.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use petalflow::{BoxError, Context};
+use petalflow::Context;
+use petalflow::event::CustomEvent;
 
 /// A decision of a model in a prebuilt flow: who works next, whether a draft is accepted, which expert answers. It is
-/// emitted at once, as a [`Custom`](petalflow::event::EventKind::Custom) event of the deciding node and attempt.
+/// the payload of a [`CustomEvent`] of the deciding node and attempt.
 ///
 /// ```
 /// use futures_util::StreamExt;
-/// use petalflow::EventKind;
+/// use petalflow::event::EventKind;
 /// use petalflow_llm::ScriptedModel;
 /// use petalflow_llm::nodes::Model;
 /// use petalflow_agent::prebuilt::{DecisionEvent, Reflect, ReflectionInput};
@@ -20,13 +20,14 @@ use petalflow::{BoxError, Context};
 /// let model = ScriptedModel::new(["Petals fall.", r#"{ "accept": true, "advice": "" }"#]);
 /// let input = ReflectionInput { task: "Write about petals.".into(), ..ReflectionInput::default() };
 /// let mut events = Reflect::new().manage(Model::new(model)).run(input).events();
-/// let mut heard = Vec::new();
+/// let mut decisions = Vec::new();
 /// while let Some(event) = events.next().await {
-///     if let EventKind::Custom { value } = &event.kind {
-///         heard.push((event.node().unwrap().to_string(), DecisionEvent::read(value).unwrap()));
+///     if let EventKind::Custom(custom) = &event.kind {
+///         let decision: &DecisionEvent = custom.downcast_ref().unwrap();
+///         decisions.push((event.node().unwrap().to_string(), decision.clone()));
 ///     }
 /// }
-/// assert_eq!(heard, [("criticize".into(), DecisionEvent::Accept { draft: 1 })]);
+/// assert_eq!(decisions, [("criticize".into(), DecisionEvent::Accept { draft: 1 })]);
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,20 +78,9 @@ pub enum DecisionEvent {
     },
 }
 
-/// A decision as the value of an event. The key distinguishes it from other values that nodes emit.
-#[derive(Serialize, Deserialize)]
-struct EmittedEvent<D> {
-    decided: D,
-}
-
 impl DecisionEvent {
-    /// The decision in the value of a [`Custom`](petalflow::event::EventKind::Custom) event, if one is in it.
-    pub fn read(value: &Value) -> Option<Self> {
-        Some(EmittedEvent::deserialize(value).ok()?.decided)
-    }
-
-    /// Emits the decision to listeners.
-    pub(super) fn tell(&self, cx: &Context) -> Result<(), BoxError> {
-        Ok(cx.emit(&EmittedEvent { decided: self })?)
+    /// Emits the decision to a listener.
+    pub(super) fn emit(self, cx: &Context) {
+        cx.emit_with(|| CustomEvent::named("decided", self));
     }
 }

@@ -58,7 +58,7 @@ async fn choose(
     let name = names.find(|name| name.eq_ignore_ascii_case(choice.name.trim()));
     let Some(name) = name.map(str::to_string) else {
         let reason = choice.reason;
-        DecisionEvent::Nobody { reason }.tell(&cx)?;
+        DecisionEvent::Nobody { reason }.emit(&cx);
         return Ok((InquiryExpert(None), Way::Nobody));
     };
     let reason = choice.reason.clone();
@@ -66,7 +66,7 @@ async fn choose(
         name: name.clone(),
         reason,
     };
-    expert.tell(&cx)?;
+    expert.emit(&cx);
     let way = Way::Expert(name.clone());
     Ok((InquiryExpert(Some(Choice { name, ..choice })), way))
 }

@@ -81,7 +81,7 @@ async fn criticize(
         DecisionEvent::Enough {
             draft: draft_number,
         }
-        .tell(&cx)?;
+        .emit(&cx);
         return Ok((None, Verdict::Accept));
     }
     let question = format!("Task: {task}\n\nDraft:\n{draft}");
@@ -90,7 +90,7 @@ async fn criticize(
         DecisionEvent::Accept {
             draft: draft_number,
         }
-        .tell(&cx)?;
+        .emit(&cx);
         return Ok((None, Verdict::Accept));
     }
     let advice = opinion.advice.clone();
@@ -98,7 +98,7 @@ async fn criticize(
         draft: draft_number,
         advice,
     };
-    revise.tell(&cx)?;
+    revise.emit(&cx);
     Ok((
         Some(ReflectionCriticism(vec![opinion.advice])),
         Verdict::Revise,

@@ -74,12 +74,12 @@ async fn assign(
     let decision: Decision = decide(&**model, INSTRUCTIONS, question).await?;
     if decision.next == "finish" {
         let result = decision.text.clone();
-        DecisionEvent::Finish { result }.tell(&cx)?;
+        DecisionEvent::Finish { result }.emit(&cx);
         return Ok((Some(ProjectResult(decision.text)), Next::Finish));
     }
     let Decision { next, text } = decision.clone();
     let (member, told) = (next, text);
-    DecisionEvent::Work { member, told }.tell(&cx)?;
+    DecisionEvent::Work { member, told }.emit(&cx);
     Ok((None, Next::Work(decision)))
 }
 

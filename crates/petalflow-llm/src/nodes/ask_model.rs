@@ -57,24 +57,18 @@ pub async fn ask_model(
         if let Delta::Text(words) = &chunk.delta
             && !words.is_empty()
         {
-            say(
-                cx,
-                &NodeOutput::Delta {
-                    delta: words.clone(),
-                    index,
-                    attempt,
-                },
-            );
+            cx.emit_with(|| NodeOutput::Delta {
+                delta: words.clone(),
+                index,
+                attempt,
+            });
             index += 1;
         }
         if let Some(outcome) = chunk.into_outcome() {
             let response = outcome?;
-            say(
-                cx,
-                &NodeOutput::Final {
-                    text: response.text(),
-                },
-            );
+            cx.emit_with(|| NodeOutput::Final {
+                text: response.text(),
+            });
             return Ok(response);
         }
     }
@@ -95,10 +89,4 @@ pub(super) fn with_wrong_arguments(
         LlmErrorKind::Arguments { response } => Ok(*response),
         _ => Err(error),
     })
-}
-
-/// Emits the output as an event. It is plain data, which always serializes to JSON.
-pub(super) fn say(cx: &Context, said: &NodeOutput) {
-    let sent = cx.emit(said);
-    debug_assert!(sent.is_ok());
 }

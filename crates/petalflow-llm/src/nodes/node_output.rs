@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The output of a node that calls a model or tools, as the value of a [`Custom`](petalflow::EventKind::Custom) event.
+/// The output of a node that calls a model or tools: the payload of a [`CustomEvent`](petalflow::event::CustomEvent).
 /// The event names the node, the task and the attempt.
 ///
 /// ```
 /// use futures_util::StreamExt;
-/// use petalflow::EventKind;
+/// use petalflow::event::EventKind;
 /// use petalflow_llm::{ChatMessage, Reply, ScriptedModel};
 /// use petalflow_llm::nodes::{Llm, NodeOutput};
 /// use petalflow::prelude::*;
@@ -31,10 +31,10 @@ use serde_json::Value;
 /// let mut events = flow.run(vec![ChatMessage::user("The capital of France?")]).events();
 /// let mut words = Vec::new();
 /// while let Some(event) = events.next().await {
-///     if let EventKind::Custom { value } = event.kind
-///         && let Some(NodeOutput::Delta { delta, .. }) = NodeOutput::read(&value)
+///     if let EventKind::Custom(event) = &event.kind
+///         && let Some(NodeOutput::Delta { delta, .. }) = event.downcast_ref()
 ///     {
-///         words.push(delta);
+///         words.push(delta.clone());
 ///     }
 /// }
 /// assert_eq!(words, ["Pa", "ris."]);
@@ -82,11 +82,4 @@ pub enum NodeOutput {
         /// The tool's result, or `{"error": ..}`.
         result: Value,
     },
-}
-
-impl NodeOutput {
-    /// Parses the value of a custom event. `None` if it is of another kind.
-    pub fn read(value: &Value) -> Option<Self> {
-        NodeOutput::deserialize(value).ok()
-    }
 }

@@ -8,14 +8,14 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::ask_model::say;
 use super::{MessageHistory, NodeOutput};
 use crate::{ChatMessage, Role};
 use petalflow::interrupt::Ask;
+use petalflow::node::Key;
 use petalflow::tool::{
     Confirmation, Tool, ToolCall, ToolContext, ToolRegistry, ToolResult, ToolSet,
 };
-use petalflow::{BoxError, Context, Key, node};
+use petalflow::{BoxError, Context, node};
 
 /// A node that makes the tool calls in the last message of the conversation in the key `K`, all at once. It appends one
 /// message with the results in the order of the calls. Without calls it appends nothing.
@@ -233,14 +233,11 @@ async fn answer(
     confirmed: Option<bool>,
     cx: &Context,
 ) -> ToolResult {
-    say(
-        cx,
-        &NodeOutput::Call {
-            id: call.id.clone(),
-            tool_name: call.name.clone(),
-            arguments: call.arguments.clone(),
-        },
-    );
+    cx.emit_with(|| NodeOutput::Call {
+        id: call.id.clone(),
+        tool_name: call.name.clone(),
+        arguments: call.arguments.clone(),
+    });
     let returned = match (tools.get(&call.name), confirmed) {
         (None, _) => Err(unknown(tools, &call.name)),
         (Some(_), Some(false)) => Err("the user has refused this call".to_string()),
@@ -251,15 +248,12 @@ async fn answer(
         Ok(value) => value,
         Err(words) => json!({ "error": words }),
     };
-    say(
-        cx,
-        &NodeOutput::Result {
-            id: call.id.clone(),
-            tool_name: call.name.clone(),
-            is_error,
-            result: content.clone(),
-        },
-    );
+    cx.emit_with(|| NodeOutput::Result {
+        id: call.id.clone(),
+        tool_name: call.name.clone(),
+        is_error,
+        result: content.clone(),
+    });
     ToolResult {
         call_id: call.id.clone(),
         name: call.name.clone(),

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::super::{ChatMessage, LlmRequest, Media, MediaSource, Part, Role, Text};
-use super::response::REDACTED;
+use super::calls::object;
+use super::wire::REDACTED;
+use crate::{ChatMessage, LlmRequest, Media, MediaSource, Part, Role, Text};
 use petalflow::tool::{ToolCall, ToolResult};
 
 /// The placeholder that third-generation models accept for a missing signature.
@@ -97,7 +98,7 @@ fn heard(part: &Part, names: &HashMap<&str, &str>) -> Option<Value> {
 }
 
 fn called(call: &ToolCall) -> Value {
-    let mut called = json!({ "name": call.name, "args": super::request::object(&call.arguments) });
+    let mut called = json!({ "name": call.name, "args": object(&call.arguments) });
     if !call.id.is_empty() {
         called["id"] = call.id.as_str().into();
     }

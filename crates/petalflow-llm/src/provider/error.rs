@@ -10,7 +10,7 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::super::{LlmError, LlmErrorKind};
+use crate::{LlmError, LlmErrorKind};
 
 /// Converts the failures of one provider into errors. The errors name the provider and never contain its key.
 #[derive(Clone)]

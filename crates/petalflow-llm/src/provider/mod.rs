@@ -1,9 +1,9 @@
 //! Models of providers, over HTTP.
 
+mod calls;
 mod contents;
 mod error;
 mod http;
-mod ids;
 mod reading;
 mod request;
 mod response;

@@ -15,10 +15,10 @@ use genai::chat::{
 };
 use serde_json::Value;
 
-use super::super::{Delta, LlmError, LlmErrorKind, LlmResponse, StreamEvent, TokenUsage};
 use super::error::Failures;
 use super::response;
 use super::wire::{self, Wire};
+use crate::{Delta, LlmError, LlmErrorKind, LlmResponse, StreamEvent, TokenUsage};
 
 /// The frames of a stream. The `genai` library returns only a part of their content.
 #[derive(Clone, Debug, Default)]
@@ -258,7 +258,7 @@ impl Reader {
                     deltas.extend(self.call(call));
                 }
                 ContentPart::Custom(part) => {
-                    deltas.extend(response::redacted(&part.data).map(Delta::Part));
+                    deltas.extend(wire::redacted(&part.data).map(Delta::Part));
                 }
                 _ => {}
             }

@@ -4,12 +4,10 @@ use genai::adapter::AdapterKind;
 use genai::chat::{self, ChatOptions, ChatRequest, ContentPart, JsonSpec, ReasoningEffort};
 use serde_json::{Value, json};
 
-use super::super::{
-    ChatMessage, Effort, LlmRequest, Media, MediaSource, Part, Role, Text, ToolChoice,
-};
+use super::calls::{Ids, object};
 use super::contents::contents;
-use super::ids::Ids;
-use super::response::REDACTED;
+use super::wire::REDACTED;
+use crate::{ChatMessage, Effort, LlmRequest, Media, MediaSource, Part, Role, Text, ToolChoice};
 use petalflow::tool::{ToolCall, ToolResult};
 
 /// The provider and the model of a request.
@@ -189,16 +187,6 @@ fn called(call: &ToolCall, id: String) -> chat::ToolCall {
         fn_name: call.name.clone(),
         fn_arguments: object(&call.arguments),
         thought_signatures: call.signature.clone().map(|signature| vec![signature]),
-    }
-}
-
-/// Arguments as an object, the only form that providers accept. The model sees its own arguments, and the tool result
-/// describes the error.
-pub(super) fn object(arguments: &Value) -> Value {
-    match arguments {
-        Value::Object(arguments) => Value::Object(arguments.clone()),
-        Value::Null => Value::Object(serde_json::Map::new()),
-        written => json!({ "invalid": written }),
     }
 }
 

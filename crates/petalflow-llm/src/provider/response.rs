@@ -4,10 +4,8 @@ use genai::chat::{self, BinarySource, ChatResponse, ContentPart, Usage};
 use genai::{Error, webc};
 use serde_json::Value;
 
-use super::super::{
-    ChatMessage, LlmResponse, Media, MediaSource, Part, Prices, Role, Text, TokenUsage,
-};
-use super::wire;
+use super::wire::{ended, redacted};
+use crate::{ChatMessage, LlmResponse, Media, MediaSource, Part, Prices, Role, Text, TokenUsage};
 use petalflow::tool::ToolCall;
 
 /// Converts a complete response of the library, for formats that are unknown here.
@@ -18,7 +16,7 @@ pub(super) fn of(answer: ChatResponse) -> LlmResponse {
         id: answer.response_id.unwrap_or_default(),
         model: answer.provider_model_iden.model_name.to_string(),
         usage: used(&answer.usage),
-        ..wire::ended(answer.stop_reason)
+        ..ended(answer.stop_reason)
     }
 }
 
@@ -115,19 +113,6 @@ fn parts(content: Vec<ContentPart>, thoughts: Option<String>) -> Vec<Part> {
     }
     parts.extend(pending.map(alone));
     parts
-}
-
-/// The prefix of the signature of redacted reasoning, which Anthropic hides and requires back.
-pub(super) const REDACTED: &str = "redacted:";
-
-/// A redacted reasoning part.
-pub(super) fn redacted(block: &Value) -> Option<Part> {
-    let hidden = block.get("type")? == "redacted_thinking";
-    let data = block.get("data")?.as_str().filter(|_| hidden)?;
-    Some(Part::Thought(Text {
-        text: String::new(),
-        signature: Some(format!("{REDACTED}{data}")),
-    }))
 }
 
 /// A signature without a part.

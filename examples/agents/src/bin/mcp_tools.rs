@@ -56,7 +56,7 @@ async fn boil(
     for minute in 1..=4 {
         // A minute is short in this example.
         tokio::time::sleep(Duration::from_millis(20)).await;
-        cx.emit(&json!({ "progress": minute, "total": 4, "message": "boiling" }))?;
+        cx.emit(json!({ "progress": minute, "total": 4, "message": "boiling" }));
     }
     Ok(format!("{eggs} eggs, not too soft"))
 }
@@ -87,7 +87,7 @@ async fn call(server: &McpClient, tool: &str, arguments: Value) -> petalflow::Re
     let tools = server.tools().await?;
     let tool = tools.get(tool).ok_or("the server has no such tool")?;
     println!("\n> {} {arguments}", tool.spec().name);
-    let cx = ToolContext::new("call").with_listener(|said| println!("  … {said}"));
+    let cx = ToolContext::new("call").with_listener(|event| println!("  … {event}"));
     match tool.call(arguments, &cx).await {
         Ok(result) => println!("  {result}"),
         // A model reads this error and corrects its call.

@@ -30,7 +30,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                     option(time.map(options::duration_tokens))
                 };
                 let (timeout, idle, cache) = (time("timeout"), time("idle"), time("cache"));
-                quote!((#index, #krate::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache }))
+                quote!((#index, #krate::policy::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache }))
             }),
     )
 }

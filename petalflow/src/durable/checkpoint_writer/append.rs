@@ -147,18 +147,18 @@ impl<S: State> CheckpointWriter<S> {
     fn append(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         let after = self.newest.map(CheckpointSeq::get);
         let removed_results = self.oldest_results.get()..self.header.origin;
-        let checkpoint = &mut self.next.checkpoint;
+        let checkpoint = &self.next.checkpoint;
         if self.durability == Durability::Async {
-            let (archive, namespace) = (self.archive.clone(), self.namespace.clone());
-            let mut checkpoint = checkpoint.clone();
+            let (storage, namespace) = (self.storage.clone(), self.namespace.clone());
+            let checkpoint = checkpoint.clone();
             self.in_flight = Some(tokio::spawn(async move {
-                archive
-                    .append(&namespace, &mut checkpoint, after, removed_results)
+                storage
+                    .append(&namespace, &checkpoint, after, removed_results)
                     .await
             }));
             Box::pin(std::future::ready(Ok(())))
         } else {
-            self.archive
+            self.storage
                 .append(&self.namespace, checkpoint, after, removed_results)
         }
     }

@@ -16,8 +16,8 @@ use super::fingerprint::Fingerprint;
 use super::seq::{ChainSize, CheckpointSeq, Origin, Position};
 use super::task_entries::TaskEntries;
 use crate::checkpoint::{
-    AnswerEntry, Archive, Cause, DecisionRecord, Durability, Header, Outline, StoreError,
-    StoredCheckpoint,
+    AnswerEntry, Cause, DecisionRecord, Durability, Header, Outline, StoreError, StoredCheckpoint,
+    ThreadStorage,
 };
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
@@ -28,7 +28,7 @@ use crate::task_services::{StoredMark, TaskServices};
 
 /// Writes the checkpoints of one flow on a thread.
 pub(crate) struct CheckpointWriter<S: State> {
-    archive: Archive,
+    storage: ThreadStorage,
     namespace: String,
     codec: StateCodec<S>,
     fingerprint: Fingerprint,
@@ -97,7 +97,7 @@ impl<S: State> CheckpointWriter<S> {
     /// A writer behind the newest checkpoint in the store, if there is one. Its first checkpoint stands alone, unless it
     /// [follows](Self::follow) that one.
     pub(super) fn new(
-        archive: Archive,
+        storage: ThreadStorage,
         namespace: String,
         codec: StateCodec<S>,
         fingerprint: Fingerprint,
@@ -105,7 +105,7 @@ impl<S: State> CheckpointWriter<S> {
         newest: Option<CheckpointSeq>,
     ) -> Self {
         CheckpointWriter {
-            archive,
+            storage,
             namespace,
             codec,
             header: empty_header(&fingerprint),
@@ -289,8 +289,8 @@ impl<S: State> CheckpointWriter<S> {
         Ok(())
     }
 
-    pub(super) fn archive(&self) -> &Archive {
-        &self.archive
+    pub(super) fn storage(&self) -> &ThreadStorage {
+        &self.storage
     }
 
     pub(super) fn namespace(&self) -> &str {

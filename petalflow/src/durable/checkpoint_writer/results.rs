@@ -1,16 +1,16 @@
 //! Stores the results of tasks beside a checkpoint, so that a superstep that was stopped need not run them again.
 
 use super::CheckpointWriter;
-use crate::checkpoint::{StoreError, StoredWrite};
-use crate::codec::encode;
+use crate::checkpoint::{StoreError, StoredWrite, WriteName};
 use crate::durable::task_results::save_finished;
 use crate::error::NodeError;
 use crate::exec::TaskResult;
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::question::{Interrupt, InterruptId};
+use crate::question::Interrupt;
 use crate::state::State;
+use petalflow_codec::encode;
 
 impl<S: State> CheckpointWriter<S> {
     /// Starts to write the results of tasks that have finished while others still run.
@@ -35,8 +35,8 @@ impl<S: State> CheckpointWriter<S> {
         }
         let writes = self.encode_results(plan, finished)?;
         self.written_results = count;
-        let (archive, namespace, origin) = (
-            self.archive.clone(),
+        let (storage, namespace, origin) = (
+            self.storage.clone(),
             self.namespace.clone(),
             self.header.origin,
         );
@@ -47,7 +47,7 @@ impl<S: State> CheckpointWriter<S> {
                     .await
                     .map_err(|lost| StoreError::Other(lost.into()))??;
             }
-            archive.write(&namespace, origin, writes).await
+            storage.write(&namespace, origin, writes).await
         }));
         Ok(())
     }
@@ -65,23 +65,23 @@ impl<S: State> CheckpointWriter<S> {
         S: 'a,
     {
         let mut writes = self.encode_results(plan, finished)?;
-        let mut add = |task, name: String, value: &dyn Fn(&mut Vec<u8>) -> Result<(), _>| {
+        let mut add = |task, name: WriteName<'_>, value: &dyn Fn(&mut Vec<u8>) -> Result<(), _>| {
             let mut bytes = Vec::new();
-            value(&mut bytes).map_err(ThreadError::value(name.clone()))?;
-            writes.push(StoredWrite { task, name, bytes });
+            value(&mut bytes).map_err(ThreadError::value(name.to_string()))?;
+            writes.push(StoredWrite::new(task, name, bytes));
             Ok::<_, ThreadError>(())
         };
         if let Some((task, error)) = failed {
-            add(task, "error".into(), &|out| encode(error, out))?;
+            add(task, WriteName::Error, &|out| encode(error, out))?;
         }
         for (task, interrupt) in questions {
-            add(*task, question_name(interrupt.id), &|out| {
+            add(*task, WriteName::Ask(interrupt.id), &|out| {
                 encode(interrupt, out)
             })?;
         }
         self.await_in_flight().await?;
         if !writes.is_empty() {
-            self.archive
+            self.storage
                 .write(&self.namespace, self.header.origin, writes)
                 .await?;
         }
@@ -100,18 +100,9 @@ impl<S: State> CheckpointWriter<S> {
         finished
             .skip(self.written_results)
             .map(|result| {
-                Ok(StoredWrite {
-                    task: result.id,
-                    name: "done".into(),
-                    bytes: save_finished(&self.codec, &self.fingerprint, plan, &result)?,
-                })
+                let bytes = save_finished(&self.codec, &self.fingerprint, plan, &result)?;
+                Ok(StoredWrite::new(result.id, WriteName::Done, bytes))
             })
             .collect()
     }
-}
-
-/// The name under which a question is stored.
-#[inline]
-fn question_name(id: InterruptId) -> String {
-    format!("ask/{id}")
 }

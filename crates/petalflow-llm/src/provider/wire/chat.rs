@@ -3,7 +3,9 @@
 
 use serde_json::Value;
 
-use super::{About, Delta, arguments, counts, text};
+use super::common::{About, arguments, text};
+use super::counts;
+use crate::Delta;
 
 /// Reads the chunks of a response, or a complete response.
 #[derive(Debug, Default)]
@@ -140,8 +142,8 @@ fn typed(piece: &Value, deltas: &mut Vec<Delta>) {
 mod tests {
     use serde_json::json;
 
-    use super::super::super::super::{LlmResponse, StreamAccumulator};
     use super::*;
+    use crate::{LlmResponse, StreamAccumulator};
 
     fn calls(pieces: &[Value]) -> Vec<(String, String, Value)> {
         let (mut chunks, mut answer) = (Chunks::default(), StreamAccumulator::new());

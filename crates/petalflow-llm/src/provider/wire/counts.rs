@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::TokenUsage;
+use crate::TokenUsage;
 
 /// A count. Negative numbers and text are not counts.
 fn count(usage: &Value, path: &str) -> Option<u64> {

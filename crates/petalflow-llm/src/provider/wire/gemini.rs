@@ -3,8 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::super::super::{Media, MediaSource, Text};
-use super::{About, Delta, Part, counts};
+use super::common::About;
+use super::counts;
+use crate::{Delta, Media, MediaSource, Part, Text};
 
 /// Reads the chunks of a response.
 #[derive(Debug, Default)]
@@ -152,8 +153,8 @@ fn text(value: &Value, field: &str) -> Option<String> {
 mod tests {
     use serde_json::json;
 
-    use super::super::super::super::{LlmResponse, StreamAccumulator};
     use super::*;
+    use crate::{LlmResponse, StreamAccumulator};
 
     fn joined(chunks: &[Value]) -> LlmResponse {
         let (mut reader, mut answer) = (Chunks::default(), StreamAccumulator::new());

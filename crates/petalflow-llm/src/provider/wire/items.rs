@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::super::super::Reasoning;
-use super::{About, Delta, arguments, counts, hidden, text};
+use super::common::{About, arguments, hidden, text};
+use super::counts;
+use crate::{Delta, Reasoning};
 
 /// Reads the events of a response, or a complete response.
 #[derive(Debug, Default)]

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::super::response::redacted;
-use super::{About, Delta, counts, hidden, text};
+use super::common::{About, hidden, redacted, text};
+use super::counts;
+use crate::Delta;
 
 /// Reads the events of a response, or a complete response.
 #[derive(Debug, Default)]

@@ -3,19 +3,17 @@
 //! if the format is unknown here.
 
 mod chat;
+mod common;
 mod counts;
 mod gemini;
 mod items;
 mod messages;
 
-use genai::chat::StopReason;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::super::Part;
-use super::super::{
-    ChatMessage, Delta, FinishReason, LlmResponse, Reasoning, Status, StreamAccumulator, Text,
-    TokenUsage,
-};
+use crate::{ChatMessage, Delta, LlmResponse, StreamAccumulator, TokenUsage};
+use common::About;
+pub(super) use common::{REDACTED, ended, redacted};
 
 /// Reads one response.
 #[derive(Debug, Default)]
@@ -34,23 +32,6 @@ enum Family {
     /// Anthropic's messages.
     Messages(messages::Blocks),
     Gemini(gemini::Chunks),
-}
-
-/// Data about a response.
-#[derive(Debug, Default)]
-pub(super) struct About {
-    id: Option<String>,
-    model: Option<String>,
-    /// The finish reason, as the provider names it.
-    finish: Option<String>,
-    usage: TokenUsage,
-    reasoning: Option<Reasoning>,
-    /// Gemini's reason for blocking the request.
-    blocked: Option<String>,
-    /// The sources of the answer, which Gemini sends outside the parts.
-    meta: Map<String, Value>,
-    /// An error instead of a response, or in the middle of one.
-    pub(super) error: Option<Value>,
 }
 
 impl Wire {
@@ -105,56 +86,6 @@ impl Family {
     }
 }
 
-impl About {
-    /// Whether the response has sent its end.
-    pub(super) fn has_ended(&self) -> bool {
-        self.finish.is_some() || self.blocked.is_some()
-    }
-
-    /// The response without its message.
-    pub(super) fn response(&mut self) -> LlmResponse {
-        let word = self.blocked.clone().map(StopReason::ContentFilter);
-        let word = word.or_else(|| self.finish.take().map(StopReason::from));
-        let mut response = LlmResponse {
-            id: self.id.take().unwrap_or_default(),
-            model: self.model.take().unwrap_or_default(),
-            usage: self.usage,
-            reasoning: self.reasoning.take(),
-            meta: std::mem::take(&mut self.meta).into_iter().collect(),
-            ..ended(word)
-        };
-        if let Some(reason) = self.blocked.take() {
-            response
-                .meta
-                .insert("block_reason".to_string(), reason.into());
-        }
-        response
-    }
-}
-
-/// The response for this stop reason.
-pub(super) fn ended(reason: Option<StopReason>) -> LlmResponse {
-    let finish = reason.map(|reason| match reason {
-        StopReason::Completed(_) | StopReason::StopSequence(_) => FinishReason::Stop,
-        StopReason::MaxTokens(_) => FinishReason::Length,
-        StopReason::ToolCall(_) => FinishReason::ToolCalls,
-        StopReason::ContentFilter(_) => FinishReason::ContentFilter,
-        StopReason::Other(reason) => FinishReason::Other(reason),
-    });
-    let status = match &finish {
-        Some(FinishReason::Other(reason)) if reason == "failed" => Status::Failed,
-        Some(FinishReason::Length | FinishReason::ContentFilter | FinishReason::Other(_)) => {
-            Status::Incomplete
-        }
-        _ => Status::Completed,
-    };
-    LlmResponse {
-        status,
-        finish,
-        ..LlmResponse::default()
-    }
-}
-
 /// The complete response, if the format of the body is known here, or the error in the body.
 pub(super) fn whole(body: &Value) -> Option<Result<LlmResponse, Value>> {
     let mut wire = Wire::default();
@@ -182,25 +113,4 @@ fn error(frame: &Value) -> Option<Value> {
     });
     let named = frame.get("type").and_then(Value::as_str) == Some("error");
     (stated || named).then(|| frame.clone())
-}
-
-fn text(value: &Value, path: &str) -> Option<String> {
-    value.pointer(path)?.as_str().map(str::to_string)
-}
-
-/// Reasoning with a signature and without visible text.
-fn hidden(signature: String) -> Delta {
-    Delta::Part(Part::Thought(Text {
-        text: String::new(),
-        signature: Some(signature),
-    }))
-}
-
-/// The arguments of a call as JSON text. Most providers send text, some send the object itself.
-fn arguments(value: Option<&Value>) -> String {
-    match value {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(written)) => written.clone(),
-        Some(written) => written.to_string(),
-    }
 }

@@ -1,0 +1,324 @@
+//! The prebuilt flows.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use petalflow::RunError;
+use petalflow::checkpoint::InMemoryStore;
+use petalflow::event::EventKind;
+use petalflow::prelude::*;
+use petalflow::run::RunErrorKind;
+use petalflow_agent::Agent;
+use petalflow_agent::prebuilt::{
+    AskExpert, DecisionEvent, ReadDocuments, ReadingInput, Reflect, ReflectionInput, Supervise,
+    Team, ThinkAndAct,
+};
+use petalflow_llm::nodes::Model;
+use petalflow_llm::{ChatMessage, LlmError, LlmErrorKind, Reply, ScriptedModel};
+use serde_json::json;
+
+fn says<R: Into<Reply>>(replies: impl IntoIterator<Item = R>) -> Model {
+    Model::new(ScriptedModel::new(replies))
+}
+
+fn agent(answer: &str) -> Agent {
+    Agent::new(ScriptedModel::new([answer]))
+}
+
+/// What is decided in a run: the node, the attempt, and what.
+async fn decided<F: Flow>(run: petalflow::Run<F>) -> Vec<(String, u32, DecisionEvent)> {
+    let mut events = run.events();
+    let mut decided = Vec::new();
+    while let Some(event) = events.next().await {
+        if let EventKind::Custom(custom) = &event.kind
+            && let Some(what) = custom.downcast_ref::<DecisionEvent>()
+        {
+            let task = event.task.as_ref().expect("a node decides");
+            decided.push((task.node.to_string(), task.attempt, what.clone()));
+        }
+    }
+    decided
+}
+
+fn failure(error: &RunError) -> String {
+    match error.kind() {
+        RunErrorKind::Node(error) => format!("{}: {}", error.node, error.message),
+        other => panic!("a node fails, not the run: {other:?}"),
+    }
+}
+
+/// Counts letters.
+#[tool]
+fn count(
+    /// In what.
+    word: String,
+) -> usize {
+    word.len()
+}
+
+#[tokio::test]
+async fn react_acts_until_it_knows() {
+    let model = says([
+        Reply::call("count", json!({ "word": "tulip" })),
+        Reply::call("count", json!({ "word": "rose" })).and_call("count", json!({ "wrong": 1 })),
+        "5 and 4.".into(),
+    ]);
+    let launch = ThinkAndAct::new().manage(model).manage(tools![count]);
+    let talk = launch
+        .run(vec![ChatMessage::user("?")])
+        .await
+        .expect("it answers");
+    assert_eq!(talk.answer(), "5 and 4.");
+    let errors = talk.messages.iter().flat_map(ChatMessage::tool_results);
+    let errors: Vec<_> = errors.map(|result| result.is_error).collect();
+    assert_eq!(errors, [false, false, true]);
+}
+
+#[tokio::test]
+async fn react_that_never_answers_meets_the_limit() {
+    let model = Model::new(ScriptedModel::from_fn(|_| {
+        Reply::call("count", json!({ "word": "a" }))
+    }));
+    let launch = ThinkAndAct::new()
+        .manage(model)
+        .manage(tools![count])
+        .limit(20);
+    let error = launch
+        .run(vec![ChatMessage::user("?")])
+        .await
+        .expect_err("it goes round");
+    assert!(
+        matches!(error.kind(), RunErrorKind::Limit { .. }),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn react_goes_on_where_a_crash_left_it() {
+    let down = LlmError::new(LlmErrorKind::Connection, "the cable is out");
+    let model = Arc::new(ScriptedModel::new([
+        Reply::call("count", json!({ "word": "tulip" })),
+        down.into(),
+        "5.".into(),
+    ]));
+    let store = InMemoryStore::new();
+    let launch = ThinkAndAct::new()
+        .manage(Model::new(Arc::clone(&model)))
+        .manage(tools![count]);
+    let thread = launch.launch().store(&store).thread("t");
+    thread
+        .run(vec![ChatMessage::user("?")])
+        .await
+        .expect_err("the model is away");
+    let talk = thread
+        .resume(())
+        .await
+        .expect("it goes on")
+        .into_finished()
+        .expect("it ends");
+    assert_eq!(talk.answer(), "5.");
+    assert_eq!(
+        (talk.messages.len(), model.requests().len()),
+        (4, 3),
+        "the tool was not called again"
+    );
+}
+
+#[tokio::test]
+async fn a_supervisor_hands_out_work_and_hears_what_came_of_it() {
+    let model = Arc::new(ScriptedModel::new([
+        r#"{ "next": "ghost", "text": "haunt" }"#,
+        r#"{ "next": "writer", "text": "Write." }"#,
+        r#"{ "next": "critic", "text": "Read." }"#,
+        r#"{ "next": "finish", "text": "A poem." }"#,
+    ]));
+    let team = Team::new()
+        .member("writer", "writes", agent("Roses are red."))
+        .member("critic", "reads", agent("Fine."));
+    let launch = Supervise::new()
+        .manage(Model::new(Arc::clone(&model)))
+        .manage(team);
+    let project = launch.run("A poem!".to_string()).await.expect("it is done");
+    assert_eq!(project.result, "A poem.");
+    let said: Vec<_> = project
+        .notes
+        .iter()
+        .map(|note| (note.member.as_str(), note.said.as_str()))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            (
+                "ghost",
+                "there is no `ghost`; choose one of: writer, critic, or `finish`"
+            ),
+            ("writer", "Roses are red."),
+            ("critic", "Fine.")
+        ]
+    );
+    let last = model
+        .requests()
+        .pop()
+        .and_then(|request| request.input_text)
+        .expect("it is asked");
+    assert!(
+        last.contains("- writer: writes") && last.contains("writer (told: Write.): Roses are red."),
+        "{last}"
+    );
+}
+
+#[tokio::test]
+async fn a_decision_that_is_none_fails_the_node() {
+    let launch = Supervise::new()
+        .manage(says(["I think the writer."]))
+        .manage(Team::new());
+    let error = launch
+        .run("A poem!".to_string())
+        .await
+        .expect_err("it is no decision");
+    assert!(
+        failure(&error).starts_with("assign: the model `scripted` was asked for a decision"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn reflection_ends_with_the_critic_or_the_last_draft() {
+    let no = r#"{ "accept": false, "advice": "shorter" }"#;
+    let model = Arc::new(ScriptedModel::new(["one", no, "two", no, "three"]));
+    let input = ReflectionInput {
+        task: "Write.".into(),
+        ..ReflectionInput::default()
+    };
+    let launch = Reflect::new().manage(Model::new(Arc::clone(&model)));
+    let text = launch.run(input).await.expect("it ends");
+    assert_eq!(
+        (text.draft.as_str(), text.drafts, text.criticism.len()),
+        ("three", 3, 2)
+    );
+    let asked = model
+        .requests()
+        .pop()
+        .and_then(|request| request.input_text)
+        .expect("it is asked");
+    assert_eq!(
+        asked,
+        "Write.\n\nYour last draft:\ntwo\n\nWhat should be better:\nshorter"
+    );
+}
+
+#[tokio::test]
+async fn a_question_goes_to_the_expert_who_was_picked() {
+    let team = || {
+        Team::new().member("billing", "money", agent("42.")).member(
+            "support",
+            "help",
+            agent("Off and on."),
+        )
+    };
+    let picked = |name: &str| says([json!({ "name": name, "reason": "so" }).to_string()]);
+    for (name, expert, answer) in [
+        (" Billing", Some("billing"), "42."),
+        ("nobody", None, ""),
+        ("ghost", None, ""),
+    ] {
+        let launch = AskExpert::new().manage(picked(name)).manage(team());
+        let inquiry = launch.run("How much?".to_string()).await.expect("it ends");
+        assert_eq!(inquiry.expert.map(|choice| choice.name).as_deref(), expert);
+        assert_eq!(inquiry.answer, answer);
+    }
+}
+
+#[tokio::test]
+async fn documents_are_read_apart_and_put_together_in_order() {
+    let model = Arc::new(ScriptedModel::from_fn(|request| {
+        let text = request.input_text.clone().unwrap_or_default();
+        text.lines().last().unwrap_or_default().to_uppercase()
+    }));
+    let launch = ReadDocuments::new().manage(Model::new(Arc::clone(&model)));
+    let documents = ["a", "b", "c"].map(String::from).to_vec();
+    let input = ReadingInput {
+        question: "What?".into(),
+        documents,
+    };
+    let reading = launch.clone().run(input).await.expect("it is read");
+    assert_eq!(reading.findings, ["A", "B", "C"]);
+    assert_eq!(reading.answer, "[3] C");
+    assert_eq!(model.requests().len(), 4);
+    let none = ReadingInput {
+        question: "What?".into(),
+        documents: Vec::new(),
+    };
+    let reading = launch.run(none).await.expect("nothing is read");
+    assert!(reading.findings.is_empty());
+}
+
+#[tokio::test]
+async fn what_is_decided_is_heard_with_the_node_and_the_attempt() {
+    let model = says([
+        r#"{ "next": "writer", "text": "Write." }"#,
+        r#"{ "next": "finish", "text": "A poem." }"#,
+    ]);
+    let team = || Team::new().member("writer", "writes", agent("Roses are red."));
+    let launch = Supervise::new().manage(model).manage(team());
+    let work = DecisionEvent::Work {
+        member: "writer".into(),
+        told: "Write.".into(),
+    };
+    let finish = DecisionEvent::Finish {
+        result: "A poem.".into(),
+    };
+    assert_eq!(
+        decided(launch.run("A poem!".to_string())).await,
+        [("assign".into(), 1, work), ("assign".into(), 1, finish)]
+    );
+
+    let no = r#"{ "accept": false, "advice": "shorter" }"#;
+    let yes = r#"{ "accept": true, "advice": "" }"#;
+    let input = |most_drafts| ReflectionInput {
+        task: "Write.".into(),
+        most_drafts,
+    };
+    let revise = || DecisionEvent::Revise {
+        draft: 1,
+        advice: "shorter".into(),
+    };
+    let heard = |model, most| async move {
+        let launch = Reflect::new().manage(model);
+        let decided = decided(launch.run(input(most))).await;
+        let decided = decided.into_iter().map(|(node, _, what)| (node, what));
+        decided.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        heard(says(["one", no, "two", yes]), 3).await,
+        [
+            ("criticize".into(), revise()),
+            ("criticize".into(), DecisionEvent::Accept { draft: 2 })
+        ]
+    );
+    assert_eq!(
+        heard(says(["one", no, "two"]), 2).await[1].1,
+        DecisionEvent::Enough { draft: 2 }
+    );
+
+    for (name, what) in [
+        (
+            "Writer",
+            DecisionEvent::Expert {
+                name: "writer".into(),
+                reason: "so".into(),
+            },
+        ),
+        (
+            "ghost",
+            DecisionEvent::Nobody {
+                reason: "so".into(),
+            },
+        ),
+    ] {
+        let model = says([json!({ "name": name, "reason": "so" }).to_string()]);
+        let launch = AskExpert::new().manage(model).manage(team());
+        let decided = decided(launch.run("How?".to_string())).await;
+        assert_eq!(decided, [("choose".into(), 1, what)]);
+    }
+}

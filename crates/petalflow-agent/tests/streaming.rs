@@ -1,0 +1,176 @@
+//! What who listens hears, and when.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use petalflow::policy::Retry;
+use petalflow_agent::{Agent, AgentEventKind};
+use petalflow_llm::{Delta, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage};
+use serde_json::json;
+
+use super::kit::{all, events, results, returns, scripted, shape, tool};
+
+#[tokio::test]
+async fn a019_pieces_are_sent_only_where_streaming_was_asked_for() {
+    let (agent, _) = scripted([Reply::pieces(["hel", "lo"])]);
+    let (pieces, events, _) = all(agent.events("hi")).await;
+    assert!(pieces.is_empty());
+    assert_eq!(shape(&events), ["hello"]);
+
+    let (agent, _) = scripted([Reply::pieces(["hel", "lo"])]);
+    let (pieces, events, _) = all(agent.streaming().events("hi")).await;
+    assert_eq!(shape(&pieces), ["hel", "lo"]);
+    assert!(
+        pieces
+            .iter()
+            .all(|piece| piece.partial && piece.author == "agent")
+    );
+    assert_eq!(shape(&events), ["hello"]);
+    assert!(!events[0].partial);
+}
+
+#[tokio::test]
+async fn a017_callbacks_see_every_piece_and_the_whole_and_may_replace_each() {
+    let (agent, _) = scripted([Reply::pieces(["hel", "lo"])]);
+    let agent = agent
+        .streaming()
+        .after_model(|call, response| {
+            let loud = response.text().to_uppercase();
+            let mark = if call.is_partial() { "~" } else { "!" };
+            Ok(Some(LlmResponse::text_only(loud + mark)))
+        })
+        .after_model(|_, _| panic!("the first has decided"));
+    let (pieces, events, _) = all(agent.events("hi")).await;
+    assert_eq!(shape(&pieces), ["HEL~", "LO~"]);
+    assert_eq!(shape(&events), ["HELLO!"]);
+}
+
+#[tokio::test]
+async fn a021_calls_in_pieces_are_shown_but_made_only_once_they_are_whole() {
+    let piece = |name: Option<&str>, arguments: &str| Delta::Call {
+        place: 0,
+        id: Some("1".into()),
+        name: name.map(Into::into),
+        arguments: arguments.into(),
+    };
+    let reply = Reply::pieces([piece(Some("echo"), "{\"say\":"), piece(None, "\"hi\"}")]);
+    let (agent, _) = scripted([reply, "done".into()]);
+    let agent = agent
+        .streaming()
+        .tool(tool("echo", |arguments, _| Ok(arguments["say"].clone())));
+    let (pieces, events, talk) = all(agent.events("go")).await;
+    assert_eq!(pieces.len(), 2, "the call's begin, and the last words");
+    assert_eq!(results(&talk), ["hi"], "once");
+    assert_eq!(events.len(), 3);
+    assert!(
+        talk.events.iter().all(|event| !event.partial),
+        "pieces are not kept"
+    );
+}
+
+#[tokio::test]
+async fn a064_the_whole_has_the_parts_in_order_with_signatures_and_usage() {
+    let usage = TokenUsage {
+        input: 3,
+        output: 4,
+        total: 7,
+        ..TokenUsage::default()
+    };
+    let argument = |path: &str, value| Delta::Argument {
+        place: 0,
+        path: path.into(),
+        value,
+    };
+    let reply = Reply::pieces([
+        Delta::Thought("hm".into()),
+        Delta::Signature("c2ln".into()),
+        Delta::Text("let me ".into()),
+        Delta::Text("see".into()),
+        Delta::Call {
+            place: 0,
+            id: Some("1".into()),
+            name: Some("echo".into()),
+            arguments: String::new(),
+        },
+        argument("$.say", json!("h")),
+        argument("$.say", json!("i")),
+        argument("$.to.name", json!("Ann")),
+    ])
+    .with_usage(usage);
+    let (agent, _) = scripted([reply, "done".into()]);
+    let agent = agent.streaming().tool(returns("echo", json!(1)));
+    let (pieces, events, talk) = all(agent.events("go")).await;
+    assert!(pieces.iter().all(|piece| piece.partial));
+    assert_eq!(
+        shape(&events)[0],
+        r#"(hm) & let me see & echo{"say":"hi","to":{"name":"Ann"}}"#
+    );
+    let message = events[0].message.as_ref().unwrap();
+    assert!(
+        matches!(&message.parts[0], petalflow_llm::Part::Thought(text) if text.signature.as_deref() == Some("c2ln"))
+    );
+    assert_eq!(events[0].usage, Some(usage));
+    assert_eq!(talk.usage().total, 7);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_pieces_of_an_attempt_that_failed_can_be_told_from_those_of_the_next() {
+    let cut = LlmError::new(LlmErrorKind::Connection, "cut");
+    let (agent, _) = scripted([
+        Reply::pieces(["wro"]).broken(cut),
+        Reply::pieces(["ri", "ght"]),
+    ]);
+    let mut stream = agent.streaming().retry(Retry::times(2)).events("go");
+    let mut heard: Vec<String> = Vec::new();
+    while let Some(progress) = stream.next().await {
+        let attempt = progress.task.as_ref().map_or(0, |task| task.attempt);
+        match progress.kind {
+            AgentEventKind::Partial(piece) => heard.push(format!("{attempt} {}", piece.text())),
+            AgentEventKind::Retry { .. } => heard.push(format!("{attempt} is void")),
+            AgentEventKind::Event(event) => heard.push(format!("{attempt} {}!", event.text())),
+            _ => {}
+        }
+    }
+    assert_eq!(heard, ["1 wro", "1 is void", "2 ri", "2 ght", "2 right!"]);
+}
+
+#[tokio::test]
+async fn what_a_tool_says_about_its_progress_is_in_the_same_stream() {
+    let slow = tool("slow", |_, cx| {
+        cx.emit(json!({"percent": 50}));
+        Ok(json!("done"))
+    });
+    let (agent, _) = scripted([Reply::call("slow", json!({})), "ok".into()]);
+    let mut stream = agent.tool(slow).events("go");
+    let mut order = Vec::new();
+    while let Some(progress) = stream.next().await {
+        let node = progress
+            .task
+            .as_ref()
+            .map_or("", |task| &task.node)
+            .to_string();
+        match progress.kind {
+            AgentEventKind::Event(_) => order.push(node),
+            AgentEventKind::Custom(value) => order.push(format!("{node} {value}")),
+            AgentEventKind::Finished(talk) => order.push(talk.answer()),
+            _ => {}
+        }
+    }
+    assert_eq!(
+        order,
+        ["ask", r#"call {"percent":50}"#, "gather", "ask", "ok"]
+    );
+}
+
+#[tokio::test]
+async fn a_failed_run_says_so_in_its_stream() {
+    let agent = Agent::new(Arc::new(ScriptedModel::new(Vec::<Reply>::new())));
+    let mut stream = agent.events("go");
+    let mut last = None;
+    while let Some(progress) = stream.next().await {
+        last = Some(progress.kind);
+    }
+    assert!(matches!(last, Some(AgentEventKind::Failed(_))));
+    let (agent, _) = scripted(["fine"]);
+    assert_eq!(shape(&events(&agent, "go").await.0), ["fine"]);
+}

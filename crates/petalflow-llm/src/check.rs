@@ -1,0 +1,84 @@
+//! Checks of complete responses.
+
+use serde_json::{Map, Value};
+
+use super::{LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part};
+use petalflow::tool::ToolCall;
+
+impl LlmResponse {
+    /// The response as a client returns it: call arguments are objects, and `json` follows the request's schema.
+    ///
+    /// Empty arguments become `{}`. If the request has a schema and the provider parsed no `json`, the text is parsed
+    /// and used if it is an object.
+    ///
+    /// ```
+    /// use petalflow_llm::{LlmRequest, LlmResponse};
+    /// use serde_json::json;
+    ///
+    /// let request = LlmRequest::prompt("Who?").with_schema(json!({"type": "object"}));
+    /// let response = LlmResponse::text_only(r#"{"name": "Ada"}"#).checked(&request)?;
+    /// assert_eq!(response.json, Some(json!({"name": "Ada"})));
+    /// # Ok::<(), petalflow_llm::LlmError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LlmErrorKind::Arguments`], which contains the response, if the arguments of a call are not a JSON object.
+    pub fn checked(self, request: &LlmRequest) -> Result<Self, LlmError> {
+        self.checked_with(request.json_schema.is_some())
+    }
+
+    pub(super) fn checked_with(mut self, wants_json: bool) -> Result<Self, LlmError> {
+        if wants_json && self.json.is_none() {
+            self.json = serde_json::from_str(&self.text())
+                .ok()
+                .filter(Value::is_object);
+        }
+        let mut wrong = None;
+        for part in self
+            .message
+            .iter_mut()
+            .flat_map(|message| &mut message.parts)
+        {
+            let Part::Call(call) = part else { continue };
+            match &call.arguments {
+                Value::Object(_) => {}
+                Value::Null => call.arguments = Value::Object(Map::new()),
+                Value::String(text) if text.trim().is_empty() => {
+                    call.arguments = Value::Object(Map::new());
+                }
+                other => wrong = wrong.or_else(|| Some(not_an_object(call, other))),
+            }
+        }
+        match wrong {
+            None => Ok(self),
+            Some(message) => {
+                let response = Box::new(self);
+                Err(LlmError::new(LlmErrorKind::Arguments { response }, message))
+            }
+        }
+    }
+}
+
+/// The error text for arguments that are not a JSON object. It shows only their start, because they can be very long.
+fn not_an_object(call: &ToolCall, arguments: &Value) -> String {
+    let written = match arguments {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let start: String = written.chars().take(SHOWN).collect();
+    let more = if start.len() < written.len() {
+        "…"
+    } else {
+        ""
+    };
+    format!(
+        "arguments of call `{}` of tool `{}` are not a JSON object: `{}{more}`",
+        call.id,
+        call.name,
+        start.escape_debug()
+    )
+}
+
+/// The maximum length of wrong arguments in an error, in characters.
+const SHOWN: usize = 80;

@@ -1,0 +1,124 @@
+//! Handles the requests and notifications of a server.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::{
+    ClientConfig, ElicitRequestParams, ElicitResult, Implementation, JsonRpcMessage,
+    ProgressNotificationParam, ProgressToken, ServerNotification,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleClient, RxJsonRpcMessage};
+use rmcp::{ClientHandler, ErrorData};
+use tokio::sync::mpsc;
+
+use super::elicitation::RequestHandlers;
+
+/// The most progress notifications that wait for one call. Further ones are dropped.
+const MAX_PENDING_PROGRESS: usize = 64;
+
+/// The handler for requests and notifications from a server.
+#[derive(Clone)]
+pub(super) struct MessageHandler(Arc<Inner>);
+
+struct Inner {
+    /// The name of the server, for elicitation requests.
+    server: String,
+    request_handlers: RequestHandlers,
+    /// Whether the tool list may have changed since it was read.
+    list_changed: AtomicBool,
+    calls: Mutex<HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>>,
+}
+
+impl MessageHandler {
+    pub(super) fn new(server: String, request_handlers: RequestHandlers) -> Self {
+        MessageHandler(Arc::new(Inner {
+            server,
+            request_handlers,
+            list_changed: AtomicBool::new(false),
+            calls: Mutex::default(),
+        }))
+    }
+
+    fn calls(
+        &self,
+    ) -> MutexGuard<'_, HashMap<ProgressToken, mpsc::Sender<ProgressNotificationParam>>> {
+        // A panic cannot leave the map in an inconsistent state.
+        self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts to receive the progress notifications of a call.
+    pub(super) fn progress_of(&self, token: ProgressToken) -> ProgressReceiver {
+        let (sender, notifications) = mpsc::channel(MAX_PENDING_PROGRESS);
+        self.calls().insert(token.clone(), sender);
+        ProgressReceiver {
+            notifications,
+            handler: self.clone(),
+            token,
+        }
+    }
+
+    /// Whether the tool list may have changed since the last call of this method.
+    pub(super) fn take_list_changed(&self) -> bool {
+        self.0.list_changed.swap(false, Ordering::Relaxed)
+    }
+
+    /// Reads a message before the library, which handles notifications in separate tasks, possibly after the result.
+    pub(super) fn dispatch_progress(&self, message: &RxJsonRpcMessage<RoleClient>) {
+        let JsonRpcMessage::Notification(message) = message else {
+            return;
+        };
+        let ServerNotification::ProgressNotification(progress) = &message.notification else {
+            return;
+        };
+        if let Some(call) = self.calls().get(&progress.params.progress_token) {
+            // If the queue of a call is full, the notification is lost. The result is not affected.
+            let _ = call.try_send(progress.params.clone());
+        }
+    }
+}
+
+// Sampling is deprecated in the protocol, but servers still use it.
+#[allow(deprecated)]
+impl ClientHandler for MessageHandler {
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.0.list_changed.store(true, Ordering::Relaxed);
+    }
+
+    async fn create_elicitation(
+        &self,
+        question: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        self.0
+            .request_handlers
+            .elicit(&self.0.server, question)
+            .await
+    }
+
+    async fn create_message(
+        &self,
+        params: rmcp::model::CreateMessageRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<rmcp::model::CreateMessageResult, ErrorData> {
+        self.0.request_handlers.sample(params).await
+    }
+
+    fn get_info(&self) -> ClientConfig {
+        let program = Implementation::new("petalflow", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(self.0.request_handlers.capabilities(), program)
+    }
+}
+
+/// The progress notifications of one call. Dropping it unregisters the call.
+pub(super) struct ProgressReceiver {
+    pub(super) notifications: mpsc::Receiver<ProgressNotificationParam>,
+    handler: MessageHandler,
+    token: ProgressToken,
+}
+
+impl Drop for ProgressReceiver {
+    fn drop(&mut self) {
+        self.handler.calls().remove(&self.token);
+    }
+}

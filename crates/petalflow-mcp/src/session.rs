@@ -1,0 +1,184 @@
+//! An MCP server as the client sees it: its address, the options, and the current connection.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use backon::BackoffBuilder as _;
+use rmcp::service::ServiceError;
+use tokio::sync::Mutex;
+
+use super::McpError;
+use super::connect::{Target, connect};
+use super::connection::{Connection, ListedTool, ToolList};
+use super::handler::MessageHandler;
+use super::options::Options;
+use super::result::object_schema;
+use petalflow::BoxError;
+use petalflow::tool::ToolSpec;
+
+/// An MCP server as the client sees it.
+#[derive(Clone)]
+pub(super) struct Session {
+    pub(super) name: String,
+    target: Arc<Target>,
+    pub(super) options: Options,
+    /// The current connection. Locked during a connect: there is at most one connection.
+    connection: Arc<Mutex<Option<Arc<Connection>>>>,
+}
+
+impl Session {
+    pub(super) fn new(name: String, target: Target) -> Self {
+        Session {
+            name,
+            target: Arc::new(target),
+            options: Options::default(),
+            connection: Arc::default(),
+        }
+    }
+
+    /// Changes the options. The cached tool list depends on them, so this copy gets a connection of its own.
+    pub(super) fn set_options(&mut self, change: impl FnOnce(&mut Options)) {
+        change(&mut self.options);
+        self.connection = Arc::default();
+    }
+
+    /// Returns the connection, and connects if there is none.
+    pub(super) async fn connection(&self) -> Result<Arc<Connection>, McpError> {
+        let mut slot = self.connection.lock().await;
+        if let Some(connection) = slot.as_ref().filter(|connection| connection.is_open()) {
+            return Ok(Arc::clone(connection));
+        }
+        *slot = None;
+        let connection = Arc::new(self.connect().await?);
+        *slot = Some(Arc::clone(&connection));
+        Ok(connection)
+    }
+
+    /// Closes the connection, if there is one.
+    pub(super) async fn close(&self) {
+        let connection = self.connection.lock().await.take();
+        if let Some(connection) = connection {
+            connection.close().await;
+        }
+    }
+
+    /// Returns the cached tool list, or requests it from the server.
+    pub(super) async fn tool_list(&self) -> Result<ToolList, McpError> {
+        let connection = self.connection().await?;
+        if let Some(listed) = connection.cached_tools() {
+            return Ok(listed);
+        }
+        match self.list(&connection).await {
+            // Listing tools has no effects, so it is safe to repeat.
+            Err(McpError::Lost { .. }) => self.list(&*self.connection().await?).await,
+            result => result,
+        }
+    }
+
+    async fn list(&self, connection: &Connection) -> Result<ToolList, McpError> {
+        let (what, limit) = ("tools/list", self.options.connect_timeout);
+        let response = tokio::time::timeout(limit, connection.peer().list_all_tools()).await;
+        let tools = match response {
+            Ok(Ok(tools)) => tools,
+            Ok(Err(error)) => return Err(self.failed(connection, what, error)),
+            Err(_) => return Err(self.timed_out(what, limit)),
+        };
+        let mut names = BTreeSet::new();
+        let mut listed = Vec::with_capacity(tools.len());
+        for tool in tools {
+            if !self.options.includes(&tool.name) {
+                continue;
+            }
+            let tool = listed_tool(tool, &self.options);
+            if !names.insert(tool.spec.name.clone()) {
+                return Err(McpError::Clash {
+                    server: self.name.clone(),
+                    name: tool.spec.name.clone(),
+                });
+            }
+            listed.push(tool);
+        }
+        let listed = listed.into();
+        connection.cache_tools(&listed);
+        Ok(listed)
+    }
+
+    async fn connect(&self) -> Result<Connection, McpError> {
+        let attempts = self.options.connect_attempts as usize;
+        let mut waits = backon::ExponentialBuilder::new()
+            .with_min_delay(Duration::from_millis(200))
+            .with_max_delay(Duration::from_secs(5))
+            .with_max_times(attempts - 1)
+            .build();
+        loop {
+            let handler =
+                MessageHandler::new(self.name.clone(), self.options.request_handlers.clone());
+            let limit = self.options.connect_timeout;
+            let connecting = connect(&self.target, handler.clone(), self.options.message_limit);
+            let source: BoxError = match tokio::time::timeout(limit, connecting).await {
+                Ok(Ok(connected)) => return Ok(Connection::new(connected, handler)),
+                Ok(Err(error)) => error,
+                Err(_) => format!("no answer within {limit:?}").into(),
+            };
+            let Some(wait) = waits.next() else {
+                let server = self.name.clone();
+                return Err(McpError::Connect { server, source });
+            };
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Converts the error of a failed request. After a lost connection the next request connects again.
+    pub(super) fn failed(
+        &self,
+        connection: &Connection,
+        what: &str,
+        error: ServiceError,
+    ) -> McpError {
+        let (server, what) = (self.name.clone(), what.to_string());
+        match error {
+            ServiceError::McpError(error) => McpError::Refused {
+                server,
+                what,
+                message: error.message.into_owned(),
+            },
+            ServiceError::UnexpectedResponse => McpError::Malformed {
+                server,
+                what,
+                problem: "fields are missing, or of another type",
+            },
+            ServiceError::Timeout { timeout } => self.timed_out(&what, timeout),
+            other => {
+                connection.mark_broken();
+                let problem = match other {
+                    ServiceError::TransportClosed => connection.lost_reason(),
+                    other => petalflow::error::message_with_sources(&other),
+                };
+                McpError::Lost {
+                    server,
+                    what,
+                    problem,
+                }
+            }
+        }
+    }
+
+    fn timed_out(&self, what: &str, after: Duration) -> McpError {
+        McpError::Timeout {
+            server: self.name.clone(),
+            what: what.to_string(),
+            after,
+        }
+    }
+}
+
+fn listed_tool(tool: rmcp::model::Tool, options: &Options) -> ListedTool {
+    let title = tool.title.unwrap_or_default();
+    let description = tool.description.map_or(title, Into::into);
+    let schema = object_schema(Arc::unwrap_or_clone(tool.input_schema));
+    ListedTool {
+        spec: ToolSpec::new(options.name_of(&tool.name), description, schema).into(),
+        name: tool.name.into(),
+    }
+}

@@ -1,0 +1,97 @@
+//! The names of the writes beside a checkpoint.
+
+use std::fmt;
+
+use super::StoredWrite;
+use crate::ids::{InterruptId, TaskId};
+
+/// What a write beside a checkpoint contains. `Display` gives the name under which it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WriteName<'a> {
+    /// The result of a task.
+    Done,
+    /// The failure of a task.
+    Error,
+    /// A question of a task.
+    Ask(InterruptId),
+    /// The result of a side effect, which has this name.
+    Once(&'a str),
+}
+
+impl<'a> WriteName<'a> {
+    /// The contents of a write with this name. `None` for a name that this program does not know.
+    #[inline]
+    fn parse(name: &'a str) -> Option<Self> {
+        match name.split_once('/') {
+            None if name == "done" => Some(WriteName::Done),
+            None if name == "error" => Some(WriteName::Error),
+            Some(("ask", id)) => InterruptId::parse(id).map(WriteName::Ask),
+            Some(("once", name)) => Some(WriteName::Once(name)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for WriteName<'_> {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WriteName::Done => f.write_str("done"),
+            WriteName::Error => f.write_str("error"),
+            WriteName::Ask(id) => write!(f, "ask/{id}"),
+            WriteName::Once(name) => write!(f, "once/{name}"),
+        }
+    }
+}
+
+impl StoredWrite {
+    #[inline]
+    pub(crate) fn new(task: TaskId, name: WriteName<'_>, bytes: Vec<u8>) -> Self {
+        StoredWrite {
+            task,
+            name: name.to_string(),
+            bytes,
+        }
+    }
+
+    /// What it contains. `None` if this program does not know its name.
+    #[inline]
+    pub(crate) fn contents(&self) -> Option<WriteName<'_>> {
+        WriteName::parse(&self.name)
+    }
+
+    /// Whether it is a write of this task with these contents.
+    #[inline]
+    pub(crate) fn is(&self, task: TaskId, contents: WriteName<'_>) -> bool {
+        self.task == task && self.contents() == Some(contents)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_parsed_as_they_were_formatted() {
+        let id = InterruptId::from_bytes([0xa7; 16]);
+        for name in [
+            WriteName::Done,
+            WriteName::Error,
+            WriteName::Ask(id),
+            WriteName::Once("mail/sent"),
+            WriteName::Once(""),
+        ] {
+            assert_eq!(WriteName::parse(&name.to_string()), Some(name));
+        }
+        for name in [
+            "",
+            "result",
+            "ask",
+            "done/",
+            "ask/12",
+            "ask/+7a7a7a7a7a7a7a7a7a7a7a7a7a7a7a7",
+        ] {
+            assert_eq!(WriteName::parse(name), None, "{name}");
+        }
+    }
+}

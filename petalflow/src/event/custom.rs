@@ -1,0 +1,156 @@
+//! Events that nodes emit.
+
+use std::any::{Any, type_name};
+use std::fmt;
+use std::sync::Arc;
+
+use serde_core::Serialize;
+use serde_json::Value;
+
+/// A value that a node can emit as a [`CustomEvent`]. Every type that is `Serialize + Send + Sync + 'static` is one.
+///
+/// ```
+/// use petalflow::event::EventPayload;
+///
+/// let payload: Box<dyn EventPayload> = Box::new(["red", "white"]);
+/// assert_eq!(payload.to_json()?.to_string(), r#"["red","white"]"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub trait EventPayload: Any + Send + Sync {
+    /// The value as JSON.
+    ///
+    /// # Errors
+    ///
+    /// If JSON cannot represent the value.
+    fn to_json(&self) -> Result<Value, serde_json::Error>;
+
+    /// The name of the type, for debug output.
+    fn type_name(&self) -> &'static str {
+        type_name::<Self>()
+    }
+}
+
+impl<T: Serialize + Any + Send + Sync> EventPayload for T {
+    fn to_json(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(self)
+    }
+}
+
+/// A value that a node emitted ([`Context::emit`](crate::Context::emit)). A clone shares the value.
+///
+/// A listener that knows the type of the value takes it as it is. Any listener can convert it to JSON.
+///
+/// ```
+/// use petalflow::event::CustomEvent;
+///
+/// #[derive(serde::Serialize)]
+/// struct Progress {
+///     percent: u8,
+/// }
+///
+/// let event = CustomEvent::new(Progress { percent: 50 });
+/// assert_eq!(event.downcast_ref::<Progress>().unwrap().percent, 50);
+/// assert_eq!(event.to_string(), r#"{"percent":50}"#);
+/// ```
+#[derive(Clone)]
+pub struct CustomEvent {
+    name: Option<&'static str>,
+    payload: Arc<dyn EventPayload>,
+}
+
+impl CustomEvent {
+    /// Creates an event.
+    pub fn new(payload: impl EventPayload) -> Self {
+        CustomEvent {
+            name: None,
+            payload: Arc::new(payload),
+        }
+    }
+
+    /// Creates an event whose JSON is an object with the payload under `name`, which tells it from other events.
+    ///
+    /// ```
+    /// use petalflow::event::CustomEvent;
+    ///
+    /// let event = CustomEvent::named("percent", 50);
+    /// assert_eq!(event.name(), Some("percent"));
+    /// assert_eq!(event.to_string(), r#"{"percent":50}"#);
+    /// ```
+    pub fn named(name: &'static str, payload: impl EventPayload) -> Self {
+        CustomEvent {
+            name: Some(name),
+            ..Self::new(payload)
+        }
+    }
+
+    /// The name, if the event was created with one.
+    pub fn name(&self) -> Option<&'static str> {
+        self.name
+    }
+
+    /// The payload, if it is a `T`.
+    ///
+    /// ```
+    /// use petalflow::event::CustomEvent;
+    ///
+    /// let event = CustomEvent::new(50_u8);
+    /// assert_eq!(event.downcast_ref::<u8>(), Some(&50));
+    /// assert_eq!(event.downcast_ref::<&str>(), None);
+    /// ```
+    pub fn downcast_ref<T: EventPayload>(&self) -> Option<&T> {
+        let payload: &dyn Any = &*self.payload;
+        payload.downcast_ref()
+    }
+
+    /// Takes the payload, if it is a `T`, and otherwise returns the event.
+    ///
+    /// # Errors
+    ///
+    /// If the payload is of another type.
+    ///
+    /// ```
+    /// use petalflow::event::CustomEvent;
+    ///
+    /// let event = CustomEvent::new("half done".to_string()).downcast::<u8>().unwrap_err();
+    /// assert_eq!(**event.downcast::<String>().unwrap(), *"half done");
+    /// ```
+    pub fn downcast<T: EventPayload>(self) -> Result<Arc<T>, Self> {
+        let payload: Arc<dyn Any + Send + Sync> = Arc::clone(&self.payload) as _;
+        payload.downcast().map_err(|_| self)
+    }
+
+    /// The event as JSON.
+    ///
+    /// # Errors
+    ///
+    /// If JSON cannot represent the payload.
+    pub fn to_json(&self) -> Result<Value, serde_json::Error> {
+        let payload = self.payload.to_json()?;
+        Ok(match self.name {
+            Some(name) => Value::Object([(name.to_string(), payload)].into_iter().collect()),
+            None => payload,
+        })
+    }
+}
+
+impl<T: EventPayload> From<T> for CustomEvent {
+    fn from(payload: T) -> Self {
+        CustomEvent::new(payload)
+    }
+}
+
+/// Displays the event as JSON.
+impl fmt::Display for CustomEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to_json() {
+            Ok(json) => json.fmt(f),
+            Err(error) => write!(f, "{}: {error}", (*self.payload).type_name()),
+        }
+    }
+}
+
+impl fmt::Debug for CustomEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CustomEvent({self})")
+    }
+}
