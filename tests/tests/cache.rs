@@ -94,7 +94,7 @@ async fn without_a_cache_or_with_another_the_node_runs() {
 }
 
 #[tokio::test]
-async fn a_hit_on_a_thread_is_as_good_as_a_run() {
+async fn a_hit_on_a_thread_writes_like_a_run() {
     both!(Read, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
@@ -157,7 +157,7 @@ const CACHED: petalflow::Policy = petalflow::Policy {
 };
 
 #[tokio::test]
-async fn writes_routes_and_items_come_back_as_they_were_and_each_item_has_its_own() {
+async fn cached_writes_routes_and_items_are_restored_per_item() {
     both!(Crawl, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
@@ -207,7 +207,7 @@ twin!(Whole(Page) { whole } nodes: whole);
 twin!(Unkept(Untracked) { writes_untracked } nodes: writes_untracked);
 
 #[tokio::test]
-async fn a_node_that_reads_everything_is_found_by_everything() {
+async fn a_node_that_reads_the_whole_state_is_cached_by_the_whole_state() {
     both!(Whole, |launch| {
         let trace = Trace::default();
         let launch = launch.manage(trace.clone()).cache(&InMemoryCache::new());
@@ -232,7 +232,7 @@ async fn what_cannot_be_stored_is_not_cached() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_cache_makes_room() {
+async fn a_full_cache_evicts_an_entry() {
     use petalflow::cache::Cache as _;
     let cache = InMemoryCache::with_limit(2);
     for (key, seconds) in [("a", 10), ("b", 30), ("c", 20)] {

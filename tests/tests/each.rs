@@ -72,7 +72,7 @@ async fn items_run_in_the_order_of_their_senders_and_then_of_their_index() {
 }
 
 #[tokio::test]
-async fn an_empty_batch_fires_what_follows_it() {
+async fn an_empty_batch_fires_its_successor() {
     assert_eq!(
         both!(TwoSenders, |launch| launch
             .run(plan(0, 0))
@@ -134,7 +134,7 @@ twin! { Sorted(Log) { some -> each sort; sort -> after | other | last; } nodes: 
 twin! { NoneSorted(Log) { none -> each sort; sort -> after | other | last; } nodes: none, sort, after, other, last }
 
 #[tokio::test]
-async fn items_that_route_fire_the_union_of_what_they_choose() {
+async fn items_with_routes_fire_the_union_of_their_targets() {
     assert_eq!(
         both!(Sorted, |launch| launch.run(vec![]).await.unwrap().xs),
         ["1", "2", "3", "after", "other"]
@@ -211,7 +211,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn items_of_a_deferred_node_wait_for_the_rest() {
+async fn items_of_a_deferred_node_run_last() {
     assert_eq!(
         both!(LateItems, |launch| launch.run(vec![]).await.unwrap().xs),
         ["other", "last", "after", "1", "2", "3"]
@@ -263,7 +263,7 @@ async fn a_node_runs_once_per_payload_that_is_delivered_to_it() {
 }
 
 #[tokio::test]
-async fn a_loop_over_items_counts_anew_each_time() {
+async fn a_loop_over_items_restarts_their_indexes() {
     assert_eq!(
         both!(Again, |launch| launch.run(list(["x"])).await.unwrap().xs),
         ["x", "0", "0", "1", "0", "1", "2", "3"]

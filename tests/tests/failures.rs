@@ -28,7 +28,7 @@ twin! { Fail(Log) { a -> bad -> b; } nodes: a, bad, b }
 
 /// What `main` prints of an error that it returns.
 #[tokio::test]
-async fn an_error_that_main_returns_is_printed_in_words() {
+async fn an_error_returned_from_main_is_printed_readably() {
     let (words, parts) = both!(Fail, |launch| {
         let error = failed(launch.run(vec![]).await);
         (format!("{error:?}"), format!("{error:#?}"))
@@ -180,7 +180,7 @@ async fn fast_bad() -> petalflow::Result<LogXs> {
 twin! { Siblings(Log) { a -> slow & fast_bad & quick; slow & fast_bad & quick -> b; } nodes: a, slow, fast_bad, quick, b }
 
 #[tokio::test(start_paused = true)]
-async fn c56_the_first_failure_cancels_siblings_in_flight_and_keeps_what_has_finished() {
+async fn c56_the_first_failure_cancels_running_siblings_and_retains_finished_results() {
     let (xs, pending, said, elapsed) = both!(Siblings, |launch| {
         let (trace, begun) = (Trace::default(), tokio::time::Instant::now());
         let error = failed(launch.manage(trace.clone()).run(vec![]).await);

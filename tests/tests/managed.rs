@@ -57,7 +57,7 @@ async fn g075_all_missing_values_are_named_before_the_first_node_runs() {
 }
 
 #[tokio::test]
-async fn g073_nodes_share_the_value_and_the_caller_keeps_it() {
+async fn g073_nodes_share_the_value_with_the_caller() {
     let (xs, left) = both!(Needs, |launch| {
         let pool = Arc::new(Pool::default());
         let launch = launch
@@ -79,7 +79,7 @@ async fn g073_nodes_share_the_value_and_the_caller_keeps_it() {
 }
 
 #[tokio::test]
-async fn a_second_value_of_one_type_takes_the_place_of_the_first() {
+async fn a_second_value_of_a_type_replaces_the_first() {
     let xs = both!(Needs, |launch| {
         let launch = launch
             .manage(Trace::default())
@@ -102,7 +102,7 @@ async fn asks(cx: Context) -> LogXs {
 twin! { Asks(Log) { asks } nodes: asks }
 
 #[tokio::test]
-async fn g076_a_value_that_is_only_asked_for_may_be_missing() {
+async fn g076_an_optional_value_may_be_missing() {
     assert_eq!(
         both!(Asks, |launch| launch.run(vec![]).await.unwrap().xs),
         ["none"]
@@ -164,7 +164,7 @@ twin! { Placed(Log) { placed } nodes: placed }
 twin! { Carelessly(Log) { careless } nodes: careless }
 
 #[tokio::test]
-async fn an_extractor_of_ones_own_hands_over_and_requires() {
+async fn a_custom_extractor_provides_and_requires_values() {
     assert_eq!(
         both!(Placed, |launch| launch
             .manage(Clock)
@@ -180,14 +180,14 @@ async fn an_extractor_of_ones_own_hands_over_and_requires() {
 }
 
 #[tokio::test]
-async fn what_an_extractor_fails_with_fails_the_node() {
+async fn the_error_of_an_extractor_fails_the_node() {
     let text = both!(Carelessly, |launch| failed(launch.run(vec![]).await)
         .to_string());
     assert_eq!(text, "node `careless` failed in superstep 1: no clock");
 }
 
 #[tokio::test]
-async fn g055_managed_values_are_no_part_of_the_state() {
+async fn g055_managed_values_are_not_part_of_the_state() {
     let log = Needs::new()
         .manage(Trace::default())
         .manage(Clock)
@@ -300,7 +300,7 @@ async fn g074_checkpoints_never_hold_managed_values() {
 }
 
 #[tokio::test]
-async fn g075_what_a_thread_lacks_is_made_when_its_run_begins_or_goes_on() {
+async fn g075_a_missing_value_is_built_when_the_run_begins_or_resumes() {
     both!(Tells, |launch| {
         let made = Arc::new(AtomicU32::new(0));
         let count = Arc::clone(&made);
@@ -338,7 +338,7 @@ async fn g075_what_a_thread_lacks_is_made_when_its_run_begins_or_goes_on() {
 }
 
 #[tokio::test]
-async fn g075_what_cannot_be_made_is_named_with_the_cause_and_nothing_runs() {
+async fn g075_a_value_that_cannot_be_built_is_named_with_the_cause_and_no_node_runs() {
     both!(Tells, |launch| {
         let trace = Trace::default();
         let launch = launch
@@ -368,7 +368,7 @@ async fn g075_what_cannot_be_made_is_named_with_the_cause_and_nothing_runs() {
 }
 
 #[tokio::test]
-async fn g075_all_that_is_missing_at_a_resume_is_named_at_once() {
+async fn g075_all_values_missing_at_a_resume_are_named_together() {
     both!(Needs, |launch| {
         let store = InMemoryStore::new();
         let made = launch.clone().manage(Trace::default());

@@ -37,7 +37,7 @@ async fn c01_concurrent_writes_fold_in_declaration_order_not_in_completion_order
 }
 
 #[tokio::test(start_paused = true)]
-async fn c01_events_tell_the_order_of_completion() {
+async fn c01_events_have_the_order_of_completion() {
     let done = both!(Uneven, |launch| {
         let mut events = launch.run(vec![]).events();
         let mut done = Vec::new();
@@ -54,7 +54,7 @@ async fn c01_events_tell_the_order_of_completion() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn peers_parallel_nodes_wait_at_the_same_time() {
+async fn peers_parallel_nodes_run_concurrently() {
     let begun = tokio::time::Instant::now();
     Uneven::run(vec![]).await.unwrap();
     assert_eq!(
@@ -88,7 +88,7 @@ twin! { SendsLast(Log) { twelve -> a & z & each worker; } nodes: twelve, a, z, w
 twin! { SendsFirst(Log) { twelve -> each worker & a & z; } nodes: twelve, a, z, worker }
 
 #[tokio::test(start_paused = true)]
-async fn c03_items_fold_in_send_order_at_the_place_of_their_node() {
+async fn c03_items_fold_in_send_order_at_the_index_of_their_node() {
     let sent: Vec<String> = (0..12).map(|number| number.to_string()).collect();
     let last = both!(SendsLast, |launch| launch.run(vec![]).await.unwrap().xs);
     assert_eq!(

@@ -85,7 +85,7 @@ fn commit(writes: &[One], cuts: &[bool]) -> All {
 
 proptest! {
     #[test]
-    fn writes_give_the_same_however_they_are_batched(
+    fn writes_have_the_same_result_in_any_batches(
         writes in prop::collection::vec(one(), 0..12),
         cuts in prop::collection::vec(any::<bool>(), 12),
     ) {

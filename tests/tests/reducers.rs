@@ -290,7 +290,7 @@ async fn watch(n: &u32, seen: &[u32]) -> (SumsN, SumsSeen, bool) {
 twin! { Watch(Sums) { watch -> match { true => watch, false => END }; } nodes: watch }
 
 #[tokio::test]
-async fn c23_an_aggregate_is_seen_one_superstep_late() {
+async fn c23_an_aggregate_is_visible_one_superstep_later() {
     assert_eq!(
         both!(Watch, |launch| launch.run(0).await.unwrap()),
         Sums {

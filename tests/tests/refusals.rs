@@ -2,7 +2,7 @@
 
 use petalflow::graph::{GraphBuilder, Rule};
 use petalflow::prelude::*;
-use petalflow::{FailureKind, NodeError, Policy, Retry};
+use petalflow::{NodeError, Policy, Retry};
 use petalflow_graph::NodeIdx;
 
 use crate::items::takes;
@@ -200,7 +200,7 @@ async fn g020_cycles_are_allowed_if_they_end() {
 }
 
 #[test]
-fn g021_a_cycle_without_a_way_out() {
+fn g021_a_cycle_without_an_exit() {
     let text = refusal(
         graph()
             .node(a {})
@@ -216,7 +216,7 @@ fn g021_a_cycle_without_a_way_out() {
 }
 
 #[test]
-fn pf010_a_cycle_that_every_choice_leads_back_into() {
+fn pf010_a_cycle_that_no_route_leaves() {
     let loops = || {
         graph()
             .node(a {})
@@ -255,7 +255,7 @@ fn c40_an_edge_written_twice() {
 }
 
 #[test]
-fn c32_a_node_has_edges_or_routes_never_both() {
+fn c32_a_node_has_edges_or_routes_but_not_both() {
     // LangGraph fires both (langgraph#5829).
     let builder = graph()
         .node(pick {})
@@ -340,7 +340,7 @@ async fn look(topic: &str) -> Option<ReadsDraft> {
 }
 
 #[test]
-fn a_key_read_before_it_is_surely_written() {
+fn a_key_read_before_it_is_always_written() {
     let never = Graph::<Reads>::builder("g")
         .node(publish {})
         .edge(START, "publish");
@@ -376,7 +376,7 @@ async fn pick_any(topic: &str) -> Vec<Draft> {
 }
 
 #[test]
-fn pf017_says_so_where_it_is_not_exact() {
+fn pf017_reports_when_its_analysis_is_not_exact() {
     let builder = Graph::<Reads>::builder("g")
         .node(look {})
         .node(pick_any {})
@@ -389,7 +389,7 @@ fn pf017_says_so_where_it_is_not_exact() {
 }
 
 #[test]
-fn an_output_that_a_path_leaves_out() {
+fn an_output_that_one_path_does_not_write() {
     assert!(
         refusal(
             Graph::<Reads>::builder("g")
@@ -402,8 +402,7 @@ fn an_output_that_a_path_leaves_out() {
 
 #[node(Log)]
 async fn on_failure(#[item] failure: &NodeError) -> LogXs {
-    assert_eq!(failure.kind, FailureKind::Error);
-    LogXs(list(["caught"]))
+    LogXs(vec![failure.to_string()])
 }
 
 #[test]
@@ -447,7 +446,7 @@ fn a_catch_that_cannot_work() {
 }
 
 #[test]
-fn g022_g023_p052_all_mistakes_are_reported_at_once_and_there_is_no_way_around_them() {
+fn g022_g023_p052_all_mistakes_are_reported_together_and_cannot_be_bypassed() {
     // agentmesh's `validate` returns all, its `build` only the first, and `WithoutValidation` builds anything. Here a graph
     // runs only once `build` has found nothing wrong with it.
     let errors = graph()
@@ -494,7 +493,7 @@ fn g022_unknown_names_are_all_reported() {
 }
 
 #[test]
-fn ids_and_kept_states() {
+fn ids_and_stored_states() {
     let base = || {
         graph()
             .node(a {})
@@ -541,7 +540,7 @@ flow! {
 flow! { Inside(Log) { b } }
 
 #[tokio::test]
-async fn a_flow_may_say_under_which_name_a_node_is_stored() {
+async fn a_flow_may_set_the_stored_name_of_a_node() {
     let plan = Renamed.plan();
     assert_eq!(
         (

@@ -173,7 +173,7 @@ async fn c52_a_timeout_is_covered_by_a_policy_without_a_condition() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn c52_what_the_builder_says_wins_and_an_empty_list_says_nothing() {
+async fn c52_the_builder_overrides_the_annotation_and_an_empty_list_does_not() {
     let graph = |retries: Vec<Retry>| {
         let builder = Graph::<Log>::builder("g").node(picky {});
         builder.edge(START, "picky").retry("picky", retries)

@@ -119,7 +119,7 @@ async fn c26_a_join_waits_for_all_its_sides_over_supersteps() {
 }
 
 #[tokio::test]
-async fn c29_a_deferred_node_runs_when_nothing_else_is_left() {
+async fn c29_a_deferred_node_runs_when_no_other_task_is_left() {
     let (query, qa) = both!(RetrieveDeferred, |launch| {
         let trace = Trace::default();
         let query = launch
@@ -305,7 +305,7 @@ async fn one_and_three() -> Vec<Branch> {
 twin! { Branches(Made) { one_and_three -> make1 | make2 | make3; } nodes: one_and_three, make1, make2, make3 }
 
 #[tokio::test]
-async fn c42_p066_any_number_of_branches() {
+async fn c42_p066_many_branches() {
     let map = both!(Branches, |launch| launch.run(()).await.unwrap().map);
     assert_eq!(
         map,
@@ -482,7 +482,7 @@ async fn command(n: &u32) -> petalflow::Result<(CounterN, Option<CounterPath>, T
 twin! { Command(Counter) { command -> match { Large => add_ten, Done => END }; } nodes: command, add_ten }
 
 #[tokio::test]
-async fn g015_a_node_writes_goes_on_ends_or_fails_by_what_it_returns() {
+async fn g015_the_return_value_decides_whether_a_node_writes_routes_ends_or_fails() {
     let run = |n| async move {
         both!(Command, |launch| launch
             .run(n)

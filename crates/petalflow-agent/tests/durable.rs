@@ -112,7 +112,7 @@ fn steady_agent() -> Agent {
 }
 
 #[tokio::test]
-async fn a_turn_crashed_anywhere_comes_to_the_same() {
+async fn a_turn_has_the_same_result_after_any_crash() {
     let crashed = crashes(|| steady_agent().launch(), || "first")
         .turn(|| "second")
         .after(|talk, what| assert!(talk.answer().starts_with("answer"), "{what}"))
@@ -122,7 +122,7 @@ async fn a_turn_crashed_anywhere_comes_to_the_same() {
 }
 
 #[tokio::test]
-async fn a_conversation_goes_on_in_another_process_with_all_that_was_said() {
+async fn a_conversation_resumes_in_another_process_with_its_history() {
     let store = InMemoryStore::new();
     steady_agent()
         .store(&store)
@@ -150,7 +150,7 @@ async fn a_conversation_goes_on_in_another_process_with_all_that_was_said() {
 }
 
 #[tokio::test]
-async fn a_past_that_is_given_is_part_of_the_conversation() {
+async fn a_given_history_is_part_of_the_conversation() {
     let (agent, model) = scripted(["ok"]);
     let input = ConversationInput::from(ChatMessage::user("now"));
     let input = ConversationInput {

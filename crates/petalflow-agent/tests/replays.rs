@@ -20,7 +20,7 @@ fn sum() -> FuncTool {
 }
 
 #[tokio::test]
-async fn a066_a_model_calls_a_tool_and_says_its_result() {
+async fn a066_a_model_calls_a_tool_and_answers_with_its_result() {
     let path = "adk/agent/llmagent/testdata/TestFunctionTool.httprr";
     let Some(replay) = Replay::of(path).await else {
         return;
@@ -52,7 +52,7 @@ async fn a066_a_model_calls_a_tool_and_says_its_result() {
 }
 
 #[tokio::test]
-async fn a067_the_results_of_parallel_calls_stand_in_the_order_of_the_calls() {
+async fn a067_the_results_of_parallel_calls_have_the_order_of_the_calls() {
     for model in [FLASH, "gemini-3-flash-preview"] {
         let path = format!(
             "adk/internal/llminternal/testdata/TestParallelFunctionCalls_test_parallel_function_calls_{model}.httprr"

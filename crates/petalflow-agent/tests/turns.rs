@@ -33,7 +33,7 @@ async fn a001_a027_a057_the_loop_goes_from_model_to_tools_until_the_last_event_i
 }
 
 #[tokio::test]
-async fn a001_each_event_comes_before_the_next_step_is_taken() {
+async fn a001_each_event_is_emitted_before_the_next_step() {
     let (agent, model) = scripted([Reply::call("sum", json!({"a": 1, "b": 2})), "3".into()]);
     let mut stream = agent.tool(sum()).events("1 + 2?");
     let first = stream.next().await.unwrap();
@@ -45,7 +45,7 @@ async fn a001_each_event_comes_before_the_next_step_is_taken() {
 }
 
 #[tokio::test]
-async fn a002_whoever_stops_listening_ends_the_run() {
+async fn a002_dropping_the_events_ends_the_run() {
     let (agent, model) = scripted([Reply::call("sum", json!({"a": 1, "b": 2})), "3".into()]);
     let mut stream = agent.tool(sum()).events("1 + 2?");
     stream.next().await.unwrap();
@@ -110,7 +110,7 @@ fn c105_only_a_whole_message_of_thoughts_is_thought_only() {
 }
 
 #[tokio::test]
-async fn a005_a_model_that_only_thinks_is_stopped() {
+async fn a005_a_model_that_only_emits_thoughts_is_stopped() {
     // Upstream asks it for ever.
     let model = ScriptedModel::from_fn(|_| {
         Reply::from(LlmResponse::default()).and(Part::Thought("hm".into()))
@@ -135,7 +135,7 @@ async fn a_model_that_always_calls_is_stopped() {
 }
 
 #[tokio::test]
-async fn a006_a_stream_that_breaks_off_is_an_error() {
+async fn a006_a_stream_that_ends_early_is_an_error() {
     let cut = LlmError::new(LlmErrorKind::Connection, "the connection broke");
     let (agent, _) = scripted([Reply::pieces(["Once upon"]).broken(cut)]);
     assert_eq!(
@@ -216,7 +216,7 @@ async fn a022_calls_without_an_id_get_one_and_others_keep_theirs() {
 }
 
 #[tokio::test]
-async fn a023_events_say_whose_they_are_and_where() {
+async fn a023_events_name_their_author_and_branch() {
     let reply =
         Reply::from(call("1", "later", json!({}))).and(Part::Call(call("2", "now", json!({}))));
     let (agent, _) = scripted([reply, "done".into()]);
@@ -243,7 +243,7 @@ async fn a023_events_say_whose_they_are_and_where() {
 }
 
 #[tokio::test]
-async fn a025_an_unknown_tool_is_explained_to_the_model_and_the_loop_goes_on() {
+async fn a025_an_unknown_tool_is_reported_to_the_model_and_the_loop_continues() {
     let (agent, _) = scripted([Reply::call("serch", json!({})), "sorry".into()]);
     let agent = agent
         .tool(returns("search", json!(1)))
@@ -258,7 +258,7 @@ async fn a025_an_unknown_tool_is_explained_to_the_model_and_the_loop_goes_on() {
 }
 
 #[tokio::test]
-async fn a028_a_tool_that_fails_says_so_to_the_model() {
+async fn a028_the_error_of_a_tool_is_reported_to_the_model() {
     let (agent, _) = scripted([Reply::call("search", json!({})), "sorry".into()]);
     let (_, talk) = events(&agent.tool(fails("search", "tool error")), "go").await;
     assert_eq!(results(&talk), [json!({ "error": "tool error" })]);
@@ -266,7 +266,7 @@ async fn a028_a_tool_that_fails_says_so_to_the_model() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_in_every_way_are_told_to_the_model() {
+async fn wrong_arguments_are_reported_to_the_model() {
     for arguments in [
         json!("{\"a\": 1"),
         json!(7),

@@ -170,7 +170,7 @@ async fn a066_a_recorded_agent_calls_the_tool_of_a_server() {
 }
 
 #[tokio::test]
-async fn a048_what_nobody_must_confirm_is_done() {
+async fn a048_calls_without_a_confirmation_are_made() {
     type Tools = fn(McpClient) -> McpClient;
     let cases: [(&str, &str, Tools); 3] = [
         ("No_Confirmation_Required", "Lisbon", |tools| tools),
@@ -200,7 +200,7 @@ async fn a048_what_nobody_must_confirm_is_done() {
 }
 
 #[tokio::test]
-async fn a047_a048_a050_what_must_be_confirmed_is_asked_and_then_done() {
+async fn a047_a048_a050_calls_are_made_after_their_confirmation() {
     type Tools = fn(McpClient) -> McpClient;
     let cases: [(&str, bool, Tools); 5] = [
         ("Confirmation_Required", false, |tools| {
@@ -248,7 +248,7 @@ async fn a047_a048_a050_what_must_be_confirmed_is_asked_and_then_done() {
 
 /// There is no recording of it: the model's last words are ours.
 #[tokio::test]
-async fn a050_what_is_refused_is_told_to_the_model() {
+async fn a050_a_rejection_is_reported_to_the_model() {
     let name = "TestMCPToolSetConfirmation_Confirmation_Required";
     let tools = |tools: McpClient| tools.confirm(|_, _| hint(true));
     let Some(recorded) = Recorded::of(name, tools).await else {

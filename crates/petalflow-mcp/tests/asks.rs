@@ -89,7 +89,7 @@ fn form() -> Value {
 }
 
 #[tokio::test]
-async fn people_are_asked_and_their_answer_arrives() {
+async fn a_person_is_asked_and_the_answer_arrives() {
     let (server, can) = asking("elicitation/create", form());
     let server = server.elicit(|question| async move {
         assert_eq!(
@@ -113,7 +113,7 @@ async fn people_are_asked_and_their_answer_arrives() {
 }
 
 #[tokio::test]
-async fn people_may_refuse_or_close_the_question_and_answer_elsewhere() {
+async fn a_person_may_decline_cancel_or_answer_at_a_url() {
     let (server, _) = asking("elicitation/create", form());
     let refuse = server.clone().elicit(|_| async { Elicited::Decline });
     assert_eq!(answered(&refuse).await, json!({ "action": "decline" }));
@@ -133,7 +133,7 @@ async fn people_may_refuse_or_close_the_question_and_answer_elsewhere() {
 }
 
 #[tokio::test]
-async fn without_anybody_to_ask_the_server_is_told_so() {
+async fn without_a_handler_the_server_gets_an_error() {
     let (server, can) = asking("elicitation/create", form());
     let error = answered(&server).await;
     assert_eq!(
@@ -148,7 +148,7 @@ async fn without_anybody_to_ask_the_server_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_panic_and_an_answer_that_is_no_object_do_not_leave_the_server_waiting() {
+async fn the_server_gets_a_response_after_a_panic_or_an_invalid_answer() {
     let (server, _) = asking("elicitation/create", form());
     let wrong = server
         .clone()
@@ -166,7 +166,7 @@ async fn a_panic_and_an_answer_that_is_no_object_do_not_leave_the_server_waiting
 }
 
 #[tokio::test]
-async fn the_model_is_asked_what_the_server_wants_to_know() {
+async fn a_sampling_request_reaches_the_model() {
     let params = json!({
         "messages": [
             { "role": "user", "content": { "type": "text", "text": "Is it long?" } },

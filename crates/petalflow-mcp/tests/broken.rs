@@ -74,7 +74,7 @@ fn by_hand(answers: &'static [Answer]) -> (McpClient, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn an_answer_of_the_wrong_shape_is_a_clear_error_and_the_next_call_goes_on() {
+async fn an_answer_of_the_wrong_shape_is_an_error_and_the_next_call_works() {
     let answers = &[
         Answer::Say("{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"strange\":1}}\n"),
         Answer::Say("{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"tools\":[]}}\n"),
@@ -102,8 +102,8 @@ async fn an_answer_of_the_wrong_shape_is_a_clear_error_and_the_next_call_goes_on
     assert_eq!(dials.load(Ordering::SeqCst), 1);
 }
 
-#[tokio::test]
-async fn what_is_not_an_answer_at_all_ends_with_the_timeout() {
+#[tokio::test(start_paused = true)]
+async fn a_message_that_is_not_an_answer_ends_with_the_timeout() {
     let answers = &[
         Answer::Say("this is not JSON\n"),
         Answer::Say("{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"content\":[{\"type\":\"text\""),
@@ -123,7 +123,7 @@ async fn what_is_not_an_answer_at_all_ends_with_the_timeout() {
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_in_a_call_is_made_anew_for_the_next() {
+async fn a_connection_that_breaks_during_a_call_is_replaced_for_the_next() {
     let (server, dials) = by_hand(&[Answer::HangUp, Answer::Right, Answer::HangUp]);
     for _ in 0..2 {
         let error = call(&server, "act", json!({})).await.unwrap_err();
@@ -140,7 +140,7 @@ async fn a_connection_that_breaks_in_a_call_is_made_anew_for_the_next() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_held_finds_the_new_connection() {
+async fn an_existing_tool_uses_the_new_connection() {
     let (server, dials) = by_hand(&[Answer::HangUp]);
     let tools = server.tools().await.unwrap();
     let tool = tools.get("act").unwrap();
@@ -151,7 +151,7 @@ async fn a_tool_that_is_held_finds_the_new_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_cannot_be_reached_is_tried_again_and_then_a_clear_error() {
+async fn an_unreachable_server_is_retried_and_then_an_error() {
     let dials = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&dials);
     let server = McpClient::over("gone", move || {
@@ -168,7 +168,7 @@ async fn a_server_that_cannot_be_reached_is_tried_again_and_then_a_clear_error()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_never_says_hello_is_given_up() {
+async fn a_server_without_a_handshake_times_out() {
     let server = McpClient::over("mute", || async {
         let (ours, theirs) = tokio::io::duplex(64);
         tokio::spawn(async move {
@@ -185,7 +185,7 @@ async fn a_server_that_never_says_hello_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_server_that_says_no_hello_but_something_else_is_an_error() {
+async fn a_server_with_a_wrong_handshake_is_an_error() {
     let server = McpClient::over("rude", || async {
         let (ours, mut theirs) = tokio::io::duplex(1024);
         tokio::spawn(async move {

@@ -73,7 +73,7 @@ async fn progress_comes_over_http_too() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_gone_and_comes_back_is_found_again() {
+async fn a_client_reconnects_to_a_restarted_server() {
     let (address, serving) = serve("127.0.0.1:0", all()).await;
     let server = client(address).attempts(1);
     let tools = server.tools().await.unwrap();
@@ -118,7 +118,7 @@ async fn tools_that_change_are_listed_again() {
 }
 
 #[tokio::test]
-async fn a_header_that_cannot_be_sent_is_a_clear_error() {
+async fn an_invalid_header_is_an_error() {
     let server = McpClient::http("http://user:secret@127.0.0.1:9/mcp", [("no header", "x")]);
     let error = server.attempts(1).tools().await.unwrap_err().to_string();
     assert_eq!(

@@ -28,7 +28,7 @@ fn order() -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_tool_that_needs_confirmation_is_not_run_unless_that_is_said() {
+async fn a_tool_that_needs_confirmation_is_not_run_by_default() {
     let (server, _) = within(mcp::serve(tools![delete, ask]));
     let error = call(&server, "delete", json!({})).await.unwrap_err();
     assert!(
@@ -50,7 +50,7 @@ async fn a_tool_that_needs_confirmation_is_not_run_unless_that_is_said() {
 }
 
 #[tokio::test]
-async fn a_tool_whose_result_comes_later_says_so() {
+async fn a_long_running_tool_is_marked() {
     let server = server(tools![order]);
     let error = call(&server, "order", json!({})).await.unwrap_err();
     assert_eq!(

@@ -42,7 +42,7 @@ async fn message(arguments: Value) -> String {
 }
 
 #[tokio::test]
-async fn a_message_names_the_path_and_says_what_to_do() {
+async fn a_message_names_the_path_and_the_solution() {
     for (arguments, expected) in [
         (
             json!({ "shapes": [{ "kind": "circle", "radius": 1.0 }], "size": [1, "two"] }),
@@ -82,7 +82,7 @@ async fn a_message_names_the_path_and_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn none_at_all_is_an_empty_object_and_an_object_may_be_written_as_text() {
+async fn absent_arguments_are_an_empty_object_and_an_object_may_be_a_string() {
     let echo = FuncTool::new("echo", "Repeats.", |arguments: Map<String, Value>| async {
         Ok(arguments)
     });
@@ -96,7 +96,7 @@ async fn none_at_all_is_an_empty_object_and_an_object_may_be_written_as_text() {
 }
 
 #[tokio::test]
-async fn null_stands_for_what_was_left_out() {
+async fn null_means_absent() {
     let least = json!({ "shapes": [], "size": [1, 2], "scale": null, "group": null });
     assert_eq!(call(&draw {}, least).await, Ok(json!(1)));
     let inside = json!({ "shapes": [], "size": [1, 2], "group": { "name": null, "members": [] } });
@@ -119,7 +119,7 @@ async fn null_stands_for_what_was_left_out() {
 }
 
 #[tokio::test]
-async fn enormous_arguments_make_short_messages() {
+async fn large_arguments_have_short_error_messages() {
     let long = "ä".repeat(4_000_000);
     let said = message(json!({ "shapes": long, "size": [1, 2] })).await;
     assert!(
@@ -135,7 +135,7 @@ async fn enormous_arguments_make_short_messages() {
 }
 
 #[tokio::test]
-async fn deep_arguments_are_read_as_far_as_json_goes() {
+async fn deeply_nested_arguments_are_read_up_to_the_limit_of_json() {
     let mut group = json!({ "members": [] });
     for _ in 0..30 {
         group = json!({ "members": [{ "kind": "group", "members": [group["members"].take()] }] });
@@ -197,7 +197,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_a_model_writes_there_is_a_result_or_a_message(arguments in anything()) {
+    fn any_arguments_give_a_result_or_a_message(arguments in anything()) {
         let cx = ToolContext::new("1");
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let _ = draw {}.confirm(&arguments);

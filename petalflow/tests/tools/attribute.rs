@@ -67,7 +67,7 @@ fn ten() -> u32 {
 }
 
 #[test]
-fn the_schema_says_what_the_function_takes() {
+fn the_schema_describes_the_parameters() {
     let spec = search {}.spec().clone();
     assert_eq!(spec.name, "search");
     assert_eq!(
@@ -195,7 +195,7 @@ async fn act(cx: Context) -> petalflow::Result<TalkSaid> {
 flow!(Act(Talk) { act });
 
 #[tokio::test]
-async fn what_comes_from_the_run_is_no_argument() {
+async fn values_of_the_run_are_not_arguments() {
     let spec = look {}.spec().clone();
     assert_eq!(spec.parameters["required"], json!(["what"]));
     let talk = Act::new().manage(Library("Oxford")).run(()).await.unwrap();
@@ -252,7 +252,7 @@ async fn retries_and_timeouts_surround_the_function() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_takes_too_long_says_so() {
+async fn a_tool_that_takes_too_long_is_an_error() {
     #[tool(timeout = 2s)]
     async fn sleep() {
         std::future::pending::<()>().await;
@@ -348,7 +348,7 @@ fn options_are_part_of_the_spec() {
 }
 
 #[tokio::test]
-async fn results_are_whatever_can_be_written_as_json() {
+async fn results_are_any_serializable_values() {
     #[tool]
     fn nothing() {}
 

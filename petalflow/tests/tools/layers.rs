@@ -190,7 +190,7 @@ async fn i028_logging_and_metrics() {
 }
 
 #[test]
-fn a_layer_leaves_what_a_model_is_told() {
+fn a_layer_does_not_change_the_spec() {
     let (tool, _) = flaky(0);
     let tool = tool.confirm_if(|_| Some("really?".into()));
     let layered = tool

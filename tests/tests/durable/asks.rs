@@ -46,7 +46,7 @@ async fn twice(cx: Context) -> petalflow::Result<TextsXs> {
 twin!(Twice(Texts) { twice } nodes: twice);
 
 #[tokio::test]
-async fn c62_a_node_runs_again_from_its_top_and_answers_are_found_by_name() {
+async fn c62_a_node_runs_again_from_its_beginning_and_answers_are_found_by_name() {
     both!(Twice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let Outcome::Paused(paused) = thread.run(list(["DE"])).await.unwrap() else {
@@ -156,7 +156,7 @@ flow!(Nest(Outer) {
 });
 
 #[tokio::test]
-async fn a_flow_inside_another_is_parked_alone_and_goes_on_inside() {
+async fn a_subflow_waits_alone_and_resumes_inside() {
     let threads: Threads<Nest> = Nest::new().store(&InMemoryStore::new());
     let thread = threads.thread("t");
     let outcome = thread.run(()).await.unwrap();
@@ -272,7 +272,7 @@ async fn ib(cx: Context, trace: Managed<Trace>) -> petalflow::Result<TextsXs> {
 twin!(Pair(Texts) { START -> ia & ib; } nodes: ia, ib);
 
 #[tokio::test]
-async fn c66_a_new_input_while_somebody_is_asked_is_refused_unless_that_is_meant() {
+async fn c66_an_input_during_a_question_is_refused_unless_it_is_allowed() {
     // LangGraph drops question and pending results unsaid.
     both!(Pair, |launch| {
         let trace = Trace::default();
@@ -319,7 +319,7 @@ async fn caught(#[item] failure: &NodeError) -> TextsXs {
 twin!(Guarded(Texts) { START -> ia & ib; catch ib -> caught; } nodes: ia, ib, caught);
 
 #[tokio::test]
-async fn c59_a_question_is_no_failure_that_could_be_caught() {
+async fn c59_a_question_is_not_a_failure_and_cannot_be_caught() {
     both!(Guarded, |launch| {
         let thread = launch
             .manage(Trace::default())
@@ -353,7 +353,7 @@ flow! {
 }
 
 #[tokio::test]
-async fn c68_questions_inside_five_flows_are_answered_by_id_and_keep_their_order() {
+async fn c68_questions_in_five_nested_flows_are_answered_by_id_in_order() {
     let trace = Trace::default();
     let thread = AskMany::new()
         .manage(trace.clone())
@@ -474,7 +474,7 @@ async fn c62_the_same_by_id_and_as_events() {
 }
 
 #[tokio::test]
-async fn c73_a_question_without_a_store_says_what_to_do() {
+async fn c73_the_error_of_a_question_without_a_store_names_the_solution() {
     let error = Twice::run(list([])).await.unwrap_err();
     assert!(
         error.to_string().contains(".store(&store).thread(id)"),
@@ -482,11 +482,9 @@ async fn c73_a_question_without_a_store_says_what_to_do() {
     );
 }
 
+/// Expires at once, so that no test waits.
 #[derive(Serialize, Deserialize)]
 struct Bid;
-
-/// Real time: what expires is stored, and may be looked at by another process.
-const SOON: Duration = Duration::from_millis(20);
 
 impl Ask for Bid {
     type Answer = String;
@@ -494,7 +492,7 @@ impl Ask for Bid {
 
     fn expires(&self) -> Option<Expiry<String>> {
         Some(Expiry {
-            after: SOON,
+            after: Duration::ZERO,
             answer: "nothing".into(),
         })
     }
@@ -533,13 +531,12 @@ fn names(interrupts: &[Interrupt]) -> Vec<String> {
     interrupts.iter().map(name).collect()
 }
 
-/// A question that nobody has answered in time answers itself when the thread is resumed, and what nodes did with that stands.
+/// A question that expired without an answer answers itself when the thread is resumed. The writes of its node stay.
 async fn answers_itself<F: Flow<State = Texts>>(launch: Launch<F>) -> Texts {
     let thread = launch.store(&InMemoryStore::new()).thread("t");
     let outcome = thread.run(list([])).await.unwrap();
     assert_eq!(names(outcome.interrupts()), ["bid", "bid"]);
     let bids = outcome.interrupts().to_vec();
-    tokio::time::sleep(SOON + Duration::from_millis(5)).await;
     let outcome = thread.resume(()).await.unwrap();
     assert_eq!(names(outcome.interrupts()), ["prompt"]);
     let snapshot = thread.snapshot().await.unwrap().unwrap();
@@ -558,20 +555,19 @@ async fn answers_itself<F: Flow<State = Texts>>(launch: Launch<F>) -> Texts {
 }
 
 #[tokio::test]
-async fn a_question_that_answered_itself_can_not_be_answered_any_more() {
+async fn an_expired_question_cannot_be_answered_after_a_resume() {
     both!(Auction, |launch| answers_itself(launch).await);
     both!(AuctionInside, |launch| answers_itself(launch).await);
 }
 
 #[tokio::test]
-async fn an_answer_counts_until_the_thread_is_resumed_without_it() {
+async fn an_answer_to_an_expired_question_is_accepted_until_a_resume() {
     both!(Auction, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list([])).await.unwrap();
         let [first, _] = outcome.interrupts() else {
             panic!("{outcome:?}")
         };
-        tokio::time::sleep(SOON + Duration::from_millis(5)).await;
         let answer = first.answer::<Bid>("just in time".into()).unwrap();
         let outcome = thread.resume(answer).await.unwrap();
         assert_eq!(names(outcome.interrupts()), ["prompt"]);
@@ -579,5 +575,41 @@ async fn an_answer_counts_until_the_thread_is_resumed_without_it() {
         let texts = outcome.into_finished().unwrap();
         assert_eq!(texts.xs, ["just in time, done", "nothing"]);
         texts
+    });
+}
+
+#[derive(Serialize, Deserialize)]
+struct Offer;
+
+impl Ask for Offer {
+    type Answer = String;
+    const NAME: &'static str = "offer";
+
+    fn expires(&self) -> Option<Expiry<String>> {
+        Some(Expiry {
+            after: Duration::from_hours(1),
+            answer: "nothing".into(),
+        })
+    }
+}
+
+#[node(Texts)]
+async fn offer(cx: Context) -> petalflow::Result<TextsXs> {
+    Ok(TextsXs(vec![cx.ask(Offer).await?]))
+}
+
+twin! { Sale(Texts) { offer; } nodes: offer }
+
+#[tokio::test]
+async fn a_question_that_has_not_expired_waits() {
+    both!(Sale, |launch| {
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
+        let outcome = thread.run(list([])).await.unwrap();
+        let [offer] = outcome.interrupts() else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!(offer.expires_ms, Some(offer.asked_ms + 3_600_000));
+        let outcome = thread.resume(()).await.unwrap();
+        assert_eq!(names(outcome.interrupts()), ["offer"]);
     });
 }

@@ -37,7 +37,7 @@ async fn fails_once(total: &i64, tries: Managed<AtomicUsize>) -> petalflow::Resu
 twin!(Half(Total) { START -> fifty & fails_once; } nodes: fifty, fails_once);
 
 #[tokio::test]
-async fn c95_g056_g058_what_finished_in_a_broken_superstep_is_pending_until_a_resume_commits_it() {
+async fn c95_g056_g058_results_of_a_failed_superstep_are_pending_until_a_resume_commits_them() {
     both!(Half, |launch| {
         let store = InMemoryStore::new();
         let tries = Arc::new(AtomicUsize::new(0));
@@ -108,7 +108,7 @@ async fn g057_an_interval_saves_every_so_many_supersteps_and_the_end() {
 twin!(Broken(Total) { fifty -> fails_once } nodes: fifty, fails_once);
 
 #[tokio::test]
-async fn g059_a_resume_goes_on_where_the_run_stopped() {
+async fn g059_a_resume_continues_where_the_run_stopped() {
     // agentmesh begins at the entry again unless paused nodes are recorded.
     both!(Broken, |launch| {
         let thread = launch
@@ -143,7 +143,7 @@ async fn g060_updates_at_a_resume_go_through_the_reducers() {
 }
 
 #[tokio::test]
-async fn g061_what_a_thread_knows_is_not_overwritten_by_nothing() {
+async fn g061_an_empty_input_does_not_overwrite_stored_keys() {
     both!(Five, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread
@@ -263,7 +263,7 @@ async fn listens(hint: Option<&str>, tries: Managed<AtomicUsize>) -> petalflow::
 twin!(Hints(Short) { hints -> listens } nodes: hints, listens);
 
 #[tokio::test]
-async fn what_lasts_one_superstep_outlives_edits_and_resumes_before_it() {
+async fn an_ephemeral_key_survives_edits_and_resumes_before_its_superstep() {
     both!(Hints, |launch| {
         let thread = launch
             .manage(AtomicUsize::new(0))
@@ -298,7 +298,7 @@ async fn what_lasts_one_superstep_outlives_edits_and_resumes_before_it() {
 }
 
 #[tokio::test]
-async fn a_checkpoint_that_is_missing_in_the_middle_is_noticed() {
+async fn a_checkpoint_missing_in_the_middle_is_detected() {
     let (store, robbed) = (InMemoryStore::new(), InMemoryStore::new());
     Five::new()
         .store(&store)

@@ -77,7 +77,7 @@ async fn writes_a(a: &str) -> TwoA {
 twin!(Increments(Two) { writes_b -> writes_a } nodes: writes_b, writes_a);
 
 #[tokio::test]
-async fn c89_a_checkpoint_holds_what_changed_and_reads_as_a_whole() {
+async fn c89_a_checkpoint_stores_changes_and_is_read_as_a_whole() {
     both!(Increments, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread
@@ -104,7 +104,7 @@ async fn c89_a_checkpoint_holds_what_changed_and_reads_as_a_whole() {
 }
 
 #[tokio::test]
-async fn c90_a_write_of_a_task_is_kept_once_and_until_it_is_settled() {
+async fn c90_a_task_record_is_stored_once_until_its_superstep_commits() {
     let (store, task) = (InMemoryStore::new(), TaskId::from_bytes([1; 16]));
     let write = |task, name: &str, byte| StoredWrite {
         task,
@@ -142,7 +142,7 @@ async fn c90_a_write_of_a_task_is_kept_once_and_until_it_is_settled() {
 }
 
 #[tokio::test]
-async fn c92_an_unknown_thread_is_none_and_without_a_number_it_is_the_newest() {
+async fn c92_an_unknown_thread_is_none_and_the_default_is_the_newest_checkpoint() {
     both!(Chain, |launch| {
         let threads = launch.store(&InMemoryStore::new());
         let thread = threads.thread("t");
@@ -165,7 +165,7 @@ async fn c92_an_unknown_thread_is_none_and_without_a_number_it_is_the_newest() {
 }
 
 #[tokio::test]
-async fn c93_a_thread_is_deleted_with_all_that_is_inside_and_no_other() {
+async fn c93_a_thread_is_deleted_with_its_subflows_and_no_other_thread() {
     both!(Nest, |launch| {
         let store = InMemoryStore::new();
         let threads = launch.store(&store);

@@ -179,7 +179,7 @@ async fn c60_g063_a_fault_of_the_store_fails_the_run() {
 }
 
 #[tokio::test]
-async fn c60_a_failed_node_is_the_cause_even_if_it_cannot_be_written_down() {
+async fn c60_a_failed_node_is_the_cause_even_if_the_store_fails_too() {
     both!(Half, |launch| {
         let store = Faulty::default();
         store.fail(WRITE, 0);
@@ -191,7 +191,7 @@ async fn c60_a_failed_node_is_the_cause_even_if_it_cannot_be_written_down() {
 }
 
 #[tokio::test]
-async fn c60_what_is_asked_of_a_thread_says_what_the_store_said() {
+async fn c60_thread_operations_report_the_error_of_the_store() {
     let store = Faulty::default();
     let thread = Chain::new().store(&store).thread("t");
     thread.run(list([])).await.unwrap().into_finished().unwrap();

@@ -90,7 +90,7 @@ fn line(event: &Event<Outer>) -> String {
 }
 
 #[tokio::test]
-async fn c81_a_flow_that_is_kept_knows_what_it_knew_and_streams_under_its_namespace() {
+async fn c81_a_stored_subflow_has_its_previous_state_and_streams_under_its_namespace() {
     for (durability, checkpoints) in [(Durability::Sync, 3), (Durability::Exit, 3)] {
         both!(Kept, |launch| {
             let store = InMemoryStore::new();
@@ -118,7 +118,7 @@ async fn c81_a_flow_that_is_kept_knows_what_it_knew_and_streams_under_its_namesp
 }
 
 #[tokio::test]
-async fn c84_a_flow_that_is_not_kept_starts_afresh_each_time() {
+async fn c84_a_subflow_that_is_not_stored_starts_from_defaults_each_time() {
     both!(Fresh, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         for _ in 0..2 {
@@ -134,7 +134,7 @@ async fn c84_a_flow_that_is_not_kept_starts_afresh_each_time() {
 }
 
 #[tokio::test]
-async fn c84_a_flow_that_is_kept_is_kept_over_turns_and_per_thread() {
+async fn c84_a_stored_subflow_is_stored_over_turns_and_per_thread() {
     both!(Kept, |launch| {
         let threads = launch.store(&InMemoryStore::new());
         let one = threads
@@ -194,7 +194,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn c84_two_nodes_of_one_flow_keep_two_states() {
+async fn c84_two_nodes_of_one_flow_have_two_states() {
     both!(Namespaces, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread.run(list([])).await.unwrap().into_finished().unwrap();
@@ -232,7 +232,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn c84_a_resume_inside_a_flow_that_is_not_kept_goes_on_inside() {
+async fn c84_a_resume_continues_inside_a_subflow_that_is_not_stored() {
     both!(Asking, |launch| {
         let trace = Trace::default();
         let thread = launch
@@ -330,7 +330,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn c83_where_the_parent_goes_is_for_the_out_mapping_to_say() {
+async fn c83_the_out_mapping_chooses_the_route_of_the_parent() {
     // In LangGraph a node inside sends the parent elsewhere, and what the flow inside had written is lost.
     both!(Onwards, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");

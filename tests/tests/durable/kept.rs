@@ -118,7 +118,7 @@ async fn back_and_forth<F: Flow<State = Log>>(thread: &Thread<F>) {
 }
 
 #[tokio::test]
-async fn a_fork_takes_back_what_a_kept_flow_knew() {
+async fn a_fork_restores_the_state_of_a_stored_subflow() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         both!(ToThree, |launch| {
             let threads = launch.store(&InMemoryStore::new()).durability(durability);
@@ -132,7 +132,7 @@ async fn a_fork_takes_back_what_a_kept_flow_knew() {
 }
 
 #[tokio::test]
-async fn another_thread_begins_with_what_a_kept_flow_knew() {
+async fn a_copied_thread_begins_with_the_state_of_its_stored_subflow() {
     both!(Deep, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         run(&thread).await;
@@ -190,7 +190,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn a_fork_to_what_is_not_stored_any_more_is_refused() {
+async fn a_fork_from_a_removed_checkpoint_is_refused() {
     both!(GrowThrice, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         assert_eq!(run(&thread).await, ["1", "2", "3"]);
@@ -236,7 +236,7 @@ twin! {
 }
 
 #[tokio::test]
-async fn what_a_kept_flow_was_about_is_done_once_after_a_fork_and_in_a_copy() {
+async fn a_pending_task_of_a_stored_subflow_runs_once_after_a_fork_and_in_a_copy() {
     both!(Asking, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);

@@ -259,7 +259,7 @@ macro_rules! killed {
             use super::*;
 
             #[test]
-            fn a_process_that_is_killed_again_and_again_loses_and_repeats_nothing() {
+            fn a_process_killed_repeatedly_loses_and_repeats_nothing() {
                 let path = module_path!();
                 let (_, path) = path
                     .split_once("::")

@@ -194,7 +194,7 @@ async fn node2() -> StepsSteps {
 twin!(Recover(Steps) { START -> node1 -> node2; } nodes: node1, node2);
 
 #[tokio::test]
-async fn c49_new_input_after_a_failure_starts_afresh_from_the_same_state() {
+async fn c49_an_input_after_a_failure_starts_a_new_turn_from_the_same_state() {
     both!(Recover, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let input = |steps: &[&str], attempt| StepsInput {
@@ -239,7 +239,7 @@ twin!(Stop(Steps) { START -> stop -> node2; } nodes: stop, node2);
 twin!(StopLast(Steps) { START -> node2 -> stop; } nodes: stop, node2);
 
 #[tokio::test]
-async fn c61_a_drained_thread_goes_on_where_it_stopped() {
+async fn c61_a_drained_thread_resumes_where_it_stopped() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         both!(Stop, |launch| {
             let store = InMemoryStore::new();
@@ -303,7 +303,7 @@ async fn charges(cx: Context, calls: Managed<Calls>) -> petalflow::Result<SumVal
 twin!(Charge(Sum) { charges } nodes: charges);
 
 #[tokio::test]
-async fn what_is_done_once_is_not_done_again_in_any_durability() {
+async fn effects_of_once_are_not_repeated_with_any_durability() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         both!(Charge, |launch| {
             let calls = Arc::new(Calls::default());
@@ -356,7 +356,7 @@ async fn handles(
 twin!(Falls(Log) { falls; catch falls -> handles; } nodes: falls, handles);
 
 #[tokio::test]
-async fn c59_what_was_caught_survives_a_checkpoint_and_a_resume() {
+async fn c59_a_caught_failure_survives_a_checkpoint_and_a_resume() {
     both!(Falls, |launch| {
         let thread = launch
             .manage(AtomicUsize::new(0))

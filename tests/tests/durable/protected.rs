@@ -75,7 +75,7 @@ fn distrust<T>(result: Result<T, ThreadError>) -> String {
 }
 
 #[tokio::test]
-async fn an_encrypted_thread_tells_the_store_nothing_and_goes_on() {
+async fn an_encrypted_thread_is_unreadable_in_the_store_and_resumes() {
     let (store, stored) = waiting(Encryption::new(key(1))).await;
     assert!(stored.len() > 2, "checkpoints, and a question beside them");
     assert!(!stored.iter().any(|bytes| holds_the_secret(bytes)));
@@ -90,7 +90,7 @@ async fn an_encrypted_thread_tells_the_store_nothing_and_goes_on() {
 }
 
 #[tokio::test]
-async fn a_signed_thread_can_be_read_in_the_store_and_goes_on() {
+async fn a_signed_thread_is_readable_in_the_store_and_resumes() {
     let (store, stored) = waiting(Signing::new(key(1))).await;
     assert!(stored.iter().any(|bytes| holds_the_secret(bytes)));
 
@@ -101,7 +101,7 @@ async fn a_signed_thread_can_be_read_in_the_store_and_goes_on() {
 }
 
 #[tokio::test]
-async fn what_is_not_sealed_in_this_way_is_not_read() {
+async fn a_checkpoint_with_another_protection_is_not_read() {
     let (store, _) = waiting(Encryption::new(key(1))).await;
     distrust(thread(&store, Encryption::new(key(2))).snapshot().await);
     distrust(thread(&store, Signing::new(key(1))).snapshot().await);

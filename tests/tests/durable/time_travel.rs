@@ -11,7 +11,7 @@ appending! { a b c }
 twin!(Chain(Log) { a -> b -> c } nodes: a, b, c);
 
 #[tokio::test]
-async fn c76_a_fork_of_the_last_checkpoint_has_nothing_to_do_and_one_of_an_older_runs_on() {
+async fn c76_a_fork_of_the_last_checkpoint_has_no_task_and_a_fork_of_an_older_one_continues() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread
@@ -97,7 +97,7 @@ async fn seen(trace: Managed<Trace>) -> LogXs {
 twin!(One(Log) { seen } nodes: seen);
 
 #[tokio::test]
-async fn c76_going_on_from_the_last_checkpoint_runs_nothing() {
+async fn c76_a_resume_from_the_last_checkpoint_runs_nothing() {
     both!(One, |launch| {
         let trace = Trace::default();
         let thread = launch
@@ -162,7 +162,7 @@ async fn c78_two_supersteps_in_one_call_are_two_checkpoints() {
 }
 
 #[tokio::test]
-async fn c79_g059_a_finished_thread_goes_on_as_a_whole_or_not_at_all() {
+async fn c79_g059_a_finished_thread_starts_a_new_turn_or_nothing() {
     // agentmesh runs finished nodes again when a run is resumed with an update, from the entry.
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
@@ -204,7 +204,7 @@ async fn c79_g059_a_finished_thread_goes_on_as_a_whole_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn an_unknown_place_to_go_on_is_an_error_and_changes_nothing() {
+async fn an_unknown_node_to_resume_at_is_an_error_and_changes_nothing() {
     both!(Chain, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         thread.run(list([])).await.unwrap().into_finished().unwrap();

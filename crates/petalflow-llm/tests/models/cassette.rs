@@ -57,7 +57,7 @@ async fn what_was_recorded_is_replayed_without_the_model() {
 }
 
 #[tokio::test]
-async fn a_recorded_stream_comes_in_the_same_pieces() {
+async fn a_recorded_stream_has_the_same_deltas() {
     let file = File::new("stream");
     let pieces = || {
         let call = Delta::Call {

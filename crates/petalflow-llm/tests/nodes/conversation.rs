@@ -210,7 +210,7 @@ async fn a_person_confirms_before_anything_is_called() {
 }
 
 #[tokio::test]
-async fn nodes_without_what_they_need_say_so() {
+async fn nodes_name_the_missing_values() {
     let error = Converse::new()
         .manage(tools())
         .run(question("?"))

@@ -34,7 +34,7 @@ fn certified() -> (TlsAcceptor, String) {
 }
 
 #[tokio::test]
-async fn a_server_whose_issuer_is_trusted_answers_whole_and_in_pieces() {
+async fn a_trusted_server_answers_with_and_without_streaming() {
     let (tls, root) = certified();
     let whole = json!({"choices": [{"message": {"content": "hello"}}]});
     let server = Server::encrypted(
@@ -66,7 +66,7 @@ async fn a_server_whose_issuer_is_trusted_answers_whole_and_in_pieces() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_trusted_is_not_asked_and_the_error_says_what_to_do() {
+async fn an_untrusted_server_gets_no_request_and_the_error_names_the_solution() {
     let (tls, _) = certified();
     let server = Server::encrypted(tls.clone(), answer("200 OK", "application/json", "{}")).await;
     let url = server.named_url("localhost", "/v1");
@@ -106,7 +106,7 @@ async fn a_certificate_for_another_name_is_an_error() {
 }
 
 #[tokio::test]
-async fn what_is_no_certificate_is_an_error() {
+async fn an_invalid_certificate_is_an_error() {
     for (text, says) in [
         (
             "hello",

@@ -16,7 +16,7 @@ flow!(Chain(Log) { a -> b -> c });
 
 /// The changes of a superstep whose checkpoint could not be written were missing from the next one.
 #[tokio::test]
-async fn a_checkpoint_after_one_that_failed_stands_alone() {
+async fn a_checkpoint_after_a_failed_append_is_complete() {
     for durability in [Durability::Sync, Durability::Async] {
         for nth in 2..6 {
             let inner = InMemoryStore::new();
@@ -49,7 +49,7 @@ async fn a_checkpoint_after_one_that_failed_stands_alone() {
 
 /// A claim that was granted to a run which was dropped meanwhile was held by nobody.
 #[tokio::test]
-async fn a_run_that_is_dropped_while_it_claims_holds_nothing() {
+async fn a_run_dropped_during_its_claim_holds_no_claim() {
     let inner = InMemoryStore::new();
     let store = FaultyStore::new(&inner);
     let run = Chain::new().store(&store).thread("t").run(list([]));
@@ -65,7 +65,7 @@ async fn a_run_that_is_dropped_while_it_claims_holds_nothing() {
 
 /// What was left beside a frontier with a smaller number than its checkpoint was pruned with the checkpoints before.
 #[tokio::test]
-async fn pruning_keeps_what_unfinished_tasks_have_left() {
+async fn pruning_retains_the_records_of_unfinished_tasks() {
     use std::sync::atomic::{AtomicU32, Ordering};
     static DONE: AtomicU32 = AtomicU32::new(0);
 

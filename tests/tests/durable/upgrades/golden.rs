@@ -113,7 +113,7 @@ const ADDRESS: Address<'_> = Address {
 };
 
 #[tokio::test]
-async fn what_is_stored_is_stored_as_ever() {
+async fn the_stored_bytes_have_not_changed() {
     let store = InMemoryStore::new();
     let thread = WriteEssay::new().store(&store).thread("golden");
     let input = EssayInput {
@@ -141,7 +141,7 @@ async fn what_is_stored_is_stored_as_ever() {
 }
 
 #[tokio::test]
-async fn what_was_stored_can_be_read() {
+async fn bytes_stored_by_earlier_versions_can_be_read() {
     let store = InMemoryStore::new();
     for (seq, golden) in [(0, FIRST), (1, SECOND)] {
         let checkpoint = StoredCheckpoint {

@@ -231,7 +231,7 @@ mod unreadable {
     }
 
     #[tokio::test]
-    async fn the_values_say_whether_another_type_reads_them() {
+    async fn a_changed_type_is_accepted_if_it_reads_the_stored_values() {
         let thread = reopened!(7);
         let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
         assert_eq!(essay.rounds, 7);

@@ -78,7 +78,7 @@ fn said_of(name: &str, lock: Option<&str>) -> Option<String> {
 }
 
 #[test]
-fn a_flow_that_is_as_it_was_passes() {
+fn an_unchanged_flow_passes() {
     // Written, it would be accepted whatever it holds.
     if std::env::var_os("PETALFLOW_LOCK").is_some() {
         return;
@@ -94,7 +94,7 @@ fn a_flow_that_is_as_it_was_passes() {
 }
 
 #[test]
-fn a_change_fails_with_what_differs_and_what_to_do() {
+fn a_change_fails_with_the_difference_and_the_solution() {
     if std::env::var_os("PETALFLOW_LOCK").is_some() {
         return;
     }

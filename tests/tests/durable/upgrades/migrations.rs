@@ -198,7 +198,7 @@ async fn a_newer_thread_is_refused() {
 }
 
 #[tokio::test]
-async fn a_thread_stays_as_it_is_when_its_migration_fails() {
+async fn a_failed_migration_does_not_change_the_thread() {
     let store = InMemoryStore::new();
     let old = v1::Write::new().store(&store).thread("t");
     old.run("many".to_string()).await.unwrap_err();
@@ -290,7 +290,7 @@ mod inside {
     }
 
     #[tokio::test]
-    async fn a_flow_inside_is_migrated_by_its_own_version() {
+    async fn a_subflow_is_migrated_by_its_own_version() {
         let store = InMemoryStore::new();
         let thread = v1::Write::new().store(&store).thread("t");
         let outcome = thread.run(()).await.unwrap();

@@ -89,7 +89,7 @@ mod v2 {
 }
 
 #[tokio::test]
-async fn what_is_added_or_reordered_passes() {
+async fn added_and_reordered_nodes_pass() {
     let thread = reopened!("slower".to_string());
     let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
     // `quick` had reached the join; `report` waits until nothing else is active, as it was told.
@@ -109,7 +109,7 @@ async fn what_is_added_or_reordered_passes() {
 }
 
 #[tokio::test]
-async fn an_item_that_is_not_taken_any_more_is_dropped() {
+async fn an_item_that_the_node_no_longer_takes_is_dropped() {
     let thread = reopened!("dig".to_string());
     let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(
@@ -140,7 +140,7 @@ mod removed {
     }
 
     #[tokio::test]
-    async fn a_removed_node_at_which_the_thread_goes_on_is_refused() {
+    async fn a_removed_node_in_the_frontier_is_refused() {
         let thread = reopened!("slow".to_string());
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
         assert_eq!(
@@ -160,7 +160,7 @@ mod removed {
     }
 
     #[tokio::test]
-    async fn a_new_turn_does_not_ask_where_the_thread_stopped() {
+    async fn a_new_turn_ignores_where_the_thread_stopped() {
         let thread = reopened!("slow".to_string());
         let essay = thread.run("nowhere".to_string()).await.unwrap();
         assert_eq!(essay.into_finished().unwrap().notes, ["plan", "finished"]);
@@ -236,7 +236,7 @@ mod join {
     }
 
     #[tokio::test]
-    async fn a_join_that_holds_nothing_may_change() {
+    async fn a_join_without_an_arrival_may_change() {
         let thread = reopened!("plan".to_string());
         thread.resume(()).await.unwrap().into_finished().unwrap();
     }
@@ -264,7 +264,7 @@ mod item_needed {
     }
 
     #[tokio::test]
-    async fn a_node_that_takes_an_item_now_is_refused_without_one() {
+    async fn a_node_that_now_takes_an_item_is_refused_without_one() {
         let thread = reopened!("plan".to_string());
         let (problem, _) = refusal(thread.resume(()).await.unwrap_err());
         assert!(
@@ -414,7 +414,7 @@ mod asker_renamed {
     }
 
     #[tokio::test]
-    async fn a_question_is_by_the_node_as_it_is_called_now() {
+    async fn a_question_names_the_renamed_node() {
         let store = InMemoryStore::new();
         let thread = v1::Write::new().store(&store).thread("t");
         let asked = thread.run(String::new()).await.unwrap();

@@ -130,7 +130,7 @@ mod v2 {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_any_more_runs_again_and_the_rest_does_not() {
+async fn only_tasks_whose_records_no_longer_fit_run_again() {
     let thread = reopened!(());
     let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(

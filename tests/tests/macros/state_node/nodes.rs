@@ -107,7 +107,7 @@ fn references_read_the_keys_of_their_names() {
 }
 
 #[test]
-fn the_return_type_says_what_is_written() {
+fn the_return_type_determines_the_writes() {
     type Of<N> = <N as Node<Essay>>::Output;
     let keys = |set: KeySet| {
         set.iter()
