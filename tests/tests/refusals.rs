@@ -6,7 +6,7 @@ use petalflow::{NodeError, Policy, Retry};
 use petalflow_graph::NodeIdx;
 
 use crate::items::takes;
-use crate::support::{Log, LogInput, LogXs, appending, codes, list, refusal};
+use crate::support::{Log, LogInput, LogXs, appending, codes, refusal};
 
 appending!(a b c d);
 
