@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use petalflow::NodeError;
+use petalflow::error::FailureKind;
+use petalflow::event::EventKind;
 use petalflow::prelude::*;
-use petalflow::run::TimeoutScope;
-use petalflow::{CancelToken, EventKind, FailureKind, NodeError, RunErrorKind};
+use petalflow::run::{CancelToken, RunErrorKind, TimeoutScope};
 use tokio::time::sleep;
 
 use crate::support::{
@@ -290,9 +292,9 @@ async fn c61_a_drain_lets_a_subflow_finish_the_superstep_of_its_parent() {
 #[tokio::test(start_paused = true)]
 async fn a_failure_due_to_cancellation_is_neither_caught_nor_retried() {
     let (trace, token) = (Trace::default(), CancelToken::new());
-    let retry = petalflow::Policy {
-        retry: const { &[petalflow::Retry::times(3)] },
-        ..petalflow::Policy::NONE
+    let retry = petalflow::policy::Policy {
+        retry: const { &[petalflow::policy::Retry::times(3)] },
+        ..petalflow::policy::Policy::NONE
     };
     let graph = Graph::<Log>::builder("g")
         .subflow(

@@ -1,19 +1,19 @@
-//! The lines of an outline. They are read by people, in errors and in `flow.lock`, and taken apart again to be compared.
+//! The lines of an outline. People read them in errors and in `flow.lock`, and programs parse them to compare them.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// What a line says of a key: `notes: Vec<String> append`.
+/// The line of a key: `notes: Vec<String> append`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyLine<'a> {
-    /// The key's name in storage.
+    /// The stored name of the key.
     pub(crate) id: Cow<'a, str>,
-    /// The type of its values, as written.
+    /// The type of its values, as the program writes it.
     pub(crate) ty: Cow<'a, str>,
     pub(crate) reducer: Cow<'a, str>,
-    /// Its value is gone after one superstep.
+    /// Whether its value lasts one superstep.
     pub(crate) ephemeral: bool,
-    /// It has no default, so every thread must have a value.
+    /// Whether it has no default, so that every thread must have a value.
     pub(crate) required: bool,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for KeyLine<'_> {
 }
 
 impl<'a> KeyLine<'a> {
-    /// A line taken apart. A type may hold spaces, so the rest is taken off its end.
+    /// Parses a line. A type may contain spaces, so the other parts are removed from the end.
     #[inline]
     pub(crate) fn parse(line: &'a str) -> Option<Self> {
         let (id, rest) = name(line)?;
@@ -46,7 +46,7 @@ impl<'a> KeyLine<'a> {
             rest = before.unwrap_or(rest);
             before.is_some()
         };
-        // In the order opposite to that in which they are written.
+        // In the reverse order of `Display`.
         let required = flag("required");
         let ephemeral = flag("ephemeral");
         let (ty, reducer) = rest.rsplit_once(' ').unwrap_or(("", rest));
@@ -71,10 +71,10 @@ impl<'a> KeyLine<'a> {
     }
 }
 
-/// What a line says of a node: `node research takes Topic deferred`.
+/// The line of a node: `node research takes Topic deferred`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NodeLine<'a> {
-    /// The node's name in storage.
+    /// The stored name of the node.
     pub(crate) name: Cow<'a, str>,
     /// The type of its item, if it takes one.
     pub(crate) takes: Option<Cow<'a, str>>,
@@ -96,7 +96,7 @@ impl fmt::Display for NodeLine<'_> {
 }
 
 impl<'a> NodeLine<'a> {
-    /// A line taken apart, if it is one of a node.
+    /// Parses a line. `None` if it is not the line of a node.
     #[inline]
     pub(crate) fn parse(line: &'a str) -> Option<Self> {
         let (name, rest) = name(line.strip_prefix("node ")?)?;
@@ -113,7 +113,7 @@ impl<'a> NodeLine<'a> {
     }
 }
 
-/// A name as it stands in a line: as it is, or in quotes where it could be taken for something else.
+/// A name in a line, in quotes if it could be mistaken for something else.
 #[inline]
 pub(crate) fn quoted(name: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
@@ -124,7 +124,7 @@ pub(crate) fn quoted(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The name at the beginning of a line, and what follows it.
+/// The name at the beginning of a line, and the rest.
 #[inline]
 fn name(line: &str) -> Option<(Cow<'_, str>, &str)> {
     let Some(inner) = line.strip_prefix('"') else {
@@ -137,7 +137,7 @@ fn name(line: &str) -> Option<(Cow<'_, str>, &str)> {
         escaped = c == '\\' && !escaped;
         ends
     })?;
-    // Rust's own quoting is JSON's but for characters that no one names a key with.
+    // Only the escapes of quotes and backslashes are undone. Names have no other characters that Rust escapes.
     let text = inner[..end].replace("\\\"", "\"").replace("\\\\", "\\");
     Some((Cow::Owned(text), &inner[end + 1..]))
 }
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_back_as_they_were() {
+    fn lines_are_parsed_as_they_were_formatted() {
         for (id, ty, reducer, ephemeral, required) in [
             ("notes", "Vec<String>", "append", false, false),
             ("topic", "[u8; 4]", "replace", false, true),
@@ -164,7 +164,7 @@ mod tests {
                 ephemeral,
                 required,
             };
-            // A reducer is never called like a flag.
+            // A reducer never has the name of a flag.
             if reducer != "required" {
                 assert_eq!(KeyLine::parse(&line.to_string()), Some(line));
             }

@@ -100,7 +100,8 @@ pub trait State: Sized + Send + Sync + 'static {
 /// What is known of one key while the program compiles.
 ///
 /// ```
-/// use petalflow::{KeyMeta, KeyFlag, prelude::*};
+/// use petalflow::prelude::*;
+/// use petalflow::state::{KeyFlag, KeyMeta};
 ///
 /// #[state]
 /// struct Essay {
@@ -134,7 +135,8 @@ pub struct KeyMeta {
 /// A yes-or-no property of a key.
 ///
 /// ```
-/// use petalflow::{KeyMeta, KeyFlag, prelude::*};
+/// use petalflow::prelude::*;
+/// use petalflow::state::{KeyFlag, KeyMeta};
 ///
 /// #[state]
 /// struct Essay {

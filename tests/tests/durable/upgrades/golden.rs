@@ -192,7 +192,7 @@ async fn bytes_stored_by_earlier_versions_can_be_read() {
     );
 }
 
-async fn task_of_the_first_dig() -> petalflow::TaskId {
+async fn task_of_the_first_dig() -> petalflow::event::TaskId {
     let store = InMemoryStore::new();
     let thread = WriteEssay::new().store(&store).thread("golden");
     let input = EssayInput {
