@@ -7,6 +7,7 @@ use petalflow::NodeError;
 use petalflow::error::FailureKind;
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
+use petalflow_test_support::assert_starts_with;
 use tokio::time::sleep;
 
 use crate::support::{Log, LogXs, Trace, appending, both, failed, kind, list, twin};
@@ -39,7 +40,7 @@ async fn an_error_returned_from_main_is_printed_readably() {
         words,
         "node `bad` failed in superstep 2: no water: the well is dry"
     );
-    assert!(parts.starts_with("RunError {\n    kind: Node("), "{parts}");
+    assert_starts_with(&parts, "RunError {\n    kind: Node(");
 }
 
 #[tokio::test]

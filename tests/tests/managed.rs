@@ -9,7 +9,7 @@ use petalflow::node::{Extract, ManagedProvider, Requirements, Scope};
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 
-use crate::support::{Log, LogXs, Trace, both, failed, kind, twin};
+use crate::support::{Log, LogXs, Trace, assert_log, both, failed, finished, kind, twin};
 
 #[derive(Debug, Default)]
 struct Pool(AtomicU32);
@@ -105,10 +105,7 @@ twin! { Asks(Log) { asks } nodes: asks }
 
 #[tokio::test]
 async fn g076_an_optional_value_may_be_missing() {
-    assert_eq!(
-        both!(Asks, |launch| launch.run(vec![]).await.unwrap().xs),
-        ["none"]
-    );
+    assert_log!(Asks, ["none"]);
     assert_eq!(
         both!(Asks, |launch| launch
             .manage(Pool(AtomicU32::new(3)))
@@ -290,7 +287,7 @@ async fn g074_checkpoints_never_hold_managed_values() {
             .manage(Trace::default())
             .manage(Secret("open sesame"));
         let thread = launch.store(&store).thread("t");
-        let log = thread.run(vec![]).await.unwrap().into_finished().unwrap();
+        let log = finished(thread.run(vec![])).await;
         assert_eq!(log.xs, ["first", "11 letters"]);
         let history = store.history(Address::root("t"), None, 99).await.unwrap();
         assert_eq!(history.len(), 3);
@@ -319,7 +316,7 @@ async fn g075_a_missing_value_is_built_when_the_run_begins_or_resumes() {
             });
         let store = InMemoryStore::new();
         let thread = launch.clone().store(&store).thread("t");
-        let log = thread.run(vec![]).await.unwrap().into_finished().unwrap();
+        let log = finished(thread.run(vec![])).await;
         assert_eq!(log.xs, ["first", "4 letters"]);
         let _ = thread.resume(()).await.unwrap();
         assert_eq!(made.load(Ordering::SeqCst), 2, "for each run");
@@ -329,7 +326,7 @@ async fn g075_a_missing_value_is_built_when_the_run_begins_or_resumes() {
             .manage(Secret("given"))
             .store(&store)
             .thread("t");
-        given.run(vec![]).await.unwrap().into_finished().unwrap();
+        finished(given.run(vec![])).await;
         assert_eq!(made.load(Ordering::SeqCst), 2);
         // A run that is no thread's has nothing to come back to.
         let kind = kind(launch.run(vec![]).await);

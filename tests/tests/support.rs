@@ -7,6 +7,7 @@ use std::task::Poll;
 use petalflow::graph::{GraphBuilder, GraphErrors, When};
 use petalflow::prelude::*;
 use petalflow::run::{CancelToken, RunErrorKind};
+use petalflow::thread::Outcome;
 use petalflow::{Flow, Launch, RunError};
 use petalflow_graph::{JoinIdx, NodeIdx, Source, Target, Via};
 
@@ -69,7 +70,24 @@ macro_rules! both {
     }};
 }
 
-pub(crate) use {appending, both, twin};
+/// Runs both forms of a flow over [`Log`], without input, and compares what its nodes appended.
+macro_rules! assert_log {
+    ($flow:ident, $expected:expr) => {
+        assert_eq!(
+            crate::support::both!($flow, |launch| launch.run(vec![]).await.unwrap().xs),
+            $expected
+        )
+    };
+}
+
+pub(crate) use {appending, assert_log, both, twin};
+
+/// The final state of a run of a thread, which must neither fail nor pause.
+pub(crate) async fn finished<S: State>(
+    run: impl IntoFuture<Output = Result<Outcome<S>, RunError>>,
+) -> S {
+    run.await.unwrap().into_finished().unwrap()
+}
 
 /// How a node is added to a builder.
 pub(crate) type Add<S> = fn(GraphBuilder<S>) -> GraphBuilder<S>;

@@ -6,6 +6,7 @@ use petalflow_agent::{Agent, AgentEvent, AgentEventKind, ConversationInput};
 use petalflow_llm::{
     ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel, Text,
 };
+use petalflow_test_support::{assert_contains, assert_starts_with};
 use serde_json::json;
 
 use super::kit::{
@@ -199,7 +200,7 @@ async fn a022_calls_without_an_id_get_one_and_others_keep_theirs() {
     let [first, second] = &ids(&events[0])[..] else {
         panic!("two calls")
     };
-    assert!(first.starts_with("call-"), "{first}");
+    assert_starts_with(&first, "call-");
     assert_eq!(second, "mine");
     assert_eq!(ids(&events[1]), [first.clone(), second.clone()]);
     let messages = &model.requests()[1].messages;
@@ -250,9 +251,9 @@ async fn a025_an_unknown_tool_is_reported_to_the_model_and_the_loop_continues() 
         .tool(returns("sum", json!(1)));
     let (events, talk) = events(&agent, "go").await;
     let error = results(&talk)[0]["error"].as_str().unwrap().to_string();
-    assert!(
-        error.starts_with("tool 'serch' not found.\nAvailable tools: search, sum\n"),
-        "{error}"
+    assert_starts_with(
+        &error,
+        "tool 'serch' not found.\nAvailable tools: search, sum\n",
     );
     assert_eq!(events.last().unwrap().text(), "sorry");
 }
@@ -292,10 +293,7 @@ async fn wrong_arguments_are_reported_to_the_model() {
     let (agent, _) = scripted([Reply::from(refused), "sorry".into()]);
     let (_, talk) = events(&agent.tool(sum()), "go").await;
     let error = results(&talk)[0]["error"].to_string();
-    assert!(
-        error.contains("tool `sum` are not a JSON object"),
-        "{error}"
-    );
+    assert_contains(&error, "tool `sum` are not a JSON object");
 }
 
 #[tokio::test]

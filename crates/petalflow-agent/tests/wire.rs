@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::kit::{all, events, results, returns, shape, tool};
 use petalflow_llm_test_support::server::{self, Server, Step, chunk, end, event};
+use petalflow_test_support::{assert_contains, assert_starts_with};
 
 /// A Gemini that answers with these, one after the other, each a list of chunks. Who does not ask for a stream gets them in one.
 async fn gemini(answers: Vec<Vec<Value>>) -> (Server, ProviderModel) {
@@ -239,7 +240,7 @@ async fn a051_a_task_ends_only_with_a_matching_result() {
     })
     .await;
     let error = results(&talk)[0]["error"].as_str().unwrap().to_string();
-    assert!(error.contains("`petals`"), "{error}");
+    assert_contains(&error, "`petals`");
     assert_eq!(
         events[4].output,
         Some(json!({ "name": "rose", "petals": 5 }))
@@ -397,10 +398,7 @@ async fn a015_a016_errors_in_the_middle_of_a_stream() {
             .await
             .expect_err("half an answer is none");
         let agent = agent.on_model_error(|_, error| {
-            assert!(
-                error.to_string().starts_with("provider `gemini` failed: "),
-                "{error}"
-            );
+            assert_starts_with(&error, "provider `gemini` failed: ");
             Ok(Some(LlmResponse::text_only("no story today")))
         });
         let (pieces, events, talk) = all(agent.events("a story")).await;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use petalflow::tool::ToolError;
 use petalflow_mcp::{McpClient, McpError};
+use petalflow_test_support::{assert_contains, assert_starts_with};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
@@ -180,7 +181,7 @@ async fn a_server_without_a_handshake_times_out() {
     let server = server.attempts(2).connect_timeout(Duration::from_secs(5));
     let begun = tokio::time::Instant::now();
     let error = server.tools().await.unwrap_err();
-    assert!(error.to_string().contains("no answer within 5s"), "{error}");
+    assert_contains(&error, "no answer within 5s");
     assert!(begun.elapsed() >= Duration::from_secs(10));
 }
 
@@ -194,10 +195,5 @@ async fn a_server_with_a_wrong_handshake_is_an_error() {
         Ok(ours)
     });
     let error = server.attempts(1).tools().await.unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("cannot connect to MCP server `rude`: "),
-        "{error}"
-    );
+    assert_starts_with(&error, "cannot connect to MCP server `rude`: ");
 }

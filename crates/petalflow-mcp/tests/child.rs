@@ -7,7 +7,7 @@ use std::time::Duration;
 use petalflow::prelude::*;
 use petalflow::tool::ToolContext;
 use petalflow_mcp::{self as mcp, McpClient};
-use petalflow_test_support::{Need, skip};
+use petalflow_test_support::{Need, assert_starts_with, skip};
 use serde_json::json;
 
 use super::{add, all, call, sum_of};
@@ -152,16 +152,13 @@ async fn a_program_ends_when_its_client_is_closed_or_dropped() {
 async fn a_missing_program_is_an_error() {
     let server = McpClient::stdio("no-such-program", ["--serve"]).attempts(1);
     let error = server.tools().await.unwrap_err().to_string();
-    assert!(
-        error.starts_with("cannot connect to MCP server `no-such-program`: No such file"),
-        "{error}"
+    assert_starts_with(
+        &error,
+        "cannot connect to MCP server `no-such-program`: No such file",
     );
     // One that ends at once.
     let server = McpClient::stdio("true", [] as [&str; 0]).attempts(1);
     let error = server.tools().await.unwrap_err().to_string();
-    assert!(
-        error.starts_with("cannot connect to MCP server `true`: "),
-        "{error}"
-    );
+    assert_starts_with(&error, "cannot connect to MCP server `true`: ");
     assert!(!all().is_empty());
 }

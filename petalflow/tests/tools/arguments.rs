@@ -3,6 +3,7 @@
 use petalflow::prelude::*;
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::tool::{FuncTool, Tool, ToolContext, ToolError};
+use petalflow_test_support::assert_contains;
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -74,11 +75,8 @@ async fn a_message_names_the_path_and_the_solution() {
     // Inside a tagged enum serde cannot say where, but still what.
     let inside = json!({ "shapes": [{ "kind": "square" }], "size": [1, 2] });
     let inside = message(inside).await;
-    assert!(inside.contains("`shapes[0]"), "{inside}");
-    assert!(
-        inside.contains("unknown variant `square`, expected one of"),
-        "{inside}"
-    );
+    assert_contains(&inside, "`shapes[0]");
+    assert_contains(&inside, "unknown variant `square`, expected one of");
 }
 
 #[tokio::test]
@@ -103,10 +101,7 @@ async fn null_means_absent() {
     assert_eq!(call(&draw {}, inside).await, Ok(json!(1)));
     // What is required is not.
     let message = message(json!({ "shapes": null, "size": [1, 2] })).await;
-    assert!(
-        message.contains("at `shapes`: invalid type: null"),
-        "{message}"
-    );
+    assert_contains(&message, "at `shapes`: invalid type: null");
 
     // A value that may be anything may be `null`.
     let keep = FuncTool::new("keep", "Keeps.", |arguments: Map<String, Value>| async {
@@ -150,7 +145,7 @@ async fn deeply_nested_arguments_are_read_up_to_the_limit_of_json() {
         "]".repeat(100_000)
     );
     let said = message(Value::String(text)).await;
-    assert!(said.contains("recursion limit exceeded"), "{said}");
+    assert_contains(&said, "recursion limit exceeded");
 }
 
 /// Any JSON, with names and values that the tool knows among it.
@@ -243,6 +238,6 @@ async fn integers_may_be_written_with_a_point() {
     for wrong in [json!(3.5), json!(-1.0), json!(1e300), json!("3")] {
         let arguments = json!({"counts": [wrong], "share": 1, "rest": 0});
         let error = deal {}.call(arguments, &cx).await.unwrap_err();
-        assert!(error.to_string().contains("at `counts[0]`"), "{error}");
+        assert_contains(&error, "at `counts[0]`");
     }
 }

@@ -6,6 +6,7 @@ use petalflow::interrupt::{Decision, InterruptKind, Resume};
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 use petalflow::thread::{HistoryQuery, Outcome, Thread};
+use petalflow_test_support::assert_contains;
 
 use crate::support::{Log, LogXs, appending, both, list, twin};
 
@@ -191,7 +192,7 @@ async fn a_node_with_routes_cannot_be_skipped() {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let _ = thread.run(list([])).await.unwrap();
         let error = thread.resume(Decision::skip()).await.unwrap_err();
-        assert!(error.to_string().contains("use `Resume::goto`"), "{error}");
+        assert_contains(&error, "use `Resume::goto`");
         assert_eq!(
             thread.snapshot().await.unwrap().unwrap().interrupts.len(),
             1,
@@ -256,10 +257,7 @@ async fn g069_a_guard_decides_whether_the_run_pauses_and_its_error_fails_the_run
             .run("bad".to_string())
             .await
             .unwrap_err();
-        assert!(
-            panicked.to_string().contains("failed: it panicked"),
-            "{panicked}"
-        );
+        assert_contains(&panicked, "failed: it panicked");
         // The thread is as it was, and goes on once the guard has something to look at.
         let thread = threads.thread("none");
         let fixed = Resume::new().update(PostText("short".into()));
@@ -386,7 +384,7 @@ async fn a_decision_for_a_node_that_does_not_wait_is_refused_and_changes_nothing
             .await
             .unwrap_err()
             .to_string();
-        assert!(error.contains("does not wait for an approval"), "{error}");
+        assert_contains(&error, "does not wait for an approval");
         error
     });
 }
@@ -395,7 +393,7 @@ async fn a_decision_for_a_node_that_does_not_wait_is_refused_and_changes_nothing
 async fn g064_a_run_that_could_pause_is_refused_without_a_store() {
     both!(Before, |launch| {
         let error = launch.run(list([])).await.unwrap_err().to_string();
-        assert!(error.contains(".store(&store).thread(id)"), "{error}");
+        assert_contains(&error, ".store(&store).thread(id)");
         error
     });
 }
@@ -421,7 +419,7 @@ async fn a_subflow_pauses_and_is_approved_through_the_parent() {
         assert_eq!((&*interrupt.namespace, &*interrupt.node), ("inner", "b"));
         let edit = Decision::edit(LogXs(list(["edited"])));
         let error = thread.resume(edit).await.unwrap_err().to_string();
-        assert!(error.contains("inside `inner`"), "{error}");
+        assert_contains(&error, "inside `inner`");
         let outcome = thread.resume(Decision::skip().by("ann")).await.unwrap();
         let interrupt = &outcome.interrupts()[0];
         assert_eq!((&*interrupt.namespace, &*interrupt.node), ("late", "a"));

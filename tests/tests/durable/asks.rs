@@ -8,9 +8,10 @@ use petalflow::interrupt::{Answer, Ask, Expiry, Interrupt, InterruptKind};
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Outcome, ThreadError, Threads};
 use petalflow::{Flow, Launch, NodeError};
+use petalflow_test_support::assert_contains;
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Trace, both, list, twin};
+use crate::support::{Trace, both, finished, list, twin};
 
 #[derive(Serialize, Deserialize, Debug, PartialEq)]
 struct Prompt {
@@ -95,7 +96,7 @@ async fn c67_c68_several_questions_are_answered_by_id_and_keep_their_order() {
         let interrupts = outcome.interrupts().to_vec();
         assert_eq!(interrupts.len(), 5);
         let error = thread.answer::<Prompt>("x".into()).await.unwrap_err();
-        assert!(error.to_string().contains("say which by its id"), "{error}");
+        assert_contains(&error, "say which by its id");
         let mut answers: Vec<Answer> = interrupts
             .iter()
             .map(|interrupt| {
@@ -109,16 +110,13 @@ async fn c67_c68_several_questions_are_answered_by_id_and_keep_their_order() {
         let outcome = thread.resume(answers).await.unwrap();
         assert_eq!(outcome.interrupts().len(), 2);
         let again = late[0].clone();
-        let texts = thread.resume(late).await.unwrap().into_finished().unwrap();
+        let texts = finished(thread.resume(late)).await;
         assert_eq!(
             texts.xs[5..],
             ["human a", "human b", "human c", "human d", "human e"]
         );
         let error = thread.resume(again).await.unwrap_err();
-        assert!(
-            error.to_string().contains("it waits for nothing"),
-            "{error}"
-        );
+        assert_contains(&error, "it waits for nothing");
         texts
     });
 }
@@ -288,8 +286,8 @@ async fn c66_an_input_during_a_question_is_refused_unless_it_is_allowed() {
             panic!("{error}")
         };
         assert_eq!(waiting, outcome.interrupts());
-        assert!(error.to_string().contains("(node `ib`, prompt)"), "{error}");
-        assert!(error.to_string().contains(".discard_pending()"), "{error}");
+        assert_contains(&error, "(node `ib`, prompt)");
+        assert_contains(&error, ".discard_pending()");
         // Nothing was lost by trying.
         let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.xs, ["0"]);
@@ -301,12 +299,7 @@ async fn c66_an_input_during_a_question_is_refused_unless_it_is_allowed() {
             "it is asked anew"
         );
         assert_eq!((trace.count("ia"), trace.count("ib")), (2, 2));
-        let texts = thread
-            .answer::<Prompt>("b".into())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let texts = finished(thread.answer::<Prompt>("b".into())).await;
         assert_eq!(texts.xs, ["0", "new", "a", "b"]);
         texts
     });
@@ -328,12 +321,7 @@ async fn c59_a_question_is_not_a_failure_and_cannot_be_caught() {
             .thread("t");
         let outcome = thread.run(list([])).await.unwrap();
         assert_eq!(outcome.interrupts().len(), 1);
-        let texts = thread
-            .answer::<Prompt>("b".into())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let texts = finished(thread.answer::<Prompt>("b".into())).await;
         assert_eq!(texts.xs, ["a", "b"]);
         texts
     });
@@ -410,12 +398,7 @@ async fn c74_going_back_before_a_question_asks_it_again() {
             .store(&InMemoryStore::new())
             .thread("t");
         let first = thread.run(list([])).await.unwrap().interrupts()[0].id;
-        thread
-            .answer::<Prompt>("hello".into())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        finished(thread.answer::<Prompt>("hello".into())).await;
         let history = thread
             .history(petalflow::thread::HistoryQuery::all())
             .await
@@ -433,12 +416,7 @@ async fn c74_going_back_before_a_question_asks_it_again() {
             (trace.count("ia"), trace.count("ib"), trace.count("end")),
             (1, 3, 1)
         );
-        let texts = thread
-            .answer::<Prompt>("again".into())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let texts = finished(thread.answer::<Prompt>("again".into())).await;
         assert_eq!(texts.xs, ["a", "again", "end"]);
         texts
     });
@@ -477,10 +455,7 @@ async fn c62_the_same_by_id_and_as_events() {
 #[tokio::test]
 async fn c73_the_error_of_a_question_without_a_store_names_the_solution() {
     let error = Twice::run(list([])).await.unwrap_err();
-    assert!(
-        error.to_string().contains(".store(&store).thread(id)"),
-        "{error}"
-    );
+    assert_contains(&error, ".store(&store).thread(id)");
 }
 
 /// Expires at once, so that no test waits.
@@ -547,7 +522,7 @@ async fn answers_itself<F: Flow<State = Texts>>(launch: Launch<F>) -> Texts {
             .resume(bid.answer::<Bid>("much".into()).unwrap())
             .await;
         let error = late.unwrap_err();
-        assert!(error.to_string().contains("does not wait for"), "{error}");
+        assert_contains(&error, "does not wait for");
     }
     let outcome = thread.answer::<Prompt>("so be it".into()).await.unwrap();
     let texts = outcome.into_finished().unwrap();

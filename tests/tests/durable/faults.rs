@@ -11,8 +11,9 @@ use petalflow::checkpoint::{
 };
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery, ThreadError};
+use petalflow_test_support::assert_contains;
 
-use crate::support::{Log, LogXs, appending, both, list, twin};
+use crate::support::{Log, LogXs, appending, both, finished, list, twin};
 
 appending! { a b }
 
@@ -163,7 +164,7 @@ async fn c60_g063_a_fault_of_the_store_fails_the_run() {
                     ),
                     "{durability:?} {method} {after}: {text}"
                 );
-                assert!(text.contains("the disk is full"), "{text}");
+                assert_contains(&text, "the disk is full");
                 // The thread is as good as before: it goes on when the store does.
                 store.fail(NONE, 0);
                 let log = match thread.snapshot().await.unwrap() {
@@ -185,7 +186,7 @@ async fn c60_a_failed_node_is_the_cause_even_if_the_store_fails_too() {
         store.fail(WRITE, 0);
         let thread = launch.store(&store).thread("t");
         let error = thread.run(list([])).await.unwrap_err();
-        assert!(error.to_string().contains("broken"), "{error}");
+        assert_contains(&error, "broken");
         error.to_string()
     });
 }
@@ -194,7 +195,7 @@ async fn c60_a_failed_node_is_the_cause_even_if_the_store_fails_too() {
 async fn c60_thread_operations_report_the_error_of_the_store() {
     let store = Faulty::default();
     let thread = Chain::new().store(&store).thread("t");
-    thread.run(list([])).await.unwrap().into_finished().unwrap();
+    finished(thread.run(list([]))).await;
     store.fail(READ, 0);
     let texts = [
         thread.snapshot().await.unwrap_err().to_string(),
@@ -210,9 +211,6 @@ async fn c60_thread_operations_report_the_error_of_the_store() {
         .into_iter()
         .chain([history.to_string(), delete.to_string()])
     {
-        assert!(
-            text.contains("the store is not available: the disk is full"),
-            "{text}"
-        );
+        assert_contains(&text, "the store is not available: the disk is full");
     }
 }

@@ -6,7 +6,7 @@ use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery, Retention, Thread};
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Log, LogXs, both, twin};
+use crate::support::{Log, LogXs, both, finished, twin};
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -240,24 +240,14 @@ async fn a_pending_task_of_a_stored_subflow_runs_once_after_a_fork_and_in_a_copy
     both!(Asking, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
-        thread
-            .answer::<Go>(7)
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        finished(thread.answer::<Go>(7)).await;
         assert_eq!(thread.run(Vec::new()).await.unwrap().interrupts().len(), 1);
         let copy = thread.copy_to("copy").await.unwrap();
         let newest = thread.snapshot().await.unwrap().unwrap().info.checkpoint;
         thread.fork(newest).await.unwrap();
         for thread in [thread, copy] {
             assert_eq!(thread.resume(()).await.unwrap().interrupts().len(), 1);
-            let log = thread
-                .answer::<Go>(9)
-                .await
-                .unwrap()
-                .into_finished()
-                .unwrap();
+            let log = finished(thread.answer::<Go>(9)).await;
             assert_eq!(log.xs, ["1 7", "1 7 2 9"], "{}", thread.id());
         }
     });

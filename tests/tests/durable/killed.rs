@@ -24,6 +24,8 @@ use petalflow_test_support::{Need, skip};
 #[cfg(unix)]
 use petalflow_test_servers::{Postgres, Redis, fresh_name};
 
+use crate::support::finished;
+
 const FOLDER: &str = "PETALFLOW_TEST_KILLED_FOLDER";
 const PLACE: &str = "PETALFLOW_TEST_KILLED_PLACE";
 const THREAD: &str = "PETALFLOW_TEST_KILLED_THREAD";
@@ -230,7 +232,7 @@ async fn check(store: &(impl Store + Clone), number: usize, log: &Path) {
     let stored = thread.snapshot().await.unwrap().unwrap();
     assert!(stored.is_finished());
     let unbroken = threads(&InMemoryStore::new(), 0, log.with_extension("unbroken")).thread(name);
-    let unbroken = unbroken.run(ORDERS).await.unwrap().into_finished().unwrap();
+    let unbroken = finished(unbroken.run(ORDERS)).await;
     assert_eq!(stored.state, unbroken, "thread {number}");
     // An effect is repeated only if its process died before the record was made: so never once `once` has returned.
     let text = std::fs::read_to_string(log).unwrap_or_default();

@@ -5,6 +5,7 @@ use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
 use petalflow::thread::{Thread, ThreadError};
 use petalflow_protection::{Encryption, ProtectedStore, Protection, SecretKey, Signing};
+use petalflow_test_support::assert_contains;
 
 /// What nobody may read in the store.
 const SECRET: &str = "the moon garden";
@@ -106,9 +107,9 @@ async fn a_checkpoint_with_another_protection_is_not_read() {
     distrust(thread(&store, Encryption::new(key(2))).snapshot().await);
     distrust(thread(&store, Signing::new(key(1))).snapshot().await);
     let problem = distrust(Write::new().store(&store).thread("t").snapshot().await);
-    assert!(
-        problem.contains("it is sealed, and this program uses the store without"),
-        "{problem}"
+    assert_contains(
+        &problem,
+        "it is sealed, and this program uses the store without",
     );
 
     let plain = InMemoryStore::new();

@@ -12,6 +12,7 @@ use petalflow_llm::nodes::{ConfirmCall, Llm, Model, NodeOutput, Tools};
 use petalflow_llm::{ChatMessage, LlmResponse, Part, Reply, Role, ScriptedModel};
 use petalflow_llm_test_support::node_outputs;
 use petalflow_memory::{InMemory, Memory};
+use petalflow_test_support::assert_contains;
 use serde_json::{Value, json};
 
 #[state]
@@ -216,20 +217,14 @@ async fn nodes_name_the_missing_values() {
         .run(question("?"))
         .await
         .expect_err("no model");
-    assert!(
-        error.to_string().contains("node `think` has no model"),
-        "{error}"
-    );
+    assert_contains(&error, "node `think` has no model");
     let model = Model::new(ScriptedModel::new([Reply::call("add", json!({}))]));
     let error = Converse::new()
         .manage(model)
         .run(question("?"))
         .await
         .expect_err("no tools");
-    assert!(
-        error.to_string().contains("node `act` has no tools"),
-        "{error}"
-    );
+    assert_contains(&error, "node `act` has no tools");
     let _: BoxError = error.into();
 }
 

@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 use tokio_rustls::{TlsAcceptor, rustls};
 
 use petalflow_llm_test_support::server::{Server, answer, chunk, end, event, events};
+use petalflow_test_support::assert_contains;
 
 /// What a server at `localhost` shows, and the certificate that has signed it, as PEM.
 fn certified() -> (TlsAcceptor, String) {
@@ -97,11 +98,9 @@ async fn a_certificate_for_another_name_is_an_error() {
     let model =
         ProviderModel::openai_compatible(server.url("/v1"), "tiny").with_root_certificate(root);
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
-    assert!(
-        error.to_string().contains(
-            "the certificate of `127.0.0.1` is not trusted: certificate not valid for name"
-        ),
-        "{error}"
+    assert_contains(
+        &error,
+        "the certificate of `127.0.0.1` is not trusted: certificate not valid for name",
     );
 }
 

@@ -13,6 +13,7 @@ use serde_json::json;
 use petalflow_llm_test_support::server::{
     Server, Step, answer, chunk, end, event, events, with_headers,
 };
+use petalflow_test_support::{assert_contains, assert_starts_with};
 
 const KEY: &str = "sk-very-secret";
 
@@ -134,12 +135,7 @@ async fn an_answer_of_another_kind_is_an_error() {
     for model in [openai(&server), gemini(&server), anthropic(&server)] {
         let [whole, streamed] = errors(&model).await;
         assert_eq!(whole.kind, LlmErrorKind::Malformed);
-        assert!(
-            whole
-                .to_string()
-                .contains("it answered with `text/html`, which is not JSON"),
-            "{whole}"
-        );
+        assert_contains(&whole, "it answered with `text/html`, which is not JSON");
         assert_eq!(streamed.kind, LlmErrorKind::Malformed);
         assert!(
             streamed
@@ -428,10 +424,7 @@ async fn i020_a_server_that_stalls_runs_into_the_idle_timeout() {
     let model = openai(&server).with_idle_timeout(Duration::from_millis(200));
     for error in errors(&model).await {
         assert_eq!(error.kind, LlmErrorKind::Timeout, "{error}");
-        assert!(
-            error.to_string().contains("did not answer in time"),
-            "{error}"
-        );
+        assert_contains(&error, "did not answer in time");
     }
     let error = streamed(&model, &LlmRequest::prompt("hi"))
         .await
@@ -491,10 +484,9 @@ async fn without_a_key_no_request_is_sent() {
 fn a_model_name_without_a_known_provider_is_an_error() {
     let error = ProviderModel::new("qwen3").unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Request);
-    assert!(
-        error
-            .to_string()
-            .starts_with("model `qwen3` does not say whose it is; write `ollama::qwen3`")
+    assert_starts_with(
+        &error,
+        "model `qwen3` does not say whose it is; write `ollama::qwen3`",
     );
 }
 

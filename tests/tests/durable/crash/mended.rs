@@ -7,9 +7,10 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 use petalflow::thread::{Durability, Retention};
+use petalflow_test_support::assert_contains;
 use petalflow_testing::{Fault, FaultyStore, Window};
 
-use crate::support::{Log, LogXs, appending, list};
+use crate::support::{Log, LogXs, appending, finished, list};
 
 appending! { a b c }
 
@@ -35,13 +36,10 @@ async fn a_checkpoint_after_a_failed_append_is_complete() {
                 matches!(error.kind(), RunErrorKind::Thread { .. }),
                 "{error}"
             );
-            assert!(
-                error.to_string().contains("a fault was injected"),
-                "{error}"
-            );
+            assert_contains(&error, "a fault was injected");
             let thread = Chain::new().store(&inner).thread("t");
             if thread.snapshot().await.unwrap().is_some() {
-                let log = thread.resume(()).await.unwrap().into_finished().unwrap();
+                let log = finished(thread.resume(())).await;
                 assert_eq!(log.xs, ["i", "a", "b", "c"], "{durability:?} {nth}");
             }
         }
@@ -61,7 +59,7 @@ async fn a_run_dropped_during_its_claim_holds_no_claim() {
     }
     drop(run);
     let thread = Chain::new().store(&inner).thread("t");
-    thread.run(list([])).await.unwrap().into_finished().unwrap();
+    finished(thread.run(list([]))).await;
 }
 
 /// What was left beside a frontier with a smaller number than its checkpoint was pruned with the checkpoints before.
@@ -93,7 +91,7 @@ async fn pruning_retains_the_records_of_unfinished_tasks() {
     }
     thread.prune(Retention::max_checkpoints(1)).await.unwrap();
     assert_eq!(DONE.fetch_add(9, Ordering::SeqCst), 1);
-    let log = thread.resume(()).await.unwrap().into_finished().unwrap();
+    let log = finished(thread.resume(())).await;
     assert_eq!(log.xs, ["a", "x", "y", "once"]);
     assert_eq!(DONE.load(Ordering::SeqCst), 10);
 }
@@ -103,12 +101,7 @@ async fn an_interval_longer_than_the_run_loses_nothing_at_its_end() {
     let store = InMemoryStore::new();
     let interval = Durability::Interval(NonZeroU64::new(1_000).unwrap());
     let thread = Chain::new().store(&store).durability(interval).thread("t");
-    thread
-        .run(list(["i"]))
-        .await
-        .unwrap()
-        .into_finished()
-        .unwrap();
+    finished(thread.run(list(["i"]))).await;
     let stored = thread.snapshot().await.unwrap().unwrap();
     assert_eq!(stored.state.xs, ["i", "a", "b", "c"]);
 }

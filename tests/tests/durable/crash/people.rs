@@ -6,7 +6,7 @@ use petalflow::thread::Durability;
 use petalflow_testing::{Window, crashes};
 use serde::{Deserialize, Serialize};
 
-use crate::support::list;
+use crate::support::{finished, list};
 
 #[derive(Serialize, Deserialize, Debug)]
 struct Confirm {
@@ -224,12 +224,7 @@ async fn a_turn_after_an_unanswered_question() {
                     .unwrap()
             })
             .collect();
-        let talk = thread
-            .resume(answers)
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        let talk = finished(thread.resume(answers)).await;
         assert_eq!(
             talk.said,
             ["yes to a", "yes to b", "closed after 2 with None"]

@@ -8,6 +8,8 @@ use petalflow::prelude::*;
 
 use crate::durable::upgrades::stop;
 
+use crate::support::finished;
+
 #[state]
 #[derive(Debug)]
 struct Essay {
@@ -178,7 +180,7 @@ async fn bytes_stored_by_earlier_versions_can_be_read() {
         .update(petalflow::thread::Edit::new(Overwrite(EssayStops(false))))
         .await
         .unwrap();
-    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+    let essay = finished(thread.resume(())).await;
     assert_eq!(
         essay.notes,
         [

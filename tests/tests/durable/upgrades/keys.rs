@@ -2,6 +2,9 @@
 
 use super::{refusal, reopened};
 
+use crate::support::finished;
+use petalflow_test_support::assert_starts_with;
+
 mod added_and_reordered {
     use super::*;
 
@@ -67,7 +70,7 @@ mod added_and_reordered {
     #[tokio::test]
     async fn added_reordered_renamed_and_wider_keys_pass() {
         let thread = reopened!("petals".to_string());
-        let article = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let article = finished(thread.resume(())).await;
         assert_eq!(article.notes, ["one", "two"]);
         assert_eq!((article.rounds, article.words), (2, 0));
         assert_eq!(article.draft, "none");
@@ -233,13 +236,13 @@ mod unreadable {
     #[tokio::test]
     async fn a_changed_type_is_accepted_if_it_reads_the_stored_values() {
         let thread = reopened!(7);
-        let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let essay = finished(thread.resume(())).await;
         assert_eq!(essay.rounds, 7);
         let thread = reopened!(700);
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
-        assert!(
-            problem.starts_with("the value of the key `rounds` cannot be read as `u8`: "),
-            "{problem}"
+        assert_starts_with(
+            &problem,
+            "the value of the key `rounds` cannot be read as `u8`: ",
         );
         assert!(
             problem.ends_with(
@@ -298,9 +301,9 @@ mod required {
     async fn a_new_key_without_a_default_is_refused() {
         let thread = reopened!(());
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
-        assert!(
-            problem.starts_with("it has no value of the key `topic`, which has no default: give the key one, `#[key(default)]`"),
-            "{problem}"
+        assert_starts_with(
+            &problem,
+            "it has no value of the key `topic`, which has no default: give the key one, `#[key(default)]`",
         );
         assert_eq!(diff, ["+ topic: String replace required"]);
     }
@@ -379,7 +382,7 @@ mod reducers {
                 .is_empty()
         );
         // The fork goes on at `note`, which writes nothing any more.
-        let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let essay = finished(thread.resume(())).await;
         assert_eq!(essay.notes, [3]);
     }
 }

@@ -3,6 +3,7 @@
 use std::panic::catch_unwind;
 
 use petalflow::prelude::*;
+use petalflow_test_support::assert_starts_with;
 use petalflow_testing::assert_flow_lock;
 
 #[state]
@@ -87,10 +88,7 @@ fn an_unchanged_flow_passes() {
     let launched = Some(LOCK.replace('\n', "\r\n"));
     assert_eq!(said_of("crlf", launched.as_deref()), None);
     let said = said_of("missing", None).unwrap();
-    assert!(
-        said.starts_with("the flow `Write` is not in the lock yet: "),
-        "{said}"
-    );
+    assert_starts_with(&said, "the flow `Write` is not in the lock yet: ");
 }
 
 #[test]

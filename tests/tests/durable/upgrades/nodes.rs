@@ -2,8 +2,11 @@
 
 use petalflow::interrupt::Resume;
 use petalflow::thread::HistoryQuery;
+use petalflow_test_support::{assert_contains, assert_starts_with};
 
 use super::{refusal, reopened};
+
+use crate::support::finished;
 
 /// The state, which stays as it is.
 mod essay {
@@ -91,7 +94,7 @@ mod v2 {
 #[tokio::test]
 async fn added_and_reordered_nodes_pass() {
     let thread = reopened!("slower".to_string());
-    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+    let essay = finished(thread.resume(())).await;
     // `quick` had reached the join; `report` waits until nothing else is active, as it was told.
     assert_eq!(
         essay.notes,
@@ -111,7 +114,7 @@ async fn added_and_reordered_nodes_pass() {
 #[tokio::test]
 async fn an_item_that_the_node_no_longer_takes_is_dropped() {
     let thread = reopened!("dig".to_string());
-    let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+    let essay = finished(thread.resume(())).await;
     assert_eq!(
         essay.notes[5..],
         ["dig anew", "dig anew", "check anew", "report anew"]
@@ -225,20 +228,14 @@ mod join {
     async fn an_item_of_another_type_is_refused_by_its_value() {
         let thread = reopened!("dig".to_string());
         let (problem, _) = refusal(thread.resume(()).await.unwrap_err());
-        assert!(
-            problem.starts_with("the item of node `dig` cannot be read: "),
-            "{problem}"
-        );
-        assert!(
-            problem.contains("`migration.map_item(\"dig\", |old: u32| ..)`"),
-            "{problem}"
-        );
+        assert_starts_with(&problem, "the item of node `dig` cannot be read: ");
+        assert_contains(&problem, "`migration.map_item(\"dig\", |old: u32| ..)`");
     }
 
     #[tokio::test]
     async fn a_join_without_an_arrival_may_change() {
         let thread = reopened!("plan".to_string());
-        thread.resume(()).await.unwrap().into_finished().unwrap();
+        finished(thread.resume(())).await;
     }
 }
 
@@ -267,11 +264,9 @@ mod item_needed {
     async fn a_node_that_now_takes_an_item_is_refused_without_one() {
         let thread = reopened!("plan".to_string());
         let (problem, _) = refusal(thread.resume(()).await.unwrap_err());
-        assert!(
-            problem.starts_with(
-                "it goes on at node `plan`, which takes an item now, and has none for it: "
-            ),
-            "{problem}"
+        assert_starts_with(
+            &problem,
+            "it goes on at node `plan`, which takes an item now, and has none for it: ",
         );
     }
 }
@@ -302,12 +297,7 @@ mod flow_renamed {
     async fn a_renamed_flow_keeps_its_threads_with_an_id() {
         let store = InMemoryStore::new();
         let thread = Write::new().store(&store).thread("t");
-        thread
-            .run("petals".to_string())
-            .await
-            .unwrap()
-            .into_finished()
-            .unwrap();
+        finished(thread.run("petals".to_string())).await;
         let thread = WriteEssay::new().store(&store).thread("t");
         let (problem, diff) = refusal(thread.snapshot().await.unwrap_err());
         assert_eq!(
@@ -320,7 +310,7 @@ mod flow_renamed {
             thread.snapshot().await.unwrap().unwrap().state.topic,
             "petals"
         );
-        thread.resume(()).await.unwrap().into_finished().unwrap();
+        finished(thread.resume(())).await;
     }
 }
 
@@ -365,7 +355,7 @@ mod renamed {
         let history = thread.history(HistoryQuery::all()).await.unwrap();
         let next: Vec<_> = history.into_iter().map(|info| info.next).collect();
         assert_eq!(next, [vec!["slowest"], vec!["fast", "slow"], vec!["plan"]]);
-        let essay = thread.resume(()).await.unwrap().into_finished().unwrap();
+        let essay = finished(thread.resume(())).await;
         assert_eq!(
             essay.notes,
             ["plan", "quick", "slow", "slowest", "collect", "report"]
@@ -373,7 +363,7 @@ mod renamed {
         // People name nodes as the program does.
         thread.fork(1).await.unwrap();
         let goto = Resume::new().goto("collect");
-        let essay = thread.resume(goto).await.unwrap().into_finished().unwrap();
+        let essay = finished(thread.resume(goto)).await;
         assert_eq!(essay.notes, ["plan", "collect"]);
     }
 }
