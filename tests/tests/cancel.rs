@@ -271,7 +271,7 @@ async fn one_token_stops_many_runs() {
     assert_eq!(trace.count("ran on"), 0);
 }
 
-/// Lets a blocking node go on; the test holds the other end.
+/// Releases a blocking node; the test has the other end.
 struct Gate(Mutex<mpsc::Receiver<()>>);
 
 #[node(Log, blocking)]

@@ -48,7 +48,7 @@ async fn c58_the_cap_is_reached_and_not_exceeded_and_order_is_kept() {
 
 #[tokio::test(start_paused = true)]
 async fn c58_g001_peers_without_a_cap_all_tasks_run_concurrently() {
-    // agentmesh runs 4 workers unless told otherwise; weavegraph as many as there are cores.
+    // agentmesh runs 4 workers by default; weavegraph one per core.
     let (peak, elapsed) = both!(Ten, |launch| {
         let (gauge, begun) = (Gauge::default(), Instant::now());
         launch

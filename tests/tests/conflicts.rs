@@ -37,7 +37,7 @@ async fn maybe() -> Option<PlainV> {
 
 #[test]
 fn c07_c08_g027_two_writers_of_a_plain_key_are_refused_when_the_graph_is_built() {
-    // LangGraph finds it while running and then fails for ever on that thread (C08); agentmesh keeps whichever ran last.
+    // LangGraph detects it at run time and then fails forever on that thread (C08); in agentmesh the last writer wins.
     let graph = || {
         Graph::<Plain>::builder("g")
             .node(one {})

@@ -1,4 +1,4 @@
-//! A run that goes on although a node failed.
+//! A run that continues although a node failed.
 
 use petalflow::NodeError;
 use petalflow::prelude::*;
@@ -6,7 +6,7 @@ use petalflow::run::RunErrorKind;
 
 use crate::support::{both, failed, list, twin};
 
-/// Work that goes on although some of it fails.
+/// Work that continues although some of it fails.
 #[state]
 #[derive(Debug, PartialEq)]
 struct Job {

@@ -6,7 +6,7 @@ use crate::support::{Log, LogXs, appending, assert_log, both, list, twin};
 
 appending!(after other last);
 
-/// How many items two planners send.
+/// The number of items that two planners send.
 #[state]
 #[derive(Debug, PartialEq)]
 struct Plan {
@@ -30,7 +30,7 @@ async fn plan_right(right: &u32) -> Each<String> {
 
 #[node(Plan)]
 async fn work(#[item] item: &str, cx: Context) -> PlanXs {
-    // The later ones are done first.
+    // Later items finish first.
     for _ in cx.index().unwrap()..10 {
         tokio::task::yield_now().await;
     }

@@ -1,4 +1,4 @@
-//! What a listener is told, in which order; and that nothing is told when nobody listens.
+//! The events of a run and their order. Without a listener no event is built.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

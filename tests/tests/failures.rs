@@ -270,7 +270,7 @@ async fn sweep() {}
 flow!(Shatter(Fragile) { drop_it -> sweep });
 flow!(ShatterLast(Fragile) { drop_it });
 
-/// A reducer belongs to no node: its panic is the caller's, wherever in a chain the node stands that wrote.
+/// A reducer belongs to no node: its panic reaches the caller, at each position of the writing node in a chain.
 #[tokio::test]
 async fn a_panic_of_a_reducer_is_not_a_failure_of_the_node() {
     let inner = tokio::spawn(async { Shatter::run(1).await.is_ok() }).await;

@@ -1,4 +1,4 @@
-//! What `interrupt` says of a graph: places, guards and pictures, in both forms. (What a run does there is another matter.)
+//! What `interrupt` adds to a graph: nodes, guards and drawings, in both forms. `durable/approvals.rs` tests the runs.
 
 use petalflow::graph::{GraphBuilder, When};
 use petalflow::prelude::*;

@@ -380,7 +380,7 @@ async fn g013_the_whole_state_may_be_read_at_any_time() {
     );
 }
 
-/// Names that agentmesh keeps for itself.
+/// Names that agentmesh reserves.
 #[state]
 #[derive(Debug, PartialEq)]
 struct Unreserved {

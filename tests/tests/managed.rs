@@ -143,7 +143,7 @@ async fn placed(place: Place) -> LogXs {
     LogXs(vec![place.0])
 }
 
-/// As `Place`, but does not say what it needs.
+/// Like `Place`, but does not declare what it needs.
 struct Careless;
 
 impl Extract for Careless {
@@ -197,7 +197,7 @@ async fn g055_managed_values_are_not_part_of_the_state() {
     assert_eq!(format!("{log:?}"), "Log { xs: [\"first\", \"pool 0\"] }");
 }
 
-/// A number that is handed out anew each time.
+/// A number that is computed for each use.
 #[derive(Debug)]
 struct Ticket(u32);
 
@@ -280,7 +280,7 @@ twin! { Tells(Log) { first -> tells; } nodes: first, tells }
 
 #[tokio::test]
 async fn g074_checkpoints_never_hold_managed_values() {
-    // agentmesh keeps their names; here the nodes of the flow say what they need, so that nothing need be kept.
+    // agentmesh stores their names; here the nodes of the flow declare what they need, so no name is stored.
     both!(Tells, |launch| {
         let store = InMemoryStore::new();
         let launch = launch
@@ -320,7 +320,7 @@ async fn g075_a_missing_value_is_built_when_the_run_begins_or_resumes() {
         assert_eq!(log.xs, ["first", "4 letters"]);
         let _ = thread.resume(()).await.unwrap();
         assert_eq!(made.load(Ordering::SeqCst), 2, "for each run");
-        // One that is given is not made, whichever was said first.
+        // A given value is not computed, in either order.
         let given = launch
             .clone()
             .manage(Secret("given"))

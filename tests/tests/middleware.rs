@@ -201,7 +201,7 @@ impl RunMiddleware<Log> for Around {
     }
 }
 
-/// Changes the input, or keeps the run from happening.
+/// Changes the input, or prevents the run.
 struct Gatekeeper;
 
 #[async_trait]

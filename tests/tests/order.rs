@@ -212,7 +212,7 @@ twin! { Isolated(Pair) { init -> left_reader & right_reader; } nodes: init, left
 
 #[tokio::test]
 async fn c17_g024_p073_all_nodes_of_a_superstep_read_one_snapshot() {
-    // agentmesh lets both write one Replace key and keeps one of the 11s silently; here that is refused (C07), so each has
+    // agentmesh lets both write one Replace key and silently stores one of the 11s; here that is refused (C07), so each has
     // a key of its own.
     let pair = both!(Isolated, |launch| launch.run(()).await.unwrap());
     assert_eq!(
@@ -311,7 +311,7 @@ async fn g029_c33_two_senders_in_one_superstep_activate_a_node_once() {
     assert_log!(Diamond, ["c", "z", "one"]);
 }
 
-/// Each says when it begins.
+/// Each records when it begins.
 #[node(Log)]
 async fn spoken(cx: Context, trace: Managed<Trace>) {
     trace.say(cx.node());
@@ -324,7 +324,7 @@ twin! {
 
 #[tokio::test]
 async fn g030_nodes_begin_in_a_fixed_order() {
-    // agentmesh sorts the names before scheduling; here the declaration says the order.
+    // agentmesh sorts the names before scheduling; here the order is that of the declaration.
     let begun = both!(Begin, |launch| {
         let trace = Trace::default();
         launch.manage(trace.clone()).run(vec![]).await.unwrap();

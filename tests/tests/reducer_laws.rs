@@ -67,7 +67,7 @@ fn push(write: &One, update: &mut AllUpdate) -> Result<(), WriteError> {
     }
 }
 
-/// Commits the writes, a new update wherever `cuts` says so.
+/// Commits the writes, with a new update at each index in `cuts`.
 fn commit(writes: &[One], cuts: &[bool]) -> All {
     let (mut state, mut written) = All::start(().into());
     let mut update = AllUpdate::default();

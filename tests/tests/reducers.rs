@@ -301,7 +301,7 @@ async fn c23_an_aggregate_is_visible_one_superstep_later() {
     );
 }
 
-/// A topic: what is said in one superstep is heard in the next, and then gone.
+/// A topic: a write of one superstep is visible in the next one only.
 #[state]
 #[derive(Debug, PartialEq)]
 struct Topic {

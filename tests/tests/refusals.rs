@@ -1,4 +1,4 @@
-//! What the run-time builder refuses: the same rules and words as `flow!`, all at once. (The static side is in `ui/`.)
+//! What the run-time builder refuses, with the rules and messages of `flow!`. (`ui/` tests `flow!`.)
 
 use petalflow::NodeError;
 use petalflow::graph::{GraphBuilder, Rule};

@@ -56,7 +56,7 @@ fn g001_g049_the_defaults() {
 
 #[test]
 fn g050_a_constant_wait_has_factor_one() {
-    // agentmesh's "linear" backoff is documented as 1s, 2s, 3s, but is constant. Here `factor` says what it does.
+    // agentmesh's "linear" backoff is documented as 1s, 2s, 3s, but is constant. Here `factor` is explicit.
     assert_eq!(
         millis(Retry::times(4).first(Duration::from_secs(1)).factor(1.0)),
         [1_000, 1_000, 1_000]
@@ -206,7 +206,7 @@ async fn c52_g049_only_matching_errors_are_retried() {
     assert_eq!(calls, 3);
 }
 
-/// Writes, and then fails as often as it says: what it wrote before must not count.
+/// Writes, and then fails the given number of times: the writes of failed attempts must not count.
 #[state]
 #[derive(Debug, PartialEq)]
 struct Total {

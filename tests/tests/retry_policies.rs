@@ -22,7 +22,7 @@ struct ValueError;
 #[error("key error")]
 struct KeyError;
 
-/// An error that says less than its source.
+/// An error with less detail than its source.
 #[derive(Debug, thiserror::Error)]
 #[error("the look-up failed")]
 struct LookUp(#[from] KeyError);
@@ -81,7 +81,7 @@ twin! {
     nodes: plain = |b| b.node(plain {}).with("plain", Policy { retry: &RETRIES, ..Policy::NONE })
 }
 twin! {
-    // The builder's list is made while the program runs; in `flow!` a number stands for attempts after any error.
+    // The list of the builder is made at run time; in `flow!` a number means attempts after any error.
     Last(Log) {
         plain;
         with plain { retry: [Retry::times(2).first(MS).on::<ValueError>(), 3] };

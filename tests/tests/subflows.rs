@@ -18,7 +18,7 @@ use crate::support::{
 
 appending!(i quick after);
 
-/// What the flow inside knows; `xs` shares its name and reducer with the flow outside.
+/// The state of the subflow; `xs` has the same name and reducer as in the parent.
 #[state]
 #[derive(Debug, PartialEq)]
 struct Inner {

@@ -1,4 +1,4 @@
-//! What the tests share: both forms of a flow, a trace of what ran, and signs of what was dropped.
+//! What the tests share: both forms of a flow, and a trace of what ran and what was dropped.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -34,9 +34,9 @@ macro_rules! appending {
     )*};
 }
 
-/// A flow in both forms: as `flow!` says it, and `built()` by the run-time builder from the same edges.
+/// A flow in both forms: as written in `flow!`, and `built()` by the run-time builder from the same edges.
 ///
-/// After `nodes:` stand the nodes; one that is not just a function says how it is added: `polish = |b| b.node_as(..)`.
+/// The nodes follow `nodes:`. A node that is not a function has a closure that adds it: `polish = |b| b.node_as(..)`.
 macro_rules! twin {
     ($name:ident($state:ty) { $($flow:tt)* } nodes: $($node:ident $(= $add:expr)?),* $(,)?) => {
         petalflow::flow! { $name($state) { $($flow)* } }
@@ -51,7 +51,7 @@ macro_rules! twin {
     (@ $node:ident $add:expr) => { $add };
 }
 
-/// Runs something on both forms of a flow, which must agree; gives what it gave.
+/// Runs something on both forms of a flow. Returns the result, which must be the same.
 macro_rules! both {
     ($flow:ident, |$launch:ident| $body:expr) => {{
         let fixed = {
@@ -183,13 +183,13 @@ impl Trace {
             .count()
     }
 
-    /// A guard that says `dropped …` when it goes.
+    /// A guard that records `dropped …` when it is dropped.
     pub(crate) fn guard(&self, what: &str) -> Guard {
         Guard(self.clone(), what.to_string())
     }
 }
 
-/// Says when it is dropped.
+/// Records when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Guard(Trace, String);
 

@@ -137,7 +137,7 @@ async fn a_join_may_lead_to_a_fork() {
     assert_log!(JoinFork, ["a", "b", "c", "d", "e"]);
 }
 
-/// How often something still goes round.
+/// The number of remaining rounds.
 #[state]
 #[derive(Debug, PartialEq)]
 struct Rounds {
@@ -177,7 +177,7 @@ async fn a_join_in_a_loop_starts_empty_each_round() {
     );
 }
 
-/// Where `choose` may go; none, one or several at once.
+/// The routes of `choose`: none, one or several at once.
 #[derive(Route)]
 enum Way {
     B,
@@ -241,7 +241,7 @@ async fn g037_p067_no_target_just_ends_the_path() {
     assert_log!(Nowhere, ["a"]);
 }
 
-/// What each branch made.
+/// The result of each branch.
 #[state]
 #[derive(Debug, PartialEq)]
 struct Made {
@@ -436,7 +436,7 @@ async fn a_route_delivers_its_payload() {
     );
 }
 
-/// All that a command says in agentmesh, as one return type: what is written, whether it failed, where to go.
+/// The contents of a command in agentmesh, as one return type: the writes, the failure, the route.
 #[derive(Route)]
 enum To {
     Large,

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::kit::{asked, call, events, failure, returns, scripted, shape};
 
-/// Repeats the code in capitals, and does as it is told.
+/// Returns the code in capitals, or the outcome that the code names.
 #[derive(Clone, Default)]
 struct Loud {
     ran: Arc<AtomicUsize>,

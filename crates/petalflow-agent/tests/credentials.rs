@@ -85,7 +85,7 @@ async fn a009_the_turn_ends_with_a_request_and_the_call_is_made_with_what_is_giv
     };
     assert_eq!((&*request.key, &*request.hint), ("calendar", "Sign in."));
 
-    // Another process goes on.
+    // Another process resumes.
     let (agent, model) = scripted(["You are free."]);
     let agent = agent.tool(tool);
     let thread = agent.store(&store).thread("t");

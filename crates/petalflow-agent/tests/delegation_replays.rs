@@ -92,7 +92,7 @@ fn says(text: &'static str) -> Box<dyn Fn(&Conversation) -> ConversationInput> {
     Box::new(move |_| text.into())
 }
 
-/// What a recorded event comes to: who, where, what, to the word.
+/// The author, branch and exact contents of a recorded event.
 fn recorded(event: &Value) -> Value {
     let mut shown = Map::new();
     for key in [

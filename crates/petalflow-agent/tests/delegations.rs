@@ -49,7 +49,7 @@ async fn a069_an_agent_works_on_a_task_until_it_finishes_it() {
             "I have apples.",
         ]
     );
-    // What did not fit was told to the model of the task.
+    // The mismatch was reported to the model of the task.
     assert!(
         results(&talk)[0]["error"]
             .as_str()

@@ -1,4 +1,4 @@
-//! Turns that go on after a crash.
+//! Turns that resume after a crash.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -88,7 +88,7 @@ async fn a_model_that_failed_is_asked_again_without_calling_the_tools_again() {
     assert_eq!((count.load(SeqCst), talk.answer()), (1, "done".into()));
 }
 
-/// A model that goes by what it reads, so that it says the same in every process: two calls, then words.
+/// A model whose answers depend only on the request, in every process: two calls, then text.
 fn steady(request: &LlmRequest) -> Reply {
     let last = request.messages.last().expect("something was said");
     let number = request

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::kit::{after, asked, call, called, failure, returned, said, scripted, user};
 
-/// What the model of the agent `agent` reads of this past, when the user then says `now`.
+/// The messages that the model of the agent `agent` gets for this history and the input `now`.
 async fn read(past: impl IntoIterator<Item = AgentEvent>) -> Vec<String> {
     let (agent, model) = scripted(["ok"]);
     agent.run(after(past, "now")).await.unwrap();
@@ -236,7 +236,7 @@ async fn a062_without_history_only_the_current_turn_is_read() {
         .unwrap();
     assert_eq!(asked(&model), ["user: now"]);
 
-    // What another agent said last is what the turn begins with.
+    // The turn begins with the last message of another agent.
     let past = [user("hi"), said("other", "over to you")];
     let (agent, model) = scripted(["ok"]);
     let input = ConversationInput {

@@ -253,7 +253,7 @@ async fn a010_a_processor_may_add_events_before_the_model_is_asked() {
 
 #[tokio::test]
 async fn a010_an_event_that_a_processor_adds_is_emitted_at_once() {
-    // The model never answers: what is heard is heard before.
+    // The model never answers, so the events were emitted before its answer.
     let model = ScriptedModel::new([Reply::pieces(["never"]).every(Duration::from_hours(1))]);
     let agent = Agent::new(model).processor(Step("notes", |call| {
         call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));
@@ -271,10 +271,10 @@ async fn a010_an_event_that_a_processor_adds_is_emitted_at_once() {
     );
     let task = heard.task.as_ref().unwrap();
     assert_eq!((&*task.node, task.attempt), ("ask", 1));
-    // Who has heard enough stops before the model is asked.
+    // Dropping the stream here ends the run before the model is asked.
     drop(events);
 
-    // It stands in the conversation under the same id.
+    // It has the same id in the conversation.
     let (agent, model) = scripted(["hello"]);
     let agent = agent.processor(Step("notes", |call| {
         call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use super::kit::{events, results, returns, scripted, shape, tool};
 
-/// Waits as long as it is told, then says what it was given.
+/// Waits for the given time, then returns its argument.
 fn slow(name: &str) -> FuncTool {
     let spec = ToolSpec::new(name, "Takes its time.", json!({"type": "object"}));
     FuncTool::untyped(spec, |arguments: Value, _| async move {

@@ -93,7 +93,7 @@ async fn random(test: &str, build: impl FnOnce(Agent) -> Agent) -> Option<String
         .tool(returns("rand_number", json!({ "number": "1" })));
     let (_, talk) = events(&build(agent), "Generate random number with 5 as a seed.").await;
     assert_eq!(replay.remaining(), 0);
-    // The model was told what the callback said, and not what the tool did.
+    // The model got the result of the callback, not of the tool.
     let asked = replay.server.requests();
     let told = &asked[1].body["contents"][2]["parts"][0]["functionResponse"]["response"];
     let told = told.to_string().replace('\\', "");

@@ -1,4 +1,4 @@
-//! What who listens hears, and when.
+//! The streamed events of a run, and when they are emitted.
 
 use std::sync::Arc;
 

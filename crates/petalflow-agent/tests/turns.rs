@@ -281,7 +281,7 @@ async fn wrong_arguments_are_reported_to_the_model() {
         assert!(error.is_string(), "{arguments}: {error}");
         assert_eq!(talk.answer(), "sorry");
     }
-    // What a client refuses is told just so.
+    // The refusal of a client is reported unchanged.
     let response = Box::new(LlmResponse {
         message: Some(ChatMessage::new(
             Role::Assistant,

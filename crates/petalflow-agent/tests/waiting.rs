@@ -27,7 +27,7 @@ fn ask(id: &str, disk: &str) -> Reply {
     Reply::from(call(id, "cleaner", json!({ "request": disk })))
 }
 
-/// A cleaner who wipes the disk that it is asked to wipe, and says so.
+/// An agent that wipes the named disk and reports it.
 fn cleaner(tool: FuncTool) -> (Agent, Arc<ScriptedModel>) {
     let model = Arc::new(ScriptedModel::from_fn(|request| {
         let first = request.messages[0].text();
@@ -288,7 +288,7 @@ async fn a_callback_may_answer_for_a_waiting_agent() {
     assert_eq!(talk.answer(), "It is clean enough.");
 }
 
-/// A tidy agent above a cleaner, both of whose answers depend on what they are told alone.
+/// An agent above the cleaner. The answers of both depend only on their input.
 fn steady() -> Agent {
     let (agent, _) = cleaner(wipe().0);
     let root = ScriptedModel::from_fn(|request| {

@@ -436,7 +436,7 @@ async fn a007_code_that_the_provider_ran() {
     assert_eq!(told["parts"][2]["codeExecutionResult"]["output"], "4\n");
 }
 
-/// Runs nothing: it knows what comes out.
+/// Runs nothing: the output is given.
 struct Knows;
 
 #[async_trait]

@@ -285,7 +285,7 @@ async fn failures_are_recorded_in_the_envelope() {
 #[tokio::test]
 async fn p029_errors_belong_to_the_run() {
     // Upstream's tool node had an `ErrorPolicy` until 0.4.0, of which two of three values did the same. Here, as there since,
-    // the run says whether it goes on.
+    // the run decides whether it continues.
     let error = Failing::run(Envelope::new()).await.expect_err("it fails");
     assert!(error.to_string().contains("no luck"), "{error}");
     let _: fn(NodeError) -> NodeFailure = NodeFailure::from;

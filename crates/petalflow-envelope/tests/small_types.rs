@@ -1,4 +1,4 @@
-//! Rows P020 to P032; P027 stands with the models, P030 and P031 with the tools.
+//! Rows P020 to P032; P027 is with the models, P030 and P031 with the tools.
 
 use std::error::Error;
 use std::time::Duration;
@@ -148,6 +148,6 @@ async fn p032_deltas_are_numbered_and_the_last_has_the_usage() {
             (2, Delta::None, true, Some(usage)),
         ]
     );
-    // What upstream repeats in each chunk, the stream keeps once.
+    // What the provider repeats in each chunk is in the stream once.
     assert_eq!(accumulated, ["Hel", "Hello", "Hello"]);
 }

@@ -43,7 +43,7 @@ fn echo() -> FuncTool {
     )
 }
 
-/// Fails so many times, then says how often it was called.
+/// Fails the given number of times, then returns the number of calls.
 fn flaky(failures: u32) -> (FuncTool, Arc<AtomicU32>) {
     let calls = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&calls);

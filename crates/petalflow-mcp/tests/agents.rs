@@ -58,7 +58,7 @@ impl Recorded {
     }
 }
 
-/// Of each turn of a conversation who says what.
+/// The role and the parts of each turn of a conversation.
 fn turns(body: &Value) -> Vec<Value> {
     let contents = body["contents"].as_array().unwrap();
     let turns = contents.iter().map(|turn| {
@@ -138,7 +138,7 @@ fn answers(city: &str) -> Value {
 const HINT: &str = "Please approve or reject the tool call get_weather() by responding with a FunctionResponse with an \
     expected ToolConfirmation payload.";
 
-/// What is said where Lisbon's weather is not to be told just like that.
+/// The events of a call that needs a confirmation.
 fn asked() -> Vec<Value> {
     let error = "error tool \"get_weather\" requires confirmation, please approve or reject";
     vec![
@@ -264,7 +264,7 @@ async fn a050_a_rejection_is_reported_to_the_model() {
     });
     let agent = recorded.agent.clone().model(model);
     let (events, _) = run(&agent, talk.next_input(no)).await;
-    // Where ADK's tool says `call is rejected`, the row wants the words of its processor.
+    // ADK's tool answers `call is rejected`; the row requires the message of its processor.
     let refused = json!({ "error": "Tool execution not confirmed" });
     assert_eq!(
         said(&events),

@@ -71,7 +71,7 @@ fn asking(method: &'static str, params: Value) -> (McpClient, Arc<Mutex<Value>>)
     (server, can)
 }
 
-/// What the server was answered.
+/// The response that the server got.
 async fn answered(server: &McpClient) -> Value {
     let result = call(server, "act", json!({})).await.unwrap();
     serde_json::from_str(result["output"].as_str().unwrap()).unwrap()
@@ -217,7 +217,7 @@ async fn a_model_that_fails_is_an_error_of_the_server() {
     assert_eq!(answered(&server).await["message"], "the cable is out");
 }
 
-/// In the newest form of the protocol, the question is the result of the call, which is made again with the answer.
+/// In the newest version of the protocol, the question is the result of the call, which is repeated with the answer.
 #[tokio::test]
 async fn a_question_in_place_of_a_result_is_answered_with_the_next_call() {
     let server = McpClient::over("asks", || async {

@@ -1,4 +1,4 @@
-//! Servers that do not keep to the protocol, and connections that break.
+//! Servers that violate the protocol, and connections that break.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,18 +12,18 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
 use super::{call, output};
 
-/// What a server that is written by hand does with a call of its tool `act`.
+/// How the hand-written server answers a call of its tool `act`.
 #[derive(Clone, Copy)]
 enum Answer {
     /// These bytes, with the call's id in place of `$id`.
     Say(&'static str),
-    /// Nothing, and hangs up.
+    /// Nothing, and closes the connection.
     HangUp,
-    /// What is right.
+    /// The correct answer.
     Right,
 }
 
-/// Speaks for a server, line by line, until it hangs up.
+/// The hand-written server: answers line by line until it closes the connection.
 async fn speak(wire: DuplexStream, answer: impl Fn() -> Answer) {
     let (read, mut write) = tokio::io::split(wire);
     let mut lines = BufReader::new(read).lines();
@@ -55,7 +55,7 @@ async fn speak(wire: DuplexStream, answer: impl Fn() -> Answer) {
     }
 }
 
-/// A server that gives these answers in turn, and after them the right one. It counts how often it is dialled.
+/// A server with these answers in turn, then the correct one. It counts its connections.
 fn by_hand(answers: &'static [Answer]) -> (McpClient, Arc<AtomicUsize>) {
     let (dials, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let count = Arc::clone(&dials);
@@ -114,7 +114,7 @@ async fn a_message_that_is_not_an_answer_ends_with_the_timeout() {
         let error = call(&server, "act", json!({})).await.unwrap_err();
         assert!(matches!(error, ToolError::Timeout(..)), "{error}");
     }
-    // The half line spoils the one that comes next, and no more.
+    // The incomplete line damages only the next message.
     let _ = call(&server, "act", json!({})).await;
     assert_eq!(
         call(&server, "act", json!({})).await.unwrap(),

@@ -119,7 +119,7 @@ flow!(CountFar(Count) { count_far });
 // On several threads, where the result could overtake what was reported before it.
 #[tokio::test(flavor = "multi_thread")]
 async fn progress_reaches_the_runs_events_while_the_call_lasts_and_keeps_it_alive() {
-    // Five times 50 milliseconds are more than the timeout; each report begins it anew.
+    // Five times 50 milliseconds are more than the timeout; each report restarts it.
     let server = server(all()).timeout(Duration::from_millis(200));
     let launch = CountFar::new().manage(server);
     let mut events = launch.run(()).events();

@@ -1,4 +1,4 @@
-//! A server that is a process of its own: this test binary once more, told by an environment variable what to do.
+//! A server in another process: this test binary again, controlled by an environment variable.
 
 use std::path::Path;
 use std::process::Command;
@@ -36,7 +36,7 @@ fn the_child() {
     runtime
         .block_on(mcp::serve(tools![add, number, die]).stdio())
         .expect("the client speaks MCP");
-    // Nothing is left to be said to who counts tests.
+    // The test harness must not print more to standard output.
     std::process::exit(0);
 }
 
@@ -121,7 +121,7 @@ async fn a_program_that_is_killed_from_outside_is_started_again() {
     if Path::new("/proc/self/stat").exists() {
         ended(first).await;
     }
-    // The news may not have come through yet: then one call fails, and says so.
+    // The client may not have noticed yet: then one call fails.
     let mut again = call(&server, "number", json!({})).await;
     if again.is_err() {
         again = call(&server, "number", json!({})).await;

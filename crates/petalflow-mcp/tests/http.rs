@@ -65,7 +65,7 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
 async fn progress_comes_over_http_too() {
     let (address, _serving) = serve("127.0.0.1:0", all()).await;
     let server = client(address).timeout(Duration::from_millis(400));
-    // Ten times 50 milliseconds: only progress keeps the call alive.
+    // Ten times 50 milliseconds: only progress restarts the timeout.
     assert_eq!(
         call(&server, "count", json!({ "to": 10 })).await.unwrap(),
         output("counted")
@@ -107,7 +107,7 @@ async fn tools_that_change_are_listed_again() {
     assert!(server.tools().await.unwrap().is_empty());
     registry.register(add {});
     for _ in 0..500 {
-        // The way by which the server speaks of its own accord is opened after the first answer.
+        // The stream of the server's notifications is opened after the first answer.
         changed.notify();
         if server.tools().await.unwrap().len() == 1 {
             return;

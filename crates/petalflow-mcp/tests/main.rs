@@ -49,7 +49,7 @@ fn panic() {
     panic!("out of paper");
 }
 
-/// Counts, and says so every 50 milliseconds.
+/// Counts, and reports progress every 50 milliseconds.
 #[tool]
 async fn count(to: u64, cx: ToolContext) -> petalflow::Result<String> {
     for n in 1..=to {
@@ -108,7 +108,7 @@ fn all() -> ToolSet {
     tools![add, repeat, fail, panic, count]
 }
 
-/// A server of these tools, at the other end of a pipe within this process. It counts how often it is called.
+/// A server of these tools at the other end of a pipe in this process, with the count of its connections.
 fn within(serve: McpServer) -> (McpClient, Arc<AtomicUsize>) {
     let dials = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&dials);

@@ -211,7 +211,7 @@ struct Talk {
     reply: String,
 }
 
-/// How somebody is.
+/// A mood.
 #[derive(serde::Serialize, serde::Deserialize, Ask)]
 #[ask(answer = String)]
 struct Mood {}

@@ -148,7 +148,7 @@ async fn deeply_nested_arguments_are_read_up_to_the_limit_of_json() {
     assert_contains(&said, "recursion limit exceeded");
 }
 
-/// Any JSON, with names and values that the tool knows among it.
+/// Any JSON, sometimes with names and values that the tool expects.
 fn anything() -> impl Strategy<Value = Value> {
     let names = || {
         prop::sample::select(vec![

@@ -155,7 +155,7 @@ async fn serde_attributes_hold_for_parameters() {
         format!("{words}/{}/{}/{deep}", filter.since, filter.tags.len())
     }
 
-    // With `flatten` nobody can say which properties are unknown.
+    // With `flatten` unknown properties cannot be detected.
     let arguments = json!({ "text": " a ", "since": 3, "unknown": 1 });
     assert_eq!(call(&odd {}, arguments).await.unwrap(), "a/3/0/false");
     let schema = &odd {}.spec().parameters;

@@ -73,7 +73,7 @@ const NEUTRAL_FORMATS: &[&str] = &[
     "ip",
 ];
 
-/// Calls a function with each schema within a schema, and where it stands.
+/// Calls a function with each nested schema and its path.
 fn each(schema: &Value, path: &str, look: &mut impl FnMut(&str, &Map<String, Value>)) {
     let Value::Object(keywords) = schema else {
         panic!("{path}: {schema} is no object");
@@ -315,7 +315,7 @@ fn strict_schemas_use_only_supported_keywords() {
     let strict = strict(&schema::of::<Everything>()).unwrap();
     assert_strict(&strict);
     let of = |name: &str| &strict["properties"][name];
-    // What has no keyword is said in words.
+    // A constraint without a keyword is in the description.
     assert_eq!(
         *of("text"),
         json!({ "type": "string", "description": "A text. (shortest length: 1, longest length: 9, pattern: ^\\w+$)" })

@@ -74,7 +74,7 @@ async fn c71_g064_g066_an_interrupt_before_a_node_runs_it_after_the_approval() {
         let outcome = thread.run(list(["abc"])).await.unwrap();
         assert_eq!(waits(&outcome), [("node1".into(), InterruptKind::Before)]);
         assert_eq!(outcome.state().xs, ["abc"]);
-        // To go on is not to approve.
+        // A resume is not an approval.
         let again = thread.resume(()).await.unwrap();
         assert_eq!(
             again.interrupts(),
@@ -128,7 +128,7 @@ async fn g068_a_rejection_ends_the_run_with_its_author_and_reason() {
             notes(&thread).await,
             [["b", "rejected", "ann", "not like this"]]
         );
-        // It stays where it stopped, and a new turn begins anew.
+        // It stays where it stopped. A new turn begins at the start.
         let turn = thread.run(list(["again"])).await.unwrap();
         assert_eq!(turn.interrupts().len(), 1);
         turn.state().clone()
@@ -258,7 +258,7 @@ async fn g069_a_guard_decides_whether_the_run_pauses_and_its_error_fails_the_run
             .await
             .unwrap_err();
         assert_contains(&panicked, "failed: it panicked");
-        // The thread is as it was, and goes on once the guard has something to look at.
+        // The thread is unchanged, and resumes when the guard has a value to check.
         let thread = threads.thread("none");
         let fixed = Resume::new().update(PostText("short".into()));
         let post = end(&thread, fixed).await;
@@ -293,7 +293,7 @@ twin! {
 
 #[tokio::test]
 async fn g071_an_approval_applies_once() {
-    // agentmesh keeps approvals in the state, so the same interrupt never fires again in that run.
+    // agentmesh stores approvals in the state, so the same interrupt never fires again in that run.
     both!(Loop, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let mut outcome = thread.run(list([])).await.unwrap();
@@ -318,7 +318,7 @@ twin! {
 
 #[tokio::test]
 async fn g072_two_interrupts_in_one_superstep_are_both_stored() {
-    // agentmesh keeps the last of them.
+    // agentmesh stores only the last of them.
     both!(Two, |launch| {
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let outcome = thread.run(list([])).await.unwrap();

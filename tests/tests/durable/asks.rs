@@ -272,7 +272,7 @@ twin!(Pair(Texts) { START -> ia & ib; } nodes: ia, ib);
 
 #[tokio::test]
 async fn c66_an_input_during_a_question_is_refused_unless_it_is_allowed() {
-    // LangGraph drops question and pending results unsaid.
+    // LangGraph silently drops the question and the pending results.
     both!(Pair, |launch| {
         let trace = Trace::default();
         let thread = launch

@@ -10,7 +10,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::support::{Log, LogXs, both, list, twin};
 
-/// Says when a run has come to the node, and lets as many go on as it has permits.
+/// Reports when a run has reached the node. Lets one run continue per permit.
 #[derive(Clone)]
 struct Door {
     reached: Arc<Notify>,

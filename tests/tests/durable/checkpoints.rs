@@ -1,4 +1,4 @@
-//! What checkpoints hold, when they are made, and what is made of them.
+//! The contents of checkpoints, when they are stored, and how they are read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -145,7 +145,7 @@ impl Store for Faulty {
 
 #[tokio::test]
 async fn c60_g063_a_fault_of_the_store_fails_the_run() {
-    // agentmesh ignores a failed save unless it is told not to.
+    // agentmesh ignores a failed save by default.
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         for (method, after) in [(APPEND, 0), (APPEND, 1), (APPEND, 2), (READ, 0), (CLAIM, 0)] {
             if durability == Durability::Exit && method == APPEND && after > 0 {
@@ -165,7 +165,7 @@ async fn c60_g063_a_fault_of_the_store_fails_the_run() {
                     "{durability:?} {method} {after}: {text}"
                 );
                 assert_contains(&text, "the disk is full");
-                // The thread is as good as before: it goes on when the store does.
+                // The thread is unharmed: it resumes when the store works again.
                 store.fail(NONE, 0);
                 let log = match thread.snapshot().await.unwrap() {
                     None => thread.run(list(["i"])).await,

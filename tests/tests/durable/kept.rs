@@ -1,4 +1,4 @@
-//! What flows that are kept know after a thread went back, or elsewhere.
+//! The state of stored subflows after a fork and in a copy of a thread.
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::Ask;
@@ -169,7 +169,7 @@ struct Large {
     text: Vec<String>,
 }
 
-/// Grows so quickly that each turn begins with a checkpoint that stands alone.
+/// Grows so quickly that each turn begins with a complete checkpoint.
 #[node(Large)]
 async fn grow(n: &u32) -> (LargeN, LargeText) {
     (LargeN(1), LargeText(vec!["x".repeat(40_000 << (2 * n))]))

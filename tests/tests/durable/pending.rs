@@ -1,4 +1,4 @@
-//! What finished is kept, and not run again.
+//! Results of finished tasks are stored, and the tasks do not run again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -73,7 +73,7 @@ async fn c46_successful_siblings_are_not_run_again() {
         assert!(!second.finished);
         assert_eq!(second.error.as_ref().unwrap().message, "I'm not good");
 
-        // The checkpoint itself knows nothing of what came after it but beside it.
+        // The checkpoint itself is unchanged; the task records are beside it.
         let at = thread.snapshot_at(snapshot.info.checkpoint).await.unwrap();
         assert_eq!((at.state.value, &at.info.next), (1, &snapshot.info.next));
 

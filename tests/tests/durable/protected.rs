@@ -7,7 +7,7 @@ use petalflow::thread::{Thread, ThreadError};
 use petalflow_protection::{Encryption, ProtectedStore, Protection, SecretKey, Signing};
 use petalflow_test_support::assert_contains;
 
-/// What nobody may read in the store.
+/// A text that must not be readable in the store.
 const SECRET: &str = "the moon garden";
 
 #[derive(serde::Serialize, serde::Deserialize, Ask)]
@@ -67,7 +67,7 @@ fn holds_the_secret(bytes: &[u8]) -> bool {
         .any(|part| part == SECRET.as_bytes())
 }
 
-/// What the store said, and that it is about trust.
+/// The error of the store, which must be about its protection.
 fn distrust<T>(result: Result<T, ThreadError>) -> String {
     match result.err() {
         Some(ThreadError::Store(StoreError::Protection(problem))) => problem,

@@ -41,7 +41,7 @@ async fn human(cx: Context) -> petalflow::Result<TalkHumanInput> {
 
 twin!(Talking(Talk) { robot -> human } nodes: robot, human);
 
-/// In which modes an event is, and what it says.
+/// The modes that an event is in, and its text.
 fn line(event: &Event<Talk>) -> String {
     let node = event.node().unwrap_or_default();
     match &event.kind {
@@ -199,7 +199,7 @@ struct Job {
     whole: String,
 }
 
-/// A functional run: one node, whose steps are told as they are done, each once.
+/// A functional run: one node that reports each of its steps once.
 #[node(Job)]
 async fn graph(given: &str, cx: Context) -> petalflow::Result<JobWhole> {
     type Step = petalflow::Result<(String, String)>;
@@ -315,7 +315,7 @@ async fn c81_the_values_of_subflows_are_reported_under_their_namespace() {
         let thread = launch.clone().store(&InMemoryStore::new()).thread("t");
         let stored = thread.run(list(["i"])).events().values();
         assert_eq!(stored.then(lines).collect::<Vec<_>>().await, expected);
-        // Who does not ask for states is told none, of the flows inside either.
+        // Without the mode for states there are none, of subflows neither.
         let all: Vec<_> = launch.run(list(["i"])).events().collect().await;
         let states = all.iter().filter(|event| match &event.kind {
             EventKind::Nested(nested) => nested.name() == "values",

@@ -137,7 +137,7 @@ async fn a_server_that_does_not_encrypt_is_an_error() {
     let model = ProviderModel::openai_compatible(url, "tiny");
     let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
     assert_eq!(error.kind, LlmErrorKind::Connection, "{error}");
-    // With the port: on a machine of one's own it is what tells servers apart.
+    // With the port, which distinguishes servers on one machine.
     let says = format!("no connection to `{place}`");
     assert!(error.to_string().contains(&says), "{error}");
 }

@@ -1,4 +1,4 @@
-//! What is sent to a server that speaks OpenAI's language, and how its answers are read.
+//! The requests to a server with OpenAI's protocol, and how its answers are read.
 
 use std::sync::Arc;
 

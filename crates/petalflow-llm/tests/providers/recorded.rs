@@ -74,7 +74,7 @@ async fn a_recorded_answer_is_read_as_a_stream() {
     );
 }
 
-/// Everything that Gemini said in this answer, straight from the recording: words, calls and signatures.
+/// The contents of this recorded answer of Gemini: text, calls and signatures.
 fn said(response: &Response) -> (String, Vec<(String, Value)>, usize) {
     let bodies: Vec<Value> = if response.content_type.starts_with("text/event-stream") {
         let lines = response.body.lines();

@@ -46,14 +46,14 @@ async fn a_checkpoint_after_a_failed_append_is_complete() {
     }
 }
 
-/// A claim that was granted to a run which was dropped meanwhile was held by nobody.
+/// A claim granted to a run that was dropped during the claim must not remain.
 #[tokio::test]
 async fn a_run_dropped_during_its_claim_holds_no_claim() {
     let inner = InMemoryStore::new();
     let store = FaultyStore::new(&inner);
     let run = Chain::new().store(&store).thread("t").run(list([]));
     let mut run = Box::pin(run);
-    // It waits once before the claim is made, and once before it hears of it.
+    // It waits once before the claim, and once before the result of the claim.
     for _ in 0..2 {
         assert!(crate::support::poll_once(&mut run).await.is_pending());
     }
@@ -84,7 +84,7 @@ async fn pruning_retains_the_records_of_unfinished_tasks() {
 
     let thread = Once::new().store(&InMemoryStore::new()).thread("t");
     thread.run(list([])).await.unwrap_err();
-    // The frontier keeps its name; the checkpoints go on.
+    // The frontier has the same number; the numbers of the checkpoints grow.
     for text in ["x", "y"] {
         let edit = petalflow::thread::Edit::new(LogXs(list([text])));
         thread.update(edit).await.unwrap();

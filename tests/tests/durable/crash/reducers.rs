@@ -100,7 +100,7 @@ async fn lists(
         text: format!("without a name {n}"),
     });
     if n % 5 == 4 {
-        // It was said in this round, so it is there.
+        // It was written in this round, so it is present.
         said.push(line(&format!("m{}", n % 7), "remove"));
     }
     if n % 11 == 10 {
@@ -223,7 +223,7 @@ async fn a_long_history_with_snapshots_in_between() {
             },
             all
         );
-        // Each checkpoint can be read, and the run goes on from it to the same end.
+        // Each checkpoint can be read, and a run resumed from it has the same result.
         for info in thread
             .history(petalflow::thread::HistoryQuery::all())
             .await

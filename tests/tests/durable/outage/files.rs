@@ -1,4 +1,4 @@
-//! Files that are full, that may not be written, or that are something else while a run goes on.
+//! Files that are full, not writable, or replaced during a run.
 
 use std::path::Path;
 

@@ -75,7 +75,7 @@ mod added_and_reordered {
         assert_eq!((article.rounds, article.words), (2, 0));
         assert_eq!(article.draft, "none");
         assert_eq!(article.title.as_deref(), Some("petals"));
-        // What the new program stored stands alone, and is read again.
+        // The checkpoint of the new program is complete, and can be read again.
         let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.notes, ["one", "two"]);
         assert_eq!(snapshot.state.rounds, 2);
@@ -381,7 +381,7 @@ mod reducers {
                 .notes
                 .is_empty()
         );
-        // The fork goes on at `note`, which writes nothing any more.
+        // The fork resumes at `note`, which no longer writes.
         let essay = finished(thread.resume(())).await;
         assert_eq!(essay.notes, [3]);
     }

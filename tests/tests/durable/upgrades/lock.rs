@@ -65,7 +65,7 @@ flow Write
   node side
 ";
 
-/// What the test says of this lock.
+/// The message of the test for this lock.
 fn said_of(name: &str, lock: Option<&str>) -> Option<String> {
     let name = format!("petalflow-{name}-{}.lock", std::process::id());
     let path = std::env::temp_dir().join(name);

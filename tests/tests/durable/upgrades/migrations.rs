@@ -143,7 +143,7 @@ async fn values_writes_and_items_are_migrated_and_pending_tasks_run_again() {
     let essay = finished(thread.resume(())).await;
     assert_eq!(texts(&essay.notes), ["anew 2", "anew 1", "one"]);
     assert_eq!((essay.words, essay.last.as_str()), (400, "one"));
-    // The history is read at any version, and a fork of an old checkpoint goes on.
+    // The history is readable at any version, and a fork of an old checkpoint resumes.
     assert_eq!(thread.snapshot_at(0).await.unwrap().state.last, "none");
     let essay = thread.snapshot_at(2).await.unwrap().state;
     assert_eq!(texts(&essay.notes), ["anew 2", "anew 1", "one"]);
@@ -160,7 +160,7 @@ async fn each_write_of_a_growing_key_is_migrated() {
     let thread = v3::Write::new().store(&store).thread("t");
     let essay = finished(thread.resume(())).await;
     assert_eq!(essay.lengths, [3, 0, 0]);
-    // Edits go on from a migrated thread, too.
+    // A migrated thread can be edited, too.
     let number = thread
         .update(Edit::new(v3::EssayLengths(vec![9])))
         .await

@@ -95,7 +95,7 @@ mod v2 {
 async fn added_and_reordered_nodes_pass() {
     let thread = reopened!("slower".to_string());
     let essay = finished(thread.resume(())).await;
-    // `quick` had reached the join; `report` waits until nothing else is active, as it was told.
+    // `quick` had reached the join; the deferred `report` waits until no other task is active.
     assert_eq!(
         essay.notes,
         [
@@ -153,7 +153,7 @@ mod removed {
         assert!(diff.contains(&"- node quick".to_string()), "{diff:?}");
         assert!(diff.contains(&"+ node finish".to_string()), "{diff:?}");
         assert!(!diff.contains(&"  node plan".to_string()), "{diff:?}");
-        // The state can be read all the same, and a person may say where to go on.
+        // The state can still be read, and a person may choose where to resume.
         assert_eq!(
             thread.snapshot().await.unwrap().unwrap().state.notes,
             ["plan"]

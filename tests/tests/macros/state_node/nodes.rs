@@ -68,7 +68,7 @@ async fn research(#[item] topic: &str) -> EssayNotes {
     EssayNotes(vec![topic.into()])
 }
 
-/// Writes what it reads in capitals, whatever the keys.
+/// Writes what it reads in capitals, for any keys.
 struct Shout<K>(PhantomData<fn() -> K>);
 
 #[node(K::State)]
