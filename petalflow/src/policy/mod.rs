@@ -5,3 +5,6 @@ mod retry;
 
 pub use node_policy::{NodePolicy, Policy};
 pub use retry::Retry;
+pub(crate) use retry::pause;
+#[cfg(feature = "tool")]
+pub(crate) use retry::repeat;
