@@ -10,11 +10,11 @@ use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::checkpoint::{Durability, StoredWrite, ThreadStorage, WriteName};
 use crate::clock::now_ms;
-use crate::codec::{decode, encode};
 use crate::error::BoxError;
 use crate::ids::{Namespace, TaskId};
 use crate::outcome::ThreadError;
 use crate::question::{Ask, Expiry, Interrupt, InterruptId, InterruptKind};
+use petalflow_codec::{decode, encode};
 
 /// The longest name of a question or an effect, in bytes. A store holds it behind a short prefix.
 const LONGEST_NAME: usize = 200;

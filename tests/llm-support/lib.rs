@@ -7,7 +7,8 @@ pub mod server;
 pub mod spans;
 
 use futures_util::StreamExt;
-use petalflow::{EventKind, Flow, Run};
+use petalflow::event::EventKind;
+use petalflow::{Flow, Run};
 use petalflow_llm::nodes::NodeOutput;
 
 /// Runs to the end. Returns what the nodes of the run emitted.

@@ -14,6 +14,7 @@ use super::handler::MessageHandler;
 use super::options::Options;
 use super::result::object_schema;
 use petalflow::BoxError;
+use petalflow::policy::Retry;
 use petalflow::tool::ToolSpec;
 
 /// An MCP server as the client sees it.

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use petalflow::TaskId;
 use petalflow::checkpoint::{
     Address, Stored, StoredCheckpoint, StoredWrite, ThreadInfo, ThreadQuery,
 };
+use petalflow::event::TaskId;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
 use crate::database::TransactionError;

@@ -14,22 +14,22 @@ mod memory;
 mod outline;
 mod pending_releases;
 mod record;
-mod retention;
-mod settings;
+pub(crate) mod retention;
+pub(crate) mod settings;
 mod store;
 mod thread_storage;
 mod write_name;
 
-pub use crate::codec::CodecError;
 pub use memory::InMemoryStore;
 pub(crate) use outline::{
     GraphOutline, KeyOutline, Line, NodeOutline, Outline, encode_keys, key_lines, quoted,
 };
 pub use pending_releases::{PendingReleases, ReleaseTurn};
+pub use petalflow_codec::CodecError;
 pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, OwnedKey, Record, TaskEntry};
 pub use record::{Cause, DecisionKind, DecisionRecord};
-pub use retention::Retention;
-pub use settings::{Durability, OnBusy};
+pub(crate) use retention::Retention;
+pub(crate) use settings::{Durability, OnBusy};
 pub use store::{
     Address, Claim, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
     ThreadInfo, ThreadQuery,

@@ -5,8 +5,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::codec::{CodecError, Unpack, pack};
 use crate::reducer::Reducer;
+use petalflow_codec::{CodecError, Unpack, pack};
 
 /// The parts of a program that stored threads depend on. Checkpoints that are their own base contain it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl GraphOutline {
             pack::array(3, out);
             pack::text(&node.name, out);
             pack::option(node.item.as_deref(), out, pack::text);
-            pack::flag(node.deferred, out);
+            pack::boolean(node.deferred, out);
         });
         for texts in [&self.edges, &self.joins] {
             pack::list(texts.iter(), out, |text, out| pack::text(text, out));
@@ -140,7 +140,7 @@ impl GraphOutline {
                 Ok(NodeOutline {
                     name: from.text()?,
                     item: from.option(Unpack::text)?,
-                    deferred: from.flag()?,
+                    deferred: from.boolean()?,
                 })
             })?,
             edges: from.list(Unpack::text)?,
@@ -156,8 +156,8 @@ pub(crate) fn encode_keys(keys: &[KeyOutline], out: &mut Vec<u8>) {
         pack::text(&key.id, out);
         pack::text(&key.ty, out);
         pack::text(key.reducer.name(), out);
-        pack::flag(key.ephemeral, out);
-        pack::flag(key.required, out);
+        pack::boolean(key.ephemeral, out);
+        pack::boolean(key.required, out);
     });
 }
 
@@ -225,8 +225,8 @@ impl KeyOutline {
                 let unknown = || CodecError::Unknown(format!("`{name}` is not a known reducer"));
                 Reducer::named(name).ok_or_else(unknown)?
             },
-            ephemeral: from.flag()?,
-            required: from.flag()?,
+            ephemeral: from.boolean()?,
+            required: from.boolean()?,
         })
     }
 }
@@ -306,7 +306,7 @@ fn unquoted(line: &str) -> Option<(String, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::unpack;
+    use petalflow_codec::unpack;
 
     fn outline() -> Outline {
         let key = |id: &str, ty: &str, reducer, ephemeral, required| KeyOutline {

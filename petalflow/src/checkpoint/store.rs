@@ -81,7 +81,7 @@ pub struct StoredCheckpoint {
 ///
 /// ```
 /// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, StoredWrite};
-/// use petalflow::TaskId;
+/// use petalflow::event::TaskId;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
 /// # let store = InMemoryStore::new();

@@ -152,7 +152,9 @@ pub(crate) fn each(mut keys: KeySet) -> impl Iterator<Item = usize> {
     })
 }
 
-pub(crate) fn of_key<S: State>(key: usize) -> impl FnOnce(crate::codec::CodecError) -> ThreadError {
+pub(crate) fn of_key<S: State>(
+    key: usize,
+) -> impl FnOnce(petalflow_codec::CodecError) -> ThreadError {
     // The text is made only for an error.
     move |problem| {
         ThreadError::value(format!("key `{}` of `{}`", S::KEYS[key].name, S::NAME))(problem)

@@ -2,11 +2,11 @@
 
 use super::fingerprint::Fingerprint;
 use crate::checkpoint::{KeyKind, KeyOutline, Record, key_lines};
-use crate::codec::CodecError;
 use crate::migration::{Log, Migration, Named};
 use crate::outcome::ThreadError;
 use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Values};
 use crate::upgrade::{Change, InUse, difference, key_changes};
+use petalflow_codec::CodecError;
 
 /// The state behind a chain of records, of which the first stands alone, and which keys have a value.
 ///

@@ -8,7 +8,6 @@ use super::dirty_keys::{each, of_key, untracked};
 use super::fingerprint::Fingerprint;
 use super::task_entries::item_codec;
 use crate::checkpoint::Outline;
-use crate::codec::{CodecError, Unpack, pack, unpack};
 use crate::delivery::Delivery;
 use crate::error::NodeError;
 use crate::exec::{FinishedTask, TaskEnd, TaskResult};
@@ -16,6 +15,7 @@ use crate::node::{Effects, RouteChoice};
 use crate::outcome::ThreadError;
 use crate::plan::{EdgeTarget, ExecutionPlan};
 use crate::state::{State, StateCodec, Update as _};
+use petalflow_codec::{CodecError, Unpack, pack, unpack};
 
 /// The version and the schema of the program that wrote a result: beside one checkpoint there may be results of several
 /// programs.
@@ -58,7 +58,7 @@ impl<'a> TaskRecord<'a> {
         pack::list(self.sends.iter(), out, |sent, out| {
             pack::array(3, out);
             pack::option(sent.route, out, pack::text);
-            pack::flag(sent.list, out);
+            pack::boolean(sent.list, out);
             pack::bytes(&sent.bytes, out);
         });
         pack::option(self.failure.as_ref(), out, NodeError::pack);
@@ -82,7 +82,7 @@ impl<'a> TaskRecord<'a> {
                     from.tuple(3)?;
                     Ok(Sent {
                         route: from.option(Unpack::str)?,
-                        list: from.flag()?,
+                        list: from.boolean()?,
                         bytes: from.bytes()?.into(),
                     })
                 })?,

@@ -1,6 +1,6 @@
 //! Why a step of a migration is impossible.
 
-use crate::codec::CodecError;
+use petalflow_codec::CodecError;
 
 /// Why a step of a [`Migration`](super::Migration) is impossible. Nothing is changed by such a step.
 ///

@@ -9,8 +9,8 @@ use std::fmt;
 use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::checkpoint::TaskEntry;
-use crate::codec::{CodecError, decode, encode};
 use crate::error::BoxError;
+use petalflow_codec::{CodecError, decode, encode};
 
 pub use error::MigrationError;
 pub(crate) use log::Log;
@@ -327,8 +327,7 @@ impl Migration {
     /// Folds the writes to a key into its value, with the reducer that it had: `fold("notes", reduce::append::<Vec<String>>)`.
     ///
     /// ```
-    /// use petalflow::state::Migration;
-    /// use petalflow::reduce;
+    /// use petalflow::state::{Migration, reduce};
     ///
     /// fn migrate(_: u32, thread: &mut Migration) -> petalflow::Result<()> {
     ///     thread.fold("notes", reduce::append::<Vec<String>>)?;

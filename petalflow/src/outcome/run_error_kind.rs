@@ -8,7 +8,7 @@ use crate::question::Interrupt;
 /// The kinds of [`RunError`](super::RunError).
 ///
 /// ```
-/// use petalflow::RunErrorKind;
+/// use petalflow::run::RunErrorKind;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Count { #[key(sum)] n: u32 }

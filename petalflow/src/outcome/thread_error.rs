@@ -1,9 +1,9 @@
 //! What can go wrong with a thread.
 
 use crate::checkpoint::{Address, StoreError};
-use crate::codec::CodecError;
 use crate::error::message_with_sources;
 use crate::question::{AnswerError, Interrupt, open};
+use petalflow_codec::CodecError;
 
 /// Why a thread could not be read, changed or run on.
 ///

@@ -12,7 +12,7 @@ use backon::BackoffBuilder;
 /// from `first` up to `max`; the delays are those of the crate `backon`.
 ///
 /// ```
-/// use petalflow::Retry;
+/// use petalflow::policy::Retry;
 /// use std::time::Duration;
 ///
 /// let retry = Retry::times(3).first(Duration::from_millis(10));
@@ -31,7 +31,7 @@ use backon::BackoffBuilder;
 ///
 /// ```
 /// use petalflow::prelude::*;
-/// use petalflow::Retry;
+/// use petalflow::policy::Retry;
 /// use std::time::Duration;
 ///
 /// #[derive(Debug, thiserror::Error)]
@@ -135,7 +135,7 @@ impl Retry {
     /// Sets the longest delay.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     /// use std::time::Duration;
     ///
     /// let retry = Retry::times(9).max(Duration::from_secs(1));
@@ -151,7 +151,7 @@ impl Retry {
     /// Sets the factor between one delay and the next. With 1 all delays are equal.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     /// use std::time::Duration;
     ///
     /// let constant = Retry::times(4).first(Duration::from_secs(1)).factor(1.0);
@@ -167,7 +167,7 @@ impl Retry {
     /// Lets delays grow by the first delay: the n-th is n times as long.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     ///
     /// let retry = Retry::times(4).linear();
     /// assert_eq!(retry.waits().map(|wait| wait.as_millis()).collect::<Vec<_>>(), [100, 200, 300]);
@@ -183,7 +183,7 @@ impl Retry {
     /// Adds a random part of up to the delay itself, so that many clients do not retry at the same moment.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     /// use std::time::Duration;
     ///
     /// let retry = Retry::times(2).first(Duration::from_secs(1)).jitter();
@@ -200,7 +200,7 @@ impl Retry {
     /// [`jitter`](Self::jitter) with the same random parts each time, for tests.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     ///
     /// let retry = Retry::times(5).jitter_with_seed(7);
     /// assert!(retry.waits().eq(retry.waits()));
@@ -215,7 +215,8 @@ impl Retry {
     /// Retries only after errors for which `only` is true. Replaces an earlier `only` or [`on`](Self::on).
     ///
     /// ```
-    /// use petalflow::{BoxError, Retry};
+    /// use petalflow::BoxError;
+    /// use petalflow::policy::Retry;
     ///
     /// let retry = Retry::times(3).only(|error| error.to_string().contains("busy"));
     /// let (busy, unknown): (BoxError, BoxError) = ("the model is busy".into(), "no such model".into());
@@ -234,7 +235,7 @@ impl Retry {
     /// The timeout of a node is not an error of its own, so only policies without a condition cover it.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     /// use std::num::{ParseFloatError, ParseIntError};
     ///
     /// let retry = Retry::times(3).on::<ParseIntError>();
@@ -284,7 +285,7 @@ impl Retry {
     /// the number of the attempt, from 1.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() {
@@ -321,7 +322,7 @@ impl Retry {
     /// [`on`](Self::on): it can ask [`covers`](Self::covers) itself.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     /// use std::time::Duration;
     ///
     /// /// An error of a server, with its `Retry-After`.
@@ -399,5 +400,5 @@ pub(crate) async fn pause(delay: Duration) {
 
 /// Whether an error, or one of its sources, is an `E`.
 fn caused_by<E: Error + 'static>(error: &(dyn Error + 'static)) -> bool {
-    std::iter::successors(Some(error), |error| error.source()).any(|error| error.is::<E>())
+    error.is::<E>() || error.source().is_some_and(caused_by::<E>)
 }

@@ -1,7 +1,7 @@
 //! What a person says to a question.
 
 use super::{AnswerError, Ask, Interrupt, InterruptId};
-use crate::codec::encode;
+use petalflow_codec::encode;
 
 /// An answer to one question, of the type that the question asks for.
 ///

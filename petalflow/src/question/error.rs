@@ -1,7 +1,7 @@
 //! Why an answer is not taken.
 
 use super::{Interrupt, InterruptId};
-use crate::codec::CodecError;
+use petalflow_codec::CodecError;
 
 /// Why an answer is not taken. Nothing has run, and the thread waits as before.
 ///

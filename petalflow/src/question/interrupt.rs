@@ -6,7 +6,7 @@ use serde_core::de::{Deserialize, Deserializer};
 use serde_core::ser::{Serialize, Serializer};
 
 use super::{Ask, InterruptId};
-use crate::codec::{Bytes, CodecError, Unpack, decode, unpack};
+use petalflow_codec::{Bytes, CodecError, Unpack, decode, unpack};
 
 /// Something a run waits for.
 ///

@@ -101,8 +101,8 @@ pub trait State: Sized + Send + Sync + 'static {
 /// What is known of one key while the program compiles.
 ///
 /// ```
-/// use petalflow::state::Reducer;
-/// use petalflow::{KeyMeta, KeyFlag, prelude::*};
+/// use petalflow::prelude::*;
+/// use petalflow::state::{KeyFlag, KeyMeta, Reducer};
 ///
 /// #[state]
 /// struct Essay {
@@ -136,7 +136,8 @@ pub struct KeyMeta {
 /// A yes-or-no property of a key.
 ///
 /// ```
-/// use petalflow::{KeyMeta, KeyFlag, prelude::*};
+/// use petalflow::prelude::*;
+/// use petalflow::state::{KeyFlag, KeyMeta};
 ///
 /// #[state]
 /// struct Essay {

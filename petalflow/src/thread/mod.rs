@@ -41,7 +41,8 @@ mod handle;
 mod run;
 mod threads;
 
-pub use crate::checkpoint::{Durability, OnBusy, Retention};
+pub use crate::checkpoint::retention::Retention;
+pub use crate::checkpoint::settings::{Durability, OnBusy};
 pub use crate::outcome::{Outcome, Paused, ThreadError};
 pub use crate::snapshot::{CheckpointInfo, Edit, HistoryQuery, Snapshot, TaskState};
 pub use flow_lock::{FlowLock, FlowLockError};

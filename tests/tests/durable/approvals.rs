@@ -1,10 +1,11 @@
 //! Where a run stops for people: `interrupt before`, `interrupt after`.
 
+use petalflow::Flow;
 use petalflow::checkpoint::{Cause, InMemoryStore};
 use petalflow::interrupt::{Decision, InterruptKind, Resume};
 use petalflow::prelude::*;
+use petalflow::run::RunErrorKind;
 use petalflow::thread::{HistoryQuery, Outcome, Thread};
-use petalflow::{Flow, RunErrorKind};
 
 use crate::support::{Log, LogXs, appending, both, list, twin};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use petalflow::RunErrorKind;
 use petalflow::checkpoint::{Claim, InMemoryStore, Store};
 use petalflow::prelude::*;
+use petalflow::run::RunErrorKind;
 use petalflow::thread::{OnBusy, ThreadError};
 use tokio::sync::{Notify, Semaphore};
 

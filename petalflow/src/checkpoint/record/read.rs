@@ -4,7 +4,7 @@ use super::{
     AnswerEntry, Cause, DecisionKind, DecisionRecord, Header, KeyKind, Outline, OwnedKey, Record,
     TaskEntry, VERSION,
 };
-use crate::codec::{CodecError, Unpack, unpack};
+use petalflow_codec::{CodecError, Unpack, unpack};
 
 impl Record {
     /// Reads a checkpoint.

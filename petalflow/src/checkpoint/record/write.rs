@@ -1,7 +1,7 @@
 //! From what a checkpoint holds to its bytes.
 
 use super::{AnswerEntry, DecisionRecord, Header, KeyEntry, Outline, TaskEntry, VERSION};
-use crate::codec::pack;
+use petalflow_codec::pack;
 
 impl Header {
     /// How the bytes of every checkpoint of this program begin.

@@ -203,7 +203,7 @@ async fn what_was_stored_can_be_read() {
     );
 }
 
-async fn task_of_the_first_dig() -> petalflow::TaskId {
+async fn task_of_the_first_dig() -> petalflow::event::TaskId {
     let store = InMemoryStore::new();
     let thread = WriteEssay::new().store(&store).thread("golden");
     let input = EssayInput {

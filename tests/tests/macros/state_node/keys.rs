@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use petalflow::State;
+use petalflow::node::Key;
 use petalflow::prelude::*;
-use petalflow::state::Reducer;
-use petalflow::{Key, KeyFlag, KeyMeta, KeySet, State, Update};
+use petalflow::state::{KeyFlag, KeyMeta, KeySet, Reducer, Update};
 use serde::{Deserialize, Serialize};
 
 /// A type with nothing but what a key needs.
