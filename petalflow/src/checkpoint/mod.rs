@@ -1,11 +1,11 @@
-//! Checkpoints: what a thread needs to go on after a crash, a deploy or a wait, and where it is kept.
+//! Checkpoints and the stores for them. A thread resumes from a checkpoint after a crash, a deployment or a pause.
 //!
 //! The promise: *a node runs at least once; its recorded effect is applied exactly once.*
 //!
-//! A [`Store`] keeps bytes and knows nothing of flows. What the bytes mean is in `docs/reference/checkpoint-format.md`.
+//! A [`Store`] stores bytes and knows nothing of flows. `docs/reference/checkpoint-format.md` describes the bytes.
 //
-// `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. A program that stores nothing then compiles
-// neither records nor the memory store.
+// `#[inline]` means here, as in `petalflow-graph`, that a function is compiled where it is called. A program that stores
+// nothing compiles neither records nor the in-memory store.
 
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! What of a program its checkpoints depend on.
+//! The parts of a program that its checkpoints depend on.
 
 use std::sync::Arc;
 
@@ -12,27 +12,27 @@ use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::state::{KeyFlag, KeyMeta, State, StateCodec};
 
-/// What of a program its checkpoints depend on: hashes for a quick comparison, and the lines behind them.
+/// The parts of a program that its checkpoints depend on: hashes for a fast comparison, and the lines that were hashed.
 pub(crate) struct Fingerprint {
     pub(crate) flow: Arc<str>,
     pub(crate) graph: u64,
     pub(crate) schema: u64,
     pub(crate) outline: Outline,
-    /// The joins, by number: a text that names them in storage, and their sides.
+    /// The stored names of the joins, by index.
     pub(crate) joins: Vec<JoinName>,
     /// The version of the state.
     pub(crate) version: u32,
     pub(crate) migrate: Option<Migrate>,
 }
 
-/// How a join is named where it is stored.
+/// The stored name of a join, and those of its sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JoinName {
     pub(crate) name: String,
     pub(crate) sides: Vec<String>,
 }
 
-/// How the state is stored.
+/// The codec of the state.
 pub(super) fn codec_of<S: State>() -> Result<StateCodec<S>, ThreadError> {
     S::codec()
         .ok_or_else(|| ThreadError::Request(format!("the state `{}` cannot be stored", S::NAME)))
@@ -58,13 +58,13 @@ impl Fingerprint {
         }
     }
 
-    /// Whether a program like this one wrote the checkpoint.
+    /// Whether a program with the same fingerprint wrote the checkpoint.
     #[inline]
     pub(crate) fn wrote(&self, header: &Header) -> bool {
         (self.version, self.graph, self.schema) == (header.version, header.graph, header.schema)
     }
 
-    /// Whether writes to these keys mean what they meant to the program of another version, schema and outline.
+    /// Whether writes to these keys mean the same as in the program that wrote them, which had this version, schema and outline.
     #[inline]
     pub(crate) fn reads_writes<'a>(
         &self,
@@ -143,7 +143,7 @@ fn joins(plan: &ExecutionPlan) -> Vec<JoinName> {
             .iter()
             .filter(|edge| edge.from == Source::Join(join));
         let mut targets: Vec<String> = targets.map(|edge| target(plan, edge.to)).collect();
-        // The order in which a program names the sides is not stored.
+        // Sorted: the order of the sides has no influence.
         let mut sorted = sides.clone();
         sorted.sort_unstable();
         targets.sort_unstable();
@@ -155,13 +155,13 @@ fn joins(plan: &ExecutionPlan) -> Vec<JoinName> {
     joins
 }
 
-/// Where an edge begins, and what makes it fire.
+/// The source of an edge, and the condition under which the edge fires.
 #[inline]
 fn source(plan: &ExecutionPlan, joins: &[JoinName], edge: &Edge) -> String {
     let from = match edge.from {
         Source::Start => "START".into(),
         Source::Node(node) => quoted(plan.stored_name(node)).into_owned(),
-        // Joins of joins come after those that they wait for.
+        // A join of joins comes after those that it waits for.
         Source::Join(join) => joins.get(join.index()).map_or_else(
             || format!("join {}", join.index()),
             |join| format!("({})", join.name),
@@ -185,7 +185,7 @@ fn target(plan: &ExecutionPlan, target: Target) -> String {
     }
 }
 
-/// A type's name without the modules that the types in it are in: to move a type is not to change it.
+/// The name of a type without module paths, so that a type may be moved.
 #[inline]
 fn unqualified(ty: &str) -> String {
     let mut text = String::new();
@@ -206,7 +206,7 @@ mod tests {
     use super::unqualified;
 
     #[test]
-    fn a_type_is_known_without_its_modules() {
+    fn module_paths_are_removed_from_type_names() {
         for (full, short) in [
             ("u8", "u8"),
             ("alloc::string::String", "String"),

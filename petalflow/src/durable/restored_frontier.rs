@@ -1,4 +1,4 @@
-//! Restores the frontier of a stored thread, if this program has its nodes and joins.
+//! Restores the frontier of a stored thread.
 
 use petalflow_graph::{JoinIdx, NodeIdx};
 
@@ -19,7 +19,7 @@ pub(crate) struct RestoredFrontier {
     pub(crate) arrived: Vec<(JoinIdx, u32)>,
 }
 
-/// Restores the frontier, if this program has its nodes and joins.
+/// Restores the frontier. Fails if this program does not have its nodes and joins.
 pub(crate) fn restore_frontier<S: State>(
     plan: &ExecutionPlan,
     writer: &CheckpointWriter<S>,
@@ -51,7 +51,7 @@ fn fits<S: State>(writer: &CheckpointWriter<S>, header: &Header) -> Result<(), T
     breaking.map_or(Ok(()), |change| Err(changed(writer, change)))
 }
 
-/// The tasks that were stored, by the names of their nodes.
+/// Decodes the stored tasks.
 fn tasks<S: State>(
     plan: &ExecutionPlan,
     writer: &CheckpointWriter<S>,
@@ -103,7 +103,7 @@ fn arrived<S: State>(
     Ok(arrived)
 }
 
-/// The error for a change of the program that the thread does not survive.
+/// The error for a change of the program after which the thread cannot resume.
 fn changed<S: State>(writer: &CheckpointWriter<S>, change: &Change) -> ThreadError {
     refused(writer, change.problem(S::NAME))
 }

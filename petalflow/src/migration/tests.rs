@@ -9,7 +9,7 @@ fn bytes<T: Serialize>(value: &T) -> Vec<u8> {
     bytes
 }
 
-/// A thread with the value `[1]` of `list`, the writes `[2]` and, in place of all, `[3]`; and `text`.
+/// A thread with the value `[1]` of `list`, a write of `[2]` and an overwrite with `[3]`, and with `text`.
 fn thread() -> Migration {
     let list = Log {
         outline: Some(KeyOutline {
@@ -68,7 +68,7 @@ fn a_failed_step_changes_nothing() {
     let mut changed = thread();
     let error = changed.map("list", |old: Vec<String>| old).unwrap_err();
     assert!(
-        error.to_string().starts_with("key `list`: it is no `"),
+        error.to_string().starts_with("key `list`: it is not a `"),
         "{error}"
     );
     changed.take::<u8>("text").unwrap_err();
@@ -82,7 +82,7 @@ fn a_failed_step_changes_nothing() {
 }
 
 #[test]
-fn keys_and_items_take_other_forms() {
+fn keys_are_renamed_and_items_converted() {
     let mut thread = thread();
     thread.rename("text", "number").unwrap();
     thread.rename("text", "absent").unwrap();

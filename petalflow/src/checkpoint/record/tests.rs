@@ -50,7 +50,7 @@ fn header() -> Header {
 }
 
 #[test]
-fn a_record_comes_back_as_it_was() {
+fn a_record_is_decoded_as_it_was_encoded() {
     let keys = [KeyEntry {
         id: "draft",
         kind: KeyKind::Delta,
@@ -75,7 +75,7 @@ fn damaged_bytes_are_errors() {
         for bit in 0..8 {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1 << bit;
-            // It may still be a record, of other values; it must not panic.
+            // It may still be a record with other values. It must not panic.
             let _ = Record::decode(&damaged);
         }
     }
