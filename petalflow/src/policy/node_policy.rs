@@ -131,9 +131,8 @@ impl NodePolicy {
             && self.cache.is_none()
     }
 
-    /// How long to wait before the node is tried again, if it is. `attempt` is the one that failed, from 1.
+    /// The delay after an attempt that failed, or `None` if it was the last one. Attempts count from 1.
     pub(crate) fn wait_after(&self, attempt: u32, error: &BoxError) -> Option<Duration> {
-        let retry = self.retry.iter().find(|retry| retry.covers(error))?;
-        retry.waits().nth(attempt as usize - 1)
+        Retry::delay_after(&self.retry, attempt, &**error)
     }
 }
