@@ -7,8 +7,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::template::{Missing, render};
-use super::tries::{Failed, Trouble, tries};
-use crate::{Changes, Envelope, RetryPolicy};
+use super::tries::{DEFAULT_RETRY, Failed, Trouble, tries};
+use crate::{Changes, Envelope};
+use petalflow::policy::Retry;
 use petalflow::{BoxError, Context, node};
 use petalflow_llm::nodes::{ask_model, model_of_node};
 use petalflow_llm::{Budget, ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse};
@@ -52,7 +53,7 @@ pub struct LlmNode {
     missing: Missing,
     input_vars: Vec<String>,
     output: Option<String>,
-    retry: RetryPolicy,
+    retry: Retry,
     timeout: Duration,
     budget: Budget,
     record_messages: bool,
@@ -84,7 +85,7 @@ impl LlmNode {
             missing: Missing::default(),
             input_vars: Vec::new(),
             output: None,
-            retry: RetryPolicy::default(),
+            retry: DEFAULT_RETRY,
             timeout: Duration::from_mins(1),
             budget: Budget::UNLIMITED,
             record_messages: false,
@@ -172,15 +173,15 @@ impl LlmNode {
     /// Sets the retries for a provider that cannot be reached, is busy or fails.
     ///
     /// ```
-    /// use petalflow_envelope::RetryPolicy;
+    /// use petalflow::policy::Retry;
     /// use petalflow_envelope::LlmNode;
     ///
-    /// let node = LlmNode::new().retry(RetryPolicy::default());
+    /// let node = LlmNode::new().retry(Retry::times(5));
     /// # let _ = node;
     /// ```
     #[must_use]
-    pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.retry = policy;
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
         self
     }
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::tries::{Failed, Trouble, tries};
-use crate::{Changes, Envelope, RetryPolicy};
+use super::tries::{DEFAULT_RETRY, Failed, Trouble, tries};
+use crate::{Changes, Envelope};
+use petalflow::policy::Retry;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolRegistry, ToolSet, normalize};
 use petalflow::{BoxError, Context, node};
 use petalflow_llm::nodes::NodeOutput;
@@ -56,7 +57,7 @@ pub struct ToolNode {
     paths: BTreeMap<String, String>,
     required: Vec<String>,
     output: Option<String>,
-    retry: RetryPolicy,
+    retry: Retry,
     timeout: Duration,
 }
 
@@ -103,7 +104,7 @@ impl ToolNode {
             paths: BTreeMap::new(),
             required: Vec::new(),
             output: None,
-            retry: RetryPolicy::default(),
+            retry: DEFAULT_RETRY,
             timeout: Duration::from_secs(30),
         }
     }
@@ -169,15 +170,15 @@ impl ToolNode {
     /// Sets the retries for a tool that fails. A call with wrong arguments is not retried.
     ///
     /// ```
-    /// use petalflow_envelope::RetryPolicy;
+    /// use petalflow::policy::Retry;
     /// use petalflow_envelope::ToolNode;
     ///
-    /// let node = ToolNode::named("search").retry(RetryPolicy::default());
+    /// let node = ToolNode::named("search").retry(Retry::times(5));
     /// # let _ = node;
     /// ```
     #[must_use]
-    pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.retry = policy;
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
         self
     }
 

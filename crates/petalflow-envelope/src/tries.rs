@@ -1,9 +1,13 @@
 //! Retries of the nodes over an envelope.
 
+use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
 
-use crate::RetryPolicy;
+use petalflow::policy::Retry;
+
+/// Three attempts, the second after one second, the third after two more.
+pub(super) const DEFAULT_RETRY: Retry = Retry::times(3).first(Duration::from_secs(1)).linear();
 
 /// The failure of all attempts.
 pub(super) enum Failed<E> {
@@ -14,7 +18,7 @@ pub(super) enum Failed<E> {
 }
 
 /// An error that may be retried.
-pub(super) trait Trouble {
+pub(super) trait Trouble: Error + 'static {
     /// Whether another attempt may succeed.
     fn may_pass(&self) -> bool;
 
@@ -26,28 +30,36 @@ pub(super) trait Trouble {
 
 /// Runs `attempt` until it succeeds, must not be retried, or times out. `attempt` takes its number, from 1.
 pub(super) async fn tries<T, E: Trouble, F: Future<Output = Result<T, E>>>(
-    policy: RetryPolicy,
+    retry: Retry,
     timeout: Duration,
     attempt: impl Fn(u32) -> F,
 ) -> Result<T, Failed<E>> {
+    let numbered = |number| {
+        let attempt = attempt(number);
+        async move { attempt.await.map_err(|error| (error, number)) }
+    };
+    let decide = |(error, _): &(E, u32), delay: Duration| {
+        let retried = error.may_pass() && retry.covers(error);
+        retried.then(|| delay.max(error.wait().unwrap_or_default()))
+    };
     let all = async {
-        let mut number = 1;
-        loop {
-            let error = match attempt(number).await {
-                Ok(value) => return Ok(value),
-                Err(error) => error,
-            };
-            if number >= policy.attempts || !error.may_pass() {
-                return Err(Failed::Error(error, number));
-            }
-            let asked = error.wait().unwrap_or_default();
-            tokio::time::sleep(policy.wait_after(number).max(asked)).await;
-            number += 1;
-        }
+        let result = retry.run_with(numbered, decide).await;
+        result.map_err(|(error, number)| Failed::Error(error, number))
     };
     if timeout.is_zero() {
         return all.await;
     }
     let ended = tokio::time::timeout(timeout, all).await;
     ended.unwrap_or(Err(Failed::Late))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p026_three_attempts_a_second_apart() {
+        let waits: Vec<_> = DEFAULT_RETRY.waits().collect();
+        assert_eq!(waits, [1, 2].map(Duration::from_secs));
+    }
 }
