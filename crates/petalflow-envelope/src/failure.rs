@@ -15,7 +15,7 @@ use petalflow::NodeError;
 /// use petalflow_envelope::NodeFailure;
 /// use std::error::Error;
 ///
-/// let failure = NodeFailure::new("fetch", "no page").caused_by("connection refused");
+/// let failure = NodeFailure::new("fetch", "no page").with_cause("connection refused");
 /// assert_eq!(failure.to_string(), "no page");
 /// assert_eq!(failure.source().unwrap().to_string(), "connection refused");
 /// ```
@@ -61,7 +61,7 @@ impl NodeFailure {
 
     /// Sets the cause.
     #[must_use]
-    pub fn caused_by(mut self, cause: impl fmt::Display) -> Self {
+    pub fn with_cause(mut self, cause: impl fmt::Display) -> Self {
         self.cause = Some(Cause(cause.to_string()));
         self
     }
@@ -71,7 +71,7 @@ impl From<NodeError> for NodeFailure {
     fn from(error: NodeError) -> Self {
         NodeFailure {
             attempt: error.attempt,
-            ..NodeFailure::new(error.node.clone(), error.message.clone()).caused_by(error)
+            ..NodeFailure::new(error.node.clone(), error.message.clone()).with_cause(error)
         }
     }
 }

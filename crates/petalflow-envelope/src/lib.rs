@@ -32,7 +32,7 @@ pub use func::FuncNode;
 pub use kind::NodeKind;
 pub use llm_node::LlmNode;
 pub use retry::RetryPolicy;
-pub use template::Missing;
+pub use template::MissingVariable;
 pub use tool_node::ToolNode;
 pub use trace::Trace;
 

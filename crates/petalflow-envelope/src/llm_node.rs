@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::template::{Missing, render};
+use super::template::{MissingVariable, render};
 use super::tries::{Failed, Trouble, tries};
 use crate::{Changes, Envelope, RetryPolicy};
 use petalflow::{BoxError, Context, node};
@@ -49,7 +49,7 @@ pub struct LlmNode {
     client: Option<Arc<dyn LlmClient>>,
     request: LlmRequest,
     template: Option<String>,
-    missing: Missing,
+    missing: MissingVariable,
     input_vars: Vec<String>,
     output: Option<String>,
     retry: RetryPolicy,
@@ -81,7 +81,7 @@ impl LlmNode {
             client: None,
             request: LlmRequest::default(),
             template: None,
-            missing: Missing::default(),
+            missing: MissingVariable::default(),
             input_vars: Vec::new(),
             output: None,
             retry: RetryPolicy::default(),
@@ -130,13 +130,13 @@ impl LlmNode {
     /// Sets how the prompt handles a missing variable. The default is an error.
     ///
     /// ```
-    /// use petalflow_envelope::{LlmNode, Missing};
+    /// use petalflow_envelope::{LlmNode, MissingVariable};
     ///
-    /// let node = LlmNode::new().template("Describe {{ what }}.").missing(Missing::Empty);
+    /// let node = LlmNode::new().template("Describe {{ what }}.").missing(MissingVariable::Empty);
     /// # let _ = node;
     /// ```
     #[must_use]
-    pub fn missing(mut self, missing: Missing) -> Self {
+    pub fn missing(mut self, missing: MissingVariable) -> Self {
         self.missing = missing;
         self
     }
@@ -374,16 +374,16 @@ fn conforming(schema: &Value, response: &LlmResponse) -> Result<Value, BoxError>
         return Err("the model was asked for a JSON object and answered with another value".into());
     }
     let validator = jsonschema::validator_for(schema)
-        .map_err(|error| format!("`json_schema` is no JSON Schema: {error}"))?;
+        .map_err(|error| format!("`json_schema` is not a JSON Schema: {error}"))?;
     if let Some(error) = validator.iter_errors(&json).next() {
-        let place = error.instance_path().to_string();
-        let place = if place.is_empty() {
+        let path = error.instance_path().to_string();
+        let path = if path.is_empty() {
             "the top".into()
         } else {
-            format!("`{place}`")
+            format!("`{path}`")
         };
         return Err(format!(
-            "the model's answer does not conform to the schema at {place}: {error}"
+            "the model's answer does not conform to the schema at {path}: {error}"
         )
         .into());
     }

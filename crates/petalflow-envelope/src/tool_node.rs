@@ -220,13 +220,13 @@ impl ToolNode {
             .into());
         };
         tools.get(name).cloned().ok_or_else(|| {
-            let known: Vec<&str> = tools.names().collect();
-            let known = if known.is_empty() {
+            let names: Vec<&str> = tools.names().collect();
+            let names = if names.is_empty() {
                 "it is empty".to_string()
             } else {
-                format!("it has {}", known.join(", "))
+                format!("it has {}", names.join(", "))
             };
-            format!("tool not found: there is no `{name}` in the registry ({known}); register it before the node runs").into()
+            format!("tool not found: there is no `{name}` in the registry ({names}); register it before the node runs").into()
         })
     }
 

@@ -40,7 +40,7 @@ pub enum LlmErrorKind {
     Request,
     /// The key is missing, or the provider rejected it.
     Auth,
-    /// The provider limits the rate of requests. It may say how long to wait.
+    /// The provider limits the rate of requests. It may specify the time to wait.
     RateLimited {
         /// The time to wait before the next request.
         retry_after: Option<Duration>,
@@ -90,11 +90,11 @@ impl LlmError {
     /// use petalflow_llm::LlmError;
     /// use std::error::Error;
     ///
-    /// let error = LlmError::request("the schema is none").caused_by("no `type` in it");
+    /// let error = LlmError::request("the schema is none").with_source("no `type` in it");
     /// assert_eq!(error.source().unwrap().to_string(), "no `type` in it");
     /// ```
     #[must_use]
-    pub fn caused_by(mut self, source: impl Into<BoxError>) -> Self {
+    pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.source = Some(source.into());
         self
     }
