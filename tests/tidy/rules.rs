@@ -18,14 +18,18 @@ pub(crate) const PACKAGES: &[Layer] = &[
         &["petalflow", "petalflow-sqlite", "petalflow-testing"],
         &[],
     ),
-    layer("petalflow-llm", &["petalflow"], &[]),
+    layer("petalflow-llm", &["petalflow"], &["petalflow-memory"]),
     layer("petalflow-tracing", &["petalflow", "petalflow-llm"], &[]),
     layer("petalflow-envelope", &["petalflow", "petalflow-llm"], &[]),
-    layer("petalflow-mcp", &["petalflow", "petalflow-llm"], &[]),
+    layer(
+        "petalflow-mcp",
+        &["petalflow", "petalflow-llm"],
+        &["petalflow-agent"],
+    ),
     layer(
         "petalflow-agent",
         &["petalflow", "petalflow-llm", "petalflow-tracing"],
-        &[],
+        &["petalflow-testing"],
     ),
     layer("petalflow-testing", &["petalflow"], &[]),
     layer(

@@ -50,9 +50,7 @@ pub enum McpError {
         message: String,
     },
     /// The server sent an invalid answer.
-    #[error(
-        "MCP server `{server}` sent an invalid answer to `{what}`: {problem}"
-    )]
+    #[error("MCP server `{server}` sent an invalid answer to `{what}`: {problem}")]
     Malformed {
         /// The name of the server.
         server: String,

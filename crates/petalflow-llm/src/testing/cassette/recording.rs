@@ -75,7 +75,11 @@ impl Recordings {
     /// The first unused response to an equal request, or the reason why there is none.
     pub(super) fn take(&mut self, request: &Value) -> Result<(Vec<Delta>, LlmResponse), String> {
         let mut nearest = None;
-        for recording in self.recordings.iter_mut().filter(|recording| !recording.used) {
+        for recording in self
+            .recordings
+            .iter_mut()
+            .filter(|recording| !recording.used)
+        {
             let Some(path) = difference(&comparable(&recording.request), request) else {
                 recording.used = true;
                 return recording.read().map_err(|error| error.to_string());

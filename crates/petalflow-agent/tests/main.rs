@@ -1,0 +1,28 @@
+//! Agents: the loop between a model and its tools, and the prebuilt flows. The number before a test's name is that of the
+//! row that it checks: `a027_…` of ADK's agent loop, `i012_…` of the adapters.
+
+mod code;
+mod confirmations;
+mod credentials;
+mod delegation_replays;
+mod delegations;
+mod durable;
+mod history;
+mod kit;
+mod model_callbacks;
+mod nodes;
+mod output;
+mod parallel;
+mod parked;
+mod placeholders;
+mod planning;
+mod prebuilt;
+mod replays;
+mod spans;
+mod streamed_replays;
+mod streaming;
+mod tool_callbacks;
+mod transfers;
+mod turns;
+mod waiting;
+mod wire;

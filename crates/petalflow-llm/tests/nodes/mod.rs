@@ -1,0 +1,4 @@
+//! Nodes that ask models and call tools.
+
+mod conversation;
+mod prompt;

@@ -1,0 +1,207 @@
+//! Recordings of Gemini, through the real code.
+
+use std::path::{Path, PathBuf};
+
+use futures_util::StreamExt;
+use petalflow_llm::{
+    ChatMessage, Delta, FinishReason, LlmClient, LlmRequest, LlmResponse, Part, ProviderModel,
+    TokenUsage,
+};
+use serde_json::Value;
+
+use petalflow_llm_test_support::httprr::{self, Pair, Response};
+use petalflow_llm_test_support::replay::Replay;
+use petalflow_llm_test_support::server::{self, Server};
+
+fn capital() -> LlmRequest {
+    LlmRequest {
+        temperature: Some(0.0),
+        ..LlmRequest::new(vec![ChatMessage::user(
+            "What is the capital of France? One word.",
+        )])
+    }
+}
+
+#[tokio::test]
+async fn a_recorded_answer_is_read_whole() {
+    let Some(replay) = Replay::of("adk/model/gemini/testdata/TestModel_Generate_ok.httprr").await
+    else {
+        return;
+    };
+    let model = replay.model("gemini-2.5-flash");
+    let response = model.complete(&capital()).await.unwrap();
+    assert_eq!(response.text(), "Paris");
+    assert_eq!(response.finish, Some(FinishReason::Stop));
+    assert_eq!(
+        (response.provider.as_str(), response.model.as_str()),
+        ("gemini", "gemini-2.5-flash")
+    );
+    assert!(!response.id.is_empty());
+    assert_eq!(response.usage.input, 11);
+    assert_eq!(
+        response.usage.total,
+        response.usage.input + response.usage.output
+    );
+    assert_eq!(replay.remaining(), 0);
+    let asked = &replay.server.requests()[0];
+    assert_eq!(asked.body["generationConfig"]["temperature"], 0.0);
+    assert_eq!(asked.body["contents"][0]["role"], "user");
+}
+
+#[tokio::test]
+async fn a_recorded_answer_is_read_as_a_stream() {
+    let path = "adk/model/gemini/testdata/TestModel_GenerateStream_ok.httprr";
+    let Some(replay) = Replay::of(path).await else {
+        return;
+    };
+    let model = replay.model("gemini-2.5-flash");
+    let stream = model.stream(&capital()).await.unwrap();
+    let chunks: Vec<_> = stream.collect().await;
+    assert_eq!(chunks[0].delta, Delta::Text("Paris".into()));
+    let response = chunks.last().unwrap().response.as_ref().unwrap();
+    assert_eq!(response.text(), "Paris");
+    let recorded = &httprr::read(&petalflow_test_support::recording(path).unwrap())[0].response;
+    assert!(!response.id.is_empty() && recorded.body.contains(&response.id));
+    assert_eq!(
+        response.usage,
+        TokenUsage {
+            input: 11,
+            output: 34,
+            total: 45,
+            reasoning: 33,
+            ..TokenUsage::default()
+        }
+    );
+}
+
+/// Everything that Gemini said in this answer, straight from the recording: words, calls and signatures.
+fn said(response: &Response) -> (String, Vec<(String, Value)>, usize) {
+    let bodies: Vec<Value> = if response.content_type.starts_with("text/event-stream") {
+        let lines = response.body.lines();
+        let data = lines.filter_map(|line| line.strip_prefix("data: "));
+        data.map(|data| serde_json::from_str(data).unwrap())
+            .collect()
+    } else {
+        vec![serde_json::from_str(&response.body).unwrap()]
+    };
+    let parts = bodies
+        .iter()
+        .filter_map(|body| body.pointer("/candidates/0/content/parts")?.as_array());
+    let parts: Vec<&Value> = parts.flatten().collect();
+    let words = parts.iter().filter(|part| part["thought"] != true);
+    let words = words.filter_map(|part| part["text"].as_str()).collect();
+    let calls = parts.iter().filter_map(|part| part.get("functionCall"));
+    let calls = calls.map(|call| {
+        let arguments = call
+            .get("args")
+            .cloned()
+            .unwrap_or_else(|| serde_json::json!({}));
+        (call["name"].as_str().unwrap().to_string(), arguments)
+    });
+    let signed = parts
+        .iter()
+        .filter(|part| part.get("thoughtSignature").is_some());
+    (words, calls.collect(), signed.count())
+}
+
+fn heard(response: &LlmResponse) -> (String, Vec<(String, Value)>, usize) {
+    let calls = response.calls();
+    let calls = calls.map(|call| (call.name.clone(), call.arguments.clone()));
+    let parts = response.message.iter().flat_map(|message| &message.parts);
+    let signed = parts.filter(|part| match part {
+        Part::Text(text) | Part::Thought(text) => text.signature.is_some(),
+        Part::Call(call) => call.signature.is_some(),
+        _ => false,
+    });
+    (response.text(), calls.collect(), signed.count())
+}
+
+fn recordings(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            recordings(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "httprr") {
+            found.push(path);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a066_all_that_is_recorded_of_gemini_is_read_as_it_was_said() {
+    let Some(folder) = petalflow_test_support::recording("adk") else {
+        return;
+    };
+    let mut files = Vec::new();
+    recordings(&folder, &mut files);
+    let recorded = files.len();
+    let (mut answers, mut refusals) = (0, 0);
+    for file in files {
+        for Pair { request, response } in httprr::read(&file) {
+            let Some((name, method)) = request
+                .path
+                .split_once("/models/")
+                .and_then(|(_, rest)| rest.split_once(':'))
+            else {
+                continue;
+            };
+            let expected = response.clone();
+            let server = Server::always(server::answer(
+                &format!("{} Recorded", response.status),
+                &response.content_type,
+                &response.body,
+            ))
+            .await;
+            let model = ProviderModel::new(name).unwrap();
+            let model = model
+                .with_base_url(server.url("/v1beta"))
+                .with_key("test-key");
+            let request = LlmRequest::prompt("hi");
+            let answer = match method {
+                "generateContent" => model.complete(&request).await,
+                "streamGenerateContent" => match model.stream(&request).await {
+                    Ok(stream) => stream.into_response().await,
+                    Err(error) => Err(error),
+                },
+                other => panic!("{other} in {}", file.display()),
+            };
+            if expected.status == 200 {
+                let answer = answer.unwrap_or_else(|error| panic!("{error} in {}", file.display()));
+                assert_eq!(heard(&answer), said(&expected), "{}", file.display());
+                assert!(answer.usage.total > 0 && answer.finish.is_some());
+                assert!(answer.model.starts_with("gemini"));
+                assert_eq!(expected.body.contains("responseId"), !answer.id.is_empty());
+                answers += 1;
+            } else {
+                assert!(answer.unwrap_err().to_string().contains("failed: "));
+                refusals += 1;
+            }
+        }
+    }
+    assert!(
+        answers > recorded && refusals > 0,
+        "{answers} answers, {refusals} refusals"
+    );
+}
+
+#[tokio::test]
+async fn a064_a_recorded_stream_of_many_pieces_is_joined() {
+    let path = "adk/agent/llmagent/testdata/TestLLMAgentStreamingModeSSE.httprr";
+    let Some(replay) = Replay::of(path).await else {
+        return;
+    };
+    let pairs = httprr::read(&petalflow_test_support::recording(path).unwrap());
+    let name = pairs[0].request.path.split("/models/").nth(1).unwrap();
+    let model = replay.model(name.split(':').next().unwrap());
+    let stream = model.stream(&LlmRequest::prompt("hi")).await.unwrap();
+    let chunks: Vec<_> = stream.collect().await;
+    let pieces = chunks.iter().filter_map(|chunk| match &chunk.delta {
+        Delta::Text(words) => Some(words.as_str()),
+        _ => None,
+    });
+    let pieces: Vec<_> = pieces.collect();
+    assert!(pieces.len() > 1);
+    let response = chunks.last().unwrap().response.as_ref().unwrap();
+    assert_eq!(response.text(), pieces.concat());
+    assert_eq!(response.text(), said(&pairs[0].response).0);
+}

@@ -1,0 +1,264 @@
+//! What is sent to each family of providers, where they differ: results of tools, thoughts, ids, schemas.
+
+use std::sync::Arc;
+
+use petalflow::tool::ToolSpec;
+use petalflow::tool::{ToolCall, ToolResult};
+use petalflow_llm::{
+    ChatMessage, LlmClient, LlmRequest, Media, MediaSource, Part, ProviderModel, Role, Text,
+};
+use serde_json::{Value, json};
+
+use petalflow_llm_test_support::server::{ReceivedRequest, Server, answer};
+
+/// What a model of this name is sent for the request.
+async fn sent(name: &str, path: &str, request: &LlmRequest) -> ReceivedRequest {
+    let body = match name {
+        _ if name.starts_with("claude") => {
+            json!({"content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn"})
+        }
+        _ if name.starts_with("gemini") => {
+            json!({"candidates": [{"content": {"parts": [{"text": "ok"}]}, "finishReason": "STOP"}]})
+        }
+        _ if name.starts_with("openai_resp") => {
+            json!({"status": "completed", "output": [{"type": "message", "content": [{"type": "output_text", "text": "ok"}]}]})
+        }
+        _ => json!({"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]}),
+    };
+    let server = Server::always(answer("200 OK", "application/json", &body.to_string())).await;
+    let model = ProviderModel::new(name).unwrap();
+    let model = model.with_base_url(server.url(path)).with_key("k");
+    let response = model.complete(request).await;
+    assert_eq!(response.unwrap().text(), "ok", "{name}");
+    server.requests().remove(0)
+}
+
+fn call(id: &str, name: &str) -> Part {
+    Part::Call(ToolCall {
+        id: id.into(),
+        name: name.into(),
+        arguments: json!({"n": 1}),
+        ..ToolCall::default()
+    })
+}
+
+fn result(id: &str, name: &str, content: Value) -> ToolResult {
+    ToolResult {
+        call_id: id.into(),
+        name: name.into(),
+        content,
+        is_error: false,
+    }
+}
+
+fn failed(id: &str, name: &str, content: Value) -> ToolResult {
+    ToolResult {
+        is_error: true,
+        ..result(id, name, content)
+    }
+}
+
+fn conversation(parts: Vec<Part>, results: Vec<ToolResult>) -> LlmRequest {
+    LlmRequest::new(vec![
+        ChatMessage::user("Go."),
+        ChatMessage::new(Role::Assistant, parts),
+        ChatMessage::results(results),
+    ])
+}
+
+#[tokio::test]
+async fn i004_gemini_is_sent_results_as_objects() {
+    let calls = ["a", "b", "c", "d", "e"].map(|id| call(id, "x"));
+    let request = conversation(
+        calls.to_vec(),
+        vec![
+            result("a", "x", json!({"n": 1})),
+            result("b", "x", json!("words")),
+            result("c", "x", json!([1, 2])),
+            failed("d", "x", json!("no")),
+            failed("e", "", json!({"error": "gone"})),
+        ],
+    );
+    let body = sent("gemini-2.5-flash", "/v1beta", &request).await.body;
+    let parts = body["contents"][2]["parts"].as_array().unwrap();
+    let responses: Vec<_> = parts
+        .iter()
+        .map(|part| part["functionResponse"]["response"].clone())
+        .collect();
+    assert_eq!(
+        responses,
+        [
+            json!({"n": 1}),
+            json!({"result": "words"}),
+            json!({"result": [1, 2]}),
+            json!({"error": "no"}),
+            json!({"error": "gone"}),
+        ]
+    );
+    assert_eq!(
+        parts[4]["functionResponse"]["name"], "x",
+        "the name of the call"
+    );
+}
+
+#[tokio::test]
+async fn gemini_is_sent_its_code_and_its_pictures_as_they_came() {
+    let picture = Media {
+        media_type: "image/png".into(),
+        source: MediaSource::Base64("aGk=".into()),
+    };
+    let code = Part::Code {
+        language: "PYTHON".into(),
+        code: "1 + 1".into(),
+    };
+    let printed = Part::CodeResult {
+        outcome: "OUTCOME_OK".into(),
+        output: "2".into(),
+    };
+    let request = LlmRequest {
+        system: Some("Be brief.".into()),
+        input_text: Some("And now?".into()),
+        ..LlmRequest::new(vec![
+            ChatMessage::new(
+                Role::User,
+                vec![Part::text("Draw."), Part::Media(picture.clone())],
+            ),
+            ChatMessage::new(Role::Assistant, vec![code, printed, Part::Media(picture)]),
+        ])
+    };
+    let body = sent("gemini-3-pro", "/v1beta", &request).await.body;
+    let drawn = json!({"inlineData": {"mimeType": "image/png", "data": "aGk="}});
+    assert_eq!(
+        body["contents"],
+        json!([
+            {"role": "user", "parts": [{"text": "Draw."}, drawn]},
+            {"role": "model", "parts": [
+                {"executableCode": {"language": "PYTHON", "code": "1 + 1"}},
+                {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}},
+                drawn,
+            ]},
+            {"role": "user", "parts": [{"text": "And now?"}]},
+        ])
+    );
+    assert_eq!(body["systemInstruction"]["parts"][0]["text"], "Be brief.");
+}
+
+#[tokio::test]
+async fn i004_anthropic_is_told_that_a_tool_failed() {
+    let request = conversation(
+        vec![call("a", "x"), call("b", "x")],
+        vec![
+            result("a", "x", json!("fine")),
+            failed("b", "x", json!("no")),
+        ],
+    );
+    let body = sent("claude-sonnet-4-6", "/v1", &request).await.body;
+    assert_eq!(
+        body["messages"][2],
+        json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "a", "content": "fine"},
+            {"type": "tool_result", "tool_use_id": "b", "content": "{\"error\":\"no\"}", "is_error": true},
+        ]})
+    );
+}
+
+#[tokio::test]
+async fn anthropic_fetches_pictures() {
+    let picture = Part::Media(Media {
+        media_type: "image/png".into(),
+        source: MediaSource::Url("https://example.com/map.png".into()),
+    });
+    let message = ChatMessage::new(Role::User, vec![Part::text("Where?"), picture]);
+    let body = sent("claude-sonnet-4-6", "/v1", &LlmRequest::new(vec![message]))
+        .await
+        .body;
+    assert_eq!(
+        body["messages"][0]["content"][1],
+        json!({"type": "image", "source": {"type": "url", "url": "https://example.com/map.png"}})
+    );
+}
+
+#[tokio::test]
+async fn thoughts_go_back_to_those_who_want_them() {
+    let thought = Part::Thought("Hm.".into());
+    let request = conversation(
+        vec![thought, call("a", "x")],
+        vec![result("a", "x", json!(1))],
+    );
+    for (name, path, wants) in [
+        ("deepseek-reasoner", "/v1", true),
+        ("moonshot::kimi-k2-thinking", "/v1", true),
+        ("groq::openai/gpt-oss-120b", "/openai/v1", false),
+    ] {
+        let body = sent(name, path, &request).await.body;
+        let said = &body["messages"][1];
+        assert_eq!(said["reasoning_content"] == "Hm.", wants, "{name}: {said}");
+        assert_eq!(said.get("reasoning_content").is_some(), wants, "{name}");
+        assert_eq!(said["tool_calls"][0]["id"], "a", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn responses_get_their_encrypted_thoughts_back() {
+    let thought = Part::Thought(Text {
+        text: "Hm.".into(),
+        signature: Some("ZW5j".into()),
+    });
+    let request = conversation(
+        vec![thought, call("a", "x")],
+        vec![result("a", "x", json!({"n": 1}))],
+    );
+    let body = sent("openai_resp::gpt-5-codex", "/v1", &request).await.body;
+    assert_eq!(
+        body["input"].as_array().unwrap()[1..],
+        [
+            json!({"type": "reasoning", "encrypted_content": "ZW5j", "summary": []}),
+            json!({"type": "function_call", "call_id": "a", "name": "x", "arguments": "{\"n\":1}"}),
+            json!({"type": "function_call_output", "call_id": "a", "output": "{\"n\":1}"}),
+        ]
+    );
+    assert_eq!(body["include"], json!(["reasoning.encrypted_content"]));
+}
+
+#[tokio::test]
+async fn calls_that_have_no_id_get_one_where_it_is_needed() {
+    let request = conversation(
+        vec![call("", "x"), call("", "y")],
+        vec![result("", "y", json!(2)), result("", "x", json!(1))],
+    );
+    let body = sent("mistral::mistral-small", "/v1", &request).await.body;
+    let messages = body["messages"].as_array().unwrap();
+    assert_eq!(messages[1]["tool_calls"][0]["id"], "call00001");
+    assert_eq!(messages[1]["tool_calls"][1]["id"], "call00002");
+    assert_eq!(
+        (&messages[2]["tool_call_id"], &messages[2]["content"]),
+        (&json!("call00002"), &json!("2"))
+    );
+    assert_eq!(
+        (&messages[3]["tool_call_id"], &messages[3]["content"]),
+        (&json!("call00001"), &json!("1"))
+    );
+}
+
+#[tokio::test]
+async fn ollama_is_sent_ids_schemas_and_all_results() {
+    let tool = ToolSpec::new("x", "Does x", json!({"type": "object"}));
+    let request = conversation(
+        vec![call("a", "x"), call("b", "x")],
+        vec![result("a", "x", json!(1)), result("b", "x", json!(2))],
+    )
+    .with_tools([Arc::new(tool)])
+    .with_schema(json!({"type": "object", "properties": {}}));
+    let asked = sent("ollama::qwen3:8b", "/v1", &request).await;
+    assert_eq!(asked.path, "/v1/chat/completions");
+    assert_eq!(asked.body["model"], "qwen3:8b");
+    assert_eq!(asked.body["response_format"]["type"], "json_schema");
+    let results: Vec<_> = asked.body["messages"].as_array().unwrap()[2..]
+        .iter()
+        .map(|said| (said["tool_call_id"].clone(), said["content"].clone()))
+        .collect();
+    assert_eq!(
+        results,
+        [(json!("a"), json!("1")), (json!("b"), json!("2"))]
+    );
+}

@@ -1,0 +1,146 @@
+//! Our client with our server, and with broken servers.
+
+mod agents;
+mod asks;
+mod broken;
+mod calls;
+mod child;
+mod http;
+mod lists;
+mod recorded;
+mod served;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use petalflow::prelude::*;
+use petalflow::tool::{ToolContext, ToolError, ToolSet};
+use petalflow_mcp::{self as mcp, McpClient, McpServer};
+use serde_json::{Value, json};
+
+/// Adds two numbers.
+#[tool]
+fn add(
+    /// The first one.
+    a: i64,
+    /// The second one.
+    b: i64,
+) -> Value {
+    json!({ "sum": a + b })
+}
+
+/// Repeats a text.
+#[tool]
+fn repeat(text: String, times: usize) -> String {
+    text.repeat(times)
+}
+
+/// Fails.
+#[tool]
+fn fail() -> petalflow::Result<()> {
+    Err("out of order".into())
+}
+
+/// Panics.
+#[tool]
+fn panic() {
+    panic!("out of paper");
+}
+
+/// Counts, and says so every 50 milliseconds.
+#[tool]
+async fn count(to: u64, cx: ToolContext) -> petalflow::Result<String> {
+    for n in 1..=to {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        cx.emit(json!({ "progress": n, "total": to, "message": format!("at {n}") }));
+    }
+    Ok("counted".into())
+}
+
+/// Waits for ever, and knows whether it still does.
+#[derive(Clone, Default)]
+struct Waiting {
+    begun: Arc<AtomicUsize>,
+    dropped: Arc<AtomicBool>,
+}
+
+impl Waiting {
+    fn tool(&self) -> petalflow::tool::FuncTool {
+        let waiting = self.clone();
+        petalflow::tool::FuncTool::new("wait", "Waits for ever.", move |_: Value| {
+            let waiting = waiting.clone();
+            async move {
+                struct Gone(Arc<AtomicBool>);
+                impl Drop for Gone {
+                    fn drop(&mut self) {
+                        self.0.store(true, Ordering::SeqCst);
+                    }
+                }
+                let _gone = Gone(waiting.dropped);
+                waiting.begun.fetch_add(1, Ordering::SeqCst);
+                std::future::pending::<petalflow::Result<()>>().await
+            }
+        })
+    }
+
+    async fn begun(&self) {
+        until(|| self.begun.load(Ordering::SeqCst) > 0).await;
+    }
+
+    async fn dropped(&self) {
+        until(|| self.dropped.load(Ordering::SeqCst)).await;
+    }
+}
+
+/// Waits until something holds; it must within ten seconds.
+async fn until(holds: impl Fn() -> bool) {
+    for _ in 0..1_000 {
+        if holds() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it never came to hold");
+}
+
+fn all() -> ToolSet {
+    tools![add, repeat, fail, panic, count]
+}
+
+/// A server of these tools, at the other end of a pipe within this process. It counts how often it is called.
+fn within(serve: McpServer) -> (McpClient, Arc<AtomicUsize>) {
+    let dials = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&dials);
+    let server = McpClient::over("within", move || {
+        count.fetch_add(1, Ordering::SeqCst);
+        let serve = serve.clone();
+        async move {
+            let (ours, theirs) = tokio::io::duplex(1 << 16);
+            tokio::spawn(serve.over(theirs));
+            Ok(ours)
+        }
+    });
+    (server, dials)
+}
+
+/// A server of these tools.
+fn server(tools: ToolSet) -> McpClient {
+    within(mcp::serve(tools)).0
+}
+
+/// A result as it arrives.
+fn output(value: impl Into<Value>) -> Value {
+    json!({ "output": value.into() })
+}
+
+/// The result of `add` as it arrives.
+fn sum_of(sum: impl Into<Value>) -> Value {
+    output(json!({ "sum": sum.into() }))
+}
+
+async fn call(server: &McpClient, tool: &str, arguments: Value) -> Result<Value, ToolError> {
+    let tools = server.tools().await.expect("the tools are listed");
+    let tool = tools.get(tool).expect("the tool is there");
+    tool.call(arguments, &ToolContext::new("call-1")).await
+}
