@@ -348,7 +348,7 @@ async fn p096_structured_output_conforms_or_is_an_error() {
     let error = run(node.json_schema(json!({ "type": 7 })), Envelope::new())
         .await
         .expect_err("no schema");
-    assert!(failure(&error).contains("no JSON Schema"), "{error}");
+    assert!(failure(&error).contains("not a JSON Schema"), "{error}");
 }
 
 #[tokio::test]

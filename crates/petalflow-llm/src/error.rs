@@ -1,6 +1,5 @@
 //! Errors of a model.
 
-use std::fmt;
 use std::time::Duration;
 
 use super::LlmResponse;
@@ -18,7 +17,8 @@ use petalflow::BoxError;
 /// assert_eq!(error.retry_after(), retry_after);
 /// assert!(!LlmError::request("no messages").is_transient());
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct LlmError {
     /// The kind of the error.
     pub kind: LlmErrorKind,
@@ -119,17 +119,5 @@ impl LlmError {
             | LlmErrorKind::Provider { retry_after, .. } => retry_after,
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for LlmError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for LlmError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| &**source as _)
     }
 }

@@ -13,7 +13,7 @@ use super::TokenUsage;
 ///
 /// let price = Price { input: 2.0, cached: 0.5, output: 8.0 };
 /// let usage = TokenUsage { input: 1_000, cached: 400, output: 100, ..TokenUsage::default() };
-/// assert!((price.of(&usage) - 0.0022).abs() < 1e-12);
+/// assert!((price.cost(&usage) - 0.0022).abs() < 1e-12);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Price {
