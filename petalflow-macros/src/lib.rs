@@ -50,7 +50,7 @@ use proc_macro::TokenStream;
 /// | --- | --- |
 /// | `input` | part of what a run starts from |
 /// | `replace` | the reducer of a key that names none: one write in a superstep, which takes the value's place |
-/// | `append`, `prepend`, `sum`, `min`, `max`, `merge`, `first`, `messages` | the reducer; each folds writes in place, see `petalflow::reduce` |
+/// | `append`, `prepend`, `sum`, `min`, `max`, `merge`, `first`, `messages` | the reducer; each folds writes in place, see `petalflow::state::reduce` |
 /// | `reduce = path` | a reducer of your own: `fn(&mut T, T)` |
 /// | `skip_zero` | a write of the type's default is no write |
 /// | `default`, `default = expr` | what it holds before the first write, which nodes may then read |

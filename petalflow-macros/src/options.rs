@@ -287,7 +287,7 @@ fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStrea
         _ => None,
     };
     match attempts {
-        Some(attempts) if attempts > 0 => Ok(quote!(#runtime::Retry::times(#attempts))),
+        Some(attempts) if attempts > 0 => Ok(quote!(#runtime::policy::Retry::times(#attempts))),
         Some(_) => Err(syn::Error::new_spanned(
             value,
             format!(

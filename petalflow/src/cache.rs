@@ -41,7 +41,7 @@
 //! whole state, a closure, or a flow inside another. What else it depends on (managed values, the value of a node value, the
 //! clock) is not looked at, so launches that differ in those need caches of their own. Only what succeeded is kept. A cached
 //! node is not run: its middleware, its events and its questions do not happen, and its result is told as
-//! [`NodeFinished`](crate::EventKind::NodeFinished) with `cached: true`.
+//! [`NodeFinished`](crate::event::EventKind::NodeFinished) with `cached: true`.
 //!
 //! Without a cache the node simply runs. So it does where something it reads, writes or is given cannot be stored, as an
 //! `untracked` key. Maps of the standard library have no order of their own: read a `BTreeMap` rather than a `HashMap`, of

@@ -14,7 +14,7 @@ const CANCELLED: u8 = 2;
 ///
 /// ```
 /// use petalflow::prelude::*;
-/// use petalflow::{CancelToken, RunErrorKind};
+/// use petalflow::run::{CancelToken, RunErrorKind};
 ///
 /// #[state]
 /// struct Nothing {}
@@ -67,7 +67,7 @@ impl CancelToken {
     /// # use petalflow::prelude::*;
     /// # #[state]
     /// # struct Log { #[key(append)] lines: Vec<String> }
-    /// use petalflow::{CancelToken, RunErrorKind};
+    /// use petalflow::run::{CancelToken, RunErrorKind};
     ///
     /// #[node(Log)]
     /// async fn first(token: Managed<CancelToken>) -> LogLines {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use crate::codec::{CodecError, decode, encode};
+use petalflow_codec::{CodecError, decode, encode};
 
 /// A type, told at run time, with its name for messages.
 pub(crate) type TypeName = (TypeId, &'static str);
@@ -13,7 +13,7 @@ pub(crate) type TypeName = (TypeId, &'static str);
 /// Something on its way along an edge: one value, or a list of which each task gets an item. Shared by those tasks.
 ///
 /// ```
-/// use petalflow::Delivery;
+/// use petalflow::node::Delivery;
 ///
 /// let one = Delivery::one("all".to_string());
 /// assert_eq!(one.get::<String>(None).unwrap(), "all");

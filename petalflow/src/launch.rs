@@ -95,7 +95,7 @@ impl<F: Flow> Launch<F> {
     /// Where they are known while the program compiles, they stand in the flow (`with`) or at the node (`#[node(retry = ..)]`).
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     /// use petalflow::prelude::*;
     /// use std::time::Duration;
     ///
@@ -269,7 +269,7 @@ impl<F: Flow> Launch<F> {
     /// # use petalflow::prelude::*;
     /// # #[state]
     /// # struct Log { #[key(append)] lines: Vec<String> }
-    /// use petalflow::ManagedProvider;
+    /// use petalflow::node::ManagedProvider;
     /// use std::time::Instant;
     ///
     /// #[node(Log)]

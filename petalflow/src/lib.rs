@@ -56,7 +56,8 @@
 //! Where to go from here:
 //!
 //! * [`state`](macro@state): keys, reducers and their options
-//! * [`node`](macro@node): what a node may take and return; [`Extract`] and [`Output`] are open to your own types
+//! * [`node`](macro@node): what a node may take and return; implement [`Extract`](node::Extract) and [`Output`](node::Output)
+//!   for types of your own
 //! * [`flow!`]: the graph language
 //! * [`Launch`]: limits, timeouts, managed values, middleware, cancellation
 //! * [`Run`] and [`Events`]: awaiting a run, or watching it
@@ -77,7 +78,6 @@ pub mod cache;
 mod cancel_token;
 pub mod checkpoint;
 mod clock;
-mod codec;
 mod delivery;
 mod durable;
 pub mod error;
@@ -94,8 +94,9 @@ mod migration;
 pub mod node;
 mod outcome;
 mod plan;
-mod policy;
+pub mod policy;
 mod question;
+mod reducer;
 pub mod run;
 mod snapshot;
 pub mod state;
@@ -113,42 +114,25 @@ pub mod prelude;
 #[doc(hidden)]
 pub mod __private;
 
-pub use delivery::{Delivery, ItemCodec};
-pub use error::{BoxError, FailureKind, FailureLog, NodeError, Result};
-pub use event::{Event, EventKind, NestedEvent, TaskInfo};
-pub use flow::{Flow, WithRetry};
+pub use async_trait::async_trait;
+pub use error::{BoxError, NodeError, Result};
+pub use event::Event;
+pub use flow::Flow;
 pub use graph::Graph;
-pub use ids::{Namespace, TaskId};
 pub use launch::Launch;
-pub use middleware::{Middleware, Next, NodeCall};
-pub use node::{
-    AcceptsItem, Context, Each, Effects, Extract, FnNode, Key, Managed, ManagedProvider,
-    ManagedValues, Node, Output, Overwrite, Requirements, RestoreContext, Route, RouteChoice,
-    Routing, Scope, WriteOutput,
-};
-pub use outcome::{RunError, RunErrorKind};
-pub use petalflow_graph::Topology;
+pub use middleware::Middleware;
+pub use node::{Context, Each, Managed, Overwrite, Route};
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use petalflow_macros::tool;
 pub use petalflow_macros::{Route, node, state};
-pub use policy::{Policy, Retry};
+pub use run::{Events, Run, RunError};
+pub use state::State;
 
-// Nobody names these, but rustc does in its errors, by the shortest path that there is.
+// No part of the interface. rustc prints these names in its errors, by their shortest path: without these lines that
+// would be a path in `__private`.
 #[doc(hidden)]
 pub use __private::{
-    IsState, KeyOf, NeedsDefault, Optional, Stored,
+    IsState, KeyOf, NeedsDefault, Optional, StoredValue,
     flow::{ItemsOf, NodeOver, ValueOver},
 };
-pub use async_trait::async_trait;
-pub use cancel_token::CancelToken;
-#[doc(hidden)]
-pub use node::Fails;
-pub use run::{Events, FilteredEvents, Run};
-pub use state::{
-    CanStore, Durable, KeyFlag, KeyMeta, KeySet, Message, Remove, State, Update, Volatile, Write,
-    WriteError, Writes, reduce,
-};
-#[cfg(feature = "tool")]
-#[doc(hidden)]
-pub use tool::{ToolArgument, ToolConfirm, ToolFails, ToolHandle, ToolOutput};

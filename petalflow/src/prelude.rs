@@ -23,12 +23,11 @@
 //! ```
 
 pub use crate::graph::{END, START};
+pub use crate::node::Key;
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use crate::tools;
-pub use crate::{
-    Context, Each, Flow, Graph, Key, Managed, Overwrite, Route, State, flow, node, state,
-};
+pub use crate::{Context, Each, Flow, Graph, Managed, Overwrite, Route, State, flow, node, state};
 // Not the module of the same name.
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]

@@ -10,13 +10,13 @@ use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::checkpoint::{Durability, StoredWrite, ThreadStorage, WriteName};
 use crate::clock::now_ms;
-use crate::codec::{decode, encode};
 use crate::error::BoxError;
 use crate::ids::{Namespace, TaskId};
 use crate::outcome::ThreadError;
 use crate::question::{Ask, Expiry, Interrupt, InterruptId, InterruptKind};
+use petalflow_codec::{decode, encode};
 
-/// The longest name of a question or an effect, in bytes. A store holds it behind a short prefix.
+/// The longest name of a question or an effect, in bytes. The stored name has a short prefix.
 const LONGEST_NAME: usize = 200;
 
 /// The task that uses a service.
@@ -353,7 +353,7 @@ impl TaskServices {
     ) -> Result<(), BoxError> {
         if name.len() > LONGEST_NAME || name.contains('\0') {
             return Err(format!(
-                "`{name}` cannot name what node `{}` does with `{method}`: a name has at most {LONGEST_NAME} bytes and no NUL",
+                "`{name}` cannot be a name for `{method}` in node `{}`: a name has at most {LONGEST_NAME} bytes and no NUL",
                 task.node
             )
             .into());
@@ -397,12 +397,12 @@ fn recorded_answer<A: Ask>(
     expiry: Option<Expiry<A::Answer>>,
 ) -> Result<A::Answer, BoxError> {
     if asked != A::NAME {
-        return Err(format!("the answer to `{}` is one to `{asked}`", A::NAME).into());
+        return Err(format!("the answer to `{}` is for `{asked}`", A::NAME).into());
     }
     if answer.is_empty() {
         return expiry.map(|expiry| expiry.answer).ok_or_else(|| {
             format!(
-                "`{}` has expired, and `Ask::expires` does not say any more how it answers itself",
+                "`{}` has expired, and `Ask::expires` returns no default answer any more",
                 A::NAME
             )
             .into()

@@ -7,7 +7,8 @@ pub mod server;
 pub mod spans;
 
 use futures_util::StreamExt;
-use petalflow::{EventKind, Flow, Run};
+use petalflow::event::EventKind;
+use petalflow::{Flow, Run};
 use petalflow_llm::nodes::NodeOutput;
 
 /// Runs to the end. Returns what the nodes of the run emitted.
@@ -26,7 +27,3 @@ pub async fn node_outputs<F: Flow>(run: Run<F>) -> Vec<NodeOutput> {
     }
     outputs
 }
-
-#[doc = include_str!("../../docs/guide/models.md")]
-#[cfg(doctest)]
-pub mod models {}

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use petalflow::EventKind;
 use petalflow::cache::InMemoryCache;
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::event::EventKind;
 use petalflow::prelude::*;
 
 use crate::support::{Log, LogXs, Trace, both, list, twin};
@@ -151,9 +151,9 @@ twin! {
         visit = |b| b.node(visit {}).with("visit", CACHED)
 }
 
-const CACHED: petalflow::Policy = petalflow::Policy {
+const CACHED: petalflow::policy::Policy = petalflow::policy::Policy {
     cache: Some(Duration::from_hours(1)),
-    ..petalflow::Policy::NONE
+    ..petalflow::policy::Policy::NONE
 };
 
 #[tokio::test]

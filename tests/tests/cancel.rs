@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use petalflow::prelude::*;
-use petalflow::{CancelToken, RunErrorKind};
+use petalflow::run::{CancelToken, RunErrorKind};
 use tokio::time::sleep;
 
 use crate::support::{

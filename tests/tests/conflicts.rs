@@ -1,7 +1,9 @@
 //! Two writes where one would be lost, and writes that replace.
 
+use petalflow::node::Output;
 use petalflow::prelude::*;
-use petalflow::{KeySet, Output, RunErrorKind};
+use petalflow::run::RunErrorKind;
+use petalflow::state::KeySet;
 
 use crate::support::{Log, LogXs, appending, both, codes, failed, list, refusal, twin};
 
@@ -109,7 +111,7 @@ impl Output<Plain> for Unsaid {
     const MUST_WRITE: KeySet = KeySet::NONE;
     type Routing = ();
 
-    fn apply(self, effects: &mut petalflow::Effects<Plain>) -> petalflow::Result<()> {
+    fn apply(self, effects: &mut node::Effects<Plain>) -> petalflow::Result<()> {
         PlainV(3).apply(effects)
     }
 }

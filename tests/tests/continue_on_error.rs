@@ -1,7 +1,8 @@
 //! A run that goes on although a node failed.
 
+use petalflow::NodeError;
 use petalflow::prelude::*;
-use petalflow::{NodeError, RunErrorKind};
+use petalflow::run::RunErrorKind;
 
 use crate::support::{both, failed, list, twin};
 

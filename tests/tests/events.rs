@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
 use futures_util::StreamExt as _;
+use petalflow::event::EventKind;
 use petalflow::prelude::*;
-use petalflow::{Event, EventKind, Flow, Launch, RunErrorKind};
+use petalflow::run::RunErrorKind;
+use petalflow::{Event, Flow, Launch};
 use serde::ser::Serializer;
 
 use crate::support::{Log, LogXs, appending, both, list, poll_once, twin};

@@ -3,8 +3,10 @@
 use std::error::Error as _;
 use std::time::Duration;
 
+use petalflow::NodeError;
+use petalflow::error::FailureKind;
 use petalflow::prelude::*;
-use petalflow::{FailureKind, NodeError, RunErrorKind};
+use petalflow::run::RunErrorKind;
 use tokio::time::sleep;
 
 use crate::support::{Log, LogXs, Trace, appending, both, failed, kind, list, twin};

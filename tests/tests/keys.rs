@@ -1,7 +1,7 @@
 //! What the options of a key mean while a flow runs.
 
 use petalflow::prelude::*;
-use petalflow::{KeyFlag, KeyMeta, Update as _};
+use petalflow::state::{KeyFlag, KeyMeta, Reducer, Update as _};
 
 use crate::support::{both, twin};
 
@@ -52,7 +52,7 @@ fn what_is_known_of_the_keys() {
             key("rounds").reducer,
             key("low").reducer
         ),
-        ("replace", "sum", "min")
+        (Reducer::Replace, Reducer::Sum, Reducer::Min)
     );
     let having = |property: KeyFlag| {
         Keys::KEYS
@@ -321,13 +321,13 @@ async fn an_option_may_write_or_not() {
 
 #[test]
 fn an_update_knows_what_was_written() {
-    let mut effects = petalflow::Effects::<Keys>::default();
-    petalflow::Output::apply(
+    let mut effects = node::Effects::<Keys>::default();
+    node::Output::apply(
         (KeysPlain(1), Overwrite(KeysKept(0)), None::<KeysNamed>),
         &mut effects,
     )
     .unwrap();
-    let named = |set: petalflow::KeySet| {
+    let named = |set: state::KeySet| {
         set.iter()
             .map(|key| Keys::KEYS[key].name)
             .collect::<Vec<_>>()

@@ -1,7 +1,7 @@
 //! How many supersteps a run makes, and how it stays fair.
 
-use petalflow::RunErrorKind;
 use petalflow::prelude::*;
+use petalflow::run::RunErrorKind;
 
 use crate::support::{Log, appending, both, failed, kind, list, twin};
 

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use petalflow::BoxError;
 use petalflow::checkpoint::{Address, InMemoryStore, Store as _};
+use petalflow::node::{Extract, ManagedProvider, Requirements, Scope};
 use petalflow::prelude::*;
-use petalflow::{BoxError, Extract, ManagedProvider, Requirements, RunErrorKind, Scope};
+use petalflow::run::RunErrorKind;
 
 use crate::support::{Log, LogXs, Trace, both, failed, kind, twin};
 
@@ -125,7 +127,7 @@ impl Extract for Place {
     fn extract(scope: &Scope) -> Result<Self, BoxError> {
         let clock = scope
             .managed()
-            .and_then(petalflow::ManagedValues::get::<Clock>)
+            .and_then(node::ManagedValues::get::<Clock>)
             .ok_or("no clock")?;
         Ok(Place(format!(
             "{} in superstep {} with {clock:?}",
@@ -151,7 +153,7 @@ impl Extract for Careless {
     fn extract(scope: &Scope) -> Result<Self, BoxError> {
         scope
             .managed()
-            .and_then(petalflow::ManagedValues::get::<Clock>)
+            .and_then(node::ManagedValues::get::<Clock>)
             .map(|_| Careless)
             .ok_or_else(|| "no clock".into())
     }

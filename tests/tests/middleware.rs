@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use petalflow::async_trait;
-use petalflow::middleware::{RunMiddleware, RunNext, for_nodes, from_fn, recover};
+use petalflow::middleware::{Next, NodeCall, RunMiddleware, RunNext, for_nodes, from_fn, recover};
+use petalflow::node::Output;
 use petalflow::prelude::*;
-use petalflow::{
-    BoxError, Middleware, Next, NodeCall, Output, RunError, RunErrorKind, Update as _,
-};
+use petalflow::run::RunErrorKind;
+use petalflow::state::Update as _;
+use petalflow::{BoxError, Middleware, RunError, async_trait};
 
 use crate::support::{Log, LogInput, LogXs, Trace, appending, both, failed, kind, list, twin};
 
@@ -159,7 +159,7 @@ async fn g047_recovery_turns_a_panic_into_an_error_and_calls_its_hook() {
     };
     assert_eq!(
         (error.kind, error.message.as_str()),
-        (petalflow::FailureKind::Error, "panicked: no paper")
+        (petalflow::error::FailureKind::Error, "panicked: no paper")
     );
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use petalflow::EventKind;
+use petalflow::event::EventKind;
 use petalflow::prelude::*;
 use tokio::time::sleep;
 

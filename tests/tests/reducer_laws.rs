@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use petalflow::prelude::*;
-use petalflow::{Update, WriteError};
+use petalflow::state::{Update, WriteError};
 use proptest::prelude::*;
 
 #[state]
@@ -95,8 +95,8 @@ proptest! {
     #[test]
     fn an_empty_update_changes_nothing(writes in prop::collection::vec(one(), 0..12)) {
         let before = commit(&writes, &[false; 12]);
-        let (mut after, mut written) = (before.clone(), petalflow::KeySet::NONE);
-        after.commit(&mut AllUpdate::default(), petalflow::KeySet::NONE, &mut written);
+        let (mut after, mut written) = (before.clone(), state::KeySet::NONE);
+        after.commit(&mut AllUpdate::default(), state::KeySet::NONE, &mut written);
         prop_assert_eq!(&after, &before);
         prop_assert!(written.is_empty());
     }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use petalflow::prelude::*;
-use petalflow::{Message, Remove, RunErrorKind, reduce};
+use petalflow::run::RunErrorKind;
+use petalflow::state::{Message, Remove, reduce};
 
 use crate::support::{both, failed, kind, twin};
 

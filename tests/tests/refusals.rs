@@ -1,8 +1,10 @@
 //! What the run-time builder refuses: the same rules and words as `flow!`, all at once. (The static side is in `ui/`.)
 
+use petalflow::NodeError;
+use petalflow::error::FailureKind;
 use petalflow::graph::{GraphBuilder, Rule};
+use petalflow::policy::{Policy, Retry};
 use petalflow::prelude::*;
-use petalflow::{FailureKind, NodeError, Policy, Retry};
 use petalflow_graph::NodeIdx;
 
 use crate::items::takes;

@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use petalflow::BoxError;
+use petalflow::error::FailureKind;
+use petalflow::event::EventKind;
+use petalflow::node::{Effects, Output};
+use petalflow::policy::Retry;
 use petalflow::prelude::*;
-use petalflow::{
-    BoxError, CancelToken, Effects, EventKind, FailureKind, KeySet, Output, Retry, RunErrorKind,
-};
+use petalflow::run::{CancelToken, RunErrorKind};
+use petalflow::state::KeySet;
 use tokio::time::Instant;
 
 use crate::support::{Log, LogXs, Trace, appending, both, failed, kind, list, twin};
@@ -332,9 +336,9 @@ async fn what_the_flow_says_wins_over_the_annotation() {
     assert_eq!(trace.count("called"), 4);
     let (trace, policy) = (
         Trace::default(),
-        petalflow::Policy {
+        petalflow::policy::Policy {
             retry: const { &[Retry::times(4)] },
-            ..petalflow::Policy::NONE
+            ..petalflow::policy::Policy::NONE
         },
     );
     let graph = Graph::<Log>::builder("four")

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use petalflow::error::FailureKind;
+use petalflow::policy::{Policy, Retry};
 use petalflow::prelude::*;
-use petalflow::{FailureKind, Policy, Retry, RunErrorKind};
+use petalflow::run::RunErrorKind;
 use tokio::time::Instant;
 
 use crate::support::{Log, LogXs, Trace, both, codes, failed, kind, list, twin};

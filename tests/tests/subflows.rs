@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use petalflow::NodeError;
+use petalflow::error::FailureKind;
+use petalflow::event::EventKind;
 use petalflow::prelude::*;
-use petalflow::run::TimeoutScope;
-use petalflow::{CancelToken, EventKind, FailureKind, NodeError, RunErrorKind};
+use petalflow::run::{CancelToken, RunErrorKind, TimeoutScope};
 use tokio::time::sleep;
 
 use crate::support::{
@@ -290,9 +292,9 @@ async fn c61_a_drain_lets_the_flow_inside_finish_its_superstep_of_the_parent() {
 #[tokio::test(start_paused = true)]
 async fn what_fails_because_the_run_is_cancelled_is_neither_caught_nor_tried_again() {
     let (trace, token) = (Trace::default(), CancelToken::new());
-    let retry = petalflow::Policy {
-        retry: const { &[petalflow::Retry::times(3)] },
-        ..petalflow::Policy::NONE
+    let retry = petalflow::policy::Policy {
+        retry: const { &[petalflow::policy::Retry::times(3)] },
+        ..petalflow::policy::Policy::NONE
     };
     let graph = Graph::<Log>::builder("g")
         .subflow(

@@ -6,7 +6,8 @@ use std::task::Poll;
 
 use petalflow::graph::{GraphBuilder, GraphErrors, When};
 use petalflow::prelude::*;
-use petalflow::{CancelToken, Flow, Launch, RunError, RunErrorKind};
+use petalflow::run::{CancelToken, RunErrorKind};
+use petalflow::{Flow, Launch, RunError};
 use petalflow_graph::{JoinIdx, NodeIdx, Source, Target, Via};
 
 /// A list of names: most cases ask only in which order they came.

@@ -7,8 +7,11 @@ use std::thread::ThreadId;
 use std::time::Duration;
 
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::error::FailureKind;
+use petalflow::event::TaskId;
+use petalflow::policy::Policy;
 use petalflow::prelude::*;
-use petalflow::{FailureKind, Policy, RunErrorKind, TaskId};
+use petalflow::run::RunErrorKind;
 
 use crate::support::{Log, LogXs, appending, both, failed, kind, list, twin};
 

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use petalflow::NodeError;
+use petalflow::error::FailureKind;
 use petalflow::middleware::from_fn;
+use petalflow::node::Output;
 use petalflow::prelude::*;
-use petalflow::run::TimeoutScope;
-use petalflow::{FailureKind, NodeError, Output, RunErrorKind};
+use petalflow::run::{RunErrorKind, TimeoutScope};
 use tokio::time::{Instant, sleep};
 
 use crate::support::{Log, LogXs, Trace, appending, both, failed, kind, list, twin};
@@ -81,7 +83,7 @@ async fn each_attempt_has_its_own_time() {
 #[tokio::test(start_paused = true)]
 async fn c54_p083_writes_before_the_timeout_are_dropped() {
     let xs = both!(Once, |launch| {
-        let early = from_fn(|call: petalflow::NodeCall<'_, Log>, next| {
+        let early = from_fn(|call: petalflow::middleware::NodeCall<'_, Log>, next| {
             Box::pin(async move {
                 LogXs(list(["early"])).apply(call.effects)?;
                 if call.attempt() == 1 {

@@ -11,8 +11,9 @@ use super::instructions::Instruction;
 use super::output::Output;
 use super::processors::{RequestProcessor, ResponseProcessor};
 use super::{Artifacts, CodeExecutor, ModelCall, Planner};
+use petalflow::BoxError;
+use petalflow::policy::Retry;
 use petalflow::tool::{Tool, ToolSource};
-use petalflow::{BoxError, Retry};
 use petalflow_llm::{LlmClient, LlmRequest};
 
 /// An agent: a model with tools, instructions and other agents. A clone is cheap.

@@ -14,7 +14,7 @@ use super::planner::Planner;
 use super::processors::{self, RequestProcessor, ResponseProcessor};
 use super::roster::Roster;
 use super::{Agent, AgentError};
-use petalflow::Retry;
+use petalflow::policy::Retry;
 use petalflow::tool::{Tool, ToolSource, ToolSpec};
 use petalflow_llm::{LlmClient, LlmRequest};
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use petalflow::{Launch, WithRetry};
+use petalflow::Launch;
+use petalflow::flow::WithRetry;
 
 use super::Definition;
 use super::turn::Turn;

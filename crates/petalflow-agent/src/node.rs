@@ -4,7 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::{Agent, Conversation, ConversationInput};
-use petalflow::{BoxError, Context, Key, node};
+use petalflow::node::Key;
+use petalflow::{BoxError, Context, node};
 
 /// An agent as a node. Its message is the value of the key `In`, and it writes its answer to the key `Out`. For other
 /// types than text, [`Agent::run_in`] runs an agent within any node.

@@ -7,9 +7,10 @@ use std::task::{Context, Poll};
 
 use super::{AgentEvent, AgentFlow, Conversation};
 use futures_core::Stream;
-use petalflow::event::CustomEvent;
+use petalflow::event::{CustomEvent, EventKind, Namespace, TaskInfo};
 use petalflow::interrupt::Interrupt;
-use petalflow::{Event, EventKind, Events, Namespace, RunError, TaskInfo, Write};
+use petalflow::state::Write;
+use petalflow::{Event, Events, RunError};
 
 /// An event of an agent's run, and its origin: an item of [`AgentEvents`].
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 use futures_util::StreamExt as _;
-use petalflow::EventKind;
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::event::EventKind;
 use petalflow::prelude::*;
 use petalflow::tool::{FuncTool, ToolSpec};
 use petalflow_agent::{Agent, AgentEvent, AgentNode, Conversation};
@@ -66,7 +66,7 @@ async fn what_it_says_is_among_the_events_of_the_flow() {
                     update
                         .events()
                         .iter()
-                        .flat_map(petalflow::Write::value)
+                        .flat_map(state::Write::value)
                         .map(AgentEvent::text),
                 ),
                 _ => {}

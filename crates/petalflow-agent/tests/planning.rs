@@ -100,8 +100,9 @@ async fn a009_who_listens_is_not_shown_a_plan_as_the_answer() {
 /// Notes what it is given.
 struct Nosy;
 
+#[petalflow::async_trait]
 impl Planner for Nosy {
-    fn plan(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
+    async fn plan(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
         let conversation = call.request.messages.len();
         call.set_state("messages", conversation);
         assert!(call.request.json_schema.is_none(), "the schema comes later");
@@ -109,7 +110,11 @@ impl Planner for Nosy {
         Ok(())
     }
 
-    fn read(&self, call: &ModelCall<'_>, mut parts: Vec<Part>) -> Result<Vec<Part>, BoxError> {
+    async fn read(
+        &self,
+        call: &ModelCall<'_>,
+        mut parts: Vec<Part>,
+    ) -> Result<Vec<Part>, BoxError> {
         if parts == [Part::text("nonsense")] {
             return Err("that is no plan".into());
         }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use petalflow::EventKind;
+use petalflow::RunError;
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::event::EventKind;
 use petalflow::prelude::*;
-use petalflow::{RunError, RunErrorKind};
+use petalflow::run::RunErrorKind;
 use petalflow_agent::Agent;
 use petalflow_agent::prebuilt::{
     AskExpert, DecisionEvent, ReadDocuments, ReadingInput, Reflect, ReflectionInput, Supervise,

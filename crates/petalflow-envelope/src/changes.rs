@@ -6,7 +6,9 @@ use super::{
     Artifact, Envelope, EnvelopeArtifacts, EnvelopeErrors, EnvelopeMessages, EnvelopeVars,
     NodeFailure,
 };
-use petalflow::{BoxError, Effects, Key, KeySet, Output, WriteOutput};
+use petalflow::BoxError;
+use petalflow::node::{Effects, Key, Output, WriteOutput};
+use petalflow::state::KeySet;
 use petalflow_llm::ChatMessage;
 
 /// A set of changes to an envelope: variables and appended items. For nodes that choose what they write at run time.

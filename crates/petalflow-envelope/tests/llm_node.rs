@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use petalflow::RunError;
 use petalflow::prelude::*;
-use petalflow::{CancelToken, RunError, RunErrorKind};
+use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow_envelope::{Envelope, RetryPolicy};
 use petalflow_envelope::{LlmNode, MissingVariable};
 use petalflow_llm::nodes::{Model, NodeOutput};

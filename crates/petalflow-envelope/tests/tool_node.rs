@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use petalflow::BoxError;
 use petalflow::prelude::*;
+use petalflow::run::RunErrorKind;
 use petalflow::tool::{FuncTool, ToolRegistry, ToolSpec};
-use petalflow::{RunError, RunErrorKind};
+use petalflow::{BoxError, RunError};
 use petalflow_envelope::Envelope;
 use petalflow_envelope::ToolNode;
 use petalflow_llm::nodes::NodeOutput;

@@ -78,7 +78,7 @@ pub struct ParseRoleError(String);
 
 /// One message of a conversation.
 ///
-/// It is a [`Message`](petalflow::Message): a key with the reducer `messages` holds a conversation.
+/// It is a [`Message`](petalflow::state::Message): a key with the reducer `messages` holds a conversation.
 ///
 /// ```
 /// use petalflow_llm::{ChatMessage, Role};
@@ -347,7 +347,7 @@ impl ChatMessage {
     }
 }
 
-impl petalflow::Message for ChatMessage {
+impl petalflow::state::Message for ChatMessage {
     fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }

@@ -8,8 +8,8 @@ use futures_util::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 
 use super::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
-use petalflow::async_trait;
-use petalflow::{BoxError, Retry};
+use petalflow::policy::Retry;
+use petalflow::{BoxError, async_trait};
 
 /// A client that retries after transient errors, within time limits.
 ///
@@ -64,7 +64,7 @@ impl<C: LlmClient> Retrying<C> {
     /// Sets the retry policy. With conditions ([`Retry::only`]), it retries only after transient errors that meet them.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     /// use petalflow_llm::{Retrying, ScriptedModel};
     ///
     /// let patient = Retrying::new(ScriptedModel::new(["hi"])).with_retry(Retry::times(10).jitter());

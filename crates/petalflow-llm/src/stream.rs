@@ -12,7 +12,7 @@ use futures_util::{StreamExt, stream};
 use super::{
     Delta, LlmError, LlmErrorKind, LlmRequest, LlmResponse, StreamAccumulator, TokenUsage,
 };
-use petalflow::CancelToken;
+use petalflow::run::CancelToken;
 
 /// A chunk of a response, from an [`LlmStream`].
 ///
@@ -242,7 +242,7 @@ impl LlmStream {
     /// A stream that a node reads needs no token: it is dropped with the node.
     ///
     /// ```
-    /// use petalflow::CancelToken;
+    /// use petalflow::run::CancelToken;
     /// use petalflow_llm::{LlmClient, LlmErrorKind, LlmRequest, Reply, ScriptedModel};
     /// use std::time::Duration;
     ///

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::join_all;
-use petalflow::EventKind;
+use petalflow::event::EventKind;
 use petalflow::prelude::*;
 use petalflow::tool::{ToolContext, ToolError, ToolSet};
 use petalflow_mcp::{self as mcp, McpClient};

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use petalflow::TaskId;
 use petalflow::checkpoint::{StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo};
+use petalflow::event::TaskId;
 use tokio_postgres::Row;
 
 use crate::error::problem;

@@ -1,9 +1,9 @@
 //! What a writer to the store can do without the key: delete, and put back what was there. Nothing else.
 
-use petalflow::TaskId;
 use petalflow::checkpoint::{
     Address, InMemoryStore, SEALED_MARKER, Store, StoreError, StoredCheckpoint, StoredWrite,
 };
+use petalflow::event::TaskId;
 use petalflow_protection::{Encryption, ProtectedStore, Protection, Signing};
 use petalflow_testing::{StoreUnderTest, store_contract};
 

@@ -1,7 +1,7 @@
 //! Decodes the results of scripts.
 
-use petalflow::TaskId;
 use petalflow::checkpoint::{StoreError, StoredCheckpoint, StoredWrite, ThreadInfo};
+use petalflow::event::TaskId;
 
 use crate::keys::DIGITS;
 

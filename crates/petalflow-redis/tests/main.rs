@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use petalflow::TaskId;
 use petalflow::checkpoint::{Address, Claim, Store, StoreError, StoredWrite, ThreadQuery};
+use petalflow::event::TaskId;
 use petalflow_redis::{RedisOptions, RedisStore};
 use petalflow_test_servers::store_tests::{
     ESSAY, ServerStore, append, busy, checkpoint, is_away, is_back,
@@ -13,6 +13,7 @@ use petalflow_test_servers::{Found, Redis, found_or_skip, fresh_name, other_proc
 use petalflow_test_support::{Need, skip};
 use petalflow_testing::{StoreUnderTest, store_contract};
 
+mod cut_replies;
 #[cfg(feature = "tls")]
 mod encrypted;
 

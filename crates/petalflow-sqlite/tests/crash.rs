@@ -7,8 +7,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use petalflow::TaskId;
 use petalflow::checkpoint::{Address, Claim, Store, StoredWrite};
+use petalflow::event::TaskId;
 use petalflow_sqlite::{SqliteStore, Synchronous};
 use tempfile::TempDir;
 

@@ -1,6 +1,6 @@
 //! The laws of reducers.
 
-use petalflow::{Write, Writes};
+use petalflow::state::{Write, Writes};
 
 /// Checks that a reducer obeys the laws that the engine relies on, for these sample values:
 ///

@@ -9,7 +9,8 @@ use super::scope::{self, Run};
 use super::span::{failed, int};
 use super::spawned::register;
 use petalflow::middleware::{Middleware, Next, NodeCall, RunMiddleware, RunNext};
-use petalflow::{BoxError, Flow, Launch, RunError, RunErrorKind, State};
+use petalflow::run::RunErrorKind;
+use petalflow::{BoxError, Flow, Launch, RunError, State};
 
 /// Middleware that makes a span for each run, each superstep and each attempt of a node. It is
 /// [middleware](petalflow::Middleware) of both kinds. [`Launch::traced`](TraceLaunch::traced) adds both.

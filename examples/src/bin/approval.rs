@@ -12,11 +12,12 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use petalflow::Context;
 use petalflow::checkpoint::ThreadQuery;
 use petalflow::interrupt::{Ask, Decision, InterruptKind};
 use petalflow::prelude::*;
+use petalflow::run::RunErrorKind;
 use petalflow::thread::{HistoryQuery, OnBusy, Outcome, Threads};
-use petalflow::{Context, RunErrorKind};
 use petalflow_sqlite::SqliteStore;
 use serde::{Deserialize, Serialize};
 

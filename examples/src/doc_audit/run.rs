@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use futures_util::StreamExt;
+use petalflow::Events;
+use petalflow::event::EventKind;
 use petalflow::thread::Thread;
-use petalflow::{EventKind, Events};
 use petalflow_sqlite::SqliteStore;
 
 use super::args::{Options, Storage};

@@ -85,7 +85,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         }
     });
     let keeps = if payloads_kept {
-        quote!(where #(__S::Storage: #runtime::CanStore<#types>,)*)
+        quote!(where #(__S::Storage: #runtime::state::CanStore<#types>,)*)
     } else {
         quote!(#where_clause)
     };
@@ -93,7 +93,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #[automatically_derived]
-            impl #impl_generics #runtime::Routing for #ident #type_generics #where_clause {
+            impl #impl_generics #runtime::node::Routing for #ident #type_generics #where_clause {
                 const NAMES: &'static [&'static str] = &[#(#names),*];
                 const PAYLOADS: &'static [bool] = &[#(#payloads),*];
                 const ROUTES: bool = true;
@@ -105,17 +105,17 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
                 fn index(&self) -> u32 {
                     #index_body
                 }
-                fn payload(self) -> ::core::option::Option<#runtime::Delivery> {
+                fn payload(self) -> ::core::option::Option<#runtime::node::Delivery> {
                     #payload_body
                 }
             }
             #[automatically_derived]
-            impl #impl_with_state #runtime::Output<__S> for #ident #type_generics #keeps {
-                const MAY_WRITE: #runtime::KeySet = #runtime::KeySet::NONE;
-                const MUST_WRITE: #runtime::KeySet = #runtime::KeySet::NONE;
+            impl #impl_with_state #runtime::node::Output<__S> for #ident #type_generics #keeps {
+                const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
+                const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
                 type Routing = Self;
                 #[inline]
-                fn apply(self, #effects: &mut #runtime::Effects<__S>) -> ::core::result::Result<(), #runtime::BoxError>
+                fn apply(self, #effects: &mut #runtime::node::Effects<__S>) -> ::core::result::Result<(), #runtime::BoxError>
                 where
                     __S: #runtime::State,
                 {

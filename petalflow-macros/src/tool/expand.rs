@@ -103,7 +103,7 @@ impl Cx<'_> {
         let schemars = text(format!("{path}::__private::tool::schemars"));
         let bound = params
             .iter()
-            .map(|param| format!("{param}: {path}::ToolArgument,"));
+            .map(|param| format!("{param}: {path}::tool::ToolArgument,"));
         let bound = text(bound.collect());
         let deny = (!self.flattens()).then(|| quote!(#[serde(deny_unknown_fields)]));
         quote! {
@@ -117,7 +117,7 @@ impl Cx<'_> {
             struct __Arguments<#(#params),*> {
                 #(#fields,)*
             }
-            const fn __arguments<#(#params: #runtime::ToolArgument),*>() -> #runtime::__private::tool::Arguments<__Arguments<#(#params),*>> {
+            const fn __arguments<#(#params: #runtime::tool::ToolArgument),*>() -> #runtime::__private::tool::Arguments<__Arguments<#(#params),*>> {
                 #runtime::__private::tool::Arguments::new()
             }
             const __ARGUMENTS: #runtime::__private::tool::Arguments<__Arguments<#(#types),*>> = __arguments::<#(#types),*>();
@@ -164,7 +164,7 @@ impl Cx<'_> {
                 || quote!(::core::option::Option::None),
                 |timeout| quote!(::core::option::Option::Some(#timeout)),
             );
-            policy = Some(quote!(const __RETRY: &'static [#runtime::Retry] = #retry;));
+            policy = Some(quote!(const __RETRY: &'static [#runtime::policy::Retry] = #retry;));
             quote! {
                 #runtime::__private::tool::attempts(#text, __RETRY, #timeout, #arguments, #cx, move |#arguments| #attempt)
             }
@@ -289,7 +289,7 @@ impl Cx<'_> {
         } = self;
         let value = |ty: &Type| {
             let open = runtime.spot(ty, quote!(<));
-            let rest = runtime.spot(ty, quote!(as #runtime::ToolOutput>::into_value));
+            let rest = runtime.spot(ty, quote!(as #runtime::tool::ToolOutput>::into_value));
             let named = nameable(ty);
             quote!(#open #named #rest)
         };
@@ -341,7 +341,7 @@ impl Cx<'_> {
                     quote_spanned!(at=> #(#cfgs)* &#value)
                 });
                 let call = quote_spanned!(at=> #path(#(#values),*));
-                let asks = runtime.spot(path, quote!(#runtime::ToolConfirm::question));
+                let asks = runtime.spot(path, quote!(#runtime::tool::ToolConfirm::question));
                 let question = quote_spanned!(at=> #asks(#call, #text));
                 // Arguments that do not fit are refused by the call itself.
                 quote! {

@@ -169,7 +169,7 @@ pub fn debug_update(
 }
 
 /// `Clone` for the writes of a key. `CloneWrites(writes).cloned()` also compiles for a type without `Clone`, of which
-/// [`Stored`] or [`Held`] has said that it cannot be kept: the inherent method wins where there is one.
+/// [`StoredValue`] or [`Held`] has said that it cannot be kept: the inherent method wins where there is one.
 #[derive(Debug)]
 pub struct CloneWrites<'a, T>(pub &'a Writes<T>);
 
@@ -203,12 +203,12 @@ pub trait Holds {
     label = "needs `Clone`, `Serialize` and `Deserialize`, and to be `Send`, `Sync` and without borrowed data",
     note = "derive `Clone, serde::Serialize, serde::Deserialize` for it, or mark the state `#[state(volatile)]`, which needs no serde"
 )]
-pub trait Stored {
+pub trait StoredValue {
     const KEPT: () = ();
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Clone + Send + Sync + 'static> Stored for T where Durable: CanStore<T> {}
+impl<T: Clone + Send + Sync + 'static> StoredValue for T where Durable: CanStore<T> {}
 
 /// A type that a state can keep whose runs are never stored.
 #[diagnostic::on_unimplemented(

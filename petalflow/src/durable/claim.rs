@@ -1,4 +1,4 @@
-//! The right to work on a thread.
+//! Claims on threads.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -13,14 +13,14 @@ use crate::outcome::ThreadError;
 /// How long to wait before a claim is tried again, at first and at most.
 const WAITS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(200));
 
-/// A thread that is this run's until it is dropped.
+/// The claim of a run on a thread. Dropping it releases the claim.
 pub(crate) struct ThreadClaim {
     store: Arc<dyn Store>,
     thread: Arc<str>,
     owner: String,
 }
 
-/// The runs of this process, by the owner under which they claimed their thread.
+/// The cancel tokens of the runs of this process, by thread and owner.
 #[inline]
 fn runs() -> MutexGuard<'static, HashMap<(Arc<str>, String), CancelToken>> {
     static RUNS: OnceLock<Mutex<HashMap<(Arc<str>, String), CancelToken>>> = OnceLock::new();
@@ -29,7 +29,7 @@ fn runs() -> MutexGuard<'static, HashMap<(Arc<str>, String), CancelToken>> {
 }
 
 impl ThreadClaim {
-    /// Claims the thread, or does about a busy one what was asked for. A run can be cancelled by another from now on.
+    /// Claims the thread. `on_busy` decides what happens if another run has it. From now on, another run can cancel this one.
     #[inline]
     pub(crate) async fn get(
         storage: &ThreadStorage,
@@ -46,7 +46,7 @@ impl ThreadClaim {
             thread: thread.to_string(),
         };
         let (mut wait, longest) = WAITS;
-        // Made before it is granted: whoever is dropped while it waits may have it already, and gives it back.
+        // Created before the claim is granted: if this future is dropped while it waits, the store may have granted it already.
         let claimed = ThreadClaim {
             store: Arc::clone(store),
             thread: Arc::clone(thread),
@@ -82,7 +82,7 @@ impl ThreadClaim {
         (Arc::clone(&self.thread), self.owner.clone())
     }
 
-    /// Awaits the run, and renews the claim meanwhile where it would not last.
+    /// Awaits the run, and renews the claim if it would expire.
     pub(crate) async fn hold<T>(&self, run: impl Future<Output = T>) -> T {
         let Some(lasts) = self.store.claim_lasts() else {
             return run.await;
@@ -90,7 +90,7 @@ impl ThreadClaim {
         let renew = async {
             loop {
                 tokio::time::sleep(lasts / 3).await;
-                // A claim that is lost shows when the run writes: it is refused there.
+                // If the claim is lost, the next write of the run is refused.
                 let _ = self.store.claim(&self.thread, &self.owner).await;
             }
         };

@@ -55,7 +55,7 @@ async fn run_claimed<F: Flow>(
 ) -> Result<F::State, RunError> {
     let refused = |error: ThreadError| RunError::of_thread(error, flow.name());
     check_id(&start.storage.thread).map_err(refused)?;
-    // A flow inside another uses the claim of the outermost flow.
+    // A sub-flow uses the claim of the outermost flow.
     let claim = if start.nested.is_some() {
         None
     } else {

@@ -7,7 +7,8 @@ use crate::ids::Namespace;
 /// It is plain data, because it may be stored.
 ///
 /// ```
-/// use petalflow::{FailureKind, NodeError};
+/// use petalflow::error::FailureKind;
+/// use petalflow::NodeError;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Job { note: String }
@@ -104,7 +105,8 @@ impl<E: From<NodeError>> FailureLog for Vec<E> {
 /// The kinds of failure of a node.
 ///
 /// ```
-/// use petalflow::{FailureKind, RunErrorKind};
+/// use petalflow::error::FailureKind;
+/// use petalflow::run::RunErrorKind;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Nothing {}

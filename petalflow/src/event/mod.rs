@@ -14,7 +14,7 @@ pub(crate) use mode::Modes;
 pub(crate) use sink::{Listener, Sink};
 
 use crate::error::NodeError;
-use crate::ids::{Namespace, TaskId};
+pub use crate::ids::{Namespace, TaskId};
 use crate::outcome::RunError;
 use crate::question::Interrupt;
 use crate::state::State;
@@ -88,7 +88,7 @@ pub struct TaskInfo {
 ///
 /// ```
 /// use futures_util::StreamExt;
-/// use petalflow::EventKind;
+/// use petalflow::event::EventKind;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String }
@@ -209,7 +209,7 @@ impl<S: State> Event<S> {
     ///
     /// ```
     /// use futures_util::StreamExt;
-    /// use petalflow::EventKind;
+    /// use petalflow::event::EventKind;
     /// # use petalflow::prelude::*;
     /// # #[state]
     /// # struct Essay { draft: String }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// index of the item it ran for. Empty at the top.
 ///
 /// ```
-/// use petalflow::Namespace;
+/// use petalflow::event::Namespace;
 ///
 /// let namespace = Namespace::ROOT.child("review", None).child("dig", Some(3));
 /// assert_eq!(namespace.to_string(), "review/dig[3]");

@@ -37,7 +37,7 @@ impl TaskId {
     /// The id as bytes, for a store.
     ///
     /// ```
-    /// use petalflow::TaskId;
+    /// use petalflow::event::TaskId;
     ///
     /// let id = TaskId::from_bytes([7; 16]);
     /// assert_eq!(id.to_bytes(), [7; 16]);

@@ -111,7 +111,7 @@ impl<S: State> Decision<S> {
         Decision::new(DecisionAction::Approve)
     }
 
-    /// The run ends, with [`Rejected`](crate::RunErrorKind::Rejected).
+    /// The run ends, with [`Rejected`](crate::run::RunErrorKind::Rejected).
     #[must_use]
     pub fn reject() -> Self {
         Decision::new(DecisionAction::Reject)

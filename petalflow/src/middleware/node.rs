@@ -69,7 +69,7 @@ impl<S: State> NodeCall<'_, S> {
     /// The same call for [`Next::run`], so that what the node wrote can be looked at afterwards.
     ///
     /// ```
-    /// use petalflow::Update as _;
+    /// use petalflow::state::Update as _;
     /// use petalflow::middleware::from_fn;
     /// # use petalflow::prelude::*;
     /// # #[state]

@@ -129,7 +129,7 @@ impl<S: State, H: Fn(&str, &str) + Send + Sync + 'static> Middleware<S> for Reco
             Ok(()) => return Ok(()),
             Err(failure) => failure,
         };
-        if failure.kind() == crate::FailureKind::Panic {
+        if failure.kind() == crate::error::FailureKind::Panic {
             (self.0)(scope.node(), &failure.source().to_string());
         }
         Err(failure.into_source())

@@ -172,7 +172,7 @@ impl Context {
     /// # use petalflow::prelude::*;
     /// # #[state]
     /// # struct Log { #[key(append)] lines: Vec<String> }
-    /// use petalflow::{CancelToken, RunErrorKind};
+    /// use petalflow::run::{CancelToken, RunErrorKind};
     ///
     /// #[node(Log, blocking)]
     /// fn count(cx: Context, token: Managed<CancelToken>) {
@@ -218,7 +218,7 @@ impl Context {
     /// # #[state]
     /// # struct Log { #[key(append)] lines: Vec<String> }
     /// use futures_util::StreamExt;
-    /// use petalflow::EventKind;
+    /// use petalflow::event::EventKind;
     ///
     /// #[node(Log)]
     /// async fn download(cx: Context) {
@@ -282,7 +282,7 @@ impl Context {
     /// Asks a person, and returns the answer.
     ///
     /// If nobody has answered yet, this does not return: the run stops with
-    /// [`Interrupted`](crate::RunErrorKind::Interrupted) once the other nodes of the superstep have ended, and when the thread
+    /// [`Interrupted`](crate::run::RunErrorKind::Interrupted) once the other nodes of the superstep have ended, and when the thread
     /// is resumed with the answer, the node runs again from its top and gets it here. What it did before asking happens again,
     /// so put that into [`once`](Self::once) if it must not. Other questions may be asked at the same time, as with `join!`.
     ///

@@ -6,7 +6,8 @@ use crate::state::{State, Update};
 /// Where a node chose to go.
 ///
 /// ```
-/// use petalflow::{RouteChoice, Effects, Output, prelude::*};
+/// use petalflow::node::{Effects, Output, RouteChoice};
+/// use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String }
 ///
@@ -34,7 +35,9 @@ pub enum RouteChoice {
 /// fits in place allocates nothing.
 ///
 /// ```
-/// use petalflow::{Effects, Output, Update as _, prelude::*};
+/// use petalflow::node::{Effects, Output};
+/// use petalflow::prelude::*;
+/// use petalflow::state::Update as _;
 /// # #[state]
 /// # struct Essay { draft: String }
 ///

@@ -10,7 +10,8 @@ use crate::error::BoxError;
 ///
 /// ```
 /// use petalflow::prelude::*;
-/// use petalflow::{BoxError, Extract, Scope};
+/// use petalflow::node::{Extract, Scope};
+/// use petalflow::BoxError;
 ///
 /// /// The number of the superstep.
 /// struct Superstep(u64);
@@ -43,7 +44,7 @@ use crate::error::BoxError;
     message = "a node cannot take a `{Self}` by value",
     label = "not something that the run can hand over",
     note = "to read the key of this name, take a reference: `&{Self}`",
-    note = "`Context` and `Managed<T>` come by value, and any type that implements `petalflow::Extract`"
+    note = "`Context` and `Managed<T>` come by value, and any type that implements `petalflow::node::Extract`"
 )]
 pub trait Extract: Sized {
     /// Takes it out of the run.
@@ -174,7 +175,8 @@ impl<T: Send + Sync + 'static> Extract for Managed<T> {
 /// Collects what the nodes of a flow need and the run does not have.
 ///
 /// ```
-/// use petalflow::{BoxError, Extract, ManagedValues, Requirements, Scope};
+/// use petalflow::node::{Extract, ManagedValues, Requirements, Scope};
+/// use petalflow::BoxError;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Chat { reply: String }

@@ -69,7 +69,7 @@ impl<S: State<Storage: CanStore<T>>, T: Send + Sync + 'static> Output<S> for Eac
 /// Says that a node's `#[item]` is a `T`. Written by [`#[node]`](macro@crate::node).
 ///
 /// ```
-/// use petalflow::AcceptsItem;
+/// use petalflow::node::AcceptsItem;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Log { #[key(append)] lines: Vec<String> }
@@ -79,7 +79,7 @@ impl<S: State<Storage: CanStore<T>>, T: Send + Sync + 'static> Output<S> for Eac
 /// }
 ///
 /// /// A crawler that can be given any node which visits pages.
-/// fn crawl<N: petalflow::FnNode<Log> + AcceptsItem<u32>>() -> Graph<Log> {
+/// fn crawl<N: petalflow::node::FnNode<Log> + AcceptsItem<u32>>() -> Graph<Log> {
 ///     let builder = Graph::builder("crawl").node_fn("list", |_: &Log, _| async { Each(vec![1_u32, 2]) });
 ///     builder.node(N::NODE).each("list", N::NAME).build().unwrap()
 /// }

@@ -17,7 +17,7 @@ type Make = dyn Fn(RestoreContext) -> BoxFuture<'static, Result<Shared, BoxError
 /// The managed values of a run, by type.
 ///
 /// ```
-/// use petalflow::ManagedValues;
+/// use petalflow::node::ManagedValues;
 /// use std::sync::Arc;
 ///
 /// let mut values = ManagedValues::default();
@@ -157,7 +157,8 @@ impl ManagedValues {
 /// For what a managed value is made: see [`Launch::manage_for_thread`](crate::Launch::manage_for_thread).
 ///
 /// ```
-/// use petalflow::{BoxError, RestoreContext};
+/// use petalflow::node::RestoreContext;
+/// use petalflow::BoxError;
 /// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
 /// # #[state]

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// [`manage_with`](crate::Launch::manage_with). Clones are handles to the same.
 ///
 /// ```
-/// use petalflow::ManagedProvider;
+/// use petalflow::node::ManagedProvider;
 /// use petalflow::prelude::*;
 /// use std::time::Duration;
 ///

@@ -16,8 +16,6 @@ mod scope;
 use std::future::Future;
 
 pub use crate::delivery::{Delivery, ItemCodec};
-pub use crate::ids::{Namespace, TaskId};
-pub use crate::policy::{Policy, Retry};
 pub use context::Context;
 pub use effects::{Effects, RouteChoice};
 pub use extract::{Extract, Managed, Requirements};
@@ -31,12 +29,13 @@ pub use route::{Carried, Carries, Route, Routing};
 pub(crate) use run_shared::RunShared;
 pub use scope::Scope;
 
+use crate::policy::Policy;
 use crate::state::KeySet;
 
 /// A step of a flow over the state `S`. Written by [`#[node]`](macro@crate::node).
 ///
 /// ```
-/// use petalflow::Node;
+/// use petalflow::node::Node;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay {
@@ -100,7 +99,7 @@ pub trait Node<S>: Send + Sync + 'static {
 /// A node that is an annotated function: it needs no value.
 ///
 /// ```
-/// use petalflow::FnNode;
+/// use petalflow::node::FnNode;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String }

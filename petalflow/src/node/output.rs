@@ -11,7 +11,9 @@ use crate::state::{KeySet, State};
 ///
 /// ```
 /// use petalflow::prelude::*;
-/// use petalflow::{BoxError, Effects, KeySet, Output};
+/// use petalflow::node::{Effects, Output};
+/// use petalflow::state::KeySet;
+/// use petalflow::BoxError;
 ///
 /// #[state]
 /// struct Essay {
@@ -72,7 +74,9 @@ pub trait Output<S>: Sized {
 /// An [`Output`] that only writes: what may stand before the last place of a tuple.
 ///
 /// ```
-/// use petalflow::{BoxError, Effects, KeySet, Output, WriteOutput};
+/// use petalflow::node::{Effects, Output, WriteOutput};
+/// use petalflow::state::KeySet;
+/// use petalflow::BoxError;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String, #[key(append)] notes: Vec<String> }

@@ -7,7 +7,8 @@ use crate::delivery::{Delivery, TypeName};
 /// The compile-time side of a choice: which routes there are.
 ///
 /// ```
-/// use petalflow::{Routing, Each, Route};
+/// use petalflow::node::Routing;
+/// use petalflow::{Each, Route};
 ///
 /// #[derive(petalflow::Route)]
 /// enum Plan { Write, Dig(Vec<String>) }
@@ -55,7 +56,7 @@ pub trait Routing {
 ///     Publish,
 /// }
 ///
-/// assert_eq!(<Verdict as petalflow::Routing>::NAMES, ["Revise", "Publish"]);
+/// assert_eq!(<Verdict as petalflow::node::Routing>::NAMES, ["Revise", "Publish"]);
 /// assert_eq!(Verdict::Publish.index(), 1);
 /// ```
 #[diagnostic::on_unimplemented(

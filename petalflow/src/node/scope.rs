@@ -16,7 +16,8 @@ use crate::task_services::TaskRef;
 /// One run of a node, as the engine sees it: what extractors draw from.
 ///
 /// ```
-/// use petalflow::{BoxError, Extract, Scope};
+/// use petalflow::node::{Extract, Scope};
+/// use petalflow::BoxError;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Log { #[key(append)] lines: Vec<String> }
@@ -143,7 +144,7 @@ impl Scope {
             managed: Some(managed),
             cancel: None,
             listener: None,
-            namespace: super::Namespace::ROOT,
+            namespace: crate::ids::Namespace::ROOT,
             limit: 1,
             thread: std::sync::OnceLock::new(),
             services: None,

@@ -1,7 +1,8 @@
 //! Retries, timeouts and cache times.
 
-mod node_policy;
+pub(crate) mod node_policy;
 mod retry;
 
-pub use node_policy::{NodePolicy, Policy};
+pub(crate) use node_policy::NodePolicy;
+pub use node_policy::Policy;
 pub use retry::Retry;

@@ -9,7 +9,7 @@ use crate::error::BoxError;
 /// What surrounds each run of a node: retries, timeouts, a cache. Unset parts leave what is set elsewhere.
 ///
 /// ```
-/// use petalflow::{Policy, Retry};
+/// use petalflow::policy::{Policy, Retry};
 /// use std::time::Duration;
 ///
 /// const PATIENT: Policy = Policy { retry: &[Retry::times(5)], ..Policy::NONE };

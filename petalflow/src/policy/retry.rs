@@ -12,7 +12,7 @@ use crate::error::BoxError;
 /// The wait doubles from `first` up to `max`, as in the exponential backoff of the `backon` crate.
 ///
 /// ```
-/// use petalflow::Retry;
+/// use petalflow::policy::Retry;
 /// use std::time::Duration;
 ///
 /// let retry = Retry::times(3).first(Duration::from_millis(10));
@@ -32,7 +32,7 @@ use crate::error::BoxError;
 ///
 /// ```
 /// use petalflow::prelude::*;
-/// use petalflow::Retry;
+/// use petalflow::policy::Retry;
 /// use std::time::Duration;
 ///
 /// #[derive(Debug, thiserror::Error)]
@@ -123,7 +123,7 @@ impl Retry {
     /// The longest wait.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     /// use std::time::Duration;
     ///
     /// let retry = Retry::times(9).max(Duration::from_secs(1));
@@ -139,7 +139,7 @@ impl Retry {
     /// What each wait is multiplied by to give the next; 1 keeps it constant.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     /// use std::time::Duration;
     ///
     /// let constant = Retry::times(4).first(Duration::from_secs(1)).factor(1.0);
@@ -155,7 +155,7 @@ impl Retry {
     /// Adds a random part of up to the wait itself, so that many runs do not try again at one instant.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     /// use std::time::Duration;
     ///
     /// let retry = Retry::times(2).first(Duration::from_secs(1)).jitter();
@@ -172,7 +172,7 @@ impl Retry {
     /// Tries again only after errors of which `only` is true. Takes the place of an earlier `only` or [`on`](Self::on).
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     ///
     /// let retry = Retry::times(3).only(|error| error.to_string().contains("busy"));
     /// assert!(retry.covers(&"the model is busy".into()));
@@ -191,7 +191,7 @@ impl Retry {
     /// A timeout is no error of the node's own, so it is covered only by policies without a condition.
     ///
     /// ```
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     /// use std::num::{ParseFloatError, ParseIntError};
     ///
     /// let retry = Retry::times(3).on::<ParseIntError>();

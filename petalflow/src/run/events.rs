@@ -21,7 +21,7 @@ use crate::outcome::Paused;
 /// ```
 /// use futures_util::StreamExt;
 /// use petalflow::prelude::*;
-/// use petalflow::EventKind;
+/// use petalflow::event::EventKind;
 ///
 /// #[state]
 /// struct Essay {
@@ -75,7 +75,7 @@ impl<F: Flow> Events<F> {
     /// ```
     /// use futures_util::StreamExt;
     /// # use petalflow::prelude::*;
-    /// # use petalflow::EventKind;
+    /// # use petalflow::event::EventKind;
     /// # #[state]
     /// # #[derive(Clone)]
     /// # struct Essay { draft: String }

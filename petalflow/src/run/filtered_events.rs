@@ -14,7 +14,7 @@ use crate::flow::Flow;
 ///
 /// ```
 /// use futures_util::StreamExt as _;
-/// use petalflow::EventKind;
+/// use petalflow::event::EventKind;
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String }
@@ -48,7 +48,7 @@ impl<F: Flow> Events<F> {
     /// ```
     /// use futures_util::StreamExt;
     /// # use petalflow::prelude::*;
-    /// # use petalflow::EventKind;
+    /// # use petalflow::event::EventKind;
     /// # #[state]
     /// # struct Essay { draft: String }
     /// # #[node(Essay)]
@@ -65,7 +65,7 @@ impl<F: Flow> Events<F> {
         FilteredEvents::new(self, Modes::UPDATES)
     }
 
-    /// Only the state as it grows: [`Values`](crate::event::EventKind::Values) and [`Interrupted`](crate::EventKind::Interrupted), of the flow and
+    /// Only the state as it grows: [`Values`](crate::event::EventKind::Values) and [`Interrupted`](crate::event::EventKind::Interrupted), of the flow and
     /// of the flows inside it, as with [`with_values`](Self::with_values). The last one is the final state.
     ///
     /// # Panics
@@ -75,7 +75,7 @@ impl<F: Flow> Events<F> {
     /// ```
     /// use futures_util::StreamExt;
     /// use petalflow::prelude::*;
-    /// use petalflow::EventKind;
+    /// use petalflow::event::EventKind;
     ///
     /// #[state]
     /// #[derive(Clone)]
@@ -115,8 +115,8 @@ impl<F: Flow> Events<F> {
         FilteredEvents::new(self, Modes::CUSTOM)
     }
 
-    /// Only how tasks begin and end: [`NodeStarted`](crate::event::EventKind::NodeStarted), [`NodeFinished`](crate::EventKind::NodeFinished),
-    /// [`Retry`](crate::event::EventKind::Retry) and [`NodeFailed`](crate::EventKind::NodeFailed).
+    /// Only how tasks begin and end: [`NodeStarted`](crate::event::EventKind::NodeStarted), [`NodeFinished`](crate::event::EventKind::NodeFinished),
+    /// [`Retry`](crate::event::EventKind::Retry) and [`NodeFailed`](crate::event::EventKind::NodeFailed).
     pub fn tasks(self) -> FilteredEvents<F> {
         FilteredEvents::new(self, Modes::TASKS)
     }

@@ -17,7 +17,7 @@ use crate::outcome::RunError;
 ///
 /// # Errors
 ///
-/// A [`RunError`] of one of these [kinds](crate::RunErrorKind): a node failed for good, a write was refused, managed values are
+/// A [`RunError`] of one of these [kinds](crate::run::RunErrorKind): a node failed for good, a write was refused, managed values are
 /// missing, or the run was stopped by its limit, a timeout or a token. What was committed before it is in the error.
 ///
 /// # Panics

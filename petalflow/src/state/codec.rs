@@ -7,9 +7,9 @@ use std::marker::PhantomData;
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use crate::codec::{CodecError, decode, encode};
 use crate::migration::Migrate;
 use crate::state::{State, Write, Writes};
+use petalflow_codec::{CodecError, decode, encode};
 
 /// How the keys of `S` are stored: functions that [`#[state]`](macro@crate::state) writes, each of which takes the key's index.
 #[doc(hidden)]
@@ -65,7 +65,7 @@ impl<'a> Values<'a> {
 }
 
 /// How values of a type are stored. `Coder::<T>::save(..)` also compiles for a type that cannot be, of which
-/// [`Stored`](crate::__private::Stored) has said so: what is inherent wins over what a trait has.
+/// [`StoredValue`](crate::__private::StoredValue) has said so: what is inherent wins over what a trait has.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Coder<T>(PhantomData<T>);

@@ -7,7 +7,7 @@ use super::{Write, WriteError, Writes};
 /// An entry of a key with the reducer `messages`.
 ///
 /// ```
-/// use petalflow::{Message, reduce};
+/// use petalflow::state::{Message, reduce};
 ///
 /// #[derive(Clone, Debug, PartialEq)]
 /// struct Line {
@@ -47,7 +47,7 @@ pub trait Message {
 /// What the removal of messages removes.
 ///
 /// ```
-/// use petalflow::{Message, Remove, reduce};
+/// use petalflow::state::{Message, Remove, reduce};
 ///
 /// #[derive(Clone, Debug, PartialEq)]
 /// enum Line {
@@ -87,8 +87,8 @@ pub enum Remove<'a> {
 /// The lists that the reducer `messages` fits: `Vec<M>` of a [`Message`].
 ///
 /// ```
-/// use petalflow::reduce::Messages;
-/// # use petalflow::{Message, reduce};
+/// use petalflow::state::reduce::Messages;
+/// # use petalflow::state::{Message, reduce};
 /// # #[derive(Clone, Debug, PartialEq)]
 /// # struct Line(Option<String>, &'static str);
 /// # impl Message for Line {
@@ -107,7 +107,7 @@ pub enum Remove<'a> {
 #[diagnostic::on_unimplemented(
     message = "`messages` does not fit a key of type `{Self}`",
     label = "not a list of messages",
-    note = "`messages` fits `Vec<M>` where `M` implements `petalflow::Message`; to keep a list of anything else use `append`"
+    note = "`messages` fits `Vec<M>` where `M` implements `petalflow::state::Message`; to keep a list of anything else use `append`"
 )]
 pub trait Messages: Sized {
     /// Folds messages into the list. The removal of an unknown message does nothing here; a run refuses it before.
@@ -128,7 +128,7 @@ pub trait Messages: Sized {
 /// one.
 ///
 /// ```
-/// # use petalflow::{Message, reduce};
+/// # use petalflow::state::{Message, reduce};
 /// # #[derive(Clone, Debug, PartialEq)]
 /// # struct Line(Option<String>, &'static str);
 /// # impl Message for Line {

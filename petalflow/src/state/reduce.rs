@@ -3,7 +3,7 @@
 //! Each is a trait that says which types it fits, with a function of the same name for code of your own:
 //!
 //! ```
-//! use petalflow::reduce;
+//! use petalflow::state::reduce;
 //!
 //! let mut notes = vec![1, 2];
 //! reduce::append(&mut notes, vec![3, 4]);
@@ -43,7 +43,7 @@ macro_rules! reducer {
 ///
 /// ```
 /// let mut draft = "first".to_string();
-/// petalflow::reduce::replace(&mut draft, "second".into());
+/// petalflow::state::reduce::replace(&mut draft, "second".into());
 /// assert_eq!(draft, "second");
 /// ```
 #[inline]
@@ -56,7 +56,7 @@ reducer! {
     ///
     /// ```
     /// let mut list = vec![1, 2];
-    /// petalflow::reduce::append(&mut list, vec![3, 4]);
+    /// petalflow::state::reduce::append(&mut list, vec![3, 4]);
     /// assert_eq!(list, [1, 2, 3, 4]);
     /// ```
     Append append:
@@ -70,7 +70,7 @@ reducer! {
     ///
     /// ```
     /// let mut list = vec!['c', 'd'];
-    /// petalflow::reduce::prepend(&mut list, vec!['a', 'b']);
+    /// petalflow::state::reduce::prepend(&mut list, vec!['a', 'b']);
     /// assert_eq!(list, ['a', 'b', 'c', 'd']);
     /// ```
     Prepend prepend:
@@ -84,7 +84,7 @@ reducer! {
     ///
     /// ```
     /// let mut rounds = 10;
-    /// petalflow::reduce::sum(&mut rounds, 5);
+    /// petalflow::state::reduce::sum(&mut rounds, 5);
     /// assert_eq!(rounds, 15);
     /// ```
     Sum sum:
@@ -98,8 +98,8 @@ reducer! {
     ///
     /// ```
     /// let mut price = 3.5;
-    /// petalflow::reduce::min(&mut price, 2.0);
-    /// petalflow::reduce::min(&mut price, 9.0);
+    /// petalflow::state::reduce::min(&mut price, 2.0);
+    /// petalflow::state::reduce::min(&mut price, 9.0);
     /// assert_eq!(price, 2.0);
     /// ```
     Min min:
@@ -113,8 +113,8 @@ reducer! {
     ///
     /// ```
     /// let mut score = 3;
-    /// petalflow::reduce::max(&mut score, 9);
-    /// petalflow::reduce::max(&mut score, 2);
+    /// petalflow::state::reduce::max(&mut score, 9);
+    /// petalflow::state::reduce::max(&mut score, 2);
     /// assert_eq!(score, 9);
     /// ```
     Max max:
@@ -131,7 +131,7 @@ reducer! {
     /// use std::collections::BTreeMap;
     ///
     /// let mut map = BTreeMap::from([("a", 1), ("b", 2)]);
-    /// petalflow::reduce::merge(&mut map, BTreeMap::from([("b", 3), ("c", 4)]));
+    /// petalflow::state::reduce::merge(&mut map, BTreeMap::from([("b", 3), ("c", 4)]));
     /// assert_eq!(map, BTreeMap::from([("a", 1), ("b", 3), ("c", 4)]));
     /// ```
     Merge merge:
@@ -145,8 +145,8 @@ reducer! {
     ///
     /// ```
     /// let mut winner = String::new();
-    /// petalflow::reduce::first(&mut winner, "first".into());
-    /// petalflow::reduce::first(&mut winner, "second".into());
+    /// petalflow::state::reduce::first(&mut winner, "first".into());
+    /// petalflow::state::reduce::first(&mut winner, "second".into());
     /// assert_eq!(winner, "first");
     /// ```
     First first:

@@ -5,7 +5,8 @@ use serde_core::{Serialize, de::DeserializeOwned};
 /// The [`Storage`](super::State::Storage) of a state whose runs can be stored: its values implement serde's traits.
 ///
 /// ```
-/// use petalflow::{Durable, prelude::*};
+/// use petalflow::prelude::*;
+/// use petalflow::state::Durable;
 ///
 /// /// Only takes flows whose runs can be stored.
 /// fn store<F: Flow<State: State<Storage = Durable>>>(flow: &F) -> String {
@@ -55,7 +56,7 @@ pub enum Volatile {}
 /// Says that a state of this storage can hold a `T`, as a key's value or as what an edge delivers.
 ///
 /// ```
-/// use petalflow::{Durable, CanStore, Volatile};
+/// use petalflow::state::{CanStore, Durable, Volatile};
 ///
 /// fn kept<S: CanStore<T>, T>(_: &T) -> bool {
 ///     true

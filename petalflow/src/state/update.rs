@@ -4,10 +4,12 @@ use super::{KeySet, State};
 
 /// One node's writes to a state: a field per key. Written by [`#[state]`](macro@crate::state).
 ///
-/// The values are read through methods named like the keys, each giving [`Writes`](crate::Writes).
+/// The values are read through methods named like the keys, each giving [`Writes`](crate::state::Writes).
 ///
 /// ```
-/// use petalflow::{Effects, Output, Update, prelude::*};
+/// use petalflow::node::{Effects, Output};
+/// use petalflow::prelude::*;
+/// use petalflow::state::Update;
 ///
 /// #[state]
 /// struct Essay {
@@ -43,7 +45,8 @@ pub trait Update<S: State>: Default + Clone + Send + Sync + 'static {
 /// A write that its key does not take.
 ///
 /// ```
-/// use petalflow::{Effects, Output, prelude::*};
+/// use petalflow::node::{Effects, Output};
+/// use petalflow::prelude::*;
 ///
 /// #[state]
 /// struct Essay {
@@ -53,7 +56,7 @@ pub trait Update<S: State>: Default + Clone + Send + Sync + 'static {
 /// let mut effects = Effects::<Essay>::default();
 /// EssayDraft("one".into()).apply(&mut effects).unwrap();
 /// let error = EssayDraft("two".into()).apply(&mut effects).unwrap_err();
-/// let error = error.downcast::<petalflow::WriteError>().unwrap();
+/// let error = error.downcast::<petalflow::state::WriteError>().unwrap();
 /// assert_eq!(error.key, "draft");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

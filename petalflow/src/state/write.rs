@@ -3,7 +3,7 @@
 /// One write to a key.
 ///
 /// ```
-/// use petalflow::{Write, Writes, reduce};
+/// use petalflow::state::{Write, Writes, reduce};
 ///
 /// let mut writes = Writes::default();
 /// writes.push(Write::Fold(vec![1]));
@@ -33,7 +33,7 @@ impl<T> Write<T> {
 /// What one node wrote to one key: nothing, a value, rarely several.
 ///
 /// ```
-/// use petalflow::{Write, Writes};
+/// use petalflow::state::{Write, Writes};
 ///
 /// let mut writes = Writes::default();
 /// writes.push(Write::Fold(1));

@@ -24,7 +24,7 @@ impl<T: DeserializeOwned + JsonSchema + Send> ToolArgument for T {}
 #[diagnostic::on_unimplemented(
     message = "a `{Self}` does not come from the run",
     label = "not something that the run can hand over",
-    note = "implement `petalflow::Extract` for it, or drop `#[run]` where a model gives it"
+    note = "implement `petalflow::node::Extract` for it, or drop `#[run]` where a model gives it"
 )]
 pub trait ToolHandle: Sized {
     /// Takes it out of the run.

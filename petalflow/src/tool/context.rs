@@ -62,7 +62,7 @@ impl ToolContext {
     /// A call outside any run, with managed values for the parameters of the tool that are such.
     ///
     /// ```
-    /// use petalflow::ManagedValues;
+    /// use petalflow::node::ManagedValues;
     /// use petalflow::prelude::*;
     /// use petalflow::tool::{Tool, ToolContext};
     /// use serde_json::json;

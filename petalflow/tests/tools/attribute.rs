@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use petalflow::node::ManagedValues;
+use petalflow::policy::Retry;
 use petalflow::prelude::*;
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::tool::{Tool, ToolContext};
-use petalflow::{ManagedValues, Retry};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use petalflow::Retry;
 use petalflow::cache::InMemoryCache;
+use petalflow::policy::Retry;
 use petalflow::tool::layer::{
     Cached, Checked, CircuitBreaker, Observed, OnlyIf, RateLimit, RetryLayer, TimeoutLayer,
 };

@@ -1,10 +1,11 @@
 //! Where a run stops for people: `interrupt before`, `interrupt after`.
 
+use petalflow::Flow;
 use petalflow::checkpoint::{Cause, InMemoryStore};
 use petalflow::interrupt::{Decision, InterruptKind, Resume};
 use petalflow::prelude::*;
+use petalflow::run::RunErrorKind;
 use petalflow::thread::{HistoryQuery, Outcome, Thread};
-use petalflow::{Flow, RunErrorKind};
 
 use crate::support::{Log, LogXs, appending, both, list, twin};
 
@@ -450,7 +451,7 @@ async fn a_node_that_chooses_cannot_be_skipped_inside_another_flow_either() {
         let error = thread.resume(Decision::skip()).await.unwrap_err();
         assert!(
             error.to_string().ends_with(
-                "node `chooses` inside `inner` cannot be skipped, because it chooses where the run goes on: approve or reject it"
+                "node `chooses` inside `inner` cannot be skipped, because it chooses a route: approve or reject it"
             ),
             "{error}"
         );

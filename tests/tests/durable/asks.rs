@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::event::EventKind;
 use petalflow::interrupt::{Answer, Ask, Expiry, Interrupt, InterruptKind};
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Outcome, ThreadError, Threads};
-use petalflow::{EventKind, Flow, Launch, NodeError};
+use petalflow::{Flow, Launch, NodeError};
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Trace, both, list, twin};

@@ -1,9 +1,10 @@
 //! What a thread promises of its store. (What a store promises has a suite of its own.)
 
+use petalflow::Flow;
 use petalflow::checkpoint::{Address, Cause, InMemoryStore, Store, StoredWrite, ThreadQuery};
+use petalflow::event::TaskId;
 use petalflow::prelude::*;
 use petalflow::thread::{HistoryQuery, OnBusy, Retention, Thread, ThreadError};
-use petalflow::{Flow, TaskId};
 
 use crate::support::{Log, LogXs, appending, both, list, twin};
 

@@ -1,11 +1,13 @@
 //! Flows inside flows, on threads.
 
 use futures_util::StreamExt as _;
+use petalflow::Event;
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::event::EventKind;
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
+use petalflow::run::RunErrorKind;
 use petalflow::thread::{Durability, HistoryQuery};
-use petalflow::{Event, EventKind, RunErrorKind};
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Log, LogXs, Trace, appending, both, list, twin};

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use petalflow::BoxError;
 use petalflow::checkpoint::{InMemoryStore, Store};
+use petalflow::event::TaskId;
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, OnBusy, Outcome, Threads};
-use petalflow::{BoxError, TaskId};
 #[cfg(unix)]
 use petalflow_postgres::{PostgresOptions, PostgresStore};
 use petalflow_redis::{RedisOptions, RedisStore};

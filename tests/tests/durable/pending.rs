@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use petalflow::NodeError;
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::policy::Retry;
 use petalflow::prelude::*;
+use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow::thread::{Durability, HistoryQuery};
-use petalflow::{CancelToken, NodeError, Retry, RunErrorKind};
 
 use crate::support::{Log, LogXs, both, list, twin};
 

@@ -1,10 +1,11 @@
 //! Some of a run's events: what the field calls stream modes.
 
 use futures_util::StreamExt as _;
+use petalflow::Event;
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::event::EventKind;
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
-use petalflow::{Event, EventKind};
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Log, LogXs, appending, both, list, twin};

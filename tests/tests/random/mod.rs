@@ -7,8 +7,8 @@ mod walker;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use petalflow::RunErrorKind;
 use petalflow::prelude::*;
+use petalflow::run::RunErrorKind;
 use petalflow_graph::{Graph as Model, NodeIdx, Routes, explore};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

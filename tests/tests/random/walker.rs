@@ -3,8 +3,10 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex};
 
+use petalflow::node::{Effects, ItemCodec, Node, Output, Scope};
 use petalflow::prelude::*;
-use petalflow::{BoxError, Effects, ItemCodec, KeySet, Node, NodeError, Output, Scope};
+use petalflow::state::KeySet;
+use petalflow::{BoxError, NodeError};
 
 /// What random nodes read and write. None of the first three has a value before a node has written it.
 #[state]

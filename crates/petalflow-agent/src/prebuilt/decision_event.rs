@@ -10,7 +10,7 @@ use petalflow::event::CustomEvent;
 ///
 /// ```
 /// use futures_util::StreamExt;
-/// use petalflow::EventKind;
+/// use petalflow::event::EventKind;
 /// use petalflow_llm::ScriptedModel;
 /// use petalflow_llm::nodes::Model;
 /// use petalflow_agent::prebuilt::{DecisionEvent, Reflect, ReflectionInput};

@@ -8,8 +8,9 @@ use super::MessageHistory;
 use super::ask_model::{accept_invalid_arguments, ask_model, model_of_node};
 use super::tools::node_tools;
 use crate::{LlmClient, LlmRequest};
+use petalflow::node::Key;
 use petalflow::tool::ToolSet;
-use petalflow::{Context, Key, node};
+use petalflow::{Context, node};
 
 /// A node that sends the conversation in the key `K` to a model, and appends the model's reply.
 ///

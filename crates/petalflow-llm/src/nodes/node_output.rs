@@ -8,7 +8,7 @@ use serde_json::Value;
 ///
 /// ```
 /// use futures_util::StreamExt;
-/// use petalflow::EventKind;
+/// use petalflow::event::EventKind;
 /// use petalflow_llm::{ChatMessage, Reply, ScriptedModel};
 /// use petalflow_llm::nodes::{Llm, NodeOutput};
 /// use petalflow::prelude::*;

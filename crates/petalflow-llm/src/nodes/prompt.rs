@@ -9,7 +9,8 @@ use serde::de::DeserializeOwned;
 
 use super::ask_model::{ask_model, model_of_node};
 use crate::{LlmClient, LlmRequest, LlmResponse};
-use petalflow::{BoxError, Context, Key, node};
+use petalflow::node::Key;
+use petalflow::{BoxError, Context, node};
 
 /// A node that sends the value of the key `Q` to a model, and writes the answer to the key `A`: as text
 /// ([`new`](Self::new)), or as a type of yours ([`structured`](Self::structured)).

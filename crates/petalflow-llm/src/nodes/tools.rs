@@ -11,10 +11,11 @@ use serde_json::{Value, json};
 use super::{MessageHistory, NodeOutput};
 use crate::{ChatMessage, Role};
 use petalflow::interrupt::Ask;
+use petalflow::node::Key;
 use petalflow::tool::{
     Confirmation, Tool, ToolCall, ToolContext, ToolRegistry, ToolResult, ToolSet,
 };
-use petalflow::{BoxError, Context, Key, node};
+use petalflow::{BoxError, Context, node};
 
 /// A node that makes the tool calls in the last message of the conversation in the key `K`, all at once. It appends one
 /// message with the results in the order of the calls. Without calls it appends nothing.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use petalflow::Retry;
+use petalflow::policy::Retry;
 use petalflow_llm::{
     Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, Reply, Retrying, ScriptedModel,
 };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use petalflow::Retry;
+use petalflow::policy::Retry;
 use petalflow_llm::{LlmClient, LlmErrorKind, LlmRequest, ProviderModel, Retrying};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::ServerConfig;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use petalflow::Retry;
+use petalflow::policy::Retry;
 use petalflow_llm::{
     FinishReason, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, ProviderModel,
     Retrying,

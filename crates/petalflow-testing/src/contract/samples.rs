@@ -1,7 +1,7 @@
 //! The data that the cases store.
 
-use petalflow::TaskId;
 use petalflow::checkpoint::{Address, Store, StoreError, StoredCheckpoint, StoredWrite};
+use petalflow::event::TaskId;
 
 use super::CaseResult;
 

@@ -1,7 +1,8 @@
 //! All trials of a flow.
 
+use petalflow::state::Durable;
 use petalflow::thread::Durability;
-use petalflow::{Durable, Flow, State};
+use petalflow::{Flow, State};
 
 use super::Crashes;
 use super::fault::{Fault, Window};

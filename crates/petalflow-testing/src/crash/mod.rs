@@ -12,8 +12,9 @@ use std::sync::Arc;
 use petalflow::checkpoint::{InMemoryStore, Store};
 use petalflow::interrupt::{Ask, Interrupt, Resume};
 use petalflow::middleware::BoxFuture;
+use petalflow::state::Durable;
 use petalflow::thread::Durability;
-use petalflow::{Durable, Flow, Launch, State};
+use petalflow::{Flow, Launch, State};
 
 pub use check::Crashed;
 pub use failure_script::FailureScript;

@@ -7,8 +7,10 @@ use std::task::Poll;
 
 use futures_core::Stream;
 use petalflow::checkpoint::Store;
+use petalflow::event::EventKind;
+use petalflow::state::Durable;
 use petalflow::thread::{Durability, HistoryQuery, Outcome, Paused, Thread, ThreadRun};
-use petalflow::{Durable, EventKind, Flow, RunError, State};
+use petalflow::{Flow, RunError, State};
 
 use super::Crashes;
 use super::fault::{Fault, FaultTarget, Window};

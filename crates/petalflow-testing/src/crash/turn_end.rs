@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use petalflow::async_trait;
 use petalflow::checkpoint::{Address, Cause, Claim, Store};
+use petalflow::event::TaskId;
 use petalflow::middleware::{Middleware, Next, NodeCall};
 use petalflow::state::{EncodedKey, encode_keys};
 use petalflow::thread::CheckpointInfo;
-use petalflow::{BoxError, State, TaskId};
+use petalflow::{BoxError, State, async_trait};
 
 /// How a turn of a thread ended: the stored keys of its state, or the error.
 pub(super) type TurnEnd = Result<Vec<EncodedKey>, String>;

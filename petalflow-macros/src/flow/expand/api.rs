@@ -125,7 +125,7 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
         impl #name {
             /// The graph as data: its nodes, what they are for, and its edges.
             #[must_use]
-            pub fn topology() -> #krate::Topology {
+            pub fn topology() -> #krate::graph::Topology {
                 __petalflow::topology(&__GRAPH.graph())
             }
 
@@ -171,7 +171,7 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
                 ::core::clone::Clone::clone(WIRING.get_or_init(|| __GRAPH.wire()))
             }
 
-            fn require(&self, requirements: &mut #krate::Requirements<'_>) {
+            fn require(&self, requirements: &mut #krate::node::Requirements<'_>) {
                 __GRAPH.require(requirements);
             }
 

@@ -31,7 +31,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                         .map_or_else(none, |time| quote!(::core::option::Option::Some(#time)))
                 };
                 let (timeout, idle, cache) = (time("timeout"), time("idle"), time("cache"));
-                quote!((#index, #krate::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache }))
+                quote!((#index, #krate::policy::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache }))
             }),
     )
 }

@@ -111,12 +111,12 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
         #(#cfgs)*
         const _: () = {
             #[automatically_derived]
-            impl<__S: #runtime::State> #runtime::Node<__S> for #ident {
+            impl<__S: #runtime::State> #runtime::node::Node<__S> for #ident {
                 type Output = #runtime::__private::Broken;
                 type Item = ();
                 const NAME: &'static str = #text;
-                const READS: #runtime::KeySet = #runtime::KeySet::NONE;
-                async fn run(&self, _: &__S, _: &#runtime::Scope) -> Self::Output {
+                const READS: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
+                async fn run(&self, _: &__S, _: &#runtime::node::Scope) -> Self::Output {
                     ::core::future::pending().await
                 }
             }
@@ -220,7 +220,7 @@ impl Cx<'_> {
         let takes = self.item().map(|item| {
             quote!(
                 const TAKES_ITEM: bool = true;
-                const ITEM_CODEC: ::core::option::Option<#runtime::ItemCodec> = {
+                const ITEM_CODEC: ::core::option::Option<#runtime::node::ItemCodec> = {
                     #[allow(unused_imports)]
                     use #runtime::__private::NoItemCodec as _;
                     #runtime::__private::ItemProbe::<#item>::CODEC
@@ -237,7 +237,7 @@ impl Cx<'_> {
         } else {
             quote!(::core::future::pending())
         };
-        let of = runtime.spot(self.written, quote!(#runtime::Node<#state>));
+        let of = runtime.spot(self.written, quote!(#runtime::node::Node<#state>));
         // The future's type has the span of the node's name: rustc reports there that it is not `Send`.
         let name = Span::call_site().located_at(node.call.span());
         let future = quote_spanned! {name=>
@@ -249,14 +249,14 @@ impl Cx<'_> {
                 #output
                 type Item = #item;
                 const NAME: &'static str = #text;
-                const READS: #runtime::KeySet = #reads;
+                const READS: #runtime::state::KeySet = #reads;
                 const READS_ALL: bool = #reads_all;
                 #takes
                 #policy
                 #require
                 #[allow(unused_variables)]
                 #[inline]
-                fn run<'__a>(&'__a self, #snapshot: &'__a #state, #scope: &'__a #runtime::Scope) -> #future {
+                fn run<'__a>(&'__a self, #snapshot: &'__a #state, #scope: &'__a #runtime::node::Scope) -> #future {
                     #body
                 }
             }
@@ -278,7 +278,7 @@ impl Cx<'_> {
             return TokenStream::new();
         }
         quote! {
-            fn require(#requirements: &mut #runtime::Requirements<'_>) {
+            fn require(#requirements: &mut #runtime::node::Requirements<'_>) {
                 #(#requires)*
             }
         }
@@ -299,7 +299,7 @@ impl Cx<'_> {
         }
         quote! {
             #[automatically_derived]
-            impl #generics #runtime::AcceptsItem<<Self as #runtime::Node<#state>>::Item> for #ty #where_clause {}
+            impl #generics #runtime::node::AcceptsItem<<Self as #runtime::node::Node<#state>>::Item> for #ty #where_clause {}
         }
     }
 
@@ -337,7 +337,7 @@ impl Cx<'_> {
         };
         let retry = args.retry.clone().unwrap_or_else(|| quote!(&[]));
         let [timeout, idle, cache] = times.map(option);
-        quote!(const POLICY: #runtime::Policy = #runtime::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache };)
+        quote!(const POLICY: #runtime::policy::Policy = #runtime::policy::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache };)
     }
 
     /// The body of `Node::run`: a future.

@@ -62,13 +62,13 @@ impl Binder<'_> {
             }
         }
         let named = if named.is_empty() {
-            quote!(#runtime::KeySet::NONE)
+            quote!(#runtime::state::KeySet::NONE)
         } else {
             // A type that is not a state is reported where it is named, and not again here.
             quote!({
                 #[allow(unused_imports)]
                 use #runtime::__private::NoNames as _;
-                #runtime::KeyMeta::hashed(#runtime::__private::Names::<#state>::KEYS, &[#(#named),*])
+                #runtime::state::KeyMeta::hashed(#runtime::__private::Names::<#state>::KEYS, &[#(#named),*])
             })
         };
         if typed.is_empty() {
@@ -86,7 +86,12 @@ impl Binder<'_> {
             .filter(|param| matches!(param.source, Source::Run));
         let requires = needs.map(|Param { ty, cfgs, .. }| {
             let (require, requirements) = (
-                of(runtime, ty, &quote!(#runtime::Extract), &quote!(require)),
+                of(
+                    runtime,
+                    ty,
+                    &quote!(#runtime::node::Extract),
+                    &quote!(require),
+                ),
                 local("requirements"),
             );
             quote!(#(#cfgs)* #require(#requirements);)
@@ -133,10 +138,15 @@ impl Binder<'_> {
             ),
             Source::Item(_) => {
                 let state = self.state;
-                quote_spanned!(ident.span()=> #runtime::Scope::item::<<Self as #runtime::Node<#state>>::Item>(&#scope)?)
+                quote_spanned!(ident.span()=> #runtime::node::Scope::item::<<Self as #runtime::node::Node<#state>>::Item>(&#scope)?)
             }
             Source::Run => {
-                let extract = of(runtime, ty, &quote!(#runtime::Extract), &quote!(extract));
+                let extract = of(
+                    runtime,
+                    ty,
+                    &quote!(#runtime::node::Extract),
+                    &quote!(extract),
+                );
                 let taken = owned
                     .as_ref()
                     .map_or_else(|| quote!(#extract(#scope)?), Ident::to_token_stream);
@@ -166,7 +176,12 @@ impl Binder<'_> {
             Source::Item(_) => return TokenStream::new(),
             Source::Run => {
                 let (extract, scope) = (
-                    of(runtime, ty, &quote!(#runtime::Extract), &quote!(extract)),
+                    of(
+                        runtime,
+                        ty,
+                        &quote!(#runtime::node::Extract),
+                        &quote!(extract),
+                    ),
                     local("scope"),
                 );
                 quote!(#extract(&#scope)?)

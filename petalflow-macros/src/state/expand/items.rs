@@ -63,7 +63,7 @@ pub(super) fn update(cx: &Cx) -> TokenStream {
     let runtime = cx.runtime;
     let fields = keys.iter().map(|key| {
         let (field, ty) = (&key.field, cx.ty(key));
-        quote!(#field: #runtime::Writes<#ty>)
+        quote!(#field: #runtime::state::Writes<#ty>)
     });
     let doc = format!("One node's writes to [`{ident}`].");
     let marks = marks();

@@ -90,7 +90,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     quote! {
         impl #newtype {
             #[inline]
-            fn __push(#value: #held, #overwrite: bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::WriteError> {
+            fn __push(#value: #held, #overwrite: bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::state::WriteError> {
                 #skip
                 #to.#marks.push(&mut #to.#field, #value, #overwrite, #index, #name, #exclusive)
             }
@@ -99,7 +99,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             type Value = #written;
         }
         #[automatically_derived]
-        impl #runtime::Key for #newtype where #shared, for<'__a> #held: #runtime::__private::KeptFor<'__a> {
+        impl #runtime::node::Key for #newtype where #shared, for<'__a> #held: #runtime::__private::KeptFor<'__a> {
             type State = #ident;
             type Value = #held;
             const NAME: &'static str = #name;
@@ -117,22 +117,22 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
                 &#value.#field
             }
             #[inline]
-            fn push(#value: #held, #overwrite: bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::WriteError> {
+            fn push(#value: #held, #overwrite: bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::state::WriteError> {
                 #newtype::__push(#value, #overwrite, #to)
             }
         }
         #[automatically_derived]
-        impl #runtime::Output<#ident> for #newtype where #shared {
-            const MAY_WRITE: #runtime::KeySet = #runtime::KeySet::of(#index);
-            const MUST_WRITE: #runtime::KeySet = #runtime::KeySet::#must;
+        impl #runtime::node::Output<#ident> for #newtype where #shared {
+            const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::of(#index);
+            const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::#must;
             type Routing = ();
             #[inline]
-            fn apply(self, #effects: &mut #runtime::Effects<#ident>) -> ::core::result::Result<(), #runtime::BoxError> {
+            fn apply(self, #effects: &mut #runtime::node::Effects<#ident>) -> ::core::result::Result<(), #runtime::BoxError> {
                 #apply
             }
         }
         #[automatically_derived]
-        impl #runtime::WriteOutput<#ident> for #newtype where #shared {}
+        impl #runtime::node::WriteOutput<#ident> for #newtype where #shared {}
         #kept
     }
 }
@@ -146,7 +146,7 @@ fn kept(cx: &Cx, key: &Key) -> TokenStream {
     let storage = if cx.state.volatile {
         quote!(Held)
     } else {
-        quote!(Stored)
+        quote!(StoredValue)
     };
     let kept = runtime.spot(
         &key.ty,
@@ -163,9 +163,10 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         let value = match &key.initial {
             Initial::Expr(value) => value.to_token_stream(),
             // These need a default themselves, and say so.
-            _ if matches!(key.reducer, Reducer::BuiltIn(BuiltIn::First)) => {
-                runtime.spot(&key.ty, quote!(<#ty as #runtime::reduce::First>::unset()))
-            }
+            _ if matches!(key.reducer, Reducer::BuiltIn(BuiltIn::First)) => runtime.spot(
+                &key.ty,
+                quote!(<#ty as #runtime::state::reduce::First>::unset()),
+            ),
             _ if key.marks.skip_zero.is_some() => runtime.spot(
                 &key.ty,
                 quote!(<#ty as #runtime::__private::SkipsZero>::zero()),
@@ -214,7 +215,10 @@ fn fold(cx: &Cx, key: &Key) -> Option<TokenStream> {
                 Ident::new(method, Span::call_site()),
                 Ident::new(of, Span::call_site()),
             );
-            Some(runtime.spot(&key.ty, quote!(<#ty as #runtime::reduce::#of>::#method)))
+            Some(runtime.spot(
+                &key.ty,
+                quote!(<#ty as #runtime::state::reduce::#of>::#method),
+            ))
         }
     }
 }
@@ -223,7 +227,7 @@ fn fold(cx: &Cx, key: &Key) -> Option<TokenStream> {
 pub(super) fn folding(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let runtime = cx.runtime;
     match key.reducer {
-        Reducer::Replace => quote!(#runtime::reduce::replace),
+        Reducer::Replace => quote!(#runtime::state::reduce::replace),
         Reducer::Custom(_) | Reducer::BuiltIn(_) => local_at("__fold_", index).into_token_stream(),
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
         .map(|(index, key)| {
             let (field, default) = (&key.field, local_at("__default_", index));
             quote! {
-                if #runtime::KeySet::contains(&#reset, #index) {
+                if #runtime::state::KeySet::contains(&#reset, #index) {
                     self.#field = #default();
                 }
             }
@@ -53,11 +53,11 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
         impl #runtime::State for #ident where #shared {
             type Input = #input;
             type Update = #update;
-            type Storage = #runtime::#storage;
+            type Storage = #runtime::state::#storage;
             const NAME: &'static str = #text;
-            const KEYS: &'static [#runtime::KeyMeta] = &[#(#metas),*];
+            const KEYS: &'static [#runtime::state::KeyMeta] = &[#(#metas),*];
             #[allow(unused_variables)]
-            fn start(#value: #input) -> (Self, #runtime::KeySet) {
+            fn start(#value: #input) -> (Self, #runtime::state::KeySet) {
                 #start
             }
             #[allow(unused_variables)]
@@ -68,7 +68,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
                 #to
             }
             #[allow(unused_variables)]
-            fn reset(&mut self, #reset: #runtime::KeySet) {
+            fn reset(&mut self, #reset: #runtime::state::KeySet) {
                 #(#resets)*
             }
             #commit
@@ -121,7 +121,7 @@ fn start(cx: &Cx, input: &Ident) -> TokenStream {
         #[allow(unused_mut)]
         let mut #state = #ident { #(#fields,)* };
         #(#folds)*
-        (#state, const { #runtime::KeyMeta::set(<#ident as #runtime::State>::KEYS, #runtime::KeyFlag::Assigned) })
+        (#state, const { #runtime::state::KeyMeta::set(<#ident as #runtime::State>::KEYS, #runtime::state::KeyFlag::Assigned) })
     }
 }
 
@@ -138,22 +138,22 @@ fn commit(cx: &Cx) -> TokenStream {
     );
     let statements = per_written(cx, |index, key| {
         let (field, fold) = (&key.field, folding(cx, index, key));
-        let writes = quote!(&mut #to.#field, &mut self.#field, #runtime::KeySet::contains(&#overwritten, #index));
+        let writes = quote!(&mut #to.#field, &mut self.#field, #runtime::state::KeySet::contains(&#overwritten, #index));
         let folded = if key.folds_from_first() {
-            quote!(#runtime::__private::fold_from_first(#writes, !#runtime::KeySet::contains(#known, #index), #fold))
+            quote!(#runtime::__private::fold_from_first(#writes, !#runtime::state::KeySet::contains(#known, #index), #fold))
         } else {
-            quote!(#runtime::Writes::fold_into(#writes, #fold))
+            quote!(#runtime::state::Writes::fold_into(#writes, #fold))
         };
         quote! {
             if #folded {
-                #runtime::KeySet::insert(#known, #index);
+                #runtime::state::KeySet::insert(#known, #index);
             }
         }
     });
     quote! {
         #[allow(unused_variables)]
         #[inline]
-        fn commit(&mut self, #to: &mut #update, #overwritten: #runtime::KeySet, #known: &mut #runtime::KeySet) {
+        fn commit(&mut self, #to: &mut #update, #overwritten: #runtime::state::KeySet, #known: &mut #runtime::state::KeySet) {
             let #written = #to.#marks.take();
             #statements
         }
@@ -177,7 +177,7 @@ fn validate(cx: &Cx) -> TokenStream {
         let (ty, field, name) = (cx.ty(key), &key.field, &key.name);
         let validate = runtime.spot(
             &key.ty,
-            quote!(<#ty as #runtime::reduce::Messages>::validate),
+            quote!(<#ty as #runtime::state::reduce::Messages>::validate),
         );
         let writes = if keys.len() == 1 {
             quote!(::core::iter::Iterator::map(#updates, |#one| &#one.#field))
@@ -190,7 +190,7 @@ fn validate(cx: &Cx) -> TokenStream {
     let collected = (keys.len() > 1)
         .then(|| quote!(let #all: ::std::vec::Vec<_> = ::core::iter::Iterator::collect(#updates);));
     quote! {
-        fn validate<'__a>(&'__a self, #updates: &mut dyn ::core::iter::Iterator<Item = &'__a #update>) -> ::core::result::Result<(), #runtime::WriteError> {
+        fn validate<'__a>(&'__a self, #updates: &mut dyn ::core::iter::Iterator<Item = &'__a #update>) -> ::core::result::Result<(), #runtime::state::WriteError> {
             #collected
             #(#checks)*
             ::core::result::Result::Ok(())
@@ -202,10 +202,11 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
     let runtime = cx.runtime;
     let Key { name, marks, .. } = key;
     let reducer = match key.reducer {
-        Reducer::Replace => "replace",
-        Reducer::Custom(_) => "reduce",
-        Reducer::BuiltIn(reducer) => reducer.names().0,
+        Reducer::Replace => "Replace",
+        Reducer::Custom(_) => "Custom",
+        Reducer::BuiltIn(reducer) => reducer.names().1,
     };
+    let reducer = Ident::new(reducer, proc_macro2::Span::call_site());
     let traits = [
         (key.exclusive(), "Exclusive"),
         (key.assigned(), "Assigned"),
@@ -219,14 +220,14 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
     ];
     let traits = traits.into_iter().filter(|(has, _)| *has).map(|(_, name)| {
         let name = Ident::new(name, proc_macro2::Span::call_site());
-        quote!(.with(#runtime::KeyFlag::#name))
+        quote!(.with(#runtime::state::KeyFlag::#name))
     });
     let id = key.id.as_ref().map(|id| quote!(.stored_as(#id)));
     let ty = (!cx.state.volatile).then(|| {
         let ty = written(&key.ty);
         quote!(.of_type(#ty))
     });
-    quote!(#runtime::KeyMeta::new(#name, #reducer) #(#traits)* #id #ty)
+    quote!(#runtime::state::KeyMeta::new(#name, #runtime::state::Reducer::#reducer) #(#traits)* #id #ty)
 }
 
 /// A type as its tokens, with spaces only where they are needed.

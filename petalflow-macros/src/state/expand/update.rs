@@ -36,14 +36,14 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
         quote! {
             #[doc = #doc]
             #[allow(dead_code)]
-            #vis fn #field(&self) -> &#runtime::Writes<#ty> {
+            #vis fn #field(&self) -> &#runtime::state::Writes<#ty> {
                 &self.#field
             }
         }
     });
     let clear = per_written(cx, |_, key| {
         let field = &key.field;
-        quote!(#runtime::Writes::clear(&mut self.#field);)
+        quote!(#runtime::state::Writes::clear(&mut self.#field);)
     });
     quote! {
         #[automatically_derived]
@@ -71,13 +71,13 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
             }
         }
         #[automatically_derived]
-        impl #runtime::Update<#ident> for #update where #shared {
+        impl #runtime::state::Update<#ident> for #update where #shared {
             #[inline]
-            fn written(&self) -> #runtime::KeySet {
+            fn written(&self) -> #runtime::state::KeySet {
                 self.#marks.written()
             }
             #[inline]
-            fn overwritten(&self) -> #runtime::KeySet {
+            fn overwritten(&self) -> #runtime::state::KeySet {
                 self.#marks.overwritten()
             }
             fn clear(&mut self) {
@@ -97,13 +97,13 @@ pub(super) fn per_written(cx: &Cx, statement: impl Fn(usize, &Key) -> TokenStrea
         let statements = keys.iter().map(|&(index, key)| {
             let statement = statement(index, key);
             quote! {
-                if #runtime::KeySet::contains(&#written, #index) {
+                if #runtime::state::KeySet::contains(&#written, #index) {
                     #statement
                 }
             }
         });
         quote! {
-            if #runtime::KeySet::any_in_block(&#written, #block) {
+            if #runtime::state::KeySet::any_in_block(&#written, #block) {
                 #(#statements)*
             }
         }

@@ -230,7 +230,7 @@ const _: () = {
             > = ::std::sync::OnceLock::new();
             ::core::clone::Clone::clone(WIRING.get_or_init(|| __GRAPH.wire()))
         }
-        fn require(&self, requirements: &mut petalflow::Requirements<'_>) {
+        fn require(&self, requirements: &mut petalflow::node::Requirements<'_>) {
             __GRAPH.require(requirements);
         }
         fn step<'a>(
@@ -272,7 +272,7 @@ const _: () = {
     impl __Flow {
         /// The graph as data: its nodes, what they are for, and its edges.
         #[must_use]
-        pub fn topology() -> petalflow::Topology {
+        pub fn topology() -> petalflow::graph::Topology {
             __petalflow::topology(&__GRAPH.graph())
         }
         /// The graph as a [Mermaid](https://mermaid.js.org) diagram.

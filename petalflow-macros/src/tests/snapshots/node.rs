@@ -15,14 +15,14 @@ struct write {}
 const _: () = {
     type __PetalflowState = Essay;
     #[automatically_derived]
-    impl ::petalflow::Node<__PetalflowState> for write {
+    impl ::petalflow::node::Node<__PetalflowState> for write {
         type Output = <EssayDraft as ::petalflow::__private::Itself>::Type;
         type Item = ();
         const NAME: &'static str = "write";
-        const READS: ::petalflow::KeySet = {
+        const READS: ::petalflow::state::KeySet = {
             #[allow(unused_imports)]
             use ::petalflow::__private::NoNames as _;
-            ::petalflow::KeyMeta::hashed(
+            ::petalflow::state::KeyMeta::hashed(
                 ::petalflow::__private::Names::<__PetalflowState>::KEYS,
                 &[5912253781582851172u64],
             )
@@ -33,7 +33,7 @@ const _: () = {
         fn run<'__a>(
             &'__a self,
             state: &'__a __PetalflowState,
-            scope: &'__a ::petalflow::Scope,
+            scope: &'__a ::petalflow::node::Scope,
         ) -> impl ::core::future::Future<
             Output = Self::Output,
         > + ::core::marker::Send + '__a {

@@ -21,8 +21,8 @@ pub struct EssayDraft(pub String);
 ///One node's writes to [`Essay`].
 #[allow(non_camel_case_types, missing_debug_implementations)]
 pub struct EssayUpdate {
-    topic: ::petalflow::Writes<<EssayTopic as ::petalflow::__private::Holds>::Value>,
-    draft: ::petalflow::Writes<<EssayDraft as ::petalflow::__private::Holds>::Value>,
+    topic: ::petalflow::state::Writes<<EssayTopic as ::petalflow::__private::Holds>::Value>,
+    draft: ::petalflow::state::Writes<<EssayDraft as ::petalflow::__private::Holds>::Value>,
     __petalflow_marks: ::petalflow::__private::Marks<1usize>,
 }
 #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
@@ -184,7 +184,7 @@ const _: () = {
             value: <EssayTopic as ::petalflow::__private::Holds>::Value,
             overwrite: bool,
             update: &mut EssayUpdate,
-        ) -> ::core::result::Result<(), ::petalflow::WriteError> {
+        ) -> ::core::result::Result<(), ::petalflow::state::WriteError> {
             update
                 .__petalflow_marks
                 .push(&mut update.topic, value, overwrite, 0usize, "topic", true)
@@ -194,7 +194,7 @@ const _: () = {
         type Value = String;
     }
     #[automatically_derived]
-    impl ::petalflow::Key for EssayTopic
+    impl ::petalflow::node::Key for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
@@ -224,24 +224,24 @@ const _: () = {
             value: <EssayTopic as ::petalflow::__private::Holds>::Value,
             overwrite: bool,
             update: &mut EssayUpdate,
-        ) -> ::core::result::Result<(), ::petalflow::WriteError> {
+        ) -> ::core::result::Result<(), ::petalflow::state::WriteError> {
             EssayTopic::__push(value, overwrite, update)
         }
     }
     #[automatically_derived]
-    impl ::petalflow::Output<Essay> for EssayTopic
+    impl ::petalflow::node::Output<Essay> for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
     {
-        const MAY_WRITE: ::petalflow::KeySet = ::petalflow::KeySet::of(0usize);
-        const MUST_WRITE: ::petalflow::KeySet = ::petalflow::KeySet::of(0usize);
+        const MAY_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(0usize);
+        const MUST_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(0usize);
         type Routing = ();
         #[inline]
         fn apply(
             self,
-            effects: &mut ::petalflow::Effects<Essay>,
+            effects: &mut ::petalflow::node::Effects<Essay>,
         ) -> ::core::result::Result<(), ::petalflow::BoxError> {
             effects
                 .update
@@ -250,13 +250,13 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl ::petalflow::WriteOutput<Essay> for EssayTopic
+    impl ::petalflow::node::WriteOutput<Essay> for EssayTopic
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
     {}
-    const _: () = <<EssayTopic as ::petalflow::__private::Holds>::Value as ::petalflow::__private::Stored>::KEPT;
+    const _: () = <<EssayTopic as ::petalflow::__private::Holds>::Value as ::petalflow::__private::StoredValue>::KEPT;
     #[automatically_derived]
     impl ::core::clone::Clone for EssayDraft
     where
@@ -303,7 +303,7 @@ const _: () = {
             value: <EssayDraft as ::petalflow::__private::Holds>::Value,
             overwrite: bool,
             update: &mut EssayUpdate,
-        ) -> ::core::result::Result<(), ::petalflow::WriteError> {
+        ) -> ::core::result::Result<(), ::petalflow::state::WriteError> {
             update
                 .__petalflow_marks
                 .push(&mut update.draft, value, overwrite, 1usize, "draft", true)
@@ -313,7 +313,7 @@ const _: () = {
         type Value = String;
     }
     #[automatically_derived]
-    impl ::petalflow::Key for EssayDraft
+    impl ::petalflow::node::Key for EssayDraft
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
@@ -343,24 +343,24 @@ const _: () = {
             value: <EssayDraft as ::petalflow::__private::Holds>::Value,
             overwrite: bool,
             update: &mut EssayUpdate,
-        ) -> ::core::result::Result<(), ::petalflow::WriteError> {
+        ) -> ::core::result::Result<(), ::petalflow::state::WriteError> {
             EssayDraft::__push(value, overwrite, update)
         }
     }
     #[automatically_derived]
-    impl ::petalflow::Output<Essay> for EssayDraft
+    impl ::petalflow::node::Output<Essay> for EssayDraft
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
     {
-        const MAY_WRITE: ::petalflow::KeySet = ::petalflow::KeySet::of(1usize);
-        const MUST_WRITE: ::petalflow::KeySet = ::petalflow::KeySet::of(1usize);
+        const MAY_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(1usize);
+        const MUST_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(1usize);
         type Routing = ();
         #[inline]
         fn apply(
             self,
-            effects: &mut ::petalflow::Effects<Essay>,
+            effects: &mut ::petalflow::node::Effects<Essay>,
         ) -> ::core::result::Result<(), ::petalflow::BoxError> {
             effects
                 .update
@@ -369,13 +369,13 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl ::petalflow::WriteOutput<Essay> for EssayDraft
+    impl ::petalflow::node::WriteOutput<Essay> for EssayDraft
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
     {}
-    const _: () = <<EssayDraft as ::petalflow::__private::Holds>::Value as ::petalflow::__private::Stored>::KEPT;
+    const _: () = <<EssayDraft as ::petalflow::__private::Holds>::Value as ::petalflow::__private::StoredValue>::KEPT;
     fn __default_1() -> <EssayDraft as ::petalflow::__private::Holds>::Value {
         <<EssayDraft as ::petalflow::__private::Holds>::Value as ::petalflow::__private::NeedsDefault>::initial()
     }
@@ -385,14 +385,14 @@ const _: () = {
         #[allow(dead_code)]
         pub fn topic(
             &self,
-        ) -> &::petalflow::Writes<<EssayTopic as ::petalflow::__private::Holds>::Value> {
+        ) -> &::petalflow::state::Writes<<EssayTopic as ::petalflow::__private::Holds>::Value> {
             &self.topic
         }
         ///What was written to the key `draft`.
         #[allow(dead_code)]
         pub fn draft(
             &self,
-        ) -> &::petalflow::Writes<<EssayDraft as ::petalflow::__private::Holds>::Value> {
+        ) -> &::petalflow::state::Writes<<EssayDraft as ::petalflow::__private::Holds>::Value> {
             &self.draft
         }
     }
@@ -440,28 +440,28 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl ::petalflow::Update<Essay> for EssayUpdate
+    impl ::petalflow::state::Update<Essay> for EssayUpdate
     where
         for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
         for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
     {
         #[inline]
-        fn written(&self) -> ::petalflow::KeySet {
+        fn written(&self) -> ::petalflow::state::KeySet {
             self.__petalflow_marks.written()
         }
         #[inline]
-        fn overwritten(&self) -> ::petalflow::KeySet {
+        fn overwritten(&self) -> ::petalflow::state::KeySet {
             self.__petalflow_marks.overwritten()
         }
         fn clear(&mut self) {
             let written = self.__petalflow_marks.take();
-            if ::petalflow::KeySet::any_in_block(&written, 0usize) {
-                if ::petalflow::KeySet::contains(&written, 0usize) {
-                    ::petalflow::Writes::clear(&mut self.topic);
+            if ::petalflow::state::KeySet::any_in_block(&written, 0usize) {
+                if ::petalflow::state::KeySet::contains(&written, 0usize) {
+                    ::petalflow::state::Writes::clear(&mut self.topic);
                 }
-                if ::petalflow::KeySet::contains(&written, 1usize) {
-                    ::petalflow::Writes::clear(&mut self.draft);
+                if ::petalflow::state::KeySet::contains(&written, 1usize) {
+                    ::petalflow::state::Writes::clear(&mut self.draft);
                 }
             }
         }
@@ -475,21 +475,21 @@ const _: () = {
     {
         type Input = EssayInput;
         type Update = EssayUpdate;
-        type Storage = ::petalflow::Durable;
+        type Storage = ::petalflow::state::Durable;
         const NAME: &'static str = "Essay";
-        const KEYS: &'static [::petalflow::KeyMeta] = &[
-            ::petalflow::KeyMeta::new("topic", "replace")
-                .with(::petalflow::KeyFlag::Exclusive)
-                .with(::petalflow::KeyFlag::Assigned)
-                .with(::petalflow::KeyFlag::Input)
-                .with(::petalflow::KeyFlag::Required)
+        const KEYS: &'static [::petalflow::state::KeyMeta] = &[
+            ::petalflow::state::KeyMeta::new("topic", ::petalflow::state::Reducer::Replace)
+                .with(::petalflow::state::KeyFlag::Exclusive)
+                .with(::petalflow::state::KeyFlag::Assigned)
+                .with(::petalflow::state::KeyFlag::Input)
+                .with(::petalflow::state::KeyFlag::Required)
                 .of_type("String"),
-            ::petalflow::KeyMeta::new("draft", "replace")
-                .with(::petalflow::KeyFlag::Exclusive)
+            ::petalflow::state::KeyMeta::new("draft", ::petalflow::state::Reducer::Replace)
+                .with(::petalflow::state::KeyFlag::Exclusive)
                 .of_type("String"),
         ];
         #[allow(unused_variables)]
-        fn start(input: EssayInput) -> (Self, ::petalflow::KeySet) {
+        fn start(input: EssayInput) -> (Self, ::petalflow::state::KeySet) {
             #[allow(unused_mut)]
             let mut state = Essay {
                 topic: input.topic,
@@ -498,9 +498,9 @@ const _: () = {
             (
                 state,
                 const {
-                    ::petalflow::KeyMeta::set(
+                    ::petalflow::state::KeyMeta::set(
                         <Essay as ::petalflow::State>::KEYS,
-                        ::petalflow::KeyFlag::Assigned,
+                        ::petalflow::state::KeyFlag::Assigned,
                     )
                 },
             )
@@ -513,8 +513,8 @@ const _: () = {
             update
         }
         #[allow(unused_variables)]
-        fn reset(&mut self, keys: ::petalflow::KeySet) {
-            if ::petalflow::KeySet::contains(&keys, 1usize) {
+        fn reset(&mut self, keys: ::petalflow::state::KeySet) {
+            if ::petalflow::state::KeySet::contains(&keys, 1usize) {
                 self.draft = __default_1();
             }
         }
@@ -523,29 +523,29 @@ const _: () = {
         fn commit(
             &mut self,
             update: &mut EssayUpdate,
-            overwritten: ::petalflow::KeySet,
-            known: &mut ::petalflow::KeySet,
+            overwritten: ::petalflow::state::KeySet,
+            known: &mut ::petalflow::state::KeySet,
         ) {
             let written = update.__petalflow_marks.take();
-            if ::petalflow::KeySet::any_in_block(&written, 0usize) {
-                if ::petalflow::KeySet::contains(&written, 0usize) {
-                    if ::petalflow::Writes::fold_into(
+            if ::petalflow::state::KeySet::any_in_block(&written, 0usize) {
+                if ::petalflow::state::KeySet::contains(&written, 0usize) {
+                    if ::petalflow::state::Writes::fold_into(
                         &mut update.topic,
                         &mut self.topic,
-                        ::petalflow::KeySet::contains(&overwritten, 0usize),
-                        ::petalflow::reduce::replace,
+                        ::petalflow::state::KeySet::contains(&overwritten, 0usize),
+                        ::petalflow::state::reduce::replace,
                     ) {
-                        ::petalflow::KeySet::insert(known, 0usize);
+                        ::petalflow::state::KeySet::insert(known, 0usize);
                     }
                 }
-                if ::petalflow::KeySet::contains(&written, 1usize) {
-                    if ::petalflow::Writes::fold_into(
+                if ::petalflow::state::KeySet::contains(&written, 1usize) {
+                    if ::petalflow::state::Writes::fold_into(
                         &mut update.draft,
                         &mut self.draft,
-                        ::petalflow::KeySet::contains(&overwritten, 1usize),
-                        ::petalflow::reduce::replace,
+                        ::petalflow::state::KeySet::contains(&overwritten, 1usize),
+                        ::petalflow::state::reduce::replace,
                     ) {
-                        ::petalflow::KeySet::insert(known, 1usize);
+                        ::petalflow::state::KeySet::insert(known, 1usize);
                     }
                 }
             }

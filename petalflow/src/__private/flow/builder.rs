@@ -36,7 +36,7 @@ macro_rules! __forward_launch {
         }
 
         /// Lets the token stop the runs.
-        pub fn cancel_with(self, token: &$crate::CancelToken) -> Self {
+        pub fn cancel_with(self, token: &$crate::run::CancelToken) -> Self {
             Self(self.0.cancel_with(token))
         }
 
@@ -59,7 +59,7 @@ macro_rules! __forward_launch {
         /// Lends a value that is computed when a node takes it; see [`Launch::manage_with`]($crate::Launch::manage_with).
         pub fn manage_with<T: ::core::marker::Send + ::core::marker::Sync + 'static>(
             self,
-            provider: $crate::ManagedProvider<T>,
+            provider: $crate::node::ManagedProvider<T>,
         ) -> Self {
             Self(self.0.manage_with(provider))
         }
@@ -67,7 +67,7 @@ macro_rules! __forward_launch {
         /// Says how to make a managed value for a thread's run; see [`Launch::manage_for_thread`]($crate::Launch::manage_for_thread).
         pub fn manage_for_thread<T, R, E>(
             self,
-            make: impl ::core::ops::Fn($crate::RestoreContext) -> R
+            make: impl ::core::ops::Fn($crate::node::RestoreContext) -> R
             + ::core::marker::Send
             + ::core::marker::Sync
             + 'static,
@@ -101,7 +101,9 @@ macro_rules! __forward_launch {
         }
 
         /// Keeps the run going when a node fails; see [`Launch::continue_on_error`]($crate::Launch::continue_on_error).
-        pub fn continue_on_error<K: $crate::Key<State = $state, Value: $crate::FailureLog>>(
+        pub fn continue_on_error<
+            K: $crate::node::Key<State = $state, Value: $crate::error::FailureLog>,
+        >(
             self,
         ) -> Self {
             Self(self.0.continue_on_error::<K>())

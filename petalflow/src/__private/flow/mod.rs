@@ -32,7 +32,7 @@ pub use crate::launch::Launch;
 pub use crate::middleware::RunMiddleware;
 pub use crate::node::{AcceptsItem, Effects, FnNode, Key, Node, Output, Requirements, Scope};
 pub use crate::plan::{ExecutionPlan, Gate, NodeSpec};
-pub use crate::policy::NodePolicy;
+pub use crate::policy::node_policy::NodePolicy;
 pub use crate::state::{KeySet, State};
 pub use crate::subflow::subflow;
 

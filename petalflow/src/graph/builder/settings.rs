@@ -45,7 +45,9 @@ impl<S: State> GraphBuilder<S> {
     /// # use std::time::Duration;
     /// # #[state]
     /// # struct Log { #[key(append)] lines: Vec<String> }
-    /// use petalflow::{FailureKind, Policy, RunErrorKind};
+    /// use petalflow::error::FailureKind;
+    /// use petalflow::policy::Policy;
+    /// use petalflow::run::RunErrorKind;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
@@ -71,7 +73,7 @@ impl<S: State> GraphBuilder<S> {
     /// # use std::time::Duration;
     /// # #[state]
     /// # struct Log { #[key(append)] lines: Vec<String> }
-    /// use petalflow::Retry;
+    /// use petalflow::policy::Retry;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {

@@ -4,7 +4,7 @@
 //! use petalflow::prelude::*;
 //! use petalflow::tool::layer::{RateLimit, RetryLayer};
 //! use petalflow::tool::{Tool, ToolContext};
-//! use petalflow::Retry;
+//! use petalflow::policy::Retry;
 //! use serde_json::json;
 //! use std::time::Duration;
 //!

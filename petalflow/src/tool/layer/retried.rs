@@ -10,7 +10,7 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer, attempts};
 /// not fit are never tried again.
 ///
 /// ```
-/// use petalflow::Retry;
+/// use petalflow::policy::Retry;
 /// use petalflow::tool::layer::RetryLayer;
 /// use petalflow::tool::{FuncTool, Tool, ToolContext};
 /// use serde_json::{Value, json};

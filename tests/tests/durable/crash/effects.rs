@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use petalflow::BoxError;
+use petalflow::event::TaskId;
 use petalflow::prelude::*;
 use petalflow::thread::Durability;
-use petalflow::{BoxError, TaskId};
 use petalflow_testing::{Window, crashes};
 
 use crate::support::list;

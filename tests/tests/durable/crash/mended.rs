@@ -2,10 +2,11 @@
 
 use std::num::NonZeroU64;
 
+use petalflow::BoxError;
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
+use petalflow::run::RunErrorKind;
 use petalflow::thread::{Durability, Retention};
-use petalflow::{BoxError, RunErrorKind};
 use petalflow_testing::{Fault, FaultyStore, Window};
 
 use crate::support::{Log, LogXs, appending, list};

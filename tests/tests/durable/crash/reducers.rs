@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use petalflow::Overwrite;
 use petalflow::prelude::*;
+use petalflow::state::{Message, Remove};
 use petalflow::thread::Durability;
-use petalflow::{Message, Overwrite, Remove};
 use petalflow_testing::{Window, crashes};
 use serde::{Deserialize, Serialize};
 
@@ -164,13 +165,13 @@ struct Overwrites {
     list: Vec<u64>,
 }
 
-impl petalflow::Output<All> for Overwrites {
-    const MAY_WRITE: petalflow::KeySet =
-        petalflow::KeySet::of(AllList::INDEX).union(petalflow::KeySet::of(AllSum::INDEX));
-    const MUST_WRITE: petalflow::KeySet = petalflow::KeySet::NONE;
+impl node::Output<All> for Overwrites {
+    const MAY_WRITE: state::KeySet =
+        state::KeySet::of(AllList::INDEX).union(state::KeySet::of(AllSum::INDEX));
+    const MUST_WRITE: state::KeySet = state::KeySet::NONE;
     type Routing = ();
 
-    fn apply(self, effects: &mut petalflow::Effects<All>) -> Result<(), petalflow::BoxError> {
+    fn apply(self, effects: &mut node::Effects<All>) -> Result<(), petalflow::BoxError> {
         if self.round % 9 == 8 {
             let kept = self.list.iter().rev().take(2).copied().collect();
             Overwrite(AllList(kept)).apply(effects)?;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use petalflow::NodeError;
+use petalflow::policy::Retry;
 use petalflow::prelude::*;
-use petalflow::{NodeError, Retry};
 use petalflow_testing::{FailureScript, crashes};
 
 use crate::support::{Log, LogXs, appending, list};

@@ -65,7 +65,7 @@ mod v2 {
     fn migrate(from: u32, thread: &mut Migration) -> petalflow::Result<()> {
         if from < 1 {
             thread.rename("remarks", "notes")?;
-            thread.fold("notes", petalflow::reduce::append::<Vec<String>>)?;
+            thread.fold("notes", state::reduce::append::<Vec<String>>)?;
             let notes: Vec<String> = thread.get("notes")?.unwrap_or_default();
             thread.put("last", notes.last().map_or("none", |last| last))?;
             thread.map("notes", |old: Vec<String>| -> Vec<Note> {
@@ -192,7 +192,7 @@ async fn a_newer_thread_is_refused() {
         "it was written by a newer program, at version 2 of `Essay`, and this one is at version 1: read it with that program"
     );
     assert!(
-        diff.contains(&"+ remarks: Vec<usize> append".to_string()),
+        diff.contains(&"+ key remarks: Vec<usize> append".to_string()),
         "{diff:?}"
     );
 }

@@ -95,7 +95,7 @@ mod user {
     }
     pub struct Val<K>(pub ::core::marker::PhantomData<fn() -> K>);
     #[pf::node(K::State, crate = pf)]
-    impl<K: pf::Key<Value = u8>> Val<K> {
+    impl<K: pf::node::Key<Value = u8>> Val<K> {
         pub async fn run(&self, #[key(K)] x: &u8) -> K {
             K::new(*x)
         }

@@ -3,10 +3,11 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
+use petalflow::node::{Extract, FnNode, Key, Node, Output, Scope};
+use petalflow::policy::{Policy, Retry};
 use petalflow::prelude::*;
-use petalflow::{
-    BoxError, Extract, FnNode, Key, KeySet, Node, Output, Policy, Retry, Scope, State,
-};
+use petalflow::state::KeySet;
+use petalflow::{BoxError, State};
 
 #[state]
 struct Essay {
@@ -145,7 +146,7 @@ fn options_are_the_policy_of_the_node() {
 
 #[test]
 fn an_item_is_owned_in_the_type_of_the_node() {
-    fn takes<T, N: petalflow::AcceptsItem<T> + Node<Essay, Item = T>>() -> bool {
+    fn takes<T, N: node::AcceptsItem<T> + Node<Essay, Item = T>>() -> bool {
         N::TAKES_ITEM
     }
     fn takes_any<N: Node<Essay>>() -> bool {

@@ -1,7 +1,7 @@
 //! Routes.
 
+use petalflow::node::{Effects, Output, RouteChoice, Routing};
 use petalflow::prelude::*;
-use petalflow::{Effects, Output, RouteChoice, Routing};
 
 #[state]
 struct Essay {

@@ -1,7 +1,9 @@
 //! One node's writes.
 
+use petalflow::State;
+use petalflow::node::Key;
 use petalflow::prelude::*;
-use petalflow::{Key, State, Update, Write};
+use petalflow::state::{Update, Write};
 
 #[state]
 struct Essay {

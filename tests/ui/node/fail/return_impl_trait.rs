@@ -11,7 +11,7 @@ pub struct Essay {
 }
 
 #[node(Essay)]
-fn write() -> impl petalflow::Output<Essay> {
+fn write() -> impl petalflow::node::Output<Essay> {
     EssayNotes(vec![])
 }
 

@@ -16,7 +16,7 @@ pub struct Essay {
 
 use std::marker::PhantomData;
 
-use petalflow::Key;
+use petalflow::node::Key;
 
 pub struct Shout<K>(PhantomData<fn() -> K>);
 

@@ -1,7 +1,9 @@
 use petalflow::prelude::*;
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::tool::{Tool, ToolContext};
-use petalflow::{BoxError, Extract, Retry, Scope};
+use petalflow::node::{Extract, Scope};
+use petalflow::policy::Retry;
+use petalflow::BoxError;
 use serde::{Deserialize, Serialize};
 
 pub struct Library;

@@ -1,11 +1,12 @@
-//! Changes to good bytes, as damage and malice make them.
+//! Bytes as damage and malice change them, and limits for the code that reads them.
+
+use std::time::{Duration, Instant};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// What stands before something long: a list, a map, a text, bytes, and a value of a type of its own; each followed by a
-/// length of four bytes.
+/// The MessagePack markers before a length of four bytes: of a list, a map, a text, a byte string and an extension.
 const LONG: [u8; 5] = [0xdd, 0xdf, 0xdb, 0xc6, 0xc9];
 
 /// A change to bytes.
@@ -17,7 +18,7 @@ enum Mutation {
     Remove(Index, usize),
     Repeat(Index, usize),
     Cut(Index),
-    /// Claims that much follows.
+    /// Claims that many bytes follow.
     Claim(Index, u8, u32),
 }
 
@@ -80,8 +81,8 @@ impl Mutation {
     }
 }
 
-/// One of these, changed a few times; or any bytes at all.
-pub(super) fn mutated(good: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
+/// One of these, changed a few times, or any bytes.
+pub fn mutated(good: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let changed = (prop::sample::select(good), vec(Mutation::any(), 0..6));
     prop_oneof![
         9 => changed.prop_map(|(mut bytes, mutations)| {
@@ -92,4 +93,24 @@ pub(super) fn mutated(good: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
         }),
         1 => vec(any::<u8>(), 0..200),
     ]
+}
+
+/// Runs a check on bytes that it must not trust, with limits on its memory and its time.
+///
+/// # Panics
+///
+/// If the check panics or exceeds a limit.
+pub fn bounded(bytes: &[u8], check: fn(&[u8])) {
+    let start = Instant::now();
+    let used = allocation_counter::measure(|| check(bytes)).bytes_max;
+    // One byte can describe a value of a hundred bytes in memory. And serde reserves up to 1 MiB for a list before it has read
+    // an item, also for a list inside a list.
+    let allowed = (2 << 20) + 256 * bytes.len() as u64;
+    assert!(
+        used <= allowed,
+        "{} bytes use {used} bytes of memory",
+        bytes.len()
+    );
+    // Long enough for a busy machine, and too short for a length of 2³² that is trusted.
+    assert!(start.elapsed() < Duration::from_secs(10), "{bytes:02x?}");
 }

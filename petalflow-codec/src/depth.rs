@@ -1,29 +1,29 @@
-//! How far a MessagePack value goes: how many bytes it takes up, and how deeply it is nested.
+//! The length of a MessagePack value in bytes, and how deeply it is nested.
 
-/// How deeply values may be nested. What is nested deeper is refused when it is written, so that all that is stored can be
-/// read again.
-pub(crate) const DEPTH: usize = 256;
+/// How deeply a value may be nested. A deeper value is refused when it is encoded, so every stored value can be decoded.
+pub const MAX_DEPTH: usize = 256;
 
-/// Why a value has no end.
-pub(crate) enum Endless {
+/// Why the end of a value was not found.
+pub(crate) enum NoEnd {
     /// It is nested too deeply.
     Deep,
-    /// The bytes end before it does.
-    Cut,
+    /// The bytes end before the value ends.
+    Truncated,
 }
 
 /// Whether a value that was just encoded is nested more than `limit` levels deep.
 #[inline]
 pub(crate) fn exceeds(bytes: &[u8], limit: usize) -> bool {
-    matches!(extent(bytes, limit), Err(Endless::Deep))
+    matches!(extent(bytes, limit), Err(NoEnd::Deep))
 }
 
-/// How many bytes the value at the beginning takes up. It keeps its own stack, so that no value can exhaust the thread's.
+/// The length in bytes of the value at the beginning. It has a stack of its own, so no value can exhaust the stack of the
+/// thread.
 #[inline]
-pub(crate) fn extent(bytes: &[u8], limit: usize) -> Result<usize, Endless> {
+pub(crate) fn extent(bytes: &[u8], limit: usize) -> Result<usize, NoEnd> {
     let whole = bytes.len();
     let mut bytes = bytes;
-    // How many values are left at each level.
+    // How many values remain at each level.
     let mut open: Vec<u64> = vec![1];
     while let Some(left) = open.last_mut() {
         if *left == 0 {
@@ -32,7 +32,7 @@ pub(crate) fn extent(bytes: &[u8], limit: usize) -> Result<usize, Endless> {
         }
         *left -= 1;
         let Some((&marker, rest)) = bytes.split_first() else {
-            return Err(Endless::Cut);
+            return Err(NoEnd::Truncated);
         };
         let number = |width: usize| {
             let digits = rest.get(..width).unwrap_or_default();
@@ -64,12 +64,12 @@ pub(crate) fn extent(bytes: &[u8], limit: usize) -> Result<usize, Endless> {
         };
         let skip = usize::try_from(skip).unwrap_or(usize::MAX);
         let Some(rest) = rest.get(skip..) else {
-            return Err(Endless::Cut);
+            return Err(NoEnd::Truncated);
         };
         bytes = rest;
         if inside > 0 {
             if open.len() > limit {
-                return Err(Endless::Deep);
+                return Err(NoEnd::Deep);
             }
             open.push(inside);
         }

@@ -1,7 +1,7 @@
-//! Values of users' types out of MessagePack: serde's side of [`Unpack`].
+//! The deserializer.
 //!
-//! It takes what [`encode`](super::encode()) writes, and what else describes the same value, such as numbers that are longer than
-//! they have to be.
+//! It reads what [`encode`](super::encode()) writes, and other forms of the same value, such as numbers that are not in the
+//! shortest form.
 
 use serde_core::de::value::{
     BorrowedBytesDeserializer, I8Deserializer, SeqAccessDeserializer, SeqDeserializer,
@@ -9,21 +9,21 @@ use serde_core::de::value::{
 use serde_core::de::{self, DeserializeSeed, Deserializer, Unexpected, Visitor};
 use serde_core::forward_to_deserialize_any;
 
-use super::depth::DEPTH;
+use super::depth::MAX_DEPTH;
 use super::error::CodecError;
 use super::unpack::Unpack;
 
 /// Reads one value.
 pub(super) struct Decoder<'de> {
     from: Unpack<'de>,
-    /// How many levels a value may go deeper.
+    /// How many more levels a value may have.
     levels: usize,
 }
 
-/// A value, or the beginning of one that has others inside.
+/// A value without values inside, or the beginning of one that has them.
 enum Token<'de> {
-    Nothing,
-    Flag(bool),
+    Nil,
+    Boolean(bool),
     Unsigned(u64),
     Signed(i64),
     Single(f32),
@@ -47,14 +47,14 @@ impl<'de> Decoder<'de> {
     pub(super) fn new(bytes: &'de [u8]) -> Self {
         Decoder {
             from: Unpack { rest: bytes },
-            // One more than is written, where an empty list is no level.
-            levels: DEPTH + 1,
+            // One more than is written, because an empty list is not counted as a level there.
+            levels: MAX_DEPTH + 1,
         }
     }
 
-    /// How many bytes are left.
+    /// How many bytes remain.
     #[inline]
-    pub(super) fn left(&self) -> usize {
+    pub(super) fn remaining(&self) -> usize {
         self.from.rest.len()
     }
 
@@ -67,9 +67,9 @@ impl<'de> Decoder<'de> {
             0x80..=0x8f => Token::Map((marker & 0x0f).into()),
             0x90..=0x9f => Token::List((marker & 0x0f).into()),
             0xa0..=0xbf => Token::Text(from.take((marker & 0x1f).into())?),
-            0xc0 => Token::Nothing,
+            0xc0 => Token::Nil,
             0xc1 => return Err(CodecError::Decode("no value begins with 0xc1".into())),
-            0xc2 | 0xc3 => Token::Flag(marker == 0xc3),
+            0xc2 | 0xc3 => Token::Boolean(marker == 0xc3),
             0xc4..=0xc6 => Token::Bytes(from.sized(1 << (marker - 0xc4))?),
             0xc7..=0xc9 => {
                 let len = from.length(1 << (marker - 0xc7))?;
@@ -96,8 +96,8 @@ impl<'de> Decoder<'de> {
         })
     }
 
-    /// What is inside a value, one level deeper.
-    fn inside<T>(
+    /// Reads the values inside a value, one level deeper.
+    fn nested<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, CodecError>,
     ) -> Result<T, CodecError> {
@@ -107,19 +107,19 @@ impl<'de> Decoder<'de> {
         value
     }
 
-    /// A number or a flag, as the marker says.
+    /// A number or a boolean, as the marker says.
     fn scalar<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, CodecError> {
         match self.token()? {
-            Token::Flag(flag) => visitor.visit_bool(flag),
+            Token::Boolean(value) => visitor.visit_bool(value),
             Token::Unsigned(number) => visitor.visit_u64(number),
             Token::Signed(number) => visitor.visit_i64(number),
             Token::Single(number) => visitor.visit_f32(number),
             Token::Double(number) => visitor.visit_f64(number),
-            other => Err(other.unlike(&visitor)),
+            other => Err(other.mismatch(&visitor)),
         }
     }
 
-    /// A value with others inside, or whatever the marker says. Bytes are a list of numbers here.
+    /// A value with values inside, or whatever the marker says. A byte string is a list of numbers here.
     fn compound<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, CodecError> {
         match self.token()? {
             Token::List(len) => self.list(len, visitor),
@@ -130,42 +130,48 @@ impl<'de> Decoder<'de> {
     }
 
     fn list<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> Result<V::Value, CodecError> {
-        self.inside(|decoder| {
-            let mut items = Items { decoder, left: len };
+        self.nested(|decoder| {
+            let mut items = Items {
+                decoder,
+                remaining: len,
+            };
             let value = visitor.visit_seq(&mut items)?;
-            all_read(items.left, value)
+            all_read(items.remaining, value)
         })
     }
 
     fn map<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> Result<V::Value, CodecError> {
-        self.inside(|decoder| {
-            let mut items = Items { decoder, left: len };
+        self.nested(|decoder| {
+            let mut items = Items {
+                decoder,
+                remaining: len,
+            };
             let value = visitor.visit_map(&mut items)?;
-            all_read(items.left, value)
+            all_read(items.remaining, value)
         })
     }
 
-    /// A number of 128 bits: bytes, or a shorter number.
+    /// A number of 128 bits: a byte string, or a shorter number.
     #[inline]
-    fn long(&mut self) -> Result<[u8; 16], CodecError> {
+    fn wide_number(&mut self) -> Result<[u8; 16], CodecError> {
         Ok(match self.token()? {
             Token::Unsigned(number) => u128::from(number).to_be_bytes(),
             Token::Signed(number) => i128::from(number).to_be_bytes(),
             Token::Bytes(bytes) => bytes
                 .try_into()
                 .map_err(|_| de::Error::invalid_length(bytes.len(), &"16 bytes"))?,
-            other => return Err(other.unlike(&"a number")),
+            other => return Err(other.mismatch(&"a number")),
         })
     }
 
     #[inline]
-    fn next(&self) -> Option<u8> {
+    fn peek(&self) -> Option<u8> {
         self.from.rest.first().copied()
     }
 }
 
-fn all_read<T>(left: usize, value: T) -> Result<T, CodecError> {
-    match left {
+fn all_read<T>(remaining: usize, value: T) -> Result<T, CodecError> {
+    match remaining {
         0 => Ok(value),
         more => Err(CodecError::Decode(format!(
             "there are {more} values more than expected"
@@ -174,11 +180,11 @@ fn all_read<T>(left: usize, value: T) -> Result<T, CodecError> {
 }
 
 impl<'de> Token<'de> {
-    /// Hands over a value that has no others inside.
+    /// Passes a value without values inside to the visitor.
     fn visit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CodecError> {
         match self {
-            Token::Nothing => visitor.visit_unit(),
-            Token::Flag(flag) => visitor.visit_bool(flag),
+            Token::Nil => visitor.visit_unit(),
+            Token::Boolean(value) => visitor.visit_bool(value),
             Token::Unsigned(number) => visitor.visit_u64(number),
             Token::Signed(number) => visitor.visit_i64(number),
             Token::Single(number) => visitor.visit_f32(number),
@@ -186,7 +192,7 @@ impl<'de> Token<'de> {
             Token::Bytes(bytes) => visitor.visit_borrowed_bytes(bytes),
             Token::Text(bytes) => match std::str::from_utf8(bytes) {
                 Ok(text) => visitor.visit_borrowed_str(text),
-                // Whoever takes bytes may have them.
+                // A visitor of bytes accepts text that is not UTF-8.
                 Err(error) => visitor
                     .visit_borrowed_bytes(bytes)
                     .map_err(|_: CodecError| de::Error::custom(error)),
@@ -198,16 +204,16 @@ impl<'de> Token<'de> {
                 };
                 visitor.visit_newtype_struct(SeqAccessDeserializer::new(parts))
             }
-            other @ (Token::List(_) | Token::Map(_)) => Err(other.unlike(&visitor)),
+            other @ (Token::List(_) | Token::Map(_)) => Err(other.mismatch(&visitor)),
         }
     }
 
     #[cold]
     #[inline]
-    fn unlike(&self, expected: &dyn de::Expected) -> CodecError {
+    fn mismatch(&self, expected: &dyn de::Expected) -> CodecError {
         let found = match self {
-            Token::Nothing => Unexpected::Unit,
-            Token::Flag(flag) => Unexpected::Bool(*flag),
+            Token::Nil => Unexpected::Unit,
+            Token::Boolean(value) => Unexpected::Bool(*value),
             Token::Unsigned(number) => Unexpected::Unsigned(*number),
             Token::Signed(number) => Unexpected::Signed(*number),
             Token::Single(number) => Unexpected::Float((*number).into()),
@@ -239,7 +245,7 @@ impl<'de> Deserializer<'de> for &mut Decoder<'de> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CodecError> {
-        if self.next() == Some(0xc0) {
+        if self.peek() == Some(0xc0) {
             self.token()?;
             visitor.visit_none()
         } else {
@@ -247,25 +253,25 @@ impl<'de> Deserializer<'de> for &mut Decoder<'de> {
         }
     }
 
-    /// A variant without data is its name; one with data is a map, or a list, of one.
+    /// A variant without data is its name. One with data is a map, or a list, of one entry.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, CodecError> {
-        if !matches!(self.next(), Some(0x80..=0x9f | 0xdc..=0xdf)) {
+        if !matches!(self.peek(), Some(0x80..=0x9f | 0xdc..=0xdf)) {
             return visitor.visit_enum(Variant {
                 decoder: self,
-                data: false,
+                has_data: false,
             });
         }
         match self.token()? {
-            Token::List(1) | Token::Map(1) => self.inside(|decoder| {
-                let data = true;
-                visitor.visit_enum(Variant { decoder, data })
+            Token::List(1) | Token::Map(1) => self.nested(|decoder| {
+                let has_data = true;
+                visitor.visit_enum(Variant { decoder, has_data })
             }),
-            other => Err(other.unlike(&"a variant, alone or as a map of one entry")),
+            other => Err(other.mismatch(&"a variant, alone or as a map of one entry")),
         }
     }
 
@@ -274,7 +280,7 @@ impl<'de> Deserializer<'de> for &mut Decoder<'de> {
         _: &'static str,
         visitor: V,
     ) -> Result<V::Value, CodecError> {
-        match self.next() {
+        match self.peek() {
             Some(0xc7..=0xc9 | 0xd4..=0xd8) => self.deserialize_any(visitor),
             _ => visitor.visit_newtype_struct(self),
         }
@@ -286,17 +292,17 @@ impl<'de> Deserializer<'de> for &mut Decoder<'de> {
         visitor: V,
     ) -> Result<V::Value, CodecError> {
         match self.token()? {
-            Token::Nothing | Token::List(0) => visitor.visit_unit(),
-            other => Err(other.unlike(&visitor)),
+            Token::Nil | Token::List(0) => visitor.visit_unit(),
+            other => Err(other.mismatch(&visitor)),
         }
     }
 
     fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CodecError> {
-        visitor.visit_i128(i128::from_be_bytes(self.long()?))
+        visitor.visit_i128(i128::from_be_bytes(self.wide_number()?))
     }
 
     fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CodecError> {
-        visitor.visit_u128(u128::from_be_bytes(self.long()?))
+        visitor.visit_u128(u128::from_be_bytes(self.wide_number()?))
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, CodecError> {
@@ -381,16 +387,16 @@ impl<'de> Deserializer<'de> for &mut Decoder<'de> {
 /// The values of a list, or the keys and values of a map.
 struct Items<'a, 'de> {
     decoder: &'a mut Decoder<'de>,
-    left: usize,
+    remaining: usize,
 }
 
 impl Items<'_, '_> {
-    /// Whether there was another one.
+    /// Counts one value down. Returns whether there is one.
     #[inline]
-    fn another(&mut self) -> bool {
-        let left = self.left.checked_sub(1);
-        self.left = left.unwrap_or_default();
-        left.is_some()
+    fn next(&mut self) -> bool {
+        let remaining = self.remaining.checked_sub(1);
+        self.remaining = remaining.unwrap_or_default();
+        remaining.is_some()
     }
 }
 
@@ -401,14 +407,14 @@ impl<'de> de::SeqAccess<'de> for Items<'_, 'de> {
         &mut self,
         seed: T,
     ) -> Result<Option<T::Value>, CodecError> {
-        self.another()
+        self.next()
             .then(|| seed.deserialize(&mut *self.decoder))
             .transpose()
     }
 
     #[inline]
     fn size_hint(&self) -> Option<usize> {
-        Some(self.left)
+        Some(self.remaining)
     }
 }
 
@@ -419,7 +425,7 @@ impl<'de> de::MapAccess<'de> for Items<'_, 'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, CodecError> {
-        self.another()
+        self.next()
             .then(|| seed.deserialize(&mut *self.decoder))
             .transpose()
     }
@@ -433,20 +439,20 @@ impl<'de> de::MapAccess<'de> for Items<'_, 'de> {
 
     #[inline]
     fn size_hint(&self) -> Option<usize> {
-        Some(self.left)
+        Some(self.remaining)
     }
 }
 
 /// A variant, and whether its data follows.
 struct Variant<'a, 'de> {
     decoder: &'a mut Decoder<'de>,
-    data: bool,
+    has_data: bool,
 }
 
 impl<'a, 'de> Variant<'a, 'de> {
     #[inline]
     fn data(self, expected: &str) -> Result<&'a mut Decoder<'de>, CodecError> {
-        if self.data {
+        if self.has_data {
             Ok(self.decoder)
         } else {
             Err(de::Error::invalid_type(Unexpected::UnitVariant, &expected))
@@ -471,12 +477,12 @@ impl<'de> de::VariantAccess<'de> for Variant<'_, 'de> {
 
     #[inline]
     fn unit_variant(self) -> Result<(), CodecError> {
-        if !self.data {
+        if !self.has_data {
             return Ok(());
         }
         match self.decoder.token()? {
-            Token::Nothing => Ok(()),
-            other => Err(other.unlike(&"no data")),
+            Token::Nil => Ok(()),
+            other => Err(other.mismatch(&"no data")),
         }
     }
 
@@ -500,7 +506,7 @@ impl<'de> de::VariantAccess<'de> for Variant<'_, 'de> {
     }
 }
 
-/// The tag and the bytes of an extension type, which is what earlier versions made of a newtype named `_ExtStruct`.
+/// The tag and the bytes of an extension type. `rmp-serde` wrote it for a newtype struct named `_ExtStruct`.
 struct Extension<'de> {
     tag: Option<i8>,
     bytes: Option<&'de [u8]>,

@@ -1,15 +1,13 @@
-//! The bytes are those of `rmp-serde`, which wrote stored values before, and what it reads is read.
+//! The bytes are those of `rmp-serde`, which wrote stored values at first. Each reads what the other wrote.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+use petalflow_codec::{Bytes, MAX_DEPTH, decode, encode};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use super::{DEPTH, decode, encode};
-use crate::codec::Bytes;
 
 fn theirs<T: Serialize>(value: &T) -> Vec<u8> {
     let mut out = Vec::new();
@@ -21,7 +19,7 @@ fn theirs<T: Serialize>(value: &T) -> Vec<u8> {
 fn read_by_them<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let mut rest = bytes;
     let mut deserializer = rmp_serde::Deserializer::new(&mut rest);
-    deserializer.set_max_depth(DEPTH + 1);
+    deserializer.set_max_depth(MAX_DEPTH + 1);
     let value = T::deserialize(&mut deserializer).ok()?;
     rest.is_empty().then_some(value)
 }

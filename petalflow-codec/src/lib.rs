@@ -1,50 +1,56 @@
-//! Values as bytes: MessagePack, with structs as maps, so that what is stored describes itself.
+//! MessagePack as petalflow stores it. An implementation detail of `petalflow`: depend on that instead.
+//!
+//! [`encode`] and [`decode`] are for values of users' types, through serde: structs are maps of field names, so stored bytes
+//! describe themselves. [`pack`] and [`Unpack`] write and read petalflow's own records without serde, which takes less time to
+//! run and to compile. Nothing here trusts a length or a nesting that it reads.
+//!
+//! Functions without type parameters are `#[inline]`, so that they are compiled only where they are called. A program that
+//! stores nothing does not compile them.
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::missing_errors_doc,
+    reason = "each fails with a `CodecError` if the bytes are not what it reads"
+)]
 
 mod bytes;
 mod decode;
-pub(crate) mod depth;
+mod depth;
 mod encode;
 mod error;
-pub(crate) mod pack;
+pub mod pack;
 mod unpack;
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-pub(crate) use bytes::Bytes;
-pub(crate) use depth::DEPTH;
+pub use bytes::Bytes;
+pub use depth::MAX_DEPTH;
 pub use error::CodecError;
-pub(crate) use unpack::{Unpack, unpack};
+pub use unpack::{Unpack, unpack};
 
 use decode::Decoder;
 use encode::Encoder;
 
-/// Appends a value.
-pub(crate) fn encode<T: Serialize + ?Sized>(
-    value: &T,
-    out: &mut Vec<u8>,
-) -> Result<(), CodecError> {
+/// Appends an encoded value.
+pub fn encode<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(), CodecError> {
     let start = out.len();
     value.serialize(Encoder { out: &mut *out })?;
-    // A value needs a byte per level, so a short one cannot be too deep.
-    if out.len() - start > DEPTH && depth::exceeds(&out[start..], DEPTH) {
+    // A value has at least one byte per level, so a short one cannot be too deep.
+    if out.len() - start > MAX_DEPTH && depth::exceeds(&out[start..], MAX_DEPTH) {
         out.truncate(start);
         return Err(CodecError::Depth);
     }
     Ok(())
 }
 
-/// Reads a value that takes up all of the bytes.
-pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
+/// Decodes a value, which must use all of the bytes.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
     let mut decoder = Decoder::new(bytes);
     let value = T::deserialize(&mut decoder)?;
-    match decoder.left() {
+    match decoder.remaining() {
         0 => Ok(value),
         more => Err(CodecError::Trailing(more)),
     }
 }
-
-#[cfg(test)]
-mod peer;
 
 #[cfg(test)]
 mod tests {
@@ -89,12 +95,12 @@ mod tests {
             })
         };
         let mut bytes = Vec::new();
-        encode(&nested(DEPTH - 1), &mut bytes).unwrap();
+        encode(&nested(MAX_DEPTH - 1), &mut bytes).unwrap();
         assert_eq!(
             decode::<serde_json::Value>(&bytes).unwrap(),
-            nested(DEPTH - 1)
+            nested(MAX_DEPTH - 1)
         );
-        let error = encode(&nested(DEPTH + 2), &mut Vec::new()).unwrap_err();
+        let error = encode(&nested(MAX_DEPTH + 2), &mut Vec::new()).unwrap_err();
         assert!(matches!(error, CodecError::Depth));
     }
 
@@ -108,16 +114,17 @@ mod tests {
 
         let nested =
             |levels: usize| (0..levels).fold(Nest::End, |nest, _| Nest::In(Box::new(nest)));
-        round_trip(&nested(DEPTH));
+        round_trip(&nested(MAX_DEPTH));
         let deep = [0x81, 0xa2, b'I', b'n'].repeat(1_000_000);
         assert!(matches!(decode::<Nest>(&deep), Err(CodecError::Depth)));
-        let error = encode(&nested(DEPTH + 1), &mut Vec::new()).unwrap_err();
+        let error = encode(&nested(MAX_DEPTH + 1), &mut Vec::new()).unwrap_err();
         assert!(matches!(error, CodecError::Depth));
     }
 
     #[test]
     fn what_holds_an_empty_list_at_the_last_level_is_read_again() {
-        let nested = (0..DEPTH).fold(serde_json::json!([]), |inner, _| serde_json::json!([inner]));
+        let nested =
+            (0..MAX_DEPTH).fold(serde_json::json!([]), |inner, _| serde_json::json!([inner]));
         round_trip(&nested);
     }
 

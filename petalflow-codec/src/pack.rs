@@ -1,9 +1,8 @@
-//! MessagePack by hand, for petalflow's own records. What serde would write is the same, and takes longer: to run, and to
-//! compile.
+//! Writes MessagePack without serde. The bytes are those that serde would write.
 
-/// How many values follow as one.
+/// The beginning of a list of this many values, which follow.
 #[inline]
-pub(crate) fn array(len: usize, out: &mut Vec<u8>) {
+pub fn array(len: usize, out: &mut Vec<u8>) {
     if len < 16 {
         out.push(0x90 | small(len));
     } else {
@@ -11,9 +10,9 @@ pub(crate) fn array(len: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// How many pairs of a key and a value follow as one.
+/// The beginning of a map of this many pairs, which follow.
 #[inline]
-pub(crate) fn map(len: usize, out: &mut Vec<u8>) {
+pub fn map(len: usize, out: &mut Vec<u8>) {
     if len < 16 {
         out.push(0x80 | small(len));
     } else {
@@ -21,22 +20,22 @@ pub(crate) fn map(len: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// No value.
+/// `nil`.
 #[inline]
-pub(crate) fn nothing(out: &mut Vec<u8>) {
+pub fn nil(out: &mut Vec<u8>) {
     out.push(0xc0);
 }
 
-/// A yes or a no.
+/// A boolean.
 #[inline]
-pub(crate) fn flag(flag: bool, out: &mut Vec<u8>) {
-    out.push(0xc2 | u8::from(flag));
+pub fn boolean(value: bool, out: &mut Vec<u8>) {
+    out.push(0xc2 | u8::from(value));
 }
 
-/// A number, as short as it can be.
+/// A number, in the shortest form.
 #[inline]
-pub(crate) fn number(number: u64, out: &mut Vec<u8>) {
-    // Each of a length that is known while compiling, so that it is a store and not a copy.
+pub fn number(number: u64, out: &mut Vec<u8>) {
+    // Each slice has a length that is known at compile time, so that it is stored and not copied.
     let [high @ .., e, f, g, h] = number.to_be_bytes();
     match number {
         0..0x80 => out.push(h),
@@ -51,9 +50,9 @@ pub(crate) fn number(number: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// A number that may be negative, as short as it can be.
+/// A number that may be negative, in the shortest form.
 #[inline]
-pub(crate) fn signed(signed: i64, out: &mut Vec<u8>) {
+pub fn signed(signed: i64, out: &mut Vec<u8>) {
     let Err(_) = u64::try_from(signed).map(|unsigned| number(unsigned, out)) else {
         return;
     };
@@ -73,7 +72,7 @@ pub(crate) fn signed(signed: i64, out: &mut Vec<u8>) {
 
 /// A text.
 #[inline]
-pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
+pub fn text(text: &str, out: &mut Vec<u8>) {
     if text.len() < 32 {
         out.push(0xa0 | small(text.len()));
     } else {
@@ -84,7 +83,7 @@ pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
 
 /// A string of bytes.
 #[inline]
-pub(crate) fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
+pub fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
     if bytes.len() < 0x100 {
         out.extend_from_slice(&[0xc4, small(bytes.len())]);
     } else {
@@ -93,7 +92,7 @@ pub(crate) fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// A length of one, two or four bytes behind its marker; not every kind has all of them.
+/// A marker, and a length of one, two or four bytes. Not every kind has all of these.
 #[inline]
 fn long(len: usize, [one, two, four]: [Option<u8>; 3], out: &mut Vec<u8>) {
     let [.., e, f, g, h] = (len as u64).to_be_bytes();
@@ -105,16 +104,16 @@ fn long(len: usize, [one, two, four]: [Option<u8>; 3], out: &mut Vec<u8>) {
     }
 }
 
-/// A value that may be missing.
-pub(crate) fn option<T>(value: Option<T>, out: &mut Vec<u8>, pack: impl FnOnce(T, &mut Vec<u8>)) {
+/// A value, or `nil`.
+pub fn option<T>(value: Option<T>, out: &mut Vec<u8>, pack: impl FnOnce(T, &mut Vec<u8>)) {
     match value {
         Some(value) => pack(value, out),
-        None => nothing(out),
+        None => nil(out),
     }
 }
 
-/// Values of one kind.
-pub(crate) fn list<T>(
+/// A list of values of one type.
+pub fn list<T>(
     values: impl ExactSizeIterator<Item = T>,
     out: &mut Vec<u8>,
     mut pack: impl FnMut(T, &mut Vec<u8>),
@@ -125,7 +124,7 @@ pub(crate) fn list<T>(
     }
 }
 
-/// The last byte; the caller has seen to it that there is no other.
+/// The only byte of a length that the caller has checked to be below 256.
 #[inline]
 fn small(len: usize) -> u8 {
     len.to_le_bytes()[0]
@@ -134,7 +133,7 @@ fn small(len: usize) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::{Bytes, encode};
+    use crate::{Bytes, encode};
 
     fn same<T: serde_core::Serialize>(value: &T, packed: impl FnOnce(&mut Vec<u8>)) {
         let (mut by_serde, mut by_hand) = (Vec::new(), Vec::new());

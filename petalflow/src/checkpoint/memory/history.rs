@@ -1,4 +1,4 @@
-//! All that a memory store holds at one address.
+//! The checkpoints and writes at one address of an in-memory store.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Range, RangeInclusive};
@@ -7,19 +7,19 @@ use super::block::Block;
 use crate::checkpoint::{Stored, StoredCheckpoint, StoredWrite};
 use crate::ids::TaskId;
 
-/// All that stands at one address.
+/// The checkpoints and writes at one address.
 #[derive(Default)]
-pub(super) struct Line {
-    /// None is empty.
+pub(super) struct AddressHistory {
+    /// No block is empty.
     blocks: VecDeque<Block>,
-    /// What is below this number was pruned, although its block is still there.
+    /// Checkpoints below this number were pruned, although their block is still there.
     oldest: u64,
     /// By number, task and name.
     writes: BTreeMap<(u64, TaskId, String), Vec<u8>>,
 }
 
-impl Line {
-    /// Whether all that was here is forgotten.
+impl AddressHistory {
+    /// Whether nothing is stored here.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.blocks.is_empty() && self.writes.is_empty()
@@ -53,7 +53,7 @@ impl Line {
         }));
     }
 
-    /// The checkpoint of this number, or the newest, with all that is needed to read it.
+    /// The checkpoint with this number, or the newest, with everything that is needed to read it.
     #[inline]
     pub(super) fn read(&self, seq: Option<u64>) -> Option<Stored> {
         let seq = seq.or_else(|| self.newest())?;
@@ -65,17 +65,17 @@ impl Line {
         })
     }
 
-    /// The checkpoints with these numbers, in their order.
+    /// The checkpoints with these numbers, in the order of the numbers.
     #[inline]
     pub(super) fn checkpoints(
         &self,
         seqs: RangeInclusive<u64>,
     ) -> impl DoubleEndedIterator<Item = StoredCheckpoint> + '_ {
         self.pieces(seqs)
-            .flat_map(|(block, places)| places.map(|place| block.checkpoint(place)))
+            .flat_map(|(block, range)| range.map(|index| block.checkpoint(index)))
     }
 
-    /// What tasks have left beside these numbers.
+    /// The writes beside these numbers.
     #[inline]
     pub(super) fn writes(&self, seqs: Range<u64>) -> impl Iterator<Item = (u64, StoredWrite)> {
         let seqs = (seqs.start < seqs.end).then(|| first(seqs.start)..first(seqs.end));
@@ -90,12 +90,12 @@ impl Line {
         })
     }
 
-    /// Forgets all below a number.
+    /// Removes everything below a number.
     #[inline]
     pub(super) fn prune(&mut self, seq: u64) {
-        let gone = self.blocks.partition_point(|block| block.newest() < seq);
-        self.blocks.drain(..gone);
-        // Nothing of what is still to come is pruned.
+        let pruned = self.blocks.partition_point(|block| block.newest() < seq);
+        self.blocks.drain(..pruned);
+        // Later checkpoints are not pruned.
         self.oldest = if self.blocks.is_empty() {
             0
         } else {
@@ -104,17 +104,21 @@ impl Line {
         self.writes = self.writes.split_off(&first(seq));
     }
 
-    /// How many checkpoints there are, how many bytes they hold, and when the newest was made.
+    /// How many checkpoints there are, their size in bytes, and when the newest was created.
     #[inline]
     pub(super) fn sizes(&self) -> (u64, u64, Option<u64>) {
         let pieces = self.pieces(0..=u64::MAX);
-        pieces.fold((0, 0, None), |(count, bytes, made), (block, places)| {
-            let (more, latest) = block.size(places.clone());
-            (count + places.len() as u64, bytes + more, made.max(latest))
+        pieces.fold((0, 0, None), |(count, bytes, created), (block, range)| {
+            let (more, latest) = block.size(range.clone());
+            (
+                count + range.len() as u64,
+                bytes + more,
+                created.max(latest),
+            )
         })
     }
 
-    /// Where these numbers stand.
+    /// The blocks that have checkpoints with these numbers, and the index ranges in them.
     #[inline]
     fn pieces(
         &self,
@@ -124,11 +128,11 @@ impl Line {
         let begin = self.blocks.partition_point(|block| block.newest() < from);
         let end = self.blocks.partition_point(|block| block.oldest() <= to);
         let blocks = self.blocks.range(begin..end.max(begin));
-        blocks.map(move |block| (block, block.places(from, to)))
+        blocks.map(move |block| (block, block.range(from, to)))
     }
 }
 
-/// Where the writes beside a number begin.
+/// The smallest key of a write beside a number.
 #[inline]
 fn first(seq: u64) -> (u64, TaskId, String) {
     (seq, TaskId::from_bytes([0; 16]), String::new())
@@ -147,8 +151,8 @@ mod tests {
         }
     }
 
-    fn numbers(line: &Line) -> Vec<u64> {
-        let checkpoints: Vec<_> = line.checkpoints(0..=u64::MAX).collect();
+    fn numbers(history: &AddressHistory) -> Vec<u64> {
+        let checkpoints: Vec<_> = history.checkpoints(0..=u64::MAX).collect();
         for found in &checkpoints {
             assert_eq!(*found, checkpoint(found.seq));
         }
@@ -156,42 +160,45 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_is_whole_wherever_the_line_is_cut() {
+    fn pruning_at_any_number_retains_the_rest() {
         for cut in 0..=9 {
-            let mut line = Line::default();
+            let mut history = AddressHistory::default();
             for seq in 0..8 {
-                line.append(&checkpoint(seq), &(0..0));
+                history.append(&checkpoint(seq), &(0..0));
             }
-            line.prune(cut);
-            line.append(&checkpoint(8), &(0..0));
-            let stays: Vec<u64> = (cut.min(8)..=8).collect();
-            assert_eq!(numbers(&line), stays);
-            let count = stays.len() as u64;
-            assert_eq!(line.sizes(), (count, 10 * count, Some(8)));
+            history.prune(cut);
+            history.append(&checkpoint(8), &(0..0));
+            let retained: Vec<u64> = (cut.min(8)..=8).collect();
+            assert_eq!(numbers(&history), retained);
+            let count = retained.len() as u64;
+            assert_eq!(history.sizes(), (count, 10 * count, Some(8)));
         }
     }
 
     #[test]
-    fn what_fills_many_blocks_is_found_in_all_of_them() {
+    fn checkpoints_of_many_blocks_are_found() {
         let large = |seq| StoredCheckpoint {
             bytes: vec![7; 30_000],
             ..checkpoint(seq)
         };
-        let mut line = Line::default();
+        let mut history = AddressHistory::default();
         for seq in 0..20 {
-            line.append(&large(seq), &(0..0));
+            history.append(&large(seq), &(0..0));
         }
         for (from, to) in [(0, 19), (1, 1), (3, 12), (5, 4), (19, u64::MAX), (30, 40)] {
-            let found: Vec<u64> = line.checkpoints(from..=to).map(|found| found.seq).collect();
-            let kept: Vec<u64> = (from..=to.min(19)).collect();
-            assert_eq!(found, kept);
+            let found: Vec<u64> = history
+                .checkpoints(from..=to)
+                .map(|found| found.seq)
+                .collect();
+            let expected: Vec<u64> = (from..=to.min(19)).collect();
+            assert_eq!(found, expected);
         }
-        line.prune(11);
-        assert_eq!(line.sizes(), (9, 270_000, Some(19)));
-        assert!(line.blocks.len() <= 5, "pruned blocks are let go");
-        assert_eq!(line.read(Some(10)), None);
+        history.prune(11);
+        assert_eq!(history.sizes(), (9, 270_000, Some(19)));
+        assert!(history.blocks.len() <= 5, "pruned blocks are removed");
+        assert_eq!(history.read(Some(10)), None);
         assert_eq!(
-            line.read(Some(11)).map(|stored| stored.chain),
+            history.read(Some(11)).map(|stored| stored.chain),
             Some(vec![large(11)])
         );
     }

@@ -1,13 +1,13 @@
-//! Byte strings for serde, which would write a `Vec<u8>` as a list of numbers.
+//! Byte strings for serde, which writes a `Vec<u8>` as a list of numbers.
 
 use std::fmt;
 
 use serde_core::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_core::ser::{Serialize, Serializer};
 
-/// Bytes that are written as such.
+/// Bytes that are written as a byte string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bytes<B>(pub(crate) B);
+pub struct Bytes<B>(pub B);
 
 impl<B: AsRef<[u8]>> Serialize for Bytes<B> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,19 +1,20 @@
-//! MessagePack taken apart by hand, for petalflow's own records.
+//! Reads MessagePack without serde.
 //!
-//! Values of users' types go through serde. These records would cost a visitor with a parser of its own for each type and
-//! tuple in them, in every program that stores anything; here they share one.
+//! With serde, each type and tuple of a record would need a visitor with a parser of its own, in every program that stores
+//! anything. Here they share one.
 
-use super::depth::{self, DEPTH};
+use super::depth::{MAX_DEPTH, NoEnd, extent};
 use super::error::CodecError;
 
-/// What is left of the bytes of a record. It believes no length: whatever is not there is an error.
-pub(crate) struct Unpack<'a> {
+/// The bytes of a record that have not been read. A length that exceeds them is an error.
+#[derive(Debug)]
+pub struct Unpack<'a> {
     pub(super) rest: &'a [u8],
 }
 
-/// Reads a record that takes up all of the bytes.
+/// Reads a record, which must use all of the bytes.
 #[inline]
-pub(crate) fn unpack<'a, T>(
+pub fn unpack<'a, T>(
     bytes: &'a [u8],
     read: impl FnOnce(&mut Unpack<'a>) -> Result<T, CodecError>,
 ) -> Result<T, CodecError> {
@@ -25,36 +26,36 @@ pub(crate) fn unpack<'a, T>(
     }
 }
 
-/// How long a list may be without a doubt; memory for more is taken as items are read.
-const TRUSTED: usize = 64;
+/// Memory for at most this many items of a list is reserved before they are read.
+const MAX_RESERVED: usize = 64;
 
 impl<'a> Unpack<'a> {
-    /// A list of exactly so many values, which follow.
+    /// The beginning of a list of exactly this many values.
     #[inline]
-    pub(crate) fn tuple(&mut self, of: usize) -> Result<(), CodecError> {
+    pub fn tuple(&mut self, of: usize) -> Result<(), CodecError> {
         match self.items()? {
             len if len == of => Ok(()),
             len => Err(wrong(&format!("a list of {of}"), &format!("one of {len}"))),
         }
     }
 
-    /// Values of one kind.
+    /// A list of values of one type.
     #[inline]
-    pub(crate) fn list<T>(
+    pub fn list<T>(
         &mut self,
         mut read: impl FnMut(&mut Self) -> Result<T, CodecError>,
     ) -> Result<Vec<T>, CodecError> {
         let len = self.items()?;
-        let mut values = Vec::with_capacity(len.min(TRUSTED));
+        let mut values = Vec::with_capacity(len.min(MAX_RESERVED));
         for _ in 0..len {
             values.push(read(self)?);
         }
         Ok(values)
     }
 
-    /// A struct: calls `read` with the name of each field, and skips the value of one that it does not know.
+    /// A struct. Calls `read` with the name of each field. If that returns `false`, the value is skipped.
     #[inline]
-    pub(crate) fn fields(
+    pub fn fields(
         &mut self,
         mut read: impl FnMut(&mut Self, &str) -> Result<bool, CodecError>,
     ) -> Result<(), CodecError> {
@@ -73,9 +74,9 @@ impl<'a> Unpack<'a> {
         Ok(())
     }
 
-    /// A value that may be missing.
+    /// A value, or `nil`.
     #[inline]
-    pub(crate) fn option<T>(
+    pub fn option<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, CodecError>,
     ) -> Result<Option<T>, CodecError> {
@@ -86,32 +87,32 @@ impl<'a> Unpack<'a> {
         read(self).map(Some)
     }
 
-    /// A number that fits its type.
+    /// A number that fits the type.
     #[inline]
-    pub(crate) fn number<T: TryFrom<u64>>(&mut self) -> Result<T, CodecError> {
+    pub fn number<T: TryFrom<u64>>(&mut self) -> Result<T, CodecError> {
         let number = self.unsigned()?;
         T::try_from(number).map_err(|_| wrong("a smaller number", &number.to_string()))
     }
 
-    /// A yes or a no.
+    /// A boolean.
     #[inline]
-    pub(crate) fn flag(&mut self) -> Result<bool, CodecError> {
-        match self.marker("a flag")? {
+    pub fn boolean(&mut self) -> Result<bool, CodecError> {
+        match self.marker("a boolean")? {
             0xc2 => Ok(false),
             0xc3 => Ok(true),
-            other => Err(wrong("a flag", &kind(other))),
+            other => Err(wrong("a boolean", &kind(other))),
         }
     }
 
     /// A text.
     #[inline]
-    pub(crate) fn text(&mut self) -> Result<String, CodecError> {
+    pub fn text(&mut self) -> Result<String, CodecError> {
         self.str().map(Into::into)
     }
 
-    /// A text where it stands.
+    /// A borrowed text.
     #[inline]
-    pub(crate) fn str(&mut self) -> Result<&'a str, CodecError> {
+    pub fn str(&mut self) -> Result<&'a str, CodecError> {
         let len = match self.marker("a text")? {
             small @ 0xa0..=0xbf => usize::from(small & 0x1f),
             0xd9 => self.length(1)?,
@@ -124,7 +125,7 @@ impl<'a> Unpack<'a> {
 
     /// A string of bytes.
     #[inline]
-    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], CodecError> {
+    pub fn bytes(&mut self) -> Result<&'a [u8], CodecError> {
         let len = match self.marker("bytes")? {
             0xc4 => self.length(1)?,
             0xc5 => self.length(2)?,
@@ -134,13 +135,13 @@ impl<'a> Unpack<'a> {
         self.take(len)
     }
 
-    /// Any value, as the bytes that it takes up.
+    /// The bytes of a value of any kind.
     #[inline]
-    pub(crate) fn value(&mut self) -> Result<&'a [u8], CodecError> {
-        match depth::extent(self.rest, DEPTH) {
+    pub fn value(&mut self) -> Result<&'a [u8], CodecError> {
+        match extent(self.rest, MAX_DEPTH) {
             Ok(len) => self.take(len),
-            Err(depth::Endless::Deep) => Err(CodecError::Depth),
-            Err(depth::Endless::Cut) => Err(cut("a value")),
+            Err(NoEnd::Deep) => Err(CodecError::Depth),
+            Err(NoEnd::Truncated) => Err(truncated("a value")),
         }
     }
 
@@ -160,7 +161,7 @@ impl<'a> Unpack<'a> {
         match marker {
             0..=0x7f => Ok(marker.into()),
             0xcc..=0xcf => self.digits(1 << (marker - 0xcc)),
-            // What other programs may write: signed, and not negative.
+            // Other programs may write signed numbers that are not negative.
             0xd0..=0xd3 if self.rest.first().is_some_and(|first| *first < 0x80) => {
                 self.digits(1 << (marker - 0xd0))
             }
@@ -171,7 +172,7 @@ impl<'a> Unpack<'a> {
     #[inline]
     pub(super) fn length(&mut self, width: usize) -> Result<usize, CodecError> {
         let length = self.digits(width)?;
-        usize::try_from(length).map_err(|_| cut("a value"))
+        usize::try_from(length).map_err(|_| truncated("a value"))
     }
 
     #[inline]
@@ -180,18 +181,18 @@ impl<'a> Unpack<'a> {
         Ok(digits.fold(0, |sum, digit| sum << 8 | u64::from(*digit)))
     }
 
-    /// So many bytes.
+    /// `N` bytes.
     #[inline]
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
         let (taken, rest) = self
             .rest
             .split_first_chunk()
-            .ok_or_else(|| cut("a value"))?;
+            .ok_or_else(|| truncated("a value"))?;
         self.rest = rest;
         Ok(*taken)
     }
 
-    /// As many bytes as the number of this width says, which comes first.
+    /// A length of `width` bytes, and that many bytes.
     #[inline]
     pub(super) fn sized(&mut self, width: usize) -> Result<&'a [u8], CodecError> {
         let len = self.length(width)?;
@@ -200,7 +201,7 @@ impl<'a> Unpack<'a> {
 
     #[inline]
     pub(super) fn marker(&mut self, expected: &str) -> Result<u8, CodecError> {
-        let (marker, rest) = self.rest.split_first().ok_or_else(|| cut(expected))?;
+        let (marker, rest) = self.rest.split_first().ok_or_else(|| truncated(expected))?;
         self.rest = rest;
         Ok(*marker)
     }
@@ -210,13 +211,13 @@ impl<'a> Unpack<'a> {
         let (taken, rest) = self
             .rest
             .split_at_checked(len)
-            .ok_or_else(|| cut("a value"))?;
+            .ok_or_else(|| truncated("a value"))?;
         self.rest = rest;
         Ok(taken)
     }
 }
 
-/// What a marker begins.
+/// The kind of value that begins with a marker.
 #[inline]
 fn kind(marker: u8) -> String {
     let kind = match marker {
@@ -224,8 +225,8 @@ fn kind(marker: u8) -> String {
         0x80..=0x8f | 0xde | 0xdf => "a map",
         0x90..=0x9f | 0xdc | 0xdd => "a list",
         0xa0..=0xbf | 0xd9..=0xdb => "a text",
-        0xc0 => "nothing",
-        0xc2 | 0xc3 => "a flag",
+        0xc0 => "nil",
+        0xc2 | 0xc3 => "a boolean",
         0xc4..=0xc6 => "bytes",
         0xca | 0xcb => "a fraction",
         0xc1 | 0xc7..=0xc9 | 0xd4..=0xd8 => return format!("the marker {marker:#04x}"),
@@ -239,14 +240,14 @@ fn wrong(expected: &str, found: &str) -> CodecError {
 }
 
 #[inline]
-fn cut(expected: &str) -> CodecError {
+fn truncated(expected: &str) -> CodecError {
     CodecError::Decode(format!("{expected} was expected, and the bytes end"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::{Bytes, encode, pack};
+    use crate::{Bytes, encode, pack};
 
     fn packed<T: serde_core::Serialize + ?Sized>(value: &T) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -254,7 +255,7 @@ mod tests {
         bytes
     }
 
-    fn said<T: std::fmt::Debug>(result: Result<T, CodecError>) -> String {
+    fn problem<T: std::fmt::Debug>(result: Result<T, CodecError>) -> String {
         result.unwrap_err().to_string()
     }
 
@@ -275,7 +276,7 @@ mod tests {
             );
             let list = vec![true; edge as usize];
             assert_eq!(
-                unpack(&packed(&list), |u| u.list(Unpack::flag)).unwrap(),
+                unpack(&packed(&list), |u| u.list(Unpack::boolean)).unwrap(),
                 list
             );
             assert_eq!(
@@ -314,23 +315,23 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_said() {
-        let text = said(unpack(&packed("a"), Unpack::number::<u8>));
+    fn errors_state_what_was_expected() {
+        let text = problem(unpack(&packed("a"), Unpack::number::<u8>));
         assert_eq!(text, "a number was expected, and there is a text");
-        let large = said(unpack(&packed(&300), Unpack::number::<u8>));
+        let large = problem(unpack(&packed(&300), Unpack::number::<u8>));
         assert_eq!(large, "a smaller number was expected, and there is 300");
-        let negative = said(unpack(&packed(&-1), Unpack::number::<u64>));
+        let negative = problem(unpack(&packed(&-1), Unpack::number::<u64>));
         assert!(negative.starts_with("a number was expected"), "{negative}");
-        let longer = said(unpack(&packed(&[1, 2]), |u| u.tuple(3)));
+        let longer = problem(unpack(&packed(&[1, 2]), |u| u.tuple(3)));
         assert_eq!(longer, "a list of 3 was expected, and there is one of 2");
-        let end = said(unpack(&packed("text")[..3], Unpack::text));
+        let end = problem(unpack(&packed("text")[..3], Unpack::text));
         assert_eq!(end, "a value was expected, and the bytes end");
-        let more = said(unpack(&[1, 2], Unpack::number::<u8>));
+        let more = problem(unpack(&[1, 2], Unpack::number::<u8>));
         assert_eq!(more, "1 bytes follow the value");
         let mut deep = Vec::new();
-        (0..=DEPTH).for_each(|_| pack::array(1, &mut deep));
+        (0..=MAX_DEPTH).for_each(|_| pack::array(1, &mut deep));
         deep.push(1);
-        let deep = said(unpack(&deep, Unpack::value));
+        let deep = problem(unpack(&deep, Unpack::value));
         assert!(deep.contains("levels deep"), "{deep}");
     }
 

@@ -1,7 +1,7 @@
-//! Values of users' types as MessagePack: serde's side of [`pack`].
+//! The serializer.
 //!
-//! Structs are maps of their fields' names, variants maps of one entry, and those without data their names alone. Numbers are
-//! as short as they can be, those of 128 bits are bytes.
+//! A struct is a map of its field names. A variant with data is a map of one entry, and one without data is its name. Numbers
+//! have the shortest form. Numbers of 128 bits are byte strings.
 
 use serde_core::ser::{self, Serialize, Serializer};
 
@@ -21,24 +21,24 @@ impl ser::Error for CodecError {
 }
 
 impl<'o> Encoder<'o> {
-    /// A variant with data, which follows.
+    /// The beginning of a variant with data, which follows.
     #[inline]
     fn variant(&mut self, variant: &str) {
         pack::map(1, self.out);
         pack::text(variant, self.out);
     }
 
-    /// Values whose number is known.
+    /// The beginning of values whose number is known.
     #[inline]
     fn parts(self, len: usize, write: fn(usize, &mut Vec<u8>)) -> Parts<'o> {
         write(len, self.out);
         Parts { out: self.out }
     }
 
-    /// Values whose number may only be known in the end.
+    /// The beginning of values whose number may be known only at the end.
     #[inline]
     fn items(self, len: Option<usize>, write: fn(usize, &mut Vec<u8>)) -> Items<'o> {
-        let late = match len {
+        let unknown_at = match len {
             Some(len) => {
                 write(len, self.out);
                 None
@@ -47,13 +47,13 @@ impl<'o> Encoder<'o> {
         };
         Items {
             out: self.out,
-            late,
+            unknown_at,
             count: 0,
         }
     }
 }
 
-/// Numbers that are written as the widest of their kind.
+/// Numbers that are written as the widest type of their kind.
 macro_rules! widened {
     ($($narrow:ident($number:ty) as $wide:ident;)*) => {$(
         #[inline]
@@ -81,7 +81,7 @@ impl<'o> Serializer for Encoder<'o> {
 
     #[inline]
     fn serialize_bool(self, value: bool) -> Result<(), CodecError> {
-        pack::flag(value, self.out);
+        pack::boolean(value, self.out);
         Ok(())
     }
 
@@ -158,7 +158,7 @@ impl<'o> Serializer for Encoder<'o> {
 
     #[inline]
     fn serialize_unit(self) -> Result<(), CodecError> {
-        pack::nothing(self.out);
+        pack::nil(self.out);
         Ok(())
     }
 
@@ -247,12 +247,12 @@ impl<'o> Serializer for Encoder<'o> {
     }
 }
 
-/// The values of a tuple, or the fields of a struct. Their number is written already.
+/// The values of a tuple, or the fields of a struct. Their number has been written.
 pub(super) struct Parts<'o> {
     out: &'o mut Vec<u8>,
 }
 
-/// Serde has a trait for each kind of them, which differ in whether the parts have names.
+/// Serde has one trait for each kind. They differ in whether the parts have names.
 macro_rules! parts {
     ($($kind:ident: $part:ident($($name:ident)?);)*) => {$(
         impl ser::$kind for Parts<'_> {
@@ -287,8 +287,8 @@ parts! {
 /// The values of a list, or the keys and values of a map.
 pub(super) struct Items<'o> {
     out: &'o mut Vec<u8>,
-    /// Where their number belongs, if it was not known in the beginning.
-    late: Option<usize>,
+    /// Where to insert their number, if it was not known at the beginning.
+    unknown_at: Option<usize>,
     count: usize,
 }
 
@@ -300,10 +300,10 @@ impl Items<'_> {
 
     #[inline]
     fn close(self, count: usize, write: fn(usize, &mut Vec<u8>)) {
-        if let Some(place) = self.late {
+        if let Some(start) = self.unknown_at {
             let mut number = Vec::new();
             write(count, &mut number);
-            self.out.splice(place..place, number);
+            self.out.splice(start..start, number);
         }
     }
 }
