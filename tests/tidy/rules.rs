@@ -60,6 +60,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "macros",
             "ids",
             "clock",
+            "reducer",
             "error",
             "future",
             "cancel_token",

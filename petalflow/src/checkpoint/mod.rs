@@ -13,7 +13,7 @@ mod checksum;
 pub mod fuzz;
 mod lease;
 mod memory;
-mod outline_line;
+mod outline;
 mod pending_releases;
 mod record;
 pub(crate) mod retention;
@@ -24,12 +24,12 @@ mod write_name;
 
 pub(crate) use lease::{Lease, Moment};
 pub use memory::InMemoryStore;
-pub(crate) use outline_line::{KeyLine, NodeLine, quoted};
+pub(crate) use outline::{
+    GraphOutline, KeyOutline, Line, NodeOutline, Outline, encode_keys, key_lines, quoted,
+};
 pub use pending_releases::{PendingReleases, ReleaseTurn};
 pub use petalflow_codec::CodecError;
-pub(crate) use record::{
-    AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
-};
+pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, OwnedKey, Record, TaskEntry};
 pub use record::{Cause, DecisionKind, DecisionRecord};
 pub(crate) use retention::Retention;
 pub(crate) use settings::{Durability, OnBusy};
