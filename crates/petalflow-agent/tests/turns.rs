@@ -2,7 +2,8 @@
 
 use futures_util::StreamExt as _;
 use petalflow::tool::Actions;
-use petalflow_agent::{Agent, AgentEvent, AgentEventKind, ConversationInput};
+use petalflow_agent::stream::AgentEventKind;
+use petalflow_agent::{Agent, AgentEvent, ConversationInput};
 use petalflow_llm::{
     ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel, Text,
 };

@@ -267,8 +267,8 @@ async fn who_asked_and_has_ended_its_task_is_not_answered_any_more() {
     };
     assert_eq!(
         failure(&root, late).await,
-        "what agent `cleaner` waits for is not for agent `root`, which has the conversation: answer it by itself, and while whoever \
-         asked it is at work"
+        "agent `cleaner` waits for an answer, and agent `root`, which has the conversation, did not call it: give the answer in \
+         an input of its own, while the agent that called it has the conversation"
     );
     assert_eq!(
         root.run(talk.next_input("thanks")).await.unwrap().answer(),
