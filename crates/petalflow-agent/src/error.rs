@@ -26,7 +26,7 @@ pub enum AgentError {
     DuplicateName(String),
     /// A name that an agent cannot have.
     #[error(
-        "no agent can be called `{0}`: `user` is who talks to it, and an empty name names nobody"
+        "an agent cannot have the name `{0}`: `user` is the author of the user's messages, and a name cannot be empty"
     )]
     InvalidName(String),
     /// Two tools of an agent have the same name.
@@ -65,7 +65,9 @@ pub enum AgentError {
         calls: u32,
     },
     /// The model gave too many consecutive answers that contain only thoughts.
-    #[error("agent `{agent}` only thought {times} times in a row, and said nothing")]
+    #[error(
+        "agent `{agent}` gave {times} answers in a row that contain only thoughts: raise it with `.max_thoughts(..)`"
+    )]
     OnlyThoughts {
         /// The agent.
         agent: String,
@@ -82,6 +84,6 @@ pub enum AgentError {
     #[error("{0}")]
     Request(String),
     /// The answer does not have the required form.
-    #[error("the answer is not the output that was asked for: {0}")]
+    #[error("the answer does not have the requested form: {0}")]
     Output(String),
 }

@@ -93,7 +93,7 @@ impl AgentEvent {
             .unwrap_or_default()
     }
 
-    /// Whether the event ends the turn: no step is left, or the next step depends on people or on a later result.
+    /// Whether the event ends the turn: no step is left, or the next step depends on a person or on a later result.
     ///
     /// ```
     /// use petalflow_agent::AgentEvent;

@@ -14,6 +14,20 @@ use petalflow::state::Write;
 use petalflow::{Event, Events, RunError};
 
 /// An event of an agent's run, and its origin: an item of [`AgentEvents`].
+///
+/// ```
+/// use futures_util::StreamExt;
+/// use petalflow_agent::Agent;
+/// use petalflow_agent::stream::AgentStreamItem;
+/// use petalflow_llm::ScriptedModel;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut events = Agent::new(ScriptedModel::new(["hello"])).events("hi");
+/// let item: AgentStreamItem = events.next().await.unwrap();
+/// assert_eq!(&*item.task.unwrap().node, "ask");
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct AgentStreamItem {

@@ -119,7 +119,7 @@ async fn a005_a_model_that_only_thinks_is_stopped() {
     let agent = Agent::new(model).max_thoughts(2);
     assert_eq!(
         failure(&agent, "well?").await,
-        "agent `agent` only thought 3 times in a row, and said nothing"
+        "agent `agent` gave 3 answers in a row that contain only thoughts: raise it with `.max_thoughts(..)`"
     );
 }
 

@@ -78,7 +78,7 @@ impl Reader {
         }
     }
 
-    /// A message of the user or of the reader. Calls to people and their results are removed. Plans and code become
+    /// A message of the user or of the reader. Requests to a person and their results are removed. Plans and code become
     /// text, and code output becomes a user message.
     fn own(&self, message: &ChatMessage) -> Option<ChatMessage> {
         let is_visible = |part: &Part| match part {

@@ -24,10 +24,10 @@ use petalflow_llm::{ChatMessage, TokenUsage};
 /// let talk: Conversation = agent.run("hello").await?;
 /// assert_eq!(talk.to_string(), "hello yourself");
 ///
-/// // Goes on, with what was said before.
+/// // The next turn continues the conversation.
 /// let talk = agent.run(talk.next_input("good bye")).await?;
-/// let said: Vec<String> = talk.events.iter().map(AgentEvent::text).collect();
-/// assert_eq!(said, ["hello", "hello yourself", "good bye", "until tomorrow"]);
+/// let texts: Vec<String> = talk.events.iter().map(AgentEvent::text).collect();
+/// assert_eq!(texts, ["hello", "hello yourself", "good bye", "until tomorrow"]);
 /// # Ok(())
 /// # }
 /// ```
@@ -56,7 +56,7 @@ pub struct Conversation {
     #[key(input, skip_zero, default)]
     #[doc(hidden)]
     pub(crate) speakers: Vec<Speaker>,
-    /// The agents that were called and wait for people before they answer.
+    /// The agents that were called and wait for a person before they answer.
     #[key(input, skip_zero, default)]
     #[doc(hidden)]
     pub(crate) waiting: Option<Vec<Waiting>>,
@@ -110,7 +110,7 @@ pub(crate) struct PendingCall {
     /// The credential that was given for the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) credential: Option<Value>,
-    /// The answer of people to the called agent, which waits for it.
+    /// The answer of a person to the called agent, which waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<ChatMessage>,
 }
@@ -144,7 +144,7 @@ pub(crate) struct Outcome {
     /// The state changes of a call without an event.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(crate) state: Map<String, Value>,
-    /// The called agent, if it waits for people.
+    /// The called agent, if it waits for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) waiting: Option<Waiting>,
 }

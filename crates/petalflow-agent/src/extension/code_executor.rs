@@ -72,6 +72,7 @@ pub trait CodeExecutor: Send + Sync + 'static {
 /// assert!(!CodeOutput::failed("division by zero").ok);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CodeOutput {
     /// Whether the code ran to its end.
     pub ok: bool,

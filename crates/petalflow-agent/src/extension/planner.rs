@@ -161,27 +161,27 @@ fn read(before: Option<&str>, parts: Vec<Part>) -> Vec<Part> {
 }
 
 /// Splits text into thoughts, up to the tag of the answer, and the answer.
-fn divide(before: Option<&str>, words: Text, into: &mut Vec<Part>) {
+fn divide(before: Option<&str>, text: Text, into: &mut Vec<Part>) {
     let piece = before.is_some();
     let before = before.unwrap_or_default();
     // A tag may have started in an earlier piece.
-    let all = format!("{before}{}", words.text);
+    let all = format!("{before}{}", text.text);
     let thought = match all.rfind(ANSWER) {
         Some(at) => (at + ANSWER.len()).max(before.len()) - before.len(),
-        None if begins_with_plan(&all, piece) => words.text.len(),
+        None if begins_with_plan(&all, piece) => text.text.len(),
         None => 0,
     };
     if thought == 0 {
-        into.push(Part::Text(words));
+        into.push(Part::Text(text));
         return;
     }
-    let (thought, answer) = words.text.split_at(thought);
+    let (thought, answer) = text.text.split_at(thought);
     into.push(Part::Thought(thought.into()));
     let answer = if piece { answer } else { answer.trim_start() };
     if !answer.is_empty() {
         into.push(Part::Text(Text {
             text: answer.to_string(),
-            signature: words.signature,
+            signature: text.signature,
         }));
     }
 }

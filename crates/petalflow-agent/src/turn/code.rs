@@ -42,13 +42,13 @@ pub(super) fn up_to_code(parts: &[Part], language: &str) -> Option<Vec<Part>> {
         match part {
             Part::Call(_) => return None,
             Part::Text(text) => {
-                let Some((words, code)) = block(&text.text, language) else {
+                let Some((text_before, code)) = block(&text.text, language) else {
                     cut.push(part.clone());
                     continue;
                 };
-                if !words.trim().is_empty() || text.signature.is_some() {
+                if !text_before.trim().is_empty() || text.signature.is_some() {
                     cut.push(Part::Text(Text {
-                        text: words.to_string(),
+                        text: text_before.to_string(),
                         signature: text.signature.clone(),
                     }));
                 }

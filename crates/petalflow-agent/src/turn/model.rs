@@ -136,7 +136,7 @@ fn piece(delta: Delta) -> Option<LlmResponse> {
             arguments: arguments.into(),
             signature: None,
         }),
-        // Signatures and pieces of arguments contain no text for people.
+        // Signatures and pieces of arguments contain no text for a listener.
         _ => return None,
     };
     Some(LlmResponse {
