@@ -68,7 +68,7 @@ pub(crate) trait Persistence<S: State>: Send {
     /// Whether [`tasks_ended`](Self::tasks_ended) has nothing to do after a superstep in which no task failed.
     fn is_idle(&self) -> bool;
 
-    /// No task runs any more. If the superstep is not committed, because it was stopped or because the run waits for people,
+    /// No task runs any more. If the superstep is not committed, because it was stopped or because the run waits for a person,
     /// the results of its tasks are stored. Returns what the run waits for.
     fn tasks_ended<'a>(
         &mut self,

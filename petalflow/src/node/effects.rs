@@ -1,12 +1,14 @@
 //! What a node's run leaves behind for the barrier.
 
+use petalflow_graph::RouteIdx;
+
 use crate::delivery::Delivery;
 use crate::state::{State, Update};
 
 /// Where a node chose to go.
 ///
 /// ```
-/// use petalflow::node::{Effects, Output, RouteChoice};
+/// use petalflow::node::{Effects, Output, RouteChoice, RouteIdx};
 /// use petalflow::prelude::*;
 /// # #[state]
 /// # struct Essay { draft: String }
@@ -17,7 +19,7 @@ use crate::state::{State, Update};
 /// let mut effects = Effects::<Essay>::default();
 /// assert_eq!(effects.chosen(), RouteChoice::Edges);
 /// Verdict::Publish.apply(&mut effects).unwrap();
-/// assert_eq!(effects.chosen(), RouteChoice::One(1));
+/// assert_eq!(effects.chosen(), RouteChoice::One(RouteIdx::new(1)));
 /// # let _ = Verdict::Revise;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub enum RouteChoice {
     #[default]
     Edges,
     /// Along one route, by its index in [`Routing::NAMES`](super::Routing::NAMES).
-    One(u32),
+    One(RouteIdx),
     /// Along several routes, each once, or along none.
     Many,
 }
@@ -60,8 +62,8 @@ pub struct Effects<S: State> {
 /// What goes along particular edges.
 #[derive(Debug, Default)]
 struct Sent {
-    routes: Vec<u32>,
-    deliveries: Vec<(Option<u32>, Delivery)>,
+    routes: Vec<RouteIdx>,
+    deliveries: Vec<(Option<RouteIdx>, Delivery)>,
 }
 
 impl<S: State> Default for Effects<S> {
@@ -92,25 +94,26 @@ impl<S: State> Effects<S> {
     }
 
     /// The routes, where the node chose several.
-    pub fn routes(&self) -> &[u32] {
+    pub fn routes(&self) -> &[RouteIdx] {
         self.sent.as_ref().map_or(&[], |sent| &sent.routes)
     }
 
     /// What goes along the edges: by route, or `None` for the targets of `each`.
     #[inline]
-    pub fn deliveries(&self) -> &[(Option<u32>, Delivery)] {
+    pub fn deliveries(&self) -> &[(Option<RouteIdx>, Delivery)] {
         self.sent.as_ref().map_or(&[], |sent| &sent.deliveries)
     }
 
     /// Takes one route, by its index in [`Routing::NAMES`](super::Routing::NAMES).
     #[inline]
     pub fn choose(&mut self, route: u32) {
-        self.chosen = RouteChoice::One(route);
+        self.chosen = RouteChoice::One(RouteIdx::new(route));
     }
 
     /// Takes one more of several routes; false if it is taken already.
     pub fn choose_also(&mut self, route: u32) -> bool {
         self.choose_none();
+        let route = RouteIdx::new(route);
         let routes = &mut self.sent.get_or_insert_default().routes;
         let new = !routes.contains(&route);
         if new {
@@ -129,7 +132,7 @@ impl<S: State> Effects<S> {
         self.sent
             .get_or_insert_default()
             .deliveries
-            .push((route, delivery));
+            .push((route.map(RouteIdx::new), delivery));
     }
 
     /// Forgets the choice and the deliveries.
