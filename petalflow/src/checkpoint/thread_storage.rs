@@ -4,10 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{
-    Address, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, checksum,
-};
+use super::{Address, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite};
 use crate::future::BoxFuture;
+use petalflow_codec::checksum;
 
 /// A thread in a store.
 #[derive(Clone)]
