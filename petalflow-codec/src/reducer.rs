@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How writes to a key fold into its value: see [`reduce`](crate::state::reduce).
+/// How writes to a key fold into its value: see `petalflow::state::reduce`.
 ///
 /// ```
 /// use petalflow::prelude::*;
