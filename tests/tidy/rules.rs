@@ -12,7 +12,7 @@ pub(crate) struct Layer {
 pub(crate) const PACKAGES: &[Layer] = &[
     layer("petalflow-graph", &[], &[]),
     layer("petalflow-macros", &["petalflow-graph"], &["petalflow"]),
-    layer("petalflow-codec", &[], &[]),
+    layer("petalflow-codec", &[], &["petalflow"]),
     layer(
         "petalflow",
         &["petalflow-codec", "petalflow-graph", "petalflow-macros"],
@@ -60,7 +60,6 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "macros",
             "ids",
             "clock",
-            "reducer",
             "error",
             "future",
             "cancel_token",

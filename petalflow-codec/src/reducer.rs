@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How writes to a key fold into its value: see [`reduce`](crate::state::reduce).
+/// How writes to a key fold into its value: see `petalflow::state::reduce`.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -76,13 +76,13 @@ impl Reducer {
 
     /// The reducer with this name.
     #[inline]
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reducer| reducer.name() == name)
     }
 
     /// Whether checkpoints contain the writes to such a key instead of its value: the value grows, and a write is small.
     #[inline]
-    pub(crate) const fn stores_writes(self) -> bool {
+    pub const fn stores_writes(self) -> bool {
         matches!(
             self,
             Reducer::Append | Reducer::Prepend | Reducer::Merge | Reducer::Messages

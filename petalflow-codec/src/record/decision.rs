@@ -32,7 +32,7 @@ impl DecisionKind {
 
     /// The stored name.
     #[inline]
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             DecisionKind::Approved => "approved",
             DecisionKind::Rejected => "rejected",
@@ -43,7 +43,7 @@ impl DecisionKind {
 
     /// The decision with this stored name.
     #[inline]
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }

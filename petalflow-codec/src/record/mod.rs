@@ -1,5 +1,9 @@
 //! The contents of a checkpoint. `docs/reference/checkpoint-format.md` describes the layout: change both together, and the
 //! version with them.
+#![allow(
+    missing_docs,
+    reason = "`docs/reference/checkpoint-format.md` describes the fields"
+)]
 
 mod decision;
 mod read;
@@ -7,7 +11,7 @@ mod write;
 
 use std::sync::Arc;
 
-use super::outline::Outline;
+use crate::Outline;
 
 pub use decision::DecisionKind;
 
@@ -73,7 +77,7 @@ impl Cause {
 
 /// How a key is stored in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeyKind {
+pub enum KeyKind {
     /// The value.
     Value,
     /// Writes that fold into the earlier value.
@@ -97,26 +101,26 @@ impl KeyKind {
 
 /// A key in a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KeyEntry<'a> {
-    pub(crate) id: &'a str,
-    pub(crate) kind: KeyKind,
-    pub(crate) bytes: &'a [u8],
+pub struct KeyEntry<'a> {
+    pub id: &'a str,
+    pub kind: KeyKind,
+    pub bytes: &'a [u8],
 }
 
 /// A decoded key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OwnedKey {
-    pub(crate) id: String,
-    pub(crate) kind: KeyKind,
-    pub(crate) bytes: Vec<u8>,
+pub struct OwnedKey {
+    pub id: String,
+    pub kind: KeyKind,
+    pub bytes: Vec<u8>,
 }
 
 /// A task in a record: the stored name of its node, its index among the items that were sent to the node, and its item.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TaskEntry {
-    pub(crate) node: String,
-    pub(crate) send: Option<u32>,
-    pub(crate) item: Option<Vec<u8>>,
+pub struct TaskEntry {
+    pub node: String,
+    pub send: Option<u32>,
+    pub item: Option<Vec<u8>>,
 }
 
 /// A decision of a person, as the history of a thread has it.
@@ -162,44 +166,44 @@ pub struct DecisionRecord {
 
 /// An answer in a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AnswerEntry {
-    pub(crate) id: [u8; 16],
-    pub(crate) name: String,
-    pub(crate) bytes: Vec<u8>,
+pub struct AnswerEntry {
+    pub id: [u8; 16],
+    pub name: String,
+    pub bytes: Vec<u8>,
 }
 
 /// All of a checkpoint except its keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
-    pub(crate) flow: Arc<str>,
-    pub(crate) graph: u64,
-    pub(crate) version: u32,
-    pub(crate) schema: u64,
-    pub(crate) cause: Cause,
-    pub(crate) parent: Option<u64>,
+pub struct Header {
+    pub flow: Arc<str>,
+    pub graph: u64,
+    pub version: u32,
+    pub schema: u64,
+    pub cause: Cause,
+    pub parent: Option<u64>,
     /// Identifies the frontier: the ids of its tasks contain it, and their writes are stored beside it.
-    pub(crate) origin: u64,
-    pub(crate) turn: u64,
-    pub(crate) superstep: u64,
+    pub origin: u64,
+    pub turn: u64,
+    pub superstep: u64,
     /// The task of the parent flow for which this flow runs.
-    pub(crate) owner: Option<[u8; 16]>,
-    pub(crate) frontier: Vec<TaskEntry>,
-    pub(crate) deferred: Vec<TaskEntry>,
+    pub owner: Option<[u8; 16]>,
+    pub frontier: Vec<TaskEntry>,
+    pub deferred: Vec<TaskEntry>,
     /// The joins at which some sides have arrived: the name of the join, and those sides.
-    pub(crate) joins: Vec<(String, Vec<String>)>,
+    pub joins: Vec<(String, Vec<String>)>,
     /// The nodes of the last superstep after which the run waits for a person.
-    pub(crate) gates: Vec<String>,
+    pub gates: Vec<String>,
     /// The answers and decisions of people in this superstep.
-    pub(crate) answers: Vec<AnswerEntry>,
-    pub(crate) notes: Vec<DecisionRecord>,
-    pub(crate) outline: Option<Outline>,
+    pub answers: Vec<AnswerEntry>,
+    pub notes: Vec<DecisionRecord>,
+    pub outline: Option<Outline>,
 }
 
 /// A decoded checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Record {
-    pub(crate) header: Header,
-    pub(crate) keys: Vec<OwnedKey>,
+pub struct Record {
+    pub header: Header,
+    pub keys: Vec<OwnedKey>,
 }
 
 #[cfg(test)]

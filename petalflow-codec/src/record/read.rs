@@ -4,12 +4,12 @@ use super::{
     AnswerEntry, Cause, DecisionKind, DecisionRecord, Header, KeyKind, Outline, OwnedKey, Record,
     TaskEntry, VERSION,
 };
-use petalflow_codec::{CodecError, Unpack, unpack};
+use crate::{CodecError, Unpack, unpack};
 
 impl Record {
     /// Decodes a checkpoint.
     #[inline]
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+    pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         let body = match bytes.split_first() {
             Some((&VERSION, body)) => body,
             Some((version, _)) => {

@@ -1,12 +1,12 @@
 //! Encodes a checkpoint.
 
 use super::{AnswerEntry, DecisionRecord, Header, KeyEntry, Outline, TaskEntry, VERSION};
-use petalflow_codec::pack;
+use crate::pack;
 
 impl Header {
     /// The first bytes of every checkpoint of this program.
     #[inline]
-    pub(crate) fn begin(&self) -> Vec<u8> {
+    pub fn begin(&self) -> Vec<u8> {
         let out = &mut vec![VERSION];
         pack::array(10, out);
         pack::array(4, out);
@@ -19,11 +19,7 @@ impl Header {
 
     /// Encodes the rest of the header, and the keys.
     #[inline]
-    pub(crate) fn encode<'k>(
-        &self,
-        keys: impl ExactSizeIterator<Item = KeyEntry<'k>>,
-        out: &mut Vec<u8>,
-    ) {
+    pub fn encode<'k>(&self, keys: impl ExactSizeIterator<Item = KeyEntry<'k>>, out: &mut Vec<u8>) {
         pack::array(6, out);
         pack::number(self.cause.code().into(), out);
         pack::option(self.parent, out, pack::number);

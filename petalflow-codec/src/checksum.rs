@@ -12,7 +12,8 @@ const VERSION: u8 = 1;
 const HEADER: usize = MARKER.len() + 1 + size_of::<u64>();
 
 /// Puts a checksum of the payload and its context before the payload.
-pub(super) fn add(context: &[u8], bytes: &mut Vec<u8>) {
+#[inline]
+pub fn add(context: &[u8], bytes: &mut Vec<u8>) {
     let mut header = [0; HEADER];
     let (marker, rest) = header.split_at_mut(MARKER.len());
     marker.copy_from_slice(&MARKER);
@@ -26,11 +27,8 @@ pub(super) fn add(context: &[u8], bytes: &mut Vec<u8>) {
 /// # Errors
 ///
 /// What is wrong with the payload.
-pub(super) fn check_and_remove(
-    context: &[u8],
-    bytes: &mut Vec<u8>,
-    required: bool,
-) -> Result<(), String> {
+#[inline]
+pub fn check_and_remove(context: &[u8], bytes: &mut Vec<u8>, required: bool) -> Result<(), String> {
     if !bytes.starts_with(&MARKER) && !required {
         return Ok(());
     }
@@ -58,6 +56,7 @@ pub(super) fn check_and_remove(
 }
 
 /// A published function with a fixed key: the result must not change between builds.
+#[inline]
 fn checksum(context: &[u8], payload: &[u8]) -> [u8; 8] {
     let mut hasher = siphasher::sip::SipHasher13::new();
     hasher.write(context);

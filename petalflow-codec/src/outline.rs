@@ -1,66 +1,70 @@
 //! The parts of a program that stored threads depend on.
 //!
 //! A checkpoint stores an outline as a structure. `flow.lock` and errors show it as text, one line for each part.
+#![allow(
+    missing_docs,
+    reason = "`docs/reference/checkpoint-format.md` describes the fields"
+)]
 
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::reducer::Reducer;
-use petalflow_codec::{CodecError, Unpack, pack};
+use crate::{CodecError, Reducer, Unpack, pack};
 
 /// The parts of a program that stored threads depend on. Checkpoints that are their own base contain it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Outline {
+pub struct Outline {
     /// Sorted by id.
-    pub(crate) keys: Vec<KeyOutline>,
-    pub(crate) graph: GraphOutline,
+    pub keys: Vec<KeyOutline>,
+    pub graph: GraphOutline,
 }
 
 /// The graph of a program, by the names in storage. All lists are sorted, so the order of a declaration has no influence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct GraphOutline {
-    pub(crate) nodes: Vec<NodeOutline>,
+pub struct GraphOutline {
+    pub nodes: Vec<NodeOutline>,
     /// Edges between nodes, each as one text: they are compared and shown.
-    pub(crate) edges: Vec<String>,
+    pub edges: Vec<String>,
     /// The names of the joins in storage.
-    pub(crate) joins: Vec<String>,
+    pub joins: Vec<String>,
 }
 
 /// A key of the state.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct KeyOutline {
+pub struct KeyOutline {
     /// The name in storage.
-    pub(crate) id: Cow<'static, str>,
+    pub id: Cow<'static, str>,
     /// The type of the values, as written in the program. Empty if it is not known.
-    pub(crate) ty: Cow<'static, str>,
-    pub(crate) reducer: Reducer,
+    pub ty: Cow<'static, str>,
+    pub reducer: Reducer,
     /// The value exists for one superstep only.
-    pub(crate) ephemeral: bool,
+    pub ephemeral: bool,
     /// The key has no default, so every thread must have a value.
-    pub(crate) required: bool,
+    pub required: bool,
 }
 
 /// A node of the graph.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct NodeOutline {
+pub struct NodeOutline {
     /// The name in storage.
-    pub(crate) name: String,
+    pub name: String,
     /// The type of the item, if the node takes one.
-    pub(crate) item: Option<String>,
-    pub(crate) deferred: bool,
+    pub item: Option<String>,
+    pub deferred: bool,
 }
 
 /// A part of an outline as text.
-pub(crate) struct Line {
+#[derive(Debug)]
+pub struct Line {
     /// The name of the key or node; the whole text of an edge or join.
-    pub(crate) name: String,
-    pub(crate) text: String,
+    pub name: String,
+    pub text: String,
 }
 
 impl Outline {
     /// Adds the part that a line of `flow.lock` describes. Ignores a line that this program does not know.
     #[inline]
-    pub(crate) fn add_line(&mut self, line: &str) {
+    pub fn add_line(&mut self, line: &str) {
         let Some((kind, rest)) = line.split_once(' ') else {
             return;
         };
@@ -75,7 +79,8 @@ impl Outline {
 
     /// The same outline in the order in which it is compared.
     #[inline]
-    pub(crate) fn sorted(mut self) -> Self {
+    #[must_use]
+    pub fn sorted(mut self) -> Self {
         self.keys.sort_unstable();
         self.graph.nodes.sort_unstable();
         self.graph.edges.sort_unstable();
@@ -84,14 +89,14 @@ impl Outline {
     }
 
     #[inline]
-    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         pack::array(2, out);
         encode_keys(&self.keys, out);
         self.graph.encode(out);
     }
 
     #[inline]
-    pub(super) fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
+    pub(crate) fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         from.tuple(2)?;
         let outline = Outline {
             keys: from.list(KeyOutline::decode)?,
@@ -103,7 +108,7 @@ impl Outline {
 
 impl GraphOutline {
     #[inline]
-    pub(crate) fn lines(&self) -> Vec<Line> {
+    pub fn lines(&self) -> Vec<Line> {
         let whole = |kind: &str, text: &String| Line {
             name: text.clone(),
             text: format!("{kind} {text}"),
@@ -118,7 +123,7 @@ impl GraphOutline {
     }
 
     #[inline]
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+    pub fn encode(&self, out: &mut Vec<u8>) {
         pack::array(3, out);
         pack::list(self.nodes.iter(), out, |node, out| {
             pack::array(3, out);
@@ -150,7 +155,7 @@ impl GraphOutline {
 }
 
 #[inline]
-pub(crate) fn encode_keys(keys: &[KeyOutline], out: &mut Vec<u8>) {
+pub fn encode_keys(keys: &[KeyOutline], out: &mut Vec<u8>) {
     pack::list(keys.iter(), out, |key, out| {
         pack::array(5, out);
         pack::text(&key.id, out);
@@ -162,7 +167,7 @@ pub(crate) fn encode_keys(keys: &[KeyOutline], out: &mut Vec<u8>) {
 }
 
 #[inline]
-pub(crate) fn key_lines(keys: &[KeyOutline]) -> Vec<Line> {
+pub fn key_lines(keys: &[KeyOutline]) -> Vec<Line> {
     let line = |key: &KeyOutline| Line {
         name: key.id.to_string(),
         text: key.to_string(),
@@ -192,7 +197,7 @@ impl fmt::Display for KeyOutline {
 impl KeyOutline {
     /// The key with this id. The keys are sorted.
     #[inline]
-    pub(crate) fn find<'a>(keys: &'a [Self], id: &str) -> Option<&'a Self> {
+    pub fn find<'a>(keys: &'a [Self], id: &str) -> Option<&'a Self> {
         let index = keys.binary_search_by(|key| (*key.id).cmp(id));
         keys.get(index.ok()?)
     }
@@ -249,7 +254,7 @@ impl fmt::Display for NodeOutline {
 impl NodeOutline {
     /// The node with this name. The nodes are sorted.
     #[inline]
-    pub(crate) fn find<'a>(nodes: &'a [Self], name: &str) -> Option<&'a Self> {
+    pub fn find<'a>(nodes: &'a [Self], name: &str) -> Option<&'a Self> {
         let index = nodes.binary_search_by(|node| (*node.name).cmp(name));
         nodes.get(index.ok()?)
     }
@@ -277,7 +282,7 @@ fn without_flag<'a>(text: &'a str, flag: &str) -> (&'a str, bool) {
 
 /// A name as it is written in a line: in quotes if it contains characters that separate the parts of a line.
 #[inline]
-pub(crate) fn quoted(name: &str) -> Cow<'_, str> {
+pub fn quoted(name: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     if !name.is_empty() && name.chars().all(plain) {
         Cow::Borrowed(name)
@@ -306,7 +311,7 @@ fn unquoted(line: &str) -> Option<(String, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use petalflow_codec::unpack;
+    use crate::unpack;
 
     fn outline() -> Outline {
         let key = |id: &str, ty: &str, reducer, ephemeral, required| KeyOutline {
