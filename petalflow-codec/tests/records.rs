@@ -43,12 +43,10 @@ fn records() -> Vec<Vec<u8>> {
         joins: vec![("a & b -> c".into(), vec!["a".into(), "b".into()])],
         gates: vec!["draft".into()],
         answers: Vec::new(),
-        notes: vec![DecisionRecord {
-            node: "publish".into(),
-            decision: DecisionKind::Rejected,
-            by: Some("Ann".into()),
-            reason: None,
-            at_ms: 9,
+        notes: vec![{
+            let mut note = DecisionRecord::new("publish".into(), DecisionKind::Rejected, 9);
+            note.by = Some("Ann".into());
+            note
         }],
         outline: Some({
             let mut outline = Outline::default();

@@ -164,6 +164,20 @@ pub struct DecisionRecord {
     pub at_ms: u64,
 }
 
+impl DecisionRecord {
+    /// A decision without a name and a reason.
+    #[doc(hidden)]
+    pub fn new(node: String, decision: DecisionKind, at_ms: u64) -> Self {
+        DecisionRecord {
+            node,
+            decision,
+            by: None,
+            reason: None,
+            at_ms,
+        }
+    }
+}
+
 /// An answer in a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerEntry {
