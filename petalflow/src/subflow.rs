@@ -142,7 +142,7 @@ fn stored<C: Flow>(
                 services: Arc::clone(services),
                 superstep: scope.superstep,
             },
-            remembers: keep,
+            retains_state: keep,
         }),
     };
     Begin::Stored(Box::new(start))

@@ -6,6 +6,10 @@ use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+mod mutation;
+
+pub use mutation::{bounded, mutated};
+
 /// Whether a continuous integration run has what a test needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {

@@ -12,7 +12,12 @@ pub(crate) struct Layer {
 pub(crate) const PACKAGES: &[Layer] = &[
     layer("petalflow-graph", &[], &[]),
     layer("petalflow-macros", &["petalflow-graph"], &["petalflow"]),
-    layer("petalflow", &["petalflow-graph", "petalflow-macros"], &[]),
+    layer("petalflow-codec", &[], &[]),
+    layer(
+        "petalflow",
+        &["petalflow-codec", "petalflow-graph", "petalflow-macros"],
+        &[],
+    ),
     layer(
         "petalflow-memory",
         &["petalflow", "petalflow-sqlite", "petalflow-testing"],
@@ -43,7 +48,8 @@ pub(crate) const PACKAGES: &[Layer] = &[
 ];
 
 /// Published only because `petalflow` depends on exactly one version of them: their names are no interface.
-pub(crate) const INTERNAL_PACKAGES: &[&str] = &["petalflow-graph", "petalflow-macros"];
+pub(crate) const INTERNAL_PACKAGES: &[&str] =
+    &["petalflow-codec", "petalflow-graph", "petalflow-macros"];
 
 /// The modules of a package, lowest first: one uses only those before it. Packages without a row are only checked for
 /// circles.
@@ -54,7 +60,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "macros",
             "ids",
             "clock",
-            "codec",
+            "reducer",
             "error",
             "future",
             "cancel_token",
@@ -124,11 +130,8 @@ pub(crate) const KNOWN_UPWARD_USES: &[(&str, &str, &str)] = &[];
 
 /// Circles that are still there: package, module (`""`: the modules of the package themselves), how many files or modules
 /// they have. None may be added.
-pub(crate) const KNOWN_CIRCLES: &[(&str, &str, usize)] = &[
-    ("petalflow-agent", "", 31),
-    ("petalflow-memory", "", 4),
-    ("petalflow-sqlite", "", 15),
-];
+pub(crate) const KNOWN_CIRCLES: &[(&str, &str, usize)] =
+    &[("petalflow-agent", "", 31), ("petalflow-memory", "", 4)];
 
 /// The most lines of a file of Rust.
 pub(crate) const MAX_LINES: usize = 600;

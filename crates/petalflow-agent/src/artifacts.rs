@@ -1,21 +1,20 @@
 //! Artifacts: files of a conversation, found by name.
 
-use petalflow::BoxError;
-use petalflow::middleware::BoxFuture;
+use petalflow::{BoxError, async_trait};
 
 /// Source of the artifacts that an agent's instructions name, as in `{artifact.style}`.
 ///
 /// ```
-/// use petalflow::BoxError;
+/// use petalflow::{BoxError, async_trait};
 /// use petalflow_agent::{Agent, Artifacts};
 /// use petalflow_llm::ScriptedModel;
-/// use petalflow::middleware::BoxFuture;
 ///
 /// struct House;
 ///
+/// #[async_trait]
 /// impl Artifacts for House {
-///     fn text<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<String>, BoxError>> {
-///         Box::pin(async move { Ok((name == "style").then(|| "short sentences".into())) })
+///     async fn text(&self, name: &str) -> Result<Option<String>, BoxError> {
+///         Ok((name == "style").then(|| "short sentences".into()))
 ///     }
 /// }
 ///
@@ -26,7 +25,12 @@ use petalflow::middleware::BoxFuture;
 /// # Ok(())
 /// # }
 /// ```
+#[async_trait]
 pub trait Artifacts: Send + Sync + 'static {
     /// The newest version of an artifact as text; `None` if there is no such artifact.
-    fn text<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<String>, BoxError>>;
+    ///
+    /// # Errors
+    ///
+    /// An error ends the step.
+    async fn text(&self, name: &str) -> Result<Option<String>, BoxError>;
 }

@@ -1,36 +1,32 @@
 //! Callbacks around model calls and tool calls.
 
-use std::future::ready;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::{Agent, ModelCall, ToolStep};
-use petalflow::BoxError;
-use petalflow::middleware::BoxFuture;
+use petalflow::{BoxError, async_trait};
 use petalflow_llm::{LlmError, LlmResponse};
 
-/// A callback's future. It returns `None`, or a value that replaces the original one. See [`Callbacks`].
-pub type CallbackFuture<'a, T> = BoxFuture<'a, Result<Option<T>, BoxError>>;
-
-/// Callbacks around an agent's model and tools. Once one of several returns a value or fails, the others do not run.
+/// Callbacks around an agent's model and tools. A callback returns `None`, or a value that replaces the original one.
+/// Once one of several returns a value or fails, the others do not run.
 ///
 /// A callback that does not wait is shorter as a closure: see [`Agent::before_model`](super::Agent::before_model) and
 /// the methods next to it.
 ///
 /// ```
-/// use petalflow_agent::{Agent, Callbacks, CallbackFuture, ModelCall};
+/// use petalflow::{BoxError, async_trait};
+/// use petalflow_agent::{Agent, Callbacks, ModelCall};
 /// use petalflow_llm::{LlmResponse, ScriptedModel};
 ///
 /// /// Answers what was asked before from memory.
 /// struct Memory;
 ///
+/// #[async_trait]
 /// impl Callbacks for Memory {
-///     fn before_model<'a>(&'a self, call: &'a mut ModelCall<'_>) -> CallbackFuture<'a, LlmResponse> {
-///         Box::pin(async move {
-///             let asked = call.request.messages.last().map(|message| message.text());
-///             Ok((asked.as_deref() == Some("6 x 7?")).then(|| LlmResponse::text_only("42")))
-///         })
+///     async fn before_model(&self, call: &mut ModelCall<'_>) -> Result<Option<LlmResponse>, BoxError> {
+///         let question = call.request.messages.last().map(|message| message.text());
+///         Ok((question.as_deref() == Some("6 x 7?")).then(|| LlmResponse::text_only("42")))
 ///     }
 /// }
 ///
@@ -41,79 +37,84 @@ pub type CallbackFuture<'a, T> = BoxFuture<'a, Result<Option<T>, BoxError>>;
 /// # Ok(())
 /// # }
 /// ```
+#[async_trait]
 pub trait Callbacks: Send + Sync + 'static {
     /// Runs before a model call. A returned response replaces the call, and no later callback sees it.
-    fn before_model<'a>(&'a self, call: &'a mut ModelCall<'_>) -> CallbackFuture<'a, LlmResponse> {
+    async fn before_model(
+        &self,
+        call: &mut ModelCall<'_>,
+    ) -> Result<Option<LlmResponse>, BoxError> {
         let _ = call;
-        nothing()
+        Ok(None)
     }
 
     /// Runs after a model call, for each piece and for the complete answer. A returned response replaces it.
-    fn after_model<'a>(
-        &'a self,
-        call: &'a mut ModelCall<'_>,
-        response: &'a LlmResponse,
-    ) -> CallbackFuture<'a, LlmResponse> {
+    async fn after_model(
+        &self,
+        call: &mut ModelCall<'_>,
+        response: &LlmResponse,
+    ) -> Result<Option<LlmResponse>, BoxError> {
         let _ = (call, response);
-        nothing()
+        Ok(None)
     }
 
     /// Runs when a model call has failed. A returned response replaces the error.
-    fn on_model_error<'a>(
-        &'a self,
-        call: &'a mut ModelCall<'_>,
-        error: &'a LlmError,
-    ) -> CallbackFuture<'a, LlmResponse> {
+    async fn on_model_error(
+        &self,
+        call: &mut ModelCall<'_>,
+        error: &LlmError,
+    ) -> Result<Option<LlmResponse>, BoxError> {
         let _ = (call, error);
-        nothing()
+        Ok(None)
     }
 
     /// Runs before a tool call. A returned result replaces the call.
-    fn before_tool<'a>(&'a self, step: &'a mut ToolStep<'_>) -> CallbackFuture<'a, Value> {
+    async fn before_tool(&self, step: &mut ToolStep<'_>) -> Result<Option<Value>, BoxError> {
         let _ = step;
-        nothing()
+        Ok(None)
     }
 
     /// Runs after a tool call, also after one that failed. A returned result replaces the original one.
-    fn after_tool<'a>(
-        &'a self,
-        step: &'a mut ToolStep<'_>,
-        outcome: &'a Result<Value, BoxError>,
-    ) -> CallbackFuture<'a, Value> {
+    async fn after_tool(
+        &self,
+        step: &mut ToolStep<'_>,
+        outcome: &Result<Value, BoxError>,
+    ) -> Result<Option<Value>, BoxError> {
         let _ = (step, outcome);
-        nothing()
+        Ok(None)
     }
 
     /// Runs when a tool or a callback before it fails, or if there is no such tool. A result replaces the error.
-    fn on_tool_error<'a>(
-        &'a self,
-        step: &'a mut ToolStep<'_>,
-        error: &'a BoxError,
-    ) -> CallbackFuture<'a, Value> {
+    async fn on_tool_error(
+        &self,
+        step: &mut ToolStep<'_>,
+        error: &BoxError,
+    ) -> Result<Option<Value>, BoxError> {
         let _ = (step, error);
-        nothing()
+        Ok(None)
     }
-}
-
-fn nothing<'a, T: Send + 'a>() -> CallbackFuture<'a, T> {
-    Box::pin(ready(Ok(None)))
 }
 
 /// [`Callbacks::before_model`] as a closure.
 pub(super) struct BeforeModel<F>(pub(super) F);
 
+#[async_trait]
 impl<F> Callbacks for BeforeModel<F>
 where
     F: Fn(&mut ModelCall<'_>) -> Result<Option<LlmResponse>, BoxError> + Send + Sync + 'static,
 {
-    fn before_model<'a>(&'a self, call: &'a mut ModelCall<'_>) -> CallbackFuture<'a, LlmResponse> {
-        Box::pin(ready((self.0)(call)))
+    async fn before_model(
+        &self,
+        call: &mut ModelCall<'_>,
+    ) -> Result<Option<LlmResponse>, BoxError> {
+        (self.0)(call)
     }
 }
 
 /// [`Callbacks::after_model`] as a closure.
 pub(super) struct AfterModel<F>(pub(super) F);
 
+#[async_trait]
 impl<F> Callbacks for AfterModel<F>
 where
     F: Fn(&mut ModelCall<'_>, &LlmResponse) -> Result<Option<LlmResponse>, BoxError>
@@ -121,18 +122,19 @@ where
         + Sync
         + 'static,
 {
-    fn after_model<'a>(
-        &'a self,
-        call: &'a mut ModelCall<'_>,
-        response: &'a LlmResponse,
-    ) -> CallbackFuture<'a, LlmResponse> {
-        Box::pin(ready((self.0)(call, response)))
+    async fn after_model(
+        &self,
+        call: &mut ModelCall<'_>,
+        response: &LlmResponse,
+    ) -> Result<Option<LlmResponse>, BoxError> {
+        (self.0)(call, response)
     }
 }
 
 /// [`Callbacks::on_model_error`] as a closure.
 pub(super) struct OnModelError<F>(pub(super) F);
 
+#[async_trait]
 impl<F> Callbacks for OnModelError<F>
 where
     F: Fn(&mut ModelCall<'_>, &LlmError) -> Result<Option<LlmResponse>, BoxError>
@@ -140,30 +142,32 @@ where
         + Sync
         + 'static,
 {
-    fn on_model_error<'a>(
-        &'a self,
-        call: &'a mut ModelCall<'_>,
-        error: &'a LlmError,
-    ) -> CallbackFuture<'a, LlmResponse> {
-        Box::pin(ready((self.0)(call, error)))
+    async fn on_model_error(
+        &self,
+        call: &mut ModelCall<'_>,
+        error: &LlmError,
+    ) -> Result<Option<LlmResponse>, BoxError> {
+        (self.0)(call, error)
     }
 }
 
 /// [`Callbacks::before_tool`] as a closure.
 pub(super) struct BeforeTool<F>(pub(super) F);
 
+#[async_trait]
 impl<F> Callbacks for BeforeTool<F>
 where
     F: Fn(&mut ToolStep<'_>) -> Result<Option<Value>, BoxError> + Send + Sync + 'static,
 {
-    fn before_tool<'a>(&'a self, step: &'a mut ToolStep<'_>) -> CallbackFuture<'a, Value> {
-        Box::pin(ready((self.0)(step)))
+    async fn before_tool(&self, step: &mut ToolStep<'_>) -> Result<Option<Value>, BoxError> {
+        (self.0)(step)
     }
 }
 
 /// [`Callbacks::after_tool`] as a closure.
 pub(super) struct AfterTool<F>(pub(super) F);
 
+#[async_trait]
 impl<F> Callbacks for AfterTool<F>
 where
     F: Fn(&mut ToolStep<'_>, &Result<Value, BoxError>) -> Result<Option<Value>, BoxError>
@@ -171,28 +175,29 @@ where
         + Sync
         + 'static,
 {
-    fn after_tool<'a>(
-        &'a self,
-        step: &'a mut ToolStep<'_>,
-        outcome: &'a Result<Value, BoxError>,
-    ) -> CallbackFuture<'a, Value> {
-        Box::pin(ready((self.0)(step, outcome)))
+    async fn after_tool(
+        &self,
+        step: &mut ToolStep<'_>,
+        outcome: &Result<Value, BoxError>,
+    ) -> Result<Option<Value>, BoxError> {
+        (self.0)(step, outcome)
     }
 }
 
 /// [`Callbacks::on_tool_error`] as a closure.
 pub(super) struct OnToolError<F>(pub(super) F);
 
+#[async_trait]
 impl<F> Callbacks for OnToolError<F>
 where
     F: Fn(&mut ToolStep<'_>, &BoxError) -> Result<Option<Value>, BoxError> + Send + Sync + 'static,
 {
-    fn on_tool_error<'a>(
-        &'a self,
-        step: &'a mut ToolStep<'_>,
-        error: &'a BoxError,
-    ) -> CallbackFuture<'a, Value> {
-        Box::pin(ready((self.0)(step, error)))
+    async fn on_tool_error(
+        &self,
+        step: &mut ToolStep<'_>,
+        error: &BoxError,
+    ) -> Result<Option<Value>, BoxError> {
+        (self.0)(step, error)
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::at::At;
 use super::{AgentError, AgentEvent};
-use petalflow::middleware::BoxFuture;
-use petalflow::{BoxError, Context};
+use petalflow::{BoxError, Context, async_trait};
 use petalflow_llm::{ChatMessage, Part, Role, Text};
 
 /// Executor of the code that a model writes: in a sandbox, on a server, or in an interpreter within the program.
@@ -15,20 +14,18 @@ use petalflow_llm::{ChatMessage, Part, Role, Text};
 /// ```
 /// use petalflow_agent::{Agent, CodeExecutor, CodeOutput};
 /// use petalflow_llm::ScriptedModel;
-/// use petalflow::middleware::BoxFuture;
-/// use petalflow::{BoxError, Context};
+/// use petalflow::{BoxError, Context, async_trait};
 ///
 /// /// Knows how to add.
 /// struct Adder;
 ///
+/// #[async_trait]
 /// impl CodeExecutor for Adder {
-///     fn execute<'a>(&'a self, code: &'a str, _: &'a Context) -> BoxFuture<'a, Result<CodeOutput, BoxError>> {
-///         Box::pin(async move {
-///             let numbers: Result<Vec<i64>, _> = code.split('+').map(|number| number.trim().parse()).collect();
-///             Ok(match numbers {
-///                 Ok(numbers) => CodeOutput::printed(numbers.iter().sum::<i64>().to_string()),
-///                 Err(error) => CodeOutput::failed(error.to_string()),
-///             })
+///     async fn execute(&self, code: &str, _: &Context) -> Result<CodeOutput, BoxError> {
+///         let numbers: Result<Vec<i64>, _> = code.split('+').map(|number| number.trim().parse()).collect();
+///         Ok(match numbers {
+///             Ok(numbers) => CodeOutput::printed(numbers.iter().sum::<i64>().to_string()),
+///             Err(error) => CodeOutput::failed(error.to_string()),
 ///         })
 ///     }
 /// }
@@ -41,6 +38,7 @@ use petalflow_llm::{ChatMessage, Part, Role, Text};
 /// # Ok(())
 /// # }
 /// ```
+#[async_trait]
 pub trait CodeExecutor: Send + Sync + 'static {
     /// Runs code. Code that fails returns [`CodeOutput::failed`]: the model reads the error and can correct the code.
     ///
@@ -51,11 +49,7 @@ pub trait CodeExecutor: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// The future may be dropped at any time. The code should stop then.
-    fn execute<'a>(
-        &'a self,
-        code: &'a str,
-        cx: &'a Context,
-    ) -> BoxFuture<'a, Result<CodeOutput, BoxError>>;
+    async fn execute(&self, code: &str, cx: &Context) -> Result<CodeOutput, BoxError>;
 
     /// The language of the code, as written after the opening fence of a block. Default: `python`.
     #[expect(

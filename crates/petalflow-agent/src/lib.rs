@@ -85,7 +85,7 @@ mod view;
 
 pub use artifacts::Artifacts;
 pub use builder::Agent;
-pub use callbacks::{CallbackFuture, Callbacks};
+pub use callbacks::Callbacks;
 pub use code::{CodeExecutor, CodeOutput};
 pub use confirmation::CONFIRMATION;
 pub use conversation::{Conversation, ConversationInput};

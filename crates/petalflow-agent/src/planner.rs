@@ -4,21 +4,22 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::ModelCall;
-use petalflow::BoxError;
+use petalflow::{BoxError, async_trait};
 use petalflow_llm::{Effort, Part, Text};
 
 /// Planner: makes a model plan before it acts. Implemented by [`Thinking`], [`PlanReAct`], and your own types.
 ///
 /// ```
-/// use petalflow::BoxError;
+/// use petalflow::{BoxError, async_trait};
 /// use petalflow_agent::{Agent, ModelCall, Planner};
 /// use petalflow_llm::ScriptedModel;
 ///
 /// /// Asks for a list of steps.
 /// struct Steps;
 ///
+/// #[async_trait]
 /// impl Planner for Steps {
-///     fn plan(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
+///     async fn plan(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
 ///         call.instruct("List the steps before you take them.");
 ///         Ok(())
 ///     }
@@ -31,13 +32,14 @@ use petalflow_llm::{Effort, Part, Text};
 /// # Ok(())
 /// # }
 /// ```
+#[async_trait]
 pub trait Planner: Send + Sync + 'static {
     /// Changes the request, after the conversation was added to it.
     ///
     /// # Errors
     ///
     /// An error ends the step.
-    fn plan(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError>;
+    async fn plan(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError>;
 
     /// Classifies the parts of an answer: plans become thoughts. For a streamed answer it also gets each piece
     /// ([`ModelCall::is_partial`]); [`ModelCall::so_far`] contains the earlier pieces.
@@ -45,7 +47,7 @@ pub trait Planner: Send + Sync + 'static {
     /// # Errors
     ///
     /// An error ends the step.
-    fn read(&self, call: &ModelCall<'_>, parts: Vec<Part>) -> Result<Vec<Part>, BoxError> {
+    async fn read(&self, call: &ModelCall<'_>, parts: Vec<Part>) -> Result<Vec<Part>, BoxError> {
         let _ = call;
         Ok(parts)
     }
@@ -104,8 +106,9 @@ impl fmt::Debug for Plans {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thinking(pub Effort);
 
+#[async_trait]
 impl Planner for Thinking {
-    fn plan(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
+    async fn plan(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
         call.request.effort = Some(self.0);
         Ok(())
     }
@@ -150,13 +153,14 @@ const INSTRUCTION: &str = "Find out what you need with your tools rather than fr
     If you cannot answer with the tools that you have, say why in the answer, and ask for what you need. Do not call tools for \
     what you know from the conversation.";
 
+#[async_trait]
 impl Planner for PlanReAct {
-    fn plan(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
+    async fn plan(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
         call.instruct(INSTRUCTION);
         Ok(())
     }
 
-    fn read(&self, call: &ModelCall<'_>, parts: Vec<Part>) -> Result<Vec<Part>, BoxError> {
+    async fn read(&self, call: &ModelCall<'_>, parts: Vec<Part>) -> Result<Vec<Part>, BoxError> {
         let before = call.is_partial().then(|| call.so_far());
         Ok(read(before, parts))
     }

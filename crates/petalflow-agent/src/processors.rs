@@ -3,28 +3,25 @@
 use std::sync::Arc;
 
 use super::{AgentError, History, Mode, ModelCall, code, delegation, history, transfer};
-use petalflow::BoxError;
-use petalflow::middleware::BoxFuture;
+use petalflow::{BoxError, async_trait};
 use petalflow_llm::LlmResponse;
 
 /// A step that builds a model's request from a conversation. An agent runs the [`defaults`] in their order, then the
 /// steps added by [`Agent::processor`](super::Agent::processor). Then its tools and toolsets are added.
 ///
 /// ```
-/// use petalflow::BoxError;
+/// use petalflow::{BoxError, async_trait};
 /// use petalflow_agent::{Agent, ModelCall, RequestProcessor};
 /// use petalflow_llm::ScriptedModel;
-/// use petalflow::middleware::BoxFuture;
 ///
 /// /// Tells the model what day it is.
 /// struct Today(&'static str);
 ///
+/// #[async_trait]
 /// impl RequestProcessor for Today {
-///     fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
-///         Box::pin(async move {
-///             call.instruct(&format!("Today is {}.", self.0));
-///             Ok(())
-///         })
+///     async fn process(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
+///         call.instruct(&format!("Today is {}.", self.0));
+///         Ok(())
 ///     }
 /// }
 ///
@@ -35,13 +32,14 @@ use petalflow_llm::LlmResponse;
 /// # Ok(())
 /// # }
 /// ```
+#[async_trait]
 pub trait RequestProcessor: Send + Sync + 'static {
     /// Changes the request, adds events, or ends the turn.
     ///
     /// # Errors
     ///
     /// An error ends the step: the later processors do not run, and the model is not called.
-    fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>>;
+    async fn process(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError>;
 }
 
 /// A step that processes a model's answer before the agent makes it an event, calls tools or runs code. An agent runs
@@ -51,26 +49,22 @@ pub trait RequestProcessor: Send + Sync + 'static {
 /// ([`ModelCall::is_partial`]).
 ///
 /// ```
-/// use petalflow::BoxError;
+/// use petalflow::{BoxError, async_trait};
 /// use petalflow_agent::{Agent, ModelCall, ResponseProcessor};
 /// use petalflow_llm::{LlmResponse, Part, ScriptedModel};
-/// use petalflow::middleware::BoxFuture;
 ///
 /// /// Says it without exclamation marks.
 /// struct Calm;
 ///
+/// #[async_trait]
 /// impl ResponseProcessor for Calm {
-///     fn process<'a>(
-///         &'a self,
-///         _: &'a mut ModelCall<'_>,
-///         response: &'a mut LlmResponse,
-///     ) -> BoxFuture<'a, Result<(), BoxError>> {
+///     async fn process(&self, _: &mut ModelCall<'_>, response: &mut LlmResponse) -> Result<(), BoxError> {
 ///         for part in response.message.iter_mut().flat_map(|message| &mut message.parts) {
 ///             if let Part::Text(text) = part {
 ///                 text.text = text.text.replace('!', ".");
 ///             }
 ///         }
-///         Box::pin(async { Ok(()) })
+///         Ok(())
 ///     }
 /// }
 ///
@@ -81,17 +75,18 @@ pub trait RequestProcessor: Send + Sync + 'static {
 /// # Ok(())
 /// # }
 /// ```
+#[async_trait]
 pub trait ResponseProcessor: Send + Sync + 'static {
     /// Changes the answer.
     ///
     /// # Errors
     ///
     /// An error ends the step.
-    fn process<'a>(
-        &'a self,
-        call: &'a mut ModelCall<'_>,
-        response: &'a mut LlmResponse,
-    ) -> BoxFuture<'a, Result<(), BoxError>>;
+    async fn process(
+        &self,
+        call: &mut ModelCall<'_>,
+        response: &mut LlmResponse,
+    ) -> Result<(), BoxError>;
 }
 
 /// The default request processors, in their order: the settings of the request, the instructions, the agent's name,
@@ -169,32 +164,29 @@ struct OutputSchema;
 /// The agents to which the agent may transfer.
 struct Transfers;
 
-fn done<'a>(result: Result<(), BoxError>) -> BoxFuture<'a, Result<(), BoxError>> {
-    Box::pin(std::future::ready(result))
-}
-
+#[async_trait]
 impl RequestProcessor for Settings {
-    fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn process(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
         call.request = call.at.agent().request.clone();
-        done(Ok(()))
+        Ok(())
     }
 }
 
+#[async_trait]
 impl RequestProcessor for Instructions {
-    fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
-        Box::pin(async move {
-            let (agent, root) = (call.at.agent(), call.at.root());
-            for instruction in root.global.iter().chain(&agent.instructions) {
-                let words = instruction.words(call).await?;
-                call.instruct(&words);
-            }
-            Ok(())
-        })
+    async fn process(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
+        let (agent, root) = (call.at.agent(), call.at.root());
+        for instruction in root.global.iter().chain(&agent.instructions) {
+            let words = instruction.words(call).await?;
+            call.instruct(&words);
+        }
+        Ok(())
     }
 }
 
+#[async_trait]
 impl RequestProcessor for Identity {
-    fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn process(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
         let agent = call.at.agent();
         // A `SingleTurn` agent gets only its own instructions.
         if agent.named && agent.mode != Mode::SingleTurn {
@@ -212,13 +204,14 @@ impl RequestProcessor for Identity {
         if agent.mode == Mode::Task {
             call.instruct(delegation::INSTRUCTION);
         }
-        done(Ok(()))
+        Ok(())
     }
 }
 
+#[async_trait]
 impl RequestProcessor for Contents {
-    fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
-        done(contents(call).map_err(Into::into))
+    async fn process(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
+        Ok(contents(call)?)
     }
 }
 
@@ -237,43 +230,50 @@ fn contents(call: &mut ModelCall<'_>) -> Result<(), AgentError> {
     Ok(())
 }
 
+#[async_trait]
 impl RequestProcessor for Planning {
-    fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
-        let planner = call.at.agent().planner.as_ref();
-        done(planner.map_or(Ok(()), |planner| planner.plan(call)))
+    async fn process(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
+        match &call.at.agent().planner {
+            Some(planner) => planner.plan(call).await,
+            None => Ok(()),
+        }
     }
 }
 
+#[async_trait]
 impl ResponseProcessor for Planning {
-    fn process<'a>(
-        &'a self,
-        call: &'a mut ModelCall<'_>,
-        response: &'a mut LlmResponse,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn process(
+        &self,
+        call: &mut ModelCall<'_>,
+        response: &mut LlmResponse,
+    ) -> Result<(), BoxError> {
         let (Some(planner), Some(message)) = (&call.at.agent().planner, &mut response.message)
         else {
-            return done(Ok(()));
+            return Ok(());
         };
         let parts = std::mem::take(&mut message.parts);
-        done(planner.read(call, parts).map(|parts| message.parts = parts))
+        message.parts = planner.read(call, parts).await?;
+        Ok(())
     }
 }
 
+#[async_trait]
 impl RequestProcessor for Code {
-    fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn process(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
         if let Some(executor) = &call.at.agent().code_executor {
             call.instruct(&code::instruction(&**executor));
         }
-        done(Ok(()))
+        Ok(())
     }
 }
 
+#[async_trait]
 impl ResponseProcessor for Code {
-    fn process<'a>(
-        &'a self,
-        call: &'a mut ModelCall<'_>,
-        response: &'a mut LlmResponse,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn process(
+        &self,
+        call: &mut ModelCall<'_>,
+        response: &mut LlmResponse,
+    ) -> Result<(), BoxError> {
         if let Some(executor) = &call.at.agent().code_executor
             && !call.is_partial()
             && let Some(message) = &mut response.message
@@ -282,12 +282,13 @@ impl ResponseProcessor for Code {
         {
             message.parts = parts;
         }
-        done(Ok(()))
+        Ok(())
     }
 }
 
+#[async_trait]
 impl RequestProcessor for OutputSchema {
-    fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn process(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
         let agent = call.at.agent();
         if let Some(output) = &agent.output
             && agent.mode != Mode::Task
@@ -298,15 +299,16 @@ impl RequestProcessor for OutputSchema {
                 call.request.json_schema = Some(Arc::clone(&output.schema));
             }
         }
-        done(Ok(()))
+        Ok(())
     }
 }
 
+#[async_trait]
 impl RequestProcessor for Transfers {
-    fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn process(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
         if let Some(text) = transfer::instruction(call.at) {
             call.instruct(&text);
         }
-        done(Ok(()))
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use petalflow::middleware::BoxFuture;
+use petalflow::async_trait;
 use petalflow::{BoxError, Context};
 use petalflow_agent::{CodeExecutor, CodeOutput, Mode};
 use petalflow_llm::{LlmError, LlmErrorKind, Part, Reply};
@@ -18,22 +18,17 @@ struct Loud {
     ran: Arc<AtomicUsize>,
 }
 
+#[async_trait]
 impl CodeExecutor for Loud {
-    fn execute<'a>(
-        &'a self,
-        code: &'a str,
-        cx: &'a Context,
-    ) -> BoxFuture<'a, Result<CodeOutput, BoxError>> {
-        Box::pin(async move {
-            self.ran.fetch_add(1, SeqCst);
-            assert_eq!(cx.node(), "execute");
-            match code {
-                "fail" => Ok(CodeOutput::failed("it failed")),
-                "hang" => std::future::pending().await,
-                "break" => Err("the sandbox is gone".into()),
-                code => Ok(CodeOutput::printed(code.to_uppercase())),
-            }
-        })
+    async fn execute(&self, code: &str, cx: &Context) -> Result<CodeOutput, BoxError> {
+        self.ran.fetch_add(1, SeqCst);
+        assert_eq!(cx.node(), "execute");
+        match code {
+            "fail" => Ok(CodeOutput::failed("it failed")),
+            "hang" => std::future::pending().await,
+            "break" => Err("the sandbox is gone".into()),
+            code => Ok(CodeOutput::printed(code.to_uppercase())),
+        }
     }
 
     fn language(&self) -> &'static str {

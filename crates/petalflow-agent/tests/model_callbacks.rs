@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use petalflow::middleware::BoxFuture;
+use petalflow::async_trait;
 use petalflow::tool::{ToolRegistry, ToolSet};
 use petalflow::{BoxError, Context};
 use petalflow_agent::{
@@ -75,7 +75,7 @@ async fn a015_a016_a_recovered_error_goes_on_to_the_callbacks_after_the_model() 
 async fn a024_the_state_that_callbacks_set_stands_on_the_steps_event() {
     // Upstream all events of a step share one map, which changes under those that were yielded already. Here pieces have none,
     // and the whole event has all of it.
-    let (agent, _) = scripted([Reply::pieces(["he", "llo"])]);
+    let (agent, _) = scripted([Reply::chunks(["he", "llo"])]);
     let agent = agent
         .streaming()
         .before_model(|call| {
@@ -99,10 +99,11 @@ async fn a024_the_state_that_callbacks_set_stands_on_the_steps_event() {
 /// Does something to a call, and leaves its name in the instructions.
 struct Step(&'static str, fn(&mut ModelCall<'_>) -> Result<(), BoxError>);
 
+#[async_trait]
 impl RequestProcessor for Step {
-    fn process<'a>(&'a self, call: &'a mut ModelCall<'_>) -> BoxFuture<'a, Result<(), BoxError>> {
+    async fn process(&self, call: &mut ModelCall<'_>) -> Result<(), BoxError> {
         call.instruct(self.0);
-        Box::pin(std::future::ready((self.1)(call)))
+        (self.1)(call)
     }
 }
 
@@ -140,13 +141,10 @@ async fn a009_processors_run_in_their_order_and_an_error_ends_the_step() {
 #[tokio::test]
 async fn a009_the_steps_of_every_agent_come_in_their_order() {
     struct Never;
+    #[async_trait]
     impl CodeExecutor for Never {
-        fn execute<'a>(
-            &'a self,
-            _: &'a str,
-            _: &'a Context,
-        ) -> BoxFuture<'a, Result<CodeOutput, BoxError>> {
-            Box::pin(async { Err("there is no code".into()) })
+        async fn execute(&self, _: &str, _: &Context) -> Result<CodeOutput, BoxError> {
+            Err("there is no code".into())
         }
     }
     let (agent, model) = scripted(["hello"]);
@@ -178,19 +176,20 @@ async fn a009_the_steps_of_every_agent_come_in_their_order() {
 #[tokio::test]
 async fn a009_answers_are_processed_in_order_and_an_error_ends_the_step() {
     struct Adds(&'static str);
+    #[async_trait]
     impl ResponseProcessor for Adds {
-        fn process<'a>(
-            &'a self,
-            call: &'a mut ModelCall<'_>,
-            response: &'a mut LlmResponse,
-        ) -> BoxFuture<'a, Result<(), BoxError>> {
+        async fn process(
+            &self,
+            call: &mut ModelCall<'_>,
+            response: &mut LlmResponse,
+        ) -> Result<(), BoxError> {
             if response.text() == "broken" {
-                return Box::pin(async { Err("cannot be read".into()) });
+                return Err("cannot be read".into());
             }
             call.set_state(self.0, true);
             let text = response.text() + self.0;
             *response = LlmResponse::text_only(text);
-            Box::pin(async { Ok(()) })
+            Ok(())
         }
     }
     let (agent, _) = scripted(["a", "broken"]);
@@ -218,7 +217,7 @@ async fn a009_answers_are_processed_in_order_and_an_error_ends_the_step() {
 #[tokio::test]
 async fn a017_an_error_of_a_callback_after_the_model_ends_the_run() {
     for streams in [false, true] {
-        let (agent, model) = scripted([Reply::pieces(["he", "llo"])]);
+        let (agent, model) = scripted([Reply::chunks(["he", "llo"])]);
         let agent = agent
             .after_model(|_, _| Err("not fit to print".into()))
             .after_model(|_, _| panic!("the first has decided"))
@@ -255,7 +254,7 @@ async fn a010_a_processor_may_add_events_before_the_model_is_asked() {
 #[tokio::test]
 async fn a010_what_a_processor_adds_is_heard_at_once() {
     // The model never answers: what is heard is heard before.
-    let model = ScriptedModel::new([Reply::pieces(["never"]).every(Duration::from_hours(1))]);
+    let model = ScriptedModel::new([Reply::chunks(["never"]).every(Duration::from_hours(1))]);
     let agent = Agent::new(model).processor(Step("notes", |call| {
         call.emit(AgentEvent::new("", ChatMessage::assistant("wait a moment")));
         Ok(())
@@ -368,12 +367,10 @@ async fn a018_plugins_come_before_an_agents_own_callbacks() {
 
 struct Before(Arc<Mutex<Vec<&'static str>>>);
 
+#[async_trait]
 impl petalflow_agent::Callbacks for Before {
-    fn before_model<'a>(
-        &'a self,
-        _: &'a mut ModelCall<'_>,
-    ) -> petalflow_agent::CallbackFuture<'a, LlmResponse> {
+    async fn before_model(&self, _: &mut ModelCall<'_>) -> Result<Option<LlmResponse>, BoxError> {
         self.0.lock().unwrap().push("plugin");
-        Box::pin(async { Ok(None) })
+        Ok(None)
     }
 }

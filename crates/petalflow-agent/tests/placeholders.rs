@@ -1,7 +1,7 @@
 //! Placeholders in instructions.
 
 use petalflow::BoxError;
-use petalflow::middleware::BoxFuture;
+use petalflow::async_trait;
 use petalflow_agent::{Agent, Artifacts, ConversationInput};
 use serde_json::json;
 
@@ -9,9 +9,10 @@ use super::kit::{failure, scripted};
 
 struct Files;
 
+#[async_trait]
 impl Artifacts for Files {
-    fn text<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<String>, BoxError>> {
-        Box::pin(async move { Ok((name == "my_file.txt").then(|| "of the file".into())) })
+    async fn text(&self, name: &str) -> Result<Option<String>, BoxError> {
+        Ok((name == "my_file.txt").then(|| "of the file".into()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petalflow::tool::{FuncTool, ToolSpec};
-use petalflow_agent::{Agent, CallbackFuture, Callbacks, ModelCall};
+use petalflow_agent::{Agent, Callbacks, ModelCall};
 use petalflow_llm::{LlmResponse, Part};
 use serde_json::{Map, Value, json};
 
@@ -143,8 +143,12 @@ struct Rationale;
 
 const MORE: [&str; 2] = ["skill_id", "rationale"];
 
+#[petalflow::async_trait]
 impl Callbacks for Rationale {
-    fn before_model<'a>(&'a self, call: &'a mut ModelCall<'_>) -> CallbackFuture<'a, LlmResponse> {
+    async fn before_model(
+        &self,
+        call: &mut ModelCall<'_>,
+    ) -> Result<Option<LlmResponse>, petalflow::BoxError> {
         let tools = call.request.tools.iter().map(|spec| {
             let mut spec = ToolSpec::clone(spec);
             if spec.name == "calculator" {
@@ -155,14 +159,14 @@ impl Callbacks for Rationale {
             Arc::new(spec)
         });
         call.request.tools = tools.collect();
-        Box::pin(async { Ok(None) })
+        Ok(None)
     }
 
-    fn after_model<'a>(
-        &'a self,
-        _: &'a mut ModelCall<'_>,
-        response: &'a LlmResponse,
-    ) -> CallbackFuture<'a, LlmResponse> {
+    async fn after_model(
+        &self,
+        _: &mut ModelCall<'_>,
+        response: &LlmResponse,
+    ) -> Result<Option<LlmResponse>, petalflow::BoxError> {
         let mut response = response.clone();
         for part in response
             .message
@@ -175,7 +179,7 @@ impl Callbacks for Rationale {
                 arguments.retain(|name, _| !MORE.contains(&&**name));
             }
         }
-        Box::pin(async { Ok(Some(response)) })
+        Ok(Some(response))
     }
 }
 

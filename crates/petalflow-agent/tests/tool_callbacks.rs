@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use petalflow_agent::{Agent, CallbackFuture, Callbacks, ToolStep};
+use petalflow_agent::{Agent, Callbacks, ToolStep};
 use petalflow_llm::Reply;
 use serde_json::{Value, json};
 
@@ -198,11 +198,14 @@ async fn callbacks_may_change_arguments_and_state() {
 /// Counts calls of tools, and after some of them decides.
 struct Plugin(Arc<AtomicUsize>, Option<Value>);
 
+#[petalflow::async_trait]
 impl Callbacks for Plugin {
-    fn before_tool<'a>(&'a self, _: &'a mut ToolStep<'_>) -> CallbackFuture<'a, Value> {
+    async fn before_tool(
+        &self,
+        _: &mut ToolStep<'_>,
+    ) -> Result<Option<Value>, petalflow::BoxError> {
         self.0.fetch_add(1, SeqCst);
-        let decided = self.1.clone();
-        Box::pin(async move { Ok(decided) })
+        Ok(self.1.clone())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use petalflow::middleware::BoxFuture;
+use petalflow::async_trait;
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow::{BoxError, Context};
 use petalflow_agent::{
@@ -441,14 +441,11 @@ async fn a007_code_that_the_provider_ran() {
 /// Runs nothing: it knows what comes out.
 struct Knows;
 
+#[async_trait]
 impl CodeExecutor for Knows {
-    fn execute<'a>(
-        &'a self,
-        code: &'a str,
-        _: &'a Context,
-    ) -> BoxFuture<'a, Result<CodeOutput, BoxError>> {
+    async fn execute(&self, code: &str, _: &Context) -> Result<CodeOutput, BoxError> {
         assert_eq!(code, "print(2+2)");
-        Box::pin(async { Ok(CodeOutput::printed("4")) })
+        Ok(CodeOutput::printed("4"))
     }
 }
 

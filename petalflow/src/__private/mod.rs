@@ -20,7 +20,6 @@ pub use petalflow_macros::tools_impl;
 pub use petalflow_macros::{StateAfterCfg, flow_impl};
 pub use serde_core::Serialize;
 
-pub use crate::codec::CodecError;
 pub use crate::delivery::{ItemProbe, NoItemCodec};
 pub use crate::node::Itself as Function;
 pub use crate::state::{Coder, CopyProbe, NoCoder, NoCopy, StateCodec, Values};
@@ -28,6 +27,7 @@ pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Slots, read_input}
 pub use node::{
     Broken, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking, spawned, written_once,
 };
+pub use petalflow_codec::CodecError;
 pub use route::{Carried, Carries, Deliver, NotSent, OneType, Payload, PayloadType, Sent};
 pub use state::{
     CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Held, Holds, KeptFor, Marks, NeedsDefault,

@@ -1,17 +1,19 @@
-//! Checkpoints: what a thread needs to go on after a crash, a deploy or a wait, and where it is kept.
+//! Checkpoints and the stores for them. A thread resumes from a checkpoint after a crash, a deployment or a pause.
 //!
 //! The promise: *a node runs at least once; its recorded effect is applied exactly once.*
 //!
-//! A [`Store`] keeps bytes and knows nothing of flows. What the bytes mean is in `docs/reference/checkpoint-format.md`.
+//! A [`Store`] stores bytes and knows nothing of flows. `docs/reference/checkpoint-format.md` describes the bytes.
 //
-// `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. A program that stores nothing then compiles
-// neither records nor the memory store.
+// `#[inline]` means here, as in `petalflow-graph`, that a function is compiled where it is called. A program that stores
+// nothing compiles neither records nor the in-memory store.
 
+mod checksum;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
+mod lease;
 mod memory;
-mod outline_line;
+mod outline;
 mod pending_releases;
 mod record;
 pub(crate) mod retention;
@@ -20,13 +22,14 @@ mod store;
 mod thread_storage;
 mod write_name;
 
-pub use crate::codec::CodecError;
+pub(crate) use lease::{Lease, Moment};
 pub use memory::InMemoryStore;
-pub(crate) use outline_line::{KeyLine, NodeLine, quoted};
-pub use pending_releases::{PendingReleases, ReleaseTurn};
-pub(crate) use record::{
-    AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
+pub(crate) use outline::{
+    GraphOutline, KeyOutline, Line, NodeOutline, Outline, encode_keys, key_lines, quoted,
 };
+pub use pending_releases::{PendingReleases, ReleaseTurn};
+pub use petalflow_codec::CodecError;
+pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, OwnedKey, Record, TaskEntry};
 pub use record::{Cause, DecisionKind, DecisionRecord};
 pub(crate) use retention::Retention;
 pub(crate) use settings::{Durability, OnBusy};

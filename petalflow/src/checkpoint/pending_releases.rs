@@ -62,7 +62,7 @@ impl PendingReleases {
     }
 
     fn claims(&self) -> MutexGuard<'_, Vec<(String, String)>> {
-        // No panic can leave it half-changed.
+        // No panic leaves it inconsistent.
         self.claims.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

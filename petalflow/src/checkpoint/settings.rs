@@ -1,11 +1,12 @@
-//! What to say about stored runs.
+//! The settings of stored runs.
 
 use std::num::NonZeroU64;
 
-/// When a run's checkpoints are written, and so what a crash can cost. Whatever is chosen, a crash never leaves half of
-/// anything: the thread goes on from a checkpoint, the nodes after it run again, and what `once` recorded is not done again.
-/// So that its record is found by the same task, [`once`](crate::Context::once) first sees to it that the checkpoint which
-/// its superstep began from is durable, and so does a flow inside the flow before it writes its own.
+/// When the checkpoints of a run are written, which decides how much a crash can lose.
+///
+/// With any setting, a crash leaves nothing incomplete: the thread resumes from a checkpoint, the nodes after it run again,
+/// and an effect that `once` has recorded is not repeated. For this, [`once`](crate::Context::once) first waits until the
+/// checkpoint from which its superstep began is durable. A sub-flow does the same before it writes a checkpoint of its own.
 ///
 /// ```
 /// use petalflow::thread::{Durability, HistoryQuery};
@@ -18,7 +19,7 @@ use std::num::NonZeroU64;
 /// # flow!(Talk(Chat) { reply });
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// // One checkpoint at the end, where there would be one for the input and one per superstep.
+/// // One checkpoint at the end, instead of one for the input and one per superstep.
 /// let threads = Talk::new().store(&InMemoryStore::new()).durability(Durability::Exit);
 /// let thread = threads.thread("ann");
 /// thread.run(vec!["hello".to_string()]).await?.into_finished()?;
@@ -29,20 +30,20 @@ use std::num::NonZeroU64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Durability {
-    /// Each superstep's checkpoint is durable before the next superstep begins. A crash costs the superstep that was under
-    /// way, but for its tasks that had finished.
+    /// The checkpoint of each superstep is durable before the next superstep begins. A crash loses the current superstep,
+    /// except for its finished tasks.
     #[default]
     Sync,
-    /// Each superstep's checkpoint is written while the next superstep runs. A crash costs that superstep as well.
+    /// The checkpoint of each superstep is written while the next superstep runs. A crash loses that superstep as well.
     Async,
-    /// A checkpoint is written after every so many supersteps, and when the run ends or stops. A crash costs the supersteps
-    /// since.
+    /// A checkpoint is written after this number of supersteps each time, and when the run ends or stops. A crash loses the
+    /// supersteps since the last checkpoint.
     Interval(NonZeroU64),
-    /// A checkpoint is written when the run ends or stops. A crash costs the whole run.
+    /// One checkpoint is written when the run ends or stops. A crash loses the whole run.
     Exit,
 }
 
-/// What to do with a run on a thread that another run is working on.
+/// What to do with a run on a thread that another run has claimed.
 ///
 /// ```
 /// use petalflow::thread::OnBusy;
@@ -67,13 +68,13 @@ pub enum Durability {
 pub enum OnBusy {
     /// The run is refused with [`Busy`](crate::thread::ThreadError::Busy).
     ///
-    /// A run gives its thread back in the background when it ends. Whoever comes through another store at that very moment, or
-    /// from another process, may still find it busy: use [`Queue`](Self::Queue) where one run follows another at once.
+    /// A run releases its thread in the background when it ends. A run that begins immediately after it, in another process or
+    /// with another store, may still find the thread busy: use [`Queue`](Self::Queue) in this case.
     #[default]
     Refuse,
-    /// The run waits until the other has ended. Who waits longest is not always first.
+    /// The run waits until the other has ended. Waiting runs have no fixed order.
     Queue,
-    /// The other run is cancelled, if it is one of this process; else the run is refused with
+    /// The other run is cancelled if it is in this process. Otherwise the run is refused with
     /// [`BusyElsewhere`](crate::thread::ThreadError::BusyElsewhere).
     Cancel,
 }

@@ -1,4 +1,4 @@
-//! The trait behind which checkpoints are kept.
+//! The trait of stores, and the types in its methods.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ use async_trait::async_trait;
 /// ```
 pub const SEALED_MARKER: [u8; 4] = [0xc1, b'P', b'F', b'S'];
 
-/// Where checkpoints of one flow stand: a thread, and the namespace of the flow within it (empty for the thread's own
-/// flow, `review/dig[3]` for a sub-flow).
+/// The location of the checkpoints of one flow: a thread, and the namespace of the flow in it. The namespace is empty for
+/// the thread's own flow, and for example `review/dig[3]` for a sub-flow.
 ///
-/// Both are text of at most [`Address::LONGEST`] bytes without NUL; the thread is not empty. Callers see to that.
+/// Both have at most [`Address::LONGEST`] bytes and no NUL. The thread is not empty. The caller of a store ensures this.
 ///
 /// ```
 /// use petalflow::checkpoint::Address;
@@ -46,7 +46,7 @@ impl<'a> Address<'a> {
     }
 }
 
-/// A checkpoint as a store sees it.
+/// A checkpoint in the form that a store receives.
 ///
 /// ```
 /// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint};
@@ -65,19 +65,20 @@ impl<'a> Address<'a> {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredCheckpoint {
-    /// Its number, growing within an [`Address`]; numbers may be left out. It stays below 2^63, so that databases whose
-    /// integers have a sign can keep it.
+    /// Its number. Numbers grow within an [`Address`], and may have gaps. They are below 2^63, so a signed integer of a
+    /// database can store them.
     pub seq: u64,
-    /// The oldest checkpoint that is needed to read this one, `seq` itself where it stands alone. All that stands between
-    /// the two is needed as well.
+    /// The oldest checkpoint that is needed to read this one: `seq` itself if it needs no other. All checkpoints between
+    /// the two are needed as well.
     pub base: u64,
-    /// When it was made, in milliseconds since 1970 (UTC); below 2^63.
+    /// When it was created, in milliseconds since 1970 (UTC). Below 2^63.
     pub created_ms: u64,
-    /// The rest, opaque to the store.
+    /// Its contents, which the store does not interpret.
     pub bytes: Vec<u8>,
 }
 
-/// Something a task has left while its superstep is not finished: its result, a question, an answer, a recorded side effect.
+/// A record that a task writes before its superstep is committed: its result, its failure, a question, or the result of a
+/// side effect.
 ///
 /// ```
 /// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, StoredWrite};
@@ -97,13 +98,13 @@ pub struct StoredCheckpoint {
 pub struct StoredWrite {
     /// The task.
     pub task: TaskId,
-    /// What it is, at most 255 bytes without NUL. With the task it names the write within its superstep.
+    /// Its name: at most 255 bytes without NUL. A superstep has at most one write for each task and name.
     pub name: String,
-    /// The rest, opaque to the store.
+    /// Its contents, which the store does not interpret.
     pub bytes: Vec<u8>,
 }
 
-/// A checkpoint with all that is needed to read it.
+/// A checkpoint, with everything that is needed to read it.
 ///
 /// ```
 /// use petalflow::checkpoint::{Address, InMemoryStore, Store, Stored, StoredCheckpoint};
@@ -120,9 +121,9 @@ pub struct StoredWrite {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stored {
-    /// From the base to the checkpoint itself, which is last, in the order of their numbers.
+    /// The checkpoints from the base to the checkpoint itself, which is last, in the order of their numbers.
     pub chain: Vec<StoredCheckpoint>,
-    /// What the tasks of the superstep after it have left so far, in the order of task and name.
+    /// The writes of the tasks of the superstep after it, in the order of task and name.
     pub writes: Vec<StoredWrite>,
 }
 
@@ -142,16 +143,16 @@ pub struct Stored {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// The thread is the owner's until it is released or the owner dies.
+    /// The owner has the thread until it releases the claim or its process ends.
     Granted,
-    /// Another owner that is alive has it.
+    /// Another owner has the thread.
     Busy {
-        /// That owner.
+        /// The other owner.
         owner: String,
     },
 }
 
-/// What is known of a thread without reading it.
+/// What a store knows of a thread without reading its checkpoints.
 ///
 /// ```
 /// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, ThreadQuery};
@@ -171,9 +172,9 @@ pub struct ThreadInfo {
     pub id: String,
     /// How many checkpoints it has, in all namespaces.
     pub checkpoints: u64,
-    /// How many bytes the checkpoints hold, in all namespaces.
+    /// The size of its checkpoints in bytes, in all namespaces.
     pub bytes: u64,
-    /// When its newest checkpoint was made, in milliseconds since 1970 (UTC).
+    /// When its newest checkpoint was created, in milliseconds since 1970 (UTC).
     pub updated_ms: u64,
 }
 
@@ -196,11 +197,11 @@ pub struct ThreadInfo {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadQuery<'a> {
-    /// Only ids that begin so; the comparison is by bytes.
+    /// Only ids that begin with this text, compared by bytes.
     pub prefix: &'a str,
-    /// Only ids after this one, in the order of their UTF-8 bytes: the last id of the page before.
+    /// Only ids after this one, in the order of their UTF-8 bytes. For the next page, the last id of this page.
     pub after: Option<&'a str>,
-    /// At most this many; all without one.
+    /// At most this many. `None` means all.
     pub limit: Option<usize>,
 }
 
@@ -221,7 +222,7 @@ impl ThreadQuery<'_> {
     pub fn prefix_end(&self) -> Option<String> {
         let mut chars = self.prefix.chars();
         while let Some(last) = chars.next_back() {
-            // A range of `char` steps over the surrogates.
+            // A range of `char` skips the surrogates.
             if let Some(next) = (last..=char::MAX).nth(1) {
                 return Some(format!("{}{next}", chars.as_str()));
             }
@@ -235,23 +236,23 @@ impl ThreadQuery<'_> {
 ///
 /// # The contract
 ///
-/// * **Atomic**: each call happens wholly or not at all, also when the process or the machine dies in the middle.
-/// * **Durable**: when a call that writes has returned, its effect survives whatever the store promises to survive.
-/// * **Ordered**: a call sees the effects of all calls that had returned before it began, from whatever process.
+/// * **Atomic**: each call takes effect completely or not at all, also if the process or the machine fails during the call.
+/// * **Durable**: when a call that writes has returned, its effect survives the failures that the store promises to survive.
+/// * **Ordered**: a call sees the effects of all calls that returned before it began, in any process.
 /// * **Cancel safe**: dropping a future leaves the store as before the call or as after it.
-/// * **Opaque**: ids are any text within their limits, compared by bytes; `bytes` come back as they were given.
-/// * **Numbers** that are stored stay below 2^63. Those that only bound a search may be any: a range may be empty, or end
-///   at [`u64::MAX`].
-/// * Failures are errors; a store neither panics nor retries for ever.
+/// * **Opaque**: ids are any text within their limits, compared by bytes. `bytes` are returned as they were given.
+/// * **Numbers** that are stored are below 2^63. A number that only limits a search can have any value: a range can be
+///   empty, or end at [`u64::MAX`].
+/// * A failure is an error. A store neither panics nor retries without end.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Appends a checkpoint, and forgets the writes whose checkpoint number is in `settled`: both or neither.
+    /// Appends a checkpoint, and removes the writes whose checkpoint number is in `settled`: both or neither.
     ///
-    /// `after` is the newest number that the caller knows of at this address; `checkpoint.seq` is greater.
+    /// `after` is the newest number that the caller knows at this address. `checkpoint.seq` is greater.
     ///
     /// # Errors
     ///
-    /// [`Conflict`](StoreError::Conflict) if the newest number in the store is another: someone else has written.
+    /// [`Conflict`](StoreError::Conflict) if the newest number in the store is another: another writer appended first.
     async fn append(
         &self,
         address: Address<'_>,
@@ -260,8 +261,8 @@ pub trait Store: Send + Sync + 'static {
         settled: Range<u64>,
     ) -> Result<(), StoreError>;
 
-    /// Adds writes beside the checkpoint `seq` (which need not exist yet), all or none. One of the same task and name takes
-    /// the place of the one before, also within a call.
+    /// Adds writes beside the checkpoint `seq`, all or none. The checkpoint need not exist yet. A write replaces an earlier
+    /// one of the same task and name, also within a call.
     async fn write(
         &self,
         address: Address<'_>,
@@ -269,21 +270,21 @@ pub trait Store: Send + Sync + 'static {
         writes: &[StoredWrite],
     ) -> Result<(), StoreError>;
 
-    /// The checkpoint of this number, or the newest, with all that is needed to read it, all as of one moment.
+    /// The checkpoint with this number, or the newest, with everything that is needed to read it. All of it is of one moment.
     async fn read(
         &self,
         address: Address<'_>,
         seq: Option<u64>,
     ) -> Result<Option<Stored>, StoreError>;
 
-    /// All writes beside checkpoints whose number is in `seqs`, with the number, in the order of number, task and name.
+    /// The writes beside the checkpoints whose numbers are in `seqs`, with these numbers, in the order of number, task and name.
     async fn writes(
         &self,
         address: Address<'_>,
         seqs: Range<u64>,
     ) -> Result<Vec<(u64, StoredWrite)>, StoreError>;
 
-    /// The checkpoints at an address, newest first, with a number below `before`.
+    /// The checkpoints at an address whose numbers are below `before`, newest first.
     async fn history(
         &self,
         address: Address<'_>,
@@ -291,33 +292,40 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<StoredCheckpoint>, StoreError>;
 
-    /// The namespaces of a thread that hold a checkpoint or a write, in the order of their bytes; none for an unknown one.
+    /// The namespaces of a thread that have a checkpoint or a write, in the order of their bytes. An unknown thread has none.
     async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError>;
 
-    /// The threads that have a checkpoint, in the order of their ids' bytes.
+    /// The threads that have a checkpoint, in the order of the bytes of their ids.
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError>;
 
-    /// Forgets all checkpoints at an address whose number is below `seq`, and the writes beside them.
+    /// Removes all checkpoints at an address whose numbers are below `seq`, and the writes beside them.
     async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError>;
 
-    /// Forgets a thread with all its namespaces and writes, and no other; nothing for an unknown one. A claim on it stays.
+    /// Removes a thread with all its namespaces and writes. Does nothing for an unknown thread. A claim on it remains.
     async fn delete(&self, thread: &str) -> Result<(), StoreError>;
 
-    /// Claims a thread for an owner, so that two runs never work on it at once, in whatever processes they are. Claiming
-    /// again what one has already renews it. The thread need not exist.
+    /// Claims a thread for an owner, so that two runs never work on it at the same time, in any processes. If the owner has
+    /// the claim already, it is renewed. The thread need not exist.
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError>;
 
-    /// Gives a claim back; nothing if the owner does not have it. Must not block: what has to wait is done in the
-    /// background, before any claim through this store that comes later.
+    /// Releases a claim. Does nothing if the owner does not have it. Must not block: a store that has to wait does so in the
+    /// background, before it grants a later claim.
     fn release(&self, thread: &str, owner: &str);
 
-    /// How long a claim lasts unless it is renewed. Without one it lasts until its owner gives it back or its process dies.
+    /// How long a claim lasts unless it is renewed. `None` if it lasts until its owner releases it or its process ends.
     fn claim_lasts(&self) -> Option<std::time::Duration> {
         None
     }
+
+    /// Whether bytes can change while they are stored, as on a disk. If so, petalflow stores a checksum with all bytes, and
+    /// reports bytes that changed, or that have no checksum, as [`Damaged`](StoreError::Damaged). A store that wraps another
+    /// returns the answer of that store.
+    fn needs_checksums(&self) -> bool {
+        true
+    }
 }
 
-/// Why a store could not do what it was asked.
+/// Why a call of a store failed.
 ///
 /// ```
 /// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoreError, StoredCheckpoint};
@@ -326,7 +334,7 @@ pub trait Store: Send + Sync + 'static {
 /// # let store = InMemoryStore::new();
 /// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
 /// # store.append(Address::root("ann"), &first, None, 0..0).await?;
-/// // Somebody else has written since.
+/// // Another writer has appended since.
 /// let late = store.append(Address::root("ann"), &first, None, 0..0).await;
 /// assert!(matches!(late, Err(StoreError::Conflict { expected: None, found: Some(1), .. })));
 /// # Ok(())
@@ -335,7 +343,7 @@ pub trait Store: Send + Sync + 'static {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Someone else wrote to the same place.
+    /// Another writer appended to the same address first.
     #[error(
         "thread `{thread}` was written to by another run: expected checkpoint {} to be the newest, found {}",
         number(*expected),
@@ -344,15 +352,15 @@ pub enum StoreError {
     Conflict {
         /// The thread.
         thread: String,
-        /// The newest number that the writer knew of.
+        /// The newest number that the writer knew.
         expected: Option<u64>,
         /// The newest number in the store.
         found: Option<u64>,
     },
-    /// The store cannot be reached or cannot write just now; nothing is known to be wrong with what it holds.
+    /// The store cannot be reached or cannot write at the moment. Its contents are not known to be damaged.
     #[error("the store is not available")]
     Unavailable(#[source] BoxError),
-    /// What the store holds cannot be read.
+    /// The contents of the store cannot be read.
     #[error("what is stored of thread `{thread}` is damaged: {problem}")]
     Damaged {
         /// The thread.
@@ -360,7 +368,7 @@ pub enum StoreError {
         /// What is wrong.
         problem: String,
     },
-    /// The store was laid out by a newer version of this library.
+    /// A newer version of this library created the layout of the store.
     #[error(
         "the store has layout {found}, this program knows up to {known}: update petalflow, or use another store"
     )]
@@ -370,10 +378,10 @@ pub enum StoreError {
         /// The newest layout that this program knows.
         known: u32,
     },
-    /// What is stored is not protected as it should be.
+    /// The contents do not have the protection that the program requires.
     #[error("what is stored cannot be trusted: {0}")]
     Protection(String),
-    /// Something else.
+    /// Another failure.
     #[error("the store failed")]
     Other(#[source] BoxError),
 }

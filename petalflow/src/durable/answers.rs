@@ -1,4 +1,4 @@
-//! Answers and decisions: whether they fit what a thread waits for.
+//! Checks that answers and decisions fit what a thread waits for.
 
 use super::opener::ThreadOpener;
 use crate::checkpoint::AnswerEntry;
@@ -19,14 +19,14 @@ impl<S: State> ThreadOpener<'_, S> {
         let known = waiting
             .iter()
             .position(|(_, interrupt)| interrupt.id == answer.id);
-        let Some(place) = known else {
+        let Some(index) = known else {
             return Err(AnswerError::Unknown {
                 id: answer.id,
                 waiting: only_interrupts(waiting),
             }
             .into());
         };
-        let (_, interrupt) = &waiting[place];
+        let (_, interrupt) = &waiting[index];
         match &interrupt.kind {
             InterruptKind::Ask { name, .. } if name == answer.name => {}
             _ => {
@@ -38,7 +38,7 @@ impl<S: State> ThreadOpener<'_, S> {
                 .into());
             }
         }
-        waiting.remove(place);
+        waiting.remove(index);
         self.writer.add_answer(AnswerEntry {
             id: answer.id.to_bytes(),
             name: answer.name.into(),
@@ -47,8 +47,8 @@ impl<S: State> ThreadOpener<'_, S> {
         Ok(())
     }
 
-    /// Records the questions that have expired, each as an answer without bytes. Returns whether there was one. From now on
-    /// no person can answer them. The outermost flow also waits for the questions of the flows inside it, and records them.
+    /// Records the questions that have expired, each as an answer without bytes. Returns whether there was one. No person can
+    /// answer them any more. The outermost flow also waits for the questions of its sub-flows, and records them.
     pub(super) fn expire(&mut self, waiting: &mut Vec<(TaskId, Interrupt)>) -> bool {
         if self.writer.has_parent_barrier() {
             return false;
@@ -72,7 +72,7 @@ impl<S: State> ThreadOpener<'_, S> {
         waiting.len() < before
     }
 
-    /// Records a decision. Returns the interrupts that it decides.
+    /// Records a decision. Returns its interrupts.
     pub(super) fn decide(
         &mut self,
         id: Option<InterruptId>,
@@ -107,31 +107,31 @@ impl<S: State> ThreadOpener<'_, S> {
         Ok(decided)
     }
 
-    /// A node that chooses a route cannot be skipped: without its choice the run cannot continue.
+    /// Checks that the node may be skipped. If it chooses a route, the run cannot continue without its choice.
     pub(super) fn can_skip(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
         let Interrupt {
             node, namespace, ..
         } = interrupt;
         let inside = namespace != self.namespace.as_str();
         let node_here = self.plan.index_of(node).filter(|_| !inside);
-        // The program may have changed since the interrupt was made. Of a flow inside, only what it recorded then is known.
+        // The program may have changed since then. Of a sub-flow, only the recorded interrupt is known.
         let chooses = node_here.map_or(interrupt.chooses, |node| self.plan.chooses(node));
         if !chooses || interrupt.kind != InterruptKind::Before {
             return Ok(());
         }
         let problem = if inside {
             format!(
-                "node `{node}` inside `{namespace}` cannot be skipped, because it chooses where the run goes on: approve or reject it"
+                "node `{node}` inside `{namespace}` cannot be skipped, because it chooses a route: approve or reject it"
             )
         } else {
             format!(
-                "node `{node}` cannot be skipped, because it chooses where the run goes on: use `Resume::goto` to say where"
+                "node `{node}` cannot be skipped, because it chooses a route: choose the next node with `Resume::goto`"
             )
         };
         Err(AnswerError::Value(problem).into())
     }
 
-    /// The state of a flow inside another cannot be edited from outside.
+    /// Checks that the decision may edit the state. The state of a sub-flow cannot be edited.
     pub(super) fn can_edit(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
         if interrupt.namespace == self.namespace.as_str() {
             return Ok(());

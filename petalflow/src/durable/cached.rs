@@ -1,4 +1,4 @@
-//! Cached results of nodes, stored as finished tasks are.
+//! Cached results of nodes. They have the stored form of finished tasks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,10 @@ struct CacheEntry<S: State> {
     codec: StateCodec<S>,
     fingerprint: Fingerprint,
     key: Vec<u8>,
-    lasts: Duration,
+    lifetime: Duration,
 }
 
-/// The place of a task. `None` where its node is not cached, the run has no cache, or something that the node depends on
+/// The cache entry of a task. `None` if its node is not cached, the run has no cache, or something that the node depends on
 /// cannot be stored.
 pub(crate) fn find_cached<S: State>(
     flow: &str,
@@ -28,12 +28,12 @@ pub(crate) fn find_cached<S: State>(
     state: &S,
 ) -> Option<Box<dyn CachedResult<S>>> {
     let plan = &scope.shared.plan;
-    let lasts = plan.policies[scope.node.index()].cache?;
+    let lifetime = plan.policies[scope.node.index()].cache?;
     let cache = scope.managed().and_then(ManagedValues::get::<RunCache>)?;
     let codec = S::codec()?;
     let mut key = Vec::new();
-    part(&mut key, flow.as_bytes());
-    part(&mut key, plan.stored_name(scope.node).as_bytes());
+    add_part(&mut key, flow.as_bytes());
+    add_part(&mut key, plan.stored_name(scope.node).as_bytes());
     let reads = plan.reads[scope.node.index()];
     if !reads
         .unwrap_or(KeySet::ALL)
@@ -43,12 +43,12 @@ pub(crate) fn find_cached<S: State>(
         return None;
     }
     let mut bytes = Vec::new();
-    let is_read = |at: &usize| reads.is_none_or(|reads| reads.contains(*at));
-    for at in (0..S::KEYS.len()).filter(is_read) {
-        part(&mut key, S::KEYS[at].id.as_bytes());
+    let is_read = |key: &usize| reads.is_none_or(|reads| reads.contains(*key));
+    for read in (0..S::KEYS.len()).filter(is_read) {
+        add_part(&mut key, S::KEYS[read].id.as_bytes());
         bytes.clear();
-        (codec.save)(state, at, &mut bytes).ok()?;
-        part(&mut key, &bytes);
+        (codec.save)(state, read, &mut bytes).ok()?;
+        add_part(&mut key, &bytes);
     }
     if let Some(delivery) = &scope.delivery
         && plan.takes_item[scope.node.index()]
@@ -61,14 +61,14 @@ pub(crate) fn find_cached<S: State>(
             &mut bytes,
         )
         .ok()?;
-        part(&mut key, &bytes);
+        add_part(&mut key, &bytes);
     }
     Some(Box::new(CacheEntry {
         cache: Arc::clone(&cache.0),
         codec,
         fingerprint: Fingerprint::of::<S>(flow, plan),
         key,
-        lasts,
+        lifetime,
     }))
 }
 
@@ -78,7 +78,7 @@ impl<S: State> CachedResult<S> for CacheEntry<S> {
             let Some(bytes) = self.cache.get(&self.key).await else {
                 return false;
             };
-            // What an earlier program left may not fit any more: then the node runs.
+            // The result of an earlier program may not fit any more. Then the node runs.
             let (plan, known) = (
                 &scope.shared.plan,
                 (&self.fingerprint, &self.fingerprint.outline),
@@ -95,9 +95,9 @@ impl<S: State> CachedResult<S> for CacheEntry<S> {
 
     fn save<'a>(&'a self, scope: &'a Scope, effects: &'a Effects<S>) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            let lost = effects.update.written().intersection(untracked::<S>());
+            let not_stored = effects.update.written().intersection(untracked::<S>());
             let plan = &scope.shared.plan;
-            if lost.is_empty()
+            if not_stored.is_empty()
                 && let Ok(bytes) = save_finished(
                     &self.codec,
                     &self.fingerprint,
@@ -110,15 +110,15 @@ impl<S: State> CachedResult<S> for CacheEntry<S> {
                     },
                 )
             {
-                self.cache.put(&self.key, bytes, self.lasts).await;
+                self.cache.put(&self.key, bytes, self.lifetime).await;
             }
         })
     }
 }
 
-/// Length-prefixed, so that no two lists of parts give one key.
+/// Adds a part to a key, after its length, so that different lists of parts give different keys.
 #[inline]
-fn part(key: &mut Vec<u8>, bytes: &[u8]) {
+fn add_part(key: &mut Vec<u8>, bytes: &[u8]) {
     key.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
     key.extend_from_slice(bytes);
 }

@@ -1,4 +1,4 @@
-//! The right to work on a thread.
+//! Claims on threads.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -7,20 +7,22 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::cancel_token::CancelToken;
-use crate::checkpoint::{Claim, OnBusy, Store, ThreadStorage};
+use crate::checkpoint::{Claim, Lease, Moment, OnBusy, Store, ThreadStorage};
 use crate::outcome::ThreadError;
 
 /// How long to wait before a claim is tried again, at first and at most.
 const WAITS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(200));
 
-/// A thread that is this run's until it is dropped.
+/// The claim of a run on a thread. Dropping it releases the claim.
 pub(crate) struct ThreadClaim {
     store: Arc<dyn Store>,
     thread: Arc<str>,
     owner: String,
+    /// `None` if the claim does not expire.
+    lease: Option<Arc<Lease>>,
 }
 
-/// The runs of this process, by the owner under which they claimed their thread.
+/// The cancel tokens of the runs of this process, by thread and owner.
 #[inline]
 fn runs() -> MutexGuard<'static, HashMap<(Arc<str>, String), CancelToken>> {
     static RUNS: OnceLock<Mutex<HashMap<(Arc<str>, String), CancelToken>>> = OnceLock::new();
@@ -29,7 +31,7 @@ fn runs() -> MutexGuard<'static, HashMap<(Arc<str>, String), CancelToken>> {
 }
 
 impl ThreadClaim {
-    /// Claims the thread, or does about a busy one what was asked for. A run can be cancelled by another from now on.
+    /// Claims the thread. `on_busy` decides what happens if another run has it. From now on, another run can cancel this one.
     #[inline]
     pub(crate) async fn get(
         storage: &ThreadStorage,
@@ -46,15 +48,17 @@ impl ThreadClaim {
             thread: thread.to_string(),
         };
         let (mut wait, longest) = WAITS;
-        // Made before it is granted: whoever is dropped while it waits may have it already, and gives it back.
-        let claimed = ThreadClaim {
+        // Created before the claim is granted: if this future is dropped while it waits, the store may have granted it already.
+        let mut claimed = ThreadClaim {
             store: Arc::clone(store),
             thread: Arc::clone(thread),
             owner,
+            lease: None,
         };
-        loop {
+        let granted = loop {
+            let begun = Moment::now();
             match store.claim(thread, &claimed.owner).await? {
-                Claim::Granted => break,
+                Claim::Granted => break begun,
                 Claim::Busy { .. } if on_busy == OnBusy::Refuse => return Err(busy()),
                 Claim::Busy { owner: other } => {
                     if on_busy == OnBusy::Cancel {
@@ -71,10 +75,17 @@ impl ThreadClaim {
                     wait = longest.min(wait * 2);
                 }
             }
-        }
+        };
+        claimed.lease = Lease::new(store, thread, &claimed.owner, granted).map(Arc::new);
         let token = cancel.get_or_insert_default().clone();
         runs().insert(claimed.key(), token);
         Ok(claimed)
+    }
+
+    /// The claim, if it can expire.
+    #[inline]
+    pub(crate) fn lease(&self) -> Option<Arc<Lease>> {
+        self.lease.clone()
     }
 
     #[inline]
@@ -82,16 +93,15 @@ impl ThreadClaim {
         (Arc::clone(&self.thread), self.owner.clone())
     }
 
-    /// Awaits the run, and renews the claim meanwhile where it would not last.
+    /// Awaits the run, and renews the claim if it would expire.
     pub(crate) async fn hold<T>(&self, run: impl Future<Output = T>) -> T {
-        let Some(lasts) = self.store.claim_lasts() else {
+        let Some(lease) = &self.lease else {
             return run.await;
         };
         let renew = async {
             loop {
-                tokio::time::sleep(lasts / 3).await;
-                // A claim that is lost shows when the run writes: it is refused there.
-                let _ = self.store.claim(&self.thread, &self.owner).await;
+                tokio::time::sleep(lease.renewal_interval()).await;
+                lease.renew().await;
             }
         };
         let (mut run, mut renew) = (std::pin::pin!(run), std::pin::pin!(renew));

@@ -6,8 +6,8 @@ use crate::checkpoint::{KeyEntry, KeyKind};
 use crate::outcome::ThreadError;
 use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Update as _};
 
-/// The keys that have changed since the last checkpoint. The writes to a key that grows are encoded at once; of any other
-/// key, the value is encoded when the checkpoint is made.
+/// The keys that have changed since the last checkpoint. Writes to a key that grows are encoded at once. The value of any
+/// other key is encoded with the checkpoint.
 #[derive(Default)]
 pub(crate) struct DirtyKeys {
     bytes: Vec<u8>,
@@ -152,8 +152,10 @@ pub(crate) fn each(mut keys: KeySet) -> impl Iterator<Item = usize> {
     })
 }
 
-pub(crate) fn of_key<S: State>(key: usize) -> impl FnOnce(crate::codec::CodecError) -> ThreadError {
-    // The text is made only for an error.
+pub(crate) fn of_key<S: State>(
+    key: usize,
+) -> impl FnOnce(petalflow_codec::CodecError) -> ThreadError {
+    // The text is created only for an error.
     move |problem| {
         ThreadError::value(format!("key `{}` of `{}`", S::KEYS[key].name, S::NAME))(problem)
     }

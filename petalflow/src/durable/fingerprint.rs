@@ -1,36 +1,38 @@
-//! What of a program its checkpoints depend on.
+//! The parts of a program that its checkpoints depend on.
 
 use std::sync::Arc;
 
-use petalflow_graph::{Edge, Graph, JoinIdx, NodeIdx, Source, Target, Via};
+use petalflow_graph::{Edge, Graph, JoinIdx, Source, Target, Via};
 
-use crate::checkpoint::{Header, KeyLine, NodeLine, Outline, quoted};
+use crate::checkpoint::{
+    GraphOutline, Header, KeyOutline, NodeOutline, Outline, encode_keys, quoted,
+};
 use crate::migration::Migrate;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::state::{KeyFlag, State, StateCodec};
+use crate::state::{KeyFlag, KeyMeta, State, StateCodec};
 
-/// What of a program its checkpoints depend on: hashes for a quick comparison, and the lines behind them.
+/// The parts of a program that its checkpoints depend on: hashes for a fast comparison, and the lines that were hashed.
 pub(crate) struct Fingerprint {
     pub(crate) flow: Arc<str>,
     pub(crate) graph: u64,
     pub(crate) schema: u64,
     pub(crate) outline: Outline,
-    /// The joins, by number: a text that names them in storage, and their sides.
+    /// The stored names of the joins, by index.
     pub(crate) joins: Vec<JoinName>,
     /// The version of the state.
     pub(crate) version: u32,
     pub(crate) migrate: Option<Migrate>,
 }
 
-/// How a join is named where it is stored.
+/// The stored name of a join, and those of its sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JoinName {
     pub(crate) name: String,
     pub(crate) sides: Vec<String>,
 }
 
-/// How the state is stored.
+/// The codec of the state.
 pub(super) fn codec_of<S: State>() -> Result<StateCodec<S>, ThreadError> {
     S::codec()
         .ok_or_else(|| ThreadError::Request(format!("the state `{}` cannot be stored", S::NAME)))
@@ -40,17 +42,15 @@ impl Fingerprint {
     pub(crate) fn of<S: State>(flow: &str, plan: &ExecutionPlan) -> Self {
         let joins = joins(plan);
         let version = S::codec().and_then(|codec| codec.version);
-        // The order in which a program names things is not stored.
-        let mut outline = Outline {
+        let outline = Outline {
+            keys: keys::<S>(),
             graph: graph(plan, &joins),
-            schema: schema::<S>(),
-        };
-        outline.graph.sort_unstable();
-        outline.schema.sort_unstable();
+        }
+        .sorted();
         Fingerprint {
             flow: flow.into(),
-            graph: hash(&outline.graph),
-            schema: hash(&outline.schema),
+            graph: hash(|out| outline.graph.encode(out)),
+            schema: hash(|out| encode_keys(&outline.keys, out)),
             outline,
             joins,
             version: version.map_or(0, |(version, _)| version),
@@ -58,13 +58,13 @@ impl Fingerprint {
         }
     }
 
-    /// Whether a program like this one wrote the checkpoint.
+    /// Whether a program with the same fingerprint wrote the checkpoint.
     #[inline]
     pub(crate) fn wrote(&self, header: &Header) -> bool {
         (self.version, self.graph, self.schema) == (header.version, header.graph, header.schema)
     }
 
-    /// Whether writes to these keys mean what they meant to the program of another version, schema and outline.
+    /// Whether writes to these keys mean the same as in the program that wrote them, which had this version, schema and outline.
     #[inline]
     pub(crate) fn reads_writes<'a>(
         &self,
@@ -75,67 +75,57 @@ impl Fingerprint {
         if (version, schema) == (self.version, self.schema) {
             return true;
         }
-        // Of the keys of any other program nothing is known.
-        let known = version == self.version && schema == hash(&was.schema);
-        let prefix = |key: &str| format!("{}: ", quoted(key));
-        let line = |lines: &[String], prefix: &str| {
-            let line = lines.iter().find(|line| line.starts_with(prefix));
-            line.cloned()
-        };
+        // Nothing is known of the keys of any other program.
+        let known = version == self.version && schema == hash(|out| encode_keys(&was.keys, out));
         known
-            && keys.all(|key| {
-                let prefix = prefix(key);
-                let line = |lines: &[String]| line(lines, &prefix);
-                line(&was.schema).is_some_and(|was| line(&self.outline.schema) == Some(was))
+            && keys.all(|id| {
+                let key = KeyOutline::find(&was.keys, id);
+                key.is_some() && key == KeyOutline::find(&self.outline.keys, id)
             })
     }
 }
 
+/// The hash of a part of an outline, over its bytes in a checkpoint.
 #[inline]
-fn hash(lines: &[String]) -> u64 {
-    let mut hasher = siphasher::sip::SipHasher13::new();
-    for line in lines {
-        use std::hash::Hasher as _;
-        hasher.write(&(line.len() as u64).to_le_bytes());
-        hasher.write(line.as_bytes());
-    }
-    std::hash::Hasher::finish(&hasher)
+fn hash(encode: impl FnOnce(&mut Vec<u8>)) -> u64 {
+    let mut bytes = Vec::new();
+    encode(&mut bytes);
+    siphasher::sip::SipHasher13::new().hash(&bytes)
 }
 
-fn schema<S: State>() -> Vec<String> {
+fn keys<S: State>() -> Vec<KeyOutline> {
     let stored = S::KEYS.iter().filter(|key| !key.has(KeyFlag::Untracked));
-    let line = |key: &crate::state::KeyMeta| KeyLine {
+    let outline = |key: &KeyMeta| KeyOutline {
         id: key.id.into(),
         ty: key.ty.into(),
-        reducer: key.reducer.into(),
+        reducer: key.reducer,
         ephemeral: key.has(KeyFlag::Ephemeral),
         required: key.has(KeyFlag::Required),
     };
-    stored.map(|key| line(key).to_string()).collect()
+    stored.map(outline).collect()
 }
 
 #[inline]
-fn graph(plan: &ExecutionPlan, joins: &[JoinName]) -> Vec<String> {
+fn graph(plan: &ExecutionPlan, joins: &[JoinName]) -> GraphOutline {
     let graph = plan.graph();
-    let nodes = graph.nodes().iter().enumerate().map(|(place, node)| {
-        let item = plan.items.get(place).copied().flatten();
-        let line = NodeLine {
-            name: plan.stored_name(NodeIdx::from_usize(place)).into(),
-            takes: item.map(|item| unqualified((item.ty)()).into()),
-            deferred: node.deferred,
-        };
-        line.to_string()
+    let nodes = graph.node_indices().map(|node| NodeOutline {
+        name: plan.stored_name(node).into(),
+        item: plan.items[node.index()].map(|item| unqualified((item.ty)())),
+        deferred: graph.node(node).deferred,
     });
-    // A join says what leads to it, and where it leads.
+    // The name of a join contains the edges into it and out of it.
     let edges = graph.edges().iter().filter(|edge| {
         !matches!(edge.to, Target::Join(_)) && !matches!(edge.from, Source::Join(_))
     });
     let edges = edges.map(|edge| {
-        let to = target(plan, edge.to);
-        format!("edge {} -> {to}", source(plan, joins, edge))
+        let (from, to) = (source(plan, joins, edge), target(plan, edge.to));
+        format!("{from} -> {to}")
     });
-    let joins = joins.iter().map(|join| format!("join {}", join.name));
-    nodes.chain(edges).chain(joins).collect()
+    GraphOutline {
+        nodes: nodes.collect(),
+        edges: edges.collect(),
+        joins: joins.iter().map(|join| join.name.clone()).collect(),
+    }
 }
 
 #[inline]
@@ -153,7 +143,7 @@ fn joins(plan: &ExecutionPlan) -> Vec<JoinName> {
             .iter()
             .filter(|edge| edge.from == Source::Join(join));
         let mut targets: Vec<String> = targets.map(|edge| target(plan, edge.to)).collect();
-        // The order in which a program names the sides is not stored.
+        // Sorted: the order of the sides has no influence.
         let mut sorted = sides.clone();
         sorted.sort_unstable();
         targets.sort_unstable();
@@ -165,13 +155,13 @@ fn joins(plan: &ExecutionPlan) -> Vec<JoinName> {
     joins
 }
 
-/// Where an edge begins, and what makes it fire.
+/// The source of an edge, and the condition under which the edge fires.
 #[inline]
 fn source(plan: &ExecutionPlan, joins: &[JoinName], edge: &Edge) -> String {
     let from = match edge.from {
         Source::Start => "START".into(),
         Source::Node(node) => quoted(plan.stored_name(node)).into_owned(),
-        // Joins of joins come after those that they wait for.
+        // A join of joins comes after those that it waits for.
         Source::Join(join) => joins.get(join.index()).map_or_else(
             || format!("join {}", join.index()),
             |join| format!("({})", join.name),
@@ -195,7 +185,7 @@ fn target(plan: &ExecutionPlan, target: Target) -> String {
     }
 }
 
-/// A type's name without the modules that the types in it are in: to move a type is not to change it.
+/// The name of a type without module paths, so that a type may be moved.
 #[inline]
 fn unqualified(ty: &str) -> String {
     let mut text = String::new();
@@ -216,7 +206,7 @@ mod tests {
     use super::unqualified;
 
     #[test]
-    fn a_type_is_known_without_its_modules() {
+    fn module_paths_are_removed_from_type_names() {
         for (full, short) in [
             ("u8", "u8"),
             ("alloc::string::String", "String"),

@@ -43,7 +43,7 @@ pub(crate) async fn load_checkpoint<S: State>(
     };
     let mut records = records(storage, &chain)?;
     let Some(newest) = chain.last() else {
-        return Err(damaged(storage, "a checkpoint without itself".into()));
+        return Err(damaged(storage, "a chain of checkpoints is empty".into()));
     };
     let (seq, created_ms) = (newest.seq, newest.created_ms);
     let size = |checkpoint: &StoredCheckpoint| checkpoint.bytes.len() as u64;
@@ -62,7 +62,7 @@ pub(crate) async fn load_checkpoint<S: State>(
         .unwrap_or_default();
     let (state, written) = replay(&mut records, codec, program, &storage.thread)?;
     let Some(record) = records.into_iter().next_back() else {
-        return Err(damaged(storage, "a checkpoint without itself".into()));
+        return Err(damaged(storage, "a chain of checkpoints is empty".into()));
     };
     if record.header.origin != seq {
         writes = storage.writes(namespace, record.header.origin).await?;
@@ -103,7 +103,7 @@ pub(super) fn records(
         return Err(damaged(
             storage,
             format!(
-                "of what checkpoint {} builds on, from {} on, something is missing",
+                "checkpoint {} builds on the checkpoints since {}, and one of them is missing",
                 newest.seq, newest.base
             ),
         ));
@@ -160,7 +160,7 @@ pub(crate) fn waiting(
     for write in asks() {
         let mut interrupt: Interrupt =
             Interrupt::decode(&write.bytes).map_err(ThreadError::value("a stored question"))?;
-        // A question of a flow inside this one is left as it is: this flow cannot name its nodes.
+        // The node of a sub-flow retains its recorded name, which this flow cannot translate.
         let asker = askers.get(&write.task);
         if let Some(node) = asker.filter(|_| interrupt.namespace == namespace) {
             interrupt.node = plan.current_name(node).into();

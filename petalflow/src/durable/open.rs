@@ -17,7 +17,7 @@ use crate::question::Interrupt;
 use crate::state::{KeyFlag, KeyMeta, State};
 use crate::superstep::Planner;
 
-/// Opens a thread, or the history of a flow inside one, and applies the command to it.
+/// Opens a thread, or the history of a sub-flow, and applies the command to it.
 pub(super) async fn open<F: Flow>(
     flow: &F,
     plan: &ExecutionPlan,
@@ -83,14 +83,14 @@ pub(super) async fn open<F: Flow>(
 }
 
 impl<S: State> ThreadOpener<'_, S> {
-    /// Begins a new thread, or a flow inside one that starts from nothing.
+    /// Begins a new thread, or a sub-flow without an earlier state.
     async fn begin(self, input: S::Input) -> Result<OpenedThread<S>, ThreadError> {
         let (state, written) = S::start(input);
         self.start(1, state, written).await
     }
 
-    /// Opens a flow inside a thread that has run before. It resumes if it runs for the same task as before. Otherwise it
-    /// begins a turn if it remembers its state, and starts from nothing if it does not.
+    /// Opens a sub-flow that has run before. It resumes if it runs for the same task as before. Otherwise it begins a turn if it
+    /// retains its state, and begins without an earlier state if it does not.
     async fn open_nested(
         mut self,
         mut head: LoadedCheckpoint<S>,
@@ -100,12 +100,12 @@ impl<S: State> ThreadOpener<'_, S> {
         let Nested {
             owner,
             answers,
-            remembers,
+            retains_state,
             parent,
         } = nested;
         self.writer.set_parent_barrier(parent);
         let mut opened = if head.record.header.owner == Some(owner.to_bytes()) {
-            // The outermost flow stores the decisions for the flows inside it as well.
+            // The outermost flow also stores the decisions for its sub-flows.
             let decided = answers.iter().map(|(id, (name, bytes))| AnswerEntry {
                 id: id.to_bytes(),
                 name: name.clone(),
@@ -113,7 +113,7 @@ impl<S: State> ThreadOpener<'_, S> {
             });
             head.record.header.answers.extend(decided);
             self.resume(head, Resume::new()).await?
-        } else if remembers && head.record.header.turn > 0 {
+        } else if retains_state && head.record.header.turn > 0 {
             self.begin_turn(head, input).await?
         } else {
             let origin = Origin::new(head.record.header.origin);
@@ -126,7 +126,7 @@ impl<S: State> ThreadOpener<'_, S> {
         Ok(opened)
     }
 
-    /// Refuses an input while the thread waits for an answer: a person may be about to give it.
+    /// Refuses an input while the thread waits for an answer that a person can still give.
     fn check_nothing_waits(&self, head: &LoadedCheckpoint<S>) -> Result<(), ThreadError> {
         let storage = self.writer.storage();
         let namespace = self.namespace.as_str();

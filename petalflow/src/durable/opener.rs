@@ -180,7 +180,7 @@ fn load_results<S: State>(
         let program = (writer.fingerprint(), writer.previous_outline());
         let loaded =
             load_finished(writer.codec(), program, plan, task.node, &write.bytes).map_err(
-                ThreadError::value(format!("what node `{}` left", plan.name(task.node))),
+                ThreadError::value(format!("the result of node `{}`", plan.name(task.node))),
             )?;
         if let Some(loaded) = loaded {
             finished.insert(id, loaded);

@@ -1,17 +1,17 @@
-//! From records to a state.
+//! Computes the state from the records of a chain of checkpoints.
 
 use super::fingerprint::Fingerprint;
-use crate::checkpoint::{KeyKind, KeyLine, Record};
-use crate::codec::CodecError;
+use crate::checkpoint::{KeyKind, KeyOutline, Record, key_lines};
 use crate::migration::{Log, Migration, Named};
 use crate::outcome::ThreadError;
 use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Values};
-use crate::upgrade::{Change, Held, InUse, changes, difference};
+use crate::upgrade::{Change, InUse, difference, key_changes};
+use petalflow_codec::CodecError;
 
-/// The state behind a chain of records, of which the first stands alone, and which keys have a value.
+/// The state after a chain of records, and the keys that have a value. The first record builds on no other.
 ///
-/// What an older program wrote is migrated, the tasks in the last record with it; what does not fit this program then is
-/// refused.
+/// Records of an older version of the state are migrated, with the tasks in the last record. Fails if the result does not fit
+/// this program.
 pub(crate) fn replay<S: State>(
     records: &mut [Record],
     codec: &StateCodec<S>,
@@ -27,7 +27,7 @@ pub(crate) fn replay<S: State>(
     let changed = |problem: String| ThreadError::Changed {
         thread: thread.into(),
         problem,
-        diff: difference(&was.schema, &program.outline.schema),
+        diff: difference(key_lines(&was.keys), key_lines(&program.outline.keys)),
     };
     if first.header.flow != program.flow {
         return Err(ThreadError::Changed {
@@ -39,7 +39,7 @@ pub(crate) fn replay<S: State>(
             diff: Vec::new(),
         });
     }
-    // After a change of the program a checkpoint stands alone, so all of a chain are of one version.
+    // After a change of the program a checkpoint builds on no other, so a chain has one version.
     let version = records.iter().map(|record| record.header.version).max();
     let version = version.unwrap_or_default();
     if version > program.version {
@@ -74,34 +74,29 @@ pub(crate) fn replay<S: State>(
     load(&logs, codec).map_err(changed)
 }
 
-/// What is stored of each key: the newest value, and the writes since.
+/// The stored value and writes of each key: the newest value, and the later writes.
 #[inline]
 pub(super) fn logs(records: &mut [Record]) -> Named<Log> {
     let outline = records
         .first()
         .and_then(|first| first.header.outline.as_ref());
-    let lines = outline.map_or(&[][..], |outline| &outline.schema);
-    let lines: Named<KeyLine<'static>> = lines
-        .iter()
-        .filter_map(|line| KeyLine::parse(line))
-        .map(|line| (line.id.to_string(), line.into_owned()))
-        .collect();
+    let keys = outline.map_or_else(Vec::new, |outline| outline.keys.clone());
     let mut logs: Named<Log> = Named::default();
-    let mut made = None;
+    let mut last_superstep = None;
     for record in records {
-        // Values that last one superstep go before the next ones come. They outlive checkpoints in which no superstep was
-        // made: answers, edits.
-        let now = Some((record.header.turn, record.header.superstep));
-        if made != now {
-            made = now;
-            let ephemeral = |log: &&mut Log| log.line.as_ref().is_some_and(|line| line.ephemeral);
+        // Values that last one superstep are removed at the next superstep. They remain in checkpoints without a superstep,
+        // such as those of answers and edits.
+        let superstep = Some((record.header.turn, record.header.superstep));
+        if last_superstep != superstep {
+            last_superstep = superstep;
+            let ephemeral = |log: &&mut Log| log.outline.as_ref().is_some_and(|key| key.ephemeral);
             for log in logs.values_mut().filter(ephemeral) {
                 log.lose();
             }
         }
         for entry in std::mem::take(&mut record.keys) {
             let log = logs.get_or(&entry.id, || Log {
-                line: lines.get(&entry.id).cloned(),
+                outline: KeyOutline::find(&keys, &entry.id).cloned(),
                 ..Log::default()
             });
             if entry.kind == KeyKind::Delta {
@@ -118,53 +113,46 @@ pub(super) fn logs(records: &mut [Record]) -> Named<Log> {
     logs
 }
 
-/// Whether this program can go on with what is stored; if not, why.
+/// Checks that this program can use the stored keys.
 fn fits<S: State>(logs: &Named<Log>, program: &Fingerprint) -> Result<(), String> {
     let keys = |with: fn(&Log) -> bool| {
         let keys = logs.iter().filter(move |(_, log)| with(log));
         keys.map(|(key, _)| key.clone()).collect()
     };
-    let lines = logs.iter().filter_map(|(_, log)| log.line.as_ref());
-    let was = crate::checkpoint::Outline {
-        graph: Vec::new(),
-        schema: lines.map(ToString::to_string).collect(),
-    };
-    let is = crate::checkpoint::Outline {
-        graph: Vec::new(),
-        schema: program.outline.schema.clone(),
-    };
-    let mut changes = changes(&was, &is);
-    // What a migration has put there has no line.
+    let was: Vec<KeyOutline> = logs
+        .iter()
+        .filter_map(|(_, log)| log.outline.clone())
+        .collect();
+    let mut changes = key_changes(&was, &program.outline.keys);
+    // A key that a migration has added has no outline.
     let unknown = logs.iter().map(|(key, _)| key);
-    let unknown = unknown.filter(|key| place::<S>(key).is_none());
+    let unknown = unknown.filter(|key| key_index::<S>(key).is_none());
     changes.extend(unknown.map(|key| Change::KeyRemoved { key: key.clone() }));
     let mut used = InUse {
         values: keys(|log| log.value.is_some()),
         writes: keys(|log| !log.writes.is_empty()),
         ..InUse::default()
     };
-    // A key that has gone takes nothing with it where it held nothing.
+    // The removal of a key without contents loses nothing.
     used.values
-        .retain(|key| logs.get(key).is_some_and(Log::holds) || place::<S>(key).is_some());
-    let strands = changes
-        .iter()
-        .find(|change| change.strands(Held::Just(&used)));
-    strands.map_or(Ok(()), |change| Err(change.problem(S::NAME)))
+        .retain(|key| logs.get(key).is_some_and(Log::holds) || key_index::<S>(key).is_some());
+    let breaking = changes.iter().find(|change| change.breaks(&used));
+    breaking.map_or(Ok(()), |change| Err(change.problem(S::NAME)))
 }
 
-/// The index of the key that is stored under a name.
-fn place<S: State>(id: &str) -> Option<usize> {
+/// The index of the key with a stored name.
+fn key_index<S: State>(id: &str) -> Option<usize> {
     let mut keys = S::KEYS.iter();
     keys.position(|key| key.id == id && !key.has(KeyFlag::Untracked))
 }
 
-/// The state of what is stored; if it cannot be read, why.
+/// Decodes the state.
 fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet), String> {
     let mut values = Values::new(S::KEYS.len());
     let mut written = const { KeyMeta::set(S::KEYS, KeyFlag::Assigned) };
     let known = || {
         logs.iter()
-            .filter_map(|(id, log)| Some((place::<S>(id)?, log)))
+            .filter_map(|(id, log)| Some((key_index::<S>(id)?, log)))
     };
     for (key, log) in known() {
         if let Some(value) = &log.value {
@@ -175,7 +163,7 @@ fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet
         }
     }
     let mut state = (codec.load)(&values).map_err(|problem| {
-        // It does not say of which key it is.
+        // The problem does not name the key.
         let unreadable = known().find_map(|(key, log)| {
             let value = log.value.as_ref()?;
             let read = (codec.load_value)(&mut S::Update::default(), key, value);
@@ -187,7 +175,7 @@ fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet
         }
     })?;
     for (key, log) in known() {
-        // One after the other: an update of its own each, because one node may have removed what another wrote.
+        // Each in an update of its own, because one node may have removed what another wrote.
         for bytes in &log.writes {
             let mut writes = S::Update::default();
             (codec.load_writes)(&mut writes, key, bytes)
@@ -200,7 +188,7 @@ fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet
 
 fn cannot_read<S: State>(key: usize, log: &Log, problem: &CodecError) -> String {
     let KeyMeta { name, id, ty, .. } = S::KEYS[key];
-    let was = log.line.as_ref().map_or("", |line| &line.ty);
+    let was = log.outline.as_ref().map_or("", |key| &key.ty);
     let was = if was.is_empty() { "Old" } else { was };
     format!(
         "the value of the key `{name}` cannot be read as `{ty}`: {problem}; convert it in a migration, `migration.map(\"{id}\", |old: {was}| ..)`"

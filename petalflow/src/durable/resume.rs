@@ -148,7 +148,7 @@ impl<S: State> ThreadOpener<'_, S> {
         for index in &indices {
             if self.plan.takes_item[index.index()] {
                 return Err(ThreadError::Request(format!(
-                    "the run cannot go on at node `{}`, because it takes an item that only an edge can deliver",
+                    "the run cannot continue at node `{}`, because it takes an item that only an edge can deliver",
                     self.plan.name(*index)
                 )));
             }

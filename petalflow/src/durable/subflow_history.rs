@@ -1,8 +1,9 @@
-//! What flows inside a thread knew when the thread stood at a checkpoint.
+//! Restores the sub-flows of a thread when the thread is forked or copied.
 //!
-//! Each checkpoint of such a flow names its owner: the task above, for which it was made. So it belongs to the past of a
-//! checkpoint if its owner does. A fork makes the newest that belongs there the newest of all again, with the fork itself as
-//! its owner. All of this is about bytes: the types of such flows are not known where a thread is forked or copied.
+//! Each checkpoint of a sub-flow names its owner: the task of the parent flow for which the sub-flow ran. A checkpoint of a
+//! sub-flow belongs to the past of a checkpoint of the thread if its owner does. A fork appends a copy of the newest such
+//! checkpoint, with the fork itself as its owner. Only stored records are used, because the types of sub-flows are not known
+//! here.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,19 +16,19 @@ use crate::clock::now_ms;
 use crate::ids::task_id;
 use crate::outcome::ThreadError;
 
-/// How many checkpoints are read at once.
+/// The number of checkpoints that are read at once.
 const PAGE: usize = 100;
 
-/// What is to be put into a thread beside a fork of it. Nothing has been written yet.
-pub(super) struct RestoredSubflows(Vec<Copied>);
+/// The checkpoints of sub-flows to be appended with a fork. Nothing has been written yet.
+pub(super) struct RestoredSubflows(Vec<SubflowCopy>);
 
-struct Copied {
+struct SubflowCopy {
     namespace: String,
     after: Option<u64>,
     checkpoint: StoredCheckpoint,
 }
 
-/// Finds what the flows inside a thread knew at a checkpoint, for a fork of it that gets this number in a thread.
+/// Finds the checkpoints of the sub-flows of `from` at a checkpoint, for a fork of it in `to` that gets the number `fork`.
 pub(super) async fn restore_subflows(
     from: &ThreadStorage,
     checkpoint: u64,
@@ -36,41 +37,41 @@ pub(super) async fn restore_subflows(
 ) -> Result<RestoredSubflows, ThreadError> {
     let mut namespaces = from.store.namespaces(&from.thread).await?;
     namespaces.retain(|namespace| !namespace.is_empty());
-    // A flow comes before those within it.
+    // Sorted, so that a flow comes before its sub-flows.
     namespaces.sort_unstable();
     let mut copies = Vec::new();
     if namespaces.is_empty() {
         return Ok(RestoredSubflows(copies));
     }
-    let same = from.thread == to.thread;
+    let same_thread = from.thread == to.thread;
     let mut past = ForkHistory::of(from, checkpoint).await?;
     for namespace in namespaces {
         let history = headers(from, &namespace).await?;
-        let knew = past.newest(&from.thread, &namespace, &history);
+        let newest_of_past = past.newest(&from.thread, &namespace, &history);
         let Some((newest, _)) = history.first() else {
             continue;
         };
-        let knows_nothing = knew.is_none();
-        if knows_nothing && !past.surely_not(from, &namespace, &history)? {
+        let begins_empty = newest_of_past.is_none();
+        if begins_empty && !past.had_not_run(from, &namespace, &history)? {
             continue;
         }
-        // Here it knows that already; elsewhere there is nothing to be forgotten.
-        if same && knew == Some(*newest) || !same && knows_nothing {
+        // It has this state already, or nothing has to be restored.
+        if same_thread && newest_of_past == Some(*newest) || !same_thread && begins_empty {
             continue;
         }
-        let seq = knew.unwrap_or(*newest);
-        let after = same.then_some(*newest);
+        let seq = newest_of_past.unwrap_or(*newest);
+        let after = same_thread.then_some(*newest);
         let seq_of_copy = after.map_or(0, |newest| newest + 1);
-        let mut copy = standing_alone(from, &namespace, seq).await?;
+        let mut copy = self_contained(from, &namespace, seq).await?;
         copy.header.owner = Some(fork_of(&to.thread, fork));
         copy.header.origin = seq_of_copy;
-        copy.header.parent = same.then_some(seq);
-        if knows_nothing {
-            // No turn has begun, so that the next one takes nothing of this.
+        copy.header.parent = same_thread.then_some(seq);
+        if begins_empty {
+            // No turn has begun, so the next one uses nothing of this checkpoint.
             copy.header.turn = 0;
             copy.header.superstep = 0;
         }
-        copies.push(Copied {
+        copies.push(SubflowCopy {
             after,
             checkpoint: StoredCheckpoint {
                 seq: seq_of_copy,
@@ -86,23 +87,23 @@ pub(super) async fn restore_subflows(
 
 impl RestoredSubflows {
     pub(super) async fn write(self, to: &ThreadStorage) -> Result<(), ThreadError> {
-        for Copied {
+        for SubflowCopy {
             namespace,
             after,
-            checkpoint,
+            mut checkpoint,
         } in self.0
         {
-            to.append(&namespace, &checkpoint, after, 0..0).await?;
+            to.append(&namespace, &mut checkpoint, after, 0..0).await?;
         }
         Ok(())
     }
 }
 
-/// Copies all checkpoints of a thread into one that does not exist yet.
+/// Copies all checkpoints of a thread to a thread that does not exist yet.
 pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(), ThreadError> {
     let mut namespaces = from.store.namespaces(&from.thread).await?;
     namespaces.sort_unstable();
-    // The tasks of the copy, by those of the thread.
+    // The tasks of the copy, by the tasks of the thread.
     let mut tasks = HashMap::new();
     for namespace in namespaces {
         let mut checkpoints = from.history(&namespace, None, usize::MAX).await?;
@@ -114,8 +115,8 @@ pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(),
             if namespace.is_empty() {
                 tasks.insert(fork_of(&from.thread, seq), fork_of(&to.thread, seq));
             }
-            let was = tasks_of(&from.thread, &namespace, &record.header);
-            tasks.extend(was.zip(tasks_of(&to.thread, &namespace, &record.header)));
+            let old = tasks_of(&from.thread, &namespace, &record.header);
+            tasks.extend(old.zip(tasks_of(&to.thread, &namespace, &record.header)));
             if let Some(owner) = record
                 .header
                 .owner
@@ -124,22 +125,22 @@ pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(),
                 record.header.owner = Some(owner);
                 checkpoint.bytes = encode(&record);
             }
-            to.append(&namespace, &checkpoint, after, 0..0).await?;
+            to.append(&namespace, &mut checkpoint, after, 0..0).await?;
             after = Some(seq);
         }
     }
     Ok(())
 }
 
-/// The tasks that came before a checkpoint of the thread's own flow, and the forks.
+/// The tasks and forks in the past of a checkpoint of the outermost flow.
 struct ForkHistory {
     owners: HashSet<[u8; 16]>,
-    /// All that are known, before it or not.
+    /// All tasks and forks that are stored, in its past or not.
     known: HashSet<[u8; 16]>,
     /// The checkpoint.
     checkpoint: u64,
-    /// Whether the way back to the thread's beginning is stored.
-    whole: bool,
+    /// Whether its past is stored completely.
+    complete: bool,
 }
 
 impl ForkHistory {
@@ -150,7 +151,7 @@ impl ForkHistory {
             owners: HashSet::new(),
             known: HashSet::new(),
             checkpoint,
-            whole: true,
+            complete: true,
         };
         for (seq, header) in &history {
             past.known.insert(fork_of(thread, *seq));
@@ -158,12 +159,12 @@ impl ForkHistory {
         }
         let headers: HashMap<u64, &Header> =
             history.iter().map(|(seq, header)| (*seq, header)).collect();
-        // What the tasks of the checkpoint itself did came after it, also where an edit has made another of the same tasks.
+        // The tasks of the checkpoint itself ran after it, also if an edit has created another checkpoint of the same tasks.
         let origin = headers.get(&checkpoint).map(|header| header.origin);
         let mut before = Some(checkpoint);
         while let Some(seq) = before {
             let Some(header) = headers.get(&seq) else {
-                past.whole = false;
+                past.complete = false;
                 break;
             };
             past.owners.insert(fork_of(thread, seq));
@@ -175,7 +176,7 @@ impl ForkHistory {
         Ok(past)
     }
 
-    /// The newest checkpoint of a flow that belongs to the past. The tasks of all that do belong to it, too.
+    /// The newest checkpoint of a sub-flow in the past. Adds the tasks of all its checkpoints in the past.
     #[inline]
     fn newest(&mut self, thread: &str, namespace: &str, history: &[(u64, Header)]) -> Option<u64> {
         let mut newest = None;
@@ -193,10 +194,10 @@ impl ForkHistory {
         newest
     }
 
-    /// Whether a flow of which nothing belongs to the past had not run by then. Otherwise what it knew is not stored any
-    /// more, which is an error if it is one that goes on with what it knows.
+    /// Whether a sub-flow without a checkpoint in the past had not run yet. Otherwise its state of that time is not stored any
+    /// more, which is an error if the sub-flow retains its state.
     #[inline]
-    fn surely_not(
+    fn had_not_run(
         &self,
         storage: &ThreadStorage,
         namespace: &str,
@@ -206,15 +207,16 @@ impl ForkHistory {
             let owner = header.owner.as_ref();
             owner.is_none_or(|owner| !self.known.contains(owner))
         };
-        let restore_frontier = history.iter().any(|(_, header)| header.turn > 1);
+        let retains_state = history.iter().any(|(_, header)| header.turn > 1);
         let pruned = history
             .last()
             .is_some_and(|(_, oldest)| oldest.turn > 1 && oldest.parent.is_some());
-        let in_doubt = pruned || !self.whole && history.iter().any(|(_, header)| unknown(header));
-        if in_doubt && restore_frontier {
+        let in_doubt =
+            pruned || !self.complete && history.iter().any(|(_, header)| unknown(header));
+        if in_doubt && retains_state {
             return Err(ThreadError::Request(format!(
-                "what the sub-flow `{namespace}` knew at checkpoint {} of thread `{}` is not stored any more: fork from a newer \
-                 checkpoint, and let `Retention` keep more of threads that are forked",
+                "the state of the sub-flow `{namespace}` at checkpoint {} of thread `{}` is not stored any more: fork from a newer \
+                 checkpoint, and let `Retention` retain more checkpoints of threads that are forked",
                 self.checkpoint, storage.thread
             )));
         }
@@ -230,13 +232,13 @@ fn tasks_of(thread: &str, namespace: &str, header: &Header) -> impl Iterator<Ite
     header.frontier.iter().map(task)
 }
 
-/// The owner of what was taken back with a fork: as if it were a task, of a node without a name.
+/// The owner of the checkpoints that a fork restores, in the form of a task: one of a node without a name.
 #[inline]
 fn fork_of(thread: &str, checkpoint: u64) -> [u8; 16] {
     task_id(thread, "", checkpoint, "", None).to_bytes()
 }
 
-/// All but the keys of a flow's checkpoints, newest first.
+/// The headers of the checkpoints of a flow, newest first.
 async fn headers(
     storage: &ThreadStorage,
     namespace: &str,
@@ -275,8 +277,8 @@ fn encode(record: &Record) -> Vec<u8> {
     bytes
 }
 
-/// A checkpoint with all that it builds on, as one that builds on nothing and has nothing left to run.
-async fn standing_alone(
+/// A checkpoint combined with those that it builds on, so that it builds on no other. It has no tasks.
+async fn self_contained(
     storage: &ThreadStorage,
     namespace: &str,
     seq: u64,

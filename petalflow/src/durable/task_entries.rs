@@ -3,11 +3,11 @@
 use petalflow_graph::{ItemIdx, NodeIdx};
 
 use crate::checkpoint::TaskEntry;
-use crate::codec::CodecError;
 use crate::delivery::ItemCodec;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::superstep::Task;
+use petalflow_codec::CodecError;
 
 /// The nodes of a list of entries, to notice entries that stay the same.
 #[derive(Default)]

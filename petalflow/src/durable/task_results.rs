@@ -8,7 +8,6 @@ use super::dirty_keys::{each, of_key, untracked};
 use super::fingerprint::Fingerprint;
 use super::task_entries::item_codec;
 use crate::checkpoint::Outline;
-use crate::codec::{CodecError, Unpack, pack, unpack};
 use crate::delivery::Delivery;
 use crate::error::NodeError;
 use crate::exec::{FinishedTask, TaskEnd, TaskResult};
@@ -16,6 +15,7 @@ use crate::node::{Effects, RouteChoice};
 use crate::outcome::ThreadError;
 use crate::plan::{EdgeTarget, ExecutionPlan};
 use crate::state::{State, StateCodec, Update as _};
+use petalflow_codec::{CodecError, Unpack, pack, unpack};
 
 /// The version and the schema of the program that wrote a result: beside one checkpoint there may be results of several
 /// programs.
@@ -30,11 +30,11 @@ struct TaskRecord<'a> {
     /// 0 for its edges, 1 for one route, 2 for several.
     chosen: u8,
     routes: Vec<&'a str>,
-    sends: Vec<Sent<'a>>,
+    sends: Vec<StoredSend<'a>>,
     failure: Option<NodeError>,
 }
 
-struct Sent<'a> {
+struct StoredSend<'a> {
     route: Option<&'a str>,
     list: bool,
     bytes: Cow<'a, [u8]>,
@@ -58,7 +58,7 @@ impl<'a> TaskRecord<'a> {
         pack::list(self.sends.iter(), out, |sent, out| {
             pack::array(3, out);
             pack::option(sent.route, out, pack::text);
-            pack::flag(sent.list, out);
+            pack::boolean(sent.list, out);
             pack::bytes(&sent.bytes, out);
         });
         pack::option(self.failure.as_ref(), out, NodeError::pack);
@@ -80,9 +80,9 @@ impl<'a> TaskRecord<'a> {
                 routes: from.list(Unpack::str)?,
                 sends: from.list(|from| {
                     from.tuple(3)?;
-                    Ok(Sent {
+                    Ok(StoredSend {
                         route: from.option(Unpack::str)?,
-                        list: from.flag()?,
+                        list: from.boolean()?,
                         bytes: from.bytes()?.into(),
                     })
                 })?,
@@ -120,7 +120,7 @@ pub(crate) fn save_finished<S: State>(
     };
     let mut sends = Vec::new();
     for (route, delivery) in effects.deliveries() {
-        let Some((list, target)) = taker(plan, node, *route) else {
+        let Some((list, target)) = item_target(plan, node, *route) else {
             continue;
         };
         let mut bytes = Vec::new();
@@ -135,7 +135,7 @@ pub(crate) fn save_finished<S: State>(
             plan.name(node),
             plan.name(target)
         )))?;
-        sends.push(Sent {
+        sends.push(StoredSend {
             route: route.map(name),
             list,
             bytes: bytes.into(),
@@ -146,7 +146,7 @@ pub(crate) fn save_finished<S: State>(
         TaskEnd::Ignored => (2, None),
         TaskEnd::Done | TaskEnd::Waiting => (0, None),
     };
-    let layout = TaskRecord {
+    let record = TaskRecord {
         by: (program.version, program.schema),
         kind,
         keys,
@@ -156,7 +156,7 @@ pub(crate) fn save_finished<S: State>(
         failure,
     };
     let mut bytes = Vec::new();
-    layout.encode(&mut bytes);
+    record.encode(&mut bytes);
     Ok(bytes)
 }
 
@@ -193,8 +193,8 @@ pub(crate) fn load_finished<S: State>(
     }
     let names = plan.routes[node.index()];
     let index = |route: &str| {
-        let place = names.iter().position(|name| *name == route)?;
-        u32::try_from(place).ok()
+        let index = names.iter().position(|name| *name == route)?;
+        u32::try_from(index).ok()
     };
     match (chosen, &routes[..]) {
         (0, _) => {}
@@ -213,7 +213,7 @@ pub(crate) fn load_finished<S: State>(
         }
         _ => return Err(CodecError::Unknown("an unknown kind of choice".into())),
     }
-    for Sent { route, list, bytes } in &sends {
+    for StoredSend { route, list, bytes } in &sends {
         let route = match route {
             None => None,
             Some(route) => match index(route) {
@@ -221,8 +221,8 @@ pub(crate) fn load_finished<S: State>(
                 None => return Ok(None),
             },
         };
-        let taker = taker(plan, node, route);
-        let Some(item) = taker.and_then(|(_, target)| plan.items[target.index()]) else {
+        let target = item_target(plan, node, route);
+        let Some(item) = target.and_then(|(_, target)| plan.items[target.index()]) else {
             return Ok(None);
         };
         let delivery = if *list {
@@ -254,7 +254,7 @@ pub(crate) fn load_finished<S: State>(
 fn fits_edges<S: State>(plan: &ExecutionPlan, node: NodeIdx, effects: &Effects<S>) -> bool {
     let sent = |route: Option<u32>| {
         let sent = effects.deliveries().iter().any(|(by, _)| *by == route);
-        sent || taker(plan, node, route).is_none()
+        sent || item_target(plan, node, route).is_none()
     };
     match effects.chosen() {
         RouteChoice::Edges => plan.routes[node.index()].is_empty() && sent(None),
@@ -263,9 +263,10 @@ fn fits_edges<S: State>(plan: &ExecutionPlan, node: NodeIdx, effects: &Effects<S
     }
 }
 
-/// The node that takes what this node sends along a route, and whether item by item. Its type says how the item is stored.
+/// The node that receives what this node sends along a route, and whether it receives the items one by one. Its type decides
+/// how the item is stored.
 #[inline]
-fn taker(plan: &ExecutionPlan, node: NodeIdx, route: Option<u32>) -> Option<(bool, NodeIdx)> {
+fn item_target(plan: &ExecutionPlan, node: NodeIdx, route: Option<u32>) -> Option<(bool, NodeIdx)> {
     let edges = &plan.out_edges[node.index()];
     let targets = match route {
         None => &edges.plain,

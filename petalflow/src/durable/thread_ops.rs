@@ -14,7 +14,6 @@ use crate::checkpoint::{
     Cause, Durability, Record, Retention, StoredCheckpoint, ThreadStorage, WriteName,
 };
 use crate::clock::now_ms;
-use crate::codec::unpack;
 use crate::error::NodeError;
 use crate::exec::Committed;
 use crate::flow::Flow;
@@ -26,6 +25,7 @@ use crate::question::AnswerError;
 use crate::snapshot::{CheckpointInfo, Edit, Snapshot, TaskState};
 use crate::state::{State, StateCodec};
 use crate::superstep::{Outcome, Planner, apply, prepare};
+use petalflow_codec::unpack;
 
 /// The state, the tasks and the questions of a thread at a checkpoint.
 pub(crate) async fn snapshot<F: Flow>(

@@ -49,18 +49,20 @@ impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
 
 /// Claims the thread, runs the flow, and releases the thread.
 async fn run_claimed<F: Flow>(
-    start: ThreadStart<F::State>,
+    mut start: ThreadStart<F::State>,
     flow: Arc<F>,
     mut settings: Settings<F::State>,
 ) -> Result<F::State, RunError> {
     let refused = |error: ThreadError| RunError::of_thread(error, flow.name());
     check_id(&start.storage.thread).map_err(refused)?;
-    // A flow inside another uses the claim of the outermost flow.
+    // A sub-flow uses the claim of the outermost flow.
     let claim = if start.nested.is_some() {
         None
     } else {
         let claimed = ThreadClaim::get(&start.storage, start.on_busy, &mut settings.cancel).await;
-        Some(claimed.map_err(refused)?)
+        let claimed = claimed.map_err(refused)?;
+        start.storage.lease = claimed.lease();
+        Some(claimed)
     };
     if let Some(managed) = &settings.managed {
         let made = ManagedValues::restored(managed, &start.storage.thread).await;

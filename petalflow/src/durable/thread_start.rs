@@ -28,16 +28,16 @@ pub(crate) struct ThreadStart<S: State> {
     pub(crate) retention: Retention,
     /// Whether a new input may discard what the thread waits for.
     pub(crate) discard_pending: bool,
-    /// For a flow inside another.
+    /// For a sub-flow.
     pub(crate) nested: Option<Nested>,
 }
 
-/// The task of the outer flow for which a flow runs.
+/// The task of the parent flow for which a sub-flow runs.
 pub(crate) struct Nested {
     pub(crate) owner: TaskId,
     pub(crate) answers: Arc<Answers>,
     /// The superstep of that task.
     pub(crate) parent: ParentBarrier,
-    /// Whether the state of the flow remains from one call to the next.
-    pub(crate) remembers: bool,
+    /// Whether the flow retains its state from one call to the next.
+    pub(crate) retains_state: bool,
 }

@@ -10,7 +10,7 @@ use serde_core::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Vis
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{FailureKind, NodeError};
-use crate::codec::{CodecError, Unpack, pack};
+use petalflow_codec::{CodecError, Unpack, pack};
 
 const KINDS: [(FailureKind, &str); 4] = [
     (FailureKind::Error, "error"),
@@ -190,8 +190,8 @@ impl<'de> Visitor<'de> for Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::{decode, encode, unpack};
     use crate::ids::Namespace;
+    use petalflow_codec::{decode, encode, unpack};
 
     #[test]
     fn a_failure_survives_storage() {

@@ -99,7 +99,7 @@ impl<F: Flow> Driver<F> {
                     pending,
                     ..
                 } = abort.into_reason();
-                let barrier = crate::outcome::Barrier { state, pending };
+                let barrier = crate::outcome::LastBarrier { state, pending };
                 let superstep = self.scope.superstep;
                 let name = self.flow.name();
                 Err(RunError::new(kind, name, superstep, source, barrier))

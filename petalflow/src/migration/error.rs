@@ -1,14 +1,14 @@
-//! Why a step of a migration is impossible.
+//! Why a step of a migration failed.
 
-use crate::codec::CodecError;
+use petalflow_codec::CodecError;
 
-/// Why a step of a [`Migration`](super::Migration) is impossible. Nothing is changed by such a step.
+/// Why a step of a [`Migration`](super::Migration) failed. A failed step changes nothing.
 ///
 /// ```
 /// use petalflow::state::Migration;
 ///
 /// fn migrate(_: u32, thread: &mut Migration) -> petalflow::Result<()> {
-///     // An error of the migration's own fails it, too: the thread then stays as it is.
+///     // The migration may also fail with an error of its own: the thread then does not change.
 ///     let words: String = thread.take("words")?.ok_or("there were no words")?;
 ///     Ok(thread.put("count", &words.len())?)
 /// }
@@ -22,7 +22,7 @@ pub struct MigrationError {
 }
 
 impl MigrationError {
-    /// What is wrong with a key.
+    /// A step on a key failed.
     #[inline]
     pub(super) fn of_key(key: &str, problem: String) -> Self {
         MigrationError {
@@ -32,7 +32,7 @@ impl MigrationError {
         }
     }
 
-    /// What is wrong with the item of a task of a node.
+    /// A step on the items of a node failed.
     #[inline]
     pub(super) fn of_item(node: &str, problem: String) -> Self {
         MigrationError {
@@ -43,7 +43,7 @@ impl MigrationError {
     }
 }
 
-/// Says that the bytes are of another type.
+/// The message for bytes of another type.
 pub(super) fn unreadable<T>(problem: &CodecError) -> String {
-    format!("it is no `{}`: {problem}", std::any::type_name::<T>())
+    format!("it is not a `{}`: {problem}", std::any::type_name::<T>())
 }

@@ -1,21 +1,21 @@
-//! What is stored of one key.
+//! The stored value and writes of one key.
 
-use crate::checkpoint::KeyLine;
+use crate::checkpoint::KeyOutline;
 
-/// What is stored of one key.
+/// The stored value and writes of one key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Log {
-    /// What the program that wrote it said of the key; `None` where a migration has put something else in its place.
-    pub(crate) line: Option<KeyLine<'static>>,
+    /// The key in the program that wrote it. `None` if a migration has replaced the value.
+    pub(crate) outline: Option<KeyOutline>,
     pub(crate) value: Option<Vec<u8>>,
-    /// Writes that have yet to fold into the value, by task.
+    /// Writes that have not been folded into the value, by task.
     pub(crate) writes: Vec<Vec<u8>>,
-    /// The key had a value and has lost it.
+    /// Whether the key had a value and has lost it.
     pub(crate) unset: bool,
 }
 
 impl Log {
-    /// Whether anything of it must not be lost. A value that is nothing, or empty, may be: it is what the key began with.
+    /// Whether it has anything that must not be lost. A value that is nil or empty can be lost: the key began with it.
     #[inline]
     pub(crate) fn holds(&self) -> bool {
         // Nil, and the empty text, list and map.
@@ -28,7 +28,7 @@ impl Log {
         self.value.is_some() || !self.writes.is_empty()
     }
 
-    /// The key has a value no more.
+    /// Removes the value and the writes.
     #[inline]
     pub(crate) fn lose(&mut self) {
         self.value = None;

@@ -1,4 +1,4 @@
-//! What a migration works on.
+//! Migrations of stored threads to a newer version of their state.
 
 mod error;
 mod log;
@@ -9,8 +9,8 @@ use std::fmt;
 use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::checkpoint::TaskEntry;
-use crate::codec::{CodecError, decode, encode};
 use crate::error::BoxError;
+use petalflow_codec::{CodecError, decode, encode};
 
 pub use error::MigrationError;
 pub(crate) use log::Log;
@@ -18,14 +18,14 @@ pub(crate) use named::Named;
 
 use error::unreadable;
 
-/// How a state brings threads of older versions up to its own: `#[state(version = 3, migrate = path)]`.
+/// The function that `#[state(version = 3, migrate = path)]` names.
 pub(crate) type Migrate = fn(u32, &mut Migration) -> Result<(), BoxError>;
 
-/// A stored thread on its way to a newer version of its state, key by key: what a migration works on.
+/// A stored thread that is migrated to a newer version of its state, key by key.
 ///
-/// `#[state(version = 3, migrate = path)]` names the version of the state, which each checkpoint carries, and the function
-/// that is called when a thread of a lower version is opened. (A state that never said so is at version 0.) The function gets
-/// the version that was stored and does what the later ones need, one after the other:
+/// `#[state(version = 3, migrate = path)]` sets the version of the state, which each checkpoint contains, and the function
+/// that is called when a thread of a lower version is opened. (A state without this attribute has version 0.) The function
+/// receives the stored version and makes the changes of the later versions, one after the other:
 ///
 /// ```
 /// use petalflow::state::Migration;
@@ -61,14 +61,14 @@ pub(crate) type Migrate = fn(u32, &mut Migration) -> Result<(), BoxError>;
 /// }
 /// ```
 ///
-/// Keys go by their names in storage (`#[key(id = "…")]`, else the field's name). A thread need not hold a value of every key:
-/// what is done to one that it does not hold does nothing.
+/// Keys have their stored names: `#[key(id = "…")]`, or the name of the field. A thread need not have a value of every key. A
+/// step on a key without a value does nothing.
 ///
-/// A key that grows (`append`, `prepend`, `merge`, `messages`) may be stored as a value and the writes since.
-/// [`map`](Self::map) converts each of them; what needs the whole value [folds](Self::fold) them first.
+/// A key that grows (`append`, `prepend`, `merge`, `messages`) may be stored as a value and the later writes.
+/// [`map`](Self::map) converts each of them. A step that needs the whole value [folds](Self::fold) them first.
 ///
-/// The function may be called each time that an old thread is read, until a checkpoint of the new version is written: it
-/// should depend on nothing but what it is given. It is tested like any function, with a thread that begins empty:
+/// The function is called each time an old thread is read, until a checkpoint of the new version is written. So it should
+/// depend only on its arguments. Test it like any function, with a thread that begins empty:
 ///
 /// ```
 /// # use petalflow::state::Migration;
@@ -82,14 +82,14 @@ pub(crate) type Migrate = fn(u32, &mut Migration) -> Result<(), BoxError>;
 /// # Ok::<(), petalflow::BoxError>(())
 /// ```
 ///
-/// After a migration what tasks had left in a superstep that the older program did not finish is dropped, and the tasks
-/// run again; [`Context::once`](crate::Context::once) remembers, as always.
+/// After a migration, the results of tasks in a superstep that the older program did not finish are dropped, and the tasks
+/// run again. Records of [`Context::once`](crate::Context::once) remain.
 #[derive(Default)]
 pub struct Migration {
     keys: Named<Log>,
     tasks: Vec<TaskEntry>,
 }
-/// The writes of one task to one key, as they are stored: whether each is an overwrite, and of what.
+/// The stored writes of one task to one key: whether each is an overwrite, and its value.
 type TaskWrites<T> = Vec<(bool, T)>;
 impl Migration {
     #[inline]
@@ -102,7 +102,7 @@ impl Migration {
         (self.keys, self.tasks)
     }
 
-    /// The keys of which something is stored.
+    /// The keys that have a stored value or stored writes.
     ///
     /// ```
     /// use petalflow::state::Migration;
@@ -110,7 +110,7 @@ impl Migration {
     /// let mut thread = Migration::default();
     /// thread.put("tmp_1", "?")?;
     /// thread.put("topic", "petals")?;
-    /// // What begins with `tmp_` is not needed any more.
+    /// // Keys that begin with `tmp_` are not needed any more.
     /// let old: Vec<String> = thread.keys().filter(|key| key.starts_with("tmp_")).map(String::from).collect();
     /// for key in old {
     ///     thread.remove(&key);
@@ -123,7 +123,7 @@ impl Migration {
         keys.map(|(key, _)| key.as_str())
     }
 
-    /// Whether anything is stored of the key.
+    /// Whether the key has a stored value or stored writes.
     ///
     /// ```
     /// use petalflow::state::Migration;
@@ -139,9 +139,9 @@ impl Migration {
         self.keys.get(key).is_some_and(Log::is_stored)
     }
 
-    /// Gives what is stored of a key another name.
+    /// Renames a key.
     ///
-    /// Where nothing but the name has changed, `#[key(id = "old")]` does without a migration.
+    /// If only the name has changed, `#[key(id = "old")]` is enough, without a migration.
     ///
     /// ```
     /// use petalflow::state::Migration;
@@ -155,7 +155,7 @@ impl Migration {
     ///
     /// # Errors
     ///
-    /// When something is stored under the other name already.
+    /// If the new name is in use already.
     #[inline]
     pub fn rename(&mut self, old: &str, new: &str) -> Result<(), MigrationError> {
         if old == new || !self.contains(old) {
@@ -167,15 +167,15 @@ impl Migration {
             return Err(MigrationError::of_key(old, problem));
         }
         if let Some(mut log) = self.keys.remove(old) {
-            if let Some(line) = &mut log.line {
-                line.id = new.to_string().into();
+            if let Some(key) = &mut log.outline {
+                key.id = new.to_string().into();
             }
             self.keys.insert(new.into(), log);
         }
         Ok(())
     }
 
-    /// Drops what is stored of a key, and says whether there was anything.
+    /// Removes a key. Returns whether anything was stored.
     ///
     /// ```
     /// use petalflow::state::Migration;
@@ -205,15 +205,15 @@ impl Migration {
     ///
     /// # Errors
     ///
-    /// When the value is no `T`, or is stored as writes that have yet to [fold](Self::fold).
+    /// If the value is not a `T`, or is stored as writes that have not been [folded](Self::fold).
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, MigrationError> {
         let Some(log) = self.keys.get(key) else {
             return Ok(None);
         };
         if !log.writes.is_empty() {
-            let reducer = log.line.as_ref().map_or("..", |line| &line.reducer);
+            let reducer = log.outline.as_ref().map_or("..", |key| key.reducer.name());
             let problem = format!(
-                "its value is stored as writes that have yet to fold: call `fold(\"{key}\", reduce::{reducer})` first, or convert them one by one with `map`"
+                "its value is stored as writes that have not been folded: call `fold(\"{key}\", reduce::{reducer})` first, or convert them one by one with `map`"
             );
             return Err(MigrationError::of_key(key, problem));
         }
@@ -221,7 +221,7 @@ impl Migration {
         value.map_err(|problem| MigrationError::of_key(key, unreadable::<T>(&problem)))
     }
 
-    /// The value of a key, which is then stored no more.
+    /// Removes a key and returns its value.
     ///
     /// ```
     /// use petalflow::state::Migration;
@@ -245,7 +245,7 @@ impl Migration {
         Ok(value)
     }
 
-    /// Stores a value of a key, in place of all that was stored of it.
+    /// Stores a value of a key, and replaces everything that was stored.
     ///
     /// ```
     /// use petalflow::state::Migration;
@@ -259,7 +259,7 @@ impl Migration {
     ///
     /// # Errors
     ///
-    /// When the value cannot be stored.
+    /// If the value cannot be stored.
     pub fn put<T: Serialize + ?Sized>(
         &mut self,
         key: &str,
@@ -276,7 +276,7 @@ impl Migration {
         Ok(())
     }
 
-    /// Converts what is stored of a key: its value, and each of the writes that have yet to fold into it.
+    /// Converts the stored value of a key, and each write that has not been folded into it.
     ///
     /// ```
     /// use petalflow::state::Migration;
@@ -291,7 +291,7 @@ impl Migration {
     ///
     /// # Errors
     ///
-    /// When something of it is no `Old`, or cannot be stored any more.
+    /// If one of them is not an `Old`, or a result cannot be stored.
     pub fn map<Old: DeserializeOwned, New: Serialize>(
         &mut self,
         key: &str,
@@ -316,15 +316,15 @@ impl Migration {
             writes.clear();
             encode(&new, writes).map_err(encoding)?;
         }
-        // The reducer is still that of before: it decides whether the writes may fold.
-        if let Some(line) = &mut mapped.line {
-            line.ty = "".into();
+        // The reducer is still the old one: it decides whether the writes may fold.
+        if let Some(key) = &mut mapped.outline {
+            key.ty = "".into();
         }
         *log = mapped;
         Ok(())
     }
 
-    /// Folds the writes to a key into its value, with the reducer that it had: `fold("notes", reduce::append::<Vec<String>>)`.
+    /// Folds the writes to a key into its value, with its old reducer: `fold("notes", reduce::append::<Vec<String>>)`.
     ///
     /// ```
     /// use petalflow::state::{Migration, reduce};
@@ -338,7 +338,7 @@ impl Migration {
     ///
     /// # Errors
     ///
-    /// When something of it is no `T`.
+    /// If the value or a write is not a `T`.
     pub fn fold<T: Serialize + DeserializeOwned + Default>(
         &mut self,
         key: &str,
@@ -362,16 +362,16 @@ impl Migration {
                 }
             }
         }
-        let line = log.line.clone();
+        let outline = log.outline.clone();
         self.put(key, &value)?;
-        // Its type is still that of before.
+        // Its type is still the old one.
         if let Some(log) = self.keys.get_mut(key) {
-            log.line = line;
+            log.outline = outline;
         }
         Ok(())
     }
 
-    /// Converts the items of all tasks of a node that are yet to run. The node goes by its name in storage.
+    /// Converts the items of all tasks of a node that have not run yet. `node` is its stored name.
     ///
     /// ```
     /// use petalflow::state::Migration;
@@ -386,7 +386,7 @@ impl Migration {
     ///
     /// # Errors
     ///
-    /// When one of them is no `Old`, or cannot be stored any more.
+    /// If one of them is not an `Old`, or a result cannot be stored.
     pub fn map_item<Old: DeserializeOwned, New: Serialize>(
         &mut self,
         node: &str,
@@ -407,7 +407,7 @@ impl Migration {
     }
 }
 
-/// The names, and not the values: these may be secrets.
+/// Shows names only: values may be secrets.
 impl fmt::Debug for Migration {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,7 @@
-//! What stands under names.
+//! A small map from names.
 
-/// What stands under names, in their order. A list that is searched, because names come nearly in order and are few; a
-/// `BTreeMap` is forty times the code, once more for each type in it.
+/// A map from names to values, in the order of the names: a sorted list, because names are few and arrive nearly in order. A
+/// `BTreeMap` compiles to forty times as much code, for each type in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named<T>(Vec<(String, T)>);
 
@@ -12,41 +12,41 @@ impl<T> Default for Named<T> {
 }
 
 impl<T> Named<T> {
-    fn place(&self, name: &str) -> Result<usize, usize> {
+    fn index(&self, name: &str) -> Result<usize, usize> {
         self.0
             .binary_search_by(|(known, _)| known.as_str().cmp(name))
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        let place = self.place(name).ok()?;
-        self.0.get(place).map(|(_, value)| value)
+        let index = self.index(name).ok()?;
+        self.0.get(index).map(|(_, value)| value)
     }
 
     pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut T> {
-        let place = self.place(name).ok()?;
-        self.0.get_mut(place).map(|(_, value)| value)
+        let index = self.index(name).ok()?;
+        self.0.get_mut(index).map(|(_, value)| value)
     }
 
-    /// What stands under the name; `new` is put there if there is nothing.
+    /// The value of a name. If there is none, `new` is inserted.
     pub(crate) fn get_or(&mut self, name: &str, new: impl FnOnce() -> T) -> &mut T {
-        let place = self.place(name).unwrap_or_else(|place| {
-            self.0.insert(place, (name.into(), new()));
-            place
+        let index = self.index(name).unwrap_or_else(|index| {
+            self.0.insert(index, (name.into(), new()));
+            index
         });
-        &mut self.0[place].1
+        &mut self.0[index].1
     }
 
-    /// Puts a value in place of what stands there.
+    /// Inserts a value, or replaces the one with this name.
     pub(crate) fn insert(&mut self, name: String, value: T) {
-        match self.place(&name) {
-            Ok(place) => self.0[place].1 = value,
-            Err(place) => self.0.insert(place, (name, value)),
+        match self.index(&name) {
+            Ok(index) => self.0[index].1 = value,
+            Err(index) => self.0.insert(index, (name, value)),
         }
     }
 
     pub(crate) fn remove(&mut self, name: &str) -> Option<T> {
-        let place = self.place(name).ok()?;
-        Some(self.0.remove(place).1)
+        let index = self.index(name).ok()?;
+        Some(self.0.remove(index).1)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &T)> {
@@ -67,7 +67,7 @@ impl<T> IntoIterator for Named<T> {
     }
 }
 
-/// The last of one name stays.
+/// Of several values with one name, the last remains.
 impl<T> FromIterator<(String, T)> for Named<T> {
     fn from_iter<I: IntoIterator<Item = (String, T)>>(entries: I) -> Self {
         let mut named = Named::default();
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_and_stand_in_order() {
+    fn names_are_found_and_sorted() {
         let entries = [("b", 1), ("a", 2), ("c", 3), ("a", 4)];
         let mut named: Named<u8> = entries
             .map(|(name, n)| (name.into(), n))

@@ -1,5 +1,6 @@
 use super::*;
-use crate::checkpoint::KeyLine;
+use crate::checkpoint::KeyOutline;
+use crate::reducer::Reducer;
 use crate::state::reduce;
 
 fn bytes<T: Serialize>(value: &T) -> Vec<u8> {
@@ -8,10 +9,16 @@ fn bytes<T: Serialize>(value: &T) -> Vec<u8> {
     bytes
 }
 
-/// A thread with the value `[1]` of `list`, the writes `[2]` and, in place of all, `[3]`; and `text`.
+/// A thread with the value `[1]` of `list`, a write of `[2]` and an overwrite with `[3]`, and with `text`.
 fn thread() -> Migration {
     let list = Log {
-        line: KeyLine::parse("list: Vec<u8> append").map(KeyLine::into_owned),
+        outline: Some(KeyOutline {
+            id: "list".into(),
+            ty: "Vec<u8>".into(),
+            reducer: Reducer::Append,
+            ephemeral: false,
+            required: false,
+        }),
         value: Some(bytes(&[1_u8])),
         writes: vec![bytes(&[(false, [2_u8])]), bytes(&[(true, [3_u8])])],
         unset: false,
@@ -61,7 +68,7 @@ fn a_failed_step_changes_nothing() {
     let mut changed = thread();
     let error = changed.map("list", |old: Vec<String>| old).unwrap_err();
     assert!(
-        error.to_string().starts_with("key `list`: it is no `"),
+        error.to_string().starts_with("key `list`: it is not a `"),
         "{error}"
     );
     changed.take::<u8>("text").unwrap_err();
@@ -75,7 +82,7 @@ fn a_failed_step_changes_nothing() {
 }
 
 #[test]
-fn keys_and_items_take_other_forms() {
+fn keys_are_renamed_and_items_converted() {
     let mut thread = thread();
     thread.rename("text", "number").unwrap();
     thread.rename("text", "absent").unwrap();

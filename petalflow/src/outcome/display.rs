@@ -1,4 +1,4 @@
-//! A failed run in words.
+//! The text of an error of a run.
 
 use std::error::Error;
 use std::fmt;
@@ -43,7 +43,7 @@ impl fmt::Display for RunError {
             RunErrorKind::MissingManaged(names) => {
                 write!(
                     f,
-                    "`{flow}` needs managed values that it was not given: {}; give them with `.manage(..)`",
+                    "`{flow}` needs managed values that it was not given: {}; pass them with `.manage(..)`",
                     quoted(names)
                 )
             }
@@ -91,7 +91,7 @@ impl fmt::Display for RunError {
     }
 }
 
-/// What a `main` that returns the error prints: the words, and the cause where they do not have it. The parts with `{:#?}`.
+/// The message with its causes, which is what `main` prints if it returns the error. `{:#?}` shows the fields.
 impl fmt::Debug for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !f.alternate() {

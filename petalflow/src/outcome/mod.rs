@@ -1,4 +1,4 @@
-//! How runs end: with a state, with interrupts to answer, or with an error.
+//! How runs end: with a state, paused with interrupts, or with an error.
 
 mod display;
 mod run_error;
@@ -6,7 +6,7 @@ mod run_error_kind;
 mod thread_error;
 mod thread_outcome;
 
-pub(crate) use run_error::Barrier;
+pub(crate) use run_error::LastBarrier;
 pub use run_error::RunError;
 pub use run_error_kind::{RunErrorKind, TimeoutScope};
 pub use thread_error::ThreadError;

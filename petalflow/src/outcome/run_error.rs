@@ -1,4 +1,4 @@
-//! How a run failed, and what is left of it.
+//! The error of a run.
 
 use std::any::Any;
 
@@ -7,9 +7,9 @@ use crate::error::{BoxError, message_with_sources};
 use crate::question::Interrupt;
 use crate::state::State;
 
-/// Why a run ended without reaching its end.
+/// Why a run did not finish.
 ///
-/// What had been committed when it failed is still there: [`state`](Self::state) shows the last barrier.
+/// [`state`](Self::state) is the state at the last barrier: everything that was committed before the run failed.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -50,14 +50,14 @@ pub(super) struct Inner {
     barrier: Option<Box<dyn Any + Send + Sync>>,
 }
 
-/// What a failed run leaves: the state of the last barrier, and what siblings of the failed node had finished.
-pub(crate) struct Barrier<S: State> {
+/// The state at the last barrier, and the writes of tasks that finished after it.
+pub(crate) struct LastBarrier<S: State> {
     pub(crate) state: S,
     pub(crate) pending: Vec<(String, S::Update)>,
 }
 
 impl RunError {
-    /// An error after which nothing is left of the run.
+    /// The error of a run that had no state yet.
     pub(crate) fn bare(kind: RunErrorKind, flow: &str, superstep: u64) -> Self {
         RunError(Box::new(Inner {
             kind,
@@ -73,7 +73,7 @@ impl RunError {
         flow: &str,
         superstep: u64,
         source: Option<BoxError>,
-        barrier: Barrier<S>,
+        barrier: LastBarrier<S>,
     ) -> Self {
         RunError(Box::new(Inner {
             kind,
@@ -84,7 +84,7 @@ impl RunError {
         }))
     }
 
-    /// A thread could not be opened.
+    /// The error of a run whose thread could not be opened.
     pub(crate) fn of_thread(error: ThreadError, flow: &str) -> Self {
         RunError(Box::new(Inner {
             kind: RunErrorKind::Thread {
@@ -97,7 +97,7 @@ impl RunError {
         }))
     }
 
-    /// A managed value could not be made.
+    /// The error of a run whose managed value could not be created.
     #[inline]
     pub(crate) fn of_managed(name: &'static str, error: BoxError, flow: &str) -> Self {
         RunError(Box::new(Inner {
@@ -112,12 +112,12 @@ impl RunError {
         }))
     }
 
-    /// What was wrong with the thread, if that is why the run ended.
+    /// The error of the thread, if the run ended because of it.
     pub fn thread_error(&self) -> Option<&ThreadError> {
         self.0.source.as_deref()?.downcast_ref()
     }
 
-    /// What the run waits for, if it stopped to ask.
+    /// What the run waits for, if it is paused.
     pub fn interrupts(&self) -> &[Interrupt] {
         match &self.0.kind {
             RunErrorKind::Interrupted { interrupts } => interrupts,
@@ -258,10 +258,10 @@ impl RunError {
     /// # }
     /// ```
     pub fn into_state<S: State>(self) -> Option<S> {
-        Some(self.0.barrier?.downcast::<Barrier<S>>().ok()?.state)
+        Some(self.0.barrier?.downcast::<LastBarrier<S>>().ok()?.state)
     }
 
-    /// What a run that stopped to ask waits for, with its state; any other error as it is.
+    /// The paused run, if that is what this is. Otherwise the error itself.
     pub(crate) fn paused<S: State>(self) -> Result<Paused<S>, Self> {
         let RunErrorKind::Interrupted { interrupts } = &self.0.kind else {
             return Err(self);
@@ -273,7 +273,7 @@ impl RunError {
         }
     }
 
-    fn barrier<S: State>(&self) -> Option<&Barrier<S>> {
+    fn barrier<S: State>(&self) -> Option<&LastBarrier<S>> {
         self.0.barrier.as_deref()?.downcast_ref()
     }
 }

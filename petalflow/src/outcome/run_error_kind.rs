@@ -1,4 +1,4 @@
-//! What a run can end of.
+//! The kinds of errors of a run.
 
 use std::fmt;
 
@@ -33,12 +33,12 @@ use crate::question::Interrupt;
 pub enum RunErrorKind {
     /// A node failed for good.
     Node(NodeError),
-    /// Two nodes of one superstep wrote what takes one write, or a reducer refused a write; nothing of the superstep was
-    /// applied.
+    /// Two nodes of one superstep wrote a key that accepts one write, or a reducer refused a write. Nothing of the superstep
+    /// was applied.
     Write {
         /// The nodes that wrote the key in this superstep.
         nodes: Vec<String>,
-        /// What was wrong.
+        /// The problem.
         problem: String,
     },
     /// The run did not end within its limit of supersteps.
@@ -48,18 +48,18 @@ pub enum RunErrorKind {
         /// The nodes that would have run next.
         next: Vec<String>,
     },
-    /// The nodes need managed values that the run was not given; no node has run.
+    /// The nodes need managed values that the launch does not have. No node has run.
     MissingManaged(Vec<&'static str>),
-    /// A managed value could not be made for a thread's run; no node has run.
+    /// A managed value could not be created for the run of a thread. No node has run.
     RestoreManaged {
         /// The name of its type.
         name: &'static str,
-        /// What was wrong.
+        /// The problem.
         problem: String,
     },
     /// The run was cancelled.
     Cancelled,
-    /// The run was asked to drain: it finished a superstep and stopped before these nodes.
+    /// The run was drained: it finished a superstep and stopped before these nodes.
     Drained {
         /// The nodes that would have run next.
         next: Vec<String>,
@@ -69,31 +69,31 @@ pub enum RunErrorKind {
         /// Which limit was reached.
         scope: TimeoutScope,
     },
-    /// The run ended while joins still held arrivals. Only `continue_on_error` can bring a checked graph here.
+    /// The run ended while some sides of a join had not arrived. In a checked graph, only `continue_on_error` leads to this.
     IncompleteJoin {
         /// The nodes that the joins lead to.
         waiting: Vec<String>,
     },
-    /// A thread's run stopped to ask: it goes on when [`Thread::resume`](crate::thread::Thread::resume) brings the answers.
+    /// The run is paused: it waits for answers, which [`Thread::resume`](crate::thread::Thread::resume) takes.
     Interrupted {
-        /// What is asked.
+        /// What the run waits for.
         interrupts: Vec<Interrupt>,
     },
     /// A person ended the run at an `interrupt`.
     Rejected {
         /// The node before or after which it stopped.
         node: String,
-        /// Who rejected it, if that was said.
+        /// Who rejected it, if stated.
         by: Option<String>,
-        /// Why, if that was said.
+        /// Why, if stated.
         reason: Option<String>,
     },
     /// The thread could not be opened, claimed or written: [`thread_error`](super::RunError::thread_error) has the details.
     Thread {
-        /// What was wrong.
+        /// The problem.
         problem: String,
     },
-    /// A route had no edge; only a graph that was not checked can bring a run here.
+    /// A route had no edge. Only a graph that was not checked leads to this.
     NoEdge {
         /// The node that chose.
         node: String,

@@ -1,11 +1,11 @@
-//! What can go wrong with a thread.
+//! The errors of threads.
 
 use crate::checkpoint::{Address, StoreError};
-use crate::codec::CodecError;
 use crate::error::message_with_sources;
 use crate::question::{AnswerError, Interrupt, open};
+use petalflow_codec::CodecError;
 
-/// Why a thread could not be read, changed or run on.
+/// Why a thread could not be read, changed or run.
 ///
 /// ```
 /// use petalflow::thread::ThreadError;
@@ -33,9 +33,7 @@ pub enum ThreadError {
     #[error("{}", message_with_sources(.0))]
     Store(#[from] StoreError),
     /// Another run is working on the thread.
-    #[error(
-        "thread `{thread}` is busy with another run: wait for it, or say what to do with `.on_busy(..)`"
-    )]
+    #[error("thread `{thread}` is busy with another run: wait for it, or set `.on_busy(..)`")]
     Busy {
         /// The thread.
         thread: String,
@@ -62,9 +60,9 @@ pub enum ThreadError {
         /// The number.
         checkpoint: u64,
     },
-    /// The thread waits for people, and a new input would drop their questions.
+    /// The thread waits for a person, and a new input would discard the questions.
     #[error(
-        "thread `{thread}` waits for {}: answer with `.resume(..)`, or drop it with `.run(..).discard_pending()`",
+        "thread `{thread}` waits for {}: answer with `.resume(..)`, or discard it with `.run(..).discard_pending()`",
         open(waiting)
     )]
     Waiting {
@@ -73,9 +71,9 @@ pub enum ThreadError {
         /// What it waits for.
         waiting: Vec<Interrupt>,
     },
-    /// The program was changed in a way that does not fit what is stored: the thread stays as it is. A
-    /// [`Migration`](crate::state::Migration) brings old threads along, and
-    /// `petalflow_testing::assert_flow_lock!` is a test that notices such a change first.
+    /// The program has changed so that the stored thread does not fit it. The thread does not change. A
+    /// [`Migration`](crate::state::Migration) converts old threads, and the test `petalflow_testing::assert_flow_lock!` reports
+    /// such a change before a deployment.
     #[error(
         "thread `{thread}` was stored by a different program: {problem}{}",
         lines(diff)
@@ -85,21 +83,21 @@ pub enum ThreadError {
         thread: String,
         /// What does not fit.
         problem: String,
-        /// What differs: `-` as it was stored, `+` as it is now.
+        /// The differences: `-` for the stored program, `+` for this one.
         diff: Vec<String>,
     },
     /// A value cannot be stored or read.
     #[error("{what}: {problem}")]
     Value {
-        /// What it is.
+        /// The value.
         what: String,
-        /// What is wrong.
+        /// The problem.
         problem: CodecError,
     },
-    /// An answer is not taken.
+    /// An answer is refused.
     #[error(transparent)]
     Answer(#[from] AnswerError),
-    /// What was asked for makes no sense here.
+    /// The request is not possible.
     #[error("{0}")]
     Request(String),
 }
@@ -121,7 +119,7 @@ fn lines(diff: &[String]) -> String {
     text
 }
 
-/// Whether every store can hold a thread of this id.
+/// Checks that every store can store a thread with this id.
 #[inline]
 pub(crate) fn check_id(id: &str) -> Result<(), ThreadError> {
     if id.is_empty() || id.len() > Address::LONGEST || id.contains('\0') {

@@ -1,11 +1,11 @@
-//! What a thread's run comes to.
+//! How a run of a thread ends.
 
 use std::fmt;
 
 use crate::question::{Interrupt, listed};
 use crate::state::State;
 
-/// What a thread's run comes to: its end, or questions.
+/// How a run of a thread ended: finished, or paused.
 ///
 /// ```
 /// use petalflow::thread::Outcome;
@@ -30,15 +30,15 @@ use crate::state::State;
 ///
 /// It has no other variants, so that programs match all of them.
 #[derive(Debug)]
-#[must_use = "the run may have stopped to ask something"]
+#[must_use = "the run may be paused"]
 pub enum Outcome<S: State> {
-    /// The run has reached its end.
+    /// The run has finished. This is its state.
     Finished(S),
-    /// The run waits for people.
+    /// The run waits for a person.
     Paused(Paused<S>),
 }
 
-/// A run that waits for people. As an error, it says for what.
+/// A run that waits for a person. As an error, its message says what it waits for.
 ///
 /// ```
 /// # use petalflow::checkpoint::InMemoryStore;
@@ -52,7 +52,7 @@ pub enum Outcome<S: State> {
 /// # async fn main() -> petalflow::Result<()> {
 /// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
 /// # let paused = thread.run("hello".to_string()).await?;
-/// let paused = paused.into_finished().err().expect("somebody is asked");
+/// let paused = paused.into_finished().err().expect("it is paused");
 /// assert_eq!(paused.state.text, "hello");
 /// assert_eq!(paused.to_string(), "the run has not ended: node `publish` waits for an approval before it runs");
 /// # Ok(())
@@ -63,7 +63,7 @@ pub enum Outcome<S: State> {
 pub struct Paused<S: State> {
     /// The state at the last barrier.
     pub state: S,
-    /// What is asked.
+    /// What the run waits for.
     pub interrupts: Vec<Interrupt>,
 }
 
@@ -72,7 +72,7 @@ impl<S: State> Outcome<S> {
     ///
     /// # Errors
     ///
-    /// If the run waits for people.
+    /// If the run is paused.
     pub fn into_finished(self) -> Result<S, Paused<S>> {
         match self {
             Outcome::Finished(state) => Ok(state),
@@ -80,7 +80,7 @@ impl<S: State> Outcome<S> {
         }
     }
 
-    /// What the run waits for; nothing if it has ended.
+    /// What the run waits for. Empty if it has finished.
     pub fn interrupts(&self) -> &[Interrupt] {
         match self {
             Outcome::Finished(_) => &[],
@@ -88,7 +88,7 @@ impl<S: State> Outcome<S> {
         }
     }
 
-    /// The state: the final one, or that of the last barrier.
+    /// The final state, or the state at the last barrier.
     pub fn state(&self) -> &S {
         match self {
             Outcome::Finished(state) => state,

@@ -1,11 +1,11 @@
-//! What a person says to a question.
+//! Answers to questions.
 
 use super::{AnswerError, Ask, Interrupt, InterruptId};
-use crate::codec::encode;
+use petalflow_codec::encode;
 
 /// An answer to one question, of the type that the question asks for.
 ///
-/// Made by [`Interrupt::answer`](super::Interrupt::answer), or from an id that was kept elsewhere.
+/// Created by [`Interrupt::answer`](super::Interrupt::answer), or from an id that was stored elsewhere.
 ///
 /// ```
 /// use petalflow::interrupt::Answer;
@@ -33,13 +33,13 @@ use crate::codec::encode;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub(crate) id: InterruptId,
-    /// The question's name.
+    /// The name of the question.
     pub(crate) name: &'static str,
     pub(crate) bytes: Vec<u8>,
 }
 
 impl Answer {
-    /// The answer to the question of this id, which must be one of the type `A`.
+    /// The answer to the question with this id, which must have the type `A`.
     ///
     /// # Errors
     ///
@@ -54,11 +54,11 @@ impl Answer {
         })
     }
 
-    /// The answer in JSON, as a web page would send it.
+    /// An answer in JSON, for example from a web page.
     ///
     /// # Errors
     ///
-    /// If it is not of the type that the question asks for.
+    /// If it does not have the type that the question asks for.
     pub fn from_json<A: Ask>(
         id: InterruptId,
         answer: &serde_json::Value,
@@ -75,7 +75,7 @@ impl Interrupt {
     ///
     /// # Errors
     ///
-    /// If this is no such question, or the answer cannot be stored.
+    /// If this is not a question of the type `A`, or the answer cannot be stored.
     pub fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Answer, AnswerError> {
         if !self.asks::<A>() {
             return Err(AnswerError::other_question(self, A::NAME));

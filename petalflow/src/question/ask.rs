@@ -1,4 +1,4 @@
-//! Typed questions.
+//! The trait of questions.
 
 use std::time::Duration;
 
@@ -36,26 +36,26 @@ use serde_core::{Serialize, de::DeserializeOwned};
     note = "derive it, and name the type of the answer: `#[derive(petalflow::interrupt::Ask)] #[ask(answer = bool)]`"
 )]
 pub trait Ask: Serialize + Send + Sync + 'static {
-    /// What a person answers.
+    /// The type of the answer.
     type Answer: Serialize + DeserializeOwned + Send + 'static;
 
-    /// The question's name in storage; a question may be moved or its type renamed while threads wait for an answer.
+    /// The stored name of the question. With it, the type can be moved or renamed while threads wait for an answer.
     const NAME: &'static str;
 
-    /// Tells apart several questions of this type that a node asks in one run. Answers are found by it, never by the order of
-    /// the questions.
+    /// Distinguishes several questions of this type that a node asks in one run. An answer is found by its key, never by the
+    /// order of the questions.
     fn key(&self) -> String {
         String::new()
     }
 
-    /// After how long the question answers itself, and how. Looked at when the thread is resumed, and decided then: an answer
-    /// that comes with the resume still counts, and one that comes later is refused.
+    /// When the question expires, and the answer that it gets then. This is checked when the thread is resumed: an answer in
+    /// the same resume is still accepted, and a later one is refused.
     fn expires(&self) -> Option<Expiry<Self::Answer>> {
         None
     }
 }
 
-/// How a question answers itself.
+/// When a question expires, and the answer that it gets then.
 ///
 /// ```
 /// use petalflow::interrupt::{Ask, Expiry};
@@ -70,8 +70,8 @@ pub trait Ask: Serialize + Send + Sync + 'static {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expiry<A> {
-    /// After how long.
+    /// The time until it expires.
     pub after: Duration,
-    /// With what.
+    /// The answer of an expired question.
     pub answer: A,
 }

@@ -1,9 +1,9 @@
-//! Why an answer is not taken.
+//! Why an answer is refused.
 
 use super::{Interrupt, InterruptId};
-use crate::codec::CodecError;
+use petalflow_codec::CodecError;
 
-/// Why an answer is not taken. Nothing has run, and the thread waits as before.
+/// Why an answer is refused. Nothing has run, and the thread still waits.
 ///
 /// ```
 /// use petalflow::interrupt::{Answer, AnswerError};
@@ -31,34 +31,37 @@ use crate::codec::CodecError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// The thread does not wait for it.
+    /// The thread does not wait for this answer.
     #[error(
         "the thread does not wait for an answer to {id}; it waits for {}",
         open(waiting)
     )]
     Unknown {
-        /// What was answered.
+        /// The id in the answer.
         id: InterruptId,
         /// What the thread waits for.
         waiting: Vec<Interrupt>,
     },
     /// The answer is to another question.
-    #[error("{id} asks for `{expected}`, and the answer is one to `{found}`")]
+    #[error("{id} asks for `{expected}`, and the answer is for `{found}`")]
     OtherQuestion {
-        /// What was answered.
+        /// The id in the answer.
         id: InterruptId,
-        /// What it asks for.
+        /// The question with this id.
         expected: String,
-        /// What the answer is to.
+        /// The question that the answer is for.
         found: String,
     },
-    /// Several questions could be meant.
-    #[error("the answer could be to any of {}; say which by its id", open(waiting))]
+    /// The answer fits several questions.
+    #[error(
+        "the answer fits several questions: {}; answer one by its id",
+        open(waiting)
+    )]
     Ambiguous {
         /// What the thread waits for.
         waiting: Vec<Interrupt>,
     },
-    /// The answer or the edit does not fit.
+    /// The answer or the edit has a value that does not fit.
     #[error("{0}")]
     Value(String),
 }
@@ -81,7 +84,7 @@ impl From<CodecError> for AnswerError {
     }
 }
 
-/// What may be answered, with the ids to do so.
+/// The interrupts with their ids, as one text.
 #[inline]
 pub(crate) fn open(waiting: &[Interrupt]) -> String {
     if waiting.is_empty() {
@@ -98,7 +101,7 @@ pub(crate) fn open(waiting: &[Interrupt]) -> String {
     waiting.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// The id from its text, as a web page would send it back.
+/// Parses the text of an id, for example from a web page.
 impl std::str::FromStr for InterruptId {
     type Err = AnswerError;
 

@@ -1,4 +1,4 @@
-//! What a run waits for.
+//! Interrupts: what a run waits for.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use serde_core::de::{Deserialize, Deserializer};
 use serde_core::ser::{Serialize, Serializer};
 
 use super::{Ask, InterruptId};
-use crate::codec::{Bytes, CodecError, Unpack, decode, unpack};
+use petalflow_codec::{Bytes, CodecError, Unpack, decode, unpack};
 
-/// Something a run waits for.
+/// A question or an approval that a run waits for.
 ///
 /// ```
 /// use petalflow::interrupt::InterruptKind;
@@ -32,25 +32,25 @@ use crate::codec::{Bytes, CodecError, Unpack, decode, unpack};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Interrupt {
-    /// Names it: answers are addressed to this.
+    /// Its id, which an answer names.
     pub id: InterruptId,
-    /// The node that asks, or before or after which the run stopped.
+    /// The node that asks, or before or after which the run has stopped.
     pub node: String,
-    /// Where that node stands among flows within flows; empty at the top.
+    /// The namespace of the flow with this node. Empty for the outermost flow.
     pub namespace: String,
-    /// The item's index, where the node is the target of `each`.
+    /// The index of the item, if the node is the target of `each`.
     pub index: Option<usize>,
-    /// What is asked.
+    /// What the run waits for.
     pub kind: InterruptKind,
-    /// When it was asked first, in milliseconds since 1970 (UTC).
+    /// When it was first asked, in milliseconds since 1970 (UTC).
     pub asked_ms: u64,
-    /// From when on the question is answered by its own default, in milliseconds since 1970 (UTC).
+    /// When the question expires and gets its default answer, in milliseconds since 1970 (UTC).
     pub expires_ms: Option<u64>,
-    /// Whether the node chooses where the run goes on, so that it cannot be skipped.
+    /// Whether the node chooses a route, so that it cannot be skipped.
     pub(crate) chooses: bool,
 }
 
-/// What a run waits for.
+/// The kinds of [`Interrupt`].
 ///
 /// ```
 /// use petalflow::interrupt::InterruptKind;
@@ -85,23 +85,23 @@ pub enum InterruptKind {
     Ask {
         /// The name of the question's type: [`Ask::NAME`].
         name: String,
-        /// The question, for whoever shows it.
+        /// The question in JSON, to show it.
         question: serde_json::Value,
     },
     /// An approval before the node runs.
     Before,
-    /// An approval of what the node did.
+    /// An approval after the node has run.
     After,
 }
 
-/// What is wrong with a stored interrupt.
-const ID: &str = "an interrupt's id has 16 bytes";
-const KIND: &str = "an interrupt of an unknown kind";
-/// The number in storage of an interrupt before a node that chooses where the run goes on.
+/// The errors of a stored interrupt.
+const WRONG_ID: &str = "the id of an interrupt does not have 16 bytes";
+const UNKNOWN_KIND: &str = "an interrupt has an unknown kind";
+/// The stored number of an interrupt before a node that chooses a route.
 const CHOOSES: u8 = 3;
 
 impl InterruptKind {
-    /// The kind of this number in storage, with its question.
+    /// The kind with this stored number, and its question.
     #[inline]
     fn of(kind: u8, question: Option<(String, serde_json::Value)>) -> Option<Self> {
         match (kind, question) {
@@ -114,12 +114,12 @@ impl InterruptKind {
 }
 
 impl Interrupt {
-    /// Whether it is a question of the type `A`.
+    /// Whether this is a question of the type `A`.
     pub fn asks<A: Ask>(&self) -> bool {
         matches!(&self.kind, InterruptKind::Ask { name, .. } if name == A::NAME)
     }
 
-    /// The question, if it is one of the type `A`.
+    /// The question, if it has the type `A`.
     pub fn question<A: Ask + serde_core::de::DeserializeOwned>(&self) -> Option<A> {
         match &self.kind {
             InterruptKind::Ask { name, question } if name == A::NAME => {
@@ -129,13 +129,13 @@ impl Interrupt {
         }
     }
 
-    /// The interrupt of these bytes, which serde wrote.
+    /// Decodes an interrupt.
     #[inline]
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         unpack(bytes, |from| {
             from.tuple(7)?;
             let id = from.bytes()?.try_into();
-            let id = id.map_err(|_| CodecError::Decode(ID.into()))?;
+            let id = id.map_err(|_| CodecError::Decode(WRONG_ID.into()))?;
             let (node, namespace) = (from.text()?, from.text()?);
             let index = from.option(Unpack::number)?;
             from.tuple(2)?;
@@ -150,7 +150,7 @@ impl Interrupt {
                 namespace,
                 index,
                 kind: InterruptKind::of(kind, question)
-                    .ok_or_else(|| CodecError::Decode(KIND.into()))?,
+                    .ok_or_else(|| CodecError::Decode(UNKNOWN_KIND.into()))?,
                 asked_ms: from.number()?,
                 expires_ms: from.option(Unpack::number)?,
                 chooses: kind == CHOOSES,
@@ -158,7 +158,7 @@ impl Interrupt {
         })
     }
 
-    /// What is asked, in a word.
+    /// A few words for what the run waits for.
     #[inline]
     pub(crate) fn what(&self) -> &str {
         match &self.kind {
@@ -217,8 +217,9 @@ impl<'de> Deserialize<'de> for Interrupt {
             Option<u64>,
         ) = Deserialize::deserialize(deserializer)?;
         let chooses = kind.0 == CHOOSES;
-        let id = id.try_into().map_err(|_| D::Error::custom(ID))?;
-        let kind = InterruptKind::of(kind.0, kind.1).ok_or_else(|| D::Error::custom(KIND))?;
+        let id = id.try_into().map_err(|_| D::Error::custom(WRONG_ID))?;
+        let kind =
+            InterruptKind::of(kind.0, kind.1).ok_or_else(|| D::Error::custom(UNKNOWN_KIND))?;
         Ok(Interrupt {
             id: InterruptId::from_bytes(id),
             node,

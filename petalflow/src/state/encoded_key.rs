@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{KeyFlag, State};
-use crate::codec::{CodecError, decode};
+use petalflow_codec::{CodecError, decode};
 
 /// The value of one key in its stored form. See [`encode_keys`].
 #[derive(Clone, Debug)]

@@ -11,6 +11,7 @@ mod write;
 pub mod reduce;
 
 pub use crate::migration::{Migration, MigrationError};
+pub use crate::reducer::Reducer;
 pub use codec::{Coder, NoCoder, StateCodec, Values};
 pub use copies::{CopyProbe, NoCopy};
 pub use encoded_key::{EncodedKey, encode_keys};
@@ -102,7 +103,7 @@ pub trait State: Sized + Send + Sync + 'static {
 ///
 /// ```
 /// use petalflow::prelude::*;
-/// use petalflow::state::{KeyFlag, KeyMeta};
+/// use petalflow::state::{KeyFlag, KeyMeta, Reducer};
 ///
 /// #[state]
 /// struct Essay {
@@ -114,7 +115,7 @@ pub trait State: Sized + Send + Sync + 'static {
 ///
 /// let [topic, notes] = Essay::KEYS else { unreachable!() };
 /// assert!(topic.has(KeyFlag::Input) && topic.has(KeyFlag::Exclusive));
-/// assert_eq!((notes.name, notes.id, notes.reducer), ("notes", "remarks", "append"));
+/// assert_eq!((notes.name, notes.id, notes.reducer), ("notes", "remarks", Reducer::Append));
 /// assert!(KeyMeta::named(Essay::KEYS, &["notes"]).contains(1));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -124,8 +125,8 @@ pub struct KeyMeta {
     pub name: &'static str,
     /// The name in storage (`id = "…"`, or the field's name).
     pub id: &'static str,
-    /// The reducer: `replace`, `append`, …; `reduce` for a function of the user.
-    pub reducer: &'static str,
+    /// How writes fold.
+    pub reducer: Reducer,
     /// The type of its values as written; empty if unknown.
     pub ty: &'static str,
     /// A hash of the name: constant evaluation compares numbers much faster than texts.
@@ -177,7 +178,7 @@ pub enum KeyFlag {
 impl KeyMeta {
     /// Creates a key with this name and reducer, without any [`KeyFlag`].
     #[inline]
-    pub const fn new(name: &'static str, reducer: &'static str) -> Self {
+    pub const fn new(name: &'static str, reducer: Reducer) -> Self {
         KeyMeta {
             name,
             id: name,
@@ -215,7 +216,7 @@ impl KeyMeta {
     /// Whether its writes are stored instead of its value, because they are small compared with the value.
     pub(crate) fn is_delta(&self) -> bool {
         // The value of an ephemeral key does not accumulate.
-        by_writes(self.reducer) && !self.has(KeyFlag::Ephemeral)
+        self.reducer.stores_writes() && !self.has(KeyFlag::Ephemeral)
     }
 
     /// Whether the key has the flag.
@@ -276,11 +277,6 @@ impl KeyMeta {
         }
         set
     }
-}
-
-/// Whether writes to keys with this reducer are stored instead of the value.
-pub(crate) fn by_writes(reducer: &str) -> bool {
-    matches!(reducer, "append" | "prepend" | "merge" | "messages")
 }
 
 /// FNV-1a, as in the macros.

@@ -1,4 +1,4 @@
-//! A flow against what its stored threads depend on.
+//! Compares a flow with its `flow.lock`.
 
 use std::error::Error;
 use std::fmt;
@@ -27,7 +27,7 @@ impl FlowLock {
     ///
     /// # Errors
     ///
-    /// The flow differs from the lock: threads may be unable to resume, or the lock is to be [recorded](Self::record) anew.
+    /// The flow differs from the lock: threads may be unable to resume, or the lock has to be [recorded](Self::record) again.
     pub fn check<S>(&self, flow: &impl HasFlow<Flow: Flow<State = S>>) -> Result<(), FlowLockError>
     where
         S: State<Storage = Durable>,
@@ -36,7 +36,7 @@ impl FlowLock {
         check_lock(&name, self.get(&name), &locked).map_err(FlowLockError)
     }
 
-    /// Adds a flow, or replaces what is recorded of it.
+    /// Adds a flow, or replaces its record.
     pub fn record<S>(&mut self, flow: &impl HasFlow<Flow: Flow<State = S>>)
     where
         S: State<Storage = Durable>,
@@ -48,6 +48,10 @@ impl FlowLock {
 
 fn locked<F: Flow>(flow: &F) -> (String, Locked) {
     let program = Fingerprint::of::<F::State>(flow.stored_name(), &flow.plan());
-    let locked = Locked::new(F::State::NAME, program.version, program.outline);
+    let locked = Locked {
+        state: F::State::NAME.into(),
+        version: program.version,
+        outline: program.outline,
+    };
     (program.flow.to_string(), locked)
 }

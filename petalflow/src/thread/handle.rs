@@ -17,7 +17,7 @@ use crate::question::{AnswerError, Ask};
 use crate::run::Run;
 use crate::state::State;
 
-/// One thread of a flow: what runs on it is remembered. Clones are handles to the same thread.
+/// One thread of a flow. Its runs are stored. Clones are handles to the same thread.
 ///
 /// ```
 /// # use petalflow::checkpoint::InMemoryStore;
@@ -44,7 +44,7 @@ pub struct Thread<F: Flow> {
 }
 
 impl<F: Flow> Threads<F> {
-    /// The thread of this id, which need not exist yet.
+    /// The thread with this id, which need not exist yet.
     pub fn thread(&self, id: impl Into<Arc<str>>) -> Thread<F> {
         Thread::new(self.clone(), id.into())
     }
@@ -73,38 +73,39 @@ impl<F: Flow> Thread<F> {
         Thread { threads, id }
     }
 
-    /// The thread's id.
+    /// The id of the thread.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Runs the flow from this input. A thread that exists begins a new turn: keys marked `turn` go back to their defaults, the
-    /// others stay, and the input folds into them. What a failed or stopped run had left to do is dropped.
+    /// Runs the flow with this input. A thread that exists begins a new turn: keys marked `turn` are reset to their defaults,
+    /// the others retain their values, and the input folds into them. The remaining tasks of a run that failed or was stopped
+    /// are discarded.
     ///
-    /// A thread that waits for people refuses a new input, with [`Waiting`](ThreadError::Waiting): answer first, or say that
-    /// the questions may be [dropped](ThreadRun::discard_pending).
+    /// A thread that waits for a person refuses a new input with [`Waiting`](ThreadError::Waiting): answer first, or let the
+    /// input [discard](ThreadRun::discard_pending) the questions.
     pub fn run(&self, input: impl Into<<F::State as State>::Input>) -> ThreadRun<F> {
         self.begin(Command::Input(input.into()))
     }
 
-    /// Goes on where the thread stopped: after a crash, a failure or a drain with `()`, after a pause with answers. What had
-    /// finished does not run again. A thread that has ended stays as it is.
+    /// Resumes the thread where it stopped: with `()` after a crash, a failure or a drain, with answers after a pause. Tasks
+    /// that have finished do not run again. A thread that has ended does not change.
     ///
-    /// Without an approval, a thread that waits for one keeps waiting.
+    /// A thread that waits for an approval still waits if `with` has none.
     pub fn resume(&self, with: impl Into<Resume<F::State>>) -> ThreadRun<F> {
         self.begin(Command::Resume(Box::new(with.into())))
     }
 
-    /// Answers the one question of the type `A` that the thread waits for, and goes on.
+    /// Answers the only question of the type `A` that the thread waits for, and resumes the thread.
     ///
     /// # Errors
     ///
-    /// When the thread waits for no such question, or for several: answer by id then, with [`resume`](Self::resume).
+    /// If the thread waits for no such question, or for several of them. Then answer by id, with [`resume`](Self::resume).
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future stops the run at once, as with [`ThreadRun`]; until the answer has been written down the question
-    /// stays asked.
+    /// Dropping the future stops the run at once, as with [`ThreadRun`]. Until the answer is stored, the thread still waits for
+    /// it.
     pub async fn answer<A: Ask>(&self, answer: A::Answer) -> Result<Outcome<F::State>, RunError> {
         let refused = |error| RunError::of_thread(error, self.threads.flow.name());
         let snapshot = self.snapshot().await.map_err(refused)?;
@@ -149,11 +150,11 @@ impl<F: Flow> Thread<F> {
         }))
     }
 
-    /// The thread as it stands; `None` if it does not exist.
+    /// The thread at its newest checkpoint. `None` if it does not exist.
     ///
     /// # Errors
     ///
-    /// When the store fails, or what it holds does not fit the program.
+    /// If the store fails, or the stored thread does not fit the program.
     ///
     /// # Cancel safety
     ///
@@ -162,11 +163,11 @@ impl<F: Flow> Thread<F> {
         self.read_snapshot(None).await
     }
 
-    /// The thread as it stood at a checkpoint.
+    /// The thread at a checkpoint.
     ///
     /// # Errors
     ///
-    /// When there is no such checkpoint, the store fails, or what it holds does not fit the program.
+    /// If there is no such checkpoint, the store fails, or the stored thread does not fit the program.
     ///
     /// # Cancel safety
     ///
@@ -187,17 +188,17 @@ impl<F: Flow> Thread<F> {
         durable::snapshot(&*self.threads.flow, &storage, checkpoint).await
     }
 
-    /// The thread's checkpoints, newest first.
+    /// The checkpoints of the thread, newest first.
     ///
     /// # Errors
     ///
-    /// When the store fails, or what it holds cannot be read.
+    /// If the store fails, or its contents cannot be read.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future changes nothing.
     pub async fn history(&self, query: HistoryQuery) -> Result<Vec<CheckpointInfo>, ThreadError> {
-        /// How many are read at once.
+        /// The number of checkpoints that are read at once.
         const PAGE: usize = 100;
         let storage = self.checked()?;
         let plan = self.threads.flow.plan();
@@ -221,36 +222,36 @@ impl<F: Flow> Thread<F> {
         Ok(infos)
     }
 
-    /// Makes an older checkpoint the newest again, and says its new number: the next [`resume`](Self::resume) goes on from
-    /// there. What came after it stays in the history. Tasks get new ids, and questions are asked anew. Sub-flows that keep
-    /// their state know again what they knew then.
+    /// Copies an older checkpoint to the end of the thread and returns its new number. The next [`resume`](Self::resume)
+    /// continues from it. Later checkpoints remain in the history. Tasks get new ids, and questions are asked again. Sub-flows
+    /// that retain their state get the state that they had at that checkpoint.
     ///
     /// # Errors
     ///
-    /// When there is no such checkpoint, what a sub-flow knew then is not stored any more, the thread is busy, or the store
-    /// fails. After a failure of the store, fork again before the thread is resumed: some of its sub-flows may have been
-    /// taken back already.
+    /// If there is no such checkpoint, the state of a sub-flow at that checkpoint is not stored any more, the thread is busy,
+    /// or the store fails. After a failure of the store, fork again before you resume the thread: some of its sub-flows may
+    /// have been restored already.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future is like a failure of the store: fork again before the thread is resumed.
+    /// Dropping the future is like a failure of the store: fork again before you resume the thread.
     pub async fn fork(&self, checkpoint: u64) -> Result<u64, ThreadError> {
         let storage = self.checked()?;
         let _claim = self.claim(&storage).await?;
         durable::fork(&*self.threads.flow, &storage, checkpoint, &storage).await
     }
 
-    /// Begins another thread at a checkpoint of this one. Its sub-flows that keep their state know what those of this thread
-    /// knew then.
+    /// Begins another thread with a copy of a checkpoint of this one. Sub-flows that retain their state get the state that
+    /// they had at that checkpoint.
     ///
     /// # Errors
     ///
-    /// When there is no such checkpoint, what a sub-flow knew then is not stored any more, the other thread exists, one of the
-    /// two is busy, or the store fails.
+    /// If there is no such checkpoint, the state of a sub-flow at that checkpoint is not stored any more, the other thread
+    /// exists, one of the two is busy, or the store fails.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread stays as it is.
+    /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread does not change.
     pub async fn fork_to(
         &self,
         checkpoint: u64,
@@ -264,21 +265,21 @@ impl<F: Flow> Thread<F> {
         Ok(other)
     }
 
-    /// Copies the thread with its whole history. What its tasks had left in an unfinished superstep is not copied, because the
-    /// copy's tasks are others: they run again, and ask again.
+    /// Copies the thread with its whole history. Task records of an unfinished superstep are not copied, because the tasks of
+    /// the copy have other ids: they run again, and ask again.
     ///
     /// # Errors
     ///
-    /// When there is no such thread, the other one exists, one of the two is busy, or the store fails.
+    /// If there is no such thread, the other one exists, one of the two is busy, or the store fails.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread stays as it is.
+    /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread does not change.
     pub async fn copy_to(&self, id: impl Into<Arc<str>>) -> Result<Self, ThreadError> {
         let other = Thread::new(self.threads.clone(), id.into());
         let (from, to) = (self.checked()?, other.checked()?);
         if self.id == other.id {
-            // ThreadClaim twice, it would wait for itself.
+            // A second claim on the same thread would wait for the first.
             return Err(other.exists());
         }
         let _claims = (self.claim(&from).await?, other.claim(&to).await?);
@@ -299,17 +300,17 @@ impl<F: Flow> Thread<F> {
 
     fn exists(&self) -> ThreadError {
         ThreadError::Request(format!(
-            "there is a thread `{}` already; delete it first, or take another id",
+            "there is a thread `{}` already: delete it first, or use another id",
             self.id
         ))
     }
 
-    /// Changes the thread's state from outside, as one superstep. Returns the number of the new checkpoint.
+    /// Edits the state of the thread, as one superstep. Returns the number of the new checkpoint.
     ///
     /// # Errors
     ///
-    /// When the thread does not exist or is busy, a write is refused, an edit names an unknown node, or the store fails.
-    /// Nothing is changed then.
+    /// If the thread does not exist or is busy, a write is refused, an edit names an unknown node, or the store fails. Then
+    /// nothing changes.
     ///
     /// # Cancel safety
     ///
@@ -319,17 +320,17 @@ impl<F: Flow> Thread<F> {
         Ok(checkpoints.into_iter().next_back().unwrap_or_default())
     }
 
-    /// `DirtyKeys` the thread's state from outside, superstep by superstep, and says the numbers of the new checkpoints. Several
-    /// edits of one superstep must each say [by](Edit::by) which node they are.
+    /// Edits the state of the thread, superstep by superstep. Returns the numbers of the new checkpoints. If a superstep has
+    /// several edits, each must name its node with [`Edit::by`].
     ///
     /// # Errors
     ///
-    /// As [`update`](Self::update); when there is no superstep, or one without edits. What writes of an edit do to each other
-    /// is only seen when the superstep is reached: those before it are kept then.
+    /// As [`update`](Self::update), and if there is no superstep, or one without edits. Two edits of a superstep that
+    /// contradict each other are noticed only when this superstep is reached. The supersteps before it remain.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the thread as it was after one of the supersteps, or before the first.
+    /// Dropping the future leaves the thread as after one of the supersteps, or as before the first.
     pub async fn update_all(
         &self,
         supersteps: Vec<Vec<Edit<F::State>>>,
@@ -339,26 +340,26 @@ impl<F: Flow> Thread<F> {
         durable::edit(&*self.threads.flow, &storage, supersteps).await
     }
 
-    /// Forgets what need not be kept, in all flows of the thread.
+    /// Removes the checkpoints that need not be retained, in all flows of the thread.
     ///
     /// # Errors
     ///
-    /// When the thread is busy or the store fails.
+    /// If the thread is busy or the store fails.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves every checkpoint that is kept, and may leave some that are not.
+    /// Dropping the future may leave some of the checkpoints that were to be removed.
     pub async fn prune(&self, retention: Retention) -> Result<(), ThreadError> {
         let storage = self.checked()?;
         let _claim = self.claim(&storage).await?;
         durable::prune(&storage, retention).await
     }
 
-    /// Forgets the thread, with all that is stored of its sub-flows. Nothing happens if there is none.
+    /// Deletes the thread with all its sub-flows. Does nothing if there is no such thread.
     ///
     /// # Errors
     ///
-    /// When the thread is busy or the store fails.
+    /// If the thread is busy or the store fails.
     ///
     /// # Cancel safety
     ///
@@ -377,6 +378,7 @@ impl<F: Flow> Thread<F> {
         ThreadStorage {
             store: Arc::clone(&self.threads.store),
             thread: Arc::clone(&self.id),
+            lease: None,
         }
     }
 

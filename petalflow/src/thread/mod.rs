@@ -1,12 +1,12 @@
-//! Threads: runs that a store remembers.
+//! Threads: sequences of runs that a store records.
 //!
-//! A run on a thread is written down barrier by barrier, so that it can go on after a crash, a deploy, or the three weeks in
-//! which somebody thinks about a question.
+//! A run on a thread is stored at its barriers. So it can resume after a crash, after a deployment, or when a person answers
+//! a question three weeks later.
 //!
-//! The promise: **a node runs at least once; its recorded effect is applied exactly once.** A node that was under way when
-//! the process died runs again from its top, so whatever it did outside the state may happen twice, unless it was done through
-//! [`Context::once`](crate::Context::once) or the other side knows [`Context::task_id`](crate::Context::task_id). What a node
-//! returned is never applied twice and never in part. What a crash can cost beyond that is said at [`Durability`].
+//! The promise: **a node runs at least once; its recorded effect is applied exactly once.** If the process ends while a node
+//! runs, the node runs again from its beginning. So an effect outside of the state may happen twice, unless the node uses
+//! [`Context::once`](crate::Context::once), or the other system compares [`Context::task_id`](crate::Context::task_id). The
+//! values that a node returns are never applied twice, and never in part. [`Durability`] states what else a crash can lose.
 //!
 //! ```
 //! use petalflow::checkpoint::InMemoryStore;

@@ -45,7 +45,7 @@ impl<F: Flow> std::fmt::Debug for ThreadRun<F> {
 }
 
 impl<F: Flow> ThreadRun<F> {
-    /// The run as a stream of what happens in it. The stream drives the run: dropping it stops the run.
+    /// The events of the run, as a stream. The stream drives the run: dropping it stops the run.
     ///
     /// # Panics
     ///
@@ -54,8 +54,9 @@ impl<F: Flow> ThreadRun<F> {
         self.0.events()
     }
 
-    /// Lets a new input drop what the thread waits for: questions, and what their siblings had finished. To be said before
-    /// the run is polled; it changes nothing where nothing waits, and nothing for [`Thread::resume`](crate::thread::Thread::resume).
+    /// Lets a new input discard the questions that the thread waits for, and the results of the tasks that finished beside
+    /// them. Call it before the run is polled. It has no effect on a thread that waits for nothing, or on
+    /// [`Thread::resume`](crate::thread::Thread::resume).
     ///
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;
@@ -80,7 +81,7 @@ impl<F: Flow> ThreadRun<F> {
     /// let paused = thread.run("frist".to_string()).await?;
     /// assert_eq!(paused.interrupts().len(), 1);
     ///
-    /// assert!(thread.run("first".to_string()).await.is_err(), "somebody is looking at it");
+    /// assert!(thread.run("first".to_string()).await.is_err(), "a person is asked about it");
     /// let paused = thread.run("first".to_string()).discard_pending().await?;
     /// assert_eq!(paused.state().text, "first");
     /// # Ok(())

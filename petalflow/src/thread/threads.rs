@@ -76,29 +76,29 @@ impl<F: Flow> Threads<F> {
         }
     }
 
-    /// When checkpoints are written; each superstep unless set.
+    /// Sets when checkpoints are written. The default is after each superstep.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// What to do with a run on a thread that another run is working on; it is refused unless set.
+    /// Sets what to do with a run on a thread that another run has claimed. The default is to refuse it.
     pub fn on_busy(mut self, on_busy: OnBusy) -> Self {
         self.on_busy = on_busy;
         self
     }
 
-    /// How much of a thread's past is kept when one of its runs has ended; all of it unless set.
+    /// Sets how many checkpoints of a thread are retained when one of its runs has ended. The default is all.
     pub fn retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self
     }
 
-    /// The threads in the store, in the order of their ids' bytes. They are those of all flows that share the store.
+    /// The threads in the store, in the order of the bytes of their ids: those of all flows that share the store.
     ///
     /// # Errors
     ///
-    /// When the store fails.
+    /// If the store fails.
     ///
     /// # Cancel safety
     ///

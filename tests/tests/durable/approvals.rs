@@ -451,7 +451,7 @@ async fn a_node_that_chooses_cannot_be_skipped_inside_another_flow_either() {
         let error = thread.resume(Decision::skip()).await.unwrap_err();
         assert!(
             error.to_string().ends_with(
-                "node `chooses` inside `inner` cannot be skipped, because it chooses where the run goes on: approve or reject it"
+                "node `chooses` inside `inner` cannot be skipped, because it chooses a route: approve or reject it"
             ),
             "{error}"
         );

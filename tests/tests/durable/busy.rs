@@ -49,9 +49,7 @@ async fn a_busy_thread_is_refused_unless_told_otherwise() {
         );
         let text = error.to_string();
         assert!(
-            text.ends_with(
-                "busy with another run: wait for it, or say what to do with `.on_busy(..)`"
-            ),
+            text.ends_with("busy with another run: wait for it, or set `.on_busy(..)`"),
             "{text}"
         );
         door.open.add_permits(1);

@@ -200,8 +200,8 @@ async fn a_fork_to_what_is_not_stored_any_more_is_refused() {
         let error = thread.fork(second).await.unwrap_err().to_string();
         assert_eq!(
             error,
-            "what the sub-flow `large` knew at checkpoint 2 of thread `t` is not stored any more: fork from a newer checkpoint, \
-             and let `Retention` keep more of threads that are forked"
+            "the state of the sub-flow `large` at checkpoint 2 of thread `t` is not stored any more: fork from a newer checkpoint, \
+             and let `Retention` retain more checkpoints of threads that are forked"
         );
         let elsewhere = thread.fork_to(second, "other").await.unwrap_err();
         assert_eq!(elsewhere.to_string(), error);

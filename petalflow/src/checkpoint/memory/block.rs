@@ -1,22 +1,22 @@
-//! Checkpoints that stand together.
+//! Several checkpoints in one allocation.
 
 use std::ops::Range;
 
 use crate::checkpoint::StoredCheckpoint;
 
-/// How many bytes a block holds, unless its only checkpoint is larger.
-const ROOM: usize = 64 * 1024;
+/// The size of a block in bytes, unless its only checkpoint is larger.
+const BLOCK_SIZE: usize = 64 * 1024;
 
-/// Checkpoints that stand together, what they hold in one piece: an allocation for each would cost more than the copy. There is
-/// always one at least.
+/// Several checkpoints, at least one, with their bytes in one buffer. One allocation for each checkpoint would cost more than
+/// the copy.
 pub(super) struct Block {
     /// In the order of their numbers.
-    kept: Vec<Kept>,
+    entries: Vec<Entry>,
     bytes: Vec<u8>,
 }
 
 /// A checkpoint. Its bytes begin where those of the one before it end.
-struct Kept {
+struct Entry {
     seq: u64,
     base: u64,
     created_ms: u64,
@@ -27,19 +27,19 @@ impl Block {
     #[inline]
     pub(super) fn of(checkpoint: &StoredCheckpoint) -> Self {
         let mut block = Block {
-            kept: Vec::new(),
+            entries: Vec::new(),
             bytes: Vec::new(),
         };
         block.push(checkpoint);
         block
     }
 
-    /// One that follows: made as large as this one has become, so that it need not grow.
+    /// The next block. It gets the capacity of this one, so that it need not grow.
     #[inline]
     pub(super) fn next(&self, checkpoint: &StoredCheckpoint) -> Self {
         let mut block = Block {
-            kept: Vec::with_capacity(self.kept.len()),
-            bytes: Vec::with_capacity(self.bytes.len().min(ROOM).max(checkpoint.bytes.len())),
+            entries: Vec::with_capacity(self.entries.len()),
+            bytes: Vec::with_capacity(self.bytes.len().min(BLOCK_SIZE).max(checkpoint.bytes.len())),
         };
         block.push(checkpoint);
         block
@@ -47,13 +47,13 @@ impl Block {
 
     #[inline]
     pub(super) fn has_room(&self, checkpoint: &StoredCheckpoint) -> bool {
-        self.bytes.len() + checkpoint.bytes.len() <= ROOM
+        self.bytes.len() + checkpoint.bytes.len() <= BLOCK_SIZE
     }
 
     #[inline]
     pub(super) fn push(&mut self, checkpoint: &StoredCheckpoint) {
         self.bytes.extend_from_slice(&checkpoint.bytes);
-        self.kept.push(Kept {
+        self.entries.push(Entry {
             seq: checkpoint.seq,
             base: checkpoint.base,
             created_ms: checkpoint.created_ms,
@@ -63,45 +63,45 @@ impl Block {
 
     #[inline]
     pub(super) fn oldest(&self) -> u64 {
-        self.kept.first().map_or(u64::MAX, |oldest| oldest.seq)
+        self.entries.first().map_or(u64::MAX, |oldest| oldest.seq)
     }
 
     #[inline]
     pub(super) fn newest(&self) -> u64 {
-        self.kept.last().map_or(0, |newest| newest.seq)
+        self.entries.last().map_or(0, |newest| newest.seq)
     }
 
-    /// Where these numbers stand; nowhere if the first is behind the last.
+    /// The indices of these numbers. Empty if `from` is greater than `to`.
     #[inline]
-    pub(super) fn places(&self, from: u64, to: u64) -> Range<usize> {
-        let begin = self.kept.partition_point(|kept| kept.seq < from);
-        let end = self.kept.partition_point(|kept| kept.seq <= to);
+    pub(super) fn range(&self, from: u64, to: u64) -> Range<usize> {
+        let begin = self.entries.partition_point(|entry| entry.seq < from);
+        let end = self.entries.partition_point(|entry| entry.seq <= to);
         begin..end.max(begin)
     }
 
     #[inline]
-    pub(super) fn checkpoint(&self, place: usize) -> StoredCheckpoint {
-        let kept = &self.kept[place];
+    pub(super) fn checkpoint(&self, index: usize) -> StoredCheckpoint {
+        let entry = &self.entries[index];
         StoredCheckpoint {
-            seq: kept.seq,
-            base: kept.base,
-            created_ms: kept.created_ms,
-            bytes: self.bytes[self.begin(place)..kept.end].to_vec(),
+            seq: entry.seq,
+            base: entry.base,
+            created_ms: entry.created_ms,
+            bytes: self.bytes[self.begin(index)..entry.end].to_vec(),
         }
     }
 
-    /// How many bytes those at these places hold, and when the newest of them was made.
+    /// The size in bytes of the checkpoints at these indices, and when the newest of them was created.
     #[inline]
-    pub(super) fn size(&self, places: Range<usize>) -> (u64, Option<u64>) {
-        let bytes = self.begin(places.end) - self.begin(places.start);
-        let made = self.kept[places].iter().map(|kept| kept.created_ms);
-        (bytes as u64, made.max())
+    pub(super) fn size(&self, range: Range<usize>) -> (u64, Option<u64>) {
+        let bytes = self.begin(range.end) - self.begin(range.start);
+        let created = self.entries[range].iter().map(|entry| entry.created_ms);
+        (bytes as u64, created.max())
     }
 
-    /// Where the bytes of the checkpoint at a place begin, or would.
+    /// Where the bytes of the checkpoint at this index begin, or would begin.
     #[inline]
-    fn begin(&self, place: usize) -> usize {
-        let before = place.checked_sub(1);
-        before.map_or(0, |before| self.kept[before].end)
+    fn begin(&self, index: usize) -> usize {
+        let before = index.checked_sub(1);
+        before.map_or(0, |before| self.entries[before].end)
     }
 }

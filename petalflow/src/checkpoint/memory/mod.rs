@@ -1,7 +1,7 @@
-//! The store of tests and of programs whose threads need not outlive them.
+//! A store in memory, for tests and for threads that end with the process.
 
 mod block;
-mod line;
+mod history;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use async_trait::async_trait;
-use line::Line;
+use history::AddressHistory;
 
 use super::{
     Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::future::BoxFuture;
 
-/// Keeps checkpoints in memory: they survive a failed or cancelled run, not the process. Clones share what they hold.
+/// Stores checkpoints in memory. They survive a failed or cancelled run, but not the process. Clones share the contents.
 ///
 /// ```
 /// use petalflow::checkpoint::{Address, InMemoryStore, Store};
@@ -36,20 +36,20 @@ pub struct InMemoryStore(Arc<Mutex<Threads>>);
 
 #[derive(Default)]
 struct Threads {
-    threads: BTreeMap<String, Lines>,
+    threads: BTreeMap<String, ThreadHistories>,
     owners: HashMap<String, String>,
 }
 
-/// The lines of a thread: its own, which nearly all that is asked for is about, and those of flows inside its flow.
+/// The checkpoints of a thread, by namespace. Nearly all calls are about the root.
 #[derive(Default)]
-struct Lines {
-    root: Line,
-    nested: BTreeMap<String, Line>,
+struct ThreadHistories {
+    root: AddressHistory,
+    nested: BTreeMap<String, AddressHistory>,
 }
 
-impl Lines {
+impl ThreadHistories {
     #[inline]
-    fn get(&self, namespace: &str) -> Option<&Line> {
+    fn get(&self, namespace: &str) -> Option<&AddressHistory> {
         match namespace {
             "" => Some(&self.root),
             nested => self.nested.get(nested),
@@ -57,32 +57,32 @@ impl Lines {
     }
 
     #[inline]
-    fn get_mut(&mut self, namespace: &str) -> Option<&mut Line> {
+    fn get_mut(&mut self, namespace: &str) -> Option<&mut AddressHistory> {
         match namespace {
             "" => Some(&mut self.root),
             nested => self.nested.get_mut(nested),
         }
     }
 
-    /// All of them, by namespace.
+    /// All histories, by namespace.
     #[inline]
-    fn all(&self) -> impl Iterator<Item = (&str, &Line)> {
+    fn all(&self) -> impl Iterator<Item = (&str, &AddressHistory)> {
         let nested = self.nested.iter();
-        std::iter::once(("", &self.root)).chain(nested.map(|(name, line)| (&**name, line)))
+        std::iter::once(("", &self.root)).chain(nested.map(|(name, history)| (&**name, history)))
     }
 }
 
 impl fmt::Debug for InMemoryStore {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore")
+        f.debug_struct("InMemoryStore")
             .field("threads", &self.lock().threads.len())
             .finish()
     }
 }
 
 impl InMemoryStore {
-    /// A store that holds nothing.
+    /// An empty store.
     #[inline]
     pub fn new() -> Self {
         Self::default()
@@ -90,37 +90,38 @@ impl InMemoryStore {
 
     #[inline]
     fn lock(&self) -> MutexGuard<'_, Threads> {
-        // No panic can leave it half-changed: each call only inserts or removes.
+        // No panic leaves it inconsistent: each call only inserts or removes.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Threads {
     #[inline]
-    fn line(&self, address: Address<'_>) -> Option<&Line> {
+    fn history(&self, address: Address<'_>) -> Option<&AddressHistory> {
         self.threads.get(address.thread)?.get(address.namespace)
     }
 
-    /// The line at an address, which may be new. Names are copied only then.
+    /// The history at an address. If it is new, it is added, and only then are the names copied.
     #[inline]
-    fn line_mut(&mut self, address: Address<'_>) -> &mut Line {
-        if self.line(address).is_none() {
-            let lines = self.threads.entry(address.thread.into()).or_default();
+    fn history_mut(&mut self, address: Address<'_>) -> &mut AddressHistory {
+        if self.history(address).is_none() {
+            let histories = self.threads.entry(address.thread.into()).or_default();
             if !address.namespace.is_empty() {
-                lines
+                histories
                     .nested
-                    .insert(address.namespace.into(), Line::default());
+                    .insert(address.namespace.into(), AddressHistory::default());
             }
         }
-        let lines = self.threads.get_mut(address.thread);
-        let Some(line) = lines.and_then(|lines| lines.get_mut(address.namespace)) else {
-            unreachable!("it was just put there")
+        let histories = self.threads.get_mut(address.thread);
+        let Some(history) = histories.and_then(|histories| histories.get_mut(address.namespace))
+        else {
+            unreachable!("it was just added")
         };
-        line
+        history
     }
 }
 
-/// A future that is ready at once and has no size, so that boxing it allocates nothing.
+/// A future that is ready at once. It has no size, so boxing it allocates nothing.
 struct Done;
 
 impl Future for Done {
@@ -151,9 +152,9 @@ impl Store for InMemoryStore {
         Self: 'async_trait,
     {
         let mut threads = self.lock();
-        let lines = threads.threads.get_mut(address.thread);
-        let known = lines.and_then(|lines| lines.get_mut(address.namespace));
-        let found = known.as_ref().and_then(|line| line.newest());
+        let histories = threads.threads.get_mut(address.thread);
+        let known = histories.and_then(|histories| histories.get_mut(address.namespace));
+        let found = known.as_ref().and_then(|history| history.newest());
         if found != after {
             return Box::pin(std::future::ready(Err(StoreError::Conflict {
                 thread: address.thread.into(),
@@ -161,11 +162,11 @@ impl Store for InMemoryStore {
                 found,
             })));
         }
-        let line = match known {
-            Some(line) => line,
-            None => threads.line_mut(address),
+        let history = match known {
+            Some(history) => history,
+            None => threads.history_mut(address),
         };
-        line.append(checkpoint, &settled);
+        history.append(checkpoint, &settled);
         Box::pin(Done)
     }
 
@@ -183,7 +184,7 @@ impl Store for InMemoryStore {
         Self: 'async_trait,
     {
         let mut threads = self.lock();
-        threads.line_mut(address).write(seq, writes);
+        threads.history_mut(address).write(seq, writes);
         Box::pin(Done)
     }
 
@@ -194,7 +195,9 @@ impl Store for InMemoryStore {
         seq: Option<u64>,
     ) -> Result<Option<Stored>, StoreError> {
         let threads = self.lock();
-        let stored = threads.line(address).and_then(|line| line.read(seq));
+        let stored = threads
+            .history(address)
+            .and_then(|history| history.read(seq));
         Ok(stored)
     }
 
@@ -205,9 +208,9 @@ impl Store for InMemoryStore {
         seqs: Range<u64>,
     ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
         let threads = self.lock();
-        let line = threads.line(address);
-        Ok(line
-            .map(|line| line.writes(seqs).collect())
+        let history = threads.history(address);
+        Ok(history
+            .map(|history| history.writes(seqs).collect())
             .unwrap_or_default())
     }
 
@@ -219,12 +222,12 @@ impl Store for InMemoryStore {
         limit: usize,
     ) -> Result<Vec<StoredCheckpoint>, StoreError> {
         let threads = self.lock();
-        let line = threads.line(address);
-        let checkpoints = line.map(|line| match before {
+        let history = threads.history(address);
+        let checkpoints = history.map(|history| match before {
             Some(0) => Vec::new(),
             before => {
                 let below = 0..=before.map_or(u64::MAX, |before| before - 1);
-                line.checkpoints(below).rev().take(limit).collect()
+                history.checkpoints(below).rev().take(limit).collect()
             }
         });
         Ok(checkpoints.unwrap_or_default())
@@ -233,8 +236,12 @@ impl Store for InMemoryStore {
     #[inline]
     async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError> {
         let threads = self.lock();
-        let lines = threads.threads.get(thread).into_iter().flat_map(Lines::all);
-        let held = lines.filter(|(_, line)| !line.is_empty());
+        let histories = threads
+            .threads
+            .get(thread)
+            .into_iter()
+            .flat_map(ThreadHistories::all);
+        let held = histories.filter(|(_, history)| !history.is_empty());
         Ok(held.map(|(namespace, _)| namespace.into()).collect())
     }
 
@@ -249,10 +256,10 @@ impl Store for InMemoryStore {
             .threads
             .range::<str, _>((from, Bound::Unbounded))
             .take_while(|(id, _)| id.starts_with(query.prefix))
-            .filter_map(|(id, lines)| {
-                let sizes = lines.all().map(|(_, line)| line.sizes());
-                let (checkpoints, bytes, made) = sizes.fold((0, 0, None), |sum, line| {
-                    (sum.0 + line.0, sum.1 + line.1, sum.2.max(line.2))
+            .filter_map(|(id, histories)| {
+                let sizes = histories.all().map(|(_, history)| history.sizes());
+                let (checkpoints, bytes, made) = sizes.fold((0, 0, None), |sum, history| {
+                    (sum.0 + history.0, sum.1 + history.1, sum.2.max(history.2))
                 });
                 Some(ThreadInfo {
                     id: id.clone(),
@@ -269,8 +276,8 @@ impl Store for InMemoryStore {
     #[inline]
     async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
         let mut threads = self.lock();
-        if threads.line(address).is_some() {
-            threads.line_mut(address).prune(seq);
+        if threads.history(address).is_some() {
+            threads.history_mut(address).prune(seq);
         }
         Ok(())
     }
@@ -307,5 +314,10 @@ impl Store for InMemoryStore {
         {
             threads.owners.remove(thread);
         }
+    }
+
+    #[inline]
+    fn needs_checksums(&self) -> bool {
+        false
     }
 }

@@ -1,4 +1,4 @@
-//! What a person decided at an `interrupt before` or `interrupt after`.
+//! The kinds of decisions.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ impl DecisionKind {
         DecisionKind::Skipped,
     ];
 
-    /// The name by which it is stored.
+    /// The stored name.
     #[inline]
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl DecisionKind {
         }
     }
 
-    /// The decision that is stored by this name.
+    /// The decision with this stored name.
     #[inline]
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)

@@ -1,4 +1,4 @@
-//! What a checkpoint's bytes hold. The layout is described in `docs/reference/checkpoint-format.md`; change both together, and the
+//! The contents of a checkpoint. `docs/reference/checkpoint-format.md` describes the layout: change both together, and the
 //! version with them.
 
 mod decision;
@@ -7,12 +7,14 @@ mod write;
 
 use std::sync::Arc;
 
+use super::outline::Outline;
+
 pub use decision::DecisionKind;
 
 /// The version of the layout, in the first byte.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
-/// Why a checkpoint was made.
+/// Why a checkpoint was created.
 ///
 /// ```
 /// use petalflow::checkpoint::Cause;
@@ -36,7 +38,7 @@ const VERSION: u8 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cause {
-    /// A run began: a new thread, or a new turn of one.
+    /// A run began with an input: a new thread, or a new turn.
     Input,
     /// A superstep was committed.
     Superstep,
@@ -69,14 +71,14 @@ impl Cause {
     }
 }
 
-/// How a key stands in a record.
+/// How a key is stored in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyKind {
     /// The value.
     Value,
-    /// Writes that fold into the value before.
+    /// Writes that fold into the earlier value.
     Delta,
-    /// The key has no value any more.
+    /// The key has lost its value.
     Unset,
 }
 
@@ -101,7 +103,7 @@ pub(crate) struct KeyEntry<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// A key as it was read.
+/// A decoded key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnedKey {
     pub(crate) id: String,
@@ -109,7 +111,7 @@ pub(crate) struct OwnedKey {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// A task in a record: the node by its name, its place among what was sent to it, and what was sent.
+/// A task in a record: the stored name of its node, its index among the items that were sent to the node, and its item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TaskEntry {
     pub(crate) node: String,
@@ -117,7 +119,7 @@ pub(crate) struct TaskEntry {
     pub(crate) item: Option<Vec<u8>>,
 }
 
-/// A decision by a person, kept in the history.
+/// A decision of a person, as the history of a thread has it.
 ///
 /// ```
 /// use petalflow::checkpoint::DecisionKind;
@@ -138,7 +140,7 @@ pub(crate) struct TaskEntry {
 /// let approval = Decision::edit(PostText("Hello".into())).by("Ann").because("a capital");
 /// assert_eq!(thread.resume(approval).await?.into_finished()?.text, "Hello");
 /// let history = thread.history(HistoryQuery::all()).await?;
-/// let note = history.iter().find_map(|info| info.notes.first()).expect("who decided is kept");
+/// let note = history.iter().find_map(|info| info.notes.first()).expect("the decision is recorded");
 /// assert_eq!((note.decision, note.by.as_deref()), (DecisionKind::Edited, Some("Ann")));
 /// # Ok(())
 /// # }
@@ -146,25 +148,16 @@ pub(crate) struct TaskEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecisionRecord {
-    /// The node it was about, by the name that it had then; empty for the run as a whole.
+    /// The node, by the name that it had at that time. Empty for the run as a whole.
     pub node: String,
     /// What was decided.
     pub decision: DecisionKind,
-    /// Who decided, as far as was said.
+    /// Who decided, if stated.
     pub by: Option<String>,
-    /// Why, as far as was said.
+    /// Why, if stated.
     pub reason: Option<String>,
     /// When, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
-}
-
-/// What a changed program is compared with: in checkpoints that stand alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Outline {
-    /// The nodes and edges, a line each.
-    pub(crate) graph: Vec<String>,
-    /// The keys, a line each.
-    pub(crate) schema: Vec<String>,
 }
 
 /// An answer in a record.
@@ -175,7 +168,7 @@ pub(crate) struct AnswerEntry {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// All of a checkpoint but its keys.
+/// All of a checkpoint except its keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) flow: Arc<str>,
@@ -184,25 +177,25 @@ pub(crate) struct Header {
     pub(crate) schema: u64,
     pub(crate) cause: Cause,
     pub(crate) parent: Option<u64>,
-    /// Names the frontier: tasks are hashed with it, and what they leave is stored beside it.
+    /// Identifies the frontier: the ids of its tasks contain it, and their writes are stored beside it.
     pub(crate) origin: u64,
     pub(crate) turn: u64,
     pub(crate) superstep: u64,
-    /// The task of the flow above for which this flow runs.
+    /// The task of the parent flow for which this flow runs.
     pub(crate) owner: Option<[u8; 16]>,
     pub(crate) frontier: Vec<TaskEntry>,
     pub(crate) deferred: Vec<TaskEntry>,
-    /// Joins that hold an arrival: the join, and the sides that have arrived.
+    /// The joins at which some sides have arrived: the name of the join, and those sides.
     pub(crate) joins: Vec<(String, Vec<String>)>,
-    /// Nodes of the last superstep after which a person is asked.
+    /// The nodes of the last superstep after which the run waits for a person.
     pub(crate) gates: Vec<String>,
-    /// What people have answered in this superstep: by question, its name and the answer.
+    /// The answers and decisions of people in this superstep.
     pub(crate) answers: Vec<AnswerEntry>,
     pub(crate) notes: Vec<DecisionRecord>,
     pub(crate) outline: Option<Outline>,
 }
 
-/// A checkpoint as it was read.
+/// A decoded checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) header: Header,

@@ -1,20 +1,20 @@
-//! From the bytes of a checkpoint to what it holds.
+//! Decodes a checkpoint.
 
 use super::{
     AnswerEntry, Cause, DecisionKind, DecisionRecord, Header, KeyKind, Outline, OwnedKey, Record,
     TaskEntry, VERSION,
 };
-use crate::codec::{CodecError, Unpack, unpack};
+use petalflow_codec::{CodecError, Unpack, unpack};
 
 impl Record {
-    /// Reads a checkpoint.
+    /// Decodes a checkpoint.
     #[inline]
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         let body = match bytes.split_first() {
             Some((&VERSION, body)) => body,
             Some((version, _)) => {
                 return Err(CodecError::Unknown(format!(
-                    "layout {version} of checkpoints is not known to this program, which reads {VERSION}"
+                    "it has layout {version} of checkpoints, and this version of petalflow reads layout {VERSION}: resume the thread with the version that stored it"
                 )));
             }
             None => return Err(CodecError::Unknown("a checkpoint has no bytes".into())),
@@ -28,7 +28,7 @@ impl Record {
 }
 
 impl Header {
-    /// All but the keys, which follow.
+    /// Decodes everything before the keys.
     #[inline]
     fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         from.tuple(4)?;
@@ -39,9 +39,9 @@ impl Header {
         let parent = from.option(Unpack::number)?;
         let (origin, turn, superstep) = (from.number()?, from.number()?, from.number()?);
         let owner = from.option(Unpack::bytes)?.map(TryInto::try_into);
-        let owner = owner
-            .transpose()
-            .map_err(|_| CodecError::Unknown("the task above has no 16 bytes".into()))?;
+        let owner = owner.transpose().map_err(|_| {
+            CodecError::Unknown("the id of the parent task does not have 16 bytes".into())
+        })?;
         Ok(Header {
             flow,
             graph,
@@ -62,11 +62,7 @@ impl Header {
             gates: from.list(Unpack::text)?,
             answers: from.list(AnswerEntry::decode)?,
             notes: from.list(DecisionRecord::decode)?,
-            outline: from.option(|from| {
-                from.tuple(2)?;
-                let (graph, schema) = (from.list(Unpack::text)?, from.list(Unpack::text)?);
-                Ok(Outline { graph, schema })
-            })?,
+            outline: from.option(Outline::decode)?,
         })
     }
 }
@@ -76,9 +72,9 @@ impl Cause {
     fn decode(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
         let code: u8 = from.number()?;
         let mut known = Cause::ALL.into_iter();
-        known
-            .find(|known| known.code() == code)
-            .ok_or_else(|| CodecError::Unknown(format!("{code} is no cause of a checkpoint")))
+        known.find(|known| known.code() == code).ok_or_else(|| {
+            CodecError::Unknown(format!("{code} is not a known cause of a checkpoint"))
+        })
     }
 }
 
@@ -89,7 +85,7 @@ impl KeyKind {
         let mut known = KeyKind::ALL.into_iter();
         known
             .find(|known| known.code() == code)
-            .ok_or_else(|| CodecError::Decode(format!("{code} is no way in which a key is stored")))
+            .ok_or_else(|| CodecError::Decode(format!("{code} is not a known kind of key")))
     }
 }
 
@@ -122,7 +118,9 @@ impl AnswerEntry {
         from.tuple(3)?;
         let id = from.bytes()?.try_into();
         Ok(AnswerEntry {
-            id: id.map_err(|_| CodecError::Decode("an answer's id has 16 bytes".into()))?,
+            id: id.map_err(|_| {
+                CodecError::Decode("the id of an answer does not have 16 bytes".into())
+            })?,
             name: from.text()?,
             bytes: from.bytes()?.to_vec(),
         })

@@ -1,5 +1,18 @@
 use super::*;
 
+fn outline() -> Outline {
+    let mut outline = Outline::default();
+    for line in [
+        "key n: u64 sum",
+        "node b takes u8",
+        "edge a -> b",
+        "join a & b -> c",
+    ] {
+        outline.add_line(line);
+    }
+    outline
+}
+
 fn header() -> Header {
     Header {
         flow: "Essay".into(),
@@ -32,15 +45,12 @@ fn header() -> Header {
             reason: None,
             at_ms: 9,
         }],
-        outline: Some(Outline {
-            graph: vec!["a -> b".into()],
-            schema: vec!["n: u64 sum".into()],
-        }),
+        outline: Some(outline()),
     }
 }
 
 #[test]
-fn a_record_comes_back_as_it_was() {
+fn a_record_is_decoded_as_it_was_encoded() {
     let keys = [KeyEntry {
         id: "draft",
         kind: KeyKind::Delta,
@@ -65,14 +75,15 @@ fn damaged_bytes_are_errors() {
         for bit in 0..8 {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1 << bit;
-            // It may still be a record, of other values; it must not panic.
+            // It may still be a record with other values. It must not panic.
             let _ = Record::decode(&damaged);
         }
     }
-    bytes[0] = 9;
-    let error = Record::decode(&bytes).unwrap_err().to_string();
-    assert!(
-        error.starts_with("layout 9 of checkpoints is not known"),
-        "{error}"
-    );
+    for other in [1, 9] {
+        bytes[0] = other;
+        let error = Record::decode(&bytes).unwrap_err().to_string();
+        let layouts =
+            format!("layout {other} of checkpoints, and this version of petalflow reads layout 2");
+        assert!(error.contains(&layouts), "{error}");
+    }
 }

@@ -1,10 +1,10 @@
-//! From what a checkpoint holds to its bytes.
+//! Encodes a checkpoint.
 
-use super::{AnswerEntry, DecisionRecord, Header, KeyEntry, TaskEntry, VERSION};
-use crate::codec::pack;
+use super::{AnswerEntry, DecisionRecord, Header, KeyEntry, Outline, TaskEntry, VERSION};
+use petalflow_codec::pack;
 
 impl Header {
-    /// How the bytes of every checkpoint of this program begin.
+    /// The first bytes of every checkpoint of this program.
     #[inline]
     pub(crate) fn begin(&self) -> Vec<u8> {
         let out = &mut vec![VERSION];
@@ -17,7 +17,7 @@ impl Header {
         std::mem::take(out)
     }
 
-    /// The header and the keys as bytes, behind the beginning.
+    /// Encodes the rest of the header, and the keys.
     #[inline]
     pub(crate) fn encode<'k>(
         &self,
@@ -43,7 +43,7 @@ impl Header {
         });
     }
 
-    /// What most checkpoints have nothing of.
+    /// Encodes the lists that are empty in most checkpoints.
     #[inline]
     fn encode_rest(&self, out: &mut Vec<u8>) {
         let none = self.deferred.is_empty()
@@ -66,11 +66,7 @@ impl Header {
         texts(&self.gates, out);
         pack::list(self.answers.iter(), out, AnswerEntry::encode);
         pack::list(self.notes.iter(), out, DecisionRecord::encode);
-        pack::option(self.outline.as_ref(), out, |outline, out| {
-            pack::array(2, out);
-            texts(&outline.graph, out);
-            texts(&outline.schema, out);
-        });
+        pack::option(self.outline.as_ref(), out, Outline::encode);
     }
 }
 

@@ -8,12 +8,12 @@ use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
 use crate::state::State;
 
-/// A checkpoint stands alone only if those since the last such one have at least this many bytes.
+/// A checkpoint builds on no other only if the checkpoints since the last such one have at least this many bytes.
 const SMALLEST_CHAIN: u64 = 32 * 1024;
 
 impl<S: State> CheckpointWriter<S> {
-    /// Writes a checkpoint of a change from outside. A change that people made is in the store when this returns, whatever
-    /// the durability.
+    /// Writes a checkpoint of an input, an answer or an edit. An answer or an edit is in the store when this returns, with any
+    /// durability.
     pub(in crate::durable) async fn save_change(
         &mut self,
         planned: &PlannedFrontier<'_>,
@@ -44,7 +44,7 @@ impl<S: State> CheckpointWriter<S> {
         Ok(())
     }
 
-    /// Writes the last barrier and waits until it is in the store, whatever the durability: something depends on it.
+    /// Writes the last barrier and waits until it is in the store, with any durability.
     pub(in crate::durable) async fn flush(
         &mut self,
         committed: Committed<'_, S>,
@@ -55,7 +55,7 @@ impl<S: State> CheckpointWriter<S> {
         self.await_in_flight().await
     }
 
-    /// Writes the last barrier at the end of the run, whatever the reason for the end.
+    /// Writes the last barrier at the end of the run, whether or not the run failed.
     pub(in crate::durable) async fn close(
         &mut self,
         committed: Committed<'_, S>,
@@ -74,21 +74,21 @@ impl<S: State> CheckpointWriter<S> {
         Committed { state, written }: Committed<'_, S>,
     ) -> Result<(), ThreadError> {
         let ChainSize { first, rest } = self.size;
-        let stands_alone = self.builds_on.is_none()
+        let is_base = self.builds_on.is_none()
             || self.builds_on != self.newest
             || rest >= SMALLEST_CHAIN.max(first.saturating_mul(2));
         let next = &mut self.next;
-        if stands_alone {
+        if is_base {
             self.dirty.clear();
             next.keys.save_all(&self.codec, state, written)?;
         } else {
             let keys = &mut next.keys;
             self.dirty.take(&self.codec, state, written, keys)?;
         }
-        // The changes are taken. Until this checkpoint is known to be in the store, the next one has to stand alone.
+        // The changes are encoded. Until this checkpoint is known to be in the store, the next one must not build on another.
         self.builds_on = None;
         // Nearly always it is `None` before and after.
-        if stands_alone {
+        if is_base {
             self.header.outline = Some(self.fingerprint.outline.clone());
         } else if self.header.outline.is_some() {
             self.header.outline = None;
@@ -101,10 +101,10 @@ impl<S: State> CheckpointWriter<S> {
         checkpoint.bytes.extend_from_slice(&next.prefix);
         self.header.encode(next.keys.get(), &mut checkpoint.bytes);
         checkpoint.seq = self.seq.get();
-        checkpoint.base = if stands_alone { self.seq } else { self.base }.get();
+        checkpoint.base = if is_base { self.seq } else { self.base }.get();
         checkpoint.created_ms = now_ms();
         let size = checkpoint.bytes.len() as u64;
-        next.size = if stands_alone {
+        next.size = if is_base {
             ChainSize {
                 first: size,
                 rest: 0,
@@ -147,13 +147,13 @@ impl<S: State> CheckpointWriter<S> {
     fn append(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         let after = self.newest.map(CheckpointSeq::get);
         let removed_results = self.oldest_results.get()..self.header.origin;
-        let checkpoint = &self.next.checkpoint;
+        let checkpoint = &mut self.next.checkpoint;
         if self.durability == Durability::Async {
             let (storage, namespace) = (self.storage.clone(), self.namespace.clone());
-            let checkpoint = checkpoint.clone();
+            let mut checkpoint = checkpoint.clone();
             self.in_flight = Some(tokio::spawn(async move {
                 storage
-                    .append(&namespace, &checkpoint, after, removed_results)
+                    .append(&namespace, &mut checkpoint, after, removed_results)
                     .await
             }));
             Box::pin(std::future::ready(Ok(())))
@@ -178,7 +178,7 @@ impl<S: State> CheckpointWriter<S> {
         self.mark_stored();
     }
 
-    /// Tells the tasks that the last barrier is in the store, if it is.
+    /// Notifies the tasks that the last barrier is in the store, if it is.
     pub(in crate::durable) fn mark_stored(&self) {
         if self.saved && self.in_flight.is_none() {
             self.stored.set(self.header.origin);
@@ -194,7 +194,7 @@ impl<S: State> CheckpointWriter<S> {
         let Some(in_flight) = &mut self.in_flight else {
             return Ok(());
         };
-        // Taken only after it has ended: a caller that stops waiting must not forget it.
+        // Removed only after it has ended: it must remain if the caller stops waiting.
         let ended = in_flight.await;
         self.in_flight = None;
         match ended {

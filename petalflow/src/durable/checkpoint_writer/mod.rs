@@ -35,7 +35,7 @@ pub(crate) struct CheckpointWriter<S: State> {
     durability: Durability,
     /// The newest checkpoint in the store.
     newest: Option<CheckpointSeq>,
-    /// The checkpoint that the next one builds on. `None` if the next one has to stand alone.
+    /// The checkpoint that the next one builds on. `None` if the next one must not build on another.
     builds_on: Option<CheckpointSeq>,
     /// The oldest checkpoint that is needed to read `builds_on`.
     base: CheckpointSeq,
@@ -57,7 +57,7 @@ pub(crate) struct CheckpointWriter<S: State> {
     /// Whether the state is ahead of the header. Then the two must not be written together.
     is_ahead: bool,
     stored: StoredMark,
-    /// For a flow inside another: what must be in the store before anything of this flow is.
+    /// For a sub-flow: the barrier of its parent, which must be in the store before any checkpoint of this flow.
     parent_barrier: Option<ParentBarrier>,
     /// A write that runs while the run continues.
     in_flight: Option<JoinHandle<Result<(), StoreError>>>,
@@ -79,7 +79,7 @@ struct NextCheckpoint {
     prefix: Vec<u8>,
 }
 
-/// The superstep of the outer flow in which this flow runs.
+/// The superstep of the parent flow in which this flow runs.
 pub(crate) struct ParentBarrier {
     pub(crate) services: Arc<TaskServices>,
     pub(crate) superstep: u64,
@@ -94,7 +94,7 @@ pub(crate) struct PlannedFrontier<'a> {
 }
 
 impl<S: State> CheckpointWriter<S> {
-    /// A writer behind the newest checkpoint in the store, if there is one. Its first checkpoint stands alone, unless it
+    /// A writer after the newest checkpoint in the store, if there is one. Its first checkpoint builds on no other, unless it
     /// [follows](Self::follow) that one.
     pub(super) fn new(
         storage: ThreadStorage,
@@ -137,7 +137,7 @@ impl<S: State> CheckpointWriter<S> {
         self.previous_outline = outline;
     }
 
-    /// Sets the task of the outer flow for which this flow runs.
+    /// Sets the task of the parent flow for which this flow runs.
     pub(super) fn set_owner(&mut self, owner: TaskId) {
         self.header.owner = Some(owner.to_bytes());
     }
@@ -179,7 +179,7 @@ impl<S: State> CheckpointWriter<S> {
         self.header.cause = Cause::Input;
     }
 
-    /// Begins a change from outside: answers, edits, or a rejection.
+    /// Begins a change that is not a superstep: answers, edits, or a rejection.
     pub(super) fn begin_change(&mut self, cause: Cause) {
         self.seq = self.seq.next();
         self.header.cause = cause;
@@ -200,11 +200,11 @@ impl<S: State> CheckpointWriter<S> {
         header.joins = of.joins;
         header.gates = of.gates;
         header.origin = self.seq.get();
-        // The results of the checkpoint before stay beside it.
+        // The task results of earlier checkpoints remain.
         self.oldest_results = self.seq.as_origin();
     }
 
-    /// The change replaces the frontier: nothing that was asked about the old one matters any more.
+    /// The change replaces the frontier, with its interrupts and answers.
     pub(super) fn replace_frontier(&mut self) {
         self.header.origin = self.seq.get();
         self.header.gates.clear();
@@ -340,7 +340,7 @@ impl<S: State> CheckpointWriter<S> {
         &self.header.gates
     }
 
-    /// Whether this flow runs inside another whose barrier is not known to be in the store.
+    /// Whether this is a sub-flow, and the barrier of its parent is not known to be in the store.
     pub(super) fn has_parent_barrier(&self) -> bool {
         self.parent_barrier.is_some()
     }

@@ -2,7 +2,6 @@
 
 use super::CheckpointWriter;
 use crate::checkpoint::{StoreError, StoredWrite, WriteName};
-use crate::codec::encode;
 use crate::durable::task_results::save_finished;
 use crate::error::NodeError;
 use crate::exec::TaskResult;
@@ -11,6 +10,7 @@ use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::Interrupt;
 use crate::state::State;
+use petalflow_codec::encode;
 
 impl<S: State> CheckpointWriter<S> {
     /// Starts to write the results of tasks that have finished while others still run.

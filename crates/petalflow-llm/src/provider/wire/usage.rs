@@ -1,0 +1,77 @@
+//! Token counts in the format of each family.
+
+use serde_json::Value;
+
+use crate::TokenUsage;
+
+/// A count. Negative numbers and text are not counts.
+fn count(usage: &Value, path: &str) -> Option<u64> {
+    usage.pointer(path)?.as_u64()
+}
+
+fn first(usage: &Value, paths: &[&str]) -> u64 {
+    let mut counts = paths.iter().filter_map(|path| count(usage, path));
+    counts.next().unwrap_or(0)
+}
+
+/// The counts of OpenAI's two formats, and of compatible providers.
+pub(super) fn openai(usage: &Value) -> TokenUsage {
+    let input = first(usage, &["/prompt_tokens", "/input_tokens"]);
+    let output = first(usage, &["/completion_tokens", "/output_tokens"]);
+    TokenUsage {
+        input,
+        output,
+        total: count(usage, "/total_tokens").unwrap_or(input.saturating_add(output)),
+        cached: first(
+            usage,
+            &[
+                "/prompt_tokens_details/cached_tokens",
+                "/input_tokens_details/cached_tokens",
+                "/prompt_cache_hit_tokens",
+            ],
+        ),
+        reasoning: first(
+            usage,
+            &[
+                "/completion_tokens_details/reasoning_tokens",
+                "/output_tokens_details/reasoning_tokens",
+            ],
+        ),
+        cost: 0.0,
+    }
+}
+
+/// Anthropic's counts: the input excludes tokens read from or written to the cache. Missing counts stay unchanged.
+pub(super) fn anthropic(usage: &Value, total: &mut TokenUsage) {
+    let cached = count(usage, "/cache_read_input_tokens");
+    if let Some(uncached) = count(usage, "/input_tokens") {
+        let cache_writes = count(usage, "/cache_creation_input_tokens").unwrap_or(0);
+        total.cached = cached.unwrap_or(0);
+        total.input = uncached
+            .saturating_add(cache_writes)
+            .saturating_add(total.cached);
+    }
+    if let Some(output) = count(usage, "/output_tokens") {
+        total.output = output;
+    }
+    if let Some(reasoning) = count(usage, "/output_tokens_details/thinking_tokens") {
+        total.reasoning = reasoning;
+    }
+    total.total = total.input.saturating_add(total.output);
+}
+
+/// Gemini's counts: reasoning tokens, and input tokens of its own tools, are counted separately.
+pub(super) fn gemini(usage: &Value) -> TokenUsage {
+    let read = |field: &str| count(usage, field).unwrap_or(0);
+    let reasoning = read("/thoughtsTokenCount");
+    let input = read("/promptTokenCount").saturating_add(read("/toolUsePromptTokenCount"));
+    let output = read("/candidatesTokenCount").saturating_add(reasoning);
+    TokenUsage {
+        input,
+        output,
+        total: count(usage, "/totalTokenCount").unwrap_or(input.saturating_add(output)),
+        cached: read("/cachedContentTokenCount"),
+        reasoning,
+        cost: 0.0,
+    }
+}

@@ -1,0 +1,189 @@
+//! The content of a cassette file.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::redact::Secrets;
+use crate::{Capabilities, Delta, LlmError, LlmRequest, LlmResponse};
+
+/// The version of the file format.
+const VERSION: u32 = 1;
+
+/// A cassette file.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Recordings {
+    version: u32,
+    provider: String,
+    #[serde(default)]
+    schema_with_tools: bool,
+    recordings: Vec<Recording>,
+}
+
+/// One request and its response.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Recording {
+    request: Value,
+    /// The deltas of a streamed response.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    deltas: Value,
+    response: Value,
+    #[serde(skip)]
+    used: bool,
+}
+
+impl Recordings {
+    pub(super) fn new(provider: String, capabilities: Capabilities) -> Self {
+        Recordings {
+            version: VERSION,
+            provider,
+            schema_with_tools: capabilities.schema_with_tools,
+            recordings: Vec::new(),
+        }
+    }
+
+    /// Whether the version of the file is supported.
+    pub(super) fn is_supported(&self) -> bool {
+        self.version == VERSION
+    }
+
+    pub(super) fn provider(&self) -> &str {
+        &self.provider
+    }
+
+    pub(super) fn capabilities(&self) -> Capabilities {
+        let capabilities = Capabilities::default();
+        if self.schema_with_tools {
+            capabilities.with_schema_with_tools()
+        } else {
+            capabilities
+        }
+    }
+
+    pub(super) fn remaining(&self) -> usize {
+        self.recordings
+            .iter()
+            .filter(|recording| !recording.used)
+            .count()
+    }
+
+    pub(super) fn record(&mut self, recording: Recording) {
+        self.recordings.push(recording);
+    }
+
+    /// The first unused response to an equal request, or the reason why there is none.
+    pub(super) fn take(&mut self, request: &Value) -> Result<(Vec<Delta>, LlmResponse), String> {
+        let mut nearest = None;
+        for recording in self
+            .recordings
+            .iter_mut()
+            .filter(|recording| !recording.used)
+        {
+            let Some(path) = difference(&comparable(&recording.request), request) else {
+                recording.used = true;
+                return recording.read().map_err(|error| error.to_string());
+            };
+            nearest = nearest.or(Some(path));
+        }
+        Err(match nearest {
+            Some(path) => format!("the next recorded one differs at `{path}`"),
+            None => format!("all {} recorded ones are used", self.recordings.len()),
+        })
+    }
+}
+
+impl Recording {
+    pub(super) fn new(
+        request: &LlmRequest,
+        deltas: &[Delta],
+        response: &LlmResponse,
+        secrets: &Secrets,
+    ) -> Result<Self, LlmError> {
+        let deltas = match deltas {
+            [] => Value::Null,
+            deltas => value(deltas)?,
+        };
+        Ok(Recording {
+            request: secrets.redact(without_unset(value(request)?)),
+            deltas: secrets.redact(deltas),
+            response: secrets.redact(value(response)?),
+            used: true,
+        })
+    }
+
+    fn read(&self) -> Result<(Vec<Delta>, LlmResponse), serde_json::Error> {
+        let response = LlmResponse::deserialize(&self.response)?;
+        let deltas = match &self.deltas {
+            Value::Null => response
+                .message
+                .as_ref()
+                .map(Delta::from_message)
+                .unwrap_or_default(),
+            deltas => Vec::deserialize(deltas)?,
+        };
+        Ok((deltas, response))
+    }
+}
+
+/// Converts a value through JSON text, where an `f32` of 0.7 is 0.7.
+pub(super) fn value<T: Serialize + ?Sized>(value: &T) -> Result<Value, LlmError> {
+    let text = serde_json::to_string(value);
+    text.and_then(|text| serde_json::from_str(&text))
+        .map_err(|error| LlmError::request(format!("a cassette cannot hold this: {error}")))
+}
+
+/// The request without the data that changes in each run. Ids of calls become numbers, in the order of their first use.
+pub(super) fn comparable(request: &Value) -> Value {
+    let mut request = without_unset(request.clone());
+    let mut numbers = HashMap::new();
+    let messages = request.get_mut("messages").and_then(Value::as_array_mut);
+    for message in messages.into_iter().flatten() {
+        if let Some(message) = message.as_object_mut() {
+            message.remove("id");
+            message.remove("meta");
+        }
+        let parts = message.get_mut("parts").and_then(Value::as_array_mut);
+        for part in parts.into_iter().flatten() {
+            for path in ["/call/id", "/result/call_id"] {
+                if let Some(id) = part.pointer_mut(path) {
+                    let next = numbers.len();
+                    let number = numbers.entry(id.to_string()).or_insert(next);
+                    *id = Value::from(*number);
+                }
+            }
+        }
+    }
+    request
+}
+
+/// Removes the fields that are not set.
+fn without_unset(mut request: Value) -> Value {
+    if let Some(fields) = request.as_object_mut() {
+        fields.retain(|_, value| match value {
+            Value::Null => false,
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(fields) => !fields.is_empty(),
+            _ => true,
+        });
+    }
+    request
+}
+
+/// The path of the first difference between two values.
+fn difference(one: &Value, other: &Value) -> Option<String> {
+    let at_step = |step: String, one: Option<&Value>, other: Option<&Value>| match (one, other) {
+        (Some(one), Some(other)) => difference(one, other).map(|path| format!("/{step}{path}")),
+        _ => Some(format!("/{step}")),
+    };
+    match (one, other) {
+        (Value::Object(a), Value::Object(b)) => a
+            .keys()
+            .chain(b.keys())
+            .find_map(|key| at_step(key.clone(), a.get(key), b.get(key))),
+        (Value::Array(a), Value::Array(b)) => {
+            (0..a.len().max(b.len())).find_map(|at| at_step(at.to_string(), a.get(at), b.get(at)))
+        }
+        _ => (one != other).then(String::new),
+    }
+}
