@@ -50,7 +50,6 @@
 // `#[inline]` defers compilation to the calling crate. Few programs use a cache.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -135,14 +134,7 @@ impl Default for InMemoryCache {
     }
 }
 
-impl fmt::Debug for InMemoryCache {
-    #[inline]
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InMemoryCache")
-            .field("limit", &self.limit)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(InMemoryCache, |this| limit = this.limit);
 
 impl InMemoryCache {
     /// A cache of at most 1,024 results.

@@ -37,13 +37,7 @@ struct List {
     at: for<'a> fn(&'a (dyn Any + Send + Sync), usize) -> Option<&'a (dyn Any + Send + Sync)>,
 }
 
-impl std::fmt::Debug for Delivery {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Delivery")
-            .field("len", &self.len())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(Delivery, |this| len = this.len());
 
 impl Delivery {
     /// One value.
@@ -97,11 +91,7 @@ pub struct ItemCodec {
     pub(crate) ty: fn() -> &'static str,
 }
 
-impl std::fmt::Debug for ItemCodec {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ItemCodec").finish_non_exhaustive()
-    }
-}
+impl_debug!(ItemCodec);
 
 impl ItemCodec {
     /// The codec for items of this type.

@@ -1,7 +1,6 @@
 //! Managed values that are computed on use.
 
 use std::any::Any;
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -69,13 +68,7 @@ impl<T> Clone for ManagedProvider<T> {
     }
 }
 
-impl<T> fmt::Debug for ManagedProvider<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ManagedProvider")
-            .field("stands", &self.0.stands)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([T] ManagedProvider<T>, |this| stands = this.0.stands);
 
 impl<T: Send + Sync + 'static> ManagedProvider<T> {
     /// Computes a new value each time a node takes it.

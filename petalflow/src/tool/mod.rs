@@ -104,7 +104,6 @@ pub use set::ToolSet;
 pub use source::ToolSource;
 pub use spec::ToolSpec;
 
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -252,13 +251,7 @@ pub struct Layered {
     layer: Arc<dyn ToolLayer>,
 }
 
-impl fmt::Debug for Layered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Layered")
-            .field("tool", &self.tool.spec().name)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(Layered, |this| tool = this.tool.spec().name);
 
 impl Layered {
     pub(crate) fn new(tool: Arc<dyn Tool>, layer: Arc<dyn ToolLayer>) -> Self {
