@@ -122,7 +122,7 @@ struct Entry {
 
 impl Entry {
     #[inline]
-    fn stands(&self, now: Instant) -> bool {
+    fn is_valid(&self, now: Instant) -> bool {
         self.until.is_none_or(|until| now < until)
     }
 }
@@ -171,9 +171,9 @@ impl Cache for InMemoryCache {
     async fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         let now = Instant::now();
         let mut entries = self.lock();
-        let stands = entries.get(key).map(|entry| entry.stands(now));
+        let valid = entries.get(key).map(|entry| entry.is_valid(now));
 
-        match stands {
+        match valid {
             Some(true) => entries.get(key).map(|entry| entry.value.clone()),
             Some(false) => {
                 entries.remove(key);
@@ -189,7 +189,7 @@ impl Cache for InMemoryCache {
         let until = now.checked_add(ttl);
         let mut entries = self.lock();
         if entries.len() >= self.limit && !entries.contains_key(key) {
-            entries.retain(|_, entry| entry.stands(now));
+            entries.retain(|_, entry| entry.is_valid(now));
             if entries.len() >= self.limit {
                 // A result without expiry is removed last.
                 let first = entries

@@ -97,8 +97,8 @@ impl ItemCodec {
     /// The codec for items of this type.
     pub const fn of<T: Serialize + DeserializeOwned + Send + Sync + 'static>() -> Self {
         ItemCodec {
-            save: |delivery, index, out| encode(known::<T>(delivery.get(index))?, out),
-            save_list: |delivery, out| encode(known::<Vec<T>>(delivery.get(None))?, out),
+            save: |delivery, index, out| encode(typed::<T>(delivery.get(index))?, out),
+            save_list: |delivery, out| encode(typed::<Vec<T>>(delivery.get(None))?, out),
             load: |bytes| Ok(Delivery::one(decode::<T>(bytes)?)),
             load_list: |bytes| Ok(Delivery::list(decode::<Vec<T>>(bytes)?)),
             ty: type_name::<T>,
@@ -107,9 +107,12 @@ impl ItemCodec {
 }
 
 /// In a checked graph, the delivered type is the type that the target takes.
-fn known<T>(item: Option<&T>) -> Result<&T, CodecError> {
+fn typed<T>(item: Option<&T>) -> Result<&T, CodecError> {
     item.ok_or_else(|| {
-        CodecError::Unknown(format!("what was delivered is no `{}`", type_name::<T>()))
+        CodecError::Unknown(format!(
+            "the delivered value is not a `{}`",
+            type_name::<T>()
+        ))
     })
 }
 

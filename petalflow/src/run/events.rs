@@ -107,7 +107,7 @@ impl<F: Flow> Events<F> {
         let run = self
             .run
             .take()
-            .expect("to be said before the stream is polled");
+            .expect("`with_values` must be called before the stream is polled");
         self.run = Some(run.with_values());
         self.sink.want_values();
         self

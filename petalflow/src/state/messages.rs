@@ -157,42 +157,43 @@ impl<M: Message> Messages for Vec<M> {
         {
             self.reserve(written.len());
             for message in written {
-                enter(self, message);
+                append(self, message);
             }
             return;
         }
-        let mut places: HashMap<String, usize> = HashMap::with_capacity(self.len() + written.len());
+        let mut indexes: HashMap<String, usize> =
+            HashMap::with_capacity(self.len() + written.len());
         let mut removed = vec![false; self.len()];
-        for (place, message) in self.iter().enumerate() {
+        for (index, message) in self.iter().enumerate() {
             if let Some(id) = message.id() {
-                places.insert(id.to_string(), place);
+                indexes.insert(id.to_string(), index);
             }
         }
         for message in written {
             match message.removes() {
                 Some(Remove::All) => {
                     self.clear();
-                    places.clear();
+                    indexes.clear();
                     removed.clear();
                     continue;
                 }
                 Some(Remove::One(id)) => {
-                    if let Some(&place) = places.get(id) {
-                        removed[place] = true;
+                    if let Some(&index) = indexes.get(id) {
+                        removed[index] = true;
                     }
                     continue;
                 }
                 None => {}
             }
-            let known = message.id().and_then(|id| places.get(id)).copied();
-            if let Some(place) = known {
-                self[place] = message;
-                removed[place] = false;
+            let known = message.id().and_then(|id| indexes.get(id)).copied();
+            if let Some(index) = known {
+                self[index] = message;
+                removed[index] = false;
             } else {
-                enter(self, message);
+                append(self, message);
                 removed.push(false);
                 if let Some(id) = self.last().and_then(Message::id) {
-                    places.insert(id.to_string(), self.len() - 1);
+                    indexes.insert(id.to_string(), self.len() - 1);
                 }
             }
         }
@@ -223,7 +224,7 @@ impl<M: Message> Messages for Vec<M> {
 }
 
 /// Appends a message, with an id if it has none.
-fn enter<M: Message>(list: &mut Vec<M>, mut message: M) {
+fn append<M: Message>(list: &mut Vec<M>, mut message: M) {
     if message.id().is_none() {
         // A hash of the index and of the preceding id. It is the same in every run, and unique: a message that got its
         // id at this index after the same neighbor is still in the list or was removed.
@@ -260,7 +261,7 @@ impl<'a, M: Message> Check<'a, M> {
             };
             for (at, message) in list.iter().enumerate() {
                 match message.removes() {
-                    Some(Remove::One(id)) if !self.knows(id, &list[..at]) => {
+                    Some(Remove::One(id)) if !self.contains(id, &list[..at]) => {
                         self.unknown.get_or_insert(id);
                     }
                     Some(Remove::All) => {
@@ -281,7 +282,7 @@ impl<'a, M: Message> Check<'a, M> {
             Some(id) if !self.overwritten => Err(WriteError {
                 key: self.key,
                 problem: format!(
-                    "cannot remove the message `{id}`, because there is none of this id"
+                    "cannot remove the message `{id}`, because the list has no message with this id"
                 ),
             }),
             _ => Ok(()),
@@ -291,7 +292,7 @@ impl<'a, M: Message> Check<'a, M> {
 
 impl<M: Message> Check<'_, M> {
     /// Whether a message with this id is in the list before the current write.
-    fn knows(&self, id: &str, before: &[M]) -> bool {
+    fn contains(&self, id: &str, before: &[M]) -> bool {
         let lists = [before]
             .into_iter()
             .chain(self.added.iter().rev().copied())

@@ -24,7 +24,7 @@
 //! let cx = ToolContext::new("call-1");
 //! assert_eq!(add {}.call(json!({ "a": 1, "b": 2 }), &cx).await.unwrap(), json!(3));
 //!
-//! // What does not fit is said so that a model can put it right.
+//! // The message tells a model how to correct the call.
 //! let error = add {}.call(json!({ "a": "one", "b": 2 }), &cx).await.unwrap_err();
 //! assert_eq!(
 //!     error.to_string(),
@@ -119,7 +119,7 @@ use serde_json::Value;
 /// use serde_json::{Value, json};
 /// use std::sync::Arc;
 ///
-/// /// Repeats what it is told, so many times.
+/// /// Repeats a text this many times.
 /// struct Echo(usize, Arc<ToolSpec>);
 ///
 /// #[async_trait]

@@ -121,7 +121,8 @@ fn an_unknown_removal_is_found_before_anything_is_applied() {
     };
     let fold = |list: Vec<Line>| Write::Fold(list);
     assert_eq!(verdict(&[&[fold(vec![Line::Remove("1")])]]), Ok(()));
-    let unknown = "key `chat`: cannot remove the message `2`, because there is none of this id";
+    let unknown =
+        "key `chat`: cannot remove the message `2`, because the list has no message with this id";
     assert_eq!(
         verdict(&[&[fold(vec![Line::Remove("2")])]]),
         Err(unknown.to_string())

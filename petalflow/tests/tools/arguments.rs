@@ -66,7 +66,7 @@ async fn a_message_names_the_path_and_says_what_to_do() {
         ),
         (
             json!("{\"shapes\": ["),
-            "the arguments of tool `draw` are text that is no JSON (EOF while parsing a list at line 1 column 12); call it again with a JSON object that fits its schema",
+            "the arguments of tool `draw` are text that is not JSON (EOF while parsing a list at line 1 column 12); call it again with a JSON object that fits its schema",
         ),
     ] {
         assert_eq!(message(arguments).await, expected);
@@ -108,7 +108,7 @@ async fn null_stands_for_what_was_left_out() {
         "{message}"
     );
 
-    // A value that may be anything may be `null`.
+    // A value that accepts any type may be `null`.
     let keep = FuncTool::new("keep", "Keeps.", |arguments: Map<String, Value>| async {
         Ok(arguments)
     });
