@@ -53,27 +53,6 @@ impl<'a> Unpack<'a> {
         Ok(values)
     }
 
-    /// A struct. Calls `read` with the name of each field. If that returns `false`, the value is skipped.
-    #[inline]
-    pub fn fields(
-        &mut self,
-        mut read: impl FnMut(&mut Self, &str) -> Result<bool, CodecError>,
-    ) -> Result<(), CodecError> {
-        let len = match self.marker("a map")? {
-            small @ 0x80..=0x8f => usize::from(small & 0x0f),
-            0xde => self.length(2)?,
-            0xdf => self.length(4)?,
-            other => return Err(wrong("a map", &kind(other))),
-        };
-        for _ in 0..len {
-            let field = self.str()?;
-            if !read(self, field)? {
-                self.value()?;
-            }
-        }
-        Ok(())
-    }
-
     /// A value, or `nil`.
     #[inline]
     pub fn option<T>(
@@ -297,24 +276,6 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_found_by_name_and_others_skipped() {
-        let value = serde_json::json!({"more": {"a": [1, "b"]}, "name": "x", "size": 2});
-        let (mut name, mut size) = (String::new(), 0_u8);
-        let read = unpack(&packed(&value), |u| {
-            u.fields(|u, field| {
-                match field {
-                    "name" => name = u.text()?,
-                    "size" => size = u.number()?,
-                    _ => return Ok(false),
-                }
-                Ok(true)
-            })
-        });
-        assert!(read.is_ok(), "{read:?}");
-        assert_eq!((&*name, size), ("x", 2));
-    }
-
-    #[test]
     fn errors_state_what_was_expected() {
         let text = problem(unpack(&packed("a"), Unpack::number::<u8>));
         assert_eq!(text, "a number was expected, and there is a text");
@@ -346,7 +307,6 @@ mod tests {
             assert!(unpack(bytes, |u| u.list(Unpack::number::<u64>)).is_err());
             assert!(unpack(bytes, Unpack::text).is_err());
             assert!(unpack(bytes, Unpack::bytes).is_err());
-            assert!(unpack(bytes, |u| u.fields(|_, _| Ok(false))).is_err());
             assert!(unpack(bytes, Unpack::value).is_err());
         }
     }

@@ -50,7 +50,6 @@
 // `#[inline]` defers compilation to the calling crate. Few programs use a cache.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -123,7 +122,7 @@ struct Entry {
 
 impl Entry {
     #[inline]
-    fn stands(&self, now: Instant) -> bool {
+    fn is_valid(&self, now: Instant) -> bool {
         self.until.is_none_or(|until| now < until)
     }
 }
@@ -135,14 +134,7 @@ impl Default for InMemoryCache {
     }
 }
 
-impl fmt::Debug for InMemoryCache {
-    #[inline]
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InMemoryCache")
-            .field("limit", &self.limit)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(InMemoryCache, |this| limit = this.limit);
 
 impl InMemoryCache {
     /// A cache of at most 1,024 results.
@@ -179,9 +171,9 @@ impl Cache for InMemoryCache {
     async fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         let now = Instant::now();
         let mut entries = self.lock();
-        let stands = entries.get(key).map(|entry| entry.stands(now));
+        let valid = entries.get(key).map(|entry| entry.is_valid(now));
 
-        match stands {
+        match valid {
             Some(true) => entries.get(key).map(|entry| entry.value.clone()),
             Some(false) => {
                 entries.remove(key);
@@ -197,7 +189,7 @@ impl Cache for InMemoryCache {
         let until = now.checked_add(ttl);
         let mut entries = self.lock();
         if entries.len() >= self.limit && !entries.contains_key(key) {
-            entries.retain(|_, entry| entry.stands(now));
+            entries.retain(|_, entry| entry.is_valid(now));
             if entries.len() >= self.limit {
                 // A result without expiry is removed last.
                 let first = entries

@@ -37,13 +37,7 @@ struct List {
     at: for<'a> fn(&'a (dyn Any + Send + Sync), usize) -> Option<&'a (dyn Any + Send + Sync)>,
 }
 
-impl std::fmt::Debug for Delivery {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Delivery")
-            .field("len", &self.len())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(Delivery, |this| len = this.len());
 
 impl Delivery {
     /// One value.
@@ -97,18 +91,14 @@ pub struct ItemCodec {
     pub(crate) ty: fn() -> &'static str,
 }
 
-impl std::fmt::Debug for ItemCodec {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ItemCodec").finish_non_exhaustive()
-    }
-}
+impl_debug!(ItemCodec);
 
 impl ItemCodec {
     /// The codec for items of this type.
     pub const fn of<T: Serialize + DeserializeOwned + Send + Sync + 'static>() -> Self {
         ItemCodec {
-            save: |delivery, index, out| encode(known::<T>(delivery.get(index))?, out),
-            save_list: |delivery, out| encode(known::<Vec<T>>(delivery.get(None))?, out),
+            save: |delivery, index, out| encode(typed::<T>(delivery.get(index))?, out),
+            save_list: |delivery, out| encode(typed::<Vec<T>>(delivery.get(None))?, out),
             load: |bytes| Ok(Delivery::one(decode::<T>(bytes)?)),
             load_list: |bytes| Ok(Delivery::list(decode::<Vec<T>>(bytes)?)),
             ty: type_name::<T>,
@@ -117,9 +107,12 @@ impl ItemCodec {
 }
 
 /// In a checked graph, the delivered type is the type that the target takes.
-fn known<T>(item: Option<&T>) -> Result<&T, CodecError> {
+fn typed<T>(item: Option<&T>) -> Result<&T, CodecError> {
     item.ok_or_else(|| {
-        CodecError::Unknown(format!("what was delivered is no `{}`", type_name::<T>()))
+        CodecError::Unknown(format!(
+            "the delivered value is not a `{}`",
+            type_name::<T>()
+        ))
     })
 }
 

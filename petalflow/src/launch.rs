@@ -61,13 +61,7 @@ impl<F: Flow> Clone for Launch<F> {
     }
 }
 
-impl<F: Flow> std::fmt::Debug for Launch<F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Launch")
-            .field("flow", &self.flow.name())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([F: Flow] Launch<F>, |this| flow = this.flow.name());
 
 impl<F: Flow> HasFlow for Launch<F> {
     type Flow = F;

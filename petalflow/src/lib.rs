@@ -72,6 +72,7 @@
 // The macros generate `::petalflow::…` paths; this line makes them resolve in this crate's own tests and examples.
 extern crate self as petalflow;
 
+#[macro_use]
 mod macros;
 
 pub mod cache;

@@ -141,3 +141,19 @@ macro_rules! tools {
         $crate::__private::tools_impl! { [$crate] $($tools)* }
     };
 }
+
+/// Implements `Debug` with some of the fields: `impl_debug!([S: State] Edit<S>, |this| node = this.node)`.
+macro_rules! impl_debug {
+    ($([$($generics:tt)*])? $name:ident $(<$($argument:tt),*>)? $(, |$this:ident| $($field:ident = $value:expr),*)?) => {
+        impl $(<$($generics)*>)? ::std::fmt::Debug for $name $(<$($argument),*>)? {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                let mut fields = f.debug_struct(stringify!($name));
+                $(
+                    let $this = self;
+                    $(fields.field(stringify!($field), &$value);)*
+                )?
+                fields.finish_non_exhaustive()
+            }
+        }
+    };
+}

@@ -65,10 +65,10 @@ async fn inside<C: Flow>(
     let shared = &scope.shared;
     let cache = shared.managed.as_ref().and_then(|managed| managed.get());
     let find_cached = cache.map(|_: Arc<RunCache>| crate::durable::find_cached::<C::State> as _);
-    let above = shared.listener.clone();
-    let copy = above.as_ref().filter(|above| above.wants_values());
+    let parent = shared.listener.clone();
+    let copy = parent.as_ref().filter(|parent| parent.wants_values());
     let copy_state = copy.and_then(|_| C::State::copier());
-    let sink = above.map(|above| Arc::new(Sink::Above(above)));
+    let sink = parent.map(|parent| Arc::new(Sink::Parent(parent)));
     let settings = Settings {
         limit,
         cancel: shared.cancel.as_ref().map(CancelToken::nested),

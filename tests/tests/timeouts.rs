@@ -164,7 +164,7 @@ async fn c55_without_a_heartbeat_the_node_fails() {
         (error.kind, error.message.as_str()),
         (
             FailureKind::Idle,
-            "showed no sign of life for 30ms, its idle timeout"
+            "had no activity for 30ms, its idle timeout"
         )
     );
     assert!(elapsed >= 30 * MS && elapsed < 40 * MS, "{elapsed:?}");

@@ -68,7 +68,7 @@ fn text(doc: &[&str]) -> String {
 
 /// Takes a parameter of a tool out of the run.
 pub fn extract<T: ToolHandle>(tool: &str, cx: &ToolContext) -> Result<T, ToolError> {
-    T::taken(cx).map_err(|error| {
+    T::from_context(cx).map_err(|error| {
         ToolError::Failed(format!("tool `{tool}` cannot be called here: {error}").into())
     })
 }

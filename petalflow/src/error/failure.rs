@@ -40,12 +40,12 @@ impl Failure {
     }
 
     pub(crate) fn timeout(after: Duration) -> Self {
-        let words = format!("took longer than its timeout of {after:?}");
-        Failure::new(FailureKind::Timeout, words)
+        let message = format!("took longer than its timeout of {after:?}");
+        Failure::new(FailureKind::Timeout, message)
     }
 
     pub(crate) fn idle(after: Duration) -> Self {
-        let words = format!("showed no sign of life for {after:?}, its idle timeout");
-        Failure::new(FailureKind::Idle, words)
+        let message = format!("had no activity for {after:?}, its idle timeout");
+        Failure::new(FailureKind::Idle, message)
     }
 }

@@ -51,11 +51,11 @@ pub fn message_with_sources(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        let words = cause.to_string();
+        let message = cause.to_string();
         // Many errors repeat the message of their source; do not print it twice.
-        if !text.contains(&words) {
+        if !text.contains(&message) {
             text.push_str(": ");
-            text.push_str(&words);
+            text.push_str(&message);
         }
         source = cause.source();
     }

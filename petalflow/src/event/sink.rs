@@ -32,7 +32,7 @@ pub(crate) enum Sink<S: State> {
         events: Mutex<VecDeque<Event<S>>>,
         values: AtomicBool,
     },
-    Above(Arc<dyn Listener>),
+    Parent(Arc<dyn Listener>),
 }
 
 impl<S: State> Sink<S> {
@@ -53,7 +53,7 @@ impl<S: State> Sink<S> {
     pub(crate) fn send(&self, event: Event<S>) {
         match self {
             Sink::Queue { events, .. } => lock(events).push_back(event),
-            Sink::Above(above) => above.nested(
+            Sink::Parent(parent) => parent.nested(
                 event.namespace.clone(),
                 event.superstep,
                 event.task.clone(),
@@ -65,7 +65,7 @@ impl<S: State> Sink<S> {
     pub(crate) fn pop(&self) -> Option<Event<S>> {
         match self {
             Sink::Queue { events, .. } => lock(events).pop_front(),
-            Sink::Above(_) => None,
+            Sink::Parent(_) => None,
         }
     }
 }
@@ -94,14 +94,14 @@ impl<S: State> Listener for Sink<S> {
                 task,
                 kind: EventKind::Nested(event),
             }),
-            Sink::Above(above) => above.nested(namespace, superstep, task, event),
+            Sink::Parent(parent) => parent.nested(namespace, superstep, task, event),
         }
     }
 
     fn wants_values(&self) -> bool {
         match self {
             Sink::Queue { values, .. } => values.load(Ordering::Relaxed),
-            Sink::Above(above) => above.wants_values(),
+            Sink::Parent(parent) => parent.wants_values(),
         }
     }
 }

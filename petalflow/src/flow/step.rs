@@ -101,10 +101,4 @@ impl<'a, S: State> Step<'a, S> {
     }
 }
 
-impl<S: State> std::fmt::Debug for Step<'_, S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Step")
-            .field("scope", self.scope())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] Step<'_, S>, |this| scope = this.scope());

@@ -69,15 +69,7 @@ impl<S: State> Clone for Decision<S> {
     }
 }
 
-impl<S: State> std::fmt::Debug for Decision<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Decision")
-            .field("action", &self.action)
-            .field("by", &self.by)
-            .field("reason", &self.reason)
-            .finish()
-    }
-}
+impl_debug!([S: State] Decision<S>, |this| action = this.action, by = this.by, reason = this.reason);
 
 impl<S: State> std::fmt::Debug for DecisionAction<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

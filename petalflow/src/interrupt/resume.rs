@@ -36,16 +36,7 @@ pub struct Resume<S: State> {
     pub(crate) goto: Vec<String>,
 }
 
-impl<S: State> std::fmt::Debug for Resume<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Resume")
-            .field("answers", &self.answers)
-            .field("approvals", &self.approvals)
-            .field("updates", &self.updates.len())
-            .field("goto", &self.goto)
-            .finish()
-    }
-}
+impl_debug!([S: State] Resume<S>, |this| answers = this.answers, approvals = this.approvals, updates = this.updates.len(), goto = this.goto);
 
 impl<S: State> Default for Resume<S> {
     fn default() -> Self {

@@ -36,14 +36,7 @@ pub struct NodeCall<'a, S: State> {
     pub(crate) scope: &'a Scope,
 }
 
-impl<S: State> std::fmt::Debug for NodeCall<'_, S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NodeCall")
-            .field("scope", &self.scope)
-            .field("effects", &self.effects)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] NodeCall<'_, S>, |this| scope = this.scope, effects = this.effects);
 
 impl<S: State> NodeCall<'_, S> {
     /// The name of the node in its graph.
@@ -176,13 +169,7 @@ pub struct Next<'a, S: State> {
     node: &'a dyn Innermost<S>,
 }
 
-impl<S: State> std::fmt::Debug for Next<'_, S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Next")
-            .field("layers", &self.layers.len())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] Next<'_, S>, |this| layers = this.layers.len());
 
 /// The node, with its type erased.
 pub(crate) trait Innermost<S: State>: Send + Sync {

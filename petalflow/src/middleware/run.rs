@@ -86,14 +86,7 @@ pub(crate) struct About {
     pub(crate) thread: Option<Arc<str>>,
 }
 
-impl<S: State> std::fmt::Debug for RunNext<'_, S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RunNext")
-            .field("about", &self.about)
-            .field("layers", &self.layers.len())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] RunNext<'_, S>, |this| about = this.about, layers = this.layers.len());
 
 impl<'a, S: State> RunNext<'a, S> {
     pub(crate) fn new(

@@ -317,8 +317,8 @@ impl Context {
     /// repeated only after a crash between the effect and the storage of its result. Where that matters, use
     /// [`task_id`](Self::task_id) as an idempotency key.
     ///
-    /// In a store whose claims expire (Redis), another process can take over the thread of a process that stalls for longer
-    /// than a claim lasts. A run whose claim may have expired therefore checks, before the effect, that it still has the thread.
+    /// With a store whose claims expire (Redis), another process can take over the thread of a process that stalls for
+    /// longer than a claim lasts. A run whose claim may have expired therefore checks, before the effect, that it still has the thread.
     /// A stall that begins after this check and outlasts the claim can still lead to two effects.
     ///
     /// A failure is not stored. In a run without a store, the effect just runs.

@@ -78,15 +78,7 @@ impl<S: State> Default for Effects<S> {
     }
 }
 
-impl<S: State> std::fmt::Debug for Effects<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Effects")
-            .field("written", &self.update.written())
-            .field("chosen", &self.chosen)
-            .field("sent", &self.sent)
-            .finish()
-    }
-}
+impl_debug!([S: State] Effects<S>, |this| written = this.update.written(), chosen = this.chosen, sent = this.sent);
 
 impl<S: State> Effects<S> {
     /// The routing decision of the node.

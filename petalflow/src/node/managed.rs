@@ -164,7 +164,7 @@ impl ManagedValues {
 /// # use petalflow::prelude::*;
 /// # #[state]
 /// # struct Log { #[key(append)] lines: Vec<String> }
-/// /// What is known of who talks; made anew whenever a thread goes on.
+/// /// The person of a thread; created whenever the thread begins or resumes.
 /// struct Session { person: String }
 ///
 /// #[node(Log)]

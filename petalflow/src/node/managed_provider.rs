@@ -1,7 +1,6 @@
 //! Managed values that are computed on use.
 
 use std::any::Any;
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -50,15 +49,15 @@ pub struct ManagedProvider<T>(Arc<Inner<T>>);
 
 struct Inner<T> {
     make: Box<dyn Fn() -> T + Send + Sync>,
-    stands: Stands,
+    reuse: Reuse,
     /// Incremented when earlier values become invalid.
     generation: AtomicU64,
 }
 
 /// How long a computed value is reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stands {
-    Use,
+enum Reuse {
+    Never,
     Run,
     For(Duration),
 }
@@ -69,34 +68,28 @@ impl<T> Clone for ManagedProvider<T> {
     }
 }
 
-impl<T> fmt::Debug for ManagedProvider<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ManagedProvider")
-            .field("stands", &self.0.stands)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([T] ManagedProvider<T>, |this| reuse = this.0.reuse);
 
 impl<T: Send + Sync + 'static> ManagedProvider<T> {
     /// Computes a new value each time a node takes it.
     pub fn each_use(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        Self::new(Stands::Use, make)
+        Self::new(Reuse::Never, make)
     }
 
     /// Computes one value per run, which its sub-flows share.
     pub fn each_run(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        Self::new(Stands::Run, make)
+        Self::new(Reuse::Run, make)
     }
 
     /// Computes a value and reuses it, in all runs, until it is older than `time`.
     pub fn lasting(time: Duration, make: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        Self::new(Stands::For(time), make)
+        Self::new(Reuse::For(time), make)
     }
 
-    fn new(stands: Stands, make: impl Fn() -> T + Send + Sync + 'static) -> Self {
+    fn new(reuse: Reuse, make: impl Fn() -> T + Send + Sync + 'static) -> Self {
         ManagedProvider(Arc::new(Inner {
             make: Box::new(make),
-            stands,
+            reuse,
             generation: AtomicU64::new(0),
         }))
     }
@@ -107,13 +100,13 @@ impl<T: Send + Sync + 'static> ManagedProvider<T> {
     }
 
     pub(super) fn is_per_run(&self) -> bool {
-        self.0.stands == Stands::Run
+        self.0.reuse == Reuse::Run
     }
 
     pub(super) fn into_slot(self) -> Arc<dyn Provide> {
         Arc::new(Provided {
             provider: self,
-            known: Mutex::new(None),
+            last: Mutex::new(None),
         })
     }
 }
@@ -129,10 +122,10 @@ pub(super) trait Provide: Send + Sync {
 /// A provider and the value that it computed last.
 struct Provided<T> {
     provider: ManagedProvider<T>,
-    known: Mutex<Option<Known<T>>>,
+    last: Mutex<Option<Computed<T>>>,
 }
 
-struct Known<T> {
+struct Computed<T> {
     value: Arc<T>,
     since: Instant,
     generation: u64,
@@ -142,27 +135,27 @@ impl<T: Send + Sync + 'static> Provide for Provided<T> {
     fn value(&self) -> Arc<dyn Any + Send + Sync> {
         let Inner {
             make,
-            stands,
+            reuse,
             generation,
         } = &*self.provider.0;
-        if *stands == Stands::Use {
+        if *reuse == Reuse::Never {
             return Arc::new(make());
         }
         // Computed under the lock, so that it is computed once. A panic leaves the earlier value in place.
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = generation.load(Ordering::SeqCst);
-        let stands = |known: &&Known<T>| {
-            let young = match stands {
-                Stands::For(time) => known.since.elapsed() < *time,
-                Stands::Use | Stands::Run => true,
+        let is_valid = |last: &&Computed<T>| {
+            let recent = match reuse {
+                Reuse::For(time) => last.since.elapsed() < *time,
+                Reuse::Never | Reuse::Run => true,
             };
-            young && known.generation == generation
+            recent && last.generation == generation
         };
-        if let Some(known) = known.as_ref().filter(stands) {
-            return Arc::clone(&known.value) as _;
+        if let Some(last) = last.as_ref().filter(is_valid) {
+            return Arc::clone(&last.value) as _;
         }
         let value = Arc::new(make());
-        *known = Some(Known {
+        *last = Some(Computed {
             value: Arc::clone(&value),
             since: Instant::now(),
             generation,

@@ -34,15 +34,15 @@ use crate::state::{KeySet, State};
 /// }
 ///
 /// #[node(Essay)]
-/// async fn jot() -> Note {
-///     Note("jotted")
+/// async fn write_note() -> Note {
+///     Note("written")
 /// }
 ///
-/// flow!(Jot(Essay) { jot });
+/// flow!(WriteNote(Essay) { write_note });
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// assert_eq!(Jot::run(()).await?.notes, ["jotted"]);
+/// assert_eq!(WriteNote::run(()).await?.notes, ["written"]);
 /// # Ok(())
 /// # }
 /// ```

@@ -1,6 +1,5 @@
 //! The data that all tasks of a run share.
 
-use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, OnceLock};
 
@@ -27,14 +26,11 @@ pub(crate) struct RunShared {
     pub(crate) services: Option<Arc<TaskServices>>,
 }
 
-impl fmt::Debug for RunShared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunShared")
-            .field("namespace", &self.namespace)
-            .field("limit", &self.limit)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(
+    RunShared,
+    |this| namespace = this.namespace,
+    limit = this.limit
+);
 
 impl RunShared {
     /// The name of the thread. A run without a thread gets a random name on first use, so that task ids of different

@@ -51,9 +51,9 @@ pub struct Scope {
     pub(crate) node: NodeIdx,
     pub(crate) attempt: u32,
     // The index among the items that were sent to the node in this superstep.
-    pub(crate) send: Place,
+    pub(crate) send: OptionalIndex,
     // The index of the item in the delivery; the whole delivery without one.
-    pub(crate) item: Place,
+    pub(crate) item: OptionalIndex,
     pub(crate) delivery: Option<Delivery>,
     // Present if the attempt has an idle timeout.
     pub(crate) activity: Option<Arc<LastActivity>>,
@@ -61,18 +61,18 @@ pub struct Scope {
 
 /// An optional index in four bytes, because every running task has two of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place(Option<NonZeroU32>);
+pub(crate) struct OptionalIndex(Option<NonZeroU32>);
 
-impl Place {
+impl OptionalIndex {
     pub(crate) fn get(self) -> Option<u32> {
         self.0.map(|after| after.get() - 1)
     }
 }
 
-impl From<Option<u32>> for Place {
-    fn from(place: Option<u32>) -> Self {
+impl From<Option<u32>> for OptionalIndex {
+    fn from(index: Option<u32>) -> Self {
         // No list has `u32::MAX` items.
-        Place(place.and_then(|place| NonZeroU32::new(place.wrapping_add(1))))
+        OptionalIndex(index.and_then(|index| NonZeroU32::new(index.wrapping_add(1))))
     }
 }
 
@@ -84,8 +84,8 @@ impl Scope {
             superstep: 0,
             node: NodeIdx::new(0),
             attempt: 1,
-            send: Place::default(),
-            item: Place::default(),
+            send: OptionalIndex::default(),
+            item: OptionalIndex::default(),
             delivery: None,
             activity: None,
         }
@@ -120,7 +120,7 @@ impl Scope {
             .and_then(|delivery| delivery.get(self.item.get().map(|item| item as usize)));
         item.ok_or_else(|| {
             format!(
-                "node `{}` was not given the `{}` that it takes as its item",
+                "node `{}` got no `{}`, which is the type of its item",
                 self.node(),
                 std::any::type_name::<T>()
             )

@@ -107,7 +107,7 @@ impl<F: Flow> Events<F> {
         let run = self
             .run
             .take()
-            .expect("to be said before the stream is polled");
+            .expect("`with_values` must be called before the stream is polled");
         self.run = Some(run.with_values());
         self.sink.want_values();
         self
@@ -126,13 +126,7 @@ impl<F: Flow> Run<F> {
     }
 }
 
-impl<F: Flow> std::fmt::Debug for Events<F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Events")
-            .field("run", &self.run)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([F: Flow] Events<F>, |this| run = this.run);
 
 impl<F: Flow> Stream for Events<F> {
     type Item = Event<F::State>;

@@ -130,14 +130,7 @@ impl<F: Flow> Events<F> {
     }
 }
 
-impl<F: Flow> std::fmt::Debug for FilteredEvents<F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("EventsOf")
-            .field("events", &self.events)
-            .field("modes", &self.modes)
-            .finish()
-    }
-}
+impl_debug!([F: Flow] FilteredEvents<F>, |this| events = this.events, modes = this.modes);
 
 impl<F: Flow> Stream for FilteredEvents<F> {
     type Item = Event<F::State>;

@@ -95,7 +95,7 @@ impl<F: Flow> Run<F> {
         F::State: Clone,
     {
         let Progress::Ready(start) = &mut self.0 else {
-            panic!("`values` must be asked for before the stream is polled")
+            panic!("`with_values` must be called before the stream is polled")
         };
         start.settings.extras_mut().copy_state = Some(F::State::clone);
         self

@@ -30,14 +30,7 @@ pub struct Edit<S: State> {
     pub(crate) effects: Result<Effects<S>, BoxError>,
 }
 
-impl<S: State> std::fmt::Debug for Edit<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Edit")
-            .field("node", &self.node)
-            .field("effects", &self.effects)
-            .finish()
-    }
-}
+impl_debug!([S: State] Edit<S>, |this| node = this.node, effects = this.effects);
 
 impl<S: State> Edit<S> {
     /// Writes these values; the thread resumes where it stopped.

@@ -2,7 +2,6 @@
 
 #![allow(clippy::missing_errors_doc, reason = "called by generated code only")]
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use serde_core::{Serialize, de::DeserializeOwned};
@@ -37,11 +36,7 @@ impl<S: State> Clone for StateCodec<S> {
 
 impl<S: State> Copy for StateCodec<S> {}
 
-impl<S: State> fmt::Debug for StateCodec<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StateCodec").finish_non_exhaustive()
-    }
-}
+impl_debug!([S: State] StateCodec<S>);
 
 /// Stored values by the index of their key.
 #[doc(hidden)]

@@ -157,42 +157,43 @@ impl<M: Message> Messages for Vec<M> {
         {
             self.reserve(written.len());
             for message in written {
-                enter(self, message);
+                append(self, message);
             }
             return;
         }
-        let mut places: HashMap<String, usize> = HashMap::with_capacity(self.len() + written.len());
+        let mut indexes: HashMap<String, usize> =
+            HashMap::with_capacity(self.len() + written.len());
         let mut removed = vec![false; self.len()];
-        for (place, message) in self.iter().enumerate() {
+        for (index, message) in self.iter().enumerate() {
             if let Some(id) = message.id() {
-                places.insert(id.to_string(), place);
+                indexes.insert(id.to_string(), index);
             }
         }
         for message in written {
             match message.removes() {
                 Some(Remove::All) => {
                     self.clear();
-                    places.clear();
+                    indexes.clear();
                     removed.clear();
                     continue;
                 }
                 Some(Remove::One(id)) => {
-                    if let Some(&place) = places.get(id) {
-                        removed[place] = true;
+                    if let Some(&index) = indexes.get(id) {
+                        removed[index] = true;
                     }
                     continue;
                 }
                 None => {}
             }
-            let known = message.id().and_then(|id| places.get(id)).copied();
-            if let Some(place) = known {
-                self[place] = message;
-                removed[place] = false;
+            let known = message.id().and_then(|id| indexes.get(id)).copied();
+            if let Some(index) = known {
+                self[index] = message;
+                removed[index] = false;
             } else {
-                enter(self, message);
+                append(self, message);
                 removed.push(false);
                 if let Some(id) = self.last().and_then(Message::id) {
-                    places.insert(id.to_string(), self.len() - 1);
+                    indexes.insert(id.to_string(), self.len() - 1);
                 }
             }
         }
@@ -223,7 +224,7 @@ impl<M: Message> Messages for Vec<M> {
 }
 
 /// Appends a message, with an id if it has none.
-fn enter<M: Message>(list: &mut Vec<M>, mut message: M) {
+fn append<M: Message>(list: &mut Vec<M>, mut message: M) {
     if message.id().is_none() {
         // A hash of the index and of the preceding id. It is the same in every run, and unique: a message that got its
         // id at this index after the same neighbor is still in the list or was removed.
@@ -260,7 +261,7 @@ impl<'a, M: Message> Check<'a, M> {
             };
             for (at, message) in list.iter().enumerate() {
                 match message.removes() {
-                    Some(Remove::One(id)) if !self.knows(id, &list[..at]) => {
+                    Some(Remove::One(id)) if !self.contains(id, &list[..at]) => {
                         self.unknown.get_or_insert(id);
                     }
                     Some(Remove::All) => {
@@ -281,7 +282,7 @@ impl<'a, M: Message> Check<'a, M> {
             Some(id) if !self.overwritten => Err(WriteError {
                 key: self.key,
                 problem: format!(
-                    "cannot remove the message `{id}`, because there is none of this id"
+                    "cannot remove the message `{id}`, because the list has no message with this id"
                 ),
             }),
             _ => Ok(()),
@@ -291,7 +292,7 @@ impl<'a, M: Message> Check<'a, M> {
 
 impl<M: Message> Check<'_, M> {
     /// Whether a message with this id is in the list before the current write.
-    fn knows(&self, id: &str, before: &[M]) -> bool {
+    fn contains(&self, id: &str, before: &[M]) -> bool {
         let lists = [before]
             .into_iter()
             .chain(self.added.iter().rev().copied())
@@ -307,158 +308,5 @@ impl<M: Message> Check<'_, M> {
             }
         }
         false
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Clone, Debug, PartialEq)]
-    enum Line {
-        Text(Option<String>, &'static str),
-        Remove(&'static str),
-        RemoveAll,
-    }
-
-    impl Message for Line {
-        fn id(&self) -> Option<&str> {
-            match self {
-                Line::Text(id, _) => id.as_deref(),
-                _ => None,
-            }
-        }
-
-        fn set_id(&mut self, id: String) {
-            if let Line::Text(slot, _) = self {
-                *slot = Some(id);
-            }
-        }
-
-        fn removes(&self) -> Option<Remove<'_>> {
-            match self {
-                Line::Text(..) => None,
-                Line::Remove(id) => Some(Remove::One(id)),
-                Line::RemoveAll => Some(Remove::All),
-            }
-        }
-    }
-
-    fn line(id: &str, text: &'static str) -> Line {
-        Line::Text(Some(id.into()), text)
-    }
-
-    fn new(text: &'static str) -> Line {
-        Line::Text(None, text)
-    }
-
-    fn folded(mut current: Vec<Line>, written: Vec<Line>) -> Vec<Line> {
-        messages(&mut current, written);
-        current
-    }
-
-    #[test]
-    fn a_known_id_replaces_in_place_and_a_new_one_appends() {
-        assert_eq!(
-            folded(vec![line("1", "a")], vec![line("2", "b")]),
-            [line("1", "a"), line("2", "b")]
-        );
-        assert_eq!(
-            folded(vec![line("1", "a"), line("2", "b")], vec![line("1", "c")]),
-            [line("1", "c"), line("2", "b")]
-        );
-        assert_eq!(
-            folded(vec![], vec![line("1", "a"), line("1", "b")]),
-            [line("1", "b")]
-        );
-    }
-
-    #[test]
-    fn a_removal_removes_and_a_message_written_after_it_stays() {
-        assert_eq!(
-            folded(
-                vec![line("1", "a"), line("2", "b")],
-                vec![Line::Remove("1")]
-            ),
-            [line("2", "b")]
-        );
-        assert_eq!(
-            folded(vec![line("1", "a")], vec![Line::Remove("2")]),
-            [line("1", "a")]
-        );
-        assert_eq!(
-            folded(
-                vec![line("1", "a")],
-                vec![Line::Remove("1"), line("1", "b")]
-            ),
-            [line("1", "b")]
-        );
-        assert_eq!(
-            folded(
-                vec![line("1", "a")],
-                vec![line("2", "b"), Line::RemoveAll, line("3", "c")]
-            ),
-            [line("3", "c")]
-        );
-    }
-
-    #[test]
-    fn missing_ids_are_filled_the_same_way_each_time_and_differ() {
-        let once = folded(vec![line("1", "a")], vec![new("b"), new("c")]);
-        assert_eq!(
-            once,
-            folded(folded(vec![line("1", "a")], vec![new("b")]), vec![new("c")])
-        );
-        let mut ids: Vec<_> = once.iter().map(|line| line.id().unwrap()).collect();
-        ids.dedup();
-        assert_eq!(ids.len(), 3);
-    }
-
-    #[test]
-    fn an_unknown_removal_is_found_before_anything_is_applied() {
-        let current = vec![line("1", "a")];
-        let verdict = |writes: &[&[Write<Vec<Line>>]]| {
-            let updates: Vec<_> = writes
-                .iter()
-                .map(|writes| {
-                    let mut update = Writes::default();
-                    writes.iter().for_each(|write| update.push(write.clone()));
-                    update
-                })
-                .collect();
-            current
-                .validate("chat", &mut updates.iter())
-                .map_err(|error| error.to_string())
-        };
-        let fold = |list: Vec<Line>| Write::Fold(list);
-        assert_eq!(verdict(&[&[fold(vec![Line::Remove("1")])]]), Ok(()));
-        let unknown = "key `chat`: cannot remove the message `2`, because there is none of this id";
-        assert_eq!(
-            verdict(&[&[fold(vec![Line::Remove("2")])]]),
-            Err(unknown.to_string())
-        );
-        assert_eq!(
-            verdict(&[
-                &[fold(vec![line("2", "b")])],
-                &[fold(vec![Line::Remove("2")])]
-            ]),
-            Ok(())
-        );
-        assert_eq!(
-            verdict(&[&[fold(vec![
-                line("2", "b"),
-                Line::Remove("2"),
-                Line::Remove("2")
-            ])]]),
-            Err(unknown.to_string())
-        );
-        assert!(verdict(&[&[fold(vec![Line::RemoveAll, Line::Remove("1")])]]).is_err());
-        assert_eq!(
-            verdict(&[
-                &[fold(vec![Line::Remove("2")])],
-                &[Write::Overwrite(vec![])]
-            ]),
-            Ok(())
-        );
     }
 }

@@ -32,12 +32,12 @@ pub trait ToolHandle: Sized {
     /// # Errors
     ///
     /// Fails if the call is outside of a run, or if the run does not have the value.
-    fn taken(cx: &ToolContext) -> Result<Self, BoxError>;
+    fn from_context(cx: &ToolContext) -> Result<Self, BoxError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Extract> ToolHandle for T {
-    fn taken(cx: &ToolContext) -> Result<Self, BoxError> {
+    fn from_context(cx: &ToolContext) -> Result<Self, BoxError> {
         cx.extract()
     }
 }
@@ -115,10 +115,10 @@ fn object(tool: &str, arguments: Value) -> Result<Map<String, Value>, ToolError>
             Ok(Value::Object(arguments)) => return Ok(arguments),
             Ok(_) => "a text".into(),
             Err(_) if text.trim().is_empty() => return Ok(Map::new()),
-            Err(error) => format!("text that is no JSON ({error})"),
+            Err(error) => format!("text that is not JSON ({error})"),
         },
         Value::Array(_) => "a list".into(),
-        Value::Bool(_) => "a truth value".into(),
+        Value::Bool(_) => "a boolean".into(),
         Value::Number(_) => "a number".into(),
     };
     Err(ToolError::Arguments(format!(

@@ -41,14 +41,11 @@ pub struct ToolContext {
     listener: Option<Arc<dyn Fn(CustomEvent) + Send + Sync>>,
 }
 
-impl std::fmt::Debug for ToolContext {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ToolContext")
-            .field("call_id", &self.call_id)
-            .field("scope", &self.scope)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(
+    ToolContext,
+    |this| call_id = this.call_id,
+    scope = this.scope
+);
 
 impl ToolContext {
     /// A call outside of a run.

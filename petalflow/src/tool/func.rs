@@ -1,6 +1,5 @@
 //! Closures as tools.
 
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -43,17 +42,11 @@ type Confirm = dyn Fn(&Value) -> Option<String> + Send + Sync;
 #[derive(Clone)]
 pub struct FuncTool {
     spec: Arc<ToolSpec>,
-    call: Option<Arc<Call>>,
+    call: Arc<Call>,
     confirm: Option<Arc<Confirm>>,
 }
 
-impl fmt::Debug for FuncTool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FuncTool")
-            .field("spec", &self.spec)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(FuncTool, |this| spec = this.spec);
 
 impl FuncTool {
     /// A tool from a closure over a struct of the arguments, whose type gives the schema.
@@ -97,17 +90,9 @@ impl FuncTool {
         T: Serialize,
         F: Future<Output = Result<T, BoxError>> + Send + 'static,
     {
-        let spec = Arc::new(ToolSpec::new(name, description, schema::of::<A>()));
-        let shared = Arc::new((Arc::clone(&spec), function));
-        Self::boxed(spec, move |arguments, cx| {
-            let shared = Arc::clone(&shared);
-            Box::pin(async move {
-                let (spec, function) = &*shared;
-                let call = function(read::<A>(spec, arguments)?, cx);
-                call.await
-                    .map_err(ToolError::Failed)?
-                    .into_value(&spec.name)
-            })
+        let spec = ToolSpec::new(name, description, schema::of::<A>());
+        Self::of(spec.into(), function, |spec, result: T| {
+            result.into_value(&spec.name)
         })
     }
 
@@ -137,17 +122,8 @@ impl FuncTool {
     where
         F: Future<Output = Result<Value, BoxError>> + Send + 'static,
     {
-        let spec = spec.into();
-        let shared = Arc::new((Arc::clone(&spec), function));
-        Self::boxed(spec, move |arguments, cx| {
-            let shared = Arc::clone(&shared);
-            Box::pin(async move {
-                let (spec, function) = &*shared;
-                let arguments: Map<_, _> = read(spec, arguments)?;
-                let call = function(Value::Object(arguments), cx);
-                call.await.map_err(ToolError::Failed)
-            })
-        })
+        let function = move |arguments, cx| function(Value::Object(arguments), cx);
+        Self::of(spec.into(), function, |_, result| Ok(result))
     }
 
     /// A tool that does nothing and returns `{}`.
@@ -163,11 +139,29 @@ impl FuncTool {
     /// # }
     /// ```
     pub fn noop(spec: impl Into<Arc<ToolSpec>>) -> Self {
-        FuncTool {
-            spec: spec.into(),
-            call: None,
-            confirm: None,
-        }
+        Self::boxed(spec.into(), |_, _| {
+            Box::pin(async { Ok(Map::new().into()) })
+        })
+    }
+
+    fn of<A, T, F>(
+        spec: Arc<ToolSpec>,
+        function: impl Fn(A, ToolContext) -> F + Send + Sync + 'static,
+        value: impl Fn(&ToolSpec, T) -> Result<Value, ToolError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned,
+        F: Future<Output = Result<T, BoxError>> + Send + 'static,
+    {
+        let shared = Arc::new((Arc::clone(&spec), function, value));
+        Self::boxed(spec, move |arguments, cx| {
+            let shared = Arc::clone(&shared);
+            Box::pin(async move {
+                let (spec, function, value) = &*shared;
+                let call = function(read::<A>(spec, arguments)?, cx);
+                value(spec, call.await.map_err(ToolError::Failed)?)
+            })
+        })
     }
 
     fn boxed(
@@ -179,7 +173,7 @@ impl FuncTool {
     ) -> Self {
         FuncTool {
             spec,
-            call: Some(Arc::new(call)),
+            call: Arc::new(call),
             confirm: None,
         }
     }
@@ -242,10 +236,7 @@ impl Tool for FuncTool {
     }
 
     async fn call(&self, arguments: Value, cx: &ToolContext) -> Result<Value, ToolError> {
-        match &self.call {
-            Some(call) => call(arguments, cx.clone()).await,
-            None => Ok(Value::Object(Map::new())),
-        }
+        (self.call)(arguments, cx.clone()).await
     }
 
     fn confirm(&self, arguments: &Value) -> Option<String> {

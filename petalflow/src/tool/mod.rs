@@ -24,7 +24,7 @@
 //! let cx = ToolContext::new("call-1");
 //! assert_eq!(add {}.call(json!({ "a": 1, "b": 2 }), &cx).await.unwrap(), json!(3));
 //!
-//! // What does not fit is said so that a model can put it right.
+//! // The message tells a model how to correct the call.
 //! let error = add {}.call(json!({ "a": "one", "b": 2 }), &cx).await.unwrap_err();
 //! assert_eq!(
 //!     error.to_string(),
@@ -104,7 +104,6 @@ pub use set::ToolSet;
 pub use source::ToolSource;
 pub use spec::ToolSpec;
 
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -120,7 +119,7 @@ use serde_json::Value;
 /// use serde_json::{Value, json};
 /// use std::sync::Arc;
 ///
-/// /// Repeats what it is told, so many times.
+/// /// Repeats a text this many times.
 /// struct Echo(usize, Arc<ToolSpec>);
 ///
 /// #[async_trait]
@@ -252,13 +251,7 @@ pub struct Layered {
     layer: Arc<dyn ToolLayer>,
 }
 
-impl fmt::Debug for Layered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Layered")
-            .field("tool", &self.tool.spec().name)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(Layered, |this| tool = this.tool.spec().name);
 
 impl Layered {
     pub(crate) fn new(tool: Arc<dyn Tool>, layer: Arc<dyn ToolLayer>) -> Self {

@@ -67,7 +67,7 @@ async fn a_message_names_the_path_and_the_solution() {
         ),
         (
             json!("{\"shapes\": ["),
-            "the arguments of tool `draw` are text that is no JSON (EOF while parsing a list at line 1 column 12); call it again with a JSON object that fits its schema",
+            "the arguments of tool `draw` are text that is not JSON (EOF while parsing a list at line 1 column 12); call it again with a JSON object that fits its schema",
         ),
     ] {
         assert_eq!(message(arguments).await, expected);
@@ -103,7 +103,7 @@ async fn null_means_absent() {
     let message = message(json!({ "shapes": null, "size": [1, 2] })).await;
     assert_contains(&message, "at `shapes`: invalid type: null");
 
-    // A value that may be anything may be `null`.
+    // A value that accepts any type may be `null`.
     let keep = FuncTool::new("keep", "Keeps.", |arguments: Map<String, Value>| async {
         Ok(arguments)
     });

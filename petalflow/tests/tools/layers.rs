@@ -89,14 +89,14 @@ async fn i028_circuit_breaker() {
     for _ in 0..2 {
         assert_eq!(call(&tool, json!({})).await, Err("busy".into()));
     }
-    let left_alone = call(&tool, json!({})).await.unwrap_err();
-    assert!(left_alone.contains("left alone for 10s"), "{left_alone}");
+    let skipped = call(&tool, json!({})).await.unwrap_err();
+    assert!(skipped.contains("not called for 10s"), "{skipped}");
     assert_eq!(calls.load(Ordering::SeqCst), 2);
     // One call tries; it fails, so the pause begins again.
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert_eq!(call(&tool, json!({})).await, Err("busy".into()));
-    let left_alone = call(&tool, json!({})).await.unwrap_err();
-    assert!(left_alone.contains("left alone for 10s"), "{left_alone}");
+    let skipped = call(&tool, json!({})).await.unwrap_err();
+    assert!(skipped.contains("not called for 10s"), "{skipped}");
     assert_eq!(calls.load(Ordering::SeqCst), 3);
     tokio::time::sleep(Duration::from_secs(10)).await;
     for expected in [3, 4] {

@@ -24,12 +24,12 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolLayer};
 /// # async fn main() {
 /// let broken = FuncTool::new("broken", "Fails.", |_: Value| async { Err::<(), _>("out of order".into()) });
 /// let tool = broken.layer(CircuitBreaker::new(2, Duration::from_secs(30)));
-/// let mut said = vec![];
+/// let mut messages = vec![];
 /// for _ in 0..3 {
-///     said.push(tool.call(json!({}), &ToolContext::new("1")).await.unwrap_err().to_string());
+///     messages.push(tool.call(json!({}), &ToolContext::new("1")).await.unwrap_err().to_string());
 /// }
-/// assert_eq!(said[1], "out of order");
-/// assert_eq!(said[2], "tool `broken` has failed 2 times in a row and is left alone for 30s; do without it");
+/// assert_eq!(messages[1], "out of order");
+/// assert_eq!(messages[2], "tool `broken` has failed 2 times in a row and is not called for 30s; continue without it");
 /// # }
 /// ```
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl ToolLayer for CircuitBreaker {
         self.admit(Instant::now()).map_err(|(failed, left)| {
                 let name = &tool.spec().name;
                 let message = format!(
-                    "tool `{name}` has failed {failed} times in a row and is left alone for {left:?}; do without it"
+                    "tool `{name}` has failed {failed} times in a row and is not called for {left:?}; continue without it"
                 );
                 ToolError::Failed(message.into())
             })?;

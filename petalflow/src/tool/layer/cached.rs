@@ -1,6 +1,5 @@
 //! A cache for tool results.
 
-use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -38,13 +37,7 @@ pub struct Cached<C = InMemoryCache> {
     lasts: Duration,
 }
 
-impl<C> fmt::Debug for Cached<C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cached")
-            .field("lasts", &self.lasts)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!([C] Cached<C>, |this| lasts = this.lasts);
 
 impl<C: Cache> Cached<C> {
     /// Stores results in this cache for this long.

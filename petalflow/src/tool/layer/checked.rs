@@ -1,7 +1,5 @@
 //! A check of the arguments.
 
-use std::fmt;
-
 use async_trait::async_trait;
 use serde_json::Value;
 
@@ -30,11 +28,7 @@ type Check = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
 /// ```
 pub struct Checked(Box<Check>);
 
-impl fmt::Debug for Checked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Checked").finish_non_exhaustive()
-    }
-}
+impl_debug!(Checked);
 
 impl Checked {
     /// Creates the layer from a check function.

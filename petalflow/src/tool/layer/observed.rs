@@ -1,6 +1,5 @@
 //! A hook after each call.
 
-use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -57,11 +56,7 @@ pub struct Report<'a> {
 /// ```
 pub struct Observed(Box<dyn Fn(&Report<'_>) + Send + Sync>);
 
-impl fmt::Debug for Observed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Observed").finish_non_exhaustive()
-    }
-}
+impl_debug!(Observed);
 
 impl Observed {
     /// Creates the layer from a hook.

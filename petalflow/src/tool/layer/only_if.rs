@@ -1,7 +1,5 @@
 //! A condition for calls.
 
-use std::fmt;
-
 use async_trait::async_trait;
 use serde_json::Value;
 
@@ -31,11 +29,7 @@ type Condition = dyn Fn(&Value, &ToolContext) -> Result<(), String> + Send + Syn
 /// ```
 pub struct OnlyIf(Box<Condition>);
 
-impl fmt::Debug for OnlyIf {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OnlyIf").finish_non_exhaustive()
-    }
-}
+impl_debug!(OnlyIf);
 
 impl OnlyIf {
     /// Creates the layer from a condition on the arguments and the context of the call.

@@ -8,7 +8,7 @@ pub(super) fn hint(schema: &mut Map<String, Value>, keywords: &[&str]) {
         .iter()
         .filter_map(|&keyword| {
             let value = schema.remove(keyword)?;
-            Some(format!("{}: {}", words(keyword), text(&value)))
+            Some(format!("{}: {}", phrase(keyword), text(&value)))
         })
         .collect();
     if !hints.is_empty() {
@@ -26,7 +26,7 @@ pub(super) fn describe(schema: &mut Map<String, Value>, more: &str) {
 }
 
 /// `more than` for `exclusiveMinimum`.
-fn words(keyword: &str) -> &str {
+fn phrase(keyword: &str) -> &str {
     match keyword {
         "exclusiveMinimum" => "more than",
         "exclusiveMaximum" => "less than",

@@ -45,7 +45,7 @@ pub(super) struct Simple {
 pub(super) fn simple(schema: &Value) -> Simple {
     let mut writer = Writer {
         root: schema,
-        above: Vec::new(),
+        references: Vec::new(),
         parts: 0,
         cut: false,
     };
@@ -59,7 +59,7 @@ pub(super) fn simple(schema: &Value) -> Simple {
 struct Writer<'a> {
     root: &'a Value,
     /// The references on the path to the current schema.
-    above: Vec<&'a str>,
+    references: Vec<&'a str>,
     parts: usize,
     cut: bool,
 }
@@ -101,9 +101,9 @@ impl<'a> Writer<'a> {
         if let Some(value) = schema.get("const") {
             written.insert("enum".into(), vec![value.clone()].into());
         }
-        let places = list(schema, "prefixItems");
-        if !places.is_empty() {
-            self.tuple(&mut written, places);
+        let positions = list(schema, "prefixItems");
+        if !positions.is_empty() {
+            self.tuple(&mut written, positions);
         }
         written
     }
@@ -116,16 +116,19 @@ impl<'a> Writer<'a> {
         let Some(target) = target else {
             return Map::new();
         };
-        if self.above.contains(&reference) || self.above.len() >= DEEPEST || reference == "#" {
+        if self.references.contains(&reference)
+            || self.references.len() >= DEEPEST
+            || reference == "#"
+        {
             self.cut = true;
             // The type is still known.
             let kind = target.get("type");
             let kind = kind.and_then(|kind| self.keyword("type", kind));
             return kind.map(|kind| ("type".into(), kind)).into_iter().collect();
         }
-        self.above.push(reference);
+        self.references.push(reference);
         let written = self.write(target);
-        self.above.pop();
+        self.references.pop();
         written
     }
 
@@ -162,9 +165,9 @@ impl<'a> Writer<'a> {
     }
 
     /// A list with a schema per position: any of these schemas, and as many items.
-    fn tuple(&mut self, written: &mut Map<String, Value>, places: &'a [Value]) {
+    fn tuple(&mut self, written: &mut Map<String, Value>, positions: &'a [Value]) {
         let mut ways: Vec<Value> = Vec::new();
-        for place in places {
+        for place in positions {
             let way = Value::Object(self.write(place));
             if !ways.contains(&way) {
                 ways.push(way);

@@ -44,7 +44,7 @@ const HINTS: &[&str] = &[
 ///
 /// let anything = json!({ "type": "object", "properties": { "extra": {} } });
 /// let error = schema::strict(&anything).unwrap_err();
-/// assert_eq!(error.to_string(), "the schema cannot be strict: `extra` may be anything");
+/// assert_eq!(error.to_string(), "the schema cannot be strict: `extra` accepts any type");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the schema cannot be strict: {0}")]
@@ -62,10 +62,10 @@ pub struct NotStrict(String);
 pub fn strict(schema: &Value) -> Result<Value, NotStrict> {
     let simple = simple(schema);
     if simple.cut {
-        return Err(NotStrict("it refers to itself, or is too large".into()));
+        return Err(NotStrict("it is recursive or too large".into()));
     }
     if simple.schema.contains_key("anyOf") {
-        return Err(NotStrict("it has several forms".into()));
+        return Err(NotStrict("it has alternatives".into()));
     }
     let mut path = Vec::new();
     closed(simple.schema, &mut path).map(Value::Object)
@@ -88,11 +88,11 @@ fn closed(
 ) -> Result<Map<String, Value>, NotStrict> {
     if let Some(Value::Array(ways)) = schema.remove("anyOf") {
         if schema.contains_key("properties") || schema.contains_key("items") {
-            return refuse(path, "has several forms with something in common");
+            return refuse(path, "has alternatives with common properties");
         }
         let ways = ways.into_iter().map(|way| match way {
             Value::Object(way) => closed(way, path).map(Value::Object),
-            _ => refuse(path, "may be anything"),
+            _ => refuse(path, "accepts any type"),
         });
         let ways: Vec<_> = ways.collect::<Result<_, _>>()?;
         schema.remove("type");
@@ -100,7 +100,7 @@ fn closed(
     } else {
         let types = types(&schema);
         if types.is_empty() && !schema.contains_key("enum") {
-            return refuse(path, "may be anything");
+            return refuse(path, "accepts any type");
         }
         if types.iter().any(|name| name == "object") {
             object(&mut schema, path)?;
@@ -113,7 +113,7 @@ fn closed(
             path.push("[]".into());
             let items = match schema.remove("items") {
                 Some(Value::Object(items)) => closed(items, path)?,
-                _ => return refuse(path, "may be anything"),
+                _ => return refuse(path, "accepts any type"),
             };
             path.pop();
             schema.insert("items".into(), items.into());
@@ -134,7 +134,7 @@ fn object(schema: &mut Map<String, Value>, path: &mut Path) -> Result<(), NotStr
     match schema.insert("additionalProperties".into(), false.into()) {
         None if schema.contains_key("properties") => {}
         Some(Value::Bool(false)) => {}
-        _ => return refuse(path, "may have properties of any name"),
+        _ => return refuse(path, "accepts properties with any name"),
     }
     let required = match schema.remove("required") {
         Some(Value::Array(required)) => required,

@@ -1,0 +1,4 @@
+//! Reducers.
+
+mod messages;
+mod reducers;
