@@ -202,10 +202,11 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
     let runtime = cx.runtime;
     let Key { name, flags, .. } = key;
     let reducer = match key.reducer {
-        Reducer::Replace => "replace".to_owned(),
-        Reducer::Custom(_) => "reduce".to_owned(),
-        Reducer::BuiltIn(reducer) => reducer.name(),
+        Reducer::Replace => "Replace".to_owned(),
+        Reducer::Custom(_) => "Custom".to_owned(),
+        Reducer::BuiltIn(reducer) => reducer.trait_name(),
     };
+    let reducer = Ident::new(&reducer, Span::call_site());
     let flags = [
         (key.exclusive(), "Exclusive"),
         (key.assigned(), "Assigned"),
@@ -229,7 +230,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         let ty = written(&key.ty);
         quote!(.of_type(#ty))
     });
-    quote!(#runtime::state::KeyMeta::new(#name, #reducer) #(#flags)* #id #ty)
+    quote!(#runtime::state::KeyMeta::new(#name, #runtime::state::Reducer::#reducer) #(#flags)* #id #ty)
 }
 
 /// A type as its tokens, with spaces only where they are needed.
