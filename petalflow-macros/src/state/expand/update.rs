@@ -1,4 +1,4 @@
-//! What the update implements.
+//! The implementations of the update.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,7 @@ use super::cx::{Cx, marks, where_each};
 use crate::paths::local;
 use crate::state::model::{Key, State};
 
-/// Keys are visited in blocks of this many (see `KeySet::any_in_block`), so that what was not written is skipped together.
+/// The number of keys per block (see `KeySet::any_in_block`). A block without written keys is skipped.
 const BLOCK: usize = 16;
 
 pub(super) fn impls(cx: &Cx) -> TokenStream {
@@ -32,7 +32,7 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
             },
             ty,
         ) = (key, cx.ty(key));
-        let doc = format!("What was written to the key `{name}`.");
+        let doc = format!("The writes to the key `{name}`.");
         quote! {
             #[doc = #doc]
             #[allow(dead_code)]
@@ -88,8 +88,7 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
     }
 }
 
-/// Statements for each key that was written, in blocks that are skipped together. The set of written keys is in the variable
-/// `written`.
+/// Statements for each written key, in blocks. The variable `written` has the set of written keys.
 pub(super) fn per_written(cx: &Cx, statement: impl Fn(usize, &Key) -> TokenStream) -> TokenStream {
     let (runtime, written) = (cx.runtime, local("written"));
     let keys: Vec<_> = cx.state.keys.iter().enumerate().collect();
