@@ -86,7 +86,7 @@ fn misuse(problem: &Problem) -> (Option<Rule>, String) {
             format!("a node either chooses a route or takes all of its edges: `{group}` is a choice beside other edges; lead to a node that chooses"),
         ),
         Problem::StartInJoin => plain(
-            "START cannot be a side of a join: it always runs first, so the other sides suffice".to_owned(),
+            "START cannot be a side of a join, because it always runs first: remove it from the join".to_owned(),
         ),
         Problem::ChoiceInJoin { group } => plain(format!(
             "a side of a join is one node: lead `{group}` into another node, and join that node"
@@ -95,23 +95,23 @@ fn misuse(problem: &Problem) -> (Option<Rule>, String) {
             "`each` needs a node that returns the items, and `{from}` is not a node"
         )),
         Problem::StartToEnd => plain(
-            "this edge leads from START to END, so nothing would run on it; lead it to a node".to_owned(),
+            "this edge leads from START to END, so no node would run; lead it to a node".to_owned(),
         ),
         Problem::EachEnd => plain(
             "`each` runs a node once per item, and END is not a node".to_owned(),
         ),
         Problem::UnnamedRoute { group } => plain(format!(
-            "a route is named like its target, and `{group}` has no name; write every route with its name: `match {{ Name => {group}, .. }}`"
+            "a route without a name has the name of its target, but `{group}` is a group; write every route with its name: `match {{ Name => {group}, .. }}`"
         )),
         Problem::MatchWithoutArms => plain(
             "this `match` has no arms: name every route of the node, such as `Publish => END`".to_owned(),
         ),
         Problem::ChoiceInArm { route, targets } => plain(format!(
-            "route `{route}` leads to one place, or with `&` to several: `{route} => {}`",
+            "route `{route}` leads to one node, or to several with `&`: `{route} => {}`",
             targets.join(" & ")
         )),
         Problem::AliasOfDeclared { node } => plain(format!(
-            "`{node}` is declared in this flow: a second name is for a function, so write its path"
+            "`{node}` is declared in this flow, and only a function can have a second name: write the path of a function"
         )),
     }
 }

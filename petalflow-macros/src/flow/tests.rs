@@ -430,7 +430,7 @@ fn a_broken_interrupt_is_one_error_and_loses_no_edge() {
         ("interrupt after a & b", "a statement for each"),
         ("interrupt after a when", "expected `if"),
         ("interrupt after a if", "expected the guard"),
-        ("interrupt after a if x > 1", "a guard is a closure"),
+        ("interrupt after a if x > 1", "a guard must be a closure"),
         ("interrupt after a if async || true", "not async"),
         (
             "interrupt after a if |x| true",

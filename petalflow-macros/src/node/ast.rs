@@ -54,7 +54,7 @@ impl NodeArgs {
                 errors.push(error);
             }
         } else if parsed.state.is_none() {
-            let message = "which state is this a node of? Write its type first: `#[node(Essay)]`";
+            let message = "`#[node]` needs the state as its first argument: `#[node(Essay)]`";
             if args.is_empty() {
                 errors.push(syn::Error::new(proc_macro2::Span::call_site(), message));
             } else {

@@ -202,7 +202,7 @@ fn the_state_is_required_and_options_are_checked() {
     };
     assert_eq!(
         of(quote!()),
-        ["which state is this a node of? Write its type first: `#[node(Essay)]`"]
+        ["`#[node]` needs the state as its first argument: `#[node(Essay)]`"]
     );
     assert_eq!(of(quote!(blocking)).len(), 1);
     assert_eq!(
