@@ -1,4 +1,4 @@
-//! Lists of options in attributes: `retry = 3, timeout = 30s, blocking`.
+//! Parsing of options in attributes: `retry = 3, timeout = 30s, blocking`.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use syn::{Expr, Lit, LitInt, LitStr, Path, Token, token};
 use crate::errors::Errors;
 use crate::types;
 
-/// One option as written.
+/// One option.
 pub(crate) struct Opt {
     /// Its name.
     pub(crate) name: Ident,
@@ -91,7 +91,7 @@ pub(crate) fn skip_to_comma(input: ParseStream) {
     }
 }
 
-/// Takes the options one by one; each is known and given once, or reported.
+/// Checks that each option is known and given once.
 pub(crate) struct Seen<'a> {
     known: &'a [&'a str],
     names: Vec<String>,
@@ -106,7 +106,7 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// The option's name, if it is known and new.
+    /// The name of the option. If it is unknown or repeated, reports that and returns `None`.
     pub(crate) fn accept(&mut self, option: &Opt, errors: &mut Errors) -> Option<&'a str> {
         let written = option.name.unraw().to_string();
         let Some(&name) = self.known.iter().find(|name| **name == written) else {
@@ -165,7 +165,7 @@ impl Opt {
         None
     }
 
-    /// An option with the name of a type to make.
+    /// An option with the name of a generated type.
     pub(crate) fn ident(&self, errors: &mut Errors) -> Option<Ident> {
         if let Some(Expr::Path(path)) = self.value.as_ref().map(types::ungroup_expr)
             && let Some(ident) = path.path.get_ident()
@@ -176,7 +176,7 @@ impl Opt {
         None
     }
 
-    /// An option with a version: a number from 1, because 0 is what has none.
+    /// An option with a version: a number from 1, because 0 means no version.
     pub(crate) fn version(&self, errors: &mut Errors) -> Option<LitInt> {
         if let Some(Expr::Lit(literal)) = self.value.as_ref().map(types::ungroup_expr)
             && let Lit::Int(number) = &literal.lit
@@ -217,7 +217,7 @@ impl Opt {
         duration(value).map_err(|error| errors.push(error)).ok()
     }
 
-    /// An option that counts attempts: `3`, an expression of type `Retry`, or a list of these. Gives the list.
+    /// An option with retries: a number of attempts, an expression of type `Retry`, or a list of these. Returns the list.
     pub(crate) fn retry(
         &self,
         runtime: &impl quote::ToTokens,
@@ -241,7 +241,7 @@ impl Opt {
     }
 }
 
-/// An expression of type `&[Retry]` from `3`, an expression of type `Retry`, or a list of these.
+/// An expression of type `&[Retry]` from a number of attempts, an expression of type `Retry`, or a list of these.
 pub(crate) fn retries(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStream> {
     let Expr::Array(list) = types::ungroup_expr(value) else {
         let retry = retry(value, runtime)?;
@@ -262,7 +262,7 @@ pub(crate) fn retries(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Resu
     Ok(quote!(&[#(#retries),*]))
 }
 
-/// An expression of type `Retry` from `3` or an expression of that type.
+/// An expression of type `Retry` from a number of attempts or an expression of that type.
 fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStream> {
     let Expr::Lit(literal) = types::ungroup_expr(value) else {
         return Ok(quote!(#value));
@@ -290,7 +290,7 @@ fn retry(value: &Expr, runtime: &impl quote::ToTokens) -> syn::Result<TokenStrea
     }
 }
 
-/// The name of a node in stored checkpoints: a text.
+/// The name of a node in storage: a string literal.
 pub(crate) fn node_id(value: &Expr) -> syn::Result<String> {
     if let Expr::Lit(literal) = types::ungroup_expr(value)
         && let Lit::Str(text) = &literal.lit
@@ -316,7 +316,7 @@ pub(crate) fn duration(value: &Expr) -> syn::Result<Duration> {
         },
         _ => None,
     };
-    let parsed = text.as_deref().and_then(duration_of);
+    let parsed = text.as_deref().and_then(parse_duration);
     let wrong = || {
         format!(
             "{}: not a time span: write `30s`, `500ms`, `2m`, `1h` or `3d`",
@@ -334,8 +334,8 @@ pub(crate) fn duration(value: &Expr) -> syn::Result<Duration> {
     Ok(duration)
 }
 
-/// The time span that a text means.
-fn duration_of(text: &str) -> Option<Duration> {
+/// Parses a time span.
+fn parse_duration(text: &str) -> Option<Duration> {
     let text = text.trim().replace('_', "");
     let unit = text.find(|c: char| c.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(unit);

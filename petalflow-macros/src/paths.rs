@@ -1,4 +1,4 @@
-//! Names, paths and places in generated code.
+//! Names, paths and spans in generated code.
 
 use std::fmt::Write as _;
 
@@ -7,14 +7,15 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Lifetime, Path, Type};
 
-/// The path of the `petalflow` crate: `::petalflow`, or what `crate = path` says.
+/// The path of the `petalflow` crate: `::petalflow`, or the value of `crate = path`.
 pub(crate) struct Runtime {
     path: TokenStream,
+    /// Whether the user or a `macro_rules!` wrapper gave the path.
     given: bool,
 }
 
 impl Runtime {
-    /// The path that the user gave, else the default.
+    /// The path that the user gave, or the default.
     pub(crate) fn new(path: Option<&Path>) -> Self {
         Runtime {
             path: path.map_or_else(|| quote!(::petalflow), ToTokens::into_token_stream),
@@ -22,21 +23,21 @@ impl Runtime {
         }
     }
 
-    /// `$crate`, as a `macro_rules!` wrapper passes it on.
+    /// The `$crate` of a `macro_rules!` wrapper.
     #[cfg(feature = "tool")]
-    pub(crate) fn passed(path: TokenStream) -> Self {
+    pub(crate) fn from_wrapper(path: TokenStream) -> Self {
         Runtime { path, given: true }
     }
 
-    /// Generated tokens that rustc is to underline as the user's tokens `at`, from the first to the last.
-    pub(crate) fn spot(&self, at: &impl ToTokens, tokens: TokenStream) -> TokenStream {
+    /// Gives generated tokens the span of the user's tokens `at`, so that rustc underlines those.
+    pub(crate) fn respan(&self, at: &impl ToTokens, tokens: TokenStream) -> TokenStream {
         let mut all = at.to_token_stream().into_iter().map(|token| token.span());
         let first = all.next().unwrap_or_else(Span::call_site);
         let last = all.last().unwrap_or(first);
         self.spread(first, last, tokens)
     }
 
-    /// A path begins with `<`, so this is what makes its span reach from the first token to the last.
+    /// Gives `<` the span `first` and all other tokens the span `last`. The span of a path that begins with `<` then covers both.
     fn spread(&self, first: Span, last: Span, tokens: TokenStream) -> TokenStream {
         let at = |token: &TokenTree, span: Span| {
             if self.given {
@@ -67,10 +68,10 @@ impl ToTokens for Runtime {
     }
 }
 
-/// `<>` right after an identifier of the user's, for an item that repeats types of the user's item.
+/// `<>` directly after an identifier of the user, for a generated item that repeats types of the user's item.
 ///
-/// Of a type that does not exist rustc says, among other things, where a type parameter might be missing. Two errors that
-/// differ in this are two errors; with this they are the same one.
+/// For an unknown type, rustc suggests where to declare a type parameter. With `<>` it suggests the same position for both items,
+/// so the two errors are equal and rustc reports one.
 pub(crate) fn no_generics(after: &Ident) -> TokenStream {
     let span = if proc_macro::is_available() {
         after.span().unwrap().end().into()
@@ -80,9 +81,10 @@ pub(crate) fn no_generics(after: &Ident) -> TokenStream {
     quote_spanned!(span=> <>)
 }
 
-/// A type with `'static` where its references leave their lifetimes out, if any does. Of such a field rustc says that the
-/// lifetime is missing; where the type stands as another item's, leaving it out is another mistake. Functions, in whose types
-/// lifetimes may be left out, stay as they are.
+/// The type with `'static` for each reference without a lifetime. `None` if there is none.
+///
+/// rustc reports the missing lifetime at the field. If a generated item repeated the type, rustc would report it again. Types of
+/// functions may leave out lifetimes, so they stay unchanged.
 pub(crate) fn with_lifetimes(ty: &Type) -> Option<TokenStream> {
     let (tokens, mut missing) = (ty.to_token_stream(), false);
     if has_parameters(tokens.clone()) {
@@ -92,7 +94,7 @@ pub(crate) fn with_lifetimes(ty: &Type) -> Option<TokenStream> {
     missing.then_some(named)
 }
 
-/// Whether something is `f(..)`, as in `fn(&str)` and `dyn Fn(&str)`.
+/// Whether the tokens have a list of parameters, as in `fn(&str)` and `dyn Fn(&str)`.
 fn has_parameters(tokens: TokenStream) -> bool {
     let mut after_word = false;
     tokens.into_iter().any(|token| {
@@ -130,15 +132,16 @@ fn named(tokens: TokenStream, missing: &mut bool) -> TokenStream {
     named_tokens
 }
 
-/// A name that nothing else has, also where two things of the user's have one name: then each is what its own code means, and
-/// that the name is taken is all that rustc has to say.
+/// A name that is unique even if two items of the user have one name. The generated code of each item then refers to its own
+/// item, and rustc reports only that the name is used twice.
 pub(crate) fn unique_name(ident: &Ident) -> Ident {
     let mut text = format!("__petalflow_{}", name(ident));
     if proc_macro::is_available() {
         let span = ident.span().unwrap();
-        write!(text, "_{}_{}", span.line(), span.column()).expect("text can be written to");
-        // What a macro wrote stands in one place however often the macro is called: the number of the call is in the `#3` of
-        // `#3 bytes(7..9)`, and what the user wrote has `#0`. Were it not, names would only be less their own.
+        write!(text, "_{}_{}", span.line(), span.column())
+            .expect("writing to a string cannot fail");
+        // All calls of a `macro_rules!` macro have the same line and column. The debug text of the span, such as
+        // `#3 bytes(7..9)`, has the number of the call. `#0` is code that no macro wrote.
         let debug = format!("{span:?}");
         let call = debug
             .strip_prefix('#')
@@ -147,13 +150,13 @@ pub(crate) fn unique_name(ident: &Ident) -> Ident {
             .and_then(|call| call.parse::<u32>().ok())
             .filter(|call| *call > 0)
         {
-            write!(text, "_{call}").expect("text can be written to");
+            write!(text, "_{call}").expect("writing to a string cannot fail");
         }
     }
     Ident::new(&text, Span::call_site())
 }
 
-/// An identifier's text without `r#`: the name of a key, a node or a route.
+/// The text of an identifier without `r#`: the name of a key, a node or a route.
 pub(crate) fn name(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
@@ -179,18 +182,18 @@ pub(crate) fn option(value: Option<TokenStream>) -> TokenStream {
     )
 }
 
-/// A local variable that user code cannot see.
+/// A local variable that code of the user cannot access.
 pub(crate) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-/// The local variable for an index in a list.
+/// The local variable for an index.
 pub(crate) fn local_at(name: &str, index: usize) -> Ident {
     format_ident!("{name}{index}", span = Span::mixed_site())
 }
 
-/// The number by which a variant's payload is looked up in the type system: FNV-1a over the variant's name, the same in
-/// `#[derive(Route)]` and `flow!`.
+/// The number of a route: FNV-1a over its name. `#[derive(Route)]` and `flow!` use it to refer to the payload of a variant in the
+/// type system.
 pub(crate) const fn route_hash(name: &str) -> u64 {
     let bytes = name.as_bytes();
     let mut hash = 0xcbf2_9ce4_8422_2325;

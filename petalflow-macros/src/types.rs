@@ -23,7 +23,7 @@ pub(crate) fn ungroup_expr(expr: &Expr) -> &Expr {
     }
 }
 
-/// The last segment of a type that is a path.
+/// The last segment of the type, if it is a path.
 pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
     match ungroup(ty) {
         Type::Path(path) => path.path.segments.last(),
@@ -31,7 +31,7 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
     }
 }
 
-/// The types between the angle brackets of a segment.
+/// The type arguments of a segment.
 pub(crate) fn arguments(segment: &PathSegment) -> Vec<&Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
         return Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn arguments(segment: &PathSegment) -> Vec<&Type> {
     types.collect()
 }
 
-/// Whether two types are written alike.
+/// Whether two types have the same tokens.
 pub(crate) fn same(a: &Type, b: &Type) -> bool {
     ungroup(a).to_token_stream().to_string() == ungroup(b).to_token_stream().to_string()
 }

@@ -105,7 +105,7 @@ pub const fn route_twice(node: &str, route: &str) -> Text {
 pub const fn matched_twice(node: &str) -> Text {
     Text::new("the routes of node ")
         .name(node)
-        .push(" have arms already; a node continues in the same way wherever it is written, so write one `match`")
+        .push(" already have arms; a node has the same edges everywhere in the flow, so write one `match`")
 }
 
 /// PF005.

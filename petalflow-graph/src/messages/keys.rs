@@ -156,5 +156,5 @@ pub const fn too_many_keys(state: &str, keys: usize) -> Text {
         .name(state)
         .push(" has ")
         .number(keys)
-        .push(" keys, but a state can have 256; group some of them in a struct")
+        .push(" keys, but a state can have at most 256; group some of them in a struct")
 }

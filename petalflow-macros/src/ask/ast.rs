@@ -1,4 +1,4 @@
-//! What was written: the options of the question.
+//! The syntax tree of `#[derive(Ask)]`: the options of the question.
 
 use std::time::Duration;
 
@@ -16,25 +16,25 @@ pub(crate) struct AskAst {
     pub(crate) ident: Ident,
     pub(crate) generics: Generics,
     pub(crate) krate: Option<Path>,
-    /// None if it was left out, which was reported.
+    /// `None` if it is missing, which is reported.
     pub(crate) answer: Option<Type>,
     pub(crate) name: Option<LitStr>,
     pub(crate) key: Option<Member>,
-    /// After how long it answers itself, and with what.
+    /// The time after which the question is answered with this expression.
     pub(crate) expiry: Option<(Duration, Expr)>,
 }
 
 /// The options, in the order of the documentation.
 const OPTIONS: [&str; 6] = ["answer", "name", "key", "expires", "default", "crate"];
 
-/// What follows the name of an option.
+/// The value of an option.
 enum Value {
     Type(Type),
     Member(Member),
     Expr(Expr),
 }
 
-/// `expires` and `default`, which come together.
+/// The options `expires` and `default`. Each needs the other.
 #[derive(Default)]
 struct Expiry {
     after: Option<(Ident, Option<Duration>)>,

@@ -1,4 +1,4 @@
-//! The implementation of the trait. Cannot fail.
+//! The code of a question. It cannot fail.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -33,7 +33,7 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
             }
         }
     });
-    // Without its type, the answer could only be wrong.
+    // Without its type, the answer cannot be checked.
     let expiry = ask.expiry.as_ref().filter(|_| ask.answer.is_some());
     let expires = expiry.map(|(after, answer)| {
         let after = duration_tokens(*after);

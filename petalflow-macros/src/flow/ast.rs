@@ -23,20 +23,20 @@ pub(crate) struct FlowAst {
 #[derive(Default)]
 pub(crate) struct Mistakes {
     pub(crate) errors: Errors,
-    /// A part of the graph was lost to one of them, so what else seems wrong with the graph may only follow from that.
+    /// Part of the graph is missing because of a mistake. Other rules may then report its consequences, so they are not checked.
     pub(crate) lost: bool,
-    /// The identifiers in the lost parts: a node that is named there is not unknown.
+    /// The identifiers in the missing parts. A node that is named there is not reported as unknown.
     pub(crate) lost_words: Vec<String>,
 }
 
 impl Mistakes {
-    /// A mistake because of which edges are missing.
+    /// Reports a mistake that makes edges missing.
     pub(crate) fn lose(&mut self, error: syn::Error) {
         self.errors.push(error);
         self.lost = true;
     }
 
-    /// What stood there was lost, in whole or in part.
+    /// Records the identifiers of a statement that is missing, in whole or in part.
     pub(crate) fn lose_words(&mut self, tokens: TokenStream) {
         for token in tokens {
             match token {
@@ -64,7 +64,7 @@ pub(crate) struct Chain {
     pub(crate) steps: Vec<Step>,
 }
 
-/// What an arrow leads to.
+/// The target of an arrow.
 pub(crate) enum Step {
     Group(Group),
     Match {
@@ -82,7 +82,7 @@ pub(crate) struct Arm {
 /// The name of a route: a variant, `true` or `false`.
 pub(crate) struct RouteName(pub(crate) Ident);
 
-/// Nodes and how they stand together. Parentheses are dissolved.
+/// Nodes with their operators, without parentheses.
 pub(crate) enum Group {
     Node(NodeRef),
     Each(Box<Group>),
@@ -107,11 +107,11 @@ pub(crate) enum Declared {
     Value(Box<NodeValue>),
     /// `: Flow { in: .., out: .. }`.
     Subflow(Box<Subflow>),
-    /// Something that was reported; the name is known all the same.
+    /// A declaration that was reported. Its name is still known.
     Broken,
 }
 
-/// A node value: its type, and what makes it where it is not given.
+/// A node value: its type and its default.
 pub(crate) struct NodeValue {
     pub(crate) ty: Type,
     pub(crate) default: Option<Expr>,
@@ -120,7 +120,7 @@ pub(crate) struct NodeValue {
 /// A flow as a node.
 pub(crate) struct Subflow {
     pub(crate) ty: Type,
-    /// What `in` reads: the parameters of the closure.
+    /// The parameters of `in`.
     pub(crate) params: Vec<Param>,
     pub(crate) input: Expr,
     /// The parameter of `out`: the final state of the sub-flow.
@@ -149,11 +149,11 @@ pub(crate) struct Interrupt {
     pub(crate) guard: Option<Guard>,
 }
 
-/// What decides whether an interrupt stops the run.
+/// The condition of an interrupt.
 pub(crate) struct Guard {
-    /// What it reads: the parameters of the closure.
+    /// The parameters of the closure.
     pub(crate) params: Vec<Param>,
-    /// The type it says it returns.
+    /// The return type of the closure.
     pub(crate) returns: ReturnType,
     pub(crate) body: Expr,
 }
@@ -167,7 +167,7 @@ impl NodeRef {
         self.0.is_ident("END")
     }
 
-    /// What two mentions of one node have in common.
+    /// The text of the path. All mentions of one node have the same text.
     pub(crate) fn key(&self) -> String {
         let mut key = String::new();
         if self.0.leading_colon.is_some() {
@@ -205,7 +205,7 @@ impl RouteName {
 }
 
 impl Group {
-    /// The nodes as they were written, in order.
+    /// The nodes in the order of the text.
     pub(crate) fn nodes(&self) -> Vec<&NodeRef> {
         match self {
             Group::Node(node) => vec![node],

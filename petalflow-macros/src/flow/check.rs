@@ -11,7 +11,7 @@ use super::ast::Mistakes;
 use super::model::{Kind, Misuse, Model, Problem};
 use crate::options;
 
-/// What the rules read.
+/// The input of the rules.
 pub(crate) struct Cx<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) model: &'a Model,
@@ -19,9 +19,9 @@ pub(crate) struct Cx<'a> {
     pub(crate) analysis: &'a Analysis,
 }
 
-/// The rules that need nothing but the flow itself, in the order in which violations are reported.
+/// The rules that do not depend on types, in the order in which violations are reported.
 const RULES: &[fn(&Cx<'_>, &mut Mistakes)] = &[
-    everything_written_has_a_meaning,
+    every_part_has_a_meaning,
     options_are_known,
     value_names_are_no_builder_methods,
     graph_rules_hold,
@@ -34,8 +34,8 @@ pub(crate) fn all(cx: &Cx<'_>, mistakes: &mut Mistakes) {
     }
 }
 
-/// PF004, PF005, PF006, PF014, PF015, PF024, PF026, and what has no code: every part of the text has a meaning in the graph.
-fn everything_written_has_a_meaning(cx: &Cx<'_>, mistakes: &mut Mistakes) {
+/// PF004, PF005, PF006, PF014, PF015, PF024, PF026, and mistakes without a code: every part of the text has a meaning in the graph.
+fn every_part_has_a_meaning(cx: &Cx<'_>, mistakes: &mut Mistakes) {
     for Misuse { at, problem } in &cx.model.misuses {
         let (rule, text) = misuse(problem);
         match rule {
@@ -48,7 +48,7 @@ fn everything_written_has_a_meaning(cx: &Cx<'_>, mistakes: &mut Mistakes) {
     }
 }
 
-/// The rule that a misuse breaks, if it has a code, and the message.
+/// The rule that a misuse breaks, if there is one, and the message.
 fn misuse(problem: &Problem) -> (Option<Rule>, String) {
     let coded = |rule, text: Text| (Some(rule), text.to_string());
     let plain = |text: String| (None, text);
@@ -86,7 +86,7 @@ fn misuse(problem: &Problem) -> (Option<Rule>, String) {
             format!("a node either chooses a route or takes all of its edges: `{group}` is a choice beside other edges; lead to a node that chooses"),
         ),
         Problem::StartInJoin => plain(
-            "START cannot be a side of a join: it always runs first, so the other sides suffice".to_owned(),
+            "START cannot be a side of a join, because it always runs first: remove it from the join".to_owned(),
         ),
         Problem::ChoiceInJoin { group } => plain(format!(
             "a side of a join is one node: lead `{group}` into another node, and join that node"
@@ -95,23 +95,23 @@ fn misuse(problem: &Problem) -> (Option<Rule>, String) {
             "`each` needs a node that returns the items, and `{from}` is not a node"
         )),
         Problem::StartToEnd => plain(
-            "this edge leads from START to END, so nothing would run on it; lead it to a node".to_owned(),
+            "this edge leads from START to END, so no node would run; lead it to a node".to_owned(),
         ),
         Problem::EachEnd => plain(
             "`each` runs a node once per item, and END is not a node".to_owned(),
         ),
         Problem::UnnamedRoute { group } => plain(format!(
-            "a route is named like its target, and `{group}` has no name; write every route with its name: `match {{ Name => {group}, .. }}`"
+            "a route without a name has the name of its target, but `{group}` is a group; write every route with its name: `match {{ Name => {group}, .. }}`"
         )),
         Problem::MatchWithoutArms => plain(
             "this `match` has no arms: name every route of the node, such as `Publish => END`".to_owned(),
         ),
         Problem::ChoiceInArm { route, targets } => plain(format!(
-            "route `{route}` leads to one place, or with `&` to several: `{route} => {}`",
+            "route `{route}` leads to one node, or to several with `&`: `{route} => {}`",
             targets.join(" & ")
         )),
         Problem::AliasOfDeclared { node } => plain(format!(
-            "`{node}` is declared in this flow: a second name is for a function, so write its path"
+            "`{node}` is declared in this flow, and only a function can have a second name: write the path of a function"
         )),
     }
 }
@@ -119,7 +119,7 @@ fn misuse(problem: &Problem) -> (Option<Rule>, String) {
 /// The options of `with`.
 const NODE_OPTIONS: [&str; 5] = ["retry", "timeout", "idle", "cache", "id"];
 
-/// PF024: every option of `with` exists and can be read.
+/// PF024: every option of `with` exists and has a valid value.
 fn options_are_known(cx: &Cx<'_>, mistakes: &mut Mistakes) {
     for (name, value) in cx.model.nodes.iter().flat_map(|node| &node.options) {
         let written = name.unraw().to_string();
@@ -184,7 +184,7 @@ fn value_names_are_no_builder_methods(cx: &Cx<'_>, mistakes: &mut Mistakes) {
 
 /// The rules that `flow!` shares with the run-time builder.
 fn graph_rules_hold(cx: &Cx<'_>, mistakes: &mut Mistakes) {
-    // If edges are missing because of another mistake, the graph is not what was meant.
+    // If a mistake makes edges missing, the rules would report its consequences.
     if mistakes.lost {
         return;
     }
@@ -195,7 +195,7 @@ fn graph_rules_hold(cx: &Cx<'_>, mistakes: &mut Mistakes) {
 
 fn report(cx: &Cx<'_>, diagnostic: &Diagnostic, mistakes: &mut Mistakes) {
     let at = match diagnostic.at {
-        // Names are unique here, so the name in checkpoints is repeated.
+        // Lowering reports repeated names, so this is a repeated `id`.
         Location::Node(node) if diagnostic.rule == Rule::DuplicateNode => {
             let id = cx.model.nodes[node.index()].option("id");
             id.map(ToTokens::to_token_stream)

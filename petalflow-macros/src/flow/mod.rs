@@ -1,4 +1,4 @@
-//! `flow!`: reads a graph, checks it, and writes the type that runs it.
+//! `flow!`: parses a graph, checks it, and generates the type that runs it.
 
 mod ast;
 mod check;
@@ -20,7 +20,7 @@ use ast::FlowAst;
 use crate::errors::Errors;
 use crate::types;
 
-/// What the `macro_rules!` wrapper passes on: `[$crate] tokens of the user`.
+/// The input from the `macro_rules!` wrapper: `[$crate]` and the tokens of the user.
 struct Input {
     krate: TokenStream,
     flow: FlowAst,
@@ -37,13 +37,14 @@ impl Parse for Input {
     }
 }
 
+/// Expands `[$crate] Name(State) { .. }`.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut read = None;
     let parse = |input: ParseStream| {
         read = Some(input.parse::<Input>()?);
         Ok(())
     };
-    // Tokens that are left in a broken group are not a second mistake.
+    // syn also reports the tokens that are left in a broken group. This is not a second mistake.
     let rest = parse.parse2(input).err();
     let Some(Input { krate, mut flow }) = read else {
         let mut errors = Errors::default();

@@ -20,35 +20,35 @@ pub(crate) struct Model {
     pub(crate) arms: Vec<Arm>,
     /// The interrupts, in the order of their statements. The engine refers to them by index.
     pub(crate) gates: Vec<Gate>,
-    /// What was written and has no meaning in the graph.
+    /// The parts of the text that have no meaning in the graph.
     pub(crate) misuses: Vec<Misuse>,
 }
 
 pub(crate) struct Node {
     pub(crate) name: String,
-    /// Its first mention, or its declaration.
+    /// The tokens of its declaration, or of its first mention.
     pub(crate) at: TokenStream,
-    /// The first mention before an arrow, if that is another one. Mistakes in its edges are reported there.
+    /// The first mention before an arrow, if it is not `at`. Mistakes in its edges are reported there.
     pub(crate) leaves: Option<TokenStream>,
-    /// How often a chain has mentioned it so far.
+    /// The number of mentions in chains so far.
     pub(crate) mentions: usize,
     pub(crate) kind: Kind,
     pub(crate) deferred: bool,
     /// Whether a `node` statement declares it.
     pub(crate) declared: bool,
-    /// Whether it stands in a chain, so that its edges from START and to END can be left out.
+    /// Whether a chain mentions it. Then its edges from START and to END can be left out.
     pub(crate) chained: bool,
     pub(crate) options: Vec<(Ident, Expr)>,
 }
 
-/// What runs.
+/// What a node runs.
 pub(crate) enum Kind {
     /// An annotated function.
     Function(Path),
     /// A value that the flow holds.
     Value(Ident, Box<NodeValue>),
     Subflow(Box<Subflow>),
-    /// Something that was reported already.
+    /// A declaration that was reported.
     Broken,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Edge {
     pub(crate) to: Target,
     /// The tokens of its target.
     pub(crate) at: TokenStream,
-    /// Whether `START` or `END` was left out.
+    /// Whether the edge is not written, because `START` or `END` was left out.
     pub(crate) implied: bool,
 }
 
@@ -101,7 +101,7 @@ pub(crate) enum Problem {
     ChoiceInJoin {
         group: String,
     },
-    /// `each` behind START or a join.
+    /// `each` after START or a join.
     EachFromNoNode {
         from: String,
     },
@@ -110,7 +110,7 @@ pub(crate) enum Problem {
         from: String,
     },
     EachEnd,
-    /// A route would be named like its target, but the target is a group.
+    /// The target of a route without a name is a group, so the route cannot have its name.
     UnnamedRoute {
         group: String,
     },
@@ -128,12 +128,12 @@ pub(crate) enum Problem {
     JoinChooses {
         join: String,
     },
-    /// All routes of a `match` have arms already; `first` is the first of those.
+    /// All routes of a `match` already have arms. `first` is the first of those arms.
     MatchedTwice {
         node: String,
         first: TokenStream,
     },
-    /// A route has an arm already.
+    /// A route already has an arm.
     RouteTwice {
         node: String,
         route: String,
@@ -143,7 +143,7 @@ pub(crate) enum Problem {
     CaughtByNoNode {
         to: String,
     },
-    /// A second name for a node that is declared in this flow.
+    /// A second name for a node that this flow declares.
     AliasOfDeclared {
         node: String,
     },

@@ -1,4 +1,4 @@
-//! Parsing, meaning and rules, from tokens.
+//! Tests of parsing, lowering and rules.
 
 use petalflow_graph::{Analysis, NodeIdx, Source, Target, Via, When};
 use proc_macro2::TokenStream;
@@ -8,8 +8,8 @@ use super::ast::{FlowAst, Mistakes};
 use super::check;
 use super::model::{Kind, Model};
 
-/// The model of a graph, and what is wrong with it, line by line.
-fn read(graph: &str) -> (Model, Vec<String>) {
+/// The model of a graph and its errors, one per line.
+fn parse(graph: &str) -> (Model, Vec<String>) {
     let flow: FlowAst =
         syn::parse_str(&format!("Flow(State) {{ {graph} }}")).expect("the head is right");
     let FlowAst {
@@ -43,9 +43,9 @@ fn messages(mistakes: Mistakes) -> Vec<String> {
         .collect()
 }
 
-/// The edges of a graph without mistakes, in the order they are kept.
+/// The edges of a graph without errors, in the order of the model.
 fn edges(graph: &str) -> Vec<String> {
-    let (model, messages) = read(graph);
+    let (model, messages) = parse(graph);
     assert_eq!(messages, [""; 0], "{graph}");
     all_edges(&model)
 }
@@ -74,18 +74,18 @@ fn all_edges(model: &Model) -> Vec<String> {
     edges.collect()
 }
 
-/// What is wrong with a graph: the codes, or the words where there is no code.
+/// The errors of a graph: the codes, or the messages of those without a code.
 fn codes(graph: &str) -> Vec<String> {
     let code = |message: &String| {
         message
             .split_once(": ")
             .map_or(message.clone(), |(code, _)| code.to_string())
     };
-    read(graph).1.iter().map(code).collect()
+    parse(graph).1.iter().map(code).collect()
 }
 
 #[test]
-fn a_chain_is_its_edges() {
+fn a_chain_has_an_edge_per_arrow() {
     assert_eq!(
         edges("START -> a -> b -> END;"),
         ["START -> a", "a -> b", "b -> END"]
@@ -97,7 +97,7 @@ fn a_chain_is_its_edges() {
 }
 
 #[test]
-fn start_and_end_may_be_left_out_where_they_are_obvious() {
+fn start_and_end_can_be_left_out() {
     assert_eq!(edges("a"), ["START -> a", "a -> END"]);
     assert_eq!(
         edges("a -> match { true => a, false => END }"),
@@ -171,7 +171,7 @@ fn an_or_before_an_arrow_is_plain_edges_and_after_it_routes() {
 }
 
 #[test]
-fn each_stands_with_edges_and_with_routes() {
+fn each_is_allowed_for_edges_and_routes() {
     assert_eq!(
         edges("plan -> each research & audit -> gather"),
         [
@@ -211,8 +211,8 @@ fn each_stands_with_edges_and_with_routes() {
 }
 
 #[test]
-fn statements_may_name_what_stands_further_down() {
-    let (model, messages) = read(
+fn statements_may_name_later_nodes() {
+    let (model, messages) = parse(
         "defer report; with report { retry: 3 }; a -> again -> report; node again = a; catch a -> report;",
     );
     assert_eq!(messages, [""; 0]);
@@ -301,7 +301,7 @@ fn each_rule_of_the_graph_is_reported_once() {
 }
 
 #[test]
-fn mixed_operators_are_shown_in_both_readings() {
+fn mixed_operators_are_shown_with_both_meanings() {
     for (graph, first, second) in [
         (
             "a -> b & c & d | e",
@@ -324,16 +324,16 @@ fn mixed_operators_are_shown_in_both_readings() {
             "lead each of `a | b` and `c | d` into another node and join that node with `&`",
         ),
     ] {
-        let (_, messages) = read(graph);
+        let (_, messages) = parse(graph);
         let text = format!("write {first}, or {second}");
         assert!(messages[0].ends_with(&text), "{messages:?}");
     }
-    let (_, messages) = read("a -> b & (c | d) | e");
+    let (_, messages) = parse("a -> b & (c | d) | e");
     assert!(
         messages.len() == 1 && messages[0].contains("write every route with its name"),
         "{messages:?}"
     );
-    let (_, messages) = read("a -> match { X => b & c | d }");
+    let (_, messages) = parse("a -> match { X => b & c | d }");
     assert!(
         messages[0].ends_with("write `b & c & d`, or lead the route to a node that chooses"),
         "{messages:?}"
@@ -341,7 +341,7 @@ fn mixed_operators_are_shown_in_both_readings() {
 }
 
 #[test]
-fn what_is_offered_for_mixed_operators_can_be_read() {
+fn suggestions_for_mixed_operators_can_be_parsed() {
     for (before, mixed, after) in [
         ("START -> a -> ", "b & c & d | e", ""),
         ("START -> a -> ", "b | each c & d", ""),
@@ -349,7 +349,7 @@ fn what_is_offered_for_mixed_operators_can_be_read() {
         ("START -> x -> a & b & c; ", "a & b | c", " -> d"),
         ("START -> x -> a & b & c & d; ", "a | b & c | d", " -> e"),
     ] {
-        let (_, messages) = read(&format!("{before}{mixed}{after}"));
+        let (_, messages) = parse(&format!("{before}{mixed}{after}"));
         let offered = messages[0].split('`').skip(1).step_by(2).skip(2);
         for offer in offered.filter(|offer| offer.len() > 1) {
             assert_eq!(
@@ -362,7 +362,7 @@ fn what_is_offered_for_mixed_operators_can_be_read() {
 }
 
 #[test]
-fn what_can_be_read_is_kept() {
+fn complete_statements_are_kept() {
     for (graph, kept) in [
         ("START -> a -> ; b -> c", ["START -> a", "b -> c"]),
         ("START -> a, x; b -> c", ["START -> a", "b -> c"]),
@@ -378,7 +378,7 @@ fn what_can_be_read_is_kept() {
             ["START -> a", "b -> c"],
         ),
     ] {
-        let (model, messages) = read(graph);
+        let (model, messages) = parse(graph);
         assert_eq!(messages.len(), 1, "{graph}: {messages:?}");
         let edges = all_edges(&model);
         assert!(
@@ -390,8 +390,8 @@ fn what_can_be_read_is_kept() {
 }
 
 #[test]
-fn interrupts_are_known_by_their_place() {
-    let (model, messages) = read(
+fn interrupts_have_the_index_of_their_statement() {
+    let (model, messages) = parse(
         "interrupt after b if |draft: &str, note: Option<&str>| -> Result<bool> { Ok(draft.len() > 400) };
          a -> b; interrupt before b; interrupt before a if || true",
     );
@@ -430,7 +430,7 @@ fn a_broken_interrupt_is_one_error_and_loses_no_edge() {
         ("interrupt after a & b", "a statement for each"),
         ("interrupt after a when", "expected `if"),
         ("interrupt after a if", "expected the guard"),
-        ("interrupt after a if x > 1", "a guard is a closure"),
+        ("interrupt after a if x > 1", "a guard must be a closure"),
         ("interrupt after a if async || true", "not async"),
         (
             "interrupt after a if |x| true",
@@ -445,7 +445,7 @@ fn a_broken_interrupt_is_one_error_and_loses_no_edge() {
             "cannot take the item",
         ),
     ] {
-        let (model, messages) = read(&format!("a -> b; {interrupt}; b -> c"));
+        let (model, messages) = parse(&format!("a -> b; {interrupt}; b -> c"));
         assert!(
             messages.len() == 1 && messages[0].contains(word),
             "{interrupt}: {messages:?}"
@@ -455,9 +455,9 @@ fn a_broken_interrupt_is_one_error_and_loses_no_edge() {
 }
 
 #[test]
-fn the_state_of_a_subflow_is_kept_where_it_says_so() {
+fn a_subflow_with_keep_retains_its_state() {
     let keeps = |option: &str| {
-        let (model, messages) = read(&format!(
+        let (model, messages) = parse(&format!(
             "r; node r: R {{ in: |x: &str| x, out: |r: S| r{option} }}"
         ));
         let keep = match &model.nodes[0].kind {
@@ -476,7 +476,7 @@ fn the_state_of_a_subflow_is_kept_where_it_says_so() {
 
 #[test]
 fn a_node_may_be_stored_under_another_name() {
-    let (model, messages) = read("a -> b; with b { id: \"old\", retry: 2 }");
+    let (model, messages) = parse("a -> b; with b { id: \"old\", retry: 2 }");
     assert_eq!(messages, [""; 0]);
     assert_eq!(model.graph().nodes[1].stored_name(), "old");
     assert_eq!(model.graph().nodes[0].stored_name(), "a");
@@ -484,7 +484,7 @@ fn a_node_may_be_stored_under_another_name() {
 
 #[test]
 fn a_node_may_be_cached_for_a_time() {
-    let (_, messages) = read("a; with a { cache: 1h }");
+    let (_, messages) = parse("a; with a { cache: 1h }");
     assert_eq!(messages, [""; 0]);
     assert_eq!(codes("a; with a { cache: 5 }"), ["PF024"]);
 }
@@ -503,7 +503,7 @@ fn a_route_is_named_like_its_target() {
 }
 
 #[test]
-fn a_broken_flow_still_makes_its_type() {
+fn a_flow_with_an_error_has_its_type() {
     let expand = |flow: &str| {
         super::expand(
             format!("[petalflow] {flow}")

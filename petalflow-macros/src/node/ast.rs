@@ -1,4 +1,4 @@
-//! What was written: a function, or an `impl` block with one method.
+//! The syntax tree of `#[node]`: options, and a function or an `impl` block.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt as _, quote};
@@ -13,11 +13,11 @@ use crate::paths::Runtime;
 /// The arguments of `#[node(Essay, ..)]`.
 #[derive(Default)]
 pub(crate) struct NodeArgs {
-    /// The state. Without it there is no node.
+    /// The state. If it is missing, no node is generated.
     pub(crate) state: Option<Type>,
     pub(crate) krate: Option<Path>,
     pub(crate) name: Option<LitStr>,
-    /// Expressions for the fields of `Policy`; times without the `Some` around them.
+    /// Expressions for the fields of `Policy`, without `Some`.
     pub(crate) retry: Option<TokenStream>,
     pub(crate) timeout: Option<TokenStream>,
     pub(crate) idle: Option<TokenStream>,
@@ -37,7 +37,7 @@ impl NodeArgs {
         let mut options = Vec::new();
         let before = errors.count();
         let read = |input: ParseStream| {
-            // `name = …` and options without a value are not a state, so that a forgotten state is reported as forgotten.
+            // An option is not parsed as a state, so that a missing state is reported as missing.
             if !input.is_empty() && !starts_with_option(input) {
                 parsed.state = Some(input.parse()?);
                 if !input.is_empty() {
@@ -49,12 +49,12 @@ impl NodeArgs {
         };
         let rest = read.parse2(args.clone()).err();
         if let Some(error) = rest {
-            // Tokens that are left in a broken group are not a second mistake.
+            // syn also reports the tokens that are left in a broken group. This is not a second mistake.
             if errors.count() == before {
                 errors.push(error);
             }
         } else if parsed.state.is_none() {
-            let message = "which state is this a node of? Write its type first: `#[node(Essay)]`";
+            let message = "`#[node]` needs the state as its first argument: `#[node(Essay)]`";
             if args.is_empty() {
                 errors.push(syn::Error::new(proc_macro2::Span::call_site(), message));
             } else {
@@ -64,7 +64,7 @@ impl NodeArgs {
         let mut seen = Seen::new(OPTIONS);
         let mut retry = None;
         for option in options {
-            // Where the state is missing, what is no option may have been meant as one.
+            // If the state is missing, an unknown option can be a misspelled state.
             if parsed.state.is_none() && !OPTIONS.iter().any(|known| option.name == known) {
                 continue;
             }
@@ -105,11 +105,11 @@ fn starts_with_option(input: ParseStream) -> bool {
 pub(crate) enum NodeItem {
     /// A function.
     Fn(Box<NodeFn>),
-    /// An `impl` block: the node is a value of its type.
+    /// An `impl` block. Each value of its type is a node.
     Impl(Box<NodeImpl>),
 }
 
-/// A function as signature and opaque body, so that a half-typed body is no obstacle.
+/// A function with an opaque body, so that an incomplete body is accepted.
 pub(crate) struct NodeFn {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -129,21 +129,21 @@ pub(crate) struct NodeImpl {
     pub(crate) body: Group,
     /// The methods in the block.
     pub(crate) methods: Vec<NodeFn>,
-    /// Anything else in it.
+    /// The other items in the block.
     pub(crate) others: Vec<TokenStream>,
 }
 
 impl NodeItem {
-    /// The item, or what of it can be read.
+    /// Parses the item. If that fails, it parses the item without the parameters that are incomplete.
     pub(crate) fn read(item: TokenStream) -> syn::Result<Self> {
-        let whole = syn::parse2(item.clone());
-        whole.or_else(|error| syn::parse2(whole_params(item).ok_or(error)?))
+        let parsed = syn::parse2(item.clone());
+        parsed.or_else(|error| syn::parse2(complete_params(item).ok_or(error)?))
     }
 }
 
-/// The function without the parameters that are none yet: rustc and editors have read it before and say what they lack, and the
-/// node is there for the flows that name it.
-fn whole_params(item: TokenStream) -> Option<TokenStream> {
+/// The function without its incomplete parameters. rustc has parsed the function before and reports them; flows that name the node
+/// still find it.
+fn complete_params(item: TokenStream) -> Option<TokenStream> {
     let mut tokens: Vec<TokenTree> = item.into_iter().collect();
     let is_fn = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if word == "fn");
     let function = tokens.iter().position(is_fn)?;
@@ -153,14 +153,14 @@ fn whole_params(item: TokenStream) -> Option<TokenStream> {
             TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => Some(group),
             _ => None,
         })?;
-    let mut whole = Vec::new();
+    let mut complete = Vec::new();
     let read = |input: ParseStream| {
         while !input.is_empty() {
             let fork = input.fork();
             match fork.parse::<FnArg>() {
                 Ok(param) if fork.is_empty() || fork.peek(Token![,]) => {
                     input.advance_to(&fork);
-                    whole.push(param);
+                    complete.push(param);
                 }
                 _ => options::skip_to_comma(input),
             }
@@ -169,7 +169,7 @@ fn whole_params(item: TokenStream) -> Option<TokenStream> {
         Ok(())
     };
     read.parse2(params.stream()).ok()?;
-    let mut parens = Group::new(Delimiter::Parenthesis, quote!(#(#whole),*));
+    let mut parens = Group::new(Delimiter::Parenthesis, quote!(#(#complete),*));
     parens.set_span(params.span());
     *params = parens;
     Some(tokens.into_iter().collect())
@@ -189,7 +189,7 @@ impl Parse for NodeItem {
     }
 }
 
-/// Whether the item is not a function. rustc has parsed it already, so it need not be parsed again.
+/// Whether the item is not a function. rustc has parsed it, so its first tokens are sufficient.
 pub(crate) fn starts_other_item(input: ParseStream) -> bool {
     let fork = input.fork();
     if fork.parse::<Visibility>().is_err() {
@@ -220,12 +220,12 @@ impl NodeFn {
         })
     }
 
-    /// The function without the parameter attributes that are a node's.
+    /// The function without the parameter attributes of a node.
     pub(crate) fn to_tokens(&self) -> TokenStream {
         self.to_tokens_without(is_ours)
     }
 
-    /// The function without some attributes of its parameters.
+    /// The function without the parameter attributes that `ours` selects.
     pub(crate) fn to_tokens_without(&self, ours: fn(&Attribute) -> bool) -> TokenStream {
         let NodeFn {
             attrs,
@@ -303,7 +303,7 @@ impl NodeImpl {
         })
     }
 
-    /// The block without the parameter attributes that are ours.
+    /// The block without the parameter attributes of a node.
     pub(crate) fn to_tokens(&self) -> TokenStream {
         let NodeImpl {
             attrs,
@@ -337,7 +337,7 @@ impl NodeImpl {
     }
 }
 
-/// An item that is no method: up to its `;` or its braces.
+/// An item that is not a method, up to its `;` or its braces.
 fn other_item(input: ParseStream) -> syn::Result<TokenStream> {
     let mut tokens = TokenStream::new();
     while !input.is_empty() {

@@ -54,7 +54,7 @@ pub(crate) fn function(cx: &Cx<'_>, errors: &mut Errors) -> Form {
     match form {
         Form::Node => RULES.iter().for_each(|rule| rule(cx, errors)),
         Form::Method => {
-            let message = "a method becomes a node through its `impl` block, which holds only this method: put `#[node(..)]` on the block";
+            let message = "a method cannot be a node by itself: put `#[node(..)]` on an `impl` block that has only this method";
             errors.at(cx.sig.receiver(), message);
         }
         Form::NamedLikeTheState => {
@@ -91,7 +91,7 @@ pub(crate) fn block<'a>(block: &'a NodeImpl, errors: &mut Errors) -> Option<&'a 
 
 fn block_is_inherent(block: &NodeImpl, errors: &mut Errors) {
     if let Some((of, _)) = &block.of {
-        errors.at(of, "a node value is a type whose own method is the node: `#[node(Essay)] impl Shout { async fn run(&self, ..) -> .. }`");
+        errors.at(of, "a node value needs a method of its own, not one of a trait: `#[node(Essay)] impl Shout { async fn run(&self, ..) -> .. }`");
     }
 }
 
@@ -107,11 +107,11 @@ fn block_is_safe(block: &NodeImpl, errors: &mut Errors) {
 fn block_has_one_method(block: &NodeImpl, errors: &mut Errors) {
     match (&block.methods[..], block.others.first()) {
         ([_], None) => {}
-        ([_], Some(other)) => errors.at(other, "this block holds only the method that is the node: move this to another `impl` block"),
+        ([_], Some(other)) => errors.at(other, "this block must have only the method that is the node: move this to another `impl` block"),
         ([], _) => errors.at(&block.ty, "this block needs the method that is the node: `async fn run(&self, ..) -> ..`"),
         ([_, second, ..], _) => errors.at(
             &second.sig.ident,
-            "this block holds only the method that is the node: move the others to another `impl` block",
+            "this block must have only the method that is the node: move the others to another `impl` block",
         ),
     }
 }
@@ -145,7 +145,7 @@ pub(crate) fn report_parameters(misuses: &[Misuse], errors: &mut Errors) {
             Problem::MutableKey => errors.at(at, "a node does not change the state in place: read with `&`, and return a typed key (such as `EssayDraft(..)`) to write"),
             Problem::ItemByValue => errors.at(at, "the item is shared with other tasks: take it by `&`: `#[item] topic: &str`"),
             Problem::KeyByValue => errors.at(at, "a key is read by `&`: `#[key(EssayNotes)] old: &[String]`"),
-            Problem::RunValueByReference { name } => errors.at(at, format_args!("a reference reads the key of its name, and `{name}` comes from the run: take it by value, without `&`")),
+            Problem::RunValueByReference { name } => errors.at(at, format_args!("a reference reads a key, but `{name}` comes from the run: take it by value, without `&`")),
         }
     }
 }

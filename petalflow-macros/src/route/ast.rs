@@ -1,4 +1,4 @@
-//! What was written: the variants and what they carry.
+//! The syntax tree of `#[derive(Route)]`: the variants and their payloads.
 
 use proc_macro2::Ident;
 use syn::{Attribute, Data, DeriveInput, Fields, Generics, Path, Type};
@@ -12,18 +12,18 @@ pub(crate) struct RouteAst {
     pub(crate) generics: Generics,
     pub(crate) krate: Option<Path>,
     pub(crate) variants: Vec<Variant>,
-    /// Whether the routes have different names. If not, placeholders are emitted.
+    /// Whether the enum is a valid route. If not, the expansion is a placeholder.
     pub(crate) usable: bool,
 }
 
-/// One way on.
+/// One route.
 pub(crate) struct Variant {
     pub(crate) ident: Ident,
-    /// What is delivered to the target.
+    /// The type of the value that is delivered to the target.
     pub(crate) payload: Option<Type>,
 }
 
-/// What a route looks like, for messages.
+/// The form of a route, for messages.
 const FORM: &str =
     "`enum Verdict { Revise, Publish }`, where a variant may carry one value: `Dig(Topic)`";
 

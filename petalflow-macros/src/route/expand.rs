@@ -6,7 +6,7 @@ use quote::quote;
 use super::ast::RouteAst;
 use crate::paths::{Runtime, local, name, route_hash};
 
-/// What the enum implements.
+/// The implementations for the enum.
 pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let RouteAst {
         ident,
@@ -18,9 +18,9 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let (_, type_generics, where_clause) = generics.split_for_impl();
     let parameters = &generics.params;
     let impl_generics = (!parameters.is_empty()).then(|| quote!(<#parameters>));
-    let payloads_kept = *usable && variants.iter().any(|variant| variant.payload.is_some());
-    let impl_with_state = match (parameters.is_empty(), payloads_kept) {
-        // A type that is not a state is reported where the state is named.
+    let has_payloads = *usable && variants.iter().any(|variant| variant.payload.is_some());
+    let impl_with_state = match (parameters.is_empty(), has_payloads) {
+        // A type that is not a state is reported at its name.
         (true, false) => quote!(<__S>),
         (true, true) => quote!(<__S: #runtime::State>),
         (false, _) => with_state(route, runtime),
@@ -38,7 +38,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         .filter_map(|variant| Some((&variant.ident, variant.payload.as_ref()?)))
         .collect();
     let types = carried.iter().map(|(_, ty)| ty);
-    let told = route_types(route, runtime);
+    let carried_types = route_types(route, runtime);
     let look_up = carried.iter().filter(|_| *usable).map(|(variant, ty)| {
         let hash = route_hash(&name(variant));
         quote! {
@@ -62,8 +62,8 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         quote!(#ident::#variant(#value) => ::core::option::Option::Some(#deliver))
     });
     let checks = carried.iter().map(|(_, ty)| {
-        let sent = runtime.spot(ty, quote!(as #runtime::__private::Sent>::SENT));
-        let open = runtime.spot(ty, quote!(<));
+        let sent = runtime.respan(ty, quote!(as #runtime::__private::Sent>::SENT));
+        let open = runtime.respan(ty, quote!(<));
         quote!(const _: () = #open #ty #sent;)
     });
     let checks = usable.then(|| quote!(#(#checks)*));
@@ -84,7 +84,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             }
         }
     });
-    let keeps = if payloads_kept {
+    let storage_bounds = if has_payloads {
         quote!(where #(__S::Storage: #runtime::state::CanStore<#types>,)*)
     } else {
         quote!(#where_clause)
@@ -97,7 +97,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
                 const NAMES: &'static [&'static str] = &[#(#names),*];
                 const PAYLOADS: &'static [bool] = &[#(#payloads),*];
                 const ROUTES: bool = true;
-                #told
+                #carried_types
             }
             #[automatically_derived]
             impl #impl_generics #runtime::Route for #ident #type_generics #where_clause {
@@ -110,7 +110,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
                 }
             }
             #[automatically_derived]
-            impl #impl_with_state #runtime::node::Output<__S> for #ident #type_generics #keeps {
+            impl #impl_with_state #runtime::node::Output<__S> for #ident #type_generics #storage_bounds {
                 const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
                 const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
                 type Routing = Self;
@@ -132,16 +132,16 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     }
 }
 
-/// What the variants carry, for graphs that are built at run time. Inline, so that it is compiled only where one is.
+/// The types of the payloads, for graphs that are built at run time. Inline, so that only programs with such graphs compile it.
 fn route_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
-    let index = local("route");
+    let route_index = local("route");
     let arms: Vec<_> = route
         .variants
         .iter()
         .enumerate()
-        .filter_map(|(place, variant)| {
+        .filter_map(|(index, variant)| {
             let ty = variant.payload.as_ref()?;
-            Some(quote!(#place => #runtime::__private::PayloadType::<#ty>::carried()))
+            Some(quote!(#index => #runtime::__private::PayloadType::<#ty>::carried()))
         })
         .collect();
     if arms.is_empty() || !route.usable {
@@ -149,10 +149,10 @@ fn route_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     }
     quote! {
         #[inline]
-        fn carried(#index: usize) -> ::core::option::Option<#runtime::__private::Carried> {
+        fn carried(#route_index: usize) -> ::core::option::Option<#runtime::__private::Carried> {
             #[allow(unused_imports)]
             use #runtime::__private::OneType as _;
-            match #index {
+            match #route_index {
                 #(#arms,)*
                 _ => ::core::option::Option::None,
             }
@@ -160,7 +160,7 @@ fn route_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     }
 }
 
-/// The enum's own parameters, lifetimes first, and the state. Such an enum is rejected; this avoids a second error.
+/// The parameters of the enum, lifetimes first, and the state. A generic enum is rejected. This avoids a second error.
 fn with_state(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let parameters = route.generics.params.iter();
     let (lifetimes, others): (Vec<_>, Vec<_>) =

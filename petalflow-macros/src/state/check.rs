@@ -199,7 +199,7 @@ fn stored_values_are_unambiguous(cx: &Cx<'_>, errors: &mut Errors) {
             && let Some((option, inner)) = ambiguous(&key.ty)
         {
             let message = format_args!(
-                "key `{}` would not survive a store, which reads `Some({inner})` as `None`: use your own enum, or mark the key `untracked`",
+                "key `{}` cannot be stored, because `Some({inner})` would be read back as `None`: use your own enum, or mark the key `untracked`",
                 key.name
             );
             errors.at(option, message);

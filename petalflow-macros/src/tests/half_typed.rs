@@ -1,7 +1,7 @@
-//! What people have written so far: the macros are called after each key that they press.
+//! Incomplete input: an editor expands the macros after each key press.
 //!
-//! Whatever is missing, a macro does not panic, what it writes is Rust, it says what is wrong in words of ours, and the types that
-//! the rest of the program names are there.
+//! For any incomplete input, a macro does not panic, the expansion is Rust, the messages are those of petalflow, and the types that
+//! the rest of the program names exist.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
@@ -52,19 +52,19 @@ const NODE_OPTIONS: &str = "Essay, name = \"w\", retry = [Retry::of(3), other], 
 
 const ROUTE: &str = "pub enum Verdict { #[allow(unused)] Dig(String), Publish }";
 
-/// What stands before each token, with the groups around it closed, as editors close them; and what is left without each token.
-fn half(tokens: &TokenStream) -> Vec<TokenStream> {
+/// The tokens before each token, with closed groups, and the tokens without each token.
+fn incomplete(tokens: &TokenStream) -> Vec<TokenStream> {
     let all: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let mut found = Vec::new();
-    for (place, token) in all.iter().enumerate() {
-        let before = || all[..place].iter().cloned();
-        let after = || all[place + 1..].iter().cloned();
+    for (index, token) in all.iter().enumerate() {
+        let before = || all[..index].iter().cloned();
+        let after = || all[index + 1..].iter().cloned();
         found.push(before().collect());
         found.push(before().chain(after()).collect());
         if let TokenTree::Group(group) = token
             && group.delimiter() != Delimiter::None
         {
-            for inner in half(&group.stream()) {
+            for inner in incomplete(&group.stream()) {
                 let inner = TokenTree::from(Group::new(group.delimiter(), inner));
                 found.push(before().chain([inner.clone()]).collect());
                 found.push(before().chain([inner]).chain(after()).collect());
@@ -76,11 +76,11 @@ fn half(tokens: &TokenStream) -> Vec<TokenStream> {
 
 fn each(text: &str, mut check: impl FnMut(TokenStream)) {
     let tokens: TokenStream = text.parse().expect("tokens");
-    half(&tokens).into_iter().for_each(&mut check);
+    incomplete(&tokens).into_iter().for_each(&mut check);
 }
 
 /// What cannot be read is one mistake, and whatever was written is there still: the editor completes what stands in it.
-fn one_at_most(input: &TokenStream, expansion: TokenStream) {
+fn at_most_one_error(input: &TokenStream, expansion: TokenStream) {
     let found = messages(expansion.clone());
     assert!(found.len() <= 1, "{input}: {found:?}");
     let (written, text) = (
@@ -91,7 +91,7 @@ fn one_at_most(input: &TokenStream, expansion: TokenStream) {
 }
 
 /// No message is what a parser says of its own grammar.
-fn in_our_words(messages: &[String], input: &TokenStream) {
+fn are_reworded(messages: &[String], input: &TokenStream) {
     for message in messages {
         assert!(
             !message.contains("expected one of: `for`") && message != "unexpected token",
@@ -101,11 +101,11 @@ fn in_our_words(messages: &[String], input: &TokenStream) {
 }
 
 #[test]
-fn a_flow_is_declared_as_soon_as_it_has_a_name_and_a_state() {
+fn a_flow_with_name_and_state_has_a_type() {
     each(FLOW, |flow| {
         let head = flow.to_string().starts_with("pub Write (Essay)");
         let expansion = crate::flow::expand(quote::quote!([petalflow] #flow));
-        in_our_words(&errors(expansion.clone()), &flow);
+        are_reworded(&errors(expansion.clone()), &flow);
         if head {
             let declared = types(expansion);
             assert!(
@@ -117,27 +117,27 @@ fn a_flow_is_declared_as_soon_as_it_has_a_name_and_a_state() {
 }
 
 #[test]
-fn a_state_keeps_its_types() {
+fn an_incomplete_state_has_its_types() {
     each(STATE, |item| {
         let expansion = crate::state::expand(&TokenStream::new(), &item);
-        one_at_most(&item, expansion);
+        at_most_one_error(&item, expansion);
     });
 }
 
 #[test]
-fn a_node_stays_a_node() {
+fn an_incomplete_node_is_a_node() {
     each(NODE, |item| {
         let expansion = crate::node::expand(quote::quote!(Essay), item.clone());
-        one_at_most(&item, expansion);
+        at_most_one_error(&item, expansion);
     });
     each(VALUE, |item| {
         let expansion = crate::node::expand(quote::quote!(K::State), item.clone());
-        one_at_most(&item, expansion);
+        at_most_one_error(&item, expansion);
     });
 }
 
 #[test]
-fn what_is_whole_is_there() {
+fn complete_parts_are_expanded() {
     let half = [
         "struct Essay { #[key(input)] topic: String, pub x #[key(append)] notes: Vec<String>, draft: String }",
         "struct Essay { #[key(input)] topic: String, pub x: , notes: Vec<String>, draft: String, #[key(sum)] }",
@@ -169,7 +169,7 @@ fn what_is_whole_is_there() {
 }
 
 #[test]
-fn the_options_of_a_node_do_not_hide_it() {
+fn a_node_with_broken_options_is_a_node() {
     let item = quote::quote!(
         async fn write(topic: &str) -> EssayDraft {
             EssayDraft(topic.into())
@@ -177,7 +177,7 @@ fn the_options_of_a_node_do_not_hide_it() {
     );
     each(NODE_OPTIONS, |options| {
         let expansion = crate::node::expand(options.clone(), item.clone());
-        in_our_words(&errors(expansion.clone()), &options);
+        are_reworded(&errors(expansion.clone()), &options);
         assert!(
             types(expansion).iter().any(|name| name == "write"),
             "{options}"
@@ -186,10 +186,10 @@ fn the_options_of_a_node_do_not_hide_it() {
 }
 
 #[test]
-fn a_route_half_typed() {
+fn an_incomplete_route_has_its_type() {
     each(ROUTE, |item| {
         let expansion = crate::route::expand(item.clone());
-        one_at_most(&item, expansion);
+        at_most_one_error(&item, expansion);
     });
 }
 

@@ -1,4 +1,4 @@
-//! Tokens in, tokens out.
+//! Tests of whole expansions, from tokens to tokens.
 
 mod half_typed;
 mod node;
@@ -32,7 +32,7 @@ fn errors(expansion: TokenStream) -> Vec<String> {
     messages.collect()
 }
 
-/// The names of the types in an expansion, as the program around it sees them.
+/// The names of the types in an expansion that the rest of the program can use.
 fn types(expansion: TokenStream) -> Vec<String> {
     let file: syn::File =
         syn::parse2(expansion).unwrap_or_else(|error| panic!("the expansion is not Rust: {error}"));
@@ -48,7 +48,7 @@ fn types(expansion: TokenStream) -> Vec<String> {
     names.collect()
 }
 
-/// The name that `use a::b as name` gives.
+/// The name in `use a::b as name`.
 fn imported(tree: &syn::UseTree) -> Option<String> {
     match tree {
         syn::UseTree::Path(path) => imported(&path.tree),
@@ -57,7 +57,7 @@ fn imported(tree: &syn::UseTree) -> Option<String> {
     }
 }
 
-/// The expansion as text, with the spaces that tokens have between them.
+/// The text of an expansion, with spaces between its tokens.
 fn text(expansion: TokenStream) -> String {
     expansion.to_string()
 }

@@ -15,7 +15,7 @@ fn error(item: TokenStream) -> String {
 }
 
 #[test]
-fn the_function_is_unchanged_and_a_struct_stands_beside_it() {
+fn the_function_is_unchanged_and_a_struct_is_added() {
     let function = quote!(
         /// Writes.
         pub(crate) async fn write(topic: &str) -> EssayDraft {
@@ -29,7 +29,7 @@ fn the_function_is_unchanged_and_a_struct_stands_beside_it() {
 }
 
 #[test]
-fn attributes_of_parameters_are_gone() {
+fn attributes_of_parameters_are_removed() {
     let expansion = text(node(
         quote!(Essay),
         quote!(
@@ -49,7 +49,7 @@ fn attributes_of_parameters_are_gone() {
 }
 
 #[test]
-fn a_half_typed_body_is_no_obstacle() {
+fn an_incomplete_body_is_accepted() {
     let expansion = node(
         quote!(Essay),
         quote!(async fn write(topic: &str) -> EssayDraft { topic. }),
@@ -58,7 +58,7 @@ fn a_half_typed_body_is_no_obstacle() {
 }
 
 #[test]
-fn an_unsupported_form_shows_the_supported_one() {
+fn a_rejected_form_shows_the_accepted_form() {
     for (item, words) in [
         (
             quote!(
@@ -161,7 +161,7 @@ fn an_unsupported_form_shows_the_supported_one() {
 }
 
 #[test]
-fn a_broken_node_is_still_a_node() {
+fn a_node_with_an_error_is_a_node() {
     let expansion = node(
         quote!(Essay),
         quote!(
@@ -174,7 +174,7 @@ fn a_broken_node_is_still_a_node() {
 }
 
 #[test]
-fn a_method_or_a_function_named_like_its_state_stays_alone() {
+fn a_method_and_a_function_with_the_name_of_its_state_are_not_expanded() {
     let method = quote!(
         fn write(&self) {}
     );
@@ -191,7 +191,7 @@ fn a_method_or_a_function_named_like_its_state_stays_alone() {
 }
 
 #[test]
-fn a_state_is_asked_for_and_options_are_checked() {
+fn the_state_is_required_and_options_are_checked() {
     let of = |args: TokenStream| {
         errors(node(
             args,
@@ -202,7 +202,7 @@ fn a_state_is_asked_for_and_options_are_checked() {
     };
     assert_eq!(
         of(quote!()),
-        ["which state is this a node of? Write its type first: `#[node(Essay)]`"]
+        ["`#[node]` needs the state as its first argument: `#[node(Essay)]`"]
     );
     assert_eq!(of(quote!(blocking)).len(), 1);
     assert_eq!(
@@ -236,7 +236,7 @@ fn a_state_is_asked_for_and_options_are_checked() {
 }
 
 #[test]
-fn another_path_of_the_runtime_is_used_throughout() {
+fn another_path_of_the_runtime_is_used_everywhere() {
     let expansion = text(node(
         quote!(Essay, crate = pf),
         quote!(

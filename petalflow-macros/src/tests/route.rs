@@ -9,7 +9,7 @@ fn route(item: TokenStream) -> TokenStream {
 }
 
 #[test]
-fn a_payload_is_found_by_the_hash_of_its_variant() {
+fn a_payload_has_the_hash_of_its_variant() {
     // FNV-1a: `flow!` and code compiled long ago must agree.
     assert_eq!(route_hash(""), 0xcbf2_9ce4_8422_2325);
     assert_eq!(route_hash("a"), 0xaf63_dc4c_8601_ec8c);
@@ -30,7 +30,7 @@ fn a_payload_is_found_by_the_hash_of_its_variant() {
 }
 
 #[test]
-fn an_unsupported_form_shows_the_supported_one() {
+fn a_rejected_form_shows_the_accepted_form() {
     for (item, words) in [
         (
             quote!(

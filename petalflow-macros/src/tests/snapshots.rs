@@ -1,4 +1,4 @@
-//! Expansions as a person reads them with `cargo expand`. `UPDATE_EXPECT=1 cargo test -p petalflow-macros` writes them anew.
+//! Expansions, formatted as by `cargo expand`. `UPDATE_EXPECT=1 cargo test -p petalflow-macros` updates them.
 
 use expect_test::{ExpectFile, expect_file};
 use proc_macro2::TokenStream;
@@ -13,7 +13,7 @@ fn check(expansion: TokenStream, expected: &ExpectFile) {
 fn a_flow() {
     let flow = quote! {
         [petalflow]
-        /// Writes until the critic is content.
+        /// Writes until the critic accepts the draft.
         pub WriteEssay(Essay) {
             START -> write -> critique -> match { Revise => write, Publish => END };
             defer critique;
@@ -31,7 +31,6 @@ fn a_state() {
         pub struct Essay {
             #[key(input)]
             pub topic: String,
-            pub draft: String,
         }
     };
     let expansion = crate::state::expand(&quote!(), &state);

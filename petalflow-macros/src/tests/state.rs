@@ -34,7 +34,7 @@ fn each_key_has_a_newtype_named_state_and_key() {
 }
 
 #[test]
-fn our_attributes_are_gone_and_the_users_stay() {
+fn only_attributes_of_the_macro_are_removed() {
     let expansion = text(state(quote!(
         #[derive(Debug)]
         struct Essay {
@@ -53,7 +53,7 @@ fn our_attributes_are_gone_and_the_users_stay() {
 }
 
 #[test]
-fn one_mistake_is_one_error_and_the_types_still_stand() {
+fn one_mistake_is_one_error_and_the_types_exist() {
     let expansion = state(quote!(
         struct Essay {
             #[key(inptu)]
@@ -97,7 +97,7 @@ fn all_mistakes_are_reported_at_once() {
 }
 
 #[test]
-fn what_is_no_struct_of_keys_is_said_and_stays() {
+fn another_item_is_reported_and_unchanged() {
     for (item, word) in [
         (
             quote!(
@@ -139,7 +139,7 @@ fn what_is_no_struct_of_keys_is_said_and_stays() {
 }
 
 #[test]
-fn a_field_twice_is_left_to_rustc() {
+fn rustc_reports_a_repeated_field() {
     let expansion = state(quote!(
         struct Essay {
             draft: String,
@@ -154,7 +154,7 @@ fn a_field_twice_is_left_to_rustc() {
 }
 
 #[test]
-fn fields_under_cfg_are_left_to_a_derive() {
+fn a_derive_expands_fields_with_cfg() {
     let expansion = text(state(quote!(
         struct Essay {
             #[cfg(unix)]

@@ -15,7 +15,7 @@ fn error(args: TokenStream, item: TokenStream) -> String {
 }
 
 #[test]
-fn the_function_is_unchanged_but_for_what_describes_parameters() {
+fn the_function_is_unchanged_without_the_attributes_of_parameters() {
     let expansion = tool(
         quote!(),
         quote!(
@@ -51,7 +51,7 @@ fn the_function_is_unchanged_but_for_what_describes_parameters() {
 }
 
 #[test]
-fn a_half_typed_body_is_no_obstacle() {
+fn an_incomplete_body_is_accepted() {
     let expansion = tool(
         quote!(),
         quote!(async fn search(query: String) -> String { query. }),
@@ -60,7 +60,7 @@ fn a_half_typed_body_is_no_obstacle() {
 }
 
 #[test]
-fn a_broken_tool_still_has_its_type() {
+fn a_tool_with_an_error_has_its_type() {
     let expansion = tool(
         quote!(confrim),
         quote!(
@@ -73,7 +73,7 @@ fn a_broken_tool_still_has_its_type() {
 }
 
 #[test]
-fn references_are_refused_with_their_owned_form() {
+fn a_rejected_reference_shows_its_owned_type() {
     for (written, owned) in [
         (quote!(&str), "String"),
         (quote!(&'static str), "String"),
@@ -96,7 +96,7 @@ fn references_are_refused_with_their_owned_form() {
 }
 
 #[test]
-fn names_are_what_providers_take() {
+fn providers_accept_the_names() {
     for name in ["a", "_a", "search-books", "Search_2"] {
         assert!(
             errors(tool(
@@ -138,7 +138,7 @@ fn names_are_what_providers_take() {
 }
 
 #[test]
-fn what_is_no_plain_function_is_refused() {
+fn only_plain_functions_are_accepted() {
     let cases = [
         (
             quote!(
@@ -203,7 +203,7 @@ fn what_is_no_plain_function_is_refused() {
 }
 
 #[test]
-fn options_are_known_and_of_their_kind() {
+fn options_are_known_and_have_valid_values() {
     for args in [
         quote!(confirm = 3),
         quote!(timeout = 30),
@@ -224,7 +224,7 @@ fn options_are_known_and_of_their_kind() {
 }
 
 #[test]
-fn a_set_of_what_is_no_name_says_so_and_goes_on() {
+fn a_set_rejects_expressions_and_continues() {
     let expansion = crate::tool::set::expand(quote!([::petalflow] search, search {}, "x", fetch));
     let text = text(expansion);
     assert_eq!(text.matches("compile_error").count(), 2, "{text}");

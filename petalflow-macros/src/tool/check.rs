@@ -118,7 +118,9 @@ fn argument_names_are_unique(cx: &Cx<'_>, errors: &mut Errors) {
         if names.contains(&in_call) {
             errors.at(
                 &param.ident,
-                format_args!("two arguments of the tool are called `{in_call}` for the model; rename one of them"),
+                format_args!(
+                    "two arguments of the tool have the name `{in_call}`; rename one of them"
+                ),
             );
         }
         names.push(in_call);
@@ -176,7 +178,7 @@ fn providers_accept_the_name(cx: &Cx<'_>, errors: &mut Errors) {
         return;
     }
     let message = format!(
-        "providers take names of up to {MAX_NAME_LENGTH} letters (`a` to `z`, `A` to `Z`), digits, `_` and `-` that begin with a letter or `_`"
+        "model providers accept names of up to {MAX_NAME_LENGTH} letters (`a` to `z`, `A` to `Z`), digits, `_` and `-` that begin with a letter or `_`"
     );
     match &args.name {
         Some(name) => errors.rule(
@@ -186,7 +188,7 @@ fn providers_accept_the_name(cx: &Cx<'_>, errors: &mut Errors) {
         ),
         None => errors.at(
             ident,
-            format_args!("{message}: say which one with `#[tool(name = \"…\")]`"),
+            format_args!("{message}: choose a name with `#[tool(name = \"…\")]`"),
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! The code for a tool. It cannot fail.
+//! The code of a tool. It cannot fail.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -10,7 +10,7 @@ use super::model::{Param, Returned, Source, Tool};
 use crate::node::ast::NodeFn;
 use crate::paths::{Runtime, local, local_at};
 
-/// A function's tool: `struct search {}`, and what it implements.
+/// The tool of a function: `struct search {}` and its implementations.
 pub(crate) fn tool(
     args: &ToolArgs,
     function: &NodeFn,
@@ -36,7 +36,7 @@ pub(crate) fn tool(
     let implementation = if usable {
         cx.implementation(&docs)
     } else {
-        cx.stand_in()
+        cx.placeholder()
     };
     quote! {
         #(#cfgs)*
@@ -67,16 +67,16 @@ struct Cx<'a> {
     args: &'a ToolArgs,
     tool: &'a Tool,
     runtime: &'a Runtime,
-    /// The tool's name.
+    /// The name of the tool.
     text: &'a str,
 }
 
 impl Cx<'_> {
-    /// The struct that a call's arguments are read into.
+    /// The struct of a call's arguments.
     ///
-    /// It is generic over its fields' types, which are named once, in a constant, so that one that cannot be an argument is one
-    /// error. A field with attributes of serde's or schemars' has its type written out: `default` and others need more of it
-    /// than that it is an argument. So has one under `#[cfg]`, which cannot stand in a list of types.
+    /// It is generic over the types of its fields. A constant names each type once, so that a type that cannot be an argument is one
+    /// error. A field with attributes of serde or schemars has its own type, because `default` and others need more bounds. A field
+    /// with `#[cfg]` also has its own type, because a list of type arguments cannot have attributes.
     fn arguments(&self) -> TokenStream {
         let Cx { runtime, tool, .. } = self;
         let (mut params, mut types, mut fields) = (Vec::new(), Vec::new(), Vec::new());
@@ -104,7 +104,7 @@ impl Cx<'_> {
         let bound = text(bound.collect());
         let deny = (!self.flattens()).then(|| quote!(#[serde(deny_unknown_fields)]));
         quote! {
-            // What schemars derives calls `into`, which not every module knows.
+            // The derive of schemars calls `into`, which is not in scope with `no_implicit_prelude`.
             #[allow(unused_imports)]
             use ::core::convert::Into as _;
             #[derive(#runtime::__private::tool::serde::Deserialize, #runtime::__private::tool::schemars::JsonSchema)]
@@ -121,7 +121,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Whether a parameter stands for more than one property: unknown ones are then its business.
+    /// Whether a parameter is flattened. Then unknown arguments are not rejected.
     fn flattens(&self) -> bool {
         self.tool.arguments().any(|(_, _, attrs)| {
             attrs.iter().any(|attr| match &attr.meta {
@@ -197,8 +197,8 @@ impl Cx<'_> {
         }
     }
 
-    /// A tool that cannot be called, because of what was reported.
-    fn stand_in(&self) -> TokenStream {
+    /// A placeholder for a tool that was reported.
+    fn placeholder(&self) -> TokenStream {
         let Cx { runtime, tool, .. } = self;
         let ident = &tool.call;
         quote! {
@@ -239,7 +239,7 @@ impl Cx<'_> {
                 Source::Argument(_) => return None,
                 Source::ToolContext => quote!(::core::clone::Clone::clone(#cx)),
                 Source::Run => {
-                    let extract = runtime.spot(ty, quote!(#runtime::__private::tool::extract));
+                    let extract = runtime.respan(ty, quote!(#runtime::__private::tool::extract));
                     quote!(#extract::<#ty>(#text, #cx)?)
                 }
             };
@@ -285,8 +285,8 @@ impl Cx<'_> {
             ..
         } = self;
         let value = |ty: &Type| {
-            let open = runtime.spot(ty, quote!(<));
-            let rest = runtime.spot(ty, quote!(as #runtime::tool::ToolOutput>::into_value));
+            let open = runtime.respan(ty, quote!(<));
+            let rest = runtime.respan(ty, quote!(as #runtime::tool::ToolOutput>::into_value));
             let named = nameable(ty);
             quote!(#open #named #rest)
         };
@@ -304,7 +304,7 @@ impl Cx<'_> {
                 let (ok, wrong) = (local("ok"), local("wrong"));
                 let failed = quote!(#runtime::__private::tool::failed);
                 let failed = error.as_ref().map_or(failed.clone(), |error| {
-                    let (failed, named) = (runtime.spot(error, failed), nameable(error));
+                    let (failed, named) = (runtime.respan(error, failed), nameable(error));
                     quote!(#failed::<#named>)
                 });
                 quote! {
@@ -338,7 +338,7 @@ impl Cx<'_> {
                     quote_spanned!(at=> #(#cfgs)* &#value)
                 });
                 let call = quote_spanned!(at=> #path(#(#values),*));
-                let asks = runtime.spot(path, quote!(#runtime::tool::ToolConfirm::question));
+                let asks = runtime.respan(path, quote!(#runtime::tool::ToolConfirm::question));
                 let question = quote_spanned!(at=> #asks(#call, #text));
                 // Arguments that do not fit are refused by the call itself.
                 quote! {
@@ -366,12 +366,12 @@ fn line(doc: &Attribute) -> Option<TokenStream> {
     }
 }
 
-/// The variable that holds the value of the parameter of this index.
+/// The variable with the value of the parameter of this index.
 fn value(index: usize) -> Ident {
     local_at("value", index)
 }
 
-/// The type, or `_` where it can be written in a function's signature only.
+/// The type, or `_` if it contains `impl Trait`.
 fn nameable(ty: &Type) -> TokenStream {
     let tokens = ty.to_token_stream();
     if has_impl(tokens.clone()) {

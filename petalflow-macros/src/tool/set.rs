@@ -1,4 +1,4 @@
-//! `tools!`: a set of tools, whose names are compared at compile time.
+//! `tools!`: a list of tools with different names, which is checked at compile time.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,7 +9,7 @@ use crate::errors::Errors;
 use crate::options::skip_to_comma;
 use crate::paths::Runtime;
 
-/// What the `macro_rules!` wrapper passes on: `[$crate] tokens of the user`.
+/// The input from the `macro_rules!` wrapper: `[$crate]` and the tokens of the user.
 struct Input {
     krate: TokenStream,
     tools: Vec<Type>,
@@ -53,16 +53,16 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Ok(input) => input,
         Err(error) => return error.to_compile_error(),
     };
-    let runtime = &Runtime::passed(krate);
+    let runtime = &Runtime::from_wrapper(krate);
     let count = tools.len();
     let entries = tools.iter().map(|tool| {
-        let open = runtime.spot(tool, quote!(<));
-        let rest = runtime.spot(tool, quote!(as #runtime::tool::FnTool>::ENTRY));
+        let open = runtime.respan(tool, quote!(<));
+        let rest = runtime.respan(tool, quote!(as #runtime::tool::FnTool>::ENTRY));
         quote!(#open #tool #rest)
     });
     // One check per tool, at its name.
     let checks = tools.iter().enumerate().skip(1).map(|(index, tool)| {
-        let check = runtime.spot(
+        let check = runtime.respan(
             tool,
             quote!(#runtime::__private::tool::told_apart(&__TOOLS, #index)),
         );

@@ -1,4 +1,4 @@
-//! What the user sees: the type, its functions, and that it is a flow.
+//! The public interface of a flow: the type, its functions, and the implementation of `Flow`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -8,8 +8,8 @@ use syn::{Visibility, parse_quote};
 use super::cx::Cx;
 use super::{builder, docs, gates};
 
-/// The flow's type, in a module of its own, which no other flow has, so that all but the import means this type where there is
-/// another of its name: then the import is the only mistake.
+/// The type of the flow, in a module with a unique name, and its import. If another type has the same name, only the import is an
+/// error, because all generated code refers to the module.
 pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     let Cx {
         attrs, vis, name, ..
@@ -34,9 +34,8 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         };
         (derived, TokenStream::new())
     };
-    // From its first token to its last it is where the name stands: there rustc says that the name is taken. The source is
-    // somewhere else, or rustc would show how to write `as` behind the name. All of it still comes from a macro, so that no
-    // lint takes it for the user's.
+    // The import has the span of the name, so rustc reports there that the name is used twice. The source has another span,
+    // because rustc would otherwise suggest `as` after the name. All spans are those of a macro, so that lints ignore the import.
     let span = Span::call_site().located_at(name.span());
     let mut path = module.clone();
     let mut source = Ident::clone(name);
@@ -63,7 +62,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     }
 }
 
-/// The same visibility, written for one module deeper.
+/// The same visibility, from inside the module.
 fn from_within(vis: &Visibility) -> TokenStream {
     match vis {
         Visibility::Inherited => quote!(pub(super)),
@@ -85,13 +84,13 @@ fn from_within(vis: &Visibility) -> TokenStream {
     }
 }
 
-/// What makes [`Cx::own`] mean the flow's type in the code that follows.
+/// Declares [`Cx::own`].
 pub(super) fn own_name(cx: &Cx<'_>) -> TokenStream {
     let (module, name, own) = (cx.module(), cx.name, cx.own());
     quote!(type #own = #module::#name;)
 }
 
-/// `run`, `new`, `topology`, `mermaid`, `dot`.
+/// The functions of the type.
 pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
     let (Cx { krate, state, .. }, name) = (cx, cx.own());
     let exists = cx.exists();
@@ -106,13 +105,13 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
                 }
             }
             impl #name #exists {
-                /// Runs the flow from this input with the defaults. [`new`](Self::new) has more to say about the run.
+                /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
                 #[allow(clippy::self_named_constructors)]
-            pub fn run(input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<Self> {
+                pub fn run(input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<Self> {
                     Self::new().run(input)
                 }
 
-                /// A launch of the flow, to set limits, lend managed values, add middleware.
+                /// A launch of the flow, for limits, managed values and middleware.
                 pub fn new() -> #krate::Launch<Self> {
                     static FLOW: ::std::sync::OnceLock<::std::sync::Arc<#name>> = ::std::sync::OnceLock::new();
                     __petalflow::launch(&FLOW, Self)
@@ -123,7 +122,7 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
     quote! {
         #launch
         impl #name {
-            /// The graph as data: its nodes, what they are for, and its edges.
+            /// The graph as data: its nodes, their roles, and its edges.
             #[must_use]
             pub fn topology() -> #krate::graph::Topology {
                 __petalflow::topology(&__GRAPH.graph())
@@ -144,7 +143,7 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
     }
 }
 
-/// The flow for the engine.
+/// The implementation of `Flow`.
 pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
     let (Cx { krate, state, .. }, name) = (cx, cx.own());
     let stored = cx.stored.map(|stored| {
@@ -167,8 +166,8 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
             #stored
 
             fn plan(&self) -> ::std::sync::Arc<__petalflow::ExecutionPlan> {
-                static WIRING: ::std::sync::OnceLock<::std::sync::Arc<__petalflow::ExecutionPlan>> = ::std::sync::OnceLock::new();
-                ::core::clone::Clone::clone(WIRING.get_or_init(|| __GRAPH.wire()))
+                static PLAN: ::std::sync::OnceLock<::std::sync::Arc<__petalflow::ExecutionPlan>> = ::std::sync::OnceLock::new();
+                ::core::clone::Clone::clone(PLAN.get_or_init(|| __GRAPH.wire()))
             }
 
             fn require(&self, requirements: &mut #krate::node::Requirements<'_>) {

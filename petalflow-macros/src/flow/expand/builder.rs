@@ -9,14 +9,14 @@ use super::cx::{Cx, Value};
 use super::tokens::{list, numbered};
 use crate::flow::check::is_method;
 
-/// The fields of the flow's type. It stands in a module of its own, where the names of the user's types mean nothing: what it
-/// holds is said outside, by `__Holds`.
+/// The field of the flow's type. The type is in a module in which the user's types have no names, so its values have a type that
+/// `__Holds` names outside of the module.
 pub(super) fn fields() -> TokenStream {
     quote!(pub(super) values: <Self as __Holds>::Values)
 }
 
-/// The builder's type: it says of each value that must be given whether it was. It stands beside the flow's, in a module of
-/// which all is imported: where there are two builders of one name, that is said of the flows alone.
+/// The type of the builder. It has one `const` parameter per required value: whether the value is set. It is in a module that is
+/// imported with `*`: if two builders have one name, rustc reports only the two flows.
 pub(super) fn item(cx: &Cx<'_>, reach: &TokenStream) -> TokenStream {
     let (name, builder) = (cx.name, builder(cx));
     let params = list(cx.values().filter(Value::is_required).map(|value| {
@@ -24,14 +24,14 @@ pub(super) fn item(cx: &Cx<'_>, reach: &TokenStream) -> TokenStream {
         quote!(const #given: bool)
     }));
     let doc = format!(
-        "What to say about a run of [`{name}`] before it begins: its node values, limits, managed values, middleware."
+        "The settings of a run of [`{name}`]: node values, limits, managed values and middleware."
     );
     quote! {
         #[doc(hidden)]
         pub(super) trait __Holds {
             type Values;
         }
-        // With a lifetime, so that a bound that does not hold is not an error: the mistake is reported elsewhere.
+        // With a lifetime, because rustc reports a bound that never holds. The error is reported at the user's type.
         #[doc(hidden)]
         pub(super) trait __Launches<'a> {
             type Launch;
@@ -54,8 +54,8 @@ fn builder(cx: &Cx<'_>) -> Ident {
     format_ident!("{}Builder", cx.name)
 }
 
-/// The flow's type, then the builder's, by paths that mean them in the flow's own code whatever else has their names, and of
-/// which rustdoc shows the last word.
+/// The paths of the flow's type and of the builder's type. The user's items cannot shadow them, and rustdoc shows their last
+/// segments.
 fn paths(cx: &Cx<'_>) -> (TokenStream, TokenStream) {
     let (module, name, builder) = (cx.module(), cx.name, builder(cx));
     (quote!(#module::#name), quote!(#module::builder::#builder))
@@ -66,7 +66,7 @@ impl Value<'_> {
         self.default.is_none()
     }
 
-    /// The parameter of the builder that says whether the value was given.
+    /// The parameter of the builder that is true if the value is set.
     fn given(&self) -> Ident {
         format_ident!(
             "HAS_{}",
@@ -81,7 +81,7 @@ impl Value<'_> {
     }
 }
 
-/// `new`, the setters, the methods of a launch, `run`.
+/// The functions of the flow's type and the methods of the builder.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { krate, state, .. } = cx;
     let (module, (name, builder)) = (cx.module(), paths(cx));
@@ -140,15 +140,15 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         });
     let fill = quote!(|flow| { let _ = &flow; #(#fill)* });
     let fields: Vec<&Ident> = values.iter().map(|value| value.name).collect();
-    let at_once = if required.is_empty() {
-        at_once(cx, &values)
+    let run = if required.is_empty() {
+        without_builder(cx, &values)
     } else {
-        not_at_once(cx)
+        run_is_rejected(cx)
     };
     let types = values.iter().map(|value| value.ty);
     let (text, text_of_builder) = (cx.name.to_string(), self::builder(cx).to_string());
     quote! {
-        // `<>`: else rustc would say of an unknown type that this might lack a parameter, and say it apart from the rest.
+        // `<>`: see `no_generics`.
         struct __Values <> {
             #(#fields: ::core::option::Option<::std::sync::Arc<#types>>,)*
         }
@@ -158,7 +158,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         impl #module::__Launches<'_> for #name #exists {
             type Launch = #krate::Launch<#name>;
         }
-        // Named like the values, because errors name what is missing by these.
+        // These types have the names of the values, because errors name a missing value by its type.
         #[allow(non_camel_case_types)]
         mod __values {
             #(pub enum #names {})*
@@ -191,7 +191,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         }
         #[allow(private_interfaces, private_bounds)]
         impl #name #exists {
-            /// A launch of the flow, to give its node values, set limits, lend managed values, add middleware.
+            /// A launch of the flow, for node values, limits, managed values and middleware.
             pub fn new() -> #builder<#none> {
                 #builder(#krate::Launch::new(Self { values: __Values { #(#fields: ::core::option::Option::None,)* } }))
             }
@@ -202,12 +202,12 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 
             __petalflow::forward_launch! { #name, #state }
 
-            /// A run from this input: the keys marked `input`, or the bare value where there is one such key.
+            /// Runs the flow from this input: the keys marked `input`, or the value alone if there is one such key.
             pub fn run(self, input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<#name> where #(#bounds)* {
                 self.0.edit(#fill).run(input)
             }
 
-            /// Makes the runs of the flow threads that a store remembers: `Launch::store` with all node values.
+            /// The threads of the flow in a store: `Launch::store` with all node values.
             pub fn store<S>(self, store: &S) -> #krate::thread::Threads<#name>
             where
                 #name: __petalflow::KeptBy<S>,
@@ -216,7 +216,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 __petalflow::KeptBy::threads(self.0.edit(#fill), store)
             }
 
-            /// The launch with all node values in it, for several runs.
+            /// The launch with all node values, for several runs.
             pub fn launch(self) -> #krate::Launch<#name> where #(#bounds)* {
                 self.0.edit(#fill)
             }
@@ -228,12 +228,12 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 __petalflow::HasFlow::flow(&self.0)
             }
         }
-        #at_once
+        #run
     }
 }
 
-/// A flow of which nothing must be given runs by itself, and can be a node of another.
-fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
+/// A flow without required node values runs without a builder, and can be a sub-flow.
+fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
     let (Cx { krate, state, .. }, name) = (cx, cx.own());
     let fields = values.iter().map(|value| {
         let (field, make) = (value.name, value.make());
@@ -254,7 +254,7 @@ fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
             }
         }
         impl #name #exists {
-            /// Runs the flow from this input with the defaults. [`new`](Self::new) has more to say about the run.
+            /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
             #[allow(clippy::self_named_constructors)]
             pub fn run(input: impl ::core::convert::Into<<#state as #krate::State>::Input>) -> #krate::Run<Self> {
                 Self::new().run(input)
@@ -263,8 +263,8 @@ fn at_once(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
     }
 }
 
-/// A flow of which something must be given: `run` on its type exists only to say so.
-fn not_at_once(cx: &Cx<'_>) -> TokenStream {
+/// `run` of a flow with required node values. A bound that never holds rejects every call with a message.
+fn run_is_rejected(cx: &Cx<'_>) -> TokenStream {
     let (krate, name) = (cx.krate, cx.own());
     let exists = cx.exists();
     quote! {
@@ -288,13 +288,10 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
         quote!(Self)
     };
     let doc = if value.is_required() {
-        format!(
-            "Gives the node value `{}`, without which the flow cannot run.",
-            name.unraw()
-        )
+        format!("Sets the node value `{}`. It has no default.", name.unraw())
     } else {
         format!(
-            "Gives the node value `{}` in place of its default.",
+            "Sets the node value `{}`, which replaces its default.",
             name.unraw()
         )
     };
@@ -306,7 +303,7 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
     }
 }
 
-/// The builder's parameters where this value was given and the others may be.
+/// The parameters of the builder after this value is set.
 fn with_bit(value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
     list(required.iter().map(|other| {
         let given = other.given();

@@ -20,7 +20,7 @@ pub(super) fn rows(cx: &Cx<'_>) -> TokenStream {
     }))
 }
 
-/// What is known of the nodes, with what the guards read; `facts` is what is known without them.
+/// The facts of the nodes, with the keys that guards read. `facts` are those without the guards.
 pub(super) fn facts(cx: &Cx<'_>, facts: TokenStream) -> TokenStream {
     if guards(cx).next().is_none() {
         return facts;
@@ -36,7 +36,7 @@ pub(super) fn facts(cx: &Cx<'_>, facts: TokenStream) -> TokenStream {
     quote!(__petalflow::guarded(#facts, &[#reads]))
 }
 
-/// The functions of the guards, what they read, and the checks of that.
+/// The functions of the guards, the keys that they read, and the checks of those reads.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let mut code = TokenStream::new();
     for (index, gate, guard) in guards(cx) {
@@ -65,7 +65,7 @@ fn read(guard: &Guard) -> impl Iterator<Item = (usize, &Param)> {
     params.filter(|(_, param)| matches!(param.source, Source::Key(_) | Source::KeyOf(..)))
 }
 
-/// The constant that holds the key of a parameter. It is separate, so that a type that is not a key is one error.
+/// The constant with the key of a parameter. With one constant, a type that is not a key is one error.
 fn key_name(index: usize, param: usize) -> Ident {
     numbered(&format!("__READ_{index}"), param)
 }
@@ -78,7 +78,7 @@ fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
     } = guard;
     let (name, state, snapshot) = (name(number), cx.state, local("state"));
     let bindings = params.iter().map(|param| binding(cx, param));
-    // The body stays in a closure, so that its `return` and `?` mean what they say.
+    // The body stays in a closure, because it can contain `return` and `?`.
     let stops = quote_spanned!(body.span()=> __petalflow::Guard::stops((|| #returns #body)()));
     quote! {
         #[allow(clippy::all, clippy::pedantic)]
@@ -89,7 +89,7 @@ fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
     }
 }
 
-/// `Flow::gate`, where there is a guard to ask.
+/// `Flow::gate`, if there is a guard.
 pub(super) fn method(cx: &Cx<'_>) -> TokenStream {
     if guards(cx).next().is_none() {
         return TokenStream::new();

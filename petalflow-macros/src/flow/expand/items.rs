@@ -1,4 +1,4 @@
-//! What edges deliver, against what their targets take: a question to the types at each target's token.
+//! Checks that each edge delivers an item of the type that its target takes: one call per edge, at the target's token.
 
 use petalflow_graph::{SortedMap, SortedSet};
 use petalflow_graph::{Source, Target, Via};
@@ -15,7 +15,7 @@ use crate::paths::route_hash;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let (model, state) = (cx.model, over(cx));
-    let (mut questions, mut closures, mut outs) =
+    let (mut checks, mut closures, mut outs) =
         (TokenStream::new(), TokenStream::new(), SortedSet::new());
     let (mut takers, mut named) = (vec![false; model.nodes.len()], SortedMap::new());
     for edge in &model.edges {
@@ -38,15 +38,15 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             Kind::Subflow(subflow) if edge.via != Via::Catch => {
                 let sender = numbered("__sender", from.index());
                 if outs.insert(from) {
-                    // A closure, because the function of this name says of its result only that it is an output.
+                    // A closure, because the return type of the function is opaque.
                     let (end, output) = (&subflow.end, &subflow.output);
                     closures.extend(quote!(let #sender = __petalflow::sender::<#state, _, _, _>(&|#end| #output);));
                 }
-                // The one token that is not the user's: a variable is found by where it was named.
+                // This token does not get the span of the target, because hygiene depends on the span of a variable.
                 local = sender.to_token_stream();
                 quote!(__petalflow::probe_out::<_, #target, #kind, _>)
             }
-            // Whoever fails, what a `catch` delivers is the same.
+            // A `catch` always delivers a `NodeError`.
             _ if edge.via == Via::Catch => quote!(__petalflow::probe::<#state, (), #target, #kind>),
             _ => {
                 let Some(sender) = node(cx, from.index(), &mut named) else {
@@ -66,10 +66,10 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         if matches!(edge.via, Via::RouteEach(_)) {
             sent = quote_spanned!(span=> <_ as __petalflow::ItemsOf>::items(#sent));
         }
-        questions.extend(quote_spanned!(span=> <_ as __petalflow::AcceptsItem<_>>::fits(#sent);));
+        checks.extend(quote_spanned!(span=> <_ as __petalflow::AcceptsItem<_>>::fits(#sent);));
     }
-    if questions.is_empty() {
-        return questions;
+    if checks.is_empty() {
+        return checks;
     }
     let named = named.into_values();
     let takers = takers
@@ -86,7 +86,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             #[allow(dead_code, unused, clippy::all, clippy::pedantic)]
             fn __items() {
                 #closures
-                #questions
+                #checks
             }
         };
     }
@@ -97,7 +97,7 @@ fn kind(name: &str, route: &str) -> TokenStream {
     quote!(__petalflow::kinds::#kind<#hash>)
 }
 
-/// The type of a node as a sender or a target, through a generated name, so that the user's path is written once.
+/// The type of a node, through a generated name, so that the user's path occurs once.
 fn node(
     cx: &Cx<'_>,
     index: usize,
@@ -121,7 +121,7 @@ fn node(
     Some(quote!(<#name as __petalflow::Named>::Node))
 }
 
-/// A type by the name of a sub-flow node, which takes what the sub-flow's `in` takes.
+/// A type with the name of a sub-flow node, for error messages. It takes the item that `in` takes.
 fn taker(cx: &Cx<'_>, model: &Model, index: usize) -> TokenStream {
     let Kind::Subflow(subflow) = &model.nodes[index].kind else {
         return TokenStream::new();

@@ -1,4 +1,4 @@
-//! One slot per node: the only place where the user's path is written, so that a wrong path is one error.
+//! The constants of the nodes. Each path of the user occurs once, or with equal spans, so that a wrong path is one error.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -9,11 +9,11 @@ use super::subflow;
 use super::tokens::{CHUNK, list, number, numbered};
 use crate::flow::model::Kind;
 
-/// What names the nodes, and what their types say.
+/// The aliases of the state and the nodes, and the table of their associated constants.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { state, model, .. } = cx;
     let (span, alias, name) = (state.span(), alias(cx), cx.own());
-    // Underlined as the user's state wherever it is named: one that is no state is one error, and has no type for what follows.
+    // The alias has the span of the user's state, so that a type that is not a state is one error.
     let mut code = quote_spanned! {span=>
         type #alias = <#state as __petalflow::IsState>::State;
         trait __Over { type State; }
@@ -57,8 +57,8 @@ fn spec(cx: &Cx<'_>, index: usize) -> TokenStream {
     }
 }
 
-/// A name for a path or type of several tokens, with the span of one of them. Without it rustc would underline sometimes the
-/// first token and sometimes all of them, and would not merge the errors.
+/// An alias for a path or type of several tokens, with the span of one of them. Without it, rustc underlines sometimes the first
+/// token and sometimes all of them, so that its errors are not equal.
 fn one_name(kind: &Kind, index: usize) -> Option<Ident> {
     let (tokens, span) = match kind {
         Kind::Function(path) => (path.to_token_stream(), path.segments.last()?.ident.span()),
@@ -68,19 +68,19 @@ fn one_name(kind: &Kind, index: usize) -> Option<Ident> {
     (tokens.into_iter().nth(1).is_some()).then(|| format_ident!("__Written{index}", span = span))
 }
 
-/// The state as written, by a name that can be used anywhere. It requires nothing of a type that is not a state.
+/// The state of the user. In contrast to [`alias`], it is valid for a type that is not a state.
 pub(super) fn over(cx: &Cx<'_>) -> TokenStream {
     let name = cx.own();
     quote!(<#name as __Over>::State)
 }
 
-/// The state, by a name of ours.
+/// The alias of the state.
 fn alias(cx: &Cx<'_>) -> Ident {
     Ident::new("__State", cx.state.span())
 }
 
-/// `<write as NodeOver<Essay>>::item`, of which every token is the user's: where it is no node, all of these give one and the
-/// same error, which rustc reports once.
+/// `<write as NodeOver<Essay>>::item`. Every token has the span of the node: if it is not a node, all of these errors are equal, and
+/// rustc reports one.
 pub(super) fn node_over(
     cx: &Cx<'_>,
     index: usize,

@@ -1,4 +1,4 @@
-//! The options of `with`.
+//! The tables for the options of `with`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -21,12 +21,11 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             .filter(|(_, node)| POLICY.iter().any(|option| node.option(option).is_some()))
             .map(|(index, node)| {
                 let index = number(index);
-                let said = |field: &str| node.option(field);
-                // What cannot be read was reported by the check.
-                let retry = said("retry").and_then(|value| options::retries(value, krate).ok());
+                // `check` reports invalid values.
+                let retry = node.option("retry").and_then(|value| options::retries(value, krate).ok());
                 let retry = retry.unwrap_or_else(|| quote!(&[]));
                 let time = |field: &str| {
-                    let time = said(field).and_then(|value| options::duration(value).ok());
+                    let time = node.option(field).and_then(|value| options::duration(value).ok());
                     option(time.map(options::duration_tokens))
                 };
                 let (timeout, idle, cache) = (time("timeout"), time("idle"), time("cache"));
@@ -35,7 +34,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     )
 }
 
-/// One row per node that is stored under another name.
+/// One row per node with an `id`.
 pub(super) fn ids(cx: &Cx<'_>) -> TokenStream {
     let nodes = cx.model.nodes.iter().enumerate();
     list(nodes.filter_map(|(index, node)| {

@@ -1,4 +1,4 @@
-//! What a closure in a flow reads: its parameters are named like keys.
+//! The parameters of closures in a flow.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -9,8 +9,8 @@ use super::cx::Cx;
 use crate::node::model::{Param, Shape, Source};
 use crate::paths::{local, name};
 
-/// The set of the one key that a parameter reads; none for the whole state. A name that is no key is reported where it is
-/// read, so here it is an empty set.
+/// The set of the key that a parameter reads. `None` for the whole state. The set is empty for an unknown key, because rustc
+/// reports it at [`binding`].
 pub(super) fn key(cx: &Cx<'_>, param: &Param) -> Option<TokenStream> {
     match &param.source {
         Source::Key(_) => {
@@ -25,8 +25,8 @@ pub(super) fn key(cx: &Cx<'_>, param: &Param) -> Option<TokenStream> {
     }
 }
 
-/// `<EssayNotes as KeyOf<Essay>>::item`, of which every token is the user's: where it is no such key, all of these give one
-/// and the same error.
+/// `<EssayNotes as KeyOf<Essay>>::item`. Every token has the span of the key: if it is not a key of the state, all of these errors
+/// are equal, and rustc reports one.
 fn key_of(cx: &Cx<'_>, key: &Type, item: &str) -> TokenStream {
     let (state, item) = (cx.state, Ident::new(item, key.span()));
     quote_spanned!(key.span()=> <#key as __petalflow::KeyOf<#state>>::#item)
@@ -61,7 +61,7 @@ pub(super) fn binding(cx: &Cx<'_>, param: &Param) -> TokenStream {
         Source::Run => quote_spanned!(ident.span()=> ::core::unreachable!("refused by the parser")),
     };
     if let Source::Key(Shape::Option) | Source::KeyOf(_, Shape::Option) = source {
-        // `match` lets the value inside coerce: `Option<&String>` does not to `Option<&str>`.
+        // In a `match` the inner reference is coerced. `Option<&String>` itself does not coerce to `Option<&str>`.
         return quote_spanned! {ident.span()=>
             #(#cfgs)*
             let #ident: #ty = match #value {

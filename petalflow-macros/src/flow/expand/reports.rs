@@ -1,4 +1,4 @@
-//! One line per node, per arm, and per further edge: what the one pass found out about it becomes an error at its token.
+//! Compile errors from constant evaluation: one `const _` per node, per arm, and per additional edge to a node, at its token.
 
 use petalflow_graph::{Source, Target, Via};
 use proc_macro2::TokenStream;
@@ -12,18 +12,18 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { model, .. } = cx;
     let mut checks: Vec<Check<'_>> = Vec::new();
     let nodes = model.nodes.len();
-    // The first edge to a node is reported with it: usually both are the same token.
+    // The first edge to a node is checked together with the node. Usually both have the same token.
     let mut first = vec![None; nodes];
-    let mut further = Vec::new();
+    let mut additional = Vec::new();
     let (mut plain, mut arms) = (vec![false; nodes], vec![Vec::<&Arm>::new(); nodes]);
     for (at, edge) in model.edges.iter().enumerate() {
         if let Target::Node(to) = edge.to {
             match &mut first[to.index()] {
-                Some(_) => further.push(at),
+                Some(_) => additional.push(at),
                 none => *none = Some(at),
             }
         } else if edge.via == Via::Each {
-            further.push(at);
+            additional.push(at);
         }
         if let Source::Node(from) = edge.from
             && matches!(edge.via, Via::Plain | Via::Each)
@@ -65,7 +65,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             ));
         }
     }
-    for at in further {
+    for at in additional {
         let i = number(at);
         checks.push((
             &model.edges[at].at,
@@ -78,5 +78,5 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         .collect()
 }
 
-/// A check, and the token at which it reports. Each check is a separate statement, so that each can fail separately.
+/// A check, and the token at which it reports. Each check is a separate constant, because each can fail.
 type Check<'a> = (&'a TokenStream, TokenStream);

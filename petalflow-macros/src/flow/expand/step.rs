@@ -1,4 +1,4 @@
-//! The dispatch: a tree of lists of the nodes' types. The code over them is the runtime's.
+//! The dispatch from the index of a node to its code: a tree of lists of node types. The runtime has the functions over the lists.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -9,7 +9,7 @@ use super::nodes::node_over;
 use super::tokens::{CHUNK, number, numbered, respan};
 use crate::flow::model::Kind;
 
-/// How many arms a dispatch of the runtime can have. Those below others have the most.
+/// The sizes of the lists that the runtime has. A list below another one has the largest size.
 const SIZES: [usize; 4] = [4, 8, 16, CHUNK];
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
@@ -51,13 +51,13 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 
 /// The ranges of one width.
 struct Level {
-    /// How many nodes each arm covers.
+    /// The number of nodes of each arm.
     width: usize,
-    /// What the arms say.
+    /// The result of the arms.
     below: TokenStream,
 }
 
-/// A type for a dispatch, and the list of its arms.
+/// A type with a list of arms.
 fn dispatch(
     cx: &Cx<'_>,
     range: &Ident,
@@ -70,13 +70,13 @@ fn dispatch(
     let (name, state) = (cx.own(), cx.state);
     let (of, exists) = (format_ident!("Upto{size}"), cx.exists());
     let (width, below, first) = (number(level.width), &level.below, number(first));
-    let nobody = quote!(__petalflow::NoArm);
+    let no_arm = quote!(__petalflow::NoArm);
     let arms = (0..size).map(|index| {
         let (name, arm) = (
             format_ident!("A{index}"),
-            arms.get(index).unwrap_or(&nobody),
+            arms.get(index).unwrap_or(&no_arm),
         );
-        // Where it is no node, this is one of the indices that say the same of it: see `node_over`.
+        // These tokens have the span of the node, see `node_over`.
         let span = arm.span();
         let (name, semi) = (respan(quote!(type #name =), span), respan(quote!(;), span));
         quote!(#name #arm #semi)
@@ -115,7 +115,7 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
         Kind::Value(name, value) => {
             let ty = &value.ty;
             let (call, span) = (node_over(cx, index, ty, "ValueOver", "call"), ty.span());
-            let (flow, step) = (found_at("flow", span), found_at("step", span));
+            let (flow, step) = (variable_at("flow", span), variable_at("step", span));
             quote_spanned!(span=> async move { #call(__petalflow::given(&#flow.values.#name), #step).await })
         }
         Kind::Subflow(_) => {
@@ -139,7 +139,7 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
     arm.to_token_stream()
 }
 
-/// A generated variable with the user's span.
-fn found_at(name: &str, span: Span) -> Ident {
+/// A generated variable with a span of the user.
+fn variable_at(name: &str, span: Span) -> Ident {
     Ident::new(name, Span::call_site().located_at(span))
 }

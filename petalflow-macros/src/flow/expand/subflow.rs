@@ -1,4 +1,4 @@
-//! A flow as a node: its closures become functions, so that constant evaluation can see what `out` writes.
+//! Sub-flows. The closures become functions, because constant evaluation needs the type that `out` returns.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
@@ -13,7 +13,7 @@ use crate::node::model::{self, Source};
 use crate::paths::{local, name};
 use crate::types;
 
-/// The functions of one sub-flow.
+/// The functions of a sub-flow.
 pub(super) fn code(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) -> TokenStream {
     let state = cx.state;
     let call = numbered("__call", index);
@@ -80,7 +80,7 @@ pub(super) fn code(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) ->
     }
 }
 
-/// What is known of it.
+/// The row of a sub-flow in the table of nodes.
 pub(super) fn spec(cx: &Cx<'_>, index: usize, subflow: &Subflow) -> TokenStream {
     let (
         state,
@@ -106,7 +106,7 @@ pub(super) fn spec(cx: &Cx<'_>, index: usize, subflow: &Subflow) -> TokenStream 
     quote!(__petalflow::of_out::<#state, _, _, _>(&[#(#keys),*], #takes, &#output, #require))
 }
 
-/// The functions of one sub-flow.
+/// The names of these functions.
 struct Names {
     fresh: Ident,
     input: Ident,
@@ -130,7 +130,7 @@ pub(super) fn item(subflow: &Subflow) -> Option<TokenStream> {
     model::item(&subflow.params).map(types::owned)
 }
 
-/// The parameter for the item, if any; what binds the parameters of the closure; the type of the item.
+/// The parameter for the item, the bindings of the closure's parameters, and the type of the item.
 fn reads(cx: &Cx<'_>, subflow: &Subflow) -> (TokenStream, TokenStream, Option<TokenStream>) {
     let item = item(subflow);
     let taken = local("item");

@@ -36,11 +36,13 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     } else {
         checked(cx)
     };
+    let vertices = vertices(cx);
     quote! {
         #[allow(dead_code)]
         const __START: u32 = #start;
         #[allow(dead_code)]
         const __END: u32 = #end;
+        #[doc = #vertices]
         const __EDGES: &[__petalflow::EdgeRow] = &[#edges];
         const __GRAPH: __petalflow::GraphTable = __petalflow::GraphTable {
             flow: #flow,
@@ -52,6 +54,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             gates: &[#gates],
             ids: &[#ids],
         };
+        /// The keys and routes of the nodes.
         const __NODES: &[__petalflow::NodeFacts<'static>; #nodes] = &#facts;
         #[allow(unused_imports)]
         const __KEYS: &[__petalflow::KeyFacts<'static>] = {
@@ -62,7 +65,17 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     }
 }
 
-/// What one pass over all nodes finds out.
+/// The indices of nodes and joins, for a reader of the expansion.
+fn vertices(cx: &Cx<'_>) -> String {
+    let names = cx.model.nodes.iter().map(|node| node.name.clone());
+    let vertices = names.chain(cx.model.joins.iter().map(sides)).enumerate();
+    let vertices: Vec<String> = vertices
+        .map(|(index, name)| format!("{index}: {name}"))
+        .collect();
+    vertices.join(", ")
+}
+
+/// The result of the checks over all nodes, in one constant.
 fn checked(cx: &Cx<'_>) -> TokenStream {
     let tables = analysis(cx);
     let (nodes, both) = (
@@ -70,7 +83,9 @@ fn checked(cx: &Cx<'_>) -> TokenStream {
         number(cx.model.nodes.len() + cx.model.edges.len()),
     );
     quote! {
+        /// The analysis of the graph.
         const __TABLES: __petalflow::Tables<'static> = #tables;
+        /// The facts and the verdicts that the checks below read.
         const __CHECKED: &__petalflow::Checked = &__petalflow::Checked {
             keys: __KEYS,
             specs: __SPECS,
@@ -83,10 +98,10 @@ fn checked(cx: &Cx<'_>) -> TokenStream {
     }
 }
 
-/// `a & b`.
+/// The text of a join: `a & b`.
 fn sides(join: &TokenStream) -> String {
     let paths = join.to_string();
-    // The tokens of a join are the paths of its sides, one after the other.
+    // The tokens of a join are the paths of its sides.
     paths
         .replace(" :: ", "::")
         .split_whitespace()
@@ -94,7 +109,7 @@ fn sides(join: &TokenStream) -> String {
         .join(" & ")
 }
 
-/// The edges. Nodes and joins are numbered in this order.
+/// The rows of the edges. The vertices are the nodes, the joins, START and END, in this order.
 fn edges(cx: &Cx<'_>) -> TokenStream {
     let nodes = cx.graph.nodes.len();
     let vertex = |index: usize| number(index).into_token_stream();
@@ -121,7 +136,7 @@ fn edges(cx: &Cx<'_>) -> TokenStream {
     }))
 }
 
-/// What an edge does, by the names of its constants.
+/// The kind of an edge, by the names of its constants.
 fn edge_kind(kind: u8) -> TokenStream {
     let name = |name: &str| Ident::new(name, Span::call_site());
     let what = name(match kind & kind::WITHOUT_FLAGS {
@@ -190,7 +205,7 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
         quote!(__petalflow::EndlessRow::new(#part, #set, #report_at, #node, #arms))
     }));
     let exact = tables.exact;
-    // Where all states are known and the nodes' types cannot add to them, nothing looks at the edges.
+    // If all states are known and no node type can add states, the edges are not needed.
     let needs_paths =
         tables.frontiers.is_none() || tables.any.is_some() || tables.delivered.is_some();
     let paths = |paths: &[petalflow_graph::PathEdge]| {

@@ -1,11 +1,11 @@
-//! Tokens that several parts of the code need: numbers, lists, generated names, checks at a token of the user's.
+//! Tokens for several parts of the code: numbers, lists, generated names, and checks at a token of the user.
 
 use petalflow_graph::NodeIdx;
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
-/// At most this many nodes are named in one list of bounds and in one `match`: both are quadratic in rustc.
+/// The maximum number of nodes in one list. Lists of bounds and of `match` arms are quadratic in rustc.
 pub(super) const CHUNK: usize = 32;
 
 /// A number without a suffix, so that its type is inferred.
@@ -17,7 +17,7 @@ pub(super) fn int(number: u32) -> Literal {
     Literal::u32_unsuffixed(number)
 }
 
-/// A node's index, as a constant of its type.
+/// A `NodeIdx` constant.
 pub(super) fn node_idx(node: NodeIdx) -> TokenStream {
     let index = int(node.as_u32());
     quote!(__petalflow::NodeIdx::new(#index))
@@ -33,19 +33,19 @@ pub(super) fn list<T: ToTokens>(elements: impl Iterator<Item = T>) -> TokenStrea
     tokens
 }
 
-/// The name of a generated item with an index.
+/// The name of a generated item: prefix and index.
 pub(super) fn numbered(prefix: &str, start: usize) -> Ident {
     format_ident!("{prefix}_{start}", span = Span::call_site())
 }
 
-/// A check statement whose every token is the user's, so that rustc underlines what was written and nothing else.
+/// A constant that checks something. All tokens have the span of the user's token, so that rustc underlines only that.
 pub(super) fn check_at(at: &TokenStream, call: TokenStream) -> TokenStream {
     let span = at.span();
     let call = respan(call, span);
     quote_spanned!(span=> const _: () = #call;)
 }
 
-/// The tokens, all with one span of the user's.
+/// The tokens, all with this span.
 pub(super) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     let respanned = tokens.into_iter().map(|mut tree| {
         if let TokenTree::Group(group) = &tree {

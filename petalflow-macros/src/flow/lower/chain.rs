@@ -1,4 +1,4 @@
-//! The edges that a chain stands for: `a -> b & c -> match { .. }`.
+//! Lowering of a chain to edges: `a -> b & c -> match { .. }`.
 
 use std::borrow::Cow;
 
@@ -50,7 +50,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Gives every node its index, in the order of the text.
+    /// Adds the nodes of a group to the model, in the order of the text.
     fn mention_all(&mut self, group: &Group) {
         for node in group.nodes() {
             if !node.is_start() && !node.is_end() {
@@ -154,7 +154,7 @@ impl Lowering<'_> {
         whole
     }
 
-    /// The edges to a group after an arrow: all of them for `&`, a route for each for `|`.
+    /// Adds the edges to a group after an arrow: unconditional edges for `&`, routes for `|`.
     fn lead(&mut self, from: &[Tail<'_>], before: &Group, to: &Group) {
         if let Group::Or(groups) = to {
             self.routes(from, before, groups, false);
@@ -185,7 +185,7 @@ impl Lowering<'_> {
         self.push(from.source, via, head);
     }
 
-    /// `a -> b | c`: the routes are named like the targets.
+    /// `a -> b | c`: the routes have the names of the targets.
     fn routes(&mut self, from: &[Tail<'_>], before: &Group, to: &[Group], each: bool) {
         let mut named = Vec::new();
         for group in to {
@@ -246,6 +246,7 @@ impl Lowering<'_> {
         }
     }
 
+    /// The node that chooses a route. START and joins do not choose.
     fn chooser(&mut self, from: &Tail<'_>) -> Option<NodeIdx> {
         match from.source {
             Source::Node(node) => return Some(node),
@@ -260,7 +261,7 @@ impl Lowering<'_> {
         None
     }
 
-    /// Whether this is a second `match` for a node in which no route is new. That is one mistake.
+    /// Whether this is a second `match` for a node without a new route. This is one mistake, not one per route.
     fn has_arms(&mut self, node: NodeIdx, named: &[(&Arm, Vec<Head>)], from: &Tail<'_>) -> bool {
         let mut first = None;
         for route in named.iter().flat_map(|(arm, _)| &arm.routes) {

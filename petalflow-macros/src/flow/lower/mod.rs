@@ -1,7 +1,7 @@
 //! Lowering: from statements to the model.
 //!
-//! Lowering reports unknown and repeated names only. What has no meaning in a graph is recorded as a [`Misuse`], and
-//! [`check`](super::check) reports it.
+//! Lowering itself reports only unknown and repeated names. It records the parts of the text without a meaning as [`Misuse`], which
+//! [`check`](super::check) reports.
 
 mod chain;
 
@@ -23,7 +23,7 @@ pub(super) fn lower(statements: Vec<Statement>, mistakes: &mut Mistakes) -> Mode
         indices: SortedMap::new(),
         mistakes,
     };
-    // The order of the text gives the nodes their indices. What only refers to nodes is lowered afterwards.
+    // The nodes have the order of the text. Statements that only refer to nodes are lowered afterwards.
     let (mut withs, mut defers, mut catches) = (Vec::new(), Vec::new(), Vec::new());
     let mut interrupts = Vec::new();
     for statement in statements {
@@ -63,7 +63,7 @@ struct Lowering<'a> {
     model: Model,
     /// The names that `node` statements declare.
     declared: SortedSet<String>,
-    /// The nodes by what their mentions have in common.
+    /// The nodes by the text of their paths.
     indices: SortedMap<String, NodeIdx>,
     mistakes: &'a mut Mistakes,
 }
@@ -74,7 +74,7 @@ impl Lowering<'_> {
         self.model.misuses.push(Misuse { at, problem });
     }
 
-    /// A misuse because of which edges are missing.
+    /// Records a misuse that makes edges missing.
     fn lose(&mut self, at: impl ToTokens, problem: Problem) {
         self.misuse(at, problem);
         self.mistakes.lost = true;
@@ -86,7 +86,7 @@ impl Lowering<'_> {
         if let Some(&index) = self.indices.get(&key) {
             return index;
         }
-        // The declaration of a node can follow its mention, and fills in the kind.
+        // A declaration can follow the mention. It then sets the kind.
         let kind = if self.declared.contains(&key) {
             Kind::Broken
         } else {
@@ -102,7 +102,7 @@ impl Lowering<'_> {
                 "`{key}` and `{other}` would both be called `{name}` in the graph; give one of them another name: `node other_{name} = {key};`"
             );
             self.mistakes.errors.rule(Rule::DuplicateNode, &at, text);
-            // With another name from here on, the rules of the graph do not report it again.
+            // With a different name, the rules of the graph do not report it again.
             name = if name == key {
                 format!("self::{key}")
             } else {
@@ -162,7 +162,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The node of a name that must be in the graph already; `user` is where the name stands.
+    /// The node of a name that must be in the graph. `user` is the statement that names it.
     fn named(&mut self, user: &str, node: &NodeRef) -> Option<NodeIdx> {
         let key = node.key();
         if let Some(&index) = self.indices.get(&key) {
@@ -196,7 +196,7 @@ impl Lowering<'_> {
 
     fn defer(&mut self, node: &NodeRef) {
         let Some(index) = self.named("`defer`", node) else {
-            // The time at which a node runs decides what it can read, and with what it can conflict.
+            // Rules about reads and conflicts depend on which nodes are deferred.
             self.mistakes.lost = true;
             return;
         };
@@ -255,7 +255,7 @@ impl Lowering<'_> {
             {
                 out[node.index()] = true;
             }
-            // An edge from a node to itself does not lead to it from elsewhere.
+            // An edge from a node to itself is not an edge into it.
             if let Target::Node(node) = edge.to
                 && edge.from != Source::Node(node)
             {

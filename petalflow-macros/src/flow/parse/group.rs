@@ -84,7 +84,7 @@ fn operand(input: ParseStream, position: Position, mistakes: &mut Mistakes) -> s
     let node = node_ref(input)?;
     if input.peek(token::Brace) {
         return Err(input.error(format_args!(
-            "only the name of a node stands here: write its options in `with {0} {{ .. }}`, and declare a node value with `node name: {0} = value;`",
+            "only the name of a node is allowed here: write its options in `with {0} {{ .. }}`, and declare a node value with `node name: {0} = value;`",
             node.key()
         )));
     }
@@ -172,12 +172,12 @@ fn route_name(input: ParseStream) -> syn::Result<RouteName> {
         let tokens: TokenStream = path.iter().map(ToTokens::to_token_stream).collect();
         return Err(syn::Error::new_spanned(
             tokens,
-            format_args!("a route is named by its variant alone: write `{variant}`"),
+            format_args!("a route has only the name of its variant: write `{variant}`"),
         ));
     }
     if input.peek(token::Paren) || input.peek(token::Brace) {
         return Err(input.error(format_args!(
-            "the value of a route goes to the `#[item]` of its target: write `{name} => ..`"
+            "an arm has only the name of the route, and its target takes the value with `#[item]`: write `{name} => ..`"
         )));
     }
     Ok(RouteName(name))

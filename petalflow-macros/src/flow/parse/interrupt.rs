@@ -76,7 +76,8 @@ fn guard(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> syn::Resu
     let closure = match input.parse::<Expr>()? {
         Expr::Closure(closure) => closure,
         other => {
-            let text = "a guard is a closure that is written here and reads keys: `if |draft: &str| draft.len() > 400`";
+            let text =
+                "a guard must be a closure that reads keys: `if |draft: &str| draft.len() > 400`";
             return Err(syn::Error::new_spanned(other, text));
         }
     };

@@ -23,7 +23,7 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
     {
         return Err(syn::Error::new_spanned(
             arguments,
-            "a node has no generic arguments; a node value has: `node name: Type<..> = value;`",
+            "a node has no generic arguments; declare a node value to use them: `node name: Type<..> = value;`",
         ));
     }
     let node = node?;
@@ -49,7 +49,7 @@ fn generic_arguments(input: ParseStream) -> Option<AngleBracketedGenericArgument
 /// The error for a token that cannot begin the name of a node.
 fn expected_node(input: ParseStream) -> syn::Error {
     if input.peek(syn::Lit) {
-        return input.error("expected a node; it is named without quotes");
+        return input.error("expected the name of a node, without quotes");
     }
     if input.peek(Ident::peek_any) {
         let word = input

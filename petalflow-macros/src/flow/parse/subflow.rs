@@ -56,10 +56,10 @@ pub(super) fn subflow(
     let broken = mistakes.errors.count() > before;
     let missing = match &options {
         Options { input: None, .. } => {
-            Some("`in: |draft: &str| ReviewInput { .. }`, which makes its input")
+            Some("`in`, which makes its input: `in: |draft: &str| ReviewInput { .. }`")
         }
         Options { output: None, .. } => {
-            Some("`out: |r: Review| EssayNotes(r.notes)`, which makes what it writes")
+            Some("`out`, which makes the values to write: `out: |r: Review| EssayNotes(r.notes)`")
         }
         _ => None,
     };
@@ -142,7 +142,7 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
         },
         other if known => Err(syn::Error::new_spanned(
             other,
-            format_args!("`{name}` takes a closure that is written here: `{name}: |..| ..`"),
+            format_args!("`{name}` must be a closure: `{name}: |..| ..`"),
         )),
         _ => Ok((name, Value::Unknown)),
     }

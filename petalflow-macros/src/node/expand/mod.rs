@@ -13,7 +13,7 @@ use super::model::{Node, Returned, Source};
 use crate::paths::{Runtime, local, name, no_generics, option};
 use crate::types;
 
-/// A function's node: `struct write {}`, and what it implements.
+/// The node of a function: `struct write {}` and its implementations.
 pub(crate) fn function(
     args: &NodeArgs,
     function: &NodeFn,
@@ -39,7 +39,7 @@ pub(crate) fn function(
         return quote!(#item #broken);
     };
     let written = types::ungroup(state);
-    // One alias, so that a state that does not exist is one error.
+    // With one alias, a state that does not exist is one error.
     let state = &quote!(__PetalflowState);
     let generics = no_generics(ident);
     let cx = Cx {
@@ -63,7 +63,7 @@ pub(crate) fn function(
         .is_some_and(Returned::repeats)
         .then(|| {
             let output = node.output.as_ref().map(Returned::tokens);
-            let check = runtime.spot(
+            let check = runtime.respan(
                 &output,
                 quote!(#runtime::__private::written_once::<#state, #ident>()),
             );
@@ -86,8 +86,8 @@ pub(crate) fn function(
     }
 }
 
-/// `struct write {}`, from its first token to its last where the function is: where the name is taken, rustc says so of the
-/// function, and says it once for both.
+/// `struct write {}` with the span of the function. If another item has the same name, rustc reports it at the function, once for
+/// both.
 fn marker(function: &NodeFn) -> TokenStream {
     let NodeFn { vis, sig, body, .. } = function;
     let first = sig.to_token_stream().into_iter().next();
@@ -103,7 +103,7 @@ fn marker(function: &NodeFn) -> TokenStream {
     quote!(#vis #keyword #ident #braces)
 }
 
-/// A function of which nothing is known, because it was reported: a node over every state.
+/// A placeholder for a function that was reported: a node over every state.
 pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
     let (ident, cfgs) = (&function.sig.ident, cfgs(&function.attrs));
     let text = name(ident);
@@ -128,7 +128,7 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
     }
 }
 
-/// A node value: what its type implements.
+/// The implementations of a node value.
 pub(crate) fn value(
     args: &NodeArgs,
     block: &NodeImpl,
@@ -172,7 +172,7 @@ pub(crate) fn value(
     }
 }
 
-/// The name at the end of a path.
+/// The last segment of a path.
 fn last_name(ty: &Type) -> String {
     types::last_segment(ty).map_or_else(String::new, |segment| name(&segment.ident))
 }
@@ -189,7 +189,7 @@ struct Cx<'a> {
     args: &'a NodeArgs,
     node: &'a Node,
     runtime: &'a Runtime,
-    /// The state as written.
+    /// The state, with the tokens of the user.
     written: &'a Type,
     /// The state, or an alias of it.
     state: &'a TokenStream,
@@ -198,7 +198,7 @@ struct Cx<'a> {
     generics: Option<TokenStream>,
     where_clause: Option<&'a WhereClause>,
     text: String,
-    /// The state's own name.
+    /// The name of the state.
     state_name: String,
     method: bool,
 }
@@ -237,7 +237,7 @@ impl Cx<'_> {
         } else {
             quote!(::core::future::pending())
         };
-        let of = runtime.spot(self.written, quote!(#runtime::node::Node<#state>));
+        let of = runtime.respan(self.written, quote!(#runtime::node::Node<#state>));
         // The future's type has the span of the node's name: rustc reports there that it is not `Send`.
         let name = Span::call_site().located_at(node.call.span());
         let future = quote_spanned! {name=>
@@ -341,7 +341,7 @@ impl Cx<'_> {
             call.clone()
         };
         if !self.on_own_thread() {
-            // An async block is dear, to compile and in memory: only what may fail before the call needs one.
+            // An async block takes time to compile, and memory. Only a call that something fallible precedes needs one.
             return match (self.fallible(), node.is_async) {
                 (true, _) => {
                     quote!(async move { #(#bindings)* ::core::result::Result::Ok(#awaited) })
@@ -352,7 +352,7 @@ impl Cx<'_> {
                 }
             };
         }
-        // The task cannot borrow the snapshot, so it gets clones of what it reads.
+        // The task cannot borrow the snapshot, so it gets clones.
         let clones = node
             .params
             .iter()
@@ -374,7 +374,7 @@ impl Cx<'_> {
                 quote_spanned!(node.call.span()=> async move { #(#bindings)* ::core::result::Result::Ok(#awaited) }),
             )
         };
-        let function = runtime.spot(&node.call, quote!(#runtime::__private::#function));
+        let function = runtime.respan(&node.call, quote!(#runtime::__private::#function));
         quote! {
             async move {
                 let #scope = ::core::clone::Clone::clone(#scope);
@@ -385,7 +385,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Whether the run may lack what the node takes, so that its output is a `Result`.
+    /// Whether binding the parameters can fail, so that the output is a `Result`.
     fn fallible(&self) -> bool {
         self.on_own_thread()
             || self
@@ -395,6 +395,7 @@ impl Cx<'_> {
                 .any(|param| matches!(param.source, Source::Item(_) | Source::Run))
     }
 
+    /// Whether the node runs outside of the task that polls the run.
     fn on_own_thread(&self) -> bool {
         self.args.blocking.is_some() || self.args.spawn.is_some()
     }

@@ -9,10 +9,10 @@ use super::Cx;
 use crate::types;
 
 impl Cx<'_> {
-    /// `type Output = ..;` of `Node`: what the function returns, in a `Result` where the run may lack what it takes.
+    /// `type Output = ..;` of `Node`: the return type, in a `Result` if binding the parameters can fail.
     ///
-    /// The bound of `Node::Output` is where rustc says that something cannot be returned, and names it; what it underlines is
-    /// chosen here, because a tuple as a whole would say too little.
+    /// rustc checks the bound of `Node::Output` and reports a type that cannot be returned. The span of the tokens makes it underline
+    /// that type rather than the whole tuple.
     pub(super) fn output(&self) -> TokenStream {
         let (runtime, node) = (self.runtime, self.node);
         if !node.usable {
@@ -32,14 +32,14 @@ impl Cx<'_> {
         };
         let culprit = self.culprit(output);
         let (begin, end) = (
-            runtime.spot(&culprit, quote!(type Output = <)),
-            runtime.spot(&culprit, quote!(as #runtime::__private::Itself>::Type;)),
+            runtime.respan(&culprit, quote!(type Output = <)),
+            runtime.respan(&culprit, quote!(as #runtime::__private::Itself>::Type;)),
         );
         quote!(#begin #ty #end)
     }
 
-    /// The member to be underlined if one cannot be returned: the first that is not named like a key of the state and does not
-    /// stand where a route may.
+    /// The member to underline if one cannot be returned: the first that does not have the name of a key of the state, where the
+    /// last member may be a route.
     fn culprit(&self, output: &Returned) -> TokenStream {
         match output {
             Returned::Unit(_) | Returned::One(_) => output.tokens(),
@@ -60,7 +60,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Whether something looks like a key of the state, or like several.
+    /// Whether the type has the name of a key of the state, or consists of such types.
     fn is_key(&self, output: &Returned) -> bool {
         match output {
             Returned::Unit(_) => true,

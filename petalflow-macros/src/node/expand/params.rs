@@ -1,4 +1,4 @@
-//! The parameters: what is read, what is taken, and what the run must have for it.
+//! The parameters: the keys that are read, the values that are bound, and the values that the run must have.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
@@ -8,14 +8,14 @@ use syn::spanned::Spanned as _;
 use super::super::model::{Param, Shape, Source};
 use crate::paths::{Runtime, local, local_at, name, route_hash};
 
-/// Writes the code that binds parameters. It finds the snapshot in the variable `state` and the run in `scope`; the bound
-/// values are in `value0`, `value1` and so on.
+/// Generates the code that binds parameters. That code reads the variables `state` (the snapshot) and `scope` (the run), and defines
+/// `value0`, `value1` and so on.
 pub(crate) struct Binder<'a> {
     pub(crate) runtime: &'a Runtime,
     /// The type of the state.
     pub(crate) state: &'a TokenStream,
-    /// Whether the values are bound where the snapshot cannot be borrowed: from clones in `owned0`, `owned1` and so on, which
-    /// [`own`](Self::own) makes.
+    /// Whether the code cannot borrow the snapshot. Then it binds clones in `owned0`, `owned1` and so on, which
+    /// [`own`](Self::own) defines.
     pub(crate) owned: bool,
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn value(index: usize) -> Ident {
     local_at("value", index)
 }
 
-/// Whether more may be read than the keys that are named.
+/// Whether a parameter reads the whole state.
 pub(crate) fn reads_all(params: &[Param]) -> bool {
     params
         .iter()
@@ -32,7 +32,7 @@ pub(crate) fn reads_all(params: &[Param]) -> bool {
 }
 
 impl Binder<'_> {
-    /// The set of the keys that are read. The whole state counts as none.
+    /// The set of the keys that are read, without those of a parameter that reads the whole state.
     pub(crate) fn reads(&self, params: &[Param]) -> TokenStream {
         let Binder { runtime, state, .. } = self;
         let mut named = Vec::new();
@@ -64,7 +64,7 @@ impl Binder<'_> {
         let named = if named.is_empty() {
             quote!(#runtime::state::KeySet::NONE)
         } else {
-            // A type that is not a state is reported where it is named, and not again here.
+            // A type that is not a state is reported at its name, not here.
             quote!({
                 #[allow(unused_imports)]
                 use #runtime::__private::NoNames as _;
@@ -78,7 +78,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Statements that name what the run must have, to the variable `requirements`. None if nothing is needed.
+    /// Statements that add the values that the run must have to the variable `requirements`.
     pub(crate) fn requires(&self, params: &[Param]) -> Vec<TokenStream> {
         let runtime = self.runtime;
         let needs = params
@@ -123,8 +123,8 @@ impl Binder<'_> {
             }
             Source::Key(Shape::Option) | Source::KeyOf(_, Shape::Option) => {
                 let (place, one) = (place(), local("one"));
-                let get = runtime.spot(ident, quote!(<_ as #runtime::__private::Optional>::get));
-                // Taken apart, because only the reference inside can be coerced.
+                let get = runtime.respan(ident, quote!(<_ as #runtime::__private::Optional>::get));
+                // In a `match` the inner reference is coerced.
                 quote_spanned! {ident.span()=>
                     match #get(&#place) {
                         ::core::option::Option::Some(#one) => ::core::option::Option::Some(#one),
@@ -156,7 +156,7 @@ impl Binder<'_> {
         quote!(#(#cfgs)* let #value: #ty = #bound;)
     }
 
-    /// What a parameter needs where the snapshot cannot be borrowed: a clone of the key, the extracted value.
+    /// Defines the owned value of a parameter: a clone of the key, or the extracted value.
     pub(crate) fn own(&self, index: usize, param: &Param) -> TokenStream {
         let (runtime, state) = (self.runtime, self.state);
         let Param {
@@ -172,7 +172,7 @@ impl Binder<'_> {
                 let snapshot = local("state");
                 quote_spanned!(ty.span()=> <#state as ::core::clone::Clone>::clone(#snapshot))
             }
-            // It is shared anyway: the scope holds it.
+            // The scope has the item, and it can be cloned.
             Source::Item(_) => return TokenStream::new(),
             Source::Run => {
                 let (extract, scope) = (
@@ -190,7 +190,7 @@ impl Binder<'_> {
         quote!(#(#cfgs)* let #owned = #value;)
     }
 
-    /// The expression that a key is read from.
+    /// The place expression of a key.
     fn place(&self, param: &Param) -> TokenStream {
         let (runtime, snapshot) = (self.runtime, local("state"));
         if let Source::KeyOf(key, _) = &param.source {
@@ -203,7 +203,7 @@ impl Binder<'_> {
             );
             return quote_spanned!(key.span()=> *#get(#snapshot));
         }
-        // One probe, at the user's token: rustc says which field is meant.
+        // The span of the parameter, so that rustc suggests a similar field there.
         let field = &param.ident;
         quote_spanned!(field.span()=> (*#snapshot).#field)
     }
@@ -212,8 +212,8 @@ impl Binder<'_> {
 /// `<#ty as #of>::#item`, underlined as the type.
 fn of(runtime: &Runtime, ty: &Type, of: &TokenStream, item: &TokenStream) -> TokenStream {
     let (open, rest) = (
-        runtime.spot(ty, quote!(<)),
-        runtime.spot(ty, quote!(as #of>::#item)),
+        runtime.respan(ty, quote!(<)),
+        runtime.respan(ty, quote!(as #of>::#item)),
     );
     quote!(#open #ty #rest)
 }

@@ -22,19 +22,19 @@ impl Cx<'_> {
             .filter(|(_, key)| key.flags.input.is_some())
     }
 
-    /// The key's type, underlined as the field's.
+    /// The type of a key, with the span of the field's type.
     ///
-    /// It goes through the newtype: only the structs and one impl repeat the user's tokens, so that a type that does not
-    /// exist is one error.
+    /// It is an associated type of the newtype. Only the structs and one impl repeat the tokens of the user, so that a type that
+    /// does not exist is one error.
     pub(super) fn ty(&self, key: &Key) -> TokenStream {
         let (runtime, newtype) = (self.runtime, &key.newtype);
-        runtime.spot(
+        runtime.respan(
             &key.ty,
             quote!(<#newtype as #runtime::__private::Holds>::Value),
         )
     }
 
-    /// What the runtime is told of the state holds where the state can be shared between threads: a key that cannot be is one
+    /// The bounds of the generated impls: state, input and update can be shared between threads. A key that cannot be shared is one
     /// error, at its type.
     pub(super) fn shared(&self) -> TokenStream {
         let State {
@@ -52,7 +52,8 @@ impl Cx<'_> {
     }
 }
 
-/// `where` each of the keys' types has a trait, without saying that it has: see `petalflow::__private::DebugFor`.
+/// A `where` clause: the type of each key has a trait. rustc accepts it even if it does not hold, see
+/// `petalflow::__private::DebugFor`.
 pub(super) fn where_each<'a>(
     cx: &Cx,
     keys: impl Iterator<Item = &'a Key>,
@@ -62,7 +63,7 @@ pub(super) fn where_each<'a>(
     quote!(where #bounds)
 }
 
-/// The bounds alone.
+/// The bounds of [`where_each`].
 pub(super) fn each<'a>(cx: &Cx, keys: impl Iterator<Item = &'a Key>, name: &str) -> TokenStream {
     let (runtime, name) = (cx.runtime, Ident::new(name, Span::call_site()));
     let bounds = keys.enumerate().map(|(index, key)| {
@@ -72,7 +73,7 @@ pub(super) fn each<'a>(cx: &Cx, keys: impl Iterator<Item = &'a Key>, name: &str)
     bounds.collect()
 }
 
-/// The update's own field, beside one per key.
+/// The field of the update that has the set of written keys.
 pub(super) fn marks() -> Ident {
     Ident::new("__petalflow_marks", Span::call_site())
 }

@@ -1,5 +1,5 @@
-//! Input as data: `Deserialize` for the input type. Written out rather than derived, so that users need no serde of their
-//! own, and so that a key which the data leaves out is what it is without a write.
+//! `Deserialize` for the input. The code is generated without serde's derive, so that users need not depend on serde, and so that a
+//! missing key has its initial value.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -18,12 +18,12 @@ pub(super) fn input(cx: &Cx) -> TokenStream {
     let where_data = where_each(cx, keys(), "DataFor");
     let (fields, types): (Vec<_>, Vec<_>) = keys().map(|key| (&key.field, cx.ty(key))).unzip();
     let names: Vec<_> = keys().map(|key| &key.name).collect();
-    let places: Vec<_> = (0..inputs.len()).collect();
+    let indices: Vec<_> = (0..inputs.len()).collect();
     let (slots, map, key) = (local("slots"), local("map"), local("key"));
     let (text, deserializer) = (input.to_string(), local("deserializer"));
-    let values = places
+    let values = indices
         .iter()
-        .map(|place| value(cx, *place, inputs[*place], &quote!(#slots)));
+        .map(|index| value(cx, *index, inputs[*index], &quote!(#slots)));
     quote! {
         // Outside of the impls: rustc must not evaluate constants under a `where` with a type that does not exist.
         const __INPUTS: &[&str] = &[#(#names),*];
@@ -36,7 +36,7 @@ pub(super) fn input(cx: &Cx) -> TokenStream {
             #[allow(unused_variables)]
             fn read<__A: #runtime::__private::MapAccess<'de>>(&mut self, #key: usize, #map: &mut __A) -> ::core::result::Result<bool, __A::Error> {
                 match #key {
-                    #(#places => <#types as #runtime::__private::DataFor<'_, #places>>::read(&mut self.#fields, #map),)*
+                    #(#indices => <#types as #runtime::__private::DataFor<'_, #indices>>::read(&mut self.#fields, #map),)*
                     _ => ::core::unreachable!(),
                 }
             }
@@ -53,13 +53,18 @@ pub(super) fn input(cx: &Cx) -> TokenStream {
     }
 }
 
-/// The value that was read, or what the key is without one.
-fn value(cx: &Cx, place: usize, (index, key): (usize, &Key), slots: &TokenStream) -> TokenStream {
+/// The value that was read, or the value of a missing key. `index` is that among the keys of the input.
+fn value(
+    cx: &Cx,
+    index: usize,
+    (key_index, key): (usize, &Key),
+    slots: &TokenStream,
+) -> TokenStream {
     let (runtime, field, name, ty) = (cx.runtime, &key.field, &key.name, cx.ty(key));
-    let default = local_at("__default_", index);
+    let default = local_at("__default_", key_index);
     let absent = match absent(key) {
-        Absent::Refused => {
-            return quote!(<#ty as #runtime::__private::DataFor<'_, #place>>::required(#slots.#field, #name)?);
+        Absent::Error => {
+            return quote!(<#ty as #runtime::__private::DataFor<'_, #index>>::required(#slots.#field, #name)?);
         }
         Absent::Initial => quote!(#default),
         Absent::Zero => quote!(::core::default::Default::default),
@@ -67,13 +72,14 @@ fn value(cx: &Cx, place: usize, (index, key): (usize, &Key), slots: &TokenStream
     quote!(::core::option::Option::unwrap_or_else(#slots.#field, #absent))
 }
 
-/// What the input of a key is that is not given: a value that changes nothing, if there is one.
+/// The value of a missing key of the input.
 enum Absent {
-    /// What the key starts from.
+    /// The initial value of the key.
     Initial,
-    /// The type's default, which adds nothing to what the key starts from.
+    /// The default of the type. The reducer folds it into the initial value without a change.
     Zero,
-    Refused,
+    /// A missing key is an error.
+    Error,
 }
 
 fn absent(key: &Key) -> Absent {
@@ -83,11 +89,11 @@ fn absent(key: &Key) -> Absent {
             Absent::Initial
         }
         Reducer::Replace | Reducer::BuiltIn(BuiltIn::Min | BuiltIn::Max) | Reducer::Custom(_) => {
-            Absent::Refused
+            Absent::Error
         }
         Reducer::BuiltIn(BuiltIn::First) => Absent::Initial,
         Reducer::BuiltIn(_) if matches!(key.initial, Initial::Expr(_)) => Absent::Zero,
-        // What it starts from is the type's default.
+        // The initial value is the default of the type.
         Reducer::BuiltIn(_) => Absent::Initial,
     }
 }

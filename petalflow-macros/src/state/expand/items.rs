@@ -1,4 +1,4 @@
-//! The types beside the struct: its input, its keys' newtypes, its update.
+//! The generated types: the input, the newtypes of the keys, and the update.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
@@ -18,7 +18,7 @@ pub(super) fn input(cx: &Cx) -> TokenStream {
         } = key;
         quote!(#(#docs)* #vis #field: #ty)
     });
-    let doc = format!("What a run over [`{ident}`] starts from: the keys marked `input`.");
+    let doc = format!("The input of a run over [`{ident}`]: the keys marked `input`.");
     let generics = no_generics(ident);
     quote! {
         #[doc = #doc]
@@ -65,9 +65,9 @@ pub(super) fn update(cx: &Cx) -> TokenStream {
         let (field, ty) = (&key.field, cx.ty(key));
         quote!(#field: #runtime::state::Writes<#ty>)
     });
-    let doc = format!("One node's writes to [`{ident}`].");
+    let doc = format!("The writes of one node to [`{ident}`].");
     let marks = marks();
-    // A word of marks for each 64 keys.
+    // One word per 64 keys.
     let words = cx.state.keys.len().div_ceil(64).max(1);
     quote! {
         #[doc = #doc]
@@ -79,7 +79,7 @@ pub(super) fn update(cx: &Cx) -> TokenStream {
     }
 }
 
-/// What the input implements.
+/// The implementations of the input.
 pub(super) fn input_impls(cx: &Cx) -> TokenStream {
     let State { input, .. } = cx.state;
     let runtime = cx.runtime;
@@ -128,7 +128,7 @@ pub(super) fn input_impls(cx: &Cx) -> TokenStream {
     }
 }
 
-/// A state with one input key takes the bare value, one without any takes nothing.
+/// A state with one input key converts from its value. A state without input keys converts from `()`.
 fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
     let input = &cx.state.input;
     match inputs {
@@ -142,13 +142,13 @@ fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
         },
         [key] => {
             let (field, ty, value) = (&key.field, &key.ty, local("value"));
-            // See `no_generics`: here the type is in angle brackets even if it is not generic.
+            // See `no_generics`. Here the type is in angle brackets even if it is not generic.
             let bare = !ty
                 .to_token_stream()
                 .into_iter()
                 .any(|token| token.to_string() == "<");
             let generics = if bare {
-                cx.runtime.spot(ty, quote!(<>))
+                cx.runtime.respan(ty, quote!(<>))
             } else {
                 no_generics(&cx.state.ident)
             };

@@ -1,4 +1,4 @@
-//! What a key's newtype implements, and the key's default and reducer.
+//! The implementations of a newtype, and the default and the reducer of its key.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote};
@@ -15,7 +15,7 @@ pub(super) fn impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     quote!(#conditional #key_impl #functions)
 }
 
-/// `Clone`, `Debug`, `PartialEq` and `Eq`, where the type has them.
+/// `Clone`, `Debug`, `PartialEq` and `Eq`, if the type has them.
 fn conditional_impls(cx: &Cx, key: &Key) -> TokenStream {
     let (runtime, newtype, ty) = (cx.runtime, &key.newtype, cx.ty(key));
     let text = newtype.to_string();
@@ -44,7 +44,7 @@ fn conditional_impls(cx: &Cx, key: &Key) -> TokenStream {
     }
 }
 
-/// `Key`, and the write that it is.
+/// `Key`, and `Output` for a node that returns the key.
 fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let State { ident, update, .. } = cx.state;
     let Key {
@@ -58,7 +58,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let held = cx.ty(key);
     let written = with_lifetimes(ty).unwrap_or_else(|| ty.to_token_stream());
     let shared = cx.shared();
-    let kept = kept(cx, key);
+    let storage_check = storage_check(cx, key);
     let exclusive = key.exclusive();
     let generics = no_generics(ident);
     let (value, overwrite, to, effects) = (
@@ -76,7 +76,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             }
         }
     });
-    // A write of zero may be ignored.
+    // A write of zero is ignored.
     let must = if skip.is_some() {
         quote!(NONE)
     } else {
@@ -133,12 +133,12 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         }
         #[automatically_derived]
         impl #runtime::node::WriteOutput<#ident> for #newtype where #shared {}
-        #kept
+        #storage_check
     }
 }
 
-/// Says at the field's type whether the state can keep it. Where rustc says that a lifetime is missing, that is enough.
-fn kept(cx: &Cx, key: &Key) -> TokenStream {
+/// Checks, at the field's type, that the state can store it. Not for a type with a missing lifetime, which rustc reports.
+fn storage_check(cx: &Cx, key: &Key) -> TokenStream {
     if with_lifetimes(&key.ty).is_some() {
         return TokenStream::new();
     }
@@ -148,30 +148,31 @@ fn kept(cx: &Cx, key: &Key) -> TokenStream {
     } else {
         quote!(StoredValue)
     };
-    let kept = runtime.spot(
+    let kept = runtime.respan(
         &key.ty,
         quote!(<#ty as #runtime::__private::#storage>::KEPT),
     );
     quote!(const _: () = #kept;)
 }
 
-/// The key's default and its own reducer, each written once, so that a mistake in it is one error.
+/// The functions for the default and the reducer of the key. Each expression of the user occurs once, so that a mistake in it is one
+/// error.
 fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let ty = cx.ty(key);
     let default = key.has_default().then(|| {
         let (runtime, default) = (cx.runtime, local_at("__default_", index));
         let value = match &key.initial {
             Initial::Expr(value) => value.to_token_stream(),
-            // These need a default themselves, and say so.
-            _ if matches!(key.reducer, Reducer::BuiltIn(BuiltIn::First)) => runtime.spot(
+            // These functions have bounds with their own messages.
+            _ if matches!(key.reducer, Reducer::BuiltIn(BuiltIn::First)) => runtime.respan(
                 &key.ty,
                 quote!(<#ty as #runtime::state::reduce::First>::unset()),
             ),
-            _ if key.flags.skip_zero.is_some() => runtime.spot(
+            _ if key.flags.skip_zero.is_some() => runtime.respan(
                 &key.ty,
                 quote!(<#ty as #runtime::__private::SkipsZero>::zero()),
             ),
-            _ => runtime.spot(
+            _ => runtime.respan(
                 &key.ty,
                 quote!(<#ty as #runtime::__private::NeedsDefault>::initial()),
             ),
@@ -189,7 +190,7 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             local("written"),
         );
         let fold = match &key.reducer {
-            // A function pointer, so that a closure's parameters are inferred and rustc reports which type of function it expects.
+            // A function pointer, so that the parameters of a closure are inferred and rustc reports the expected type.
             Reducer::Custom(_) => quote!(const { let #name: fn(&mut #ty, #ty) = #fold; #name }),
             _ => fold,
         };
@@ -203,7 +204,7 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     quote!(#default #function)
 }
 
-/// The reducer; `None` for `replace`.
+/// The reducer. `None` for `replace`.
 fn fold(cx: &Cx, key: &Key) -> Option<TokenStream> {
     let runtime = cx.runtime;
     match &key.reducer {
@@ -216,12 +217,12 @@ fn fold(cx: &Cx, key: &Key) -> Option<TokenStream> {
                 Ident::new(&reducer.name(), Span::call_site()),
             );
             let fold = quote!(<#ty as #runtime::state::reduce::#trait_name>::#function);
-            Some(runtime.spot(&key.ty, fold))
+            Some(runtime.respan(&key.ty, fold))
         }
     }
 }
 
-/// The function that folds a write into the key's value.
+/// The function that folds a write into the value of the key.
 pub(super) fn folding(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let runtime = cx.runtime;
     match key.reducer {
@@ -230,10 +231,10 @@ pub(super) fn folding(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     }
 }
 
-/// The function that tells whether a value is a `skip_zero` key's zero.
+/// The function that compares a value with the zero of a `skip_zero` key.
 pub(super) fn zero(cx: &Cx, key: &Key) -> TokenStream {
     let (runtime, ty) = (cx.runtime, cx.ty(key));
-    runtime.spot(
+    runtime.respan(
         &key.ty,
         quote!(<#ty as #runtime::__private::SkipsZero>::is_zero),
     )

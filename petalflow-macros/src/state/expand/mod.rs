@@ -1,4 +1,4 @@
-//! The code for a state. It cannot fail.
+//! The code of a state. It cannot fail.
 
 mod cx;
 mod data;
@@ -14,7 +14,7 @@ use self::cx::Cx;
 use super::model::State;
 use crate::paths::Runtime;
 
-/// Everything beside the struct itself.
+/// The generated items, without the struct itself.
 pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
     let cx = Cx { state, runtime };
     let input = items::input(&cx);

@@ -29,7 +29,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
     let start = start(cx, &value);
     let pushes = cx.inputs().map(|(_, key)| {
         let (newtype, field) = (&key.newtype, &key.field);
-        // A fresh update takes one write of each key.
+        // A new update accepts one write of each key.
         quote!(let _ = #newtype::__push(#value.#field, false, &mut #to);)
     });
     let resets = keys
@@ -129,7 +129,7 @@ fn commit(cx: &Cx) -> TokenStream {
     let update = &cx.state.update;
     let runtime = cx.runtime;
     let marks = marks();
-    // `written` holds what this update wrote, `known` what has a value in the state.
+    // `written`: the keys that this update writes. `known`: the keys that have a value in the state.
     let (to, overwritten, written, known) = (
         local("update"),
         local("overwritten"),
@@ -160,7 +160,7 @@ fn commit(cx: &Cx) -> TokenStream {
     }
 }
 
-/// Only `messages` refuses writes.
+/// Only `messages` rejects writes.
 fn validate(cx: &Cx) -> TokenStream {
     let (runtime, update) = (cx.runtime, &cx.state.update);
     let keys: Vec<_> = cx
@@ -175,7 +175,7 @@ fn validate(cx: &Cx) -> TokenStream {
     let (updates, one, all) = (local("updates"), local("update"), local("all"));
     let checks = keys.iter().map(|key| {
         let (ty, field, name) = (cx.ty(key), &key.field, &key.name);
-        let validate = runtime.spot(
+        let validate = runtime.respan(
             &key.ty,
             quote!(<#ty as #runtime::state::reduce::Messages>::validate),
         );
@@ -186,7 +186,7 @@ fn validate(cx: &Cx) -> TokenStream {
         };
         quote!(#validate(&self.#field, #name, &mut #writes)?;)
     });
-    // Updates can be gone through once.
+    // The iterator can be used once.
     let collected = (keys.len() > 1)
         .then(|| quote!(let #all: ::std::vec::Vec<_> = ::core::iter::Iterator::collect(#updates);));
     quote! {
@@ -233,7 +233,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
     quote!(#runtime::state::KeyMeta::new(#name, #runtime::state::Reducer::#reducer) #(#flags)* #id #ty)
 }
 
-/// A type as its tokens, with spaces only where they are needed.
+/// The tokens of a type, with spaces only between words.
 fn written(ty: &syn::Type) -> String {
     let mut text = String::new();
     for token in ty.to_token_stream().to_string().split_whitespace() {
@@ -280,7 +280,7 @@ fn codec(cx: &Cx) -> TokenStream {
         let (coder, field) = (coder(key), &key.field);
         quote!(#coder::save_writes(&#update.#field, #out))
     });
-    // A fresh update takes what an update held.
+    // A new update accepts the writes of a stored update.
     let load_writes = arms(&|_, key| {
         let (coder, newtype) = (coder(key), &key.newtype);
         quote!({

@@ -1,4 +1,4 @@
-//! What the update implements.
+//! The implementations of the update.
 
 use petalflow_graph::KeySet;
 use proc_macro2::TokenStream;
@@ -30,7 +30,7 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
             },
             ty,
         ) = (key, cx.ty(key));
-        let doc = format!("What was written to the key `{name}`.");
+        let doc = format!("The writes to the key `{name}`.");
         quote! {
             #[doc = #doc]
             #[allow(dead_code)]
@@ -86,8 +86,7 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
     }
 }
 
-/// Statements for each key that was written, in blocks that are skipped together. The set of written keys is in the variable
-/// `written`.
+/// Statements for each written key, in blocks. The variable `written` has the set of written keys.
 pub(super) fn per_written(cx: &Cx, statement: impl Fn(usize, &Key) -> TokenStream) -> TokenStream {
     let (runtime, written) = (cx.runtime, local("written"));
     let keys: Vec<_> = cx.state.keys.iter().enumerate().collect();

@@ -9,7 +9,7 @@ mod __petalflow_WriteEssay {
     )]
     pub struct WriteEssay;
 }
-/// Writes until the critic is content.
+/// Writes until the critic accepts the draft.
 /**
 State: [`Essay`]
 
@@ -50,6 +50,7 @@ const _: () = {
     const __START: u32 = 2;
     #[allow(dead_code)]
     const __END: u32 = 3;
+    ///0: write, 1: critique
     const __EDGES: &[__petalflow::EdgeRow] = &[
         __petalflow::EdgeRow::plain(__START, 0),
         __petalflow::EdgeRow::plain(0, 1),
@@ -72,12 +73,14 @@ const _: () = {
         gates: &[],
         ids: &[],
     };
+    /// The keys and routes of the nodes.
     const __NODES: &[__petalflow::NodeFacts<'static>; 2] = &__petalflow::facts(__SPECS);
     #[allow(unused_imports)]
     const __KEYS: &[__petalflow::KeyFacts<'static>] = {
         use __petalflow::NoKeys as _;
         __petalflow::KeysOf::<Essay>::KEYS
     };
+    /// The analysis of the graph.
     const __TABLES: __petalflow::Tables<'static> = __petalflow::Tables {
         exact: true,
         together: __petalflow::PairsRef {
@@ -141,6 +144,7 @@ const _: () = {
         delivered: ::core::option::Option::None,
         endless: &[],
     };
+    /// The facts and the verdicts that the checks below read.
     const __CHECKED: &__petalflow::Checked = &__petalflow::Checked {
         keys: __KEYS,
         specs: __SPECS,
@@ -225,10 +229,10 @@ const _: () = {
             __GRAPH.flow
         }
         fn plan(&self) -> ::std::sync::Arc<__petalflow::ExecutionPlan> {
-            static WIRING: ::std::sync::OnceLock<
+            static PLAN: ::std::sync::OnceLock<
                 ::std::sync::Arc<__petalflow::ExecutionPlan>,
             > = ::std::sync::OnceLock::new();
-            ::core::clone::Clone::clone(WIRING.get_or_init(|| __GRAPH.wire()))
+            ::core::clone::Clone::clone(PLAN.get_or_init(|| __GRAPH.wire()))
         }
         fn require(&self, requirements: &mut petalflow::node::Requirements<'_>) {
             __GRAPH.require(requirements);
@@ -256,21 +260,21 @@ const _: () = {
     where
         for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
     {
-        /// Runs the flow from this input with the defaults. [`new`](Self::new) has more to say about the run.
+        /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
         #[allow(clippy::self_named_constructors)]
         pub fn run(
             input: impl ::core::convert::Into<<Essay as petalflow::State>::Input>,
         ) -> petalflow::Run<Self> {
             Self::new().run(input)
         }
-        /// A launch of the flow, to set limits, lend managed values, add middleware.
+        /// A launch of the flow, for limits, managed values and middleware.
         pub fn new() -> petalflow::Launch<Self> {
             static FLOW: ::std::sync::OnceLock<::std::sync::Arc<__Flow>> = ::std::sync::OnceLock::new();
             __petalflow::launch(&FLOW, Self)
         }
     }
     impl __Flow {
-        /// The graph as data: its nodes, what they are for, and its edges.
+        /// The graph as data: its nodes, their roles, and its edges.
         #[must_use]
         pub fn topology() -> petalflow::graph::Topology {
             __petalflow::topology(&__GRAPH.graph())

@@ -1,8 +1,7 @@
 pub struct Essay {
     pub topic: String,
-    pub draft: String,
 }
-///What a run over [`Essay`] starts from: the keys marked `input`.
+///The input of a run over [`Essay`]: the keys marked `input`.
 #[allow(
     non_camel_case_types,
     dead_code,
@@ -15,17 +14,11 @@ pub struct EssayInput {
 ///The key `topic` of [`Essay`].
 #[allow(non_camel_case_types, dead_code, missing_debug_implementations)]
 pub struct EssayTopic(pub String);
-///The key `draft` of [`Essay`].
-#[allow(non_camel_case_types, dead_code, missing_debug_implementations)]
-pub struct EssayDraft(pub String);
-///One node's writes to [`Essay`].
+///The writes of one node to [`Essay`].
 #[allow(non_camel_case_types, missing_debug_implementations)]
 pub struct EssayUpdate {
     topic: ::petalflow::state::Writes<
         <EssayTopic as ::petalflow::__private::Holds>::Value,
-    >,
-    draft: ::petalflow::state::Writes<
-        <EssayDraft as ::petalflow::__private::Holds>::Value,
     >,
     __petalflow_marks: ::petalflow::__private::Marks<1usize>,
 }
@@ -266,134 +259,8 @@ const _: () = {
     {}
     const _: () = <<EssayTopic as ::petalflow::__private::Holds>::Value as ::petalflow::__private::StoredValue>::KEPT;
     #[automatically_derived]
-    impl ::core::clone::Clone for EssayDraft
-    where
-        for<'__a> <EssayDraft as ::petalflow::__private::Holds>::Value: ::petalflow::__private::CloneFor<
-            '__a,
-        >,
-    {
-        fn clone(&self) -> Self {
-            EssayDraft(::core::clone::Clone::clone(&self.0))
-        }
-    }
-    #[automatically_derived]
-    impl ::core::fmt::Debug for EssayDraft
-    where
-        for<'__a> <EssayDraft as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
-            '__a,
-        >,
-    {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::petalflow::__private::debug_newtype(f, "EssayDraft", &self.0)
-        }
-    }
-    #[automatically_derived]
-    impl ::core::cmp::PartialEq for EssayDraft
-    where
-        for<'__a> <EssayDraft as ::petalflow::__private::Holds>::Value: ::petalflow::__private::PartialEqFor<
-            '__a,
-        >,
-    {
-        fn eq(&self, other: &Self) -> bool {
-            ::petalflow::__private::PartialEqFor::same(&self.0, &other.0)
-        }
-    }
-    #[automatically_derived]
-    impl ::core::cmp::Eq for EssayDraft
-    where
-        for<'__a> <EssayDraft as ::petalflow::__private::Holds>::Value: ::petalflow::__private::EqFor<
-            '__a,
-        >,
-    {}
-    impl EssayDraft {
-        #[inline]
-        fn __push(
-            value: <EssayDraft as ::petalflow::__private::Holds>::Value,
-            overwrite: bool,
-            update: &mut EssayUpdate,
-        ) -> ::core::result::Result<(), ::petalflow::state::WriteError> {
-            update
-                .__petalflow_marks
-                .push(&mut update.draft, value, overwrite, 1usize, "draft", true)
-        }
-    }
-    impl ::petalflow::__private::Holds for EssayDraft {
-        type Value = String;
-    }
-    #[automatically_derived]
-    impl ::petalflow::node::Key for EssayDraft
-    where
-        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> <EssayDraft as ::petalflow::__private::Holds>::Value: ::petalflow::__private::KeptFor<
-            '__a,
-        >,
-    {
-        type State = Essay;
-        type Value = <EssayDraft as ::petalflow::__private::Holds>::Value;
-        const NAME: &'static str = "draft";
-        const INDEX: usize = 1usize;
-        #[inline]
-        fn new(value: <EssayDraft as ::petalflow::__private::Holds>::Value) -> Self {
-            EssayDraft(value)
-        }
-        #[inline]
-        fn into_value(self) -> <EssayDraft as ::petalflow::__private::Holds>::Value {
-            self.0
-        }
-        #[inline]
-        fn get(value: &Essay) -> &<EssayDraft as ::petalflow::__private::Holds>::Value {
-            &value.draft
-        }
-        #[inline]
-        fn push(
-            value: <EssayDraft as ::petalflow::__private::Holds>::Value,
-            overwrite: bool,
-            update: &mut EssayUpdate,
-        ) -> ::core::result::Result<(), ::petalflow::state::WriteError> {
-            EssayDraft::__push(value, overwrite, update)
-        }
-    }
-    #[automatically_derived]
-    impl ::petalflow::node::Output<Essay> for EssayDraft
-    where
-        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
-    {
-        const MAY_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(
-            1usize,
-        );
-        const MUST_WRITE: ::petalflow::state::KeySet = ::petalflow::state::KeySet::of(
-            1usize,
-        );
-        type Routing = ();
-        #[inline]
-        fn apply(
-            self,
-            effects: &mut ::petalflow::node::Effects<Essay>,
-        ) -> ::core::result::Result<(), ::petalflow::BoxError> {
-            effects
-                .update
-                .__petalflow_marks
-                .write(&mut effects.update.draft, self.0, &(1usize, "draft", true))
-        }
-    }
-    #[automatically_derived]
-    impl ::petalflow::node::WriteOutput<Essay> for EssayDraft
-    where
-        for<'__a> Essay: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayInput: ::petalflow::__private::SharedFor<'__a>,
-        for<'__a> EssayUpdate: ::petalflow::__private::SharedFor<'__a>,
-    {}
-    const _: () = <<EssayDraft as ::petalflow::__private::Holds>::Value as ::petalflow::__private::StoredValue>::KEPT;
-    fn __default_1() -> <EssayDraft as ::petalflow::__private::Holds>::Value {
-        <<EssayDraft as ::petalflow::__private::Holds>::Value as ::petalflow::__private::NeedsDefault>::initial()
-    }
-    #[automatically_derived]
     impl EssayUpdate {
-        ///What was written to the key `topic`.
+        ///The writes to the key `topic`.
         #[allow(dead_code)]
         pub fn topic(
             &self,
@@ -402,22 +269,12 @@ const _: () = {
         > {
             &self.topic
         }
-        ///What was written to the key `draft`.
-        #[allow(dead_code)]
-        pub fn draft(
-            &self,
-        ) -> &::petalflow::state::Writes<
-            <EssayDraft as ::petalflow::__private::Holds>::Value,
-        > {
-            &self.draft
-        }
     }
     #[automatically_derived]
     impl ::core::default::Default for EssayUpdate {
         fn default() -> Self {
             EssayUpdate {
                 topic: ::core::default::Default::default(),
-                draft: ::core::default::Default::default(),
                 __petalflow_marks: ::core::default::Default::default(),
             }
         }
@@ -429,7 +286,6 @@ const _: () = {
             use ::petalflow::__private::NotClone as _;
             EssayUpdate {
                 topic: ::petalflow::__private::CloneWrites(&self.topic).cloned(),
-                draft: ::petalflow::__private::CloneWrites(&self.draft).cloned(),
                 __petalflow_marks: self.__petalflow_marks,
             }
         }
@@ -441,17 +297,13 @@ const _: () = {
             '__a,
             0usize,
         >,
-        for<'__a> <EssayDraft as ::petalflow::__private::Holds>::Value: ::petalflow::__private::DebugFor<
-            '__a,
-            1usize,
-        >,
     {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             ::petalflow::__private::debug_update(
                 f,
                 "EssayUpdate",
                 self.__petalflow_marks.written(),
-                &[("topic", &self.topic), ("draft", &self.draft)],
+                &[("topic", &self.topic)],
             )
         }
     }
@@ -476,9 +328,6 @@ const _: () = {
                 if ::petalflow::state::KeySet::contains(&written, 0usize) {
                     ::petalflow::state::Writes::clear(&mut self.topic);
                 }
-                if ::petalflow::state::KeySet::contains(&written, 1usize) {
-                    ::petalflow::state::Writes::clear(&mut self.draft);
-                }
             }
         }
     }
@@ -494,23 +343,20 @@ const _: () = {
         type Storage = ::petalflow::state::Durable;
         const NAME: &'static str = "Essay";
         const KEYS: &'static [::petalflow::state::KeyMeta] = &[
-            ::petalflow::state::KeyMeta::new("topic", ::petalflow::state::Reducer::Replace)
+            ::petalflow::state::KeyMeta::new(
+                    "topic",
+                    ::petalflow::state::Reducer::Replace,
+                )
                 .with(::petalflow::state::KeyFlag::Exclusive)
                 .with(::petalflow::state::KeyFlag::Assigned)
                 .with(::petalflow::state::KeyFlag::Input)
                 .with(::petalflow::state::KeyFlag::Required)
                 .of_type("String"),
-            ::petalflow::state::KeyMeta::new("draft", ::petalflow::state::Reducer::Replace)
-                .with(::petalflow::state::KeyFlag::Exclusive)
-                .of_type("String"),
         ];
         #[allow(unused_variables)]
         fn start(input: EssayInput) -> (Self, ::petalflow::state::KeySet) {
             #[allow(unused_mut)]
-            let mut state = Essay {
-                topic: input.topic,
-                draft: __default_1(),
-            };
+            let mut state = Essay { topic: input.topic };
             (
                 state,
                 const {
@@ -529,11 +375,7 @@ const _: () = {
             update
         }
         #[allow(unused_variables)]
-        fn reset(&mut self, keys: ::petalflow::state::KeySet) {
-            if ::petalflow::state::KeySet::contains(&keys, 1usize) {
-                self.draft = __default_1();
-            }
-        }
+        fn reset(&mut self, keys: ::petalflow::state::KeySet) {}
         #[allow(unused_variables)]
         #[inline]
         fn commit(
@@ -554,16 +396,6 @@ const _: () = {
                         ::petalflow::state::KeySet::insert(known, 0usize);
                     }
                 }
-                if ::petalflow::state::KeySet::contains(&written, 1usize) {
-                    if ::petalflow::state::Writes::fold_into(
-                        &mut update.draft,
-                        &mut self.draft,
-                        ::petalflow::state::KeySet::contains(&overwritten, 1usize),
-                        ::petalflow::state::reduce::replace,
-                    ) {
-                        ::petalflow::state::KeySet::insert(known, 1usize);
-                    }
-                }
             }
         }
         #[allow(unused_variables)]
@@ -577,11 +409,6 @@ const _: () = {
                             <EssayTopic as ::petalflow::__private::Holds>::Value,
                         >::save(&state.topic, out)
                     }
-                    1usize => {
-                        ::petalflow::__private::Coder::<
-                            <EssayDraft as ::petalflow::__private::Holds>::Value,
-                        >::save(&state.draft, out)
-                    }
                     _ => ::core::result::Result::Ok(()),
                 },
                 save_writes: |update, key, out| match key {
@@ -589,11 +416,6 @@ const _: () = {
                         ::petalflow::__private::Coder::<
                             <EssayTopic as ::petalflow::__private::Holds>::Value,
                         >::save_writes(&update.topic, out)
-                    }
-                    1usize => {
-                        ::petalflow::__private::Coder::<
-                            <EssayDraft as ::petalflow::__private::Holds>::Value,
-                        >::save_writes(&update.draft, out)
                     }
                     _ => ::core::result::Result::Ok(()),
                 },
@@ -606,14 +428,6 @@ const _: () = {
                         }
                         ::core::result::Result::Ok(())
                     }
-                    1usize => {
-                        for (overwrite, value) in ::petalflow::__private::Coder::<
-                            <EssayDraft as ::petalflow::__private::Holds>::Value,
-                        >::load_writes(bytes)? {
-                            let _ = EssayDraft::__push(value, overwrite, update);
-                        }
-                        ::core::result::Result::Ok(())
-                    }
                     _ => ::core::result::Result::Ok(()),
                 },
                 load_value: |update, key, bytes| match key {
@@ -621,16 +435,6 @@ const _: () = {
                         let _ = EssayTopic::__push(
                             ::petalflow::__private::Coder::<
                                 <EssayTopic as ::petalflow::__private::Holds>::Value,
-                            >::load(bytes)?,
-                            true,
-                            update,
-                        );
-                        ::core::result::Result::Ok(())
-                    }
-                    1usize => {
-                        let _ = EssayDraft::__push(
-                            ::petalflow::__private::Coder::<
-                                <EssayDraft as ::petalflow::__private::Holds>::Value,
                             >::load(bytes)?,
                             true,
                             update,
@@ -651,14 +455,6 @@ const _: () = {
                                 ::petalflow::__private::CodecError::Missing("topic"),
                             );
                         }
-                    },
-                    draft: match values.get(1usize) {
-                        ::core::option::Option::Some(stored) => {
-                            ::petalflow::__private::Coder::<
-                                <EssayDraft as ::petalflow::__private::Holds>::Value,
-                            >::load(stored)?
-                        }
-                        ::core::option::Option::None => __default_1(),
                     },
                 }),
                 version: ::core::option::Option::None,
