@@ -74,7 +74,7 @@ fn described<S: State>(builder: &GraphBuilder<S>, node: &Entry<S>) -> Node {
     Node {
         name: node.name.clone().into(),
         deferred: builder.deferred.contains(&node.name),
-        many: node.traits.many,
+        many: node.spec.facts.many,
         subflow: node.subflow,
         before: when(false),
         after: when(true),

@@ -36,7 +36,7 @@ pub(super) fn routes_match<S: State>(
             && !sink;
         diagnostics.extend(route_diagnostics(
             NodeIdx::from_usize(place),
-            &node.traits.facts(&node.name),
+            &node.facts(),
             &arms,
             plain,
         ));
@@ -44,9 +44,10 @@ pub(super) fn routes_match<S: State>(
         // Where the other end of a plain edge takes an item, that edge was reported.
         let told = edges.iter().any(|(number, via)| {
             let to = graph.edges()[*number].to;
-            *via == Via::Plain && matches!(to, Target::Node(to) if nodes[to.index()].traits.takes)
+            *via == Via::Plain
+                && matches!(to, Target::Node(to) if nodes[to.index()].spec.facts.takes_item)
         });
-        if node.traits.sends && !each && !told {
+        if node.spec.sends && !each && !told {
             diagnostics.push(Diagnostic::new(
                 Rule::ItemMismatch,
                 Location::Node(NodeIdx::from_usize(place)),
@@ -94,7 +95,7 @@ pub(super) fn subflows_keep(graph: &Graph, kept: &[String], diagnostics: &mut Ve
 /// PF019: one result writes a `replace` key once.
 pub(super) fn writes_once<S: State>(nodes: &[Entry<S>], diagnostics: &mut Vec<Diagnostic>) {
     for (place, node) in nodes.iter().enumerate() {
-        if let Some(key) = node.traits.twice.first() {
+        if let Some(key) = node.written_twice.first() {
             let text = messages::written_twice(&node.name, S::KEYS[key].name);
             diagnostics.push(Diagnostic::new(
                 Rule::WrittenTwice,

@@ -12,6 +12,7 @@ mod output;
 mod route;
 mod run_shared;
 mod scope;
+mod spec;
 
 use std::future::Future;
 
@@ -28,6 +29,7 @@ pub use output::{Fails, Output, WriteOutput};
 pub use route::{Carried, Carries, Route, Routing};
 pub(crate) use run_shared::RunShared;
 pub use scope::Scope;
+pub(crate) use spec::node_spec;
 
 use crate::policy::Policy;
 use crate::state::KeySet;

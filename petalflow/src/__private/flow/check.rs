@@ -47,7 +47,7 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
     let mut at = 0;
     let nodes = specs.len();
     while at < nodes {
-        if specs[at].sends {
+        if specs[at].node.sends {
             items[edges.len() + at] = Items::Unused;
         }
         at += 1;
@@ -62,22 +62,22 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
         } = edges[at];
         let (from, to) = (from as usize, to as usize);
         let to_node = to < nodes;
-        let takes = to_node && specs[to].facts.takes_item;
+        let takes = to_node && specs[to].node.facts.takes_item;
         if what == kind::EACH {
             items[edges.len() + from] = Items::Fit;
-            if !specs[from].sends && !specs[from].broken {
+            if !specs[from].node.sends && !specs[from].node.broken {
                 items[at] = Items::NotSent;
-            } else if to_node && !takes && !specs[to].broken {
+            } else if to_node && !takes && !specs[to].node.broken {
                 items[at] = Items::Refused;
             }
         } else if what == kind::ROUTE || what == kind::ROUTE_EACH {
-            if let Some(index) = index_of(specs[from].facts.routes, route) {
-                let carries = specs[from].payloads[index];
+            if let Some(index) = index_of(specs[from].node.facts.routes, route) {
+                let carries = specs[from].node.payloads[index];
                 if what == kind::ROUTE_EACH && !carries {
                     items[at] = Items::NotCarried;
                 } else if takes && !carries {
                     items[at] = Items::Needed;
-                } else if to_node && carries && !takes && !specs[to].broken {
+                } else if to_node && carries && !takes && !specs[to].node.broken {
                     items[at] = Items::Refused;
                 }
             } else {
@@ -85,7 +85,7 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
             }
         } else if what == kind::PLAIN && takes {
             // Items that are returned at the one end and needed at the other are one mistake.
-            items[at] = if from < nodes && specs[from].sends {
+            items[at] = if from < nodes && specs[from].node.sends {
                 items[edges.len() + from] = Items::Fit;
                 Items::EachForgotten
             } else {
@@ -219,6 +219,7 @@ const fn item_mismatch(text: &Text) -> ! {
 pub(super) const fn is_guards(checked: &Checked, place: u32) -> bool {
     match checked.verdicts[place as usize].unwritten_read {
         Some(read) => !checked.specs[place as usize]
+            .node
             .facts
             .reads
             .contains(read.key as usize),

@@ -1,11 +1,11 @@
 //! Flows as nodes of others.
 
-use petalflow_graph::{NodeFacts, Rule, messages};
+use petalflow_graph::{Rule, messages};
 
-use super::{Spec, spec};
+use super::Spec;
 use crate::delivery::ItemCodec;
 use crate::flow::Flow;
-use crate::node::{Output, Requirements, Routing};
+use crate::node::{Output, Requirements, node_spec};
 use crate::policy::Policy;
 use crate::state::{KeyMeta, KeySet, State};
 
@@ -27,7 +27,10 @@ pub const fn of_out<S: State, A, O: Output<S>, F: Fn(A) -> O>(
     _: &F,
     require: fn(&mut Requirements<'_>),
 ) -> Spec {
-    spec!(S, O, reads: KeyMeta::named(S::KEYS, reads), all: true, takes: takes.is_some(), policy: Policy::NONE, item: match takes { Some(item) => item, None => None }, require: require)
+    Spec {
+        node: node_spec!(S, O, reads: KeyMeta::named(S::KEYS, reads), all: true, takes: takes.is_some(), policy: Policy::NONE, item: match takes { Some(item) => item, None => None }),
+        require,
+    }
 }
 
 /// Collects what the nodes of a sub-flow need from the run.
