@@ -1,4 +1,4 @@
-//! Whether what edges deliver is what their targets take.
+//! Checks that edges deliver the items that their targets take.
 
 use std::any::TypeId;
 
@@ -9,7 +9,7 @@ use super::{END, START};
 use crate::error::NodeError;
 use crate::state::State;
 
-/// PF020: what edges deliver is what their targets take.
+/// PF020: edges deliver the items that their targets take.
 pub(super) fn items_match<S: State>(
     graph: &petalflow_graph::Graph,
     nodes: &[Entry<S>],
@@ -43,8 +43,8 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
         Source::Node(from) => Some(&nodes[from.index()]),
         _ => None,
     };
-    // Nothing is known of a route that the node does not have.
-    let place = |route: &str| {
+    // Another rule reports a route that the node does not have.
+    let find_route = |route: &str| {
         let source = source?;
         let at = source
             .spec
@@ -54,7 +54,7 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
             .position(|name| *name == route)?;
         Some((source, at))
     };
-    // What is delivered, where its type is known.
+    // The type of the item, if it is known.
     let sent = match &edge.via {
         Via::Plain if takes && source.is_some_and(|source| source.spec.sends) => {
             return Some(messages::each_forgotten(name, from));
@@ -68,7 +68,7 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
         }
         Via::Route(route) | Via::RouteEach(route) => {
             let each = matches!(edge.via, Via::RouteEach(_));
-            let (source, at) = place(route)?;
+            let (source, at) = find_route(route)?;
             if !source.spec.payloads.get(at).copied().unwrap_or(false) {
                 if each {
                     return Some(messages::carries_no_items(from, route, takes));
@@ -84,7 +84,7 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
                 None => None,
             }
         }
-        // Who does not care what has failed takes nothing.
+        // A node that does not need the failure takes no item.
         Via::Catch if !takes => return None,
         Via::Catch => Some((TypeId::of::<NodeError>(), "petalflow::NodeError")),
     };

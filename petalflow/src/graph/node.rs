@@ -1,4 +1,4 @@
-//! Nodes whose type the graph does not know.
+//! Nodes as trait objects.
 
 use std::any::{TypeId, type_name};
 use std::future::Future;
@@ -17,7 +17,7 @@ use crate::policy::Policy;
 use crate::state::State;
 use crate::subflow::subflow;
 
-/// A node behind a pointer.
+/// A node as a trait object.
 pub(super) trait DynNode<S: State>: Send + Sync {
     fn run<'a>(
         &'a self,
@@ -28,8 +28,8 @@ pub(super) trait DynNode<S: State>: Send + Sync {
 
     fn require(&self, _: &mut Requirements<'_>) {}
 
-    /// Lets a sub-flow keep its state; other nodes have none.
-    fn keep_thread(&mut self) {}
+    /// Retains the state of a sub-flow between its runs. Other nodes have no state.
+    fn retain_state(&mut self) {}
 }
 
 /// The types of the items that a node sends and takes.
@@ -100,7 +100,7 @@ impl<S: State> Entry<S> {
             child,
             input,
             out,
-            keep: false,
+            retains_state: false,
         });
         Entry {
             subflow: true,
@@ -162,7 +162,7 @@ where
         state: &'a S,
         effects: &'a mut Effects<S>,
     ) -> BoxFuture<'a, Result<(), BoxError>> {
-        // Called inside, so that its panic is the node's.
+        // Called inside the future, so that a panic is a failure of the node.
         Box::pin(async move { (self.0)(state, scope.context()).await.apply(effects) })
     }
 }
@@ -171,7 +171,7 @@ struct Sub<C, I, M> {
     child: C,
     input: I,
     out: M,
-    keep: bool,
+    retains_state: bool,
 }
 
 impl<S, C, I, M, O> DynNode<S> for Sub<C, I, M>
@@ -195,7 +195,7 @@ where
                 (self.input)(state),
                 &self.out,
                 effects,
-                self.keep,
+                self.retains_state,
             )
             .await
         })
@@ -205,7 +205,7 @@ where
         self.child.require(requirements);
     }
 
-    fn keep_thread(&mut self) {
-        self.keep = true;
+    fn retain_state(&mut self) {
+        self.retains_state = true;
     }
 }

@@ -1,4 +1,4 @@
-//! From what a builder was told to a checked graph.
+//! Checks the graph of a builder and makes it ready to run.
 //!
 //! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs build graphs at run
 //! time.
@@ -11,7 +11,7 @@ use super::builder::GraphBuilder;
 use super::items::items_match;
 use super::node::Entry;
 use super::resolve::resolve;
-use super::rules::{interrupts_once, routes_match, subflows_keep, writes_once};
+use super::rules::{interrupts_once, only_subflows_retain_state, routes_match, writes_once};
 use super::{Graph, GraphErrors, Inner};
 use crate::plan::{ExecutionPlan, Gate, NodeSpec};
 use crate::policy::NodePolicy;
@@ -22,7 +22,7 @@ impl<S: State> GraphBuilder<S> {
     ///
     /// # Errors
     ///
-    /// All mistakes at once, with the codes and the words of `flow!`.
+    /// All mistakes, with the codes and messages of `flow!`.
     pub fn build(self) -> Result<Graph<S>, GraphErrors> {
         wire(self)
     }
@@ -32,14 +32,14 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
     let mut diagnostics = Vec::new();
     let graph = resolve(&builder, &mut diagnostics);
     let analysis = Analysis::declared(&graph);
-    // Names that lead nowhere would make the graph look broken elsewhere too.
+    // Unknown names would cause further errors in the rules.
     if diagnostics.is_empty() {
         diagnostics = check_with(&graph, &analysis.declared);
         items_match(&graph, &builder.nodes, &builder.joins, &mut diagnostics);
         routes_match(&graph, &builder.nodes, &mut diagnostics);
         writes_once::<S>(&builder.nodes, &mut diagnostics);
         interrupts_once(&graph, &builder.gates, &mut diagnostics);
-        subflows_keep(&graph, &builder.kept, &mut diagnostics);
+        only_subflows_retain_state(&graph, &builder.retained, &mut diagnostics);
     }
     if diagnostics.is_empty() {
         let facts: Vec<NodeFacts<'_>> = builder.nodes.iter().map(Entry::facts).collect();
@@ -66,13 +66,13 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
     };
     let policies = builder.nodes.iter().map(policy).collect();
     let specs: Vec<NodeSpec> = builder.nodes.iter().map(|entry| entry.spec).collect();
-    let kept = builder.kept;
+    let retained = builder.retained;
     let nodes = builder
         .nodes
         .into_iter()
         .map(|mut entry| {
-            if kept.contains(&entry.name) {
-                entry.node.keep_thread();
+            if retained.contains(&entry.name) {
+                entry.node.retain_state();
             }
             entry.node
         })
