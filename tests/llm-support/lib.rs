@@ -27,7 +27,3 @@ pub async fn node_outputs<F: Flow>(run: Run<F>) -> Vec<NodeOutput> {
     }
     outputs
 }
-
-#[doc = include_str!("../../docs/guide/models.md")]
-#[cfg(doctest)]
-pub mod models {}

@@ -8,7 +8,7 @@ use petalflow::policy::Retry;
 use petalflow::prelude::*;
 use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow_envelope::Envelope;
-use petalflow_envelope::{LlmNode, Missing};
+use petalflow_envelope::{LlmNode, MissingVariable};
 use petalflow_llm::nodes::{Model, NodeOutput};
 use petalflow_llm::{
     Budget, LlmError, LlmErrorKind, LlmResponse, Reply, Role, ScriptedModel, TokenUsage,
@@ -120,7 +120,7 @@ async fn p090_a_missing_variable_is_an_error_or_empty_by_choice() {
         .expect_err("it is missing");
     assert!(failure(&error).contains("undefined"), "{error}");
     assert!(model.requests().is_empty());
-    run(node.missing(Missing::Empty), Envelope::new())
+    run(node.missing(MissingVariable::Empty), Envelope::new())
         .await
         .expect("it answers");
     assert_eq!(prompts(&model), ["Say [] []"]);
@@ -315,7 +315,7 @@ fn schema() -> Value {
 
 #[tokio::test]
 async fn p096_structured_output_conforms_or_is_an_error() {
-    let (node, _) = scripted([Reply::pieces([r#"{"sta"#, r#"rs": 4}"#])]);
+    let (node, _) = scripted([Reply::chunks([r#"{"sta"#, r#"rs": 4}"#])]);
     let envelope = run(node.json_schema(schema()), Envelope::new())
         .await
         .expect("it conforms");
@@ -350,12 +350,12 @@ async fn p096_structured_output_conforms_or_is_an_error() {
     let error = run(node.json_schema(json!({ "type": 7 })), Envelope::new())
         .await
         .expect_err("no schema");
-    assert!(failure(&error).contains("no JSON Schema"), "{error}");
+    assert!(failure(&error).contains("not a JSON Schema"), "{error}");
 }
 
 #[tokio::test]
 async fn p097_words_come_as_they_are_said_then_all_of_them() {
-    let (node, _) = scripted([Reply::pieces(["Hel", "lo"])]);
+    let (node, _) = scripted([Reply::chunks(["Hel", "lo"])]);
     let said = node_outputs(Ask::new().ask(node).run(Envelope::new())).await;
     let delta = |delta: &str, index| NodeOutput::Delta {
         delta: delta.into(),
@@ -381,7 +381,7 @@ async fn p097_words_come_as_they_are_said_then_all_of_them() {
 
 #[tokio::test(start_paused = true)]
 async fn p097_a_stream_that_stalls_ends_with_the_timeout() {
-    let (node, _) = scripted([Reply::pieces(["Hel", "lo"]).every(Duration::from_hours(1))]);
+    let (node, _) = scripted([Reply::chunks(["Hel", "lo"]).every(Duration::from_hours(1))]);
     let begun = Instant::now();
     let node = node.timeout(Duration::from_secs(5));
     let error = run(node, Envelope::new()).await.expect_err("it stalls");
@@ -393,8 +393,8 @@ async fn p097_a_stream_that_stalls_ends_with_the_timeout() {
 async fn p098_a_stream_that_breaks_off_is_tried_again() {
     // Upstream does not retry when it streams.
     let (node, _) = scripted([
-        Reply::pieces(["Hel"]).broken(down()),
-        Reply::pieces(["Hello"]),
+        Reply::chunks(["Hel"]).broken(down()),
+        Reply::chunks(["Hello"]),
     ]);
     let said = node_outputs(Ask::new().ask(node).run(Envelope::new())).await;
     let delta = |delta: &str, attempt| NodeOutput::Delta {

@@ -135,7 +135,7 @@ impl<C: LlmClient> Retrying<C> {
     }
 
     /// Repeats attempts until one succeeds, an error is not transient, or the time is up.
-    async fn persist<T, F>(
+    async fn run_attempts<T, F>(
         &self,
         deadline: Option<Instant>,
         mut attempt: impl FnMut() -> F,
@@ -172,11 +172,11 @@ impl<C: LlmClient> Retrying<C> {
             self.attempt
         };
         let result = timeout_at(until, attempt).await;
-        result.unwrap_or_else(|_| Err(self.late(limit)))
+        result.unwrap_or_else(|_| Err(self.timed_out(limit)))
     }
 
-    fn late(&self, limit: Option<Duration>) -> LlmError {
-        late(self.client.name(), limit.unwrap_or_default())
+    fn timed_out(&self, limit: Option<Duration>) -> LlmError {
+        timed_out(self.client.name(), limit.unwrap_or_default())
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -185,7 +185,7 @@ impl<C: LlmClient> Retrying<C> {
     }
 }
 
-fn late(name: &str, limit: Duration) -> LlmError {
+fn timed_out(name: &str, limit: Duration) -> LlmError {
     LlmError::new(
         LlmErrorKind::Timeout,
         format!("`{name}` did not answer within {limit:?}"),
@@ -207,32 +207,36 @@ impl<C: LlmClient> LlmClient for Retrying<C> {
     }
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
-        self.persist(self.deadline(), || self.client.complete(request))
+        self.run_attempts(self.deadline(), || self.client.complete(request))
             .await
     }
 
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
         let deadline = self.deadline();
-        let stream = self.persist(deadline, || async {
-            self.client.stream(request).await?.begun().await
+        let stream = self.run_attempts(deadline, || async {
+            self.client
+                .stream(request)
+                .await?
+                .wait_for_first_event()
+                .await
         });
         let stream = stream.await?;
         let name: Arc<str> = self.client.name().into();
         let (idle, total) = (self.idle, self.total);
-        Ok(stream.wrap_source(move |pieces| {
-            stream::unfold(Some(pieces), move |pieces| {
+        Ok(stream.wrap_source(move |events| {
+            stream::unfold(Some(events), move |events| {
                 let name = Arc::clone(&name);
-                let silent = idle.and_then(|limit| Instant::now().checked_add(limit));
-                let until = [silent, deadline].into_iter().flatten().min();
+                let idle_deadline = idle.and_then(|limit| Instant::now().checked_add(limit));
+                let until = [idle_deadline, deadline].into_iter().flatten().min();
                 let limit = if until == deadline { total } else { idle };
                 async move {
-                    let mut pieces = pieces?;
+                    let mut events = events?;
                     let Some(until) = until else {
-                        return Some((pieces.next().await?, Some(pieces)));
+                        return Some((events.next().await?, Some(events)));
                     };
-                    match timeout_at(until, pieces.next()).await {
-                        Ok(piece) => Some((piece?, Some(pieces))),
-                        Err(_) => Some((Err(late(&name, limit.unwrap_or_default())), None)),
+                    match timeout_at(until, events.next()).await {
+                        Ok(event) => Some((event?, Some(events))),
+                        Err(_) => Some((Err(timed_out(&name, limit.unwrap_or_default())), None)),
                     }
                 }
             })

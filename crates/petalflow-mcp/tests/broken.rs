@@ -87,7 +87,7 @@ async fn an_answer_of_the_wrong_shape_is_a_clear_error_and_the_next_call_goes_on
         let error = call(&server, "act", json!({})).await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "MCP server `by hand` answered `act` with something else than its result: fields are missing, or of another type"
+            "MCP server `by hand` sent an invalid answer to `act`: fields are missing, or of another type"
         );
     }
     let error = call(&server, "act", json!({})).await.unwrap_err();
@@ -129,7 +129,7 @@ async fn a_connection_that_breaks_in_a_call_is_made_anew_for_the_next() {
         let error = call(&server, "act", json!({})).await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the connection to MCP server `by hand` was lost while it worked on `act`: the server has hung up; whether the work was done is not known"
+            "the connection to MCP server `by hand` was lost during `act`: the server closed the connection; it is not known whether the request was processed"
         );
         assert_eq!(
             call(&server, "act", json!({})).await.unwrap(),
@@ -162,7 +162,7 @@ async fn a_server_that_cannot_be_reached_is_tried_again_and_then_a_clear_error()
     assert!(matches!(error, McpError::Connect { .. }));
     assert_eq!(
         error.to_string(),
-        "cannot connect to MCP server `gone`: nobody is there; check that it starts and speaks MCP"
+        "cannot connect to MCP server `gone`: nobody is there; check that it starts and that it is an MCP server"
     );
     assert_eq!(dials.load(Ordering::SeqCst), 3);
 }

@@ -55,7 +55,7 @@ async fn a_tool_whose_result_comes_later_says_so() {
     let error = call(&server, "order", json!({})).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "tool `order` has begun, and its result comes later, which MCP clients cannot wait for"
+        "tool `order` has started, and its result comes later; MCP clients cannot wait for it"
     );
 }
 

@@ -7,6 +7,7 @@
 // `#[inline]` means here, as in `petalflow-graph`, that a function is compiled where it is called. A program that stores
 // nothing compiles neither records nor the in-memory store.
 
+mod checksum;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;

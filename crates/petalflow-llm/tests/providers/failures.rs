@@ -144,7 +144,7 @@ async fn an_answer_of_another_kind_is_an_error() {
         assert!(
             streamed
                 .to_string()
-                .ends_with("it answered with something that is no stream of events"),
+                .ends_with("its answer is not a stream of events"),
             "{streamed}"
         );
     }
@@ -494,7 +494,7 @@ fn a_name_that_does_not_say_whose_model_it_is_is_an_error() {
     assert!(
         error
             .to_string()
-            .starts_with("model `qwen3` does not say whose it is; write `ollama::qwen3`")
+            .starts_with("model `qwen3` does not identify a provider; write `ollama::qwen3`")
     );
 }
 
