@@ -1,4 +1,4 @@
-//! What `flow!` expands to calls into: tables become a wired graph, and mistakes become errors at the user's tokens.
+//! For the code of `flow!`: its tables become an execution plan, and mistakes become errors at the tokens of the user.
 
 mod builder;
 mod check;
@@ -91,7 +91,7 @@ pub const fn concat_specs<const N: usize>(
     all
 }
 
-/// What the checks need to know of the nodes.
+/// The facts of the nodes that the rules use.
 pub const fn facts<const N: usize>(specs: &[Spec; N]) -> [NodeFacts<'static>; N] {
     let mut facts = [NodeFacts::new(""); N];
     let mut i = 0;
@@ -102,8 +102,8 @@ pub const fn facts<const N: usize>(specs: &[Spec; N]) -> [NodeFacts<'static>; N]
     facts
 }
 
-/// What the checks need to know of the keys of a state. Its constant wins over that of [`NoKeys`], which stands in where
-/// the type is no state: that is reported elsewhere.
+/// The facts of the keys of a state. Its constant has precedence over that of [`NoKeys`], which applies if the type is not a
+/// state. Another error reports that.
 #[derive(Debug)]
 pub struct KeysOf<S>(PhantomData<S>);
 
@@ -118,7 +118,7 @@ impl<S: State> KeysOf<S> {
         .0;
 }
 
-/// No keys at all.
+/// No keys.
 pub trait NoKeys {
     const KEYS: &'static [KeyFacts<'static>] = &[];
 }
@@ -136,8 +136,8 @@ const fn facts_of_keys(keys: &'static [KeyMeta]) -> [KeyFacts<'static>; MAX_KEYS
     facts
 }
 
-/// An edge as a macro writes it: places of nodes, then joins, then START and END; what it does, of the constants in
-/// [`kind`]; its route.
+/// An edge in the table of a flow. Its ends are numbers: first the nodes, then the joins, then START and END. Its kind is a
+/// constant of [`kind`].
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeRow {
     pub from: u32,
@@ -178,7 +178,7 @@ impl EdgeRow {
     }
 }
 
-/// An `interrupt` as a macro writes it: the node, whether it is after the node, whether it has a guard.
+/// An `interrupt` in the table of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct GateRow {
     pub node: u32,
@@ -186,7 +186,7 @@ pub struct GateRow {
     pub guarded: bool,
 }
 
-/// The properties of a node that most nodes do not have.
+/// Properties that few nodes have.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeFlags {
     pub node: u32,
@@ -194,21 +194,21 @@ pub struct NodeFlags {
     pub subflow: bool,
 }
 
-/// The graph as a macro writes it.
+/// The table of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct GraphTable {
     pub flow: &'static str,
-    /// The nodes that are deferred, or flows.
+    /// The nodes that are deferred or sub-flows.
     pub node_flags: &'static [NodeFlags],
     pub edges: &'static [EdgeRow],
-    /// The sides of each join, as the user wrote them.
+    /// The sources of each join, as the user wrote them.
     pub joins: &'static [&'static str],
     pub specs: &'static [Spec],
-    /// What `with` says.
+    /// The policies of `with`.
     pub policies: &'static [(u32, Policy)],
-    /// What `interrupt` says.
+    /// The interrupts.
     pub gates: &'static [GateRow],
-    /// The names of nodes in checkpoints, where they have another one.
+    /// The names of nodes in checkpoints that differ from their names.
     pub ids: &'static [(u32, &'static str)],
 }
 
@@ -224,8 +224,8 @@ impl GraphTable {
             nodes[flags.node as usize].deferred = flags.deferred;
             nodes[flags.node as usize].subflow = flags.subflow;
         }
-        for &(place, id) in self.ids {
-            nodes[place as usize].stored = Some(id.into());
+        for &(node, id) in self.ids {
+            nodes[node as usize].stored = Some(id.into());
         }
         for &GateRow {
             node,
@@ -278,7 +278,7 @@ impl GraphTable {
         Edge { from, via, to }
     }
 
-    /// The graph wired for the engine.
+    /// The execution plan.
     pub fn wire(&self) -> Arc<ExecutionPlan> {
         let specs: Vec<NodeSpec> = self.specs.iter().map(|spec| spec.node).collect();
         let mut policies: Vec<NodePolicy> = specs.iter().map(|spec| spec.policy.into()).collect();
@@ -302,8 +302,8 @@ impl GraphTable {
     }
 }
 
-/// A node over `S` that is an annotated function. Generated code names a node only as `<write as NodeOver<Essay>>::..`, with
-/// the user's span: where the type is no such node, that is one and the same error each time, which rustc reports once.
+/// An annotated function that is a node over `S`. Generated code names a node only as `<write as NodeOver<Essay>>::..` with the
+/// span of the user. If the type is not such a node, each use is the same error, and rustc reports it once.
 #[diagnostic::on_unimplemented(
     message = "PF025: `{Self}` is not a node over `{S}`",
     label = "not a node over `{S}`",
@@ -312,7 +312,7 @@ impl GraphTable {
 pub trait NodeOver<S> {
     /// The properties that its type determines.
     const SPEC: Spec;
-    /// Its arm in the dispatch.
+    /// The arm in the dispatch.
     type Arm;
 }
 
@@ -363,18 +363,17 @@ impl<S: State, N: Node<S>> ValueOver<S> for N {
     }
 }
 
-/// Says that a type is a state, in a bound that simply does not hold where it is not one: `where Essay: State` would be an
-/// error of its own.
+/// A conditional bound for a state: `where Essay: State` would be an error if the type is not a state.
 pub trait StateFor<'a>: State {}
 
 impl<S: State> StateFor<'_> for S {}
 
-/// A launch of a flow that has no values of its own: its runs share one.
+/// A launch of a flow without node values. All runs share one instance.
 pub fn launch<F: Flow>(shared: &OnceLock<Arc<F>>, flow: F) -> Launch<F> {
     Launch::shared(Arc::clone(shared.get_or_init(|| Arc::new(flow))))
 }
 
-/// A node value, once it has been given.
+/// A node value that was given.
 #[inline]
 pub fn given<T>(value: &Option<Arc<T>>) -> &T {
     value
@@ -382,7 +381,7 @@ pub fn given<T>(value: &Option<Arc<T>>) -> &T {
         .expect("the builder has no `run` before every node value is given")
 }
 
-/// What an optional key holds.
+/// The value of an optional key.
 #[inline]
 pub fn option<O: super::Optional>(value: &O) -> Option<&O::Value> {
     value.get()
