@@ -2,25 +2,43 @@
 
 use std::sync::OnceLock;
 
-use petalflow_graph::{Graph, JoinIdx, NodeIdx, Source, Target, Via};
+use petalflow_graph::{Graph, JoinIdx, NodeFacts, NodeIdx, Source, Target, Via};
 
 use crate::delivery::ItemCodec;
 use crate::policy::NodePolicy;
+use crate::policy::Policy;
 use crate::state::KeySet;
 
-/// What the driver has to know about a node beyond the graph.
-#[derive(Clone, Debug, Default)]
+/// The properties of a node that its type determines. The tables of `flow!`, the builder and the driver use it.
+#[derive(Clone, Copy, Debug)]
 pub struct NodeSpec {
-    /// The names of its routes, in the order of their indexes.
-    pub routes: &'static [&'static str],
-    /// Whether it takes the item that an edge delivers.
-    pub takes: bool,
-    /// Its retries and timeouts.
-    pub policy: NodePolicy,
-    /// How its item is stored.
+    /// The properties that the rules use.
+    pub facts: NodeFacts<'static>,
+    /// For each route, whether it carries a payload.
+    pub payloads: &'static [bool],
+    /// Whether the node sends items to the targets of `each`.
+    pub sends: bool,
+    /// The policy of its annotation.
+    pub policy: Policy,
+    /// The codec of its item.
     pub item: Option<ItemCodec>,
-    /// The keys it reads. `None` if it reads the whole state.
-    pub reads: Option<KeySet>,
+    /// Whether the node may read more keys than it names.
+    pub reads_all: bool,
+    /// Whether nothing is known of the node, because an error about it was reported.
+    pub broken: bool,
+}
+
+impl NodeSpec {
+    /// A node that reads, writes and chooses nothing.
+    pub const NONE: Self = NodeSpec {
+        facts: NodeFacts::new(""),
+        payloads: &[],
+        sends: false,
+        policy: Policy::NONE,
+        item: None,
+        reads_all: false,
+        broken: false,
+    };
 }
 
 /// The end of an edge, and what taking the edge does.
@@ -114,10 +132,11 @@ pub struct ExecutionPlan {
 }
 
 impl ExecutionPlan {
-    /// Makes the plan of a graph. `specs` describes its nodes, by index.
+    /// Makes the plan of a graph. `specs` describes its nodes, by index; `policies` has the policies of the graph and of the
+    /// nodes together.
     ///
     /// The graph has been checked: an edge for a route that its node does not have is left out.
-    pub fn new(graph: &Graph, specs: &[NodeSpec]) -> Self {
+    pub fn new(graph: &Graph, specs: &[NodeSpec], policies: Vec<NodePolicy>) -> Self {
         let nodes = graph.nodes();
         let mut plan = ExecutionPlan {
             graph: graph.clone(),
@@ -130,19 +149,22 @@ impl ExecutionPlan {
                 })
                 .collect(),
             joins: (0..graph.joins).map(|_| JoinEdges::default()).collect(),
-            policies: specs.iter().map(|spec| spec.policy.clone()).collect(),
+            policies,
             chain_next: Vec::new(),
-            takes_item: specs.iter().map(|spec| spec.takes).collect(),
+            takes_item: specs.iter().map(|spec| spec.facts.takes_item).collect(),
             items: specs.iter().map(|spec| spec.item).collect(),
-            reads: specs.iter().map(|spec| spec.reads).collect(),
+            reads: specs
+                .iter()
+                .map(|spec| (!spec.reads_all).then_some(spec.facts.reads))
+                .collect(),
             gates: Vec::new(),
             has_deferred: nodes.iter().any(|node| node.deferred),
-            routes: specs.iter().map(|spec| spec.routes).collect(),
+            routes: specs.iter().map(|spec| spec.facts.routes).collect(),
             needs_managed: OnceLock::new(),
         };
-        for (edges, spec) in plan.out_edges.iter_mut().zip(specs) {
-            edges.routes.resize_with(spec.routes.len(), Vec::new);
-            edges.fast = !edges.deferred && spec.policy.is_none();
+        for (index, edges) in plan.out_edges.iter_mut().enumerate() {
+            edges.routes.resize_with(plan.routes[index].len(), Vec::new);
+            edges.fast = !edges.deferred && plan.policies[index].is_none();
         }
         for edge in graph.edges() {
             let target = match edge.to {
@@ -165,11 +187,8 @@ impl ExecutionPlan {
                     plan.out_edges[node.index()].plain.push(target);
                 }
                 (Source::Node(node), Via::Route(name) | Via::RouteEach(name)) => {
-                    if let Some(route) = specs[node.index()]
-                        .routes
-                        .iter()
-                        .position(|route| route == name)
-                    {
+                    let mut routes = plan.routes[node.index()].iter();
+                    if let Some(route) = routes.position(|route| route == name) {
                         plan.out_edges[node.index()].routes[route].push(target);
                     }
                 }

@@ -1,4 +1,4 @@
-//! Input that comes as data: what `#[state]` makes of `Deserialize` for the input type.
+//! `Deserialize` for the input type of a state.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,20 +7,20 @@ use serde_core::de::{DeserializeOwned, DeserializeSeed, Error, Visitor};
 
 pub use serde_core::de::{Deserialize, Deserializer, MapAccess};
 
-/// The keys read so far, each in a place of its own.
+/// The values of the keys that were read, one slot per key.
 pub trait Slots<'de> {
-    /// Reads the value of the key at an index; false if it was read before.
+    /// Reads the value of the key with this index. Returns false if it was read before.
     fn read<A: MapAccess<'de>>(&mut self, key: usize, map: &mut A) -> Result<bool, A::Error>;
 }
 
-/// The value of a key, conditionally: see [`CloneFor`](super::CloneFor). It has functions of its own, because rustc could not
-/// choose between what two keys of one type say of `Deserialize`.
+/// The value of a key, for a conditional bound: see [`CloneFor`](super::CloneFor). It has functions of its own, because rustc
+/// cannot choose between the `Deserialize` bounds of two keys of one type.
 pub trait DataFor<'a, const KEY: usize>: Sized {
-    /// Reads a value; false if there is one.
+    /// Reads a value. Returns false if there is one already.
     fn read<'de, A: MapAccess<'de>>(slot: &mut Option<Self>, map: &mut A)
     -> Result<bool, A::Error>;
 
-    /// The value of a key that has none to fall back to: an `Option` is then `None`, as in serde's own structs.
+    /// The value of a key without a default. A missing `Option` is `None`, as in the structs of serde.
     fn required<E: Error>(slot: Option<Self>, key: &'static str) -> Result<Self, E>;
 }
 
@@ -40,7 +40,7 @@ impl<T: DeserializeOwned, const KEY: usize> DataFor<'_, KEY> for T {
     }
 }
 
-/// Reads a map of keys. One that is not part of the input is an error, which names those that are.
+/// Reads a map of keys. The error for an unknown key lists the keys of the input.
 pub fn read_input<'de, D: Deserializer<'de>, S: Slots<'de>>(
     deserializer: D,
     name: &'static str,
@@ -73,7 +73,7 @@ impl<'de, S: Slots<'de>> Visitor<'de> for Input<'_, S> {
     }
 }
 
-/// A key's name becomes its index.
+/// Deserializes the name of a key to its index.
 struct KeyIndex(&'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for KeyIndex {
@@ -92,12 +92,12 @@ impl Visitor<'_> for KeyIndex {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<usize, E> {
-        let place = self.0.iter().position(|key| *key == name);
-        place.ok_or_else(|| E::unknown_field(name, self.0))
+        let index = self.0.iter().position(|key| *key == name);
+        index.ok_or_else(|| E::unknown_field(name, self.0))
     }
 }
 
-/// What a missing key is read from.
+/// The deserializer of a missing key.
 struct Missing<E> {
     key: &'static str,
     error: PhantomData<E>,

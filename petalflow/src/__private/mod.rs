@@ -1,6 +1,9 @@
-//! What the macros' code calls into. Outside semver: only petalflow's own macros may use it.
+//! The functions and types for generated code. Only the macros of petalflow may use them: semver does not apply.
 #![allow(missing_docs, clippy::missing_errors_doc, clippy::missing_panics_doc)]
-#![allow(clippy::manual_async_fn, reason = "`Send` is said, not inferred")]
+#![allow(
+    clippy::manual_async_fn,
+    reason = "`Send` is explicit, and not inferred"
+)]
 #![allow(
     clippy::unused_self,
     clippy::return_self_not_must_use,

@@ -1,4 +1,4 @@
-//! What `#[node]` expands to calls into.
+//! For the code of `#[node]`.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ use crate::middleware::{carried, carried_call};
 use crate::node::{Effects, Key, Node, Output};
 use crate::state::{KeyMeta, KeySet, State};
 
-/// Any type, named so that generated code can choose what is underlined.
+/// Any type. Generated code names a type through this trait, so that an error points at the span of its choice.
 pub trait Itself {
     type Type;
 }
@@ -21,7 +21,7 @@ impl<T> Itself for T {
     type Type = T;
 }
 
-/// The state of a node, named through this so that a type that is none is one error: what follows from it has no type.
+/// The state of a node. Generated code names it through this trait, so that a type that is not a state is one error.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a state",
     label = "not a state",
@@ -36,7 +36,7 @@ impl<S: State> IsState for S {
     type State = S;
 }
 
-/// The keys of a state. This constant wins over that of [`NoNames`], which stands in where the type is no state.
+/// The keys of a state. This constant has precedence over that of [`NoNames`], which applies if the type is not a state.
 #[derive(Debug)]
 pub struct Names<S>(PhantomData<S>);
 
@@ -44,7 +44,7 @@ impl<S: State> Names<S> {
     pub const KEYS: &'static [KeyMeta] = S::KEYS;
 }
 
-/// No keys at all.
+/// No keys.
 pub trait NoNames {
     const KEYS: &'static [KeyMeta] = &[];
 }
@@ -74,7 +74,7 @@ impl<S: State, K: Key<State = S>> KeyOf<S> for K {
     }
 }
 
-/// What a node returns whose own return type cannot be used: it claims to write everything, so that nothing else is wrong.
+/// The output of a node whose return type has an error. It writes all keys, so that nothing else is reported.
 #[derive(Debug)]
 pub enum Broken {}
 
@@ -108,7 +108,7 @@ impl<T> Optional for Option<T> {
     }
 }
 
-/// Refuses a node that writes one key twice in one result.
+/// Fails if a node writes one key twice in one result.
 #[track_caller]
 pub const fn written_once<S: State, N: Node<S>>() {
     let twice = <N::Output as Output<S>>::WRITES_TWICE.intersection(S::EXCLUSIVE);
@@ -118,7 +118,7 @@ pub const fn written_once<S: State, N: Node<S>>() {
     }
 }
 
-/// The future of a plain function: calls it when polled.
+/// The future of a function that is not async. Calls it when polled.
 #[derive(Debug)]
 pub struct Lazy<F>(Option<F>);
 
@@ -129,7 +129,7 @@ impl<F> Lazy<F> {
     }
 }
 
-// Nothing in it is pinned.
+// No field is pinned.
 impl<F> Unpin for Lazy<F> {}
 
 impl<T, F: FnOnce() -> T> Future for Lazy<F> {
@@ -139,19 +139,20 @@ impl<T, F: FnOnce() -> T> Future for Lazy<F> {
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
         match self.0.take() {
             Some(call) => Poll::Ready(call()),
-            None => unreachable!("a future is not polled again once it is ready"),
+            None => unreachable!("a future is not polled after it is ready"),
         }
     }
 }
 
-/// Runs blocking code on a thread of its own. Once begun it cannot be stopped: if the future is dropped, its result is.
+/// Runs blocking code on another thread. It cannot be stopped: if the future is dropped, the code runs to its end and its
+/// result is dropped.
 pub async fn blocking<R: Send + 'static>(
     work: impl FnOnce() -> Result<R, BoxError> + Send + 'static,
 ) -> Result<R, BoxError> {
     finished(tokio::task::spawn_blocking(carried_call(work)).await)
 }
 
-/// Runs a future as a task of its own, which is aborted when this future is dropped.
+/// Runs a future as a tokio task. The task is aborted if this future is dropped.
 pub async fn spawned<R: Send + 'static>(
     work: impl Future<Output = Result<R, BoxError>> + Send + 'static,
 ) -> Result<R, BoxError> {
@@ -167,7 +168,7 @@ pub async fn spawned<R: Send + 'static>(
     finished((&mut task.0).await)
 }
 
-/// A panic inside goes on outside, where the engine sees it.
+/// The result of a tokio task. A panic in the task continues here, where the engine catches it.
 fn finished<R>(joined: Result<Result<R, BoxError>, tokio::task::JoinError>) -> Result<R, BoxError> {
     match joined {
         Ok(result) => result,

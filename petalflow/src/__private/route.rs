@@ -1,11 +1,11 @@
-//! What `#[derive(Route)]` expands to calls into.
+//! For the code of `#[derive(Route)]`.
 
 use crate::delivery::Delivery;
 
 pub use crate::node::{Carried, Carries};
 
-/// What a variant carries, on its way. `Payload(value).deliver()` delivers a `Vec` as a list, also behind an alias: its
-/// inherent method wins over the trait's.
+/// The payload of a variant. `Payload(value).deliver()` delivers a `Vec` as a list, also behind an alias: the inherent method
+/// has precedence over that of the trait.
 #[derive(Debug)]
 pub struct Payload<T>(pub T);
 
@@ -15,7 +15,7 @@ impl<T: Send + Sync + 'static> Payload<Vec<T>> {
     }
 }
 
-/// Everything else is one value.
+/// Any other payload is one value.
 pub trait Deliver {
     fn deliver(self) -> Delivery;
 }
@@ -26,7 +26,7 @@ impl<T: Send + Sync + 'static> Deliver for Payload<T> {
     }
 }
 
-/// What can neither be delivered as a list nor as one value, of which [`Sent`] says so.
+/// A payload that cannot be delivered. [`Sent`] reports it.
 pub trait NotSent {
     fn deliver(&self) -> Delivery;
 }
@@ -37,7 +37,7 @@ impl<T> NotSent for Payload<T> {
     }
 }
 
-/// What a variant can carry.
+/// A payload that can be delivered.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot travel along an edge",
     label = "needs to be `Send`, `Sync` and without borrowed data",
@@ -50,7 +50,7 @@ pub trait Sent {
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync + 'static> Sent for T {}
 
-/// The type of a payload, told as [`Payload`] delivers it: the inherent function of a `Vec` wins over the trait's.
+/// The type of a payload, by the same precedence as [`Payload`].
 #[derive(Debug)]
 pub struct PayloadType<T>(std::marker::PhantomData<T>);
 
@@ -60,7 +60,7 @@ impl<T: 'static> PayloadType<Vec<T>> {
     }
 }
 
-/// Everything else is one value.
+/// Any other payload is one value.
 pub trait OneType {
     fn carried() -> Option<Carried>;
 }

@@ -1,11 +1,11 @@
-//! What `#[state]` expands to calls into.
+//! For the code of `#[state]`.
 
 use std::fmt;
 
 use crate::error::BoxError;
 use crate::state::{CanStore, Durable, KeySet, Write, WriteError, Writes, reduce};
 
-/// Which keys an update holds writes of.
+/// The keys that an update writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks<const W: usize> {
     written: [u64; W],
@@ -34,7 +34,7 @@ impl<const W: usize> Marks<W> {
         KeySet::of_words(&self.overwritten)
     }
 
-    /// Adds a write to the key at `index`, if the key takes it.
+    /// Adds a write to the key with this index. Fails if the key does not accept it.
     #[inline]
     pub fn push<T>(
         &mut self,
@@ -54,7 +54,7 @@ impl<const W: usize> Marks<W> {
             self.overwritten[word] |= bit;
             writes.push(Write::Overwrite(value));
         } else if overwritten {
-            // An overwrite drops the plain writes beside it.
+            // An overwrite replaces the other writes.
         } else if exclusive && self.written[word] & bit != 0 {
             return Err(WriteError::second_write(key));
         } else {
@@ -64,9 +64,9 @@ impl<const W: usize> Marks<W> {
         Ok(())
     }
 
-    /// Adds a plain write to the key at a place, with its name and whether it is exclusive.
+    /// Adds a write to a key, given as its index, its name, and whether it is exclusive.
     ///
-    /// This stands at each node of a flow, so the usual first write is a few instructions, and all else is one call.
+    /// It is inlined at each node of a flow, so the usual first write is a few instructions and the rest is one call.
     #[inline]
     pub fn write<T>(
         &mut self,
@@ -94,7 +94,7 @@ impl<const W: usize> Marks<W> {
         Ok(self.push(writes, value, false, index, name, exclusive)?)
     }
 
-    /// The written keys; none is written afterwards.
+    /// Returns the written keys, and clears the marks.
     #[inline]
     pub fn take(&mut self) -> KeySet {
         let written = self.written();
@@ -109,7 +109,7 @@ pub fn applied(result: Result<(), WriteError>) -> Result<(), BoxError> {
     result.map_err(Into::into)
 }
 
-/// Folds like [`Writes::fold_into`], but takes the first value as it is where the key has none yet.
+/// Folds like [`Writes::fold_into`]. If the key has no value, the first write becomes the value.
 #[inline]
 pub fn fold_from_first<T>(
     writes: &mut Writes<T>,
@@ -151,7 +151,7 @@ pub fn debug_struct(
     f.finish()
 }
 
-/// `Debug` for an update: the keys that were written.
+/// `Debug` for an update: the written keys.
 #[inline]
 pub fn debug_update(
     f: &mut fmt::Formatter<'_>,
@@ -168,8 +168,8 @@ pub fn debug_update(
     f.finish()
 }
 
-/// `Clone` for the writes of a key. `CloneWrites(writes).cloned()` also compiles for a type without `Clone`, of which
-/// [`StoredValue`] or [`Held`] has said that it cannot be kept: the inherent method wins where there is one.
+/// `Clone` for the writes of a key. `CloneWrites(writes).cloned()` also compiles for a type without `Clone`, which
+/// [`StoredValue`] or [`Held`] reports: the inherent method has precedence if it exists.
 #[derive(Debug)]
 pub struct CloneWrites<'a, T>(pub &'a Writes<T>);
 
@@ -192,12 +192,12 @@ impl<T> NotClone for CloneWrites<'_, T> {
     }
 }
 
-/// What a key's newtype holds: through this, generated code names the key's type without repeating it.
+/// The type of a key, from its newtype: generated code names the type without repeating it.
 pub trait Holds {
     type Value;
 }
 
-/// A type that a state can keep whose runs may be stored.
+/// The type of a key of a state that can be stored.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in a state that may be stored",
     label = "needs `Clone`, `Serialize` and `Deserialize`, and to be `Send`, `Sync` and without borrowed data",
@@ -210,7 +210,7 @@ pub trait StoredValue {
 #[diagnostic::do_not_recommend]
 impl<T: Clone + Send + Sync + 'static> StoredValue for T where Durable: CanStore<T> {}
 
-/// A type that a state can keep whose runs are never stored.
+/// The type of a key of a volatile state.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in a state",
     label = "needs `Clone`, and to be `Send`, `Sync` and without borrowed data",
@@ -241,7 +241,7 @@ impl<T: Default> NeedsDefault for T {
     }
 }
 
-/// The zero of a `skip_zero` key.
+/// The zero value of a `skip_zero` key.
 #[diagnostic::on_unimplemented(
     message = "`skip_zero` cannot tell whether a `{Self}` is zero",
     label = "needs `Default` and `PartialEq`",
@@ -265,9 +265,8 @@ impl<T: Default + PartialEq> SkipsZero for T {
     }
 }
 
-/// Traits with a lifetime: in `where for<'a> T: DebugFor<'a>` an impl simply does not exist for a `T` without `Debug`, where
-/// `where T: Debug` would be an error. `KEY` keeps the bounds of two keys of one type apart, which rustc could not choose
-/// between.
+/// Traits with a lifetime, for conditional bounds: with `where for<'a> T: DebugFor<'a>` there is no impl for a `T` without
+/// `Debug`, and `where T: Debug` would be an error. `KEY` distinguishes the bounds of two keys of one type.
 macro_rules! conditional {
     ($($name:ident: $of:path $(, $more:path)*;)*) => {$(
         pub trait $name<'a, const KEY: usize = 0>: $of $(+ $more)* {}
@@ -286,13 +285,13 @@ conditional! {
     SharedFor: Shared;
 }
 
-/// What can be shared between threads for as long as they like.
+/// A type that can be shared between threads.
 pub trait Shared: Send + Sync + 'static {}
 
 impl<T: Send + Sync + 'static> Shared for T {}
 
 pub trait PartialEqFor<'a>: PartialEq {
-    /// `==` where the type is not known: of function pointers rustc would warn.
+    /// `==` without the warning of rustc for function pointers.
     fn same(&self, other: &Self) -> bool {
         self == other
     }

@@ -1,4 +1,4 @@
-//! What `#[tool]` and `tools!` expand to calls into.
+//! For the code of `#[tool]` and `tools!`.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ pub use crate::tool::{Entry, ToolConfirm, question, schemars};
 pub use serde;
 pub use serde_json::Value;
 
-/// What is made of the arguments' types. Generated code makes it once, so that a type that cannot be an argument is one error.
+/// The schema and the decoder of the arguments. Generated code creates it once, so that a type that cannot be an argument is
+/// one error.
 #[derive(Debug)]
 pub struct Arguments<T> {
     schema: fn() -> Value,
@@ -33,7 +34,7 @@ impl<T: DeserializeOwned + JsonSchema> Arguments<T> {
 }
 
 impl<T> Arguments<T> {
-    /// What a model is told about a function's tool. `doc` are the lines of its doc comment.
+    /// The specification of a tool from a function. `doc` has the lines of its doc comment.
     pub fn spec(
         &self,
         name: &str,
@@ -51,13 +52,13 @@ impl<T> Arguments<T> {
         (self.read)(tool.spec(), arguments)
     }
 
-    /// The same without taking them. What does not fit is refused by the call itself.
+    /// Decodes a copy of the arguments. `None` if they are invalid; the call then reports the error.
     pub fn peek(&self, tool: &impl Tool, arguments: &Value) -> Option<T> {
         self.read(tool, arguments.clone()).ok()
     }
 }
 
-/// The text of a doc comment: its lines, without the space before each.
+/// The text of a doc comment, without the space before each line.
 fn text(doc: &[&str]) -> String {
     let lines = doc.iter().flat_map(|line| line.split('\n'));
     let lines: Vec<_> = lines
@@ -66,7 +67,7 @@ fn text(doc: &[&str]) -> String {
     lines.join("\n").trim().into()
 }
 
-/// Takes a parameter of a tool out of the run.
+/// Extracts a parameter of a tool from its context.
 pub fn extract<T: ToolHandle>(tool: &str, cx: &ToolContext) -> Result<T, ToolError> {
     T::from_context(cx).map_err(|error| {
         ToolError::Failed(format!("tool `{tool}` cannot be called here: {error}").into())
@@ -77,7 +78,7 @@ pub fn failed<E: ToolFails>(error: E) -> ToolError {
     ToolError::Failed(error.into())
 }
 
-/// Runs blocking code on a thread of its own.
+/// Runs blocking code on another thread.
 pub async fn blocking<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
 ) -> Result<R, ToolError> {
@@ -96,7 +97,7 @@ pub async fn attempts<F: Future<Output = Result<Value, ToolError>>>(
     crate::tool::attempts(tool, retry, timeout, arguments, cx, attempt).await
 }
 
-/// Refuses a tool that has the name of one before it.
+/// Fails if an earlier tool has the same name.
 #[track_caller]
 pub const fn told_apart(tools: &[Entry], index: usize) {
     let name = tools[index].name;

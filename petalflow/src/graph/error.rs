@@ -1,8 +1,8 @@
-//! Everything that is wrong with a graph, at once.
+//! The errors of a graph.
 
 use petalflow_graph::Diagnostic;
 
-/// Why [`build`](super::GraphBuilder::build) refused a graph: every mistake in it, with the codes and the words of `flow!`.
+/// All mistakes in a graph that [`build`](super::GraphBuilder::build) refused, with the codes and messages of `flow!`.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -31,7 +31,7 @@ impl GraphErrors {
     }
 }
 
-/// Each mistake on a line of its own.
+/// One line for each mistake.
 #[inline]
 fn lines(diagnostics: &[Diagnostic]) -> String {
     let line = |diagnostic: &Diagnostic| format!("\n  {diagnostic}");

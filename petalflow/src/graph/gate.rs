@@ -1,4 +1,4 @@
-//! Interrupts of a graph that is built at run time.
+//! The interrupts of the builder.
 
 use crate::error::BoxError;
 use crate::interrupt::Guard;
@@ -14,7 +14,7 @@ pub(super) struct NamedGate<S: State> {
     pub(super) guard: Option<BoxGuard<S>>,
 }
 
-/// The guard without its type.
+/// Boxes a guard.
 pub(super) fn boxed<S: State, F, G>(guard: F) -> BoxGuard<S>
 where
     F: Fn(&S) -> G + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! Whether what edges deliver is what their targets take.
+//! Checks that edges deliver the items that their targets take.
 
 use std::any::TypeId;
 
@@ -9,7 +9,7 @@ use super::{END, START};
 use crate::error::NodeError;
 use crate::state::State;
 
-/// PF020: what edges deliver is what their targets take.
+/// PF020: edges deliver the items that their targets take.
 pub(super) fn items_match<S: State>(
     graph: &petalflow_graph::Graph,
     nodes: &[Entry<S>],
@@ -37,40 +37,45 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
         Target::Node(to) => Some(&nodes[to.index()]),
         _ => None,
     };
-    let takes = target.is_some_and(|target| target.traits.takes);
+    let takes = target.is_some_and(|target| target.spec.facts.takes_item);
     let name = target.map_or(END, |target| &target.name);
     let source = match edge.from {
-        Source::Node(from) => Some(&nodes[from.index()].traits),
+        Source::Node(from) => Some(&nodes[from.index()]),
         _ => None,
     };
-    // Nothing is known of a route that the node does not have.
-    let place = |route: &str| {
+    // Another rule reports a route that the node does not have.
+    let find_route = |route: &str| {
         let source = source?;
-        let at = source.routes.iter().position(|name| *name == route)?;
+        let at = source
+            .spec
+            .facts
+            .routes
+            .iter()
+            .position(|name| *name == route)?;
         Some((source, at))
     };
-    // What is delivered, where its type is known.
+    // The type of the item, if it is known.
     let sent = match &edge.via {
-        Via::Plain if takes && source.is_some_and(|source| source.sends) => {
+        Via::Plain if takes && source.is_some_and(|source| source.spec.sends) => {
             return Some(messages::each_forgotten(name, from));
         }
         Via::Plain => return takes.then(|| messages::needs_item(name, from)),
         Via::Each => {
-            if !source.is_some_and(|source| source.sends) {
+            if !source.is_some_and(|source| source.spec.sends) {
                 return Some(messages::sends_no_items(from, takes));
             }
-            source.and_then(|source| source.items)
+            source.and_then(|source| source.item_types.sent)
         }
         Via::Route(route) | Via::RouteEach(route) => {
             let each = matches!(edge.via, Via::RouteEach(_));
-            let (source, at) = place(route)?;
-            if !source.payloads.get(at).copied().unwrap_or(false) {
+            let (source, at) = find_route(route)?;
+            if !source.spec.payloads.get(at).copied().unwrap_or(false) {
                 if each {
                     return Some(messages::carries_no_items(from, route, takes));
                 }
                 return takes.then(|| messages::needs_item(name, from));
             }
-            match (source.carried)(at) {
+            match (source.item_types.payload)(at) {
                 Some(carried) if each && carried.items.is_none() => {
                     return Some(messages::carries_no_list(from, route, carried.whole.1));
                 }
@@ -79,7 +84,7 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
                 None => None,
             }
         }
-        // Who does not care what has failed takes nothing.
+        // A node that does not need the failure takes no item.
         Via::Catch if !takes => return None,
         Via::Catch => Some((TypeId::of::<NodeError>(), "petalflow::NodeError")),
     };
@@ -88,6 +93,6 @@ fn item_mismatch<S: State>(edge: &Edge, from: &str, nodes: &[Entry<S>]) -> Optio
         return Some(messages::takes_no_item(name, from));
     }
     let (ty, sends) = sent?;
-    (ty != target.traits.item.0)
-        .then(|| messages::other_item(name, target.traits.item.1, from, sends))
+    (ty != target.item_types.taken.0)
+        .then(|| messages::other_item(name, target.item_types.taken.1, from, sends))
 }

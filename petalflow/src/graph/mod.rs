@@ -1,4 +1,4 @@
-//! Graphs built at run time: the same rules, the same engine, nodes chosen while the program runs.
+//! Graphs that are built at run time, with the rules and the engine of `flow!`.
 //!
 //! ```
 //! use petalflow::prelude::*;
@@ -11,7 +11,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> petalflow::Result<()> {
-//! // A pipeline that someone configured.
+//! // The steps may come from a configuration file.
 //! let mut builder = Graph::<Text>::builder("pipeline");
 //! let mut last = START;
 //! for step in ["trim", "shout"] {
@@ -56,7 +56,7 @@ use crate::thread::Threads;
 use gate::BoxGuard;
 use node::DynNode;
 
-/// The name of the place where a run begins, in the builder's edges. It may be left out where one node has no edge into it.
+/// The start of a run, in the edges of the builder. The edge from it may be omitted if exactly one node has no edge into it.
 ///
 /// ```
 /// # use petalflow::prelude::*;
@@ -68,7 +68,7 @@ use node::DynNode;
 /// assert_eq!(graph.topology().entries, ["write"]);
 /// ```
 pub const START: &str = "START";
-/// The name of the place where a path ends, in the builder's edges. It may be left out after a node without other edges.
+/// The end of a path, in the edges of the builder. The edge to it may be omitted after a node without other edges.
 ///
 /// ```
 /// # use petalflow::prelude::*;
@@ -81,7 +81,7 @@ pub const START: &str = "START";
 /// ```
 pub const END: &str = "END";
 
-/// A graph that was built and checked at run time. It runs as a flow does; clones share it.
+/// A graph that was built and checked at run time. It is a flow. Clones share it.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -111,7 +111,7 @@ struct Inner<S: State> {
     name: String,
     plan: Arc<ExecutionPlan>,
     nodes: Vec<Box<dyn DynNode<S>>>,
-    /// By the place of the interrupt; none where it has no guard.
+    /// The guard of each interrupt, by index.
     guards: Vec<Option<BoxGuard<S>>>,
 }
 
@@ -131,12 +131,12 @@ impl<S: State> std::fmt::Debug for Graph<S> {
 }
 
 impl<S: State> Graph<S> {
-    /// Runs it with the default settings.
+    /// Runs the graph with the default settings.
     pub fn run(&self, input: impl Into<S::Input>) -> Run<Self> {
         self.launch().run(input)
     }
 
-    /// A launch, for settings of its own.
+    /// Returns a launch, to change its settings.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -155,7 +155,7 @@ impl<S: State> Graph<S> {
         Launch::new(self.clone())
     }
 
-    /// Keeps its runs in a store: each is a thread. The same as `launch().store(..)`.
+    /// Stores the runs as threads. The same as `launch().store(..)`.
     ///
     /// ```
     /// # use petalflow::checkpoint::InMemoryStore;
@@ -179,7 +179,7 @@ impl<S: State> Graph<S> {
         self.launch().store(store)
     }
 
-    /// The graph in numbers.
+    /// The nodes, edges and metrics of the graph.
     ///
     /// ```
     /// # use petalflow::prelude::*;

@@ -1,21 +1,23 @@
-//! Nodes whose type the graph does not know.
+//! Nodes as trait objects.
 
 use std::any::{TypeId, type_name};
 use std::future::Future;
 
 use petalflow_graph::{KeySet, NodeFacts};
 
-use crate::delivery::{ItemCodec, TypeName};
+use crate::delivery::TypeName;
 use crate::error::BoxError;
 use crate::flow::Flow;
 use crate::future::BoxFuture;
-use crate::node::{Carried, Context, Effects, Node, Output, Requirements, Routing, Scope};
+use crate::node::{
+    Carried, Context, Effects, Node, Output, Requirements, Routing, Scope, node_spec,
+};
 use crate::plan::NodeSpec;
-use crate::policy::{NodePolicy, Policy};
+use crate::policy::Policy;
 use crate::state::State;
 use crate::subflow::subflow;
 
-/// A node behind a pointer.
+/// A node as a trait object.
 pub(super) trait DynNode<S: State>: Send + Sync {
     fn run<'a>(
         &'a self,
@@ -26,93 +28,38 @@ pub(super) trait DynNode<S: State>: Send + Sync {
 
     fn require(&self, _: &mut Requirements<'_>) {}
 
-    /// Lets a sub-flow keep its state; other nodes have none.
-    fn keep_thread(&mut self) {}
+    /// Retains the state of a sub-flow between its runs. Other nodes have no state.
+    fn retain_state(&mut self) {}
 }
 
-/// What a node's type says, kept when the type is forgotten.
+/// The types of the items that a node sends and takes.
 #[derive(Clone, Copy)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts about a type"
-)]
-pub(super) struct Traits {
-    pub(super) reads: KeySet,
-    pub(super) reads_all: bool,
-    pub(super) may: KeySet,
-    pub(super) must: KeySet,
-    pub(super) twice: KeySet,
-    pub(super) routes: &'static [&'static str],
-    pub(super) payloads: &'static [bool],
-    pub(super) has_route: bool,
-    pub(super) many: bool,
-    pub(super) sends: bool,
-    /// The type of the items that it sends.
-    pub(super) items: Option<TypeName>,
-    /// What a route carries.
-    pub(super) carried: fn(usize) -> Option<Carried>,
-    pub(super) takes: bool,
-    pub(super) item: TypeName,
-    pub(super) policy: Policy,
-    pub(super) codec: Option<ItemCodec>,
+pub(super) struct ItemTypes {
+    /// The type of the items for `each`.
+    pub(super) sent: Option<TypeName>,
+    /// The types of the payload of a route, by index.
+    pub(super) payload: fn(usize) -> Option<Carried>,
+    pub(super) taken: TypeName,
 }
 
-impl Traits {
-    /// What an output says of a node that reads nothing in particular.
+impl ItemTypes {
+    /// The types of a node with this output that takes no item.
     fn of_output<S: State, O: Output<S>>() -> Self {
-        Traits {
-            reads: KeySet::NONE,
-            reads_all: true,
-            may: O::MAY_WRITE,
-            must: O::MUST_WRITE,
-            twice: O::WRITES_TWICE.intersection(S::EXCLUSIVE),
-            routes: O::Routing::NAMES,
-            payloads: O::Routing::PAYLOADS,
-            has_route: O::Routing::ROUTES,
-            many: O::Routing::MANY,
-            sends: O::Routing::SENDS,
-            items: O::Routing::items(),
-            carried: O::Routing::carried,
-            takes: false,
-            item: (TypeId::of::<()>(), "()"),
-            policy: Policy::NONE,
-            codec: None,
-        }
-    }
-
-    #[inline]
-    pub(super) fn facts<'a>(&self, name: &'a str) -> NodeFacts<'a>
-    where
-        Self: 'a,
-    {
-        NodeFacts {
-            reads: self.reads,
-            may_write: self.may,
-            must_write: self.must,
-            routes: self.routes,
-            many: self.many,
-            has_route: self.has_route,
-            takes_item: self.takes,
-            ..NodeFacts::new(name)
-        }
-    }
-
-    #[inline]
-    pub(super) fn spec(&self, policy: NodePolicy) -> NodeSpec {
-        NodeSpec {
-            routes: self.routes,
-            takes: self.takes,
-            policy: policy.or(self.policy.into()),
-            item: self.codec,
-            reads: (!self.reads_all).then_some(self.reads),
+        ItemTypes {
+            sent: O::Routing::items(),
+            payload: O::Routing::carried,
+            taken: (TypeId::of::<()>(), "()"),
         }
     }
 }
 
-/// A node with what its type said.
+/// A node of the builder.
 pub(super) struct Entry<S: State> {
     pub(super) name: String,
-    pub(super) traits: Traits,
+    pub(super) spec: NodeSpec,
+    pub(super) item_types: ItemTypes,
+    /// The exclusive keys that one result writes twice.
+    pub(super) written_twice: KeySet,
     pub(super) subflow: bool,
     pub(super) node: Box<dyn DynNode<S>>,
 }
@@ -120,20 +67,14 @@ pub(super) struct Entry<S: State> {
 impl<S: State> Entry<S> {
     /// An annotated function or a node value.
     pub(super) fn node<N: Node<S>>(name: String, node: N) -> Self {
-        let traits = Traits {
-            reads: N::READS,
-            reads_all: N::READS_ALL,
-            takes: N::TAKES_ITEM,
-            item: (TypeId::of::<N::Item>(), type_name::<N::Item>()),
-            policy: N::POLICY,
-            codec: N::ITEM_CODEC,
-            ..Traits::of_output::<S, N::Output>()
+        let item_types = ItemTypes {
+            taken: (TypeId::of::<N::Item>(), type_name::<N::Item>()),
+            ..ItemTypes::of_output::<S, N::Output>()
         };
         Entry {
-            name,
-            traits,
-            subflow: false,
-            node: Box::new(Typed(node)),
+            spec: node_spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
+            item_types,
+            ..Self::with_output::<N::Output>(name, Box::new(Typed(node)))
         }
     }
 
@@ -144,12 +85,7 @@ impl<S: State> Entry<S> {
         R: Future<Output = O> + Send + 'static,
         O: Output<S>,
     {
-        Entry {
-            name,
-            traits: Traits::of_output::<S, O>(),
-            subflow: false,
-            node: Box::new(Closure(closure)),
-        }
+        Self::with_output::<O>(name, Box::new(Closure(closure)))
     }
 
     /// A flow.
@@ -160,16 +96,36 @@ impl<S: State> Entry<S> {
         M: Fn(C::State) -> O + Send + Sync + 'static,
         O: Output<S> + 'static,
     {
+        let node = Box::new(Sub {
+            child,
+            input,
+            out,
+            retains_state: false,
+        });
+        Entry {
+            subflow: true,
+            ..Self::with_output::<O>(name, node)
+        }
+    }
+
+    /// A node with this output that may read all keys and takes no item.
+    fn with_output<O: Output<S>>(name: String, node: Box<dyn DynNode<S>>) -> Self {
         Entry {
             name,
-            traits: Traits::of_output::<S, O>(),
-            subflow: true,
-            node: Box::new(Sub {
-                child,
-                input,
-                out,
-                keep: false,
-            }),
+            spec: node_spec!(S, O, reads: KeySet::NONE, all: true, takes: false, policy: Policy::NONE, item: None),
+            item_types: ItemTypes::of_output::<S, O>(),
+            written_twice: O::WRITES_TWICE.intersection(S::EXCLUSIVE),
+            subflow: false,
+            node,
+        }
+    }
+
+    /// The properties that the rules use.
+    #[inline]
+    pub(super) fn facts(&self) -> NodeFacts<'_> {
+        NodeFacts {
+            name: &self.name,
+            ..self.spec.facts
         }
     }
 }
@@ -206,7 +162,7 @@ where
         state: &'a S,
         effects: &'a mut Effects<S>,
     ) -> BoxFuture<'a, Result<(), BoxError>> {
-        // Called inside, so that its panic is the node's.
+        // Called inside the future, so that a panic is a failure of the node.
         Box::pin(async move { (self.0)(state, scope.context()).await.apply(effects) })
     }
 }
@@ -215,7 +171,7 @@ struct Sub<C, I, M> {
     child: C,
     input: I,
     out: M,
-    keep: bool,
+    retains_state: bool,
 }
 
 impl<S, C, I, M, O> DynNode<S> for Sub<C, I, M>
@@ -239,7 +195,7 @@ where
                 (self.input)(state),
                 &self.out,
                 effects,
-                self.keep,
+                self.retains_state,
             )
             .await
         })
@@ -249,7 +205,7 @@ where
         self.child.require(requirements);
     }
 
-    fn keep_thread(&mut self) {
-        self.keep = true;
+    fn retain_state(&mut self) {
+        self.retains_state = true;
     }
 }

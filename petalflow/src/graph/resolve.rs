@@ -1,4 +1,4 @@
-//! From names to places: the graph in numbers.
+//! Resolves the names of a builder to indices.
 
 use std::collections::HashMap;
 
@@ -7,19 +7,19 @@ use petalflow_graph::{
     messages, similar,
 };
 
-use super::builder::{GraphBuilder, Way};
+use super::builder::{GraphBuilder, Trigger};
 use super::gate::NamedGate;
 use super::node::Entry;
 use super::{END, START};
 use crate::state::State;
 
-/// The graph in numbers; names that nothing has are left out and reported.
+/// The graph with indices. Unknown names are reported and left out.
 pub(super) fn resolve<S: State>(
     builder: &GraphBuilder<S>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Graph {
     let mut resolver = Resolver {
-        places: places(&builder.nodes, diagnostics),
+        indices: indices(&builder.nodes, diagnostics),
         diagnostics,
     };
     let mut edges = resolver.edges(builder);
@@ -38,28 +38,26 @@ pub(super) fn resolve<S: State>(
     graph
 }
 
-/// The places of the nodes by name. Where two have one name, edges mean the first; the rules report the second.
-fn places<'a, S: State>(
+/// The indices of the nodes by name. If two nodes have one name, edges mean the first one, and the rules report the second.
+fn indices<'a, S: State>(
     nodes: &'a [Entry<S>],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> HashMap<&'a str, NodeIdx> {
-    let mut places: HashMap<&str, NodeIdx> = HashMap::new();
-    for (place, node) in nodes.iter().enumerate() {
-        places
-            .entry(&node.name)
-            .or_insert_with(|| NodeIdx::from_usize(place));
+    let mut indices: HashMap<&str, NodeIdx> = HashMap::new();
+    for (index, node) in NodeIdx::all(nodes.len()).zip(nodes) {
+        indices.entry(&node.name).or_insert(index);
         if node.name == START || node.name == END {
             diagnostics.push(Diagnostic::new(
                 Rule::DuplicateNode,
-                Location::Node(NodeIdx::from_usize(place)),
+                Location::Node(index),
                 messages::reserved_name(&node.name).as_str(),
             ));
         }
     }
-    places
+    indices
 }
 
-/// A node with all that the builder was told about it.
+/// A node with its settings.
 fn described<S: State>(builder: &GraphBuilder<S>, node: &Entry<S>) -> Node {
     let when = |after| {
         let of_node = |gate: &&NamedGate<S>| gate.node == node.name && gate.after == after;
@@ -74,7 +72,7 @@ fn described<S: State>(builder: &GraphBuilder<S>, node: &Entry<S>) -> Node {
     Node {
         name: node.name.clone().into(),
         deferred: builder.deferred.contains(&node.name),
-        many: node.traits.many,
+        many: node.spec.facts.many,
         subflow: node.subflow,
         before: when(false),
         after: when(true),
@@ -82,7 +80,7 @@ fn described<S: State>(builder: &GraphBuilder<S>, node: &Entry<S>) -> Node {
     }
 }
 
-/// Adds what may be left out: START before a single source, END after the sinks.
+/// Adds the edges that may be omitted: from START to a single source, and from the sinks to END.
 #[inline]
 fn complete(graph: &mut Graph) {
     let nodes = graph.node_indices();
@@ -91,7 +89,7 @@ fn complete(graph: &mut Graph) {
             .iter()
             .any(|edge| edge.from == Source::Node(node) && edge.via != Via::Catch)
     };
-    // A node that leads to itself is not led to by another.
+    // An edge of a node to itself does not count.
     let entered = |edges: &[Edge], node: NodeIdx| {
         edges
             .iter()
@@ -115,7 +113,7 @@ fn complete(graph: &mut Graph) {
         }
     }
     for node in nodes {
-        // A node that nothing mentions is reported as unused, not ended.
+        // A node without edges is reported as unused.
         if !leaves(edges, node) && entered(edges, node) {
             edges.push(Edge {
                 from: Source::Node(node),
@@ -126,9 +124,9 @@ fn complete(graph: &mut Graph) {
     }
 }
 
-/// Finds the nodes that names mean, and reports those that mean none.
+/// Finds nodes by name, and reports unknown names.
 struct Resolver<'a> {
-    places: HashMap<&'a str, NodeIdx>,
+    indices: HashMap<&'a str, NodeIdx>,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
@@ -137,7 +135,7 @@ impl Resolver<'_> {
         let mut edges = Vec::new();
         for edge in &builder.edges {
             let user = "an edge";
-            let (from, to) = if edge.via == Way::Catch {
+            let (from, to) = if edge.via == Trigger::Catch {
                 self.catch(&edge.from, &edge.to)
             } else {
                 (
@@ -149,24 +147,31 @@ impl Resolver<'_> {
                 continue;
             };
             let via = match &edge.via {
-                Way::Plain => Via::Plain,
-                Way::Each => Via::Each,
-                Way::Route(route) => Via::Route(route.clone().into()),
-                Way::RouteEach(route) => Via::RouteEach(route.clone().into()),
-                Way::Catch => Via::Catch,
+                Trigger::Plain => Via::Plain,
+                Trigger::Each => Via::Each,
+                Trigger::Route(route) => Via::Route(route.clone().into()),
+                Trigger::RouteEach(route) => Via::RouteEach(route.clone().into()),
+                Trigger::Catch => Via::Catch,
             };
             edges.push(Edge { from, via, to });
         }
         edges
     }
 
-    /// Adds the edges into the joins and out of them, and says how many joins there are.
+    /// Adds the edges into the joins and out of them. Returns the number of joins.
     fn joins<S: State>(&mut self, builder: &GraphBuilder<S>, edges: &mut Vec<Edge>) -> u32 {
         let mut joins = 0;
-        // A join of nothing would never fire: it is no edge.
-        for (sides, to) in builder.joins.iter().filter(|(sides, _)| !sides.is_empty()) {
-            let target = self.target("a join", &sides.join(" & "), to);
-            let sources: Vec<Source> = sides.iter().filter_map(|side| self.side(side)).collect();
+        // A join without sources never fires.
+        for (sources, to) in builder
+            .joins
+            .iter()
+            .filter(|(sources, _)| !sources.is_empty())
+        {
+            let target = self.target("a join", &sources.join(" & "), to);
+            let sources: Vec<Source> = sources
+                .iter()
+                .filter_map(|name| self.join_source(name))
+                .collect();
             let Some(target) = target else { continue };
             let join = JoinIdx::new(joins);
             joins += 1;
@@ -184,31 +189,31 @@ impl Resolver<'_> {
         joins
     }
 
-    /// Reports names in settings that no node has.
+    /// Reports unknown names in settings.
     fn settings<S: State>(&mut self, builder: &GraphBuilder<S>) {
         for name in &builder.deferred {
-            self.place("`defer`", name);
+            self.node("`defer`", name);
         }
         for (name, _) in &builder.policies {
-            self.place("`with`", name);
+            self.node("`with`", name);
         }
         for gate in &builder.gates {
-            self.place("`interrupt`", &gate.node);
+            self.node("`interrupt`", &gate.node);
         }
-        for name in &builder.kept {
-            self.place("`keep`", name);
+        for name in &builder.retained {
+            self.node("`keep`", name);
         }
         for (name, _) in &builder.ids {
-            self.place("`id`", name);
+            self.node("`id`", name);
         }
     }
 
     #[inline]
-    fn place(&mut self, user: &str, name: &str) -> Option<NodeIdx> {
-        let place = self.places.get(name).copied();
-        if place.is_none() {
-            // Sorted, so that among equally similar names the same one is always offered.
-            let mut known: Vec<&str> = self.places.keys().copied().collect();
+    fn node(&mut self, user: &str, name: &str) -> Option<NodeIdx> {
+        let node = self.indices.get(name).copied();
+        if node.is_none() {
+            // Sorted, so that the error does not depend on the order of the map.
+            let mut known: Vec<&str> = self.indices.keys().copied().collect();
             known.sort_unstable();
             let similar = similar(name, known.iter().copied());
             let text = messages::unknown_node(user, name, similar, &known);
@@ -218,7 +223,7 @@ impl Resolver<'_> {
                 text.as_str(),
             ));
         }
-        place
+        node
     }
 
     #[inline]
@@ -233,13 +238,13 @@ impl Resolver<'_> {
                 ));
                 None
             }
-            _ => self.place(user, name).map(Source::Node),
+            _ => self.node(user, name).map(Source::Node),
         }
     }
 
-    /// A side of a join.
+    /// A source of a join.
     #[inline]
-    fn side(&mut self, name: &str) -> Option<Source> {
+    fn join_source(&mut self, name: &str) -> Option<Source> {
         if name != END {
             return self.source("a join", name, "");
         }
@@ -251,10 +256,10 @@ impl Resolver<'_> {
         None
     }
 
-    /// Both ends of a `catch`, which are nodes.
+    /// The ends of a `catch`, which are nodes.
     #[inline]
     fn catch(&mut self, from: &str, to: &str) -> (Option<Source>, Option<Target>) {
-        let source = self.place("`catch`", from).map(Source::Node);
+        let source = self.node("`catch`", from).map(Source::Node);
         if to == START || to == END {
             self.diagnostics.push(Diagnostic::new(
                 Rule::Catch,
@@ -263,7 +268,7 @@ impl Resolver<'_> {
             ));
             return (source, None);
         }
-        (source, self.place("`catch`", to).map(Target::Node))
+        (source, self.node("`catch`", to).map(Target::Node))
     }
 
     #[inline]
@@ -278,7 +283,7 @@ impl Resolver<'_> {
                 ));
                 None
             }
-            _ => self.place(user, name).map(Target::Node),
+            _ => self.node(user, name).map(Target::Node),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The rules that need more than the graph: the nodes' routes, and the settings.
+//! The rules that need more than the graph: the routes of the nodes, and the settings.
 
 use petalflow_graph::{
     Diagnostic, Edge, Graph, Location, NodeIdx, Rule, Source, Target, Via, messages,
@@ -9,23 +9,22 @@ use super::gate::NamedGate;
 use super::node::Entry;
 use crate::state::State;
 
-/// PF012 to PF015: routes and edges fit.
+/// PF012 to PF015: routes and edges match.
 pub(super) fn routes_match<S: State>(
     graph: &Graph,
     nodes: &[Entry<S>],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    for (place, node) in nodes.iter().enumerate() {
+    for (index, node) in NodeIdx::all(nodes.len()).zip(nodes) {
         let own = |(number, edge): (usize, &Edge)| {
-            (edge.from == Source::Node(NodeIdx::from_usize(place)))
-                .then_some((number, edge.via.clone()))
+            (edge.from == Source::Node(index)).then_some((number, edge.via.clone()))
         };
         let edges: Vec<(usize, Via)> = graph.edges().iter().enumerate().filter_map(own).collect();
         let arms: Vec<(&str, Location)> = edges
             .iter()
             .filter_map(|(number, via)| Some((via.route()?, Location::Edge(*number))))
             .collect();
-        // The edge to END that `complete` adds to a sink is no plain edge of the user's.
+        // `complete` adds an edge to END to a sink. It is not a plain edge of the user.
         let sink = arms.is_empty()
             && edges
                 .iter()
@@ -34,29 +33,25 @@ pub(super) fn routes_match<S: State>(
             .iter()
             .any(|(_, via)| matches!(via, Via::Plain | Via::Each))
             && !sink;
-        diagnostics.extend(route_diagnostics(
-            NodeIdx::from_usize(place),
-            &node.traits.facts(&node.name),
-            &arms,
-            plain,
-        ));
+        diagnostics.extend(route_diagnostics(index, &node.facts(), &arms, plain));
         let each = edges.iter().any(|(_, via)| *via == Via::Each);
-        // Where the other end of a plain edge takes an item, that edge was reported.
-        let told = edges.iter().any(|(number, via)| {
+        // A plain edge to a node that takes an item was reported already.
+        let reported = edges.iter().any(|(number, via)| {
             let to = graph.edges()[*number].to;
-            *via == Via::Plain && matches!(to, Target::Node(to) if nodes[to.index()].traits.takes)
+            *via == Via::Plain
+                && matches!(to, Target::Node(to) if nodes[to.index()].spec.facts.takes_item)
         });
-        if node.traits.sends && !each && !told {
+        if node.spec.sends && !each && !reported {
             diagnostics.push(Diagnostic::new(
                 Rule::ItemMismatch,
-                Location::Node(NodeIdx::from_usize(place)),
+                Location::Node(index),
                 messages::items_unused(&node.name).as_str(),
             ));
         }
     }
 }
 
-/// PF024: a node is interrupted once on each side.
+/// PF024: a node has at most one interrupt before it and one after it.
 pub(super) fn interrupts_once<S: State>(
     graph: &Graph,
     gates: &[NamedGate<S>],
@@ -75,30 +70,34 @@ pub(super) fn interrupts_once<S: State>(
     }
 }
 
-/// PF024: only a sub-flow has a state to keep.
+/// PF024: only a sub-flow has a state to retain.
 #[inline]
-pub(super) fn subflows_keep(graph: &Graph, kept: &[String], diagnostics: &mut Vec<Diagnostic>) {
-    for name in kept {
-        if let Some(place) = graph.index_of(name)
-            && !graph.node(place).subflow
+pub(super) fn only_subflows_retain_state(
+    graph: &Graph,
+    retained: &[String],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for name in retained {
+        if let Some(node) = graph.index_of(name)
+            && !graph.node(node).subflow
         {
             diagnostics.push(Diagnostic::new(
                 Rule::Option,
-                Location::Node(place),
+                Location::Node(node),
                 messages::keeps_nothing(name).as_str(),
             ));
         }
     }
 }
 
-/// PF019: one result writes a `replace` key once.
+/// PF019: one result writes a `replace` key at most once.
 pub(super) fn writes_once<S: State>(nodes: &[Entry<S>], diagnostics: &mut Vec<Diagnostic>) {
-    for (place, node) in nodes.iter().enumerate() {
-        if let Some(key) = node.traits.twice.first() {
+    for (index, node) in NodeIdx::all(nodes.len()).zip(nodes) {
+        if let Some(key) = node.written_twice.first() {
             let text = messages::written_twice(&node.name, S::KEYS[key].name);
             diagnostics.push(Diagnostic::new(
                 Rule::WrittenTwice,
-                Location::Node(NodeIdx::from_usize(place)),
+                Location::Node(index),
                 text.as_str(),
             ));
         }

@@ -1,4 +1,4 @@
-//! From what a builder was told to a checked graph.
+//! Checks the graph of a builder and makes it ready to run.
 //!
 //! `#[inline]` means here, as in `petalflow-graph`: compiled where it is called. Few programs build graphs at run
 //! time.
@@ -9,19 +9,20 @@ use petalflow_graph::{Analysis, KeyFacts, NodeFacts, NodeIdx, check_with, verdic
 
 use super::builder::GraphBuilder;
 use super::items::items_match;
+use super::node::Entry;
 use super::resolve::resolve;
-use super::rules::{interrupts_once, routes_match, subflows_keep, writes_once};
+use super::rules::{interrupts_once, only_subflows_retain_state, routes_match, writes_once};
 use super::{Graph, GraphErrors, Inner};
-use crate::plan::{ExecutionPlan, Gate};
+use crate::plan::{ExecutionPlan, Gate, NodeSpec};
 use crate::policy::NodePolicy;
-use crate::state::{KeyFlag, KeyMeta, State};
+use crate::state::{KeyMeta, State};
 
 impl<S: State> GraphBuilder<S> {
     /// Checks the graph and makes it ready to run.
     ///
     /// # Errors
     ///
-    /// All mistakes at once, with the codes and the words of `flow!`.
+    /// All mistakes, with the codes and messages of `flow!`.
     pub fn build(self) -> Result<Graph<S>, GraphErrors> {
         wire(self)
     }
@@ -31,22 +32,18 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
     let mut diagnostics = Vec::new();
     let graph = resolve(&builder, &mut diagnostics);
     let analysis = Analysis::declared(&graph);
-    // Names that lead nowhere would make the graph look broken elsewhere too.
+    // Unknown names would cause further errors in the rules.
     if diagnostics.is_empty() {
         diagnostics = check_with(&graph, &analysis.declared);
         items_match(&graph, &builder.nodes, &builder.joins, &mut diagnostics);
         routes_match(&graph, &builder.nodes, &mut diagnostics);
         writes_once::<S>(&builder.nodes, &mut diagnostics);
         interrupts_once(&graph, &builder.gates, &mut diagnostics);
-        subflows_keep(&graph, &builder.kept, &mut diagnostics);
+        only_subflows_retain_state(&graph, &builder.retained, &mut diagnostics);
     }
     if diagnostics.is_empty() {
-        let facts: Vec<NodeFacts<'_>> = builder
-            .nodes
-            .iter()
-            .map(|node| node.traits.facts(&node.name))
-            .collect();
-        let keys: Vec<KeyFacts<'_>> = S::KEYS.iter().map(key_facts).collect();
+        let facts: Vec<NodeFacts<'_>> = builder.nodes.iter().map(Entry::facts).collect();
+        let keys: Vec<KeyFacts<'_>> = S::KEYS.iter().map(KeyMeta::facts).collect();
         let verdicts = verdicts_of(&analysis.tables(), &keys, &facts);
         for (node, verdict) in NodeIdx::all(verdicts.len()).zip(&verdicts) {
             diagnostics.extend(verdict.diagnostics(node, &keys, &facts));
@@ -58,28 +55,24 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
             diagnostics,
         });
     }
-    let policy = |name: &str| {
-        builder
-            .policies
-            .iter()
-            .rev()
-            .filter(|(node, _)| node == name)
+    let policy = |entry: &Entry<S>| {
+        let settings = builder.policies.iter().rev();
+        settings
+            .filter(|(node, _)| *node == entry.name)
             .fold(NodePolicy::default(), |policy, (_, more)| {
                 policy.or(more.clone())
             })
+            .or(entry.spec.policy.into())
     };
-    let specs: Vec<_> = builder
-        .nodes
-        .iter()
-        .map(|node| node.traits.spec(policy(&node.name)))
-        .collect();
-    let kept = builder.kept;
+    let policies = builder.nodes.iter().map(policy).collect();
+    let specs: Vec<NodeSpec> = builder.nodes.iter().map(|entry| entry.spec).collect();
+    let retained = builder.retained;
     let nodes = builder
         .nodes
         .into_iter()
         .map(|mut entry| {
-            if kept.contains(&entry.name) {
-                entry.node.keep_thread();
+            if retained.contains(&entry.name) {
+                entry.node.retain_state();
             }
             entry.node
         })
@@ -93,24 +86,11 @@ fn wire<S: State>(builder: GraphBuilder<S>) -> Result<Graph<S>, GraphErrors> {
             (Gate { node, after }, gate.guard)
         })
         .unzip();
-    let plan = Arc::new(ExecutionPlan::new(&graph, &specs).with_gates(gates));
+    let plan = Arc::new(ExecutionPlan::new(&graph, &specs, policies).with_gates(gates));
     Ok(Graph(Arc::new(Inner {
         name: builder.name,
         plan,
         nodes,
         guards,
     })))
-}
-
-/// What constant evaluation, and this builder, must know of a key.
-#[inline]
-pub(crate) const fn key_facts(key: &KeyMeta) -> KeyFacts<'static> {
-    KeyFacts {
-        exclusive: key.has(KeyFlag::Exclusive),
-        assigned: key.has(KeyFlag::Assigned),
-        // An ephemeral key that starts with a value falls back to it, so it always has one.
-        ephemeral: key.has(KeyFlag::Ephemeral) && !key.has(KeyFlag::Assigned),
-        output: key.has(KeyFlag::Output),
-        ..KeyFacts::new(key.name)
-    }
 }

@@ -12,6 +12,7 @@ mod output;
 mod route;
 mod run_shared;
 mod scope;
+mod spec;
 
 use std::future::Future;
 
@@ -29,6 +30,7 @@ pub use petalflow_graph::RouteIdx;
 pub use route::{Carried, Carries, Route, Routing};
 pub(crate) use run_shared::RunShared;
 pub use scope::Scope;
+pub(crate) use spec::node_spec;
 
 use crate::policy::Policy;
 use crate::state::KeySet;

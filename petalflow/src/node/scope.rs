@@ -138,7 +138,11 @@ impl Scope {
             edges: vec![].into(),
             joins: 0,
         };
-        let plan = crate::plan::ExecutionPlan::new(&graph, &[crate::plan::NodeSpec::default()]);
+        let plan = crate::plan::ExecutionPlan::new(
+            &graph,
+            &[crate::plan::NodeSpec::NONE],
+            vec![crate::policy::node_policy::NodePolicy::default()],
+        );
         Self::new(Arc::new(RunShared {
             plan: Arc::new(plan),
             managed: Some(managed),

@@ -21,6 +21,8 @@ pub use storage::{CanStore, Durable, Volatile};
 pub use update::{Update, WriteError};
 pub use write::{Write, Writes};
 
+use petalflow_graph::KeyFacts;
+
 /// The state of a flow: a struct whose fields are the state keys. Implemented by [`#[state]`](macro@crate::state).
 ///
 /// ```
@@ -217,6 +219,20 @@ impl KeyMeta {
     pub(crate) fn is_delta(&self) -> bool {
         // The value of an ephemeral key does not accumulate.
         self.reducer.stores_writes() && !self.has(KeyFlag::Ephemeral)
+    }
+
+    /// The properties of the key that the rules use.
+    #[inline]
+    pub(crate) const fn facts(&self) -> KeyFacts<'static> {
+        KeyFacts {
+            exclusive: self.has(KeyFlag::Exclusive),
+            assigned: self.has(KeyFlag::Assigned),
+            // An ephemeral key with a default returns to it, so it always has a value. An input exists once.
+            ephemeral: self.has(KeyFlag::Ephemeral)
+                && (!self.has(KeyFlag::Assigned) || self.has(KeyFlag::Input)),
+            output: self.has(KeyFlag::Output),
+            ..KeyFacts::new(self.name)
+        }
     }
 
     /// Whether the key has the flag.

@@ -6,6 +6,7 @@ use super::{NoEdge, Outcome, Planner, Task, apply, commit_one, prepare};
 use crate::delivery::Delivery;
 use crate::node::{Key, RouteChoice};
 use crate::plan::{ExecutionPlan, NodeSpec};
+use crate::policy::node_policy::NodePolicy;
 use crate::prelude::*;
 use crate::state::{KeySet, State, Update};
 
@@ -32,15 +33,16 @@ fn plan(deferred: &[NodeIdx], joins: u32, edges: Vec<Edge>) -> ExecutionPlan {
             ..Node::named(*name)
         })
         .collect();
-    let mut specs = vec![NodeSpec::default(); nodes.len()];
-    specs[A.index()].routes = &["Left", "Right"];
-    specs[D.index()].takes = true;
+    let mut specs = vec![NodeSpec::NONE; nodes.len()];
+    specs[A.index()].facts.routes = &["Left", "Right"];
+    specs[D.index()].facts.takes_item = true;
+    let policies = vec![NodePolicy::default(); nodes.len()];
     let graph = Graph {
         nodes: nodes.into(),
         edges: edges.into(),
         joins,
     };
-    ExecutionPlan::new(&graph, &specs)
+    ExecutionPlan::new(&graph, &specs, policies)
 }
 
 fn done<'a>(

@@ -148,20 +148,23 @@ pub(crate) fn check_lock(flow: &str, was: Option<&Locked>, is: &Locked) -> Resul
     diff.extend(difference(key_lines(&old.keys), key_lines(&new.keys)));
     diff.extend(difference(old.graph.lines(), new.graph.lines()));
     let diff: String = diff.iter().flat_map(|line| ["\n  ", line]).collect();
-    let mut problems = String::new();
+    let mut problems = Vec::new();
     if is.version < was.version {
-        problems += &format!(
-            "\n\n* it is at version {} of `{}`, which is newer than the version of this program: raise `version` again",
+        problems.push(format!(
+            "it is at version {} of `{}`, which is newer than the version of this program: raise `version` again",
             was.version, is.state
-        );
+        ));
     }
     let migrated = |change: &Change| is.version > was.version && change.can_be_migrated();
     for change in changes(old, new) {
         if change.may_break() && !migrated(&change) {
-            problems += "\n\n* ";
-            problems += &change.problem(&is.state);
+            problems.push(change.problem(&is.state));
         }
     }
+    let problems: String = problems
+        .iter()
+        .flat_map(|problem| ["\n\n* ", problem])
+        .collect();
     Err(if problems.is_empty() {
         format!(
             "the flow `{flow}` has changed. Stored threads can resume: write the lock again with {accept}, and commit it{diff}"

@@ -1,4 +1,4 @@
-//! The methods of a launch, for the builder of a flow with node values.
+//! The builder of a flow with node values: the methods of a launch, and the traits for its errors.
 
 use crate::checkpoint::Store;
 use crate::flow::Flow;
@@ -6,7 +6,7 @@ use crate::launch::Launch;
 use crate::state::{Durable, State};
 use crate::thread::Threads;
 
-/// Writes the methods of [`Launch`](crate::Launch) for a builder whose first field is a launch.
+/// Defines the methods of [`Launch`](crate::Launch) for a builder whose first field is a launch.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __forward_launch {
@@ -113,7 +113,7 @@ macro_rules! __forward_launch {
 
 pub use crate::__forward_launch as forward_launch;
 
-/// Says of a builder that its node value `Value` was given. The parameter is a type of the value's name.
+/// The builder has the node value `Value`, a type with the name of the value.
 #[diagnostic::on_unimplemented(
     message = "the flow cannot run: its node value `{Value}` was not given",
     label = "`{Value}` is missing",
@@ -121,9 +121,8 @@ pub use crate::__forward_launch as forward_launch;
 )]
 pub trait Given<Value> {}
 
-/// Says of a flow that a store can keep its threads. It names the store, because rustc refuses a bound without any parameter
-/// where the bound does not hold: in a flow over a state that cannot be stored. That it is a flow is not said in the header, as that
-/// bound would have no parameter.
+/// A store can contain the threads of the flow. The store is a parameter, because rustc reports a bound without parameters
+/// that does not hold, as for a state that cannot be stored. `Flow` is not a supertrait for the same reason.
 pub trait KeptBy<S>: Sized {
     fn threads(launch: Launch<Self>, store: &S) -> Threads<Self>
     where
@@ -136,7 +135,7 @@ impl<S: Store + Clone, F: Flow<State: State<Storage = Durable>>> KeptBy<S> for F
     }
 }
 
-/// Says of a flow that nothing must be given. No flow implements it: one that could has a `run` without it.
+/// The flow can run without node values. No flow implements it: a flow that can has a `run` without this bound.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot run by itself: it has a node value without a default",
     label = "needs more than the input",

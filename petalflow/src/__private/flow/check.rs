@@ -1,4 +1,4 @@
-//! Compile errors from constant evaluation: one call per node, arm and further edge, at the token the user wrote.
+//! Compile errors from constant evaluation. There is one call per node, arm and further edge, with the span of its token.
 
 use petalflow_graph::{
     KeyFacts, NodeFacts, NodeIdx, Rule, Text, Verdict, kind, messages, report, report_arm,
@@ -7,12 +7,12 @@ use petalflow_graph::{
 
 use super::{EdgeRow, Spec};
 
-/// All that one pass found out.
+/// The tables and results of the analysis of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked {
     pub keys: &'static [KeyFacts<'static>],
     pub specs: &'static [Spec],
-    /// The same, with what the guards of interrupts read.
+    /// The facts of the nodes. A node also reads the keys of the guards of its interrupts.
     pub nodes: &'static [NodeFacts<'static>],
     pub verdicts: &'static [Verdict],
     pub edges: &'static [EdgeRow],
@@ -21,7 +21,7 @@ pub struct Checked {
     pub items: &'static [Items],
 }
 
-/// Whether what an edge delivers is what its target takes.
+/// Whether an edge delivers the item that its target takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Items {
     Fit,
@@ -37,17 +37,17 @@ pub enum Items {
     EachForgotten,
     /// A node that returns items and has no `each` edge.
     Unused,
-    /// The node has no such route, which is said at the arm.
+    /// The node has no such route. The arm reports it.
     NoRoute,
 }
 
-/// Compares all edges with their nodes; `E` is the number of edges and nodes together.
+/// Compares all edges with their nodes. `E` is the number of edges and nodes.
 pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items; E] {
     let mut items = [Items::Fit; E];
     let mut at = 0;
     let nodes = specs.len();
     while at < nodes {
-        if specs[at].sends {
+        if specs[at].node.sends {
             items[edges.len() + at] = Items::Unused;
         }
         at += 1;
@@ -62,30 +62,30 @@ pub const fn items<const E: usize>(specs: &[Spec], edges: &[EdgeRow]) -> [Items;
         } = edges[at];
         let (from, to) = (from as usize, to as usize);
         let to_node = to < nodes;
-        let takes = to_node && specs[to].facts.takes_item;
+        let takes = to_node && specs[to].node.facts.takes_item;
         if what == kind::EACH {
             items[edges.len() + from] = Items::Fit;
-            if !specs[from].sends && !specs[from].broken {
+            if !specs[from].node.sends && !specs[from].node.broken {
                 items[at] = Items::NotSent;
-            } else if to_node && !takes && !specs[to].broken {
+            } else if to_node && !takes && !specs[to].node.broken {
                 items[at] = Items::Refused;
             }
         } else if what == kind::ROUTE || what == kind::ROUTE_EACH {
-            if let Some(index) = index_of(specs[from].facts.routes, route) {
-                let carries = specs[from].payloads[index];
+            if let Some(index) = index_of(specs[from].node.facts.routes, route) {
+                let carries = specs[from].node.payloads[index];
                 if what == kind::ROUTE_EACH && !carries {
                     items[at] = Items::NotCarried;
                 } else if takes && !carries {
                     items[at] = Items::Needed;
-                } else if to_node && carries && !takes && !specs[to].broken {
+                } else if to_node && carries && !takes && !specs[to].node.broken {
                     items[at] = Items::Refused;
                 }
             } else {
                 items[at] = Items::NoRoute;
             }
         } else if what == kind::PLAIN && takes {
-            // Items that are returned at the one end and needed at the other are one mistake.
-            items[at] = if from < nodes && specs[from].sends {
+            // A sender of items and a node that takes one: `each` is missing. That is one mistake.
+            items[at] = if from < nodes && specs[from].node.sends {
                 items[edges.len() + from] = Items::Fit;
                 Items::EachForgotten
             } else {
@@ -109,48 +109,48 @@ const fn index_of(routes: &[&str], name: &str) -> Option<usize> {
     None
 }
 
-/// Reports what is wrong with a node that has no arms, and with the first edge to it.
+/// Reports the mistakes of a node without arms, and of the first edge to it.
 #[track_caller]
 #[inline]
-pub const fn node(checked: &Checked, place: u32, first: u32, plain: bool) {
-    let node = &checked.nodes[place as usize];
+pub const fn node(checked: &Checked, index: u32, first: u32, plain: bool) {
+    let node = &checked.nodes[index as usize];
     if node.has_route {
         report_routes(node, &[], plain);
     }
-    routed(checked, place, first);
+    routed(checked, index, first);
 }
 
-/// Reports what is wrong with a node, but for its routes, and with the first edge to it.
+/// Reports the mistakes of a node except those of its routes, and of the first edge to it.
 #[track_caller]
 #[inline]
-pub const fn routed(checked: &Checked, place: u32, first: u32) {
-    if let Items::Unused = checked.items[checked.edges.len() + place as usize] {
-        item_mismatch(&messages::items_unused(checked.nodes[place as usize].name));
+pub const fn routed(checked: &Checked, index: u32, first: u32) {
+    if let Items::Unused = checked.items[checked.edges.len() + index as usize] {
+        item_mismatch(&messages::items_unused(checked.nodes[index as usize].name));
     }
     if (first as usize) < checked.edges.len()
         && !matches!(checked.items[first as usize], Items::Fit)
     {
         edge(checked, first);
     }
-    let verdict = &checked.verdicts[place as usize];
-    // Constant evaluation pays for each call, so the rest is for a node with a mistake.
+    let verdict = &checked.verdicts[index as usize];
+    // Each call costs time in constant evaluation, so the rest runs only for a node with a mistake.
     if verdict.is_fine() {
         return;
     }
     if let Some(_) = verdict.unwritten_read
-        && is_guards(checked, place)
+        && is_guards(checked, index)
     {
         let own = Verdict {
             unwritten_read: None,
             ..*verdict
         };
-        report(NodeIdx::new(place), checked.keys, checked.nodes, &own);
+        report(NodeIdx::new(index), checked.keys, checked.nodes, &own);
         return;
     }
-    report(NodeIdx::new(place), checked.keys, checked.nodes, verdict);
+    report(NodeIdx::new(index), checked.keys, checked.nodes, verdict);
 }
 
-/// Reports what is wrong with the items of an edge.
+/// Reports the mistake in the items of an edge.
 #[track_caller]
 #[inline]
 pub const fn edge(checked: &Checked, edge: u32) {
@@ -181,12 +181,12 @@ pub const fn edge(checked: &Checked, edge: u32) {
     item_mismatch(&text);
 }
 
-/// Reports what is wrong with the routes of a node as a whole; each arm comes with an edge of its own.
+/// Reports the mistakes in the routes of a node. Each arm has an edge.
 #[track_caller]
 #[inline]
-pub const fn route(checked: &Checked, place: u32, arms: &[&str], edges: &[u32]) {
-    let node = &checked.nodes[place as usize];
-    // As many arms as routes, and none that is not a route: asked first, because names are dear to compare.
+pub const fn route(checked: &Checked, index: u32, arms: &[&str], edges: &[u32]) {
+    let node = &checked.nodes[index as usize];
+    // There are as many arms as routes, and each arm has a route. This is checked first, because comparing names is slow.
     if node.has_route && arms.len() == node.routes.len() && edges.len() == arms.len() {
         let mut at = 0;
         while at < edges.len() && !matches!(checked.items[edges[at] as usize], Items::NoRoute) {
@@ -199,12 +199,12 @@ pub const fn route(checked: &Checked, place: u32, arms: &[&str], edges: &[u32]) 
     report_routes(node, arms, false);
 }
 
-/// Reports an arm for a route that the node does not have; `edge` is one of the arm's.
+/// Reports an arm for a route that the node does not have. `edge` is an edge of the arm.
 #[track_caller]
 #[inline]
-pub const fn arm(checked: &Checked, place: u32, arm: &str, edge: u32) {
+pub const fn arm(checked: &Checked, index: u32, arm: &str, edge: u32) {
     if let Items::NoRoute = checked.items[edge as usize] {
-        report_arm(&checked.nodes[place as usize], arm);
+        report_arm(&checked.nodes[index as usize], arm);
     }
 }
 
@@ -214,11 +214,12 @@ const fn item_mismatch(text: &Text) -> ! {
     panic!("{}", messages::coded(Rule::ItemMismatch, text).as_str())
 }
 
-/// Whether what a node is blamed for is that the guard of its interrupt reads a key: that is said at the guard.
+/// Whether the guard of an interrupt reads the key that the verdict of the node names. The guard then reports it.
 #[inline]
-pub(super) const fn is_guards(checked: &Checked, place: u32) -> bool {
-    match checked.verdicts[place as usize].unwritten_read {
-        Some(read) => !checked.specs[place as usize]
+pub(super) const fn is_guards(checked: &Checked, index: u32) -> bool {
+    match checked.verdicts[index as usize].unwritten_read {
+        Some(read) => !checked.specs[index as usize]
+            .node
             .facts
             .reads
             .contains(read.key as usize),

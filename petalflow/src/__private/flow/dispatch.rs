@@ -1,7 +1,7 @@
-//! From the number of a node to its future.
+//! The dispatch from the index of a node to its future.
 //!
-//! An `.await` is the dearest thing in generated code to check, and a dispatch has one per node. So all of them stand here,
-//! over the types of the nodes, where they are checked once and for every flow; a flow writes only the lists of its types.
+//! Nothing in generated code takes rustc longer to check than an `.await`, and a dispatch has one per node. So all of them are
+//! here, generic over the types of the nodes, and are checked once. A flow contains only the lists of its types.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use crate::flow::Step;
 use crate::node::{FnNode, Output};
 use crate::state::State;
 
-/// What a number stands for in the flow `F`: a node, or a range of nodes. `T` is what there is to say after it ran.
+/// A node, or a range of nodes, of the flow `F`. `T` is the result of a run.
 pub trait Arm<F, S, T>: 'static {
     /// Runs it.
     fn call<'a>(
@@ -42,7 +42,7 @@ impl<F, S: State, N: FnNode<S>> Arm<F, S, ()> for FunctionArm<N> {
     }
 }
 
-/// Fills a dispatch. No node has its number.
+/// Fills a dispatch. No node has its index.
 #[derive(Debug)]
 pub enum NoArm {}
 
@@ -74,13 +74,13 @@ impl<F: Sync + 'static, S: State, C: Upto32<F, S, Rest = Option<u32>>> Arm<F, S,
     }
 }
 
-/// What there is to say after an arm ran.
+/// The result of an arm.
 pub trait Below: Send + 'static {
-    /// The node that follows, if the dispatch goes on.
+    /// The next node, if the dispatch continues.
     fn next<S: State>(self, step: &mut Step<'_, S>) -> Option<u32>;
 }
 
-/// A node ran: whether another follows is the barrier's to say.
+/// A node ran. The barrier decides whether another follows.
 impl Below for () {
     #[inline]
     fn next<S: State>(self, step: &mut Step<'_, S>) -> Option<u32> {
@@ -88,7 +88,7 @@ impl Below for () {
     }
 }
 
-/// A range was left, for this node.
+/// A range has no arm for this next node.
 impl Below for Option<u32> {
     #[inline]
     fn next<S: State>(self, _: &mut Step<'_, S>) -> Option<u32> {
@@ -96,16 +96,16 @@ impl Below for Option<u32> {
     }
 }
 
-/// What a dispatch says when it is through.
+/// The result of a dispatch.
 pub trait End: Send + 'static {
     /// No node follows.
     const NONE: Self;
 
-    /// This node follows, for which it has no arm.
+    /// This node follows. The dispatch has no arm for it.
     fn other(node: u32) -> Self;
 }
 
-/// The one at the top has an arm for every node.
+/// The outermost dispatch has an arm for each node.
 impl End for () {
     const NONE: Self = ();
 
@@ -115,7 +115,7 @@ impl End for () {
     }
 }
 
-/// The one above takes over.
+/// The outer dispatch continues.
 impl End for Option<u32> {
     const NONE: Self = None;
 
@@ -125,22 +125,22 @@ impl End for Option<u32> {
     }
 }
 
-/// A place that the graph does not have.
+/// Panics for an index that the graph does not have.
 #[cold]
-fn no_node(place: u32) -> ! {
-    unreachable!("nodes are numbered by the macro, and {place} is not a number it gave")
+fn no_node(index: u32) -> ! {
+    unreachable!("the macro numbers the nodes, and there is no node {index}")
 }
 
-/// A dispatch of up to so many arms: what a flow says of it, and the function that is it. It goes on from node to node as long
-/// as [`Step::advance`] names one and there is an arm for it.
+/// A dispatch of up to this many arms: the trait that a flow implements, and the function. It continues with the next node as
+/// long as [`Step::advance`] returns one and there is an arm for it.
 ///
-/// The arms stand behind associated types of one type, so that neither symbols nor the types of futures list them all.
+/// The arms are associated types of one type, so that symbols and the types of futures do not list all of them.
 macro_rules! dispatch {
-    ($function:ident $trait:ident $($place:literal $arm:ident)*) => {
+    ($function:ident $trait:ident $($index:literal $arm:ident)*) => {
         pub trait $trait<F, S>: 'static {
-            /// How many nodes one arm stands for.
+            /// The number of nodes of one arm.
             const WIDTH: u32;
-            /// Which arm is the first.
+            /// The first arm.
             const FIRST: u32;
             type Below: Below;
             type Rest: End;
@@ -157,7 +157,7 @@ macro_rules! dispatch {
             async move {
                 loop {
                     let result = match (node / C::WIDTH).wrapping_sub(C::FIRST) {
-                        $($place => C::$arm::call(flow, node, step).await,)*
+                        $($index => C::$arm::call(flow, node, step).await,)*
                         _ => return Ok(C::Rest::other(node)),
                     };
                     match result {

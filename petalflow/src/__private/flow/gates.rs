@@ -1,22 +1,22 @@
-//! The guards of interrupts: what they read, and what they say.
+//! The guards of interrupts.
 
 use petalflow_graph::{KeyFacts, KeySet, NodeFacts, NodeIdx, Rule, messages, same};
 
 use super::check::{Checked, is_guards};
 use crate::error::BoxError;
 
-/// What the checks need to know of the nodes of a flow whose interrupts have guards: each guard's place, whether it is after
-/// the node, and what it reads.
+/// The facts of the nodes of a flow with guards. A guard is the index of its node, whether it is after the node, and the keys
+/// that it reads.
 ///
-/// A guard before a node reads what the node could read; one after it also what the node has written.
+/// A guard after a node can also read the keys that the node has written.
 pub const fn guarded<const N: usize>(
     mut facts: [NodeFacts<'static>; N],
     guards: &[(u32, bool, KeySet)],
 ) -> [NodeFacts<'static>; N] {
     let mut i = 0;
     while i < guards.len() {
-        let (place, after, mut reads) = guards[i];
-        let node = &mut facts[place as usize];
+        let (index, after, mut reads) = guards[i];
+        let node = &mut facts[index as usize];
         if after {
             reads = reads.minus(node.must_write);
         }
@@ -26,24 +26,24 @@ pub const fn guarded<const N: usize>(
     facts
 }
 
-/// Reports a key that a guard reads before it is surely written. What is no key at all is reported by the compiler.
+/// Reports a key that a guard may read before it is written. The compiler reports an unknown key.
 #[track_caller]
 #[inline]
-pub const fn guard_read(checked: &Checked, place: u32, reads: KeySet, after: bool) {
+pub const fn guard_read(checked: &Checked, index: u32, reads: KeySet, after: bool) {
     let Some(key) = reads.first() else { return };
-    let verdict = &checked.verdicts[place as usize];
-    let nodes_own = verdict.unwritten_read.is_some() && !is_guards(checked, place);
+    let verdict = &checked.verdicts[index as usize];
+    let nodes_own = verdict.unwritten_read.is_some() && !is_guards(checked, index);
     if key >= checked.keys.len() || nodes_own {
         return;
     }
     if let Some(text) =
-        verdict.guard_text(NodeIdx::new(place), key, after, checked.keys, checked.nodes)
+        verdict.guard_text(NodeIdx::new(index), key, after, checked.keys, checked.nodes)
     {
         panic!("{}", messages::coded(Rule::UnwrittenRead, &text).as_str())
     }
 }
 
-/// The set of the key of this name; empty if there is none.
+/// The set with the key of this name. Empty if there is no such key.
 #[inline]
 pub const fn key_named(keys: &[KeyFacts<'_>], name: &str) -> KeySet {
     let mut key = 0;
@@ -56,7 +56,7 @@ pub const fn key_named(keys: &[KeyFacts<'_>], name: &str) -> KeySet {
     KeySet::NONE
 }
 
-/// An interrupt without a guard stops the run.
+/// The result of an interrupt without a guard: it stops the run.
 #[inline]
 pub fn no_guard() -> Result<bool, BoxError> {
     Ok(true)

@@ -1,7 +1,7 @@
-//! Whether what an edge delivers is of the type that its target takes, and silence where that cannot be known.
+//! Checks that an edge delivers the type that its target takes. Reports nothing if the types are not known.
 //!
-//! `(&&&probe).sent()` picks the first of three traits that applies, by the rule that a method is looked up with as few
-//! references removed as possible: the target takes nothing (said elsewhere), something is sent, nothing is known.
+//! `(&&&probe).sent()` selects the first of three traits that applies, because method lookup removes as few references as
+//! possible: the target takes no item (reported elsewhere), an item is sent, nothing is known.
 
 use std::marker::PhantomData;
 
@@ -12,15 +12,15 @@ use crate::node::{AcceptsItem, Carries, Each, Node, Output};
 pub use crate::node::Sent;
 use crate::state::State;
 
-/// Asks what an edge of the kind `K` delivers from `A` to `B`.
+/// An edge of the kind `K` from `A` to `B`, to find what it delivers.
 #[derive(Debug)]
 pub struct Probe<S, A, B, K>(PhantomData<(S, A, B, K)>);
 
-/// The list of which `B` is sent the items.
+/// A list whose items are sent to `B`.
 #[derive(Debug)]
 pub struct SentItems<B, L>(PhantomData<(B, L)>);
 
-/// Stands in for `B` where there is nothing to compare: it takes everything.
+/// Replaces `B` if there is nothing to compare. It takes every type.
 #[derive(Debug)]
 pub enum Anything {}
 
@@ -34,41 +34,41 @@ pub struct FromNode<N>(PhantomData<N>);
 #[derive(Debug)]
 pub struct FromOut<O>(PhantomData<O>);
 
-/// A name for the type of a node.
+/// Names the type of a node.
 pub trait Named {
     type Node;
 }
 
-/// The kinds of edges that deliver something: `each`, a route by the hash of its name, a route with `each`, `catch`.
+/// The kinds of edges that deliver items: `each`, a route by the hash of its name, a route with `each`, `catch`.
 pub mod kinds {
     use std::marker::PhantomData;
 
     use super::{Anything, Sent, SentItems};
 
-    /// What says that there is nothing to compare, in the form that an edge of this kind asks for.
+    /// A value for an edge of this kind with nothing to compare.
     pub trait Kind {
-        type Silence;
-        const SILENCE: Self::Silence;
+        type Nothing;
+        const NOTHING: Self::Nothing;
     }
 
     impl Kind for Each {
-        type Silence = Sent<Anything, ()>;
-        const SILENCE: Self::Silence = Sent(PhantomData);
+        type Nothing = Sent<Anything, ()>;
+        const NOTHING: Self::Nothing = Sent(PhantomData);
     }
 
     impl<const NAME: u64> Kind for Route<NAME> {
-        type Silence = Sent<Anything, ()>;
-        const SILENCE: Self::Silence = Sent(PhantomData);
+        type Nothing = Sent<Anything, ()>;
+        const NOTHING: Self::Nothing = Sent(PhantomData);
     }
 
     impl<const NAME: u64> Kind for RouteEach<NAME> {
-        type Silence = SentItems<Anything, Vec<()>>;
-        const SILENCE: Self::Silence = SentItems(PhantomData);
+        type Nothing = SentItems<Anything, Vec<()>>;
+        const NOTHING: Self::Nothing = SentItems(PhantomData);
     }
 
     impl Kind for Catch {
-        type Silence = Sent<Anything, ()>;
-        const SILENCE: Self::Silence = Sent(PhantomData);
+        type Nothing = Sent<Anything, ()>;
+        const NOTHING: Self::Nothing = Sent(PhantomData);
     }
 
     #[derive(Debug)]
@@ -81,7 +81,7 @@ pub mod kinds {
     pub enum Catch {}
 }
 
-/// Who sends.
+/// The source of an edge.
 pub trait Sender<S> {
     type Routing;
 }
@@ -94,7 +94,7 @@ impl<S: State, O: Output<S>> Sender<S> for FromOut<O> {
     type Routing = O::Routing;
 }
 
-/// Who is sent to, and what it takes: `()` for nothing.
+/// The target of an edge. Its item is `()` if it takes none.
 pub trait Receiver<S> {
     type Item;
 }
@@ -120,20 +120,20 @@ pub const fn probe_out<S, B, K, A>(_: &PhantomData<(S, A)>) -> Probe<S, A, B, K>
     Probe(PhantomData)
 }
 
-/// The target takes nothing.
+/// The target takes no item.
 pub trait DeliversNothing {
-    type Silence;
-    fn sent(&self) -> Self::Silence;
+    type Nothing;
+    fn sent(&self) -> Self::Nothing;
 }
 
 impl<S, A, B: Receiver<S, Item = ()>, K: Kind> DeliversNothing for &&Probe<S, A, B, K> {
-    type Silence = K::Silence;
-    fn sent(&self) -> K::Silence {
-        K::SILENCE
+    type Nothing = K::Nothing;
+    fn sent(&self) -> K::Nothing {
+        K::NOTHING
     }
 }
 
-/// Something is sent.
+/// An item is sent.
 pub trait DeliversSomething {
     type Sent;
     fn sent(&self) -> Self::Sent;
@@ -179,18 +179,18 @@ impl<S, A, B: Receiver<S>> DeliversSomething for &Probe<S, A, B, kinds::Catch> {
 
 /// Nothing is known.
 pub trait DeliversUnknown {
-    type Silence;
-    fn sent(&self) -> Self::Silence;
+    type Nothing;
+    fn sent(&self) -> Self::Nothing;
 }
 
 impl<S, A, B, K: Kind> DeliversUnknown for Probe<S, A, B, K> {
-    type Silence = K::Silence;
-    fn sent(&self) -> K::Silence {
-        K::SILENCE
+    type Nothing = K::Nothing;
+    fn sent(&self) -> K::Nothing {
+        K::NOTHING
     }
 }
 
-/// A payload of which `each` can deliver the items.
+/// A payload whose items `each` can deliver.
 #[diagnostic::on_unimplemented(
     message = "PF020: `each` runs its target once per item, but the route carries a `{Self}`",
     label = "needs a route that carries a `Vec`",

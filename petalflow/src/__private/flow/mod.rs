@@ -1,4 +1,4 @@
-//! What `flow!` expands to calls into: tables become a wired graph, and mistakes become errors at the user's tokens.
+//! For the code of `flow!`: its tables become an execution plan, and mistakes become errors at the tokens of the user.
 
 mod builder;
 mod check;
@@ -13,10 +13,9 @@ use std::sync::{Arc, OnceLock};
 
 use petalflow_graph::{Edge, Graph, JoinIdx, MAX_KEYS, Source, Target, Via, When};
 
-use crate::delivery::ItemCodec;
-use crate::node::Routing;
+use crate::node::node_spec;
 use crate::policy::Policy;
-use crate::state::{KeyFlag, KeyMeta};
+use crate::state::KeyMeta;
 
 pub use petalflow_graph::{
     AnyRef, EndlessRow, FrontiersRef, KeyFacts, NodeFacts, NodeIdx, PairsRef, PathEdge, PathsRef,
@@ -48,68 +47,31 @@ pub use items::{
 };
 pub use sub::{Subflow, of_out, once, require_subflow};
 
-/// All that a node's type says.
+/// A node in the table of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    pub facts: NodeFacts<'static>,
-    /// For each route whether it carries a payload.
-    pub payloads: &'static [bool],
-    /// Whether it sends items to the targets of `each`.
-    pub sends: bool,
-    pub policy: Policy,
-    /// How its item is stored.
-    pub item: Option<ItemCodec>,
-    /// Whether it may read more than the keys that it names.
-    pub reads_all: bool,
+    pub node: NodeSpec,
+    /// Collects what the node needs from the run.
     pub require: fn(&mut Requirements<'_>),
-    /// Nothing is known of the node, because it was reported.
-    pub broken: bool,
 }
 
-/// All that the result type `$output` and the rest say: written out, because each call costs constant evaluation time at every
-/// node.
-macro_rules! spec {
-    ($state:ty, $output:ty, reads: $reads:expr, all: $all:expr, takes: $takes:expr, policy: $policy:expr, item: $item:expr, require: $require:expr) => {
-        Spec {
-            facts: NodeFacts {
-                name: "",
-                reads: $reads,
-                may_write: <$output as Output<$state>>::MAY_WRITE,
-                must_write: <$output as Output<$state>>::MUST_WRITE,
-                routes: <<$output as Output<$state>>::Routing as Routing>::NAMES,
-                many: <<$output as Output<$state>>::Routing as Routing>::MANY,
-                has_route: <<$output as Output<$state>>::Routing as Routing>::ROUTES,
-                takes_item: $takes,
-            },
-            payloads: <<$output as Output<$state>>::Routing as Routing>::PAYLOADS,
-            sends: <<$output as Output<$state>>::Routing as Routing>::SENDS,
-            policy: $policy,
-            item: $item,
-            reads_all: $all,
-            require: $require,
-            broken: false,
-        }
-    };
-}
-use spec;
-
-/// A node of which nothing is known, because it was reported.
+/// A node of which nothing is known, because an error about it was reported. It writes all keys, so that nothing else is
+/// reported.
 pub const BROKEN: Spec = Spec {
-    facts: NodeFacts {
-        must_write: KeySet::ALL,
-        ..NodeFacts::new("")
+    node: NodeSpec {
+        facts: NodeFacts {
+            must_write: KeySet::ALL,
+            ..NodeFacts::new("")
+        },
+        reads_all: true,
+        broken: true,
+        ..NodeSpec::NONE
     },
-    payloads: &[],
-    sends: false,
-    policy: Policy::NONE,
-    item: None,
-    reads_all: true,
     require: |_| {},
-    broken: true,
 };
 
-/// The specs in one table, each with its node's name in the graph. They come in chunks: rustc takes quadratic time for long
-/// lists.
+/// The specs in one table, each with the name of its node in the graph. They come in chunks: rustc takes quadratic time for
+/// long lists.
 pub const fn concat_specs<const N: usize>(
     chunks: &[&[Spec]],
     names: &[&'static str; N],
@@ -120,7 +82,7 @@ pub const fn concat_specs<const N: usize>(
         let mut i = 0;
         while i < chunks[chunk].len() {
             all[at] = chunks[chunk][i];
-            all[at].facts.name = names[at];
+            all[at].node.facts.name = names[at];
             at += 1;
             i += 1;
         }
@@ -129,19 +91,19 @@ pub const fn concat_specs<const N: usize>(
     all
 }
 
-/// What the checks need to know of the nodes.
+/// The facts of the nodes that the rules use.
 pub const fn facts<const N: usize>(specs: &[Spec; N]) -> [NodeFacts<'static>; N] {
     let mut facts = [NodeFacts::new(""); N];
     let mut i = 0;
     while i < N {
-        facts[i] = specs[i].facts;
+        facts[i] = specs[i].node.facts;
         i += 1;
     }
     facts
 }
 
-/// What the checks need to know of the keys of a state. Its constant wins over that of [`NoKeys`], which stands in where
-/// the type is no state: that is reported elsewhere.
+/// The facts of the keys of a state. Its constant has precedence over that of [`NoKeys`], which applies if the type is not a
+/// state. Another error reports that.
 #[derive(Debug)]
 pub struct KeysOf<S>(PhantomData<S>);
 
@@ -156,7 +118,7 @@ impl<S: State> KeysOf<S> {
         .0;
 }
 
-/// No keys at all.
+/// No keys.
 pub trait NoKeys {
     const KEYS: &'static [KeyFacts<'static>] = &[];
 }
@@ -168,24 +130,14 @@ const fn facts_of_keys(keys: &'static [KeyMeta]) -> [KeyFacts<'static>; MAX_KEYS
     let mut facts = [KeyFacts::new(""); MAX_KEYS];
     let mut i = 0;
     while i < keys.len() && i < MAX_KEYS {
-        let key = &keys[i];
-        // An ephemeral key with a default falls back to it, so that it always has a value; an input does not come again.
-        let ephemeral =
-            key.has(KeyFlag::Ephemeral) && (!key.has(KeyFlag::Assigned) || key.has(KeyFlag::Input));
-        facts[i] = KeyFacts {
-            exclusive: key.has(KeyFlag::Exclusive),
-            assigned: key.has(KeyFlag::Assigned),
-            ephemeral,
-            output: key.has(KeyFlag::Output),
-            ..KeyFacts::new(key.name)
-        };
+        facts[i] = keys[i].facts();
         i += 1;
     }
     facts
 }
 
-/// An edge as a macro writes it: places of nodes, then joins, then START and END; what it does, of the constants in
-/// [`kind`]; its route.
+/// An edge in the table of a flow. Its ends are numbers: first the nodes, then the joins, then START and END. Its kind is a
+/// constant of [`kind`].
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeRow {
     pub from: u32,
@@ -226,7 +178,7 @@ impl EdgeRow {
     }
 }
 
-/// An `interrupt` as a macro writes it: the node, whether it is after the node, whether it has a guard.
+/// An `interrupt` in the table of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct GateRow {
     pub node: u32,
@@ -234,7 +186,7 @@ pub struct GateRow {
     pub guarded: bool,
 }
 
-/// The properties of a node that most nodes do not have.
+/// Properties that few nodes have.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeFlags {
     pub node: u32,
@@ -242,21 +194,21 @@ pub struct NodeFlags {
     pub subflow: bool,
 }
 
-/// The graph as a macro writes it.
+/// The table of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct GraphTable {
     pub flow: &'static str,
-    /// The nodes that are deferred, or flows.
+    /// The nodes that are deferred or sub-flows.
     pub node_flags: &'static [NodeFlags],
     pub edges: &'static [EdgeRow],
-    /// The sides of each join, as the user wrote them.
+    /// The sources of each join, as the user wrote them.
     pub joins: &'static [&'static str],
     pub specs: &'static [Spec],
-    /// What `with` says.
+    /// The policies of `with`.
     pub policies: &'static [(u32, Policy)],
-    /// What `interrupt` says.
+    /// The interrupts.
     pub gates: &'static [GateRow],
-    /// The names of nodes in checkpoints, where they have another one.
+    /// The names of nodes in checkpoints that differ from their names.
     pub ids: &'static [(u32, &'static str)],
 }
 
@@ -264,16 +216,16 @@ impl GraphTable {
     /// The graph.
     pub fn graph(&self) -> Graph {
         let node = |spec: &Spec| petalflow_graph::Node {
-            many: spec.facts.many,
-            ..petalflow_graph::Node::named(spec.facts.name)
+            many: spec.node.facts.many,
+            ..petalflow_graph::Node::named(spec.node.facts.name)
         };
         let mut nodes: Vec<petalflow_graph::Node> = self.specs.iter().map(node).collect();
         for flags in self.node_flags {
             nodes[flags.node as usize].deferred = flags.deferred;
             nodes[flags.node as usize].subflow = flags.subflow;
         }
-        for &(place, id) in self.ids {
-            nodes[place as usize].stored = Some(id.into());
+        for &(node, id) in self.ids {
+            nodes[node as usize].stored = Some(id.into());
         }
         for &GateRow {
             node,
@@ -326,29 +278,20 @@ impl GraphTable {
         Edge { from, via, to }
     }
 
-    /// The graph wired for the engine.
+    /// The execution plan.
     pub fn wire(&self) -> Arc<ExecutionPlan> {
-        let mut specs: Vec<NodeSpec> = self
-            .specs
-            .iter()
-            .map(|spec| NodeSpec {
-                routes: spec.facts.routes,
-                takes: spec.facts.takes_item,
-                policy: spec.policy.into(),
-                item: spec.item,
-                reads: (!spec.reads_all).then_some(spec.facts.reads),
-            })
-            .collect();
-        for (place, policy) in self.policies {
-            let own = self.specs[*place as usize].policy;
-            specs[*place as usize].policy = policy.or(own).into();
+        let specs: Vec<NodeSpec> = self.specs.iter().map(|spec| spec.node).collect();
+        let mut policies: Vec<NodePolicy> = specs.iter().map(|spec| spec.policy.into()).collect();
+        for &(node, policy) in self.policies {
+            let node = node as usize;
+            policies[node] = policy.or(specs[node].policy).into();
         }
         let gate = |row: &GateRow| Gate {
             node: NodeIdx::new(row.node),
             after: row.after,
         };
         let gates = self.gates.iter().map(gate).collect();
-        Arc::new(ExecutionPlan::new(&self.graph(), &specs).with_gates(gates))
+        Arc::new(ExecutionPlan::new(&self.graph(), &specs, policies).with_gates(gates))
     }
 
     /// Collects what the nodes need from the run.
@@ -359,23 +302,26 @@ impl GraphTable {
     }
 }
 
-/// A node over `S` that is an annotated function. Generated code names a node only as `<write as NodeOver<Essay>>::..`, with
-/// the user's span: where the type is no such node, that is one and the same error each time, which rustc reports once.
+/// An annotated function that is a node over `S`. Generated code names a node only as `<write as NodeOver<Essay>>::..` with the
+/// span of the user. If the type is not such a node, each use is the same error, and rustc reports it once.
 #[diagnostic::on_unimplemented(
     message = "PF025: `{Self}` is not a node over `{S}`",
     label = "not a node over `{S}`",
     note = "annotate the function with `#[node({S})]`; a node value is declared with `node name: Type = value;`"
 )]
 pub trait NodeOver<S> {
-    /// What its type says.
+    /// The properties that its type determines.
     const SPEC: Spec;
-    /// Its arm in the dispatch.
+    /// The arm in the dispatch.
     type Arm;
 }
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: FnNode<S>> NodeOver<S> for N {
-    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC, require: N::require);
+    const SPEC: Spec = Spec {
+        node: node_spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
+        require: N::require,
+    };
     type Arm = FunctionArm<N>;
 }
 
@@ -386,7 +332,7 @@ impl<S: State, N: FnNode<S>> NodeOver<S> for N {
     note = "annotate its `impl` block with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind its name"
 )]
 pub trait ValueOver<S> {
-    /// What its type says.
+    /// The properties that its type determines.
     const SPEC: Spec;
 
     /// Runs it.
@@ -400,7 +346,10 @@ pub trait ValueOver<S> {
 
 #[diagnostic::do_not_recommend]
 impl<S: State, N: Node<S>> ValueOver<S> for N {
-    const SPEC: Spec = spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC, require: N::require);
+    const SPEC: Spec = Spec {
+        node: node_spec!(S, N::Output, reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
+        require: N::require,
+    };
 
     #[inline]
     fn call<'a>(
@@ -414,18 +363,17 @@ impl<S: State, N: Node<S>> ValueOver<S> for N {
     }
 }
 
-/// Says that a type is a state, in a bound that simply does not hold where it is not one: `where Essay: State` would be an
-/// error of its own.
+/// A conditional bound for a state: `where Essay: State` would be an error if the type is not a state.
 pub trait StateFor<'a>: State {}
 
 impl<S: State> StateFor<'_> for S {}
 
-/// A launch of a flow that has no values of its own: its runs share one.
+/// A launch of a flow without node values. All runs share one instance.
 pub fn launch<F: Flow>(shared: &OnceLock<Arc<F>>, flow: F) -> Launch<F> {
     Launch::shared(Arc::clone(shared.get_or_init(|| Arc::new(flow))))
 }
 
-/// A node value, once it has been given.
+/// A node value that was given.
 #[inline]
 pub fn given<T>(value: &Option<Arc<T>>) -> &T {
     value
@@ -433,7 +381,7 @@ pub fn given<T>(value: &Option<Arc<T>>) -> &T {
         .expect("the builder has no `run` before every node value is given")
 }
 
-/// What an optional key holds.
+/// The value of an optional key.
 #[inline]
 pub fn option<O: super::Optional>(value: &O) -> Option<&O::Value> {
     value.get()

@@ -1,33 +1,36 @@
-//! Flows as nodes of others.
+//! Flows as nodes of other flows.
 
-use petalflow_graph::{NodeFacts, Rule, messages};
+use petalflow_graph::{Rule, messages};
 
-use super::{Spec, spec};
+use super::Spec;
 use crate::delivery::ItemCodec;
 use crate::flow::Flow;
-use crate::node::{Output, Requirements, Routing};
+use crate::node::{Output, Requirements, node_spec};
 use crate::policy::Policy;
 use crate::state::{KeyMeta, KeySet, State};
 
-/// A flow that can stand as a node: one that `flow!` made and of which nothing must be given.
+/// A flow of `flow!` that can be a node, because no node value must be given.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot run as a sub-flow",
     label = "not a flow, or one with a node value that must be given",
     note = "a sub-flow is made by `flow!`, and each of its node values has a default"
 )]
 pub trait Subflow: Flow {
-    /// A fresh one.
+    /// A new instance.
     fn fresh() -> Self;
 }
 
-/// What `out` says of a sub-flow.
+/// The properties of a sub-flow, from its `out`.
 pub const fn of_out<S: State, A, O: Output<S>, F: Fn(A) -> O>(
     reads: &[&str],
     takes: Option<Option<ItemCodec>>,
     _: &F,
     require: fn(&mut Requirements<'_>),
 ) -> Spec {
-    spec!(S, O, reads: KeyMeta::named(S::KEYS, reads), all: true, takes: takes.is_some(), policy: Policy::NONE, item: match takes { Some(item) => item, None => None }, require: require)
+    Spec {
+        node: node_spec!(S, O, reads: KeyMeta::named(S::KEYS, reads), all: true, takes: takes.is_some(), policy: Policy::NONE, item: match takes { Some(item) => item, None => None }),
+        require,
+    }
 }
 
 /// Collects what the nodes of a sub-flow need from the run.
@@ -37,7 +40,7 @@ pub fn require_subflow<F: Flow>(fresh: fn() -> F, requirements: &mut Requirement
     }
 }
 
-/// Refuses an `out` that writes one key twice.
+/// Fails if `out` writes one key twice.
 #[track_caller]
 pub const fn once<S: State, A, O: Output<S>, F: Fn(A) -> O>(name: &str, _: &F) {
     let twice: KeySet = O::WRITES_TWICE.intersection(S::EXCLUSIVE);

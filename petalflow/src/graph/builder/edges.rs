@@ -5,15 +5,15 @@ use crate::state::State;
 
 /// An edge between names.
 #[derive(Clone, Debug)]
-pub(in crate::graph) struct Named {
+pub(in crate::graph) struct NamedEdge {
     pub(in crate::graph) from: String,
-    pub(in crate::graph) via: Way,
+    pub(in crate::graph) via: Trigger,
     pub(in crate::graph) to: String,
 }
 
-/// What makes an edge fire.
+/// The condition under which an edge fires.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::graph) enum Way {
+pub(in crate::graph) enum Trigger {
     Plain,
     Each,
     Route(String),
@@ -35,14 +35,14 @@ impl<S: State> GraphBuilder<S> {
     /// # async fn b() -> LogLines { LogLines(vec!["b".into()]) }
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
-    /// // Two edges out of one place make a fork.
+    /// // Two edges from START make a fork.
     /// let graph = Graph::<Log>::builder("log").node(a {}).node(b {}).edge(START, "a").edge(START, "b").build()?;
     /// assert_eq!(graph.run(()).await?.lines, ["a", "b"]);
     /// # Ok(())
     /// # }
     /// ```
     pub fn edge(self, from: impl Into<String>, to: impl Into<String>) -> Self {
-        self.push(from, Way::Plain, to)
+        self.push(from, Trigger::Plain, to)
     }
 
     /// Adds a join: `to` runs once, after all of `from`.
@@ -112,7 +112,7 @@ impl<S: State> GraphBuilder<S> {
         route: impl Into<String>,
         to: impl Into<String>,
     ) -> Self {
-        self.push(from, Way::Route(route.into()), to)
+        self.push(from, Trigger::Route(route.into()), to)
     }
 
     /// Adds an edge along which `from` sends items: one run of `to` for each.
@@ -138,7 +138,7 @@ impl<S: State> GraphBuilder<S> {
     /// # }
     /// ```
     pub fn each(self, from: impl Into<String>, to: impl Into<String>) -> Self {
-        self.push(from, Way::Each, to)
+        self.push(from, Trigger::Each, to)
     }
 
     /// Adds an edge for a route that carries a list: one run of `to` for each item.
@@ -174,7 +174,7 @@ impl<S: State> GraphBuilder<S> {
         route: impl Into<String>,
         to: impl Into<String>,
     ) -> Self {
-        self.push(from, Way::RouteEach(route.into()), to)
+        self.push(from, Trigger::RouteEach(route.into()), to)
     }
 
     /// Says where to go when `from` has failed for good; `to` takes the [`NodeError`](crate::NodeError) as its item.
@@ -203,11 +203,11 @@ impl<S: State> GraphBuilder<S> {
     /// # }
     /// ```
     pub fn catch(self, from: impl Into<String>, to: impl Into<String>) -> Self {
-        self.push(from, Way::Catch, to)
+        self.push(from, Trigger::Catch, to)
     }
 
-    fn push(mut self, from: impl Into<String>, via: Way, to: impl Into<String>) -> Self {
-        self.edges.push(Named {
+    fn push(mut self, from: impl Into<String>, via: Trigger, to: impl Into<String>) -> Self {
+        self.edges.push(NamedEdge {
             from: from.into(),
             via,
             to: to.into(),

@@ -1,11 +1,11 @@
-//! Collecting a graph, by name.
+//! The builder: nodes, edges and settings by name.
 
 mod edges;
 mod settings;
 
 use std::future::Future;
 
-pub(super) use self::edges::{Named, Way};
+pub(super) use self::edges::{NamedEdge, Trigger};
 use super::Graph;
 use super::gate::NamedGate;
 use super::node::Entry;
@@ -14,9 +14,10 @@ use crate::node::{Context, Node, Output};
 use crate::policy::NodePolicy;
 use crate::state::State;
 
-/// Collects the nodes and edges of a [`Graph`]. Nodes may be named before they are added; [`build`](Self::build) checks all.
+/// Collects the nodes and edges of a [`Graph`]. A name may be used before its node is added: [`build`](Self::build) checks
+/// everything.
 ///
-/// The order in which nodes are added is the order in which their writes fold.
+/// Writes fold in the order in which their nodes were added.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -53,12 +54,12 @@ use crate::state::State;
 pub struct GraphBuilder<S: State> {
     pub(super) name: String,
     pub(super) nodes: Vec<Entry<S>>,
-    pub(super) edges: Vec<Named>,
+    pub(super) edges: Vec<NamedEdge>,
     pub(super) joins: Vec<(Vec<String>, String)>,
     pub(super) deferred: Vec<String>,
     pub(super) policies: Vec<(String, NodePolicy)>,
     pub(super) gates: Vec<NamedGate<S>>,
-    pub(super) kept: Vec<String>,
+    pub(super) retained: Vec<String>,
     pub(super) ids: Vec<(String, String)>,
 }
 
@@ -83,7 +84,7 @@ impl<S: State> GraphBuilder<S> {
             deferred: Vec::new(),
             policies: Vec::new(),
             gates: Vec::new(),
-            kept: Vec::new(),
+            retained: Vec::new(),
             ids: Vec::new(),
         }
     }
@@ -131,8 +132,8 @@ impl<S: State> GraphBuilder<S> {
         self
     }
 
-    /// Adds a closure as a node. It sees the whole state, so it is not held to "read before written"; what it needs after
-    /// its first await it clones.
+    /// Adds a closure as a node. It can read the whole state, so there is no check that keys are written before they are
+    /// read. It clones the values that its future needs.
     ///
     /// ```
     /// use petalflow::prelude::*;
@@ -164,8 +165,8 @@ impl<S: State> GraphBuilder<S> {
         self
     }
 
-    /// Adds a flow as a node: `input` makes its input from this graph's state, `out` says what of its final state crosses.
-    /// It runs all its supersteps inside one superstep of this graph.
+    /// Adds a flow as a node. `input` makes its input from the state of this graph, and `out` makes the output of the node from
+    /// its final state. All its supersteps run inside one superstep of this graph.
     ///
     /// ```
     /// use petalflow::prelude::*;
@@ -215,7 +216,7 @@ impl<S: State> GraphBuilder<S> {
 }
 
 impl<S: State> Graph<S> {
-    /// Begins a graph of this name.
+    /// Returns a builder for a graph with this name.
     pub fn builder(name: impl Into<String>) -> GraphBuilder<S> {
         GraphBuilder::new(name.into())
     }

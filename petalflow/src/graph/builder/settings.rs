@@ -1,4 +1,4 @@
-//! What is said of nodes by their names: when they run, how often, where they stop.
+//! The settings of nodes: deferral, policies, retained state, stored names, interrupts.
 
 use super::GraphBuilder;
 use crate::graph::gate::{BoxGuard, NamedGate, boxed};
@@ -7,7 +7,7 @@ use crate::policy::{NodePolicy, Policy, Retry};
 use crate::state::State;
 
 impl<S: State> GraphBuilder<S> {
-    /// Lets a node wait until nothing else is active.
+    /// Defers a node until nothing else is active.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -38,7 +38,7 @@ impl<S: State> GraphBuilder<S> {
         self
     }
 
-    /// Sets retries and timeouts of a node; they win over what its annotation says.
+    /// Sets retries and timeouts of a node. They replace those of its annotation.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -65,8 +65,8 @@ impl<S: State> GraphBuilder<S> {
         self
     }
 
-    /// Sets the retries of a node, of which the first that covers an error decides. They win over what its annotation says,
-    /// and over an earlier [`with`](Self::with); an empty list says nothing.
+    /// Sets the retries of a node. The first policy that covers an error decides. They replace those of the annotation and of an
+    /// earlier [`with`](Self::with). An empty list changes nothing.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -98,31 +98,30 @@ impl<S: State> GraphBuilder<S> {
         self
     }
 
-    /// Keeps the state of a sub-flow as long as the thread lives; without it the state is fresh each time.
+    /// Retains the state of a sub-flow for the whole thread. Without it, each run of the sub-flow begins with a new state.
     pub fn keep_thread(mut self, subflow: impl Into<String>) -> Self {
-        self.kept.push(subflow.into());
+        self.retained.push(subflow.into());
         self
     }
 
-    /// Says under which name a node is known in stored checkpoints, where that is not its name: a node that was renamed goes
-    /// on in the threads that were stored before.
+    /// Sets the name of a node in stored checkpoints. With its old name, a node that was renamed can resume stored threads.
     pub fn id(mut self, node: impl Into<String>, id: impl Into<String>) -> Self {
         self.ids.push((node.into(), id.into()));
         self
     }
 
-    /// Stops the run for a person before the node.
+    /// Stops the run before the node, for the decision of a person.
     pub fn interrupt_before(self, node: impl Into<String>) -> Self {
         self.interrupt(node, false, None)
     }
 
-    /// Stops the run for a person after the node.
+    /// Stops the run after the node, for the decision of a person.
     pub fn interrupt_after(self, node: impl Into<String>) -> Self {
         self.interrupt(node, true, None)
     }
 
-    /// Stops the run for a person before the node, where the guard says so. It sees the whole state, so it is not held to
-    /// "read before written".
+    /// Stops the run before the node if the guard returns true. The guard can read the whole state, so there is no check that
+    /// keys are written before they are read.
     ///
     /// ```
     /// use petalflow::prelude::*;
@@ -157,7 +156,7 @@ impl<S: State> GraphBuilder<S> {
         self.interrupt(node, false, Some(boxed(guard)))
     }
 
-    /// Stops the run for a person after the node, where the guard says so.
+    /// Stops the run after the node if the guard returns true.
     pub fn interrupt_after_if<F, G>(self, node: impl Into<String>, guard: F) -> Self
     where
         F: Fn(&S) -> G + Send + Sync + 'static,
