@@ -25,7 +25,7 @@ mod write_name;
 pub(crate) use lease::{Lease, Moment};
 pub use memory::InMemoryStore;
 pub(crate) use outline_line::{KeyLine, NodeLine, quoted};
-pub use pending_releases::{PendingReleases, ReleaseTurn};
+pub use pending_releases::PendingReleases;
 pub use petalflow_codec::CodecError;
 pub(crate) use record::{
     AnswerEntry, Header, KeyEntry, KeyKind, Outline, OwnedKey, Record, TaskEntry,
