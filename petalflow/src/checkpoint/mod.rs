@@ -27,7 +27,7 @@ pub use memory::InMemoryStore;
 pub(crate) use outline::{
     GraphOutline, KeyOutline, Line, NodeOutline, Outline, encode_keys, key_lines, quoted,
 };
-pub use pending_releases::{PendingReleases, ReleaseTurn};
+pub use pending_releases::PendingReleases;
 pub use petalflow_codec::CodecError;
 pub(crate) use record::{AnswerEntry, Header, KeyEntry, KeyKind, OwnedKey, Record, TaskEntry};
 pub use record::{Cause, DecisionKind, DecisionRecord};

@@ -57,7 +57,7 @@ macro_rules! defects {
 defects! {
     AppendChecksThenActs: concurrency::one_of_many_appends_wins says "exactly one";
     AppendWithoutAfterNeverConflicts: appends::an_append_after_another_number_is_a_conflict says "`Conflict`";
-    BytesEndAtNul: reads::c88_bytes_are_opaque says "comes back as it was given";
+    BytesEndAtNul: reads::c88_bytes_are_opaque says "as it was appended";
     ChainHasOneCheckpoint: reads::c89_a_chain_begins_at_its_base says "from its base";
     ClaimChecksThenActs: claims::one_of_many_is_granted says "exactly one";
     ClaimNeverExpires: claims::a_claim_that_is_not_renewed_ends says "not renewed";
