@@ -31,7 +31,7 @@ pub(crate) fn bounds(seqs: &Range<u64>) -> (i64, i64) {
     i64::try_from(seqs.start).map_or((0, -1), |first| (first, last_below(seqs.end)))
 }
 
-/// A time, with the same bits, so that every value comes back as it was.
+/// A time, with the same bits, so that every value can be read back.
 pub(crate) fn to_time(created_ms: u64) -> i64 {
     created_ms.cast_signed()
 }
@@ -40,7 +40,7 @@ pub(crate) fn number(row: &Row, column: usize) -> u64 {
     row.get::<_, i64>(column).cast_unsigned()
 }
 
-/// From columns number, base, time, bytes.
+/// Reads the columns number, base, time, bytes.
 pub(crate) fn checkpoint(row: &Row) -> StoredCheckpoint {
     StoredCheckpoint {
         seq: number(row, 0),
@@ -50,7 +50,7 @@ pub(crate) fn checkpoint(row: &Row) -> StoredCheckpoint {
     }
 }
 
-/// From the rows of [`READ`](super::sql::READ), in any order.
+/// Reads the rows of [`READ`](super::sql::READ), which are in any order.
 pub(crate) fn stored(thread: &str, rows: &[Row]) -> Result<Option<Stored>, StoreError> {
     let mut stored = Stored::default();
     for row in rows {
@@ -70,7 +70,7 @@ pub(crate) fn stored(thread: &str, rows: &[Row]) -> Result<Option<Stored>, Store
     Ok((!stored.chain.is_empty()).then_some(stored))
 }
 
-/// From columns number, task, name, bytes.
+/// Reads the columns number, task, name, bytes.
 pub(crate) fn write(thread: &str, row: &Row) -> Result<(u64, StoredWrite), StoreError> {
     let write = StoredWrite {
         task: task_id(thread, row.get(1))?,
@@ -80,7 +80,7 @@ pub(crate) fn write(thread: &str, row: &Row) -> Result<(u64, StoredWrite), Store
     Ok((number(row, 0), write))
 }
 
-/// From columns thread, count, bytes, time.
+/// Reads the columns thread, count, bytes, time.
 pub(crate) fn thread_info(row: &Row) -> ThreadInfo {
     ThreadInfo {
         id: row.get(0),

@@ -8,8 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use petalflow::checkpoint::PendingReleases;
-use petalflow::checkpoint::{Claim, StoreError};
+use petalflow::checkpoint::{Claim, PendingReleases, StoreError};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::Row;
@@ -63,7 +62,7 @@ impl Session {
             if let Some(row) = other.first() {
                 return Ok(Claim::Busy { owner: row.get(0) });
             }
-            // It was released in between.
+            // The claim was released in between.
         }
     }
 
@@ -73,17 +72,13 @@ impl Session {
     }
 
     /// Releases the claims that are pending.
-    ///
-    /// # Cancel safety
-    ///
-    /// A claim that was not released stays pending.
     pub(crate) async fn release_pending(&self) -> Result<(), StoreError> {
-        let mut turn = self.releases.lock().await;
-        while let Some((thread, owner)) = turn.next() {
-            self.query(sql::RELEASE, &[&thread, &owner]).await?;
-            turn.done();
-        }
-        Ok(())
+        self.releases
+            .release_with(async |thread, owner| {
+                self.query(sql::RELEASE, &[&thread, &owner]).await?;
+                Ok(())
+            })
+            .await
     }
 
     /// Runs a statement in the session, and once more if the session was lost: claiming and releasing are idempotent.
@@ -94,14 +89,14 @@ impl Session {
         loop {
             let connection = self.connection().await?;
             let Ok(result) = timeout(deadline, connection.query(sql, params)).await else {
-                self.forget(&connection).await;
+                self.discard(&connection).await;
                 return Err(timed_out("answer"));
             };
             match result {
                 Ok(rows) => return Ok(rows),
                 Err(error) => {
                     if ends_connection(&error) {
-                        self.forget(&connection).await;
+                        self.discard(&connection).await;
                     }
                     if last || !(is_lost(&error) || is_undone(&error)) {
                         return Err(store_error(error));
@@ -112,8 +107,8 @@ impl Session {
         }
     }
 
-    /// Drops a connection that is lost, even if its client has not noticed.
-    async fn forget(&self, lost: &Arc<Connection>) {
+    /// Drops a connection that is lost, even if its client has not detected it.
+    async fn discard(&self, lost: &Arc<Connection>) {
         let mut current = self.current.lock().await;
         if current.as_ref().is_some_and(|open| Arc::ptr_eq(open, lost)) {
             *current = None;

@@ -1,9 +1,9 @@
-//! The statements. Each call of the store is one of them, and a statement is atomic.
+//! The statements. Each call of the store is one statement, and a statement is atomic.
 //!
-//! Isolation is `read committed`: a statement that has waited for another's row sees what that other has made of it. That is
-//! what makes the check in [`APPEND_FIRST`] and [`APPEND_AFTER`] hold between processes.
+//! The isolation level is `read committed`: a statement that waited for a row that another transaction changed sees the changed
+//! row. The check in [`APPEND_FIRST`] and [`APPEND_AFTER`] between processes needs this.
 
-/// `$1` thread, `$2` namespace, `$3` number, `$4` base, `$5` made at, `$6` bytes, `$7`..`$8` settled. No row: a conflict.
+/// `$1` thread, `$2` namespace, `$3` number, `$4` base, `$5` time, `$6` bytes, `$7` to `$8` settled numbers. No row means a conflict.
 pub(crate) const APPEND_FIRST: &str = "
     WITH head AS (
         INSERT INTO lines AS line (thread, namespace, newest) VALUES ($1, $2, $3)
@@ -16,7 +16,7 @@ pub(crate) const APPEND_FIRST: &str = "
     )
     SELECT id FROM head";
 
-/// As above, with `$9` the newest number that the caller knows of.
+/// Like [`APPEND_FIRST`], with `$9`, the newest number that the caller knows.
 pub(crate) const APPEND_AFTER: &str = "
     WITH head AS (
         UPDATE lines SET newest = $3 WHERE thread = $1 AND namespace = $2 AND newest = $9
@@ -37,7 +37,7 @@ pub(crate) const WRITE: &str = "
         SELECT id FROM lines WHERE thread = $1 AND namespace = $2
     ), new AS (
         INSERT INTO lines AS line (thread, namespace) SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM known)
-        -- Changes nothing, but unlike DO NOTHING gives the id of a line that someone else has made just now.
+        -- Changes nothing, but unlike DO NOTHING it returns the id of a line that another transaction has just inserted.
         ON CONFLICT (thread, namespace) DO UPDATE SET newest = line.newest
         RETURNING line.id
     )
@@ -61,13 +61,13 @@ pub(crate) const READ: &str = "
     SELECT writes.seq, 0, 0, writes.bytes, writes.task, writes.name
     FROM wanted JOIN writes USING (line, seq)";
 
-/// `$1` thread, `$2` namespace, `$3`..`$4` numbers.
+/// `$1` thread, `$2` namespace, `$3` to `$4` numbers.
 pub(crate) const WRITES: &str = "
     SELECT seq, task, name, bytes FROM lines JOIN writes ON line = id
     WHERE thread = $1 AND namespace = $2 AND seq BETWEEN $3 AND $4
     ORDER BY seq, task, name";
 
-/// `$1` thread, `$2` namespace, `$3` the last number, `$4` how many.
+/// `$1` thread, `$2` namespace, `$3` the last number, `$4` the limit.
 pub(crate) const HISTORY: &str = "
     SELECT seq, base, created_ms, bytes FROM lines JOIN checkpoints ON line = id
     WHERE thread = $1 AND namespace = $2 AND seq <= $3
@@ -79,40 +79,41 @@ pub(crate) const NAMESPACES: &str = "
     WHERE thread = $1 AND (newest IS NOT NULL OR EXISTS (SELECT FROM writes WHERE line = id))
     ORDER BY namespace";
 
-/// `$1` the first id that may be listed, `$2` the id before it or null, `$3` the id that ends it or null, `$4` how many or
-/// null.
+/// `$1` the lowest id, `$2` null or the id after which the list begins, `$3` null or the id before which it ends, `$4` null or
+/// the limit.
 pub(crate) const THREADS: &str = "
     SELECT thread, count(*), sum(octet_length(bytes)), max(created_ms)
     FROM lines JOIN checkpoints ON line = id
     WHERE thread >= $1 AND ($2::text IS NULL OR thread > $2) AND ($3::text IS NULL OR thread < $3)
     GROUP BY thread ORDER BY thread LIMIT $4";
 
-/// `$1` thread, `$2` namespace, `$3` the last number to forget.
+/// `$1` thread, `$2` namespace, `$3` the last number to remove.
 pub(crate) const PRUNE: &str = "
     WITH at AS (
         SELECT id, newest FROM lines WHERE thread = $1 AND namespace = $2
     ), emptied AS (
-        -- Not if a checkpoint has come in the meantime, which the statement would not see.
+        -- Not if another transaction has appended a checkpoint in the meantime, which this statement would not see.
         UPDATE lines SET newest = NULL FROM at
         WHERE lines.id = at.id AND lines.newest = at.newest AND lines.newest <= $3
-    ), forgotten AS (
+    ), removed AS (
         DELETE FROM writes USING at WHERE line = at.id AND seq <= $3
     )
     DELETE FROM checkpoints USING at WHERE line = at.id AND seq <= $3";
 
-/// `$1` thread. The rest goes with its lines.
+/// `$1` thread. The foreign keys delete its checkpoints and writes.
 pub(crate) const DELETE: &str = "DELETE FROM lines WHERE thread = $1";
 
-/// Lets the server notice within half a minute that the machine behind a session is gone.
+/// Lets the server detect within half a minute that the machine of a session is unreachable.
 pub(crate) const SESSION: &str = "SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3";
 
-/// `$1` the session's key.
+/// `$1` the key of the session.
 pub(crate) const HOLD: &str = "SELECT pg_advisory_lock($1)";
 
-/// `$1` thread, `$2` owner, `$3` the key of the session in which this runs. No row: another owner has it.
+/// `$1` thread, `$2` owner, `$3` the key of the session in which this runs. No row means that another owner has the claim.
 ///
-/// Trying another session's key shows whether it is alive. The lock is shared, so that two who try do not take each other for
-/// the session, and ends with the statement. Our own key must not be tried: a session gets its own locks again.
+/// An attempt to lock the key of another session shows whether that session is alive. The lock is shared, so that two attempts at
+/// the same time do not block each other, and it ends with the statement. The statement must not try its own key: a session can
+/// always lock again what it has locked.
 pub(crate) const CLAIM: &str = "
     INSERT INTO claims AS held (thread, owner, session) VALUES ($1, $2, $3)
     ON CONFLICT (thread) DO UPDATE SET owner = excluded.owner, session = excluded.session
@@ -129,8 +130,8 @@ pub(crate) const OWNER: &str = "SELECT owner FROM claims WHERE thread = $1";
 /// `$1` thread, `$2` owner.
 pub(crate) const RELEASE: &str = "DELETE FROM claims WHERE thread = $1 AND owner = $2";
 
-/// Forgets claims of sessions that have ended, some at a time: each takes a lock to try.
-pub(crate) const FORGET_DEAD: &str = "
+/// Deletes claims of sessions that have ended. Limited, because each attempt takes a lock.
+pub(crate) const DELETE_DEAD_CLAIMS: &str = "
     DELETE FROM claims WHERE session IN (
         SELECT session FROM (SELECT DISTINCT session FROM claims LIMIT 100) AS known
         WHERE pg_try_advisory_xact_lock_shared(session)

@@ -104,7 +104,8 @@ impl PostgresStore {
         layout::prepare(&mut connection, &options.schema).await?;
         let pool = Pool::new(connector.clone());
         pool.add(connection);
-        pool.query(Rerun::Never, sql::FORGET_DEAD, &[]).await?;
+        pool.query(Rerun::Never, sql::DELETE_DEAD_CLAIMS, &[])
+            .await?;
         Ok(PostgresStore(Arc::new(Inner {
             pool,
             session: Session::open(connector).await?,
@@ -197,8 +198,8 @@ impl Store for PostgresStore {
             return Ok(());
         }
         let seq = rows::to_bigint(seq)?;
-        // A statement cannot replace what it has itself put there. In one order, so that two calls cannot wait for each
-        // other.
+        // A statement cannot replace a row that it has inserted itself, so the last write of each name is chosen here. All calls
+        // have the same order, so that two of them cannot wait for each other.
         let last: BTreeMap<_, _> = writes
             .iter()
             .map(|write| {
@@ -340,7 +341,7 @@ impl Store for PostgresStore {
         session.release(thread, owner);
         let session = session.clone();
         self.0.runtime.spawn(async move {
-            // What could not be given back now is tried again before the next claim.
+            // A release that fails is repeated before the next claim.
             let _ = session.release_pending().await;
         });
     }

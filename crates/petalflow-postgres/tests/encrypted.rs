@@ -5,7 +5,7 @@ use petalflow_test_servers::store_tests::{assert_unknown_issuer, stores_large_ch
 use petalflow_test_servers::{Postgres, found_or_skip};
 
 #[tokio::test]
-async fn postgres_speaks_tls() {
+async fn connections_are_encrypted() {
     let Some((server, pem)) = found_or_skip(Postgres::start_encrypted()) else {
         return;
     };

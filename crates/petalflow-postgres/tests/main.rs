@@ -58,11 +58,11 @@ fn shared() -> Option<&'static Postgres> {
     found_or_skip(Postgres::shared())
 }
 
-/// Runs statements as someone else would.
+/// Runs statements on a connection of its own.
 async fn sql(url: &str, statements: &str) {
     let (client, driver) = tokio_postgres::connect(url, tokio_postgres::NoTls)
         .await
-        .expect("the server lets us in");
+        .expect("the server accepts the connection");
     tokio::spawn(driver);
     client
         .batch_execute(statements)
@@ -106,12 +106,12 @@ async fn connections_that_were_cut_are_replaced_before_anything_is_sent() {
         tokio::time::sleep(Duration::from_millis(100)).await;
         append(&store, seq, Some(seq - 1)).await.unwrap();
     }
-    // The session is back too, under the key that its claims name.
+    // The session is open again too, with the key that its claims name.
     let begin = Instant::now();
     while session_count(&server.url, &schema).await == 0 {
         assert!(
             begin.elapsed() < Duration::from_secs(10),
-            "the session is not back"
+            "the session is not open again"
         );
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -122,7 +122,7 @@ async fn connections_that_were_cut_are_replaced_before_anything_is_sent() {
 async fn version(url: &str) -> i32 {
     let (client, driver) = tokio_postgres::connect(url, tokio_postgres::NoTls)
         .await
-        .expect("the server lets us in");
+        .expect("the server accepts the connection");
     tokio::spawn(driver);
     let row = client
         .query_one("SELECT current_setting('server_version_num')::integer", &[])
@@ -130,11 +130,11 @@ async fn version(url: &str) -> i32 {
     row.expect("it has a version").get(0)
 }
 
-/// How many locks the sessions of this application hold.
+/// The number of locks that the sessions of this application hold.
 async fn session_count(url: &str, application: &str) -> i64 {
     let (client, driver) = tokio_postgres::connect(url, tokio_postgres::NoTls)
         .await
-        .expect("the server lets us in");
+        .expect("the server accepts the connection");
     tokio::spawn(driver);
     let count = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
         WHERE locktype = 'advisory' AND granted AND application_name = $1";
@@ -157,7 +157,7 @@ async fn a_claim_ends_with_the_last_clone_of_its_store() {
 }
 
 #[tokio::test]
-async fn many_may_connect_at_once() {
+async fn many_stores_can_connect_at_the_same_time() {
     let Some(server) = shared() else { return };
     let schema = fresh_name("at \"once\"");
     let connecting: Vec<_> = (0..8)
@@ -172,13 +172,13 @@ async fn many_may_connect_at_once() {
 }
 
 #[tokio::test]
-async fn an_older_layout_is_brought_up_to_date() {
+async fn an_older_layout_is_migrated() {
     let Some(server) = shared() else { return };
     let schema = fresh_name("older");
     let store = open(&server.url, &schema).await.unwrap();
     append(&store, 1, None).await.unwrap();
     drop(store);
-    // Claims came with the second layout.
+    // The second layout added claims.
     let back = format!("DROP TABLE {schema}.claims; UPDATE {schema}.layout SET version = 1");
     sql(&server.url, &back).await;
 

@@ -11,7 +11,7 @@ use siphasher::sip::SipHasher13;
 /// The number of shards. It is part of the layout: changing it means moving keys.
 pub(crate) const SHARDS: u64 = 16;
 
-/// All keys of a thread except that of its claim, in the order in which scripts take them.
+/// All keys of a thread except the key of its claim, in the order in which the scripts take them.
 pub(crate) struct Keys {
     /// The ids of the shard's threads that have checkpoints, sorted by bytes.
     pub(crate) threads: String,
@@ -19,18 +19,18 @@ pub(crate) struct Keys {
     pub(crate) infos: String,
     /// Namespace, NUL, number, base and time of each checkpoint, sorted by bytes.
     pub(crate) seqs: String,
-    /// The bytes of each, by namespace, NUL and number.
+    /// The bytes of each checkpoint, by namespace, NUL and number.
     pub(crate) bytes: String,
     /// Namespace, NUL, number, task and name of each write, sorted by bytes.
     pub(crate) marks: String,
-    /// The bytes of each.
+    /// The bytes of each write.
     pub(crate) values: String,
     /// The namespaces that hold a checkpoint or a write, sorted by bytes.
     pub(crate) namespaces: String,
 }
 
 impl Keys {
-    pub(crate) fn of(prefix: &str, thread: &str) -> Self {
+    pub(crate) fn new(prefix: &str, thread: &str) -> Self {
         let shard = shard_of(thread);
         let (threads, infos) = list_keys(prefix, shard);
         let key = |what: &str| format!("{prefix}{{{shard}}}:{what}:{thread}");
@@ -74,7 +74,7 @@ pub(crate) fn layout_key(prefix: &str) -> String {
     format!("{prefix}layout")
 }
 
-/// A published hash function with fixed keys, because the result must not change between builds.
+/// Uses a published hash function with fixed keys, because the result must not change between builds.
 fn shard_of(thread: &str) -> u64 {
     let mut hasher = SipHasher13::new();
     hasher.write(thread.as_bytes());

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use petalflow::async_trait;
-use petalflow::checkpoint::PendingReleases;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo,
-    ThreadQuery,
+    Address, Claim, PendingReleases, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    ThreadInfo, ThreadQuery,
 };
 use redis::{Script, ScriptInvocation};
 use tokio::runtime::Handle;
@@ -122,7 +121,7 @@ impl RedisStore {
     }
 
     fn keys(&self, thread: &str) -> Keys {
-        Keys::of(&self.0.options.prefix, thread)
+        Keys::new(&self.0.options.prefix, thread)
     }
 }
 
@@ -140,13 +139,12 @@ impl Inner {
 
     /// Releases the claims that are pending.
     async fn release_pending(&self) -> Result<(), StoreError> {
-        let mut turn = self.releases.lock().await;
-        while let Some((thread, owner)) = turn.next() {
-            let script = self.claim_script(&scripts::RELEASE, &thread, &owner);
-            self.connection.invoke::<()>(&script).await?;
-            turn.done();
-        }
-        Ok(())
+        self.releases
+            .release_with(async |thread, owner| {
+                let script = self.claim_script(&scripts::RELEASE, &thread, &owner);
+                self.connection.invoke(&script).await
+            })
+            .await
     }
 }
 

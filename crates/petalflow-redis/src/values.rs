@@ -5,8 +5,11 @@ use petalflow::event::TaskId;
 
 use crate::keys::DIGITS;
 
-/// Names, each followed by its bytes. `None` where the bytes are missing.
+/// Names, each followed by its bytes. `None` stands for missing bytes.
 pub(crate) type Pairs = Vec<Option<Vec<u8>>>;
+
+/// The thread in the error of a list that names no thread.
+const UNKNOWN: &str = "?";
 
 pub(crate) fn checkpoints(thread: &str, pairs: Pairs) -> Result<Vec<StoredCheckpoint>, StoreError> {
     in_pairs(thread, pairs)
@@ -28,7 +31,7 @@ pub(crate) fn writes(thread: &str, pairs: Pairs) -> Result<Vec<(u64, StoredWrite
 }
 
 pub(crate) fn infos(pairs: Pairs) -> Result<Vec<ThreadInfo>, StoreError> {
-    in_pairs("?", pairs)
+    in_pairs(UNKNOWN, pairs)
         .map(|pair| {
             let (id, info) = pair?;
             let id = text(id)?;
@@ -40,7 +43,7 @@ pub(crate) fn infos(pairs: Pairs) -> Result<Vec<ThreadInfo>, StoreError> {
 
 /// An id from a list.
 pub(crate) fn text(bytes: Vec<u8>) -> Result<String, StoreError> {
-    String::from_utf8(bytes).map_err(|error| damaged("?", "an id", error.as_bytes()))
+    String::from_utf8(bytes).map_err(|error| damaged(UNKNOWN, "an id", error.as_bytes()))
 }
 
 fn in_pairs(
@@ -57,7 +60,7 @@ fn in_pairs(
     })
 }
 
-/// From number, base and time.
+/// Decodes number, base and time.
 fn checkpoint(name: &[u8], bytes: Vec<u8>) -> Option<StoredCheckpoint> {
     let [seq, base, created_ms] = numbers(name)?;
     Some(StoredCheckpoint {
@@ -68,7 +71,7 @@ fn checkpoint(name: &[u8], bytes: Vec<u8>) -> Option<StoredCheckpoint> {
     })
 }
 
-/// From number, task and name.
+/// Decodes number, task and name.
 fn write(name: &[u8], bytes: Vec<u8>) -> Option<(u64, StoredWrite)> {
     let (seq, rest) = name.split_at_checked(DIGITS)?;
     let (task, name) = rest.split_first_chunk()?;
@@ -80,7 +83,7 @@ fn write(name: &[u8], bytes: Vec<u8>) -> Option<(u64, StoredWrite)> {
     Some((number(seq)?, write))
 }
 
-/// From count, bytes and time.
+/// Decodes count, bytes and time.
 fn thread_info(id: &str, info: &[u8]) -> Option<ThreadInfo> {
     let [checkpoints, bytes, updated_ms] = numbers(info)?;
     Some(ThreadInfo {

@@ -37,7 +37,7 @@ fn start_proxy(server: &str, cut: Arc<AtomicBool>) -> String {
 }
 
 fn forward_replies(mut from: TcpStream, mut to: TcpStream, cut: &AtomicBool) {
-    let mut buffer = [0; 64 * 1024];
+    let mut buffer = vec![0; 64 * 1024];
     while let Ok(read @ 1..) = from.read(&mut buffer) {
         let is_cut = read >= LONG && cut.load(Ordering::SeqCst);
         let forwarded = if is_cut { LONG / 2 } else { read };

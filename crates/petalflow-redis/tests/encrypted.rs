@@ -5,7 +5,7 @@ use petalflow_test_servers::store_tests::{assert_unknown_issuer, stores_large_ch
 use petalflow_test_servers::{Redis, found_or_skip};
 
 #[tokio::test]
-async fn redis_speaks_tls() {
+async fn connections_are_encrypted() {
     let Some((server, pem)) = found_or_skip(Redis::start_encrypted()) else {
         return;
     };

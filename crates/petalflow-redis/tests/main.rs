@@ -33,7 +33,7 @@ store_contract! {
     }
 }
 
-/// How long claims last here.
+/// How long claims last in these tests.
 const LASTS: Duration = Duration::from_millis(1500);
 
 /// How the shared tests open a store.
@@ -64,13 +64,13 @@ fn shared() -> Option<&'static Redis> {
     found_or_skip(Redis::shared())
 }
 
-/// Runs a command as someone else would.
+/// Runs a command on a connection of its own.
 async fn command(url: &str, words: &[&str]) {
-    let client = redis::Client::open(url).expect("the url is right");
+    let client = redis::Client::open(url).expect("the URL is valid");
     let mut connection = client
         .get_multiplexed_async_connection()
         .await
-        .expect("the server lets us in");
+        .expect("the server accepts the connection");
     let mut command = redis::cmd(words[0]);
     command.arg(&words[1..]);
     command
@@ -98,7 +98,7 @@ async fn works_again_when_the_server_is_back() {
 }
 
 #[tokio::test]
-async fn connections_that_were_cut_are_made_anew() {
+async fn closed_connections_are_opened_again() {
     let Some(server) = found_or_skip(Redis::start_own(&[])) else {
         return;
     };
@@ -112,7 +112,7 @@ async fn connections_that_were_cut_are_made_anew() {
 
 /// A server in cluster mode refuses scripts whose keys are not all in the same slot.
 #[tokio::test]
-async fn keys_of_a_thread_are_together_in_a_cluster() {
+async fn keys_of_a_thread_are_in_one_slot_of_a_cluster() {
     let Some(server) = found_or_skip(Redis::start_own(&["--cluster-enabled", "yes"])) else {
         return;
     };
@@ -178,7 +178,7 @@ async fn missing_bytes_are_damage() {
     let prefix = fresh_name("damaged");
     let store = open(&server.url, &prefix).await.unwrap();
     append(&store, 1, None).await.unwrap();
-    // As a server does that may evict keys; the shard is that of the thread `essay`.
+    // A server that evicts keys does the same. One of the shards is that of the thread `essay`.
     for shard in 0..16 {
         command(
             &server.url,

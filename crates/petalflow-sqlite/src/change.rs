@@ -34,7 +34,7 @@ pub(crate) fn append(
         checkpoint.bytes,
     ])?;
     if let Some((first, last)) = bounds(settled) {
-        forget(
+        delete_between(
             connection,
             "DELETE FROM writes WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4",
             address,
@@ -75,14 +75,14 @@ pub(crate) fn prune(
     let Some((first, last)) = bounds(&(0..seq)) else {
         return Ok(());
     };
-    forget(
+    delete_between(
         connection,
         "DELETE FROM checkpoints WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4",
         address,
         first,
         last,
     )?;
-    forget(
+    delete_between(
         connection,
         "DELETE FROM writes WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4",
         address,
@@ -109,7 +109,7 @@ fn newest(connection: &Connection, address: Address<'_>) -> Result<Option<u64>, 
     Ok(row.map(|row| read_integer(row, 0)).transpose()?)
 }
 
-fn forget(
+fn delete_between(
     connection: &Connection,
     delete: &str,
     address: Address<'_>,

@@ -103,7 +103,7 @@ pub(crate) fn namespaces(
     connection: &Connection,
     thread: &str,
 ) -> Result<Vec<String>, TransactionError> {
-    // Steps from one namespace to the next by the index: a million checkpoints in one namespace take two look-ups.
+    // Uses the index to step from one namespace to the next: a million checkpoints in one namespace take two look-ups.
     let namespaces = "
         WITH RECURSIVE
             beside (namespace) AS (
@@ -133,7 +133,7 @@ pub(crate) fn threads(
     let threads = "SELECT thread, count(*), sum(length(bytes)), max(created_ms) FROM checkpoints
         WHERE thread >= ?1 AND (?2 IS NULL OR thread < ?2) AND (?3 IS NULL OR thread > ?3)
         GROUP BY thread ORDER BY thread LIMIT ?4";
-    // The greater of the two lower bounds is the one that the index uses.
+    // The index uses the greater of the two lower bounds.
     let from = query
         .after
         .map_or(query.prefix, |after| after.max(query.prefix));

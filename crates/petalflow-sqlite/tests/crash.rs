@@ -1,6 +1,6 @@
-//! A process that is killed loses nothing that was acknowledged, leaves nothing half-written, and frees its claims.
+//! A killed process loses no acknowledged write, leaves no partial write, and its claims end.
 //!
-//! The process that dies is this test binary once more, told by an environment variable what to do.
+//! The process that is killed is another run of this test binary. An environment variable states what it does.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -18,10 +18,10 @@ const DATABASE: &str = "PETALFLOW_TEST_CRASH_DATABASE";
 const WORK: &str = "PETALFLOW_TEST_CRASH_WORK";
 const RUNS: usize = 6;
 
-/// Starts this binary again, doing what `the_child` does.
+/// Starts this binary again, with the test `child_process`.
 fn child(database: &Path, work: &str) -> Child {
     Command::new(std::env::current_exe().expect("it is known"))
-        .args(["--exact", "crash::the_child", "--nocapture"])
+        .args(["--exact", "crash::child_process", "--nocapture"])
         .env(DATABASE, database)
         .env(WORK, work)
         .stdout(Stdio::piped())
@@ -29,7 +29,7 @@ fn child(database: &Path, work: &str) -> Child {
         .expect("it starts")
 }
 
-/// What the child says, apart from what its test harness says.
+/// The lines that the child prints, without those of its test harness.
 fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
     let output = child.stdout.take().expect("it is piped");
     BufReader::new(output)
@@ -40,14 +40,14 @@ fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
 
 fn say(words: &str) {
     let mut output = std::io::stdout().lock();
-    // One write per line, so that a line is there wholly or not at all.
+    // One write per line, so that no line is incomplete.
     let _ = output.write_all(format!("says {words}\n").as_bytes());
     let _ = output.flush();
 }
 
-/// Not a test of its own: the process that is killed.
+/// The process that is killed. It is a test only to be called by name.
 #[test]
-fn the_child() {
+fn child_process() {
     let (Some(database), Ok(work)) = (std::env::var_os(DATABASE), std::env::var(WORK)) else {
         return;
     };
@@ -70,14 +70,14 @@ fn the_child() {
         let options = SqliteStore::options(&database).synchronous(synchronous);
         let store = options.open().await.expect("it opens");
         for run in 0..RUNS {
-            tokio::spawn(for_ever(store.clone(), run));
+            tokio::spawn(append_without_end(store.clone(), run));
         }
         std::future::pending::<()>().await;
     });
 }
 
-/// Writes and appends, saying each number that is safe.
-async fn for_ever(store: SqliteStore, run: usize) {
+/// Writes and appends without end, and prints each number that is stored.
+async fn append_without_end(store: SqliteStore, run: usize) {
     let thread = format!("essay-{run}");
     let address = Address::root(&thread);
     for seq in 1_u64.. {
@@ -98,7 +98,7 @@ async fn for_ever(store: SqliteStore, run: usize) {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_survives_a_kill() {
+async fn acknowledged_writes_survive_a_kill() {
     for synchronous in BOTH {
         let folder = TempDir::new().expect("a folder can be made");
         let path = folder.path().join("essays.db");
@@ -111,14 +111,14 @@ async fn what_was_acknowledged_survives_a_kill() {
             acknowledged.insert(run.parse().expect("a number"), seq);
             count += 1;
             if count == 400 {
-                // SIGKILL; what it had said until then is still read.
+                // SIGKILL. The lines that it printed before are still read.
                 writer.kill().expect("it is ours");
             }
         }
         writer.wait().expect("it is ours");
         assert!(
             count >= 400,
-            "it was killed while it wrote, not before: {count}"
+            "the process was killed before it wrote enough: {count}"
         );
         let store = SqliteStore::open(&path).await.expect("it opens");
         for run in 0..RUNS {
@@ -134,12 +134,15 @@ async fn what_was_acknowledged_survives_a_kill() {
                 "{safe} appends of run {run} were acknowledged, {last} are there"
             );
             let expected: Vec<_> = (1..=last).map(|seq| checkpoint(seq, 300)).collect();
-            assert!(history == expected, "each is as it was given");
+            assert!(
+                history == expected,
+                "each checkpoint is read as it was appended"
+            );
             let writes = store.writes(address, 0..u64::MAX).await;
             let writes = writes.expect("they can be read");
             assert!(
                 [0, 2].contains(&writes.len()) && writes.iter().all(|(seq, _)| *seq == last),
-                "writes come in pairs, and those before the last checkpoint are settled: {writes:?}"
+                "writes are stored in pairs, and those before the last checkpoint are settled: {writes:?}"
             );
             let next = checkpoint(last + 1, 10);
             let after = Some(last).filter(|after| *after > 0);
@@ -152,7 +155,7 @@ async fn what_was_acknowledged_survives_a_kill() {
 }
 
 #[tokio::test]
-async fn a_kill_frees_the_claims() {
+async fn the_claims_of_a_killed_process_end() {
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("essays.db");
     let store = SqliteStore::open(&path).await.expect("it opens");
@@ -171,7 +174,7 @@ async fn a_kill_frees_the_claims() {
     }
     claimant.kill().expect("it is ours");
     claimant.wait().expect("it is ours");
-    // Many notice at the same time, as different processes would: one of them gets it.
+    // Several stores claim at the same time, as different processes would. One of them gets the claim.
     let mut stores = Vec::new();
     for _ in 0..6 {
         stores.push(SqliteStore::open(&path).await.expect("it opens"));
@@ -204,7 +207,7 @@ async fn a_kill_frees_the_claims() {
     assert_eq!(
         claim.expect("it can be asked"),
         Claim::Granted,
-        "all its claims are free"
+        "all claims of the process have ended"
     );
     assert_eq!(newest(&store, "essay-1").await, None);
     drop((store, stores));
@@ -214,7 +217,7 @@ async fn a_kill_frees_the_claims() {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    panic!("lock files are left of stores that were dropped, or of a process that is dead");
+    panic!("lock files of dropped stores or of a dead process are left");
 }
 
 fn locks(folder: &Path) -> bool {
@@ -225,7 +228,7 @@ fn locks(folder: &Path) -> bool {
     })
 }
 
-/// A process that was killed without a claim leaves a lock file, and the next one to claim removes it.
+/// A killed process leaves a lock file, and the next process that claims removes it.
 #[tokio::test]
 async fn leftover_lock_files_are_removed() {
     let folder = TempDir::new().expect("a folder can be made");
@@ -242,13 +245,19 @@ async fn leftover_lock_files_are_removed() {
         .await
         .expect("it can be asked");
     assert_eq!(claim, Claim::Granted);
-    assert!(!leftover.exists(), "a lock file of nobody is removed");
-    assert!(foreign.exists(), "what only looks like one stays");
+    assert!(
+        !leftover.exists(),
+        "the lock file of a dead process is removed"
+    );
+    assert!(
+        foreign.exists(),
+        "a file with a similar name is not removed"
+    );
 }
 
-/// A store that is dropped has given back what it claimed.
+/// A store that is dropped releases its claims.
 #[tokio::test]
-async fn dropping_a_store_frees_its_claims() {
+async fn dropping_a_store_releases_its_claims() {
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("essays.db");
     let store = SqliteStore::open(&path).await.expect("it opens");
@@ -279,5 +288,5 @@ async fn dropping_a_store_frees_its_claims() {
         }
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
-    panic!("the claim of a store that was dropped is still there");
+    panic!("the claim of a dropped store has not ended");
 }

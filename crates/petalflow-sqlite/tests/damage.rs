@@ -1,4 +1,4 @@
-//! A file that was damaged is never half-read.
+//! Damaged files are errors, and are never read in part.
 
 use petalflow::checkpoint::{Address, Store, StoreError};
 use petalflow::error::message_with_sources;
@@ -24,7 +24,7 @@ async fn damaged_pages_are_an_error() {
     drop(store);
     closed(&path);
     let mut bytes = std::fs::read(&path).expect("it can be read");
-    // All but the first page, in which the layout is.
+    // All pages but the first, which has the layout.
     bytes[4096..].fill(0xaa);
     std::fs::write(&path, bytes).expect("it can be written");
     let store = SqliteStore::open(&path)
@@ -43,7 +43,7 @@ async fn damaged_pages_are_an_error() {
 }
 
 #[tokio::test]
-async fn a_number_that_cannot_be_is_damage() {
+async fn an_impossible_number_is_damage() {
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("essays.db");
     let store = SqliteStore::open(&path).await.expect("it opens");
@@ -87,7 +87,7 @@ flow!(WriteEssay(Essay) { count });
 
 /// A thread with a damaged checkpoint must not look like a thread that does not exist.
 #[tokio::test]
-async fn a_base_that_cannot_be_is_damage() {
+async fn an_impossible_base_is_damage() {
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("essays.db");
     let store = SqliteStore::open(&path).await.expect("it opens");

@@ -1,4 +1,4 @@
-//! What waits while another transaction goes on shares the next one.
+//! Writes that wait for a transaction share the next one.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::{append, checkpoint, newest};
 
-/// How many transactions the log holds: the last page of each has the size of the database beside it.
+/// The number of transactions in the log. In the frame of the last page of each, the size of the database is not zero.
 fn commits(database: &Path) -> usize {
     let log = std::fs::read(database.with_extension("db-wal")).expect("the log is there");
     let page = u32::from_be_bytes(log[8..12].try_into().expect("four bytes")) as usize;
@@ -28,7 +28,7 @@ async fn appends_that_wait_share_a_commit() {
     let path = folder.path().join("essays.db");
     let store = SqliteStore::open(&path).await.expect("it opens");
     let before = commits(&path);
-    // Another program writes, so that all of them have to wait.
+    // Another program writes, so all appends have to wait.
     let other = Connection::open(&path).expect("it opens");
     other.execute_batch("BEGIN IMMEDIATE").expect("it is free");
     let threads: Vec<String> = (0..64).map(|thread| format!("essay-{thread}")).collect();
@@ -41,7 +41,7 @@ async fn appends_that_wait_share_a_commit() {
         result.expect("it is written when the other program has finished");
     }
     released.await.expect("it does not panic");
-    // The writer may have begun with the first few of them; the rest comes together.
+    // The writer may have begun with the first few of them. The rest share a commit.
     let commits = commits(&path) - before;
     assert!(
         (1..=3).contains(&commits),
@@ -53,7 +53,7 @@ async fn appends_that_wait_share_a_commit() {
 }
 
 #[tokio::test]
-async fn one_that_fails_takes_no_other_with_it() {
+async fn a_write_that_fails_does_not_undo_the_others() {
     let folder = TempDir::new().expect("a folder can be made");
     let store = SqliteStore::open(folder.path().join("essays.db")).await;
     let store = store.expect("it opens");

@@ -1,4 +1,4 @@
-//! Another program has the file to itself.
+//! Another program has locked the file.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{BOTH, append, newest, unavailable};
 const THREAD: &str = "essay-42";
 
 #[tokio::test]
-async fn a_lock_held_too_long_is_an_error_that_passes() {
+async fn a_lock_held_too_long_is_a_temporary_error() {
     for synchronous in BOTH {
         let folder = TempDir::new().expect("a folder can be made");
         let path = folder.path().join("essays.db");
@@ -50,7 +50,7 @@ async fn a_lock_held_too_long_is_an_error_that_passes() {
 }
 
 #[tokio::test]
-async fn a_lock_held_for_a_moment_is_waited_for() {
+async fn a_store_waits_for_a_lock_held_for_a_moment() {
     for synchronous in BOTH {
         let folder = TempDir::new().expect("a folder can be made");
         let path = folder.path().join("essays.db");
@@ -81,7 +81,7 @@ async fn a_release_that_failed_is_repeated_before_the_next_claim() {
         let other = Connection::open(&path).expect("it opens");
         other.execute_batch("BEGIN IMMEDIATE").expect("it is free");
         store.release(THREAD, "one");
-        // Fails after the release has failed.
+        // This append fails after the release, which is queued before it.
         unavailable(
             append(&store, THREAD, 1, 10).await,
             &path,

@@ -1,4 +1,4 @@
-//! `SqliteStore`: the contract, and what is a file's own.
+//! `SqliteStore`: the contract, and the behaviour of database files.
 
 mod crash;
 mod damage;
@@ -43,7 +43,7 @@ async fn in_a_file(synchronous: Synchronous) -> Result<StoreUnderTest, petalflow
         .with_guard(folder))
 }
 
-/// A checkpoint of so many bytes.
+/// A checkpoint with `size` bytes.
 fn checkpoint(seq: u64, size: usize) -> StoredCheckpoint {
     StoredCheckpoint {
         seq,
@@ -70,7 +70,7 @@ async fn newest(store: &SqliteStore, thread: &str) -> Option<u64> {
     Some(stored.expect("it can be read")?.chain.last()?.seq)
 }
 
-/// The store cannot do it just now, and says so in these words.
+/// Checks that the store is not available, and that the error names the file and contains this text.
 #[track_caller]
 fn unavailable<T: std::fmt::Debug>(result: Result<T, StoreError>, path: &Path, says: &str) {
     match result {
@@ -78,14 +78,14 @@ fn unavailable<T: std::fmt::Debug>(result: Result<T, StoreError>, path: &Path, s
             let words = message_with_sources(&error);
             assert!(
                 words.contains(says) && words.contains(&path.display().to_string()),
-                "the error names the file and says {says:?}: {words}"
+                "the error names the file and contains {says:?}: {words}"
             );
         }
-        other => panic!("it is unavailable ({says}), not {other:?}"),
+        other => panic!("expected an unavailable store ({says}), found {other:?}"),
     }
 }
 
-/// Waits until the last connection is closed: it removes the write-ahead log.
+/// Waits until the last connection is closed, which removes the write-ahead log.
 fn closed(path: &Path) {
     petalflow_test_support::wait_until_gone(&path.with_extension("db-wal"));
 }

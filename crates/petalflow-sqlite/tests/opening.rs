@@ -1,4 +1,4 @@
-//! What is opened, and what is refused untouched.
+//! Files that are opened, and files that are refused without a change.
 
 use std::path::Path;
 
@@ -14,30 +14,30 @@ use crate::{append, closed, newest, unavailable};
 
 const THREAD: &str = "essay-42";
 
-/// A database made by SQL.
+/// Creates a database with these statements.
 fn fixture(path: &Path, sql: &str) {
     let connection = Connection::open(path).expect("it opens");
     connection.execute_batch(sql).expect("it is SQL");
 }
 
-/// Opening is refused in these words, and the file stays as it is.
+/// Checks that opening fails with an error that contains this text, and does not change the file.
 async fn refused(path: &Path, says: &str) {
     let before = std::fs::read(path).expect("it is there");
     let error = SqliteStore::open(path).await.expect_err("it is refused");
     let words = message_with_sources(&error);
     assert!(
         words.contains(says) && words.contains(&path.display().to_string()),
-        "the error names the file and says {says:?}: {words}"
+        "the error names the file and contains {says:?}: {words}"
     );
     assert_eq!(
         std::fs::read(path).expect("it is there"),
         before,
-        "what is refused is left as it was"
+        "a refused file is not changed"
     );
 }
 
 #[tokio::test]
-async fn what_was_written_is_there_after_reopening() {
+async fn checkpoints_are_read_after_reopening() {
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("essays.db");
     for round in 0..5 {
@@ -60,7 +60,7 @@ async fn what_was_written_is_there_after_reopening() {
 }
 
 #[tokio::test]
-async fn many_may_open_a_new_file_at_once() {
+async fn many_stores_can_open_a_new_file_at_the_same_time() {
     let folder = TempDir::new().expect("a folder can be made");
     let path = folder.path().join("essays.db");
     let stores = join_all((0..8).map(|_| SqliteStore::open(&path))).await;
@@ -75,8 +75,8 @@ async fn many_may_open_a_new_file_at_once() {
 }
 
 #[tokio::test]
-async fn an_older_layout_is_brought_up_to_date() {
-    // Layout 0 is a file in which nothing has been made yet.
+async fn an_older_layout_is_migrated() {
+    // Layout 0 is an empty file.
     let older = [
         "PRAGMA user_version = 0;",
         "PRAGMA application_id = 0x50464350; PRAGMA user_version = 0;",
@@ -141,7 +141,7 @@ async fn a_file_that_is_no_database_is_refused() {
 }
 
 #[tokio::test]
-async fn a_path_that_leads_nowhere_is_an_error() {
+async fn a_path_without_a_folder_is_an_error() {
     let folder = TempDir::new().expect("a folder can be made");
     let missing = folder.path().join("missing").join("essays.db");
     unavailable(
@@ -162,8 +162,8 @@ async fn a_path_that_leads_nowhere_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_path_is_a_path_and_nothing_else() {
-    // SQLite itself would read the one as memory and the other as a URI.
+async fn every_path_is_the_path_of_a_file() {
+    // SQLite itself would take the first as memory and the second as a URI.
     for name in [":memory:", "file:essays.db?mode=memory", "essays 🌸%20'.db"] {
         let folder = TempDir::new().expect("a folder can be made");
         let path = folder.path().join(name);
@@ -173,10 +173,10 @@ async fn a_path_is_a_path_and_nothing_else() {
     }
 }
 
-/// Root may write everywhere, so as root this is done by a child that is nobody.
+/// Root can write everywhere, so as root a child process does this as the user `nobody`.
 #[cfg(unix)]
 #[test]
-fn a_file_that_may_not_be_written_is_an_error() {
+fn a_file_without_write_access_is_an_error() {
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::CommandExt;
     use std::process::Command;
@@ -214,7 +214,7 @@ fn a_file_that_may_not_be_written_is_an_error() {
     child
         .args([
             "--exact",
-            "opening::a_file_that_may_not_be_written_is_an_error",
+            "opening::a_file_without_write_access_is_an_error",
         ])
         .env(FOLDER, folder.path())
         .current_dir(folder.path());

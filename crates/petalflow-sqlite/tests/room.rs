@@ -1,4 +1,4 @@
-//! No room on the disk.
+//! A full disk.
 
 use futures_util::future::join_all;
 use petalflow::checkpoint::{Address, Store};
@@ -10,7 +10,7 @@ use crate::{BOTH, append, newest, unavailable};
 const THREAD: &str = "essay-42";
 
 #[tokio::test]
-async fn a_full_disk_loses_nothing_and_passes() {
+async fn a_full_disk_loses_nothing_and_is_a_temporary_error() {
     for synchronous in BOTH {
         let folder = TempDir::new().expect("a folder can be made");
         let path = folder.path().join("essays.db");
@@ -27,7 +27,7 @@ async fn a_full_disk_loses_nothing_and_passes() {
         }
         assert!(last > 10, "there was room for {last} only");
         unavailable(failure.map_or(Ok(()), Err), &path, "no space left");
-        // It stays so, and harms nothing.
+        // The next call fails in the same way, and nothing is lost.
         let again = append(&store, THREAD, last + 1, 5_000).await;
         unavailable(again, &path, "no space left");
         let history = store.history(Address::root(THREAD), None, usize::MAX).await;
@@ -35,18 +35,18 @@ async fn a_full_disk_loses_nothing_and_passes() {
         assert_eq!(
             history.len() as u64,
             last,
-            "all that was acknowledged is there"
+            "all acknowledged checkpoints are stored"
         );
         assert!(
             history
                 .iter()
                 .all(|checkpoint| checkpoint.bytes.len() == 5_000)
         );
-        // Once there is room it goes on.
+        // After space is freed, the store works again.
         store
             .prune(Address::root(THREAD), last)
             .await
-            .expect("forgetting needs little room");
+            .expect("removing needs little space");
         append(&store, THREAD, last + 1, 5_000)
             .await
             .expect("there is room again");
@@ -55,7 +55,7 @@ async fn a_full_disk_loses_nothing_and_passes() {
 }
 
 #[tokio::test]
-async fn what_fits_is_written_although_its_neighbour_does_not_fit() {
+async fn a_write_that_fits_is_stored_beside_one_that_does_not() {
     for synchronous in BOTH {
         let folder = TempDir::new().expect("a folder can be made");
         let path = folder.path().join("essays.db");

@@ -18,7 +18,7 @@ mod write_name;
 
 pub(crate) use lease::{Lease, Moment};
 pub use memory::InMemoryStore;
-pub use pending_releases::{PendingReleases, ReleaseTurn};
+pub use pending_releases::PendingReleases;
 pub(crate) use petalflow_codec::{
     AnswerEntry, GraphOutline, Header, KeyEntry, KeyKind, KeyOutline, Line, NodeOutline, Outline,
     OwnedKey, Record, TaskEntry, encode_keys, key_lines, quoted,

@@ -1,8 +1,9 @@
 //! Claims that are still to be released, for stores that cannot release them at once.
 
+use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard};
+use tokio::sync::Mutex as AsyncMutex;
 
 /// Claims that a store still has to release, in the order in which [`Store::release`](super::Store::release) was called.
 ///
@@ -12,16 +13,7 @@ use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard};
 /// ```
 /// use petalflow::checkpoint::{PendingReleases, StoreError};
 ///
-/// async fn delete_claim(thread: &str, owner: &str) -> Result<(), StoreError> {
-///     Ok(())
-/// }
-///
-/// async fn release_pending(releases: &PendingReleases) -> Result<(), StoreError> {
-///     let mut turn = releases.lock().await;
-///     while let Some((thread, owner)) = turn.next() {
-///         delete_claim(&thread, &owner).await?;
-///         turn.done();
-///     }
+/// async fn delete_claim(thread: String, owner: String) -> Result<(), StoreError> {
 ///     Ok(())
 /// }
 ///
@@ -29,22 +21,15 @@ use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard};
 /// # async fn main() -> petalflow::Result<()> {
 /// let releases = PendingReleases::default();
 /// releases.push("essay-42", "worker-1");
-/// release_pending(&releases).await?;
-/// assert_eq!(releases.lock().await.next(), None);
+/// releases.release_with(delete_claim).await?;
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Default)]
 pub struct PendingReleases {
     claims: Mutex<Vec<(String, String)>>,
+    /// Held while claims are released. Two tasks at once could release a claim that was granted again in between.
     turn: AsyncMutex<()>,
-}
-
-/// The exclusive right to release pending claims. Two tasks at once could release a claim that was granted again in between.
-#[derive(Debug)]
-pub struct ReleaseTurn<'a> {
-    releases: &'a PendingReleases,
-    _turn: AsyncMutexGuard<'a, ()>,
 }
 
 impl PendingReleases {
@@ -53,32 +38,33 @@ impl PendingReleases {
         self.claims().push((thread.into(), owner.into()));
     }
 
-    /// Waits until no other task releases claims.
-    pub async fn lock(&self) -> ReleaseTurn<'_> {
-        ReleaseTurn {
-            _turn: self.turn.lock().await,
-            releases: self,
+    /// Releases the claims one after the other with `release`, which gets the thread and the owner.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `release`. The claim that it was about and those after it stay pending.
+    ///
+    /// # Cancel safety
+    ///
+    /// A claim that is being released stays pending.
+    pub async fn release_with<F, E>(&self, release: impl Fn(String, String) -> F) -> Result<(), E>
+    where
+        F: Future<Output = Result<(), E>>,
+    {
+        let _turn = self.turn.lock().await;
+        while let Some((thread, owner)) = self.first() {
+            release(thread, owner).await?;
+            self.claims().remove(0);
         }
+        Ok(())
+    }
+
+    fn first(&self) -> Option<(String, String)> {
+        self.claims().first().cloned()
     }
 
     fn claims(&self) -> MutexGuard<'_, Vec<(String, String)>> {
-        // No panic leaves it inconsistent.
+        // No panic can leave it half-changed.
         self.claims.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl ReleaseTurn<'_> {
-    /// The thread and the owner of the next claim. It stays pending until it is [`done`](Self::done), so that nothing is lost
-    /// when the task is dropped or the store is not available.
-    pub fn next(&self) -> Option<(String, String)> {
-        self.releases.claims().first().cloned()
-    }
-
-    /// Removes the next claim: it was released.
-    pub fn done(&mut self) {
-        let mut claims = self.releases.claims();
-        if !claims.is_empty() {
-            claims.remove(0);
-        }
     }
 }

@@ -1,5 +1,5 @@
--- Appends a checkpoint if the newest number is the one that the caller knows of. The answer is 'done', or the newest number
--- there is, empty without one.
+-- Appends a checkpoint if the newest number is the one that the caller knows, and removes the settled writes. Returns 'done',
+-- or the newest number, which is empty if there is none.
 local _, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
 local thread, namespace, seq, base, created, content, after, first, last, again = unpack(ARGV)
 local at = namespace .. '\0'
@@ -8,7 +8,7 @@ local member = at .. seq .. base .. created
 local newest = redis.call('ZREVRANGEBYLEX', seqs, '(' .. namespace .. '\1', '[' .. at, 'LIMIT', 0, 1)[1]
 local found = newest and string.sub(newest, #at + 1, #at + 20) or ''
 if found ~= after then
-    -- The first time this was sent, the answer got lost; perhaps it was done.
+    -- The reply to the first attempt was lost. That attempt may have appended the checkpoint.
     if again == 'again' and newest == member and redis.call('HGET', bytes, at .. seq) == content then
         return 'done'
     end

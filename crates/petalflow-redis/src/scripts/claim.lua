@@ -1,4 +1,4 @@
--- Claims for some milliseconds unless another owner has it: that owner, or nothing if granted.
+-- Claims a thread for some milliseconds, unless another owner has it. Returns that owner, or nil if the claim is granted.
 local owner = redis.call('GET', KEYS[1])
 if owner and owner ~= ARGV[1] then
     return owner

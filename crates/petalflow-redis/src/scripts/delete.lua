@@ -1,4 +1,4 @@
--- Forgets a thread.
+-- Removes a thread.
 local threads, infos = KEYS[1], KEYS[2]
 redis.call('ZREM', threads, ARGV[1])
 redis.call('HDEL', infos, ARGV[1])

@@ -1,4 +1,5 @@
--- The checkpoints below a number, or all for an empty one, newest first: names, each followed by its bytes.
+-- Returns the checkpoints below a number, or all of them if the number is empty, newest first: names, each followed by its
+-- bytes.
 local seqs, bytes = unpack(KEYS)
 local namespace, before, limit = unpack(ARGV)
 local at = namespace .. '\0'

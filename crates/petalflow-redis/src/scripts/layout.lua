@@ -1,4 +1,4 @@
--- The layout of what is stored: that of the caller, if nothing is stored yet.
+-- Returns the version of the stored layout. If there is none, stores the version of the caller.
 local found = redis.call('GET', KEYS[1])
 if not found then
     found = ARGV[1]

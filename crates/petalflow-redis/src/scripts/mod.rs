@@ -1,7 +1,7 @@
-//! The scripts. Each call of the store is one of them: the server runs a script without anything in between, and keeps either
-//! all that it has changed or nothing.
+//! The scripts. Each call of the store is one script. The server runs a script without other commands in between, and stores
+//! either all of its changes or none.
 //!
-//! A script is sent by its hash, and as a whole only when the server does not know it yet.
+//! A script is sent by its hash, and in full only if the server does not know it yet.
 
 use std::sync::LazyLock;
 

@@ -1,2 +1,2 @@
--- The namespaces of a thread.
+-- Returns the namespaces of a thread.
 return redis.call('ZRANGE', KEYS[1], 0, -1)

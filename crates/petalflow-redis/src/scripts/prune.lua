@@ -1,4 +1,4 @@
--- Forgets the checkpoints below a number, and the writes beside them.
+-- Removes the checkpoints below a number, and the writes beside them.
 local _, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
 local thread, namespace, seq = unpack(ARGV)
 local at = namespace .. '\0'

@@ -1,5 +1,5 @@
--- The checkpoint of a number, or the newest for an empty one: two lists of names, each followed by its bytes. The first has
--- the chain, the second the writes beside.
+-- Returns the checkpoint with a number, or the newest if the number is empty: two lists of names, each name followed by its
+-- bytes. The first list is the chain, the second the writes beside the checkpoint.
 local seqs, bytes, marks, values = unpack(KEYS)
 local namespace, seq = ARGV[1], ARGV[2]
 local at = namespace .. '\0'
@@ -26,7 +26,7 @@ for _, link in ipairs(redis.call('ZRANGEBYLEX', seqs, '[' .. at .. base, '[' .. 
     chain[#chain + 1] = redis.call('HGET', bytes, string.sub(link, 1, #at + 20))
 end
 local writes = {}
--- Numbers end with a digit, and what comes after the last one is a colon.
+-- A number ends with a digit. The next character after '9' is ':'.
 local beyond = at .. string.sub(seq, 1, 19) .. string.char(string.byte(seq, 20) + 1)
 for _, mark in ipairs(redis.call('ZRANGEBYLEX', marks, '[' .. at .. seq, '(' .. beyond)) do
     writes[#writes + 1] = string.sub(mark, #at + 1)

@@ -1,4 +1,4 @@
--- Ends a claim of this owner.
+-- Releases a claim if this owner has it.
 if redis.call('GET', KEYS[1]) == ARGV[1] then
     redis.call('DEL', KEYS[1])
 end

@@ -1,4 +1,4 @@
--- The threads of one shard in a range: ids, each followed by what is known of it.
+-- Returns the threads of one shard in a range: ids, each followed by the information about the thread.
 local threads, infos = unpack(KEYS)
 local found = {}
 for _, thread in ipairs(redis.call('ZRANGEBYLEX', threads, ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])) do

@@ -1,4 +1,4 @@
--- Adds writes beside a number: after the number come a task, a name and the bytes of each.
+-- Adds writes beside a number. After the number, the arguments are the task, the name and the bytes of each write.
 local marks, values, namespaces = unpack(KEYS)
 local namespace, seq = ARGV[1], ARGV[2]
 for i = 3, #ARGV, 3 do

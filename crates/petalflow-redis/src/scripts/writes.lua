@@ -1,4 +1,4 @@
--- The writes beside a range of numbers: names, each followed by its bytes.
+-- Returns the writes beside a range of numbers: names, each followed by its bytes.
 local marks, values = unpack(KEYS)
 local at = ARGV[1] .. '\0'
 local writes = {}

@@ -1,4 +1,4 @@
-//! An append is wholly there or not at all.
+//! An append takes effect completely or not at all.
 
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -8,7 +8,7 @@ use petalflow::checkpoint::{Address, StoreError, ThreadQuery};
 use super::samples::{THREAD, append, append_all, checkpoint, newest, numbers, write};
 use super::{CaseResult, Stores};
 
-/// Only who knows the newest checkpoint may add one, and the error names both numbers.
+/// An append must name the newest checkpoint. If it does not, the error names both numbers.
 pub async fn an_append_after_another_number_is_a_conflict(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let refused = async |seq, after, newest| {
@@ -20,7 +20,7 @@ pub async fn an_append_after_another_number_is_a_conflict(stores: &Stores) -> Ca
         }) = &result
         else {
             panic!(
-                "an append after {after:?} where the newest is {newest:?} is a `Conflict`, not {result:?}"
+                "an append after {after:?}, where the newest number is {newest:?}, must be a `Conflict`, and was {result:?}"
             )
         };
         assert_eq!(
@@ -41,7 +41,7 @@ pub async fn an_append_after_another_number_is_a_conflict(stores: &Stores) -> Ca
     assert_eq!(
         numbers(store, address).await?,
         [9, 8, 5],
-        "what was refused is not there, and the rest is"
+        "a refused append stores nothing, and every other append stores its checkpoint"
     );
     Ok(())
 }
@@ -65,13 +65,13 @@ pub async fn each_address_has_its_own_numbers(stores: &Stores) -> CaseResult {
         assert_eq!(
             numbers(store, address).await?,
             [seq + 10, seq],
-            "checkpoints at {address:?} are apart from those at other addresses"
+            "each address has its own checkpoints: {address:?} has these two"
         );
     }
     Ok(())
 }
 
-/// After a conflict everything is as it was.
+/// A conflict changes nothing.
 pub async fn a_conflict_changes_nothing(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     append_all(store, address, &[1, 2]).await?;
@@ -87,13 +87,13 @@ pub async fn a_conflict_changes_nothing(stores: &Stores) -> CaseResult {
     let refused = store.append(address, &checkpoint(3), Some(1), 0..3).await;
     assert!(
         matches!(refused, Err(StoreError::Conflict { .. })),
-        "an append after 1 where the newest is 2 is a `Conflict`, not {refused:?}"
+        "an append after 1, where the newest number is 2, must be a `Conflict`, and was {refused:?}"
     );
     let unknown = Address::root("unknown");
     let refused = store.append(unknown, &checkpoint(3), Some(1), 0..3).await;
     assert!(
         matches!(refused, Err(StoreError::Conflict { found: None, .. })),
-        "an append after 1 where there is none is a `Conflict`, not {refused:?}"
+        "an append after 1, where there is no checkpoint, must be a `Conflict`, and was {refused:?}"
     );
     let after = (
         store.read(address, None).await?,
@@ -108,7 +108,7 @@ pub async fn a_conflict_changes_nothing(stores: &Stores) -> CaseResult {
     Ok(())
 }
 
-/// Writes that are settled go with the append that settles them; the others stay.
+/// An append removes the writes that it settles, and no others.
 pub async fn c90_settled_writes_go_with_the_append(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let elsewhere = Address {
@@ -141,7 +141,7 @@ pub async fn c90_settled_writes_go_with_the_append(stores: &Stores) -> CaseResul
         assert_eq!(
             left(address).await?,
             expected,
-            "an append that settles {settled:?} forgets the writes beside those numbers and no others"
+            "an append that settles {settled:?} removes the writes beside those numbers and no others"
         );
     }
     assert_eq!(
@@ -152,7 +152,7 @@ pub async fn c90_settled_writes_go_with_the_append(stores: &Stores) -> CaseResul
     Ok(())
 }
 
-/// A future that is dropped has appended or has not.
+/// An append whose future is dropped takes effect completely or not at all.
 pub async fn a_dropped_append_is_whole_or_nothing(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     append(store, address, 1, None).await?;
@@ -170,16 +170,16 @@ pub async fn a_dropped_append_is_whole_or_nothing(stores: &Stores) -> CaseResult
                 .as_mut()
                 .poll(&mut Context::from_waker(Waker::noop()));
         }
-        // It may still be on its way; what is seen must be the one or the other at any time.
+        // It may still be in progress. At any time, all of its effects are visible or none.
         let stored = store.read(address, None).await?.unwrap_or_default();
         let found = stored.chain.last().map(|checkpoint| checkpoint.seq);
         if found == Some(newest_seen) {
             assert_eq!(
                 stored.writes.len(),
                 1,
-                "where a dropped append has added no checkpoint, it has settled no writes"
+                "`append` is atomic: a dropped append has settled writes without adding its checkpoint"
             );
-            // Whichever of the two comes first, the other is refused.
+            // The second of the two appends is refused.
             match append(store, address, seq, Some(newest_seen)).await {
                 Ok(()) | Err(StoreError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
@@ -188,19 +188,19 @@ pub async fn a_dropped_append_is_whole_or_nothing(stores: &Stores) -> CaseResult
             assert_eq!(
                 found,
                 Some(seq),
-                "a dropped append has added its checkpoint or nothing"
+                "`append` is atomic: a dropped append has added its checkpoint, or nothing"
             );
             assert_eq!(
                 store.writes(address, 0..u64::MAX).await?,
                 [],
-                "where a dropped append has added its checkpoint, it has settled the writes"
+                "`append` is atomic: a dropped append has added its checkpoint, so it has settled the writes"
             );
         }
         newest_seen = seq;
         assert_eq!(
             newest(store, address).await?,
             Some(seq),
-            "after a dropped append the store goes on as if nothing had happened"
+            "after a dropped append the store accepts the next append"
         );
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! At most one owner at a time works on a thread.
+//! A thread has at most one owner at a time.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::threads_at_once::at_once;
 use super::under_test::report_skip;
 use super::{CaseResult, Stores};
 
-/// Claims until it is granted: a release through another handle may take a moment to be seen.
+/// Claims until the claim is granted: a release through another handle may take a moment to be visible.
 async fn granted_soon(store: &dyn Store, thread: &str, owner: &str) -> Result<bool, BoxError> {
     for _ in 0..400 {
         if store.claim(thread, owner).await? == Claim::Granted {
@@ -28,39 +28,39 @@ pub(super) fn busy(owner: &str) -> Claim {
     }
 }
 
-/// One has it, the others wait for it.
+/// A claimed thread is busy for other owners.
 pub async fn a_claimed_thread_is_busy(stores: &Stores) -> CaseResult {
     let (store, other) = (&*stores.store, &*stores.other);
-    // One thread that is known and one that is not: a claim needs no checkpoint.
+    // A thread with a checkpoint, and one without: a claim needs no checkpoint.
     append_all(store, Address::root(THREAD), &[1]).await?;
     for thread in [THREAD, "unknown"] {
         assert_eq!(
             store.claim(thread, "one").await?,
             Claim::Granted,
-            "a free thread is granted to who claims it, whether it has checkpoints or not"
+            "a claim on a free thread is granted, with or without checkpoints"
         );
         for store in [store, other] {
             assert_eq!(
                 store.claim(thread, "two").await?,
                 busy("one"),
-                "a claimed thread is busy for any other owner, through whatever handle"
+                "a claimed thread is busy for any other owner, through any handle"
             );
         }
         assert_eq!(
             store.claim(thread, "one").await?,
             Claim::Granted,
-            "claiming again what one has renews it"
+            "the owner of a claim can renew it"
         );
         assert_eq!(
             other.claim(thread, "two").await?,
             busy("one"),
-            "a renewed claim is still a claim"
+            "a renewed claim still excludes other owners"
         );
     }
     assert_eq!(
         other.claim("free", "two").await?,
         Claim::Granted,
-        "a claim is on one thread only"
+        "a claim is about one thread only"
     );
     for (store, thread, owner) in [
         (store, THREAD, "one"),
@@ -72,7 +72,7 @@ pub async fn a_claimed_thread_is_busy(stores: &Stores) -> CaseResult {
     Ok(())
 }
 
-/// A claim makes no thread.
+/// A claim creates no thread.
 pub async fn a_claim_is_no_thread(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     assert_eq!(
@@ -88,13 +88,13 @@ pub async fn a_claim_is_no_thread(stores: &Stores) -> CaseResult {
     assert_eq!(
         store.namespaces(THREAD).await?,
         Vec::<String>::new(),
-        "a claim makes no namespace"
+        "a claim creates no namespace"
     );
     store.release(THREAD, "one");
     Ok(())
 }
 
-/// A claim that was given back is free: at once through the same store, soon through another.
+/// A released thread is free: at once through the same handle, soon through another.
 pub async fn a_released_thread_is_free(stores: &Stores) -> CaseResult {
     let (store, other) = (&*stores.store, &*stores.other);
     for _ in 0..10 {
@@ -102,7 +102,7 @@ pub async fn a_released_thread_is_free(stores: &Stores) -> CaseResult {
             assert_eq!(
                 store.claim(THREAD, owner).await?,
                 Claim::Granted,
-                "a release is done before any later claim through the same store"
+                "a release takes effect before any later claim through the same handle"
             );
             store.release(THREAD, owner);
         }
@@ -115,13 +115,13 @@ pub async fn a_released_thread_is_free(stores: &Stores) -> CaseResult {
     store.release(THREAD, "one");
     assert!(
         granted_soon(other, THREAD, "two").await?,
-        "a release is seen through another handle within seconds"
+        "a release is visible through another handle within four seconds"
     );
     other.release(THREAD, "two");
     Ok(())
 }
 
-/// Only the owner can give a claim back.
+/// Only the owner of a claim can release it.
 pub async fn a_stranger_cannot_release(stores: &Stores) -> CaseResult {
     let (store, other) = (&*stores.store, &*stores.other);
     store.release(THREAD, "nobody");
@@ -140,14 +140,14 @@ pub async fn a_stranger_cannot_release(stores: &Stores) -> CaseResult {
         assert_eq!(
             store.claim(THREAD, "three").await?,
             busy("one"),
-            "a release of {thread:?} by {owner:?} does not take {THREAD:?} from \"one\""
+            "the claim of \"one\" on {THREAD:?} does not end with a release of {thread:?} by {owner:?}"
         );
     }
     store.release(THREAD, "one");
     Ok(())
 }
 
-/// Of many who claim at once, one is granted.
+/// Of many claims at the same time, one is granted.
 pub async fn one_of_many_is_granted(stores: &Stores) -> CaseResult {
     for round in 0..20 {
         let thread = format!("essay-{round}");
@@ -167,13 +167,13 @@ pub async fn one_of_many_is_granted(stores: &Stores) -> CaseResult {
             .count();
         assert_eq!(
             granted, 1,
-            "of eight who claim the same free thread at once, exactly one is granted"
+            "of eight claims on the same free thread at the same time, exactly one is granted"
         );
     }
     Ok(())
 }
 
-/// A claim that is not renewed ends when the store says so; without such a time there is nothing to test.
+/// A claim that is not renewed ends after the time that the store states. If it states none, there is nothing to test.
 pub async fn a_claim_that_is_not_renewed_ends(stores: &Stores) -> CaseResult {
     let (store, other) = (&*stores.store, &*stores.other);
     let Some(lasts) = store.claim_lasts() else {
@@ -212,7 +212,7 @@ pub async fn a_claim_that_is_not_renewed_ends(stores: &Stores) -> CaseResult {
     assert_eq!(
         store.claim(THREAD, "one").await?,
         busy("two"),
-        "who did not renew in time has lost the claim"
+        "an owner that did not renew its claim in time has lost it"
     );
     other.release(THREAD, "two");
     Ok(())

@@ -1,4 +1,4 @@
-//! What happens at once is as if it had happened in some order.
+//! Calls at the same time have the same effect as calls in some order.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{CaseResult, Stores};
 
 const WORKERS: usize = 8;
 
-/// Of those who append after the same number at once, one wins.
+/// Of several appends after the same number at the same time, one succeeds.
 pub async fn one_of_many_appends_wins(stores: &Stores) -> CaseResult {
     let address = Address::root(THREAD);
     let mut after = None;
@@ -40,7 +40,7 @@ pub async fn one_of_many_appends_wins(stores: &Stores) -> CaseResult {
         assert_eq!(
             winners.len(),
             1,
-            "of {WORKERS} who append after {after:?} at once exactly one wins and the others get a `Conflict`"
+            "of {WORKERS} appends after {after:?} at the same time, exactly one succeeds and the others get a `Conflict`"
         );
         let stored = stores.store.read(address, None).await?.unwrap_or_default();
         let bytes = stored
@@ -50,14 +50,14 @@ pub async fn one_of_many_appends_wins(stores: &Stores) -> CaseResult {
         assert_eq!(
             bytes.map(|bytes| bytes.iter().map(|byte| usize::from(*byte)).collect()),
             Some(winners),
-            "what is stored is what the winner has appended"
+            "the checkpoint of the append that succeeded is stored"
         );
         after = Some(seq);
     }
     Ok(())
 }
 
-/// Those who retry after a conflict all get through, and no number is given twice.
+/// Appends that are repeated after a conflict all succeed in the end, and each number is used once.
 pub async fn appends_that_retry_all_get_through(stores: &Stores) -> CaseResult {
     const EACH: usize = 10;
     let address = Address::root(THREAD);
@@ -93,12 +93,12 @@ pub async fn appends_that_retry_all_get_through(stores: &Stores) -> CaseResult {
     assert_eq!(
         numbers(&*stores.store, address).await?,
         expected,
-        "each append that returned is there once ({conflicts:?} conflicts)"
+        "each append that succeeded is stored once ({conflicts:?} conflicts)"
     );
     Ok(())
 }
 
-/// Threads do not get into each other's way.
+/// Work on different threads at the same time does not conflict.
 pub async fn many_threads_at_once(stores: &Stores) -> CaseResult {
     at_once(WORKERS, |index| {
         let stores = stores.clone();
@@ -132,7 +132,7 @@ pub async fn many_threads_at_once(stores: &Stores) -> CaseResult {
     .await?;
     let threads = stores.store.threads(ThreadQuery::default());
     let threads = threads.await?;
-    assert_eq!(threads.len(), WORKERS * 5, "all threads are there");
+    assert_eq!(threads.len(), WORKERS * 5, "all threads are listed");
     for thread in threads {
         assert_eq!(
             thread.checkpoints, 6,
@@ -150,7 +150,7 @@ pub async fn many_threads_at_once(stores: &Stores) -> CaseResult {
     Ok(())
 }
 
-/// A read sees a checkpoint and the writes beside it as of one moment.
+/// A read returns a checkpoint and the writes beside it as of one moment.
 pub async fn a_read_is_of_one_moment(stores: &Stores) -> CaseResult {
     const LAST: u64 = 60;
     let address = Address::root(THREAD);
@@ -162,9 +162,9 @@ pub async fn a_read_is_of_one_moment(stores: &Stores) -> CaseResult {
         async move {
             if index == 0 {
                 for seq in 2..=LAST {
-                    // So that also a store in memory is still writing when the others read.
+                    // Without this, a store in memory would have written everything before the others read.
                     tokio::time::sleep(Duration::from_millis(1)).await;
-                    // There before its checkpoint, gone with the append of the next one.
+                    // Written before its checkpoint, and removed by the append of the next one.
                     stores.store.write(address, seq, &[beside(seq)]).await?;
                     let next = checkpoint(seq);
                     stores
@@ -181,13 +181,13 @@ pub async fn a_read_is_of_one_moment(stores: &Stores) -> CaseResult {
                 let found = stored.chain.last().map_or(0, |checkpoint| checkpoint.seq);
                 assert!(
                     found >= seen,
-                    "a read sees all that had returned before it began: {seen}, then {found}"
+                    "a call sees the effects of all calls that had returned before it began: checkpoint {found} was read after {seen}"
                 );
                 seen = found;
                 assert_eq!(
                     stored.writes,
                     [beside(seen)],
-                    "a read is of one moment: checkpoint {seen} comes with the writes that stood beside it then"
+                    "a read is of one moment: checkpoint {seen} is returned with the writes that were beside it then"
                 );
             }
             Ok(())
@@ -197,7 +197,7 @@ pub async fn a_read_is_of_one_moment(stores: &Stores) -> CaseResult {
     Ok(())
 }
 
-/// Others see all writes of a call or none of them.
+/// Readers see all writes of a call or none of them.
 pub async fn writes_of_one_call_appear_together(stores: &Stores) -> CaseResult {
     const LAST: u64 = 40;
     let address = Address::root(THREAD);

@@ -5,7 +5,7 @@ use petalflow::checkpoint::{Address, Claim, Store, StoredCheckpoint, ThreadQuery
 use super::samples::{append, checkpoint, numbers, write};
 use super::{CaseResult, Stores};
 
-/// Text that a store may be tempted to fold, trim, escape, split or cut.
+/// Text that a store could wrongly fold, trim, escape, split or cut.
 fn odd() -> Vec<String> {
     let mut odd: Vec<String> = [
         "essay",
@@ -55,7 +55,7 @@ fn odd() -> Vec<String> {
     odd
 }
 
-/// Gives each address a checkpoint of its own and looks for it again.
+/// Appends a different checkpoint to each address, and reads them.
 async fn apart(store: &dyn Store, other: &dyn Store, addresses: &[Address<'_>]) -> CaseResult {
     let own = |address: &Address<'_>| StoredCheckpoint {
         bytes: format!("{address:?}").into_bytes(),
@@ -69,13 +69,13 @@ async fn apart(store: &dyn Store, other: &dyn Store, addresses: &[Address<'_>]) 
         assert_eq!(
             stored.chain,
             [own(address)],
-            "ids are compared by bytes: {address:?} has a checkpoint of its own"
+            "ids are compared by bytes: {address:?} has its own checkpoint"
         );
     }
     Ok(())
 }
 
-/// Thread ids that are alike are still different threads.
+/// Similar ids of threads are different ids.
 pub async fn thread_ids_are_any_text(stores: &Stores) -> CaseResult {
     let odd = odd();
     let addresses: Vec<_> = odd.iter().map(|id| Address::root(id)).collect();
@@ -86,7 +86,7 @@ pub async fn thread_ids_are_any_text(stores: &Stores) -> CaseResult {
     let found: Vec<String> = threads.into_iter().map(|thread| thread.id).collect();
     assert_eq!(
         found, expected,
-        "threads are listed by their ids as they were given, in the order of their bytes"
+        "threads are listed by their ids, unchanged, in the order of their bytes"
     );
     for id in &odd {
         stores.store.delete(id).await?;
@@ -99,10 +99,10 @@ pub async fn thread_ids_are_any_text(stores: &Stores) -> CaseResult {
     Ok(())
 }
 
-/// Namespaces that are alike are still different namespaces.
+/// Similar namespaces are different namespaces.
 pub async fn namespaces_are_any_text(stores: &Stores) -> CaseResult {
     let odd = odd();
-    // The longest address there is, too.
+    // Also the longest address.
     let longest = "t".repeat(Address::LONGEST);
     let mut addresses = Vec::new();
     for thread in ["essay", &longest] {
@@ -114,12 +114,12 @@ pub async fn namespaces_are_any_text(stores: &Stores) -> CaseResult {
     assert_eq!(
         stores.store.namespaces(&longest).await?,
         expected,
-        "namespaces are listed as they were given, in the order of their bytes"
+        "namespaces are listed unchanged, in the order of their bytes"
     );
     Ok(())
 }
 
-/// Names of writes that are alike are still different names.
+/// Similar names of writes are different names.
 pub async fn names_of_writes_are_any_text(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root("essay"));
     let mut names = odd();
@@ -135,12 +135,12 @@ pub async fn names_of_writes_are_any_text(stores: &Stores) -> CaseResult {
     let found: Vec<_> = found.into_iter().map(|(_, write)| write).collect();
     assert_eq!(
         found, writes,
-        "names of writes are compared and sorted by bytes, and come back as they were given"
+        "names of writes are compared and sorted by bytes, and are returned unchanged"
     );
     Ok(())
 }
 
-/// A thread and a namespace are two texts: how they would look joined does not matter.
+/// A thread and a namespace are two texts. Different pairs are different, also if the joined texts are equal.
 pub async fn threads_and_namespaces_do_not_run_together(stores: &Stores) -> CaseResult {
     let pairs = [
         ("a", "b:c"),
@@ -165,27 +165,27 @@ pub async fn threads_and_namespaces_do_not_run_together(stores: &Stores) -> Case
         assert_eq!(
             numbers(&*stores.store, address).await?.len(),
             expected,
-            "`delete` of thread \"a\" takes its namespaces and nothing else: see {address:?}"
+            "`delete` of thread \"a\" removes its namespaces and nothing else; this is {address:?}"
         );
     }
     append(&*stores.store, addresses[0], 1, None).await?;
     Ok(())
 }
 
-/// Claims tell threads apart as everything else does.
+/// Claims compare ids by bytes.
 pub async fn claims_are_by_bytes_too(stores: &Stores) -> CaseResult {
     for id in &odd() {
         assert_eq!(
             stores.store.claim(id, id).await?,
             Claim::Granted,
-            "nobody has claimed {id:?}: that another thread's id is alike does not matter"
+            "{id:?} is free: claims compare ids by bytes"
         );
     }
     for id in &odd() {
         assert_eq!(
             stores.other.claim(id, "other").await?,
             super::claims::busy(id),
-            "{id:?} is claimed"
+            "{id:?} is claimed by the owner of the same name"
         );
         stores.store.release(id, id);
     }

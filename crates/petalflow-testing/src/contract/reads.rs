@@ -1,11 +1,11 @@
-//! What is read is what was appended.
+//! Checkpoints are read as they were appended.
 
 use petalflow::checkpoint::{Address, Stored, StoredCheckpoint};
 
 use super::samples::{THREAD, append, append_all, checkpoint, newest, numbers, write};
 use super::{CaseResult, Stores};
 
-/// A checkpoint comes back as it was given, by its number.
+/// A checkpoint is read by its number, as it was appended.
 pub async fn c88_a_checkpoint_comes_back_as_it_was_given(stores: &Stores) -> CaseResult {
     let address = Address::root(THREAD);
     append_all(&*stores.store, address, &[1, 2, 3]).await?;
@@ -17,13 +17,13 @@ pub async fn c88_a_checkpoint_comes_back_as_it_was_given(stores: &Stores) -> Cas
         assert_eq!(
             stores.store.read(address, Some(seq)).await?,
             Some(expected),
-            "`read` gives the checkpoint of the number asked for, with all its parts unchanged"
+            "`read` returns the checkpoint with the requested number, with all fields unchanged"
         );
     }
     Ok(())
 }
 
-/// All bytes are kept, and no bytes are some bytes too.
+/// Any bytes can be stored, and also no bytes.
 pub async fn c88_bytes_are_opaque(stores: &Stores) -> CaseResult {
     let address = Address::root(THREAD);
     let every_byte: Vec<u8> = (0..=u8::MAX).collect();
@@ -41,15 +41,16 @@ pub async fn c88_bytes_are_opaque(stores: &Stores) -> CaseResult {
         stores.store.append(address, &given, after, 0..0).await?;
         after = Some(seq);
         let stored = stores.other.read(address, Some(seq)).await?;
-        let stored = stored.unwrap_or_else(|| panic!("checkpoint {seq} was appended, it is there"));
+        let stored = stored
+            .unwrap_or_else(|| panic!("checkpoint {seq} was appended, and `read` found none"));
         assert!(
             stored.chain.len() == 1 && stored.chain[0].bytes == bytes,
-            "a checkpoint of {} bytes comes back as it was given",
+            "a checkpoint of {} bytes is read as it was appended",
             bytes.len()
         );
         assert!(
             stored.writes.len() == 1 && stored.writes[0].bytes == bytes,
-            "a write of {} bytes comes back as it was given",
+            "a write of {} bytes is read as it was written",
             bytes.len()
         );
     }
@@ -83,7 +84,7 @@ pub async fn c88_numbers_go_up_to_the_largest(stores: &Stores) -> CaseResult {
     Ok(())
 }
 
-/// An incremental checkpoint is read with what it builds on, and an older one still gives what it gave.
+/// A checkpoint is read with all checkpoints from its base on. Later checkpoints do not change this.
 pub async fn c89_a_chain_begins_at_its_base(stores: &Stores) -> CaseResult {
     let address = Address::root(THREAD);
     let based = |seq, base| StoredCheckpoint {
@@ -114,13 +115,13 @@ pub async fn c89_a_chain_begins_at_its_base(stores: &Stores) -> CaseResult {
         assert_eq!(
             stored.map(|stored| stored.chain),
             Some(chain.to_vec()),
-            "`read` of {seq} gives all that stands from its base to itself, in the order of the numbers"
+            "`read` of {seq} returns all checkpoints from its base to itself, in the order of their numbers"
         );
     }
     Ok(())
 }
 
-/// There is nothing at an address that was never written to.
+/// An address that was never written to has nothing.
 pub async fn c92_an_unknown_thread_has_no_checkpoint(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     append_all(store, Address::root("another"), &[1]).await?;
@@ -161,7 +162,7 @@ pub async fn c92_an_unknown_thread_has_no_checkpoint(stores: &Stores) -> CaseRes
     Ok(())
 }
 
-/// Without a number the newest is read, and a number that was left out is not there.
+/// Without a number the newest checkpoint is read. A number that was left out has no checkpoint.
 pub async fn c92_without_a_number_the_newest_is_read(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let mut after = None;
@@ -171,20 +172,20 @@ pub async fn c92_without_a_number_the_newest_is_read(stores: &Stores) -> CaseRes
         assert_eq!(
             newest(store, address).await?,
             after,
-            "`read` without a number gives the newest, by number and not by text"
+            "`read` without a number returns the newest checkpoint, compared by number and not by text"
         );
     }
     for seq in [0, 4, 99, 101, u64::MAX] {
         assert_eq!(
             store.read(address, Some(seq)).await?,
             None,
-            "there is no checkpoint {seq}: its neighbours are others"
+            "checkpoint {seq} was never appended: `read` returns none, and no neighbour"
         );
     }
     Ok(())
 }
 
-/// `read` gives the writes beside that checkpoint and no other.
+/// `read` returns the writes beside that checkpoint and no others.
 pub async fn reading_gives_the_writes_beside_a_checkpoint(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     append_all(store, address, &[1, 2]).await?;
@@ -209,12 +210,12 @@ pub async fn reading_gives_the_writes_beside_a_checkpoint(stores: &Stores) -> Ca
     assert_eq!(
         stored.writes,
         [second, first],
-        "`read` gives the writes beside the checkpoint itself, in the order of task and name"
+        "`read` returns the writes beside the checkpoint itself and no others, in the order of task and name"
     );
     Ok(())
 }
 
-/// The history is paged backwards.
+/// The history has pages, newest first.
 pub async fn history_is_paged_newest_first(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     append_all(store, address, &[1, 2, 4, 7, 11]).await?;
@@ -233,13 +234,13 @@ pub async fn history_is_paged_newest_first(stores: &Stores) -> CaseResult {
         let expected: Vec<_> = expected.iter().map(|seq| checkpoint(*seq)).collect();
         assert_eq!(
             page, expected,
-            "`history` before {before:?} gives at most {limit} checkpoints with a lower number, newest first"
+            "`history` before {before:?} returns at most {limit} checkpoints with a lower number, newest first"
         );
     }
     Ok(())
 }
 
-/// A store opened by another sees what was there, and each sees at once what the other has written.
+/// Two handles to the same data see what the other has written at once.
 pub async fn handles_see_each_others_writes(stores: &Stores) -> CaseResult {
     let (store, other) = (&*stores.store, &*stores.other);
     let address = Address::root(THREAD);
@@ -255,19 +256,19 @@ pub async fn handles_see_each_others_writes(stores: &Stores) -> CaseResult {
         assert_eq!(
             newest(other, address).await?,
             Some(one),
-            "a call sees the effects of all calls that had returned before it began, through whatever handle"
+            "a call sees the effects of all calls that had returned before it began, through any handle"
         );
         append(other, address, two, Some(one)).await?;
         assert_eq!(
             newest(store, address).await?,
             Some(two),
-            "a call sees the effects of all calls that had returned before it began, through whatever handle"
+            "a call sees the effects of all calls that had returned before it began, through any handle"
         );
     }
     assert_eq!(
         numbers(other, address).await?.len(),
         40,
-        "no append through one handle hides one through the other"
+        "all appends through both handles are stored"
     );
     Ok(())
 }

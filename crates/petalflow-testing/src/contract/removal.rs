@@ -1,11 +1,11 @@
-//! What is forgotten is gone, and nothing else is.
+//! `prune` and `delete` remove what they should, and nothing else.
 
 use petalflow::checkpoint::{Address, Claim, StoredCheckpoint, ThreadQuery};
 
 use super::samples::{THREAD, append, append_all, checkpoint, numbers, write};
 use super::{CaseResult, Stores};
 
-/// Pruning keeps what is not below the number, at this address only.
+/// `prune` removes what is below the number, at this address only.
 pub async fn c94_pruning_forgets_what_is_older(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let review = Address {
@@ -32,14 +32,14 @@ pub async fn c94_pruning_forgets_what_is_older(stores: &Stores) -> CaseResult {
         found.reverse();
         assert_eq!(
             found, kept,
-            "`prune` below {below} forgets the checkpoints with a lower number and keeps the rest"
+            "`prune` below {below} removes the checkpoints with a lower number and no others"
         );
         let beside = store.writes(address, 0..u64::MAX).await?;
         let beside: Vec<u64> = beside.iter().map(|(seq, _)| *seq).collect();
         assert_eq!(
             beside,
             [kept, &[7]].concat(),
-            "`prune` below {below} forgets the writes beside what it forgets and keeps the rest"
+            "`prune` below {below} removes the writes beside lower numbers and no others"
         );
     }
     append(store, address, 7, Some(6)).await?;
@@ -49,12 +49,12 @@ pub async fn c94_pruning_forgets_what_is_older(stores: &Stores) -> CaseResult {
             store.writes(review, 0..u64::MAX).await?.len()
         ),
         (4, 5),
-        "`prune` leaves other namespaces alone"
+        "`prune` removes nothing in other namespaces"
     );
     Ok(())
 }
 
-/// A number above all others prunes everything, and the address is as new.
+/// A number above all others prunes everything, and the address can be used like a new one.
 pub async fn pruning_everything_leaves_nothing(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     store.prune(address, 5).await?;
@@ -64,23 +64,23 @@ pub async fn pruning_everything_leaves_nothing(stores: &Stores) -> CaseResult {
     assert_eq!(
         store.read(address, None).await?,
         None,
-        "`prune` below a number above all forgets all"
+        "`prune` below a number above all others removes all checkpoints"
     );
     assert_eq!(
         store.threads(ThreadQuery::default()).await?,
         [],
-        "a thread of which nothing is left is not listed"
+        "a thread without checkpoints is not listed"
     );
     assert_eq!(
         store.namespaces(THREAD).await?,
         Vec::<String>::new(),
-        "a namespace of which nothing is left is not there"
+        "a namespace without checkpoints and writes is not listed"
     );
     append(store, address, 1, None).await?;
     Ok(())
 }
 
-/// Deleting a thread takes all its namespaces and writes, and no other thread.
+/// `delete` removes one thread with all its namespaces and writes, and no other thread.
 pub async fn c93_deleting_takes_one_thread_and_all_of_it(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     let threads = [
@@ -98,7 +98,7 @@ pub async fn c93_deleting_takes_one_thread_and_all_of_it(stores: &Stores) -> Cas
         append_all(store, address, &[1, 2]).await?;
         store.write(address, 2, &[write(1, "result", "a")]).await?;
     }
-    // Nothing happens to an unknown one; `%` is no pattern.
+    // Deleting an unknown thread does nothing, and `%` is no pattern.
     store.delete("essay%").await?;
     store.delete(THREAD).await?;
     store.delete("%").await?;
@@ -111,8 +111,8 @@ pub async fn c93_deleting_takes_one_thread_and_all_of_it(stores: &Stores) -> Cas
         let expected = if gone { (0, 0) } else { (2, 1) };
         assert_eq!(
             found, expected,
-            "`delete` of {THREAD:?} and \"%\" forgets those threads in all namespaces, and no other: at {address:?} stand {} \
-             checkpoints and {} writes",
+            "`delete` of {THREAD:?} and \"%\" removes those threads in all namespaces, and no other thread: {address:?} has \
+             {} checkpoints and {} writes",
             found.0, found.1
         );
     }
@@ -129,7 +129,7 @@ pub async fn c93_deleting_takes_one_thread_and_all_of_it(stores: &Stores) -> Cas
     Ok(())
 }
 
-/// After a thread is deleted it can begin anew, with nothing of the old one.
+/// The id of a deleted thread can be used again, with nothing of the old thread.
 pub async fn a_deleted_thread_can_begin_anew(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     append_all(store, address, &[1, 2, 3]).await?;
@@ -148,12 +148,12 @@ pub async fn a_deleted_thread_can_begin_anew(stores: &Stores) -> CaseResult {
     assert_eq!(
         (stored.chain, stored.writes),
         (vec![fresh], vec![]),
-        "nothing of a deleted thread shows in a new one of the same id"
+        "a new thread has nothing of a deleted thread of the same id"
     );
     Ok(())
 }
 
-/// Who has claimed a thread still has it when the thread is deleted.
+/// A claim remains when its thread is deleted.
 pub async fn a_claim_survives_deletion(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     append_all(store, Address::root(THREAD), &[1]).await?;
@@ -166,7 +166,7 @@ pub async fn a_claim_survives_deletion(stores: &Stores) -> CaseResult {
     assert_eq!(
         stores.other.claim(THREAD, "two").await?,
         super::claims::busy("one"),
-        "deleting a thread leaves the claim on it"
+        "`delete` does not end a claim on the thread"
     );
     store.release(THREAD, "one");
     Ok(())

@@ -8,7 +8,7 @@ use super::CaseResult;
 /// The thread of most cases.
 pub(super) const THREAD: &str = "essay-42";
 
-/// A checkpoint that needs no other, and differs from the others in every field.
+/// A checkpoint that is its own base. It differs from the others in every field.
 pub(super) fn checkpoint(seq: u64) -> StoredCheckpoint {
     StoredCheckpoint {
         seq,

@@ -1,4 +1,4 @@
-//! What is known of threads and their namespaces.
+//! The lists of threads and of their namespaces.
 
 use petalflow::BoxError;
 use petalflow::checkpoint::{Address, Store, StoredCheckpoint, ThreadInfo, ThreadQuery};
@@ -6,7 +6,7 @@ use petalflow::checkpoint::{Address, Store, StoredCheckpoint, ThreadInfo, Thread
 use super::samples::{THREAD, append_all, checkpoint};
 use super::{CaseResult, Stores};
 
-/// Ids that a store which builds patterns, or sorts by anything but bytes, gets wrong; in the order of their bytes.
+/// Ids in the order of their bytes. A store that uses patterns, or another order, gets some of them wrong.
 const ODD: [&str; 30] = [
     " a", "\"a\"", "%", "%a", "'a'", "*", "*a", "/", "A", "B", "[a-z]", "[a]", "\\", "\\%", "_",
     "_a", "a", "a ", "a%b", "a*b", "a_b", "ab", "axb", "b", "z", "{1}", "\u{7f}", "é", "\u{ffff}",
@@ -18,7 +18,7 @@ async fn ids(store: &dyn Store, query: ThreadQuery<'_>) -> Result<Vec<String>, B
     Ok(threads.into_iter().map(|thread| thread.id).collect())
 }
 
-/// A thread is told apart by what its checkpoints add up to.
+/// A thread is listed with the number and the size of its checkpoints.
 pub async fn threads_are_listed_with_what_they_hold(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     let sized = |seq, created_ms, size: usize| StoredCheckpoint {
@@ -53,7 +53,7 @@ pub async fn threads_are_listed_with_what_they_hold(stores: &Stores) -> CaseResu
     Ok(())
 }
 
-/// All ids that begin so, whatever is in them.
+/// A prefix is compared by bytes and is no pattern.
 pub async fn a_prefix_is_compared_by_bytes(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     for id in ODD.iter().rev() {
@@ -62,7 +62,7 @@ pub async fn a_prefix_is_compared_by_bytes(stores: &Stores) -> CaseResult {
     assert_eq!(
         ids(store, ThreadQuery::default()).await?,
         ODD,
-        "threads come in the order of their ids' bytes"
+        "threads are listed in the order of the bytes of their ids"
     );
     let prefixes = [
         "",
@@ -110,7 +110,7 @@ pub async fn a_prefix_is_compared_by_bytes(stores: &Stores) -> CaseResult {
     Ok(())
 }
 
-/// Page after page gives each thread once.
+/// All pages together have each thread once.
 pub async fn threads_are_paged(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     for id in ODD {
@@ -131,7 +131,7 @@ pub async fn threads_are_paged(stores: &Stores) -> CaseResult {
             let page = ids(store, query).await?;
             assert!(
                 page.len() <= limit,
-                "a page holds at most {limit} threads, not {}",
+                "a page has at most {limit} threads, and this one has {}",
                 page.len()
             );
             let Some(last) = page.last().cloned() else {
@@ -142,13 +142,13 @@ pub async fn threads_are_paged(stores: &Stores) -> CaseResult {
         }
         assert_eq!(
             found, expected,
-            "pages of {limit} give each thread with the prefix {prefix:?} once, in order"
+            "pages of {limit} have each thread with the prefix {prefix:?} once, in order"
         );
     }
     Ok(())
 }
 
-/// Where a page begins and ends need not be a thread.
+/// A page can begin after an id that no thread has.
 pub async fn a_page_may_begin_anywhere(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     for id in ["a1", "a2", "b1", "b2", "c1"] {
@@ -174,13 +174,13 @@ pub async fn a_page_may_begin_anywhere(stores: &Stores) -> CaseResult {
         assert_eq!(
             ids(store, query).await?,
             expected,
-            "{query:?} gives the threads with that prefix and after that id, which need not exist"
+            "{query:?} returns the threads with that prefix and after that id, which need not exist"
         );
     }
     Ok(())
 }
 
-/// A thread's namespaces, in order, each once.
+/// The namespaces of a thread are listed in order, each once.
 pub async fn namespaces_are_listed(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     let namespaces = [
@@ -209,7 +209,7 @@ pub async fn namespaces_are_listed(stores: &Stores) -> CaseResult {
     assert_eq!(
         stores.other.namespaces(THREAD).await?,
         expected,
-        "the namespaces of a thread are given once each, in the order of their bytes"
+        "the namespaces of a thread are listed once each, in the order of their bytes"
     );
     Ok(())
 }

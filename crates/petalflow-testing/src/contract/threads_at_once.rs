@@ -1,4 +1,4 @@
-//! Threads of the operating system for the cases about concurrency.
+//! Threads of the operating system, for cases about concurrency.
 
 use std::future::Future;
 

@@ -148,16 +148,19 @@ pub(super) fn run_within<T: ?Sized>(
             )
         });
         match stores {
-            Ok(stores) => match timeout(limit, case(&stores)).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => panic!(
-                    "the store failed where the contract requires success: {}",
-                    message_with_sources(&*error)
-                ),
-                Err(_elapsed) => panic!(
-                    "`{name}` did not finish within {limit:?}: a call of the store hangs, or takes too long"
-                ),
-            },
+            Ok(stores) => {
+                let Ok(result) = timeout(limit, case(&stores)).await else {
+                    panic!(
+                        "`{name}` did not finish within {limit:?}: a call of the store hangs, or takes too long"
+                    )
+                };
+                if let Err(error) = result {
+                    panic!(
+                        "the store failed where the contract requires success: {}",
+                        message_with_sources(&*error)
+                    );
+                }
+            }
             Err(why) => report_skip(&why),
         }
         drop(guard);

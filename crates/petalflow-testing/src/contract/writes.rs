@@ -1,4 +1,4 @@
-//! Writes stand beside checkpoints until an append settles them.
+//! Writes are stored beside checkpoints until an append settles them.
 
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -8,7 +8,7 @@ use petalflow::checkpoint::{Address, ThreadQuery};
 use super::samples::{THREAD, append_all, write};
 use super::{CaseResult, Stores};
 
-/// The same write twice is one, and the later bytes count.
+/// A write replaces an earlier one of the same task and name.
 pub async fn c90_a_write_takes_the_place_of_the_one_before(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let first = write(1, "result", "first");
@@ -30,9 +30,9 @@ pub async fn c90_a_write_takes_the_place_of_the_one_before(stores: &Stores) -> C
     assert_eq!(
         stores.other.writes(address, 1..2).await?,
         [(1, second)],
-        "a write of the same task and name takes the place of the one before"
+        "a write replaces the earlier one of the same task and name"
     );
-    // In one call the last one counts, as if they had come one after the other.
+    // In one call the last one counts, as in several calls.
     let last = write(1, "result", "");
     let call = [write(1, "result", "lost"), last.clone()];
     store.write(address, 1, &call).await?;
@@ -44,14 +44,14 @@ pub async fn c90_a_write_takes_the_place_of_the_one_before(stores: &Stores) -> C
     Ok(())
 }
 
-/// Writes differ by number, task, name and address; they are given in order.
+/// Writes differ by number, task, name and address. They are returned in order.
 pub async fn c90_writes_are_kept_apart_and_in_order(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let elsewhere = Address {
         namespace: "review",
         ..address
     };
-    // In order of number, task and name; names in that of their bytes.
+    // In the order of number, task and name, compared by bytes.
     let expected = [
         (2, write(0, "result", "0")),
         (2, write(1, "Z", "1")),
@@ -73,17 +73,17 @@ pub async fn c90_writes_are_kept_apart_and_in_order(stores: &Stores) -> CaseResu
     assert_eq!(
         store.writes(address, 0..u64::MAX).await?,
         expected,
-        "writes are told apart by number, task and name, and come in that order"
+        "writes differ by number, task and name, and are returned in that order"
     );
     assert_eq!(
         store.writes(elsewhere, 0..u64::MAX).await?,
         [(2, write(1, "a", "elsewhere"))],
-        "namespaces are apart"
+        "each namespace has its own writes"
     );
     Ok(())
 }
 
-/// A write needs no checkpoint, and makes none.
+/// A write needs no checkpoint, and creates none.
 pub async fn writes_may_come_before_their_checkpoint(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let early = write(1, "answer", "yes");
@@ -93,12 +93,12 @@ pub async fn writes_may_come_before_their_checkpoint(stores: &Stores) -> CaseRes
     assert_eq!(
         store.read(address, None).await?,
         None,
-        "a write makes no checkpoint"
+        "a write creates no checkpoint"
     );
     assert_eq!(
         store.namespaces(THREAD).await?,
         [""],
-        "a namespace that holds only writes is there"
+        "a namespace that has only writes is listed"
     );
     assert_eq!(
         store.threads(ThreadQuery::default()).await?,
@@ -110,29 +110,29 @@ pub async fn writes_may_come_before_their_checkpoint(stores: &Stores) -> CaseRes
     assert_eq!(
         stored.writes,
         [early],
-        "a write that came before its checkpoint stands beside it"
+        "a write that was stored before its checkpoint is beside it"
     );
     Ok(())
 }
 
-/// No writes are none.
+/// A call without writes changes nothing.
 pub async fn writing_nothing_changes_nothing(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     store.write(address, 1, &[]).await?;
     assert_eq!(
         store.writes(address, 0..u64::MAX).await?,
         [],
-        "no writes are none"
+        "`write` without writes stores none"
     );
     assert_eq!(
         store.namespaces(THREAD).await?,
         Vec::<String>::new(),
-        "writing nothing makes no namespace"
+        "`write` without writes creates no namespace"
     );
     Ok(())
 }
 
-/// A range of numbers may be empty, and as large as numbers are.
+/// A range of numbers may be empty, and may end at the largest number.
 pub async fn writes_are_read_by_ranges(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let largest = i64::MAX.unsigned_abs();
@@ -161,13 +161,13 @@ pub async fn writes_are_read_by_ranges(stores: &Stores) -> CaseResult {
         let found: Vec<u64> = found.iter().map(|(seq, _)| *seq).collect();
         assert_eq!(
             found, expected,
-            "`writes` of {range:?} gives those beside numbers in the range; an end before the start is an empty range"
+            "`writes` of {range:?} returns those beside numbers in the range; if the end is before the start, the range is empty"
         );
     }
     Ok(())
 }
 
-/// All writes of a call are there together.
+/// All writes of a call are stored.
 pub async fn many_writes_in_one_call(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let many: Vec<_> = (0..=u8::MAX)
@@ -177,7 +177,7 @@ pub async fn many_writes_in_one_call(stores: &Stores) -> CaseResult {
     let found = stores.other.writes(address, 3..4).await?;
     assert!(
         found.iter().map(|(_, write)| write).eq(&many),
-        "all {} writes of one call are there, in order; found {}",
+        "all {} writes of one call are returned, in order; found {}",
         many.len(),
         found.len()
     );

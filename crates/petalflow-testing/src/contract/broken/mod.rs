@@ -5,32 +5,30 @@ mod store;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use petalflow::BoxError;
-
 use super::{CaseResult, StoreUnderTest, Stores, under_test};
 use super::{appends, claims, concurrency, names, reads, removal, threads, writes};
 use store::{BrokenStore, Defect};
 
 crate::store_contract! {
-    without_defect, async || under_test_with(Defect::NoDefect)
+    without_defect, async || Ok(under_test_with(Defect::Intact))
 }
 
 crate::store_contract! {
-    without_defect_with_renewal, async || under_test_with(Defect::NoDefectWithRenewal)
+    without_defect_with_renewal, async || Ok(under_test_with(Defect::IntactWithRenewal))
 }
 
 /// The time limit of a case here. Only a store that hangs reaches it.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-fn under_test_with(defect: Defect) -> Result<StoreUnderTest, BoxError> {
+fn under_test_with(defect: Defect) -> StoreUnderTest {
     let store = BrokenStore::new(defect);
     let other = store.other();
-    Ok(StoreUnderTest::new(store).with_other(other))
+    StoreUnderTest::new(store).with_other(other)
 }
 
 /// The message with which a case fails for a store with a defect.
 fn failure(defect: Defect, case: impl AsyncFnOnce(&Stores) -> CaseResult) -> Option<String> {
-    let setup = async || under_test_with(defect);
+    let setup = async || Ok(under_test_with(defect));
     let run = || under_test::run_within(TIME_LIMIT, setup, case);
     let panic = catch_unwind(AssertUnwindSafe(run)).err()?;
     let message = panic.downcast_ref::<String>().cloned();
@@ -57,7 +55,7 @@ macro_rules! defects {
 defects! {
     AppendChecksThenActs: concurrency::one_of_many_appends_wins says "exactly one";
     AppendWithoutAfterNeverConflicts: appends::an_append_after_another_number_is_a_conflict says "`Conflict`";
-    BytesEndAtNul: reads::c88_bytes_are_opaque says "comes back as it was given";
+    BytesEndAtNul: reads::c88_bytes_are_opaque says "as it was appended";
     ChainHasOneCheckpoint: reads::c89_a_chain_begins_at_its_base says "from its base";
     ClaimChecksThenActs: claims::one_of_many_is_granted says "exactly one";
     ClaimNeverExpires: claims::a_claim_that_is_not_renewed_ends says "not renewed";

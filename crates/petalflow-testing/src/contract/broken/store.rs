@@ -16,9 +16,9 @@ use tokio::time::sleep;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Defect {
     /// Nothing, and claims last until they are released.
-    NoDefect,
+    Intact,
     /// Nothing, and claims must be renewed.
-    NoDefectWithRenewal,
+    IntactWithRenewal,
     AppendChecksThenActs,
     AppendWithoutAfterNeverConflicts,
     BytesEndAtNul,
@@ -443,7 +443,7 @@ impl Store for BrokenStore {
     }
 
     fn claim_lasts(&self) -> Option<Duration> {
-        [NoDefectWithRenewal, ClaimNeverExpires, RenewalNotExtended]
+        [IntactWithRenewal, ClaimNeverExpires, RenewalNotExtended]
             .contains(&self.defect)
             .then_some(CLAIM_LASTS)
     }
