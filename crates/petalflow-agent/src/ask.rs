@@ -9,7 +9,8 @@ use super::conversation::PendingCall;
 use super::{AgentError, AgentEvent, Mode, ModelCall, code, delegation, model, output, transfer};
 use petalflow::BoxError;
 use petalflow::tool::ToolSpec;
-use petalflow_llm::{FinishReason, LlmResponse, Part, Role, Status};
+use petalflow_llm::response::{FinishReason, Status};
+use petalflow_llm::{LlmResponse, Part, Role};
 
 /// Result of a model call.
 pub(super) struct Asked {

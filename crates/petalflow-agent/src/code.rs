@@ -3,7 +3,8 @@
 use super::at::At;
 use super::{AgentError, AgentEvent};
 use petalflow::{BoxError, Context, async_trait};
-use petalflow_llm::{ChatMessage, Part, Role, Text};
+use petalflow_llm::message::Text;
+use petalflow_llm::{ChatMessage, Part, Role};
 
 /// Executor of the code that a model writes: in a sandbox, on a server, or in an interpreter within the program.
 ///

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use petalflow::tool::Actions;
-use petalflow_llm::{ChatMessage, FinishReason, Part, TokenUsage};
+use petalflow_llm::response::FinishReason;
+use petalflow_llm::{ChatMessage, Part, TokenUsage};
 
 /// An event: one message or action in a conversation, by its user, an agent, or the tools of an agent.
 ///

@@ -8,9 +8,9 @@ use super::callbacks::Callbacks;
 use super::roster::Roster;
 use super::{AgentError, AgentEvent, ModelCall, observed, stream};
 use petalflow::BoxError;
-use petalflow_llm::{
-    ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role, Status,
-};
+use petalflow_llm::response::Status;
+use petalflow_llm::stream::Delta;
+use petalflow_llm::{ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role};
 
 /// The model of the agent, or of the nearest agent above it that has one.
 pub(super) fn of(roster: &Roster, place: usize) -> Result<&Arc<dyn LlmClient>, AgentError> {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::ModelCall;
 use petalflow::{BoxError, async_trait};
-use petalflow_llm::{Effort, Part, Text};
+use petalflow_llm::Part;
+use petalflow_llm::message::Text;
+use petalflow_llm::request::Effort;
 
 /// Planner: makes a model plan before it acts. Implemented by [`Thinking`], [`PlanReAct`], and your own types.
 ///
@@ -93,7 +95,8 @@ impl fmt::Debug for Plans {
 ///
 /// ```
 /// use petalflow_agent::{Agent, Thinking};
-/// use petalflow_llm::{Effort, ScriptedModel};
+/// use petalflow_llm::ScriptedModel;
+/// use petalflow_llm::request::Effort;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {

@@ -2,7 +2,9 @@
 
 use petalflow::BoxError;
 use petalflow_agent::{AgentEvent, ModelCall, PlanReAct, Planner, Thinking};
-use petalflow_llm::{Delta, Effort, LlmResponse, Part, Reply, Role};
+use petalflow_llm::request::Effort;
+use petalflow_llm::stream::Delta;
+use petalflow_llm::{LlmResponse, Part, Reply, Role};
 use serde_json::json;
 
 use super::kit::{all, asked, call, events, failure, returns, scripted, shape};

@@ -1,7 +1,9 @@
 //! Recordings of agents that say much, through the real provider's code: in pieces, in one, and cut short by a callback.
 
 use petalflow_agent::{Agent, AgentEvent, AgentEventKind};
-use petalflow_llm::{Effort, LlmResponse, Part, Status};
+use petalflow_llm::request::Effort;
+use petalflow_llm::response::Status;
+use petalflow_llm::{LlmResponse, Part};
 use serde_json::json;
 
 use futures_util::StreamExt as _;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use petalflow::policy::Retry;
 use petalflow_agent::{Agent, AgentEventKind};
-use petalflow_llm::{Delta, LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage};
+use petalflow_llm::stream::Delta;
+use petalflow_llm::{LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
 
 use super::kit::{all, events, results, returns, scripted, shape, tool};

@@ -3,8 +3,9 @@
 use futures_util::StreamExt as _;
 use petalflow::tool::Actions;
 use petalflow_agent::{Agent, AgentEvent, AgentEventKind, ConversationInput};
+use petalflow_llm::message::Text;
 use petalflow_llm::{
-    ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel, Text,
+    ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel,
 };
 use serde_json::json;
 

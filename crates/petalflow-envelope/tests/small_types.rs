@@ -8,7 +8,8 @@ use petalflow::prelude::*;
 use petalflow_envelope::{
     Changes, Envelope, FuncNode, NodeFailure, NodeKind, RetryPolicy, RouteDecision,
 };
-use petalflow_llm::{Delta, LlmClient, LlmRequest, Reply, ScriptedModel, TokenUsage};
+use petalflow_llm::stream::Delta;
+use petalflow_llm::{LlmClient, LlmRequest, Reply, ScriptedModel, TokenUsage};
 use serde_json::json;
 
 #[test]
