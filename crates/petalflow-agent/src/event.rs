@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use petalflow::Context;
 use petalflow::event::CustomEvent;
 use petalflow::tool::{Actions, ToolCall, ToolResult};
-use petalflow_llm::{ChatMessage, FinishReason, Part, TokenUsage};
+use petalflow_llm::{ChatMessage, Part, TokenUsage, response::FinishReason};
 
 /// An event: one message or action in a conversation, by its user, an agent, or the tools of an agent.
 ///

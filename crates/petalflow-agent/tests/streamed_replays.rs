@@ -2,7 +2,7 @@
 
 use petalflow_agent::stream::AgentEventKind;
 use petalflow_agent::{Agent, AgentEvent};
-use petalflow_llm::{Effort, LlmResponse, Part, Status};
+use petalflow_llm::{LlmResponse, Part, request::Effort, response::Status};
 use serde_json::json;
 
 use futures_util::StreamExt as _;

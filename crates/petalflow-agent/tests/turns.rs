@@ -5,7 +5,7 @@ use petalflow::tool::Actions;
 use petalflow_agent::stream::AgentEventKind;
 use petalflow_agent::{Agent, AgentEvent, ConversationInput};
 use petalflow_llm::{
-    ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel, Text,
+    ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel,
 };
 use petalflow_test_support::{assert_contains, assert_starts_with};
 use serde_json::json;

@@ -118,16 +118,14 @@ impl CallSettings {
         let result = if self.timeout.is_zero() {
             attempts.await
         } else {
-            match tokio::time::timeout(self.timeout, attempts).await {
-                Ok(result) => result,
-                Err(_) => {
-                    let (call, timeout) = (call.into(), self.timeout);
-                    return Err(format!(
-                        "{call} timed out after {timeout:?}: raise `timeout`, or ask for less"
-                    )
-                    .into());
-                }
-            }
+            let Ok(result) = tokio::time::timeout(self.timeout, attempts).await else {
+                let (call, timeout) = (call.into(), self.timeout);
+                return Err(format!(
+                    "{call} timed out after {timeout:?}: raise `timeout`, or ask for less"
+                )
+                .into());
+            };
+            result
         };
         result.map_err(|(source, attempts)| {
             let call = call.into();

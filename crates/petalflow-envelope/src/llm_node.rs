@@ -11,7 +11,8 @@ use super::template::{MissingVariable, render};
 use crate::{Changes, Envelope};
 use petalflow::{BoxError, Context, node};
 use petalflow_llm::nodes::{ask_model, model_of_node};
-use petalflow_llm::{Budget, ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse};
+use petalflow_llm::usage::Budget;
+use petalflow_llm::{ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse};
 
 /// A node that calls a model and sets a variable to the answer.
 ///
@@ -154,7 +155,7 @@ impl LlmNode {
     /// Limits the usage of the answer. If the answer exceeds it, the node fails and writes nothing.
     ///
     /// ```
-    /// use petalflow_llm::Budget;
+    /// use petalflow_llm::usage::Budget;
     /// use petalflow_envelope::LlmNode;
     ///
     /// let node = LlmNode::new().budget(Budget { cost: 0.05, ..Budget::UNLIMITED });

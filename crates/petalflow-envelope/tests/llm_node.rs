@@ -9,9 +9,8 @@ use petalflow::prelude::*;
 use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow_envelope::{Envelope, LlmNode, MissingVariable};
 use petalflow_llm::nodes::{Model, NodeOutput};
-use petalflow_llm::{
-    Budget, LlmError, LlmErrorKind, LlmResponse, Reply, Role, ScriptedModel, TokenUsage,
-};
+use petalflow_llm::usage::Budget;
+use petalflow_llm::{LlmError, LlmErrorKind, LlmResponse, Reply, Role, ScriptedModel, TokenUsage};
 use petalflow_llm_test_support::node_outputs;
 use serde_json::{Value, json};
 use tokio::time::Instant;

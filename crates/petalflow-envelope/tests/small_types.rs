@@ -5,7 +5,7 @@ use std::error::Error;
 use futures_util::StreamExt;
 use petalflow::prelude::*;
 use petalflow_envelope::{Changes, Envelope, FuncNode, NodeFailure, NodeKind, RouteDecision};
-use petalflow_llm::{Delta, LlmClient, LlmRequest, Reply, ScriptedModel, TokenUsage};
+use petalflow_llm::{LlmClient, LlmRequest, Reply, ScriptedModel, TokenUsage, stream::Delta};
 use serde_json::json;
 
 #[test]

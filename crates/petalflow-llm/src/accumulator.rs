@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::json_path::{self, Step};
-use super::{ChatMessage, Delta, LlmResponse, Part, Role, Text};
+use crate::json_path::{self, Step};
+use crate::message::Text;
+use crate::stream::Delta;
+use crate::{ChatMessage, LlmResponse, Part, Role};
 use petalflow::tool::ToolCall;
 
 /// The deltas of a response, joined: parts in the order in which they began, with their signatures.
@@ -14,7 +16,8 @@ use petalflow::tool::ToolCall;
 /// order; `index` tells the calls apart. The cost of a delta is its own length, however long the response is.
 ///
 /// ```
-/// use petalflow_llm::{StreamAccumulator, Delta, LlmResponse};
+/// use petalflow_llm::LlmResponse;
+/// use petalflow_llm::stream::{Delta, StreamAccumulator};
 /// use serde_json::json;
 ///
 /// let mut accumulator = StreamAccumulator::new();
@@ -61,7 +64,7 @@ impl StreamAccumulator {
     /// Whether no content has arrived yet.
     ///
     /// ```
-    /// assert!(petalflow_llm::StreamAccumulator::new().is_empty());
+    /// assert!(petalflow_llm::stream::StreamAccumulator::new().is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()

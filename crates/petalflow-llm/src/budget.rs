@@ -4,12 +4,13 @@ use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LlmError, LlmErrorKind, TokenUsage};
+use crate::{LlmError, LlmErrorKind, TokenUsage};
 
 /// Limits on the tokens and cost of responses; 0 means no limit.
 ///
 /// ```
-/// use petalflow_llm::{Budget, LlmErrorKind, TokenUsage};
+/// use petalflow_llm::{LlmErrorKind, TokenUsage};
+/// use petalflow_llm::usage::Budget;
 ///
 /// let budget = Budget { output: 100, ..Budget::UNLIMITED };
 /// let used = TokenUsage { input: 5_000, output: 101, ..TokenUsage::default() };

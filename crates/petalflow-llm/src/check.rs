@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part};
+use crate::{LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part};
 use petalflow::tool::ToolCall;
 
 impl LlmResponse {

@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ChatMessage, Part};
+use crate::{ChatMessage, Part};
 
 /// The new content of a chunk.
 ///
 /// ```
-/// use petalflow_llm::{ChatMessage, Delta};
+/// use petalflow_llm::ChatMessage;
+/// use petalflow_llm::stream::Delta;
 ///
 /// assert_eq!(Delta::from_message(&ChatMessage::assistant("hello")), [Delta::Text("hello".into())]);
 /// ```

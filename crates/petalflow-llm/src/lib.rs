@@ -4,7 +4,8 @@
 //! and for programs that run without a key.
 //!
 //! ```
-//! use petalflow_llm::{Budget, LlmClient, LlmError, LlmRequest, ScriptedModel};
+//! use petalflow_llm::{LlmClient, LlmError, LlmRequest, ScriptedModel};
+//! use petalflow_llm::usage::Budget;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), LlmError> {
@@ -20,42 +21,66 @@
 
 mod accumulator;
 mod budget;
+mod chat_message;
 mod check;
-mod client;
 mod delta;
-mod error;
 mod json_path;
-mod message;
+mod llm_client;
+mod llm_error;
+mod llm_request;
+mod llm_response;
+mod llm_stream;
 pub mod nodes;
 mod price;
 #[cfg(feature = "providers")]
 mod provider;
-mod request;
-mod response;
 mod retrying;
 mod scripted;
-mod stream;
 #[cfg(feature = "testing")]
 #[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;
 #[cfg(feature = "tls")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
 pub mod tls;
-mod usage;
+mod token_usage;
 
-pub use accumulator::StreamAccumulator;
-pub use budget::Budget;
-pub use client::{Capabilities, LlmClient};
-pub use delta::Delta;
-pub use error::{LlmError, LlmErrorKind};
-pub use message::{ChatMessage, Media, MediaSource, ParseRoleError, Part, Role, Text};
-pub use price::{Price, Prices};
+pub use chat_message::{ChatMessage, Part, Role};
+pub use llm_client::{Capabilities, LlmClient};
+pub use llm_error::{LlmError, LlmErrorKind};
+pub use llm_request::LlmRequest;
+pub use llm_response::LlmResponse;
+pub use llm_stream::LlmStream;
 #[cfg(feature = "providers")]
 #[cfg_attr(docsrs, doc(cfg(feature = "providers")))]
 pub use provider::ProviderModel;
-pub use request::{Effort, LlmRequest, ToolChoice};
-pub use response::{FinishReason, LlmResponse, Reasoning, Status};
 pub use retrying::Retrying;
 pub use scripted::{Reply, ScriptedModel};
-pub use stream::{LlmStream, StreamChunk, StreamEvent, StreamSource};
-pub use usage::TokenUsage;
+pub use token_usage::TokenUsage;
+
+/// What a [`ChatMessage`] contains.
+pub mod message {
+    pub use crate::chat_message::{Media, MediaSource, ParseRoleError, Text};
+}
+
+/// The options of an [`LlmRequest`].
+pub mod request {
+    pub use crate::llm_request::{Effort, ToolChoice};
+}
+
+/// The properties of an [`LlmResponse`].
+pub mod response {
+    pub use crate::llm_response::{FinishReason, Reasoning, Status};
+}
+
+/// The events and chunks of an [`LlmStream`].
+pub mod stream {
+    pub use crate::accumulator::StreamAccumulator;
+    pub use crate::delta::Delta;
+    pub use crate::llm_stream::{StreamChunk, StreamEvent, StreamSource};
+}
+
+/// Prices of tokens, and limits on their number and cost. See [`TokenUsage`].
+pub mod usage {
+    pub use crate::budget::Budget;
+    pub use crate::price::{Price, Prices};
+}

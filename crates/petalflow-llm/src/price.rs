@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::TokenUsage;
+use crate::TokenUsage;
 
 /// The price of a model's tokens, in US dollars per million.
 ///
 /// ```
-/// use petalflow_llm::{Price, TokenUsage};
+/// use petalflow_llm::TokenUsage;
+/// use petalflow_llm::usage::Price;
 ///
 /// let price = Price { input: 2.0, cached: 0.5, output: 8.0 };
 /// let usage = TokenUsage { input: 1_000, cached: 400, output: 100, ..TokenUsage::default() };
@@ -46,7 +47,7 @@ impl Price {
 /// A name is a prefix: `gpt-5-mini` also prices `gpt-5-mini-2026-08-07`. The longest matching name is used.
 ///
 /// ```
-/// use petalflow_llm::{Price, Prices};
+/// use petalflow_llm::usage::{Price, Prices};
 ///
 /// let prices = Prices::new()
 ///     .with("gpt-5", Price { input: 1.25, cached: 0.125, output: 10.0 })

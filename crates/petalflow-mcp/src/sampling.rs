@@ -9,9 +9,9 @@ use rmcp::model::{
     SamplingMessageContentBlock,
 };
 
-use petalflow_llm::{
-    ChatMessage, FinishReason, LlmRequest, LlmResponse, Media, MediaSource, Part, Role,
-};
+use petalflow_llm::message::{Media, MediaSource};
+use petalflow_llm::response::FinishReason;
+use petalflow_llm::{ChatMessage, LlmRequest, LlmResponse, Part, Role};
 
 /// Converts a sampling request to a request for a model.
 pub(super) fn request(params: CreateMessageRequestParams) -> Result<LlmRequest, ErrorData> {

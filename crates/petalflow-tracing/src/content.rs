@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use petalflow_llm::{
-    ChatMessage, FinishReason, LlmRequest, LlmResponse, Media, MediaSource, Part, Role,
-};
+use petalflow_llm::message::{Media, MediaSource};
+use petalflow_llm::response::FinishReason;
+use petalflow_llm::{ChatMessage, LlmRequest, LlmResponse, Part, Role};
 
 /// The system instructions: `gen_ai.system_instructions`.
 pub(super) fn instructions(request: &LlmRequest) -> Option<String> {

@@ -8,9 +8,9 @@ use super::{Totals, UsageSummary};
 use petalflow::async_trait;
 use petalflow::middleware::{Middleware, Next, NodeCall};
 use petalflow::{BoxError, State};
+use petalflow_llm::stream::StreamChunk;
 use petalflow_llm::{
-    Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
-    StreamChunk, TokenUsage,
+    Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, TokenUsage,
 };
 
 /// A client that counts its calls in [`Totals`].

@@ -7,9 +7,10 @@ use opentelemetry::trace::{SpanKind, Status};
 use opentelemetry::{Array, StringValue, Value};
 use petalflow::tool::{Tool, ToolContext, ToolSpec};
 use petalflow::tool::{ToolCall, ToolResult};
+use petalflow_llm::message::{Media, MediaSource};
+use petalflow_llm::response::FinishReason;
 use petalflow_llm::{
-    ChatMessage, FinishReason, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Media,
-    MediaSource, Part, Role, TokenUsage,
+    ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, Role, TokenUsage,
 };
 use petalflow_llm_test_support::spans::RecordedSpans;
 use petalflow_tracing::{Traced, agent_span, merged_span};

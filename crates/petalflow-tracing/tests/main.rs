@@ -13,9 +13,8 @@ use opentelemetry::trace::Status;
 use opentelemetry_sdk::trace::SpanData;
 use petalflow::async_trait;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolSpec};
-use petalflow_llm::{
-    Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, StreamEvent,
-};
+use petalflow_llm::stream::{Delta, StreamEvent};
+use petalflow_llm::{LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
 use serde_json::json;
 
 /// A span's attribute. Fails if there are two of this name.

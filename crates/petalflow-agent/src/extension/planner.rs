@@ -2,7 +2,9 @@
 
 use super::ModelCall;
 use petalflow::{BoxError, async_trait};
-use petalflow_llm::{Effort, Part, Text};
+use petalflow_llm::Part;
+use petalflow_llm::message::Text;
+use petalflow_llm::request::Effort;
 
 /// Planner: makes a model plan before it acts. Implemented by [`Thinking`], [`PlanReAct`], and your own types.
 ///
@@ -62,7 +64,7 @@ pub trait Planner: Send + Sync + 'static {
 ///
 /// ```
 /// use petalflow_agent::{Agent, extension::Thinking};
-/// use petalflow_llm::{Effort, ScriptedModel};
+/// use petalflow_llm::{ScriptedModel, request::Effort};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {

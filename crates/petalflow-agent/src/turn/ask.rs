@@ -12,7 +12,8 @@ use crate::extension::ModelCall;
 use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
 use petalflow::tool::ToolSpec;
-use petalflow_llm::{FinishReason, LlmResponse, Part, Role, Status};
+use petalflow_llm::response::{FinishReason, Status};
+use petalflow_llm::{LlmResponse, Part, Role};
 
 /// Result of a model call.
 pub(super) struct ModelStep {

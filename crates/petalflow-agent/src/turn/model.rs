@@ -7,9 +7,9 @@ use super::{spans, steps};
 use crate::extension::ModelCall;
 use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
-use petalflow_llm::{
-    ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role, Status,
-};
+use petalflow_llm::response::Status;
+use petalflow_llm::stream::Delta;
+use petalflow_llm::{ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role};
 
 /// Calls the model, or the callback that replaces it, and processes the answer.
 pub(super) async fn respond(

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 
 use super::{Model, NodeOutput};
-use crate::{Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse};
+use crate::stream::Delta;
+use crate::{LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse};
 use petalflow::{BoxError, Context};
 
 /// The model that a node asks: its own, or else the [`Model`] that the run manages.

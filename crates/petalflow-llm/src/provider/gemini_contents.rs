@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::call_format::arguments_object;
 use super::wire::REDACTED;
-use crate::{ChatMessage, LlmRequest, Media, MediaSource, Part, Role, Text};
+use crate::message::{Media, MediaSource, Text};
+use crate::{ChatMessage, LlmRequest, Part, Role};
 use petalflow::tool::{ToolCall, ToolResult};
 
 /// The placeholder that third-generation models accept for a missing signature.

@@ -20,9 +20,8 @@ use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
 
-use super::{
-    Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, Prices,
-};
+use crate::usage::Prices;
+use crate::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
 use error::ErrorConverter;
 use petalflow::async_trait;
 
@@ -32,7 +31,7 @@ use petalflow::async_trait;
 /// `GEMINI_API_KEY`, ..) or from [`with_key`](Self::with_key). Errors and `Debug` output never contain it. The
 /// connection is opened by the first request, and reused by later ones.
 ///
-/// Each request is one attempt. For retries, wrap the model in [`Retrying`](super::Retrying).
+/// Each request is one attempt. For retries, wrap the model in [`Retrying`](crate::Retrying).
 ///
 /// ```no_run
 /// use petalflow_llm::{LlmClient, LlmRequest, ProviderModel, Retrying};
@@ -192,7 +191,8 @@ impl ProviderModel {
     /// Sets the prices of tokens. They determine the cost in the usage.
     ///
     /// ```
-    /// use petalflow_llm::{Price, Prices, ProviderModel};
+    /// use petalflow_llm::ProviderModel;
+    /// use petalflow_llm::usage::{Price, Prices};
     ///
     /// let prices = Prices::new().with("gpt-5-mini", Price { input: 0.25, cached: 0.025, output: 2.0 });
     /// let model = ProviderModel::new("gpt-5-mini")?.with_prices(prices);

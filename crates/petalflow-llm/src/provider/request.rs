@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use super::call_format::{CallIds, arguments_object};
 use super::gemini_contents::contents;
 use super::wire::REDACTED;
-use crate::{ChatMessage, Effort, LlmRequest, Media, MediaSource, Part, Role, Text, ToolChoice};
+use crate::message::{Media, MediaSource, Text};
+use crate::request::{Effort, ToolChoice};
+use crate::{ChatMessage, LlmRequest, Part, Role};
 use petalflow::tool::{ToolCall, ToolResult};
 
 /// The provider and the model of a request.

@@ -5,7 +5,9 @@ use genai::{Error, webc};
 use serde_json::Value;
 
 use super::wire::{redacted, with_stop_reason};
-use crate::{ChatMessage, LlmResponse, Media, MediaSource, Part, Prices, Role, Text, TokenUsage};
+use crate::message::{Media, MediaSource, Text};
+use crate::usage::Prices;
+use crate::{ChatMessage, LlmResponse, Part, Role, TokenUsage};
 use petalflow::tool::ToolCall;
 
 /// Converts a complete response of the library, for formats that are unknown here.

@@ -18,7 +18,8 @@ use serde_json::Value;
 use super::error::ErrorConverter;
 use super::response;
 use super::wire::{self, ResponseParser};
-use crate::{Delta, LlmError, LlmErrorKind, LlmResponse, StreamEvent, TokenUsage};
+use crate::stream::{Delta, StreamEvent};
+use crate::{LlmError, LlmErrorKind, LlmResponse, TokenUsage};
 
 /// The frames of a stream. The `genai` library returns only a part of their content.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,8 @@ use futures_util::stream;
 
 pub use reply::Reply;
 
-use super::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, StreamEvent};
+use crate::stream::StreamEvent;
+use crate::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream};
 use petalflow::async_trait;
 
 /// A model with scripted responses: immediate and deterministic, for tests and for programs that run without a key.

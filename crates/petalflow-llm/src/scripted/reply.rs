@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::super::{
-    ChatMessage, Delta, FinishReason, LlmError, LlmResponse, Part, Role, StreamAccumulator,
-    TokenUsage,
-};
+use crate::response::FinishReason;
+use crate::stream::{Delta, StreamAccumulator};
+use crate::{ChatMessage, LlmError, LlmResponse, Part, Role, TokenUsage};
 use petalflow::tool::ToolCall;
 
 /// One reply of a [`ScriptedModel`](super::ScriptedModel). Text, a [`ToolCall`], an [`LlmResponse`] and an [`LlmError`]
@@ -94,7 +93,7 @@ impl Reply {
         self
     }
 
-    /// A response that arrives in these chunks; [`complete`](super::super::LlmClient::complete) joins them.
+    /// A response that arrives in these chunks; [`complete`](crate::LlmClient::complete) joins them.
     pub fn chunks(chunks: impl IntoIterator<Item = impl Into<Delta>>) -> Self {
         Reply {
             content: Content::Chunks(chunks.into_iter().map(Into::into).collect()),
@@ -158,7 +157,8 @@ impl Reply {
     /// Sets the finish reason.
     ///
     /// ```
-    /// use petalflow_llm::{FinishReason, Reply};
+    /// use petalflow_llm::Reply;
+    /// use petalflow_llm::response::FinishReason;
     ///
     /// let cut = Reply::text("Once upon").with_finish(FinishReason::Length);
     /// # let _ = cut;

@@ -1,8 +1,8 @@
 //! Pieces of answers joined (row A064, `stream_aggregator_test.go` upstream).
 
-use petalflow_llm::{
-    ChatMessage, Delta, LlmResponse, Media, MediaSource, Part, StreamAccumulator, Text, TokenUsage,
-};
+use petalflow_llm::message::{Media, MediaSource, Text};
+use petalflow_llm::stream::{Delta, StreamAccumulator};
+use petalflow_llm::{ChatMessage, LlmResponse, Part, TokenUsage};
 use serde_json::{Value, json};
 
 fn joined(deltas: &[Delta]) -> LlmResponse {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use petalflow::tool::ToolSpec;
 use petalflow::tool::{ToolCall, ToolResult};
+use petalflow_llm::stream::Delta;
 use petalflow_llm::testing::Cassette;
 use petalflow_llm::{
-    ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, Part, Reply, Role,
-    ScriptedModel,
+    ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmRequest, Part, Reply, Role, ScriptedModel,
 };
 use petalflow_test_support::{assert_contains, assert_starts_with};
 use serde_json::json;
@@ -196,7 +196,7 @@ async fn files_that_are_no_cassettes_are_errors() {
     for (text, why) in [
         ("", "EOF"),
         (
-            "{\"version\": 2, \"provider\": \"x\", \"recordings\": []}",
+            "{\"version\": 2, \"provider\": \"x\", \"entries\": []}",
             "another version",
         ),
     ] {

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use petalflow::policy::Retry;
+use petalflow_llm::stream::Delta;
 use petalflow_llm::{
-    Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, Reply, Retrying, ScriptedModel,
+    LlmClient, LlmError, LlmErrorKind, LlmRequest, Reply, Retrying, ScriptedModel,
 };
 use tokio::time::Instant;
 

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use petalflow::tool::ToolCall;
+use petalflow_llm::stream::Delta;
 use petalflow_llm::{
-    ChatMessage, Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, Part, Reply, ScriptedModel,
+    ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmRequest, Part, Reply, ScriptedModel,
 };
 use serde_json::json;
 use tokio::time::Instant;

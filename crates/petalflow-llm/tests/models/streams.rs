@@ -2,9 +2,11 @@
 
 use futures_util::{StreamExt, stream};
 use petalflow::async_trait;
+use petalflow_llm::response::Status;
+use petalflow_llm::stream::{Delta, StreamChunk, StreamEvent};
 use petalflow_llm::{
-    Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, Reply,
-    ScriptedModel, Status, StreamChunk, StreamEvent, TokenUsage,
+    LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, Reply, ScriptedModel,
+    TokenUsage,
 };
 use serde_json::json;
 

@@ -1,9 +1,8 @@
 //! Messages, requests and answers.
 
 use petalflow::tool::ToolCall;
-use petalflow_llm::{
-    Budget, ChatMessage, LlmErrorKind, LlmRequest, LlmResponse, Part, Role, TokenUsage,
-};
+use petalflow_llm::usage::Budget;
+use petalflow_llm::{ChatMessage, LlmErrorKind, LlmRequest, LlmResponse, Part, Role, TokenUsage};
 use serde_json::{Value, json};
 
 #[test]

@@ -1,7 +1,9 @@
 //! Anthropic's words: signed thoughts, arguments in pieces, and what is sent back.
 
 use petalflow::tool::ToolResult;
-use petalflow_llm::{ChatMessage, FinishReason, LlmClient, LlmRequest, Part, ProviderModel, Text};
+use petalflow_llm::message::Text;
+use petalflow_llm::response::FinishReason;
+use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, Part, ProviderModel};
 use serde_json::{Value, json};
 
 use petalflow_llm_test_support::server::{Server, Step, answer, chunk, end, events};

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use petalflow::policy::Retry;
+use petalflow_llm::response::FinishReason;
 use petalflow_llm::{
-    FinishReason, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, ProviderModel,
-    Retrying,
+    LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, ProviderModel, Retrying,
 };
 use serde_json::json;
 

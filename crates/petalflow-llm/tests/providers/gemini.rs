@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use petalflow::tool::ToolSpec;
 use petalflow::tool::{ToolCall, ToolResult};
-use petalflow_llm::{
-    ChatMessage, Effort, LlmClient, LlmRequest, LlmResponse, Part, ProviderModel, Role,
-};
+use petalflow_llm::request::Effort;
+use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, LlmResponse, Part, ProviderModel, Role};
 use serde_json::{Value, json};
 
 use petalflow_llm_test_support::replay::Replay;

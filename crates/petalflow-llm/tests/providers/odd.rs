@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use petalflow_llm::message::Text;
+use petalflow_llm::response::FinishReason;
+use petalflow_llm::stream::Delta;
 use petalflow_llm::{
-    Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part,
-    ProviderModel, Text,
+    LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, ProviderModel,
 };
 use serde_json::{Value, json};
 

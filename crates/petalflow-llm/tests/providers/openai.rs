@@ -5,10 +5,11 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use petalflow::tool::ToolSpec;
 use petalflow::tool::{ToolCall, ToolResult};
-use petalflow_llm::{
-    ChatMessage, Delta, FinishReason, LlmClient, LlmErrorKind, LlmRequest, Part, Price, Prices,
-    ProviderModel, Role, ToolChoice,
-};
+use petalflow_llm::request::ToolChoice;
+use petalflow_llm::response::FinishReason;
+use petalflow_llm::stream::Delta;
+use petalflow_llm::usage::{Price, Prices};
+use petalflow_llm::{ChatMessage, LlmClient, LlmErrorKind, LlmRequest, Part, ProviderModel, Role};
 use serde_json::{Value, json};
 
 use petalflow_llm_test_support::server::{Server, Step, answer, chunk, end, event, events};

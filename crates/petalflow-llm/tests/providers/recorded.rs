@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt;
+use petalflow_llm::response::FinishReason;
+use petalflow_llm::stream::Delta;
 use petalflow_llm::{
-    ChatMessage, Delta, FinishReason, LlmClient, LlmRequest, LlmResponse, Part, ProviderModel,
-    TokenUsage,
+    ChatMessage, LlmClient, LlmRequest, LlmResponse, Part, ProviderModel, TokenUsage,
 };
 use serde_json::Value;
 

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use petalflow::tool::ToolSpec;
 use petalflow::tool::{ToolCall, ToolResult};
-use petalflow_llm::{
-    ChatMessage, LlmClient, LlmRequest, Media, MediaSource, Part, ProviderModel, Role, Text,
-};
+use petalflow_llm::message::{Media, MediaSource, Text};
+use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, Part, ProviderModel, Role};
 use serde_json::{Value, json};
 
 use petalflow_llm_test_support::server::{ReceivedRequest, Server, answer};

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::response_data::{ResponseData, arguments_text, text};
 use super::usage;
-use crate::Delta;
+use crate::stream::Delta;
 
 /// Reads the chunks of a response, or a complete response.
 #[derive(Debug, Default)]
@@ -149,7 +149,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{LlmResponse, StreamAccumulator};
+    use crate::LlmResponse;
+    use crate::stream::StreamAccumulator;
 
     fn calls(chunks: &[Value]) -> Vec<(String, String, Value)> {
         let (mut parser, mut accumulator) = (ChatParser::default(), StreamAccumulator::new());

@@ -5,7 +5,9 @@ use serde_json::{Map, Value};
 
 use super::response_data::ResponseData;
 use super::usage;
-use crate::{Delta, Media, MediaSource, Part, Text};
+use crate::Part;
+use crate::message::{Media, MediaSource, Text};
+use crate::stream::Delta;
 
 /// Reads the chunks of a response.
 #[derive(Debug, Default)]
@@ -154,7 +156,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{LlmResponse, StreamAccumulator};
+    use crate::LlmResponse;
+    use crate::stream::StreamAccumulator;
 
     fn joined(chunks: &[Value]) -> LlmResponse {
         let (mut reader, mut accumulator) = (GeminiParser::default(), StreamAccumulator::new());

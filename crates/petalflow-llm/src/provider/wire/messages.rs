@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::response_data::{ResponseData, hidden_reasoning, redacted, text};
 use super::usage;
-use crate::Delta;
+use crate::stream::Delta;
 
 /// Reads the events of a response, or a complete response.
 #[derive(Debug, Default)]

@@ -11,7 +11,8 @@ mod usage;
 
 use serde_json::Value;
 
-use crate::{Delta, LlmResponse, StreamAccumulator, TokenUsage};
+use crate::stream::{Delta, StreamAccumulator};
+use crate::{LlmResponse, TokenUsage};
 use response_data::ResponseData;
 pub(super) use response_data::{REDACTED, redacted, with_stop_reason};
 

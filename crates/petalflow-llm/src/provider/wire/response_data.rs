@@ -3,7 +3,10 @@
 use genai::chat::StopReason;
 use serde_json::{Map, Value};
 
-use crate::{Delta, FinishReason, LlmResponse, Part, Reasoning, Status, Text, TokenUsage};
+use crate::message::Text;
+use crate::response::{FinishReason, Reasoning, Status};
+use crate::stream::Delta;
+use crate::{LlmResponse, Part, TokenUsage};
 
 /// Data about a response.
 #[derive(Debug, Default)]

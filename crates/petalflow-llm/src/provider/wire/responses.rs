@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::response_data::{ResponseData, arguments_text, hidden_reasoning, text};
 use super::usage;
-use crate::{Delta, Reasoning};
+use crate::response::Reasoning;
+use crate::stream::Delta;
 
 /// Reads the events of a response, or a complete response.
 #[derive(Debug, Default)]

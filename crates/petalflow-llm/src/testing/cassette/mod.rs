@@ -9,10 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::{StreamExt, stream};
 
-use crate::{
-    Capabilities, Delta, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
-    StreamAccumulator, StreamEvent,
-};
+use crate::stream::{Delta, StreamAccumulator, StreamEvent};
+use crate::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
 use petalflow::async_trait;
 use recording::{Recording, Recordings};
 use redact::Secrets;

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::redact::Secrets;
-use crate::{Capabilities, Delta, LlmError, LlmRequest, LlmResponse};
+use crate::stream::Delta;
+use crate::{Capabilities, LlmError, LlmRequest, LlmResponse};
 
 /// The version of the file format.
 const VERSION: u32 = 1;
@@ -18,7 +19,7 @@ pub(super) struct Recordings {
     provider: String,
     #[serde(default)]
     schema_with_tools: bool,
-    recordings: Vec<Recording>,
+    entries: Vec<Recording>,
 }
 
 /// One request and its response.
@@ -39,7 +40,7 @@ impl Recordings {
             version: VERSION,
             provider,
             schema_with_tools: capabilities.schema_with_tools,
-            recordings: Vec::new(),
+            entries: Vec::new(),
         }
     }
 
@@ -62,24 +63,20 @@ impl Recordings {
     }
 
     pub(super) fn remaining(&self) -> usize {
-        self.recordings
+        self.entries
             .iter()
             .filter(|recording| !recording.used)
             .count()
     }
 
     pub(super) fn record(&mut self, recording: Recording) {
-        self.recordings.push(recording);
+        self.entries.push(recording);
     }
 
     /// The first unused response to an equal request, or the reason why there is none.
     pub(super) fn take(&mut self, request: &Value) -> Result<(Vec<Delta>, LlmResponse), String> {
         let mut nearest = None;
-        for recording in self
-            .recordings
-            .iter_mut()
-            .filter(|recording| !recording.used)
-        {
+        for recording in self.entries.iter_mut().filter(|recording| !recording.used) {
             let Some(path) = difference(&comparable(&recording.request), request) else {
                 recording.used = true;
                 return recording.read().map_err(|error| error.to_string());
@@ -88,7 +85,7 @@ impl Recordings {
         }
         Err(match nearest {
             Some(path) => format!("the next recorded one differs at `{path}`"),
-            None => format!("all {} recorded ones are used", self.recordings.len()),
+            None => format!("all {} recorded ones are used", self.entries.len()),
         })
     }
 }

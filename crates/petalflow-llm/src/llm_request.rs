@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ChatMessage, LlmResponse};
+use crate::{ChatMessage, LlmResponse};
 use petalflow::tool::ToolSpec;
 
 /// One call of a model.
@@ -62,7 +62,8 @@ pub struct LlmRequest {
 /// Whether a model calls tools.
 ///
 /// ```
-/// use petalflow_llm::{LlmRequest, ToolChoice};
+/// use petalflow_llm::LlmRequest;
+/// use petalflow_llm::request::ToolChoice;
 ///
 /// let request = LlmRequest { tool_choice: ToolChoice::Tool("search".into()), ..LlmRequest::prompt("petals") };
 /// assert_ne!(request.tool_choice, ToolChoice::Auto);
@@ -85,7 +86,8 @@ pub enum ToolChoice {
 /// How much a model reasons before it answers.
 ///
 /// ```
-/// use petalflow_llm::{Effort, LlmRequest};
+/// use petalflow_llm::LlmRequest;
+/// use petalflow_llm::request::Effort;
 ///
 /// let request = LlmRequest { effort: Some(Effort::Low), ..LlmRequest::prompt("2 + 2?") };
 /// assert_eq!(request.effort, Some(Effort::Low));

@@ -3,13 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ChatMessage, TokenUsage};
+use crate::{ChatMessage, TokenUsage};
 use petalflow::tool::ToolCall;
 
 /// A model's complete response.
 ///
 /// ```
-/// use petalflow_llm::{FinishReason, LlmResponse};
+/// use petalflow_llm::LlmResponse;
+/// use petalflow_llm::response::FinishReason;
 ///
 /// let response = LlmResponse { finish: Some(FinishReason::Stop), ..LlmResponse::text_only("Paris") };
 /// assert_eq!(response.text(), "Paris");
@@ -54,7 +55,8 @@ pub struct LlmResponse {
 /// Whether a response is complete.
 ///
 /// ```
-/// use petalflow_llm::{LlmResponse, Status};
+/// use petalflow_llm::LlmResponse;
+/// use petalflow_llm::response::Status;
 ///
 /// assert_eq!(LlmResponse::text_only("Paris").status, Status::Completed);
 /// ```
@@ -74,7 +76,7 @@ pub enum Status {
 /// Why a response ended.
 ///
 /// ```
-/// use petalflow_llm::FinishReason;
+/// use petalflow_llm::response::FinishReason;
 ///
 /// assert_eq!(serde_json::to_string(&FinishReason::ToolCalls)?, "\"tool_calls\"");
 /// # Ok::<(), serde_json::Error>(())
@@ -98,7 +100,7 @@ pub enum FinishReason {
 /// The provider's information about the model's reasoning.
 ///
 /// ```
-/// use petalflow_llm::Reasoning;
+/// use petalflow_llm::response::Reasoning;
 ///
 /// let reasoning = Reasoning { id: Some("rs_1".into()), summary: "Capitals of Europe".into() };
 /// assert_eq!(reasoning.summary, "Capitals of Europe");

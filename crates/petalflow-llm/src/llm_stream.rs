@@ -9,16 +9,16 @@ use futures_core::Stream;
 use futures_util::future::{self, Either};
 use futures_util::{StreamExt, stream};
 
-use super::{
-    Delta, LlmError, LlmErrorKind, LlmRequest, LlmResponse, StreamAccumulator, TokenUsage,
-};
+use crate::stream::{Delta, StreamAccumulator};
+use crate::{LlmError, LlmErrorKind, LlmRequest, LlmResponse, TokenUsage};
 use petalflow::run::CancelToken;
 
 /// A chunk of a response, from an [`LlmStream`].
 ///
 /// ```
 /// use futures_util::StreamExt;
-/// use petalflow_llm::{Delta, LlmResponse, LlmStream};
+/// use petalflow_llm::{LlmResponse, LlmStream};
+/// use petalflow_llm::stream::Delta;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
@@ -95,12 +95,14 @@ impl StreamChunk {
 /// An event of a provider's stream.
 ///
 /// ```
-/// use petalflow_llm::{Delta, LlmResponse, StreamEvent};
+/// use petalflow_llm::LlmResponse;
+/// use petalflow_llm::stream::{Delta, StreamEvent};
 ///
 /// let events = [StreamEvent::Delta(Delta::Text("hello".into())), StreamEvent::End(Box::new(LlmResponse::default()))];
 /// assert!(matches!(events[1], StreamEvent::End(_)));
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum StreamEvent {
     /// New content.
     Delta(Delta),
@@ -114,7 +116,8 @@ pub enum StreamEvent {
 ///
 /// ```
 /// use futures_util::{StreamExt, stream};
-/// use petalflow_llm::{Delta, LlmRequest, LlmResponse, LlmStream, StreamEvent};
+/// use petalflow_llm::{LlmRequest, LlmResponse, LlmStream};
+/// use petalflow_llm::stream::{Delta, StreamEvent};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
@@ -284,7 +287,8 @@ impl LlmStream {
     ///
     /// ```
     /// use futures_util::StreamExt;
-    /// use petalflow_llm::{Delta, LlmClient, LlmError, LlmRequest, ScriptedModel};
+    /// use petalflow_llm::{LlmClient, LlmError, LlmRequest, ScriptedModel};
+    /// use petalflow_llm::stream::Delta;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), LlmError> {
@@ -322,7 +326,7 @@ impl LlmStream {
     fn failed(&mut self, error: LlmError) -> StreamChunk {
         let received = (!self.accumulated.is_empty()).then(|| {
             let rest = LlmResponse {
-                status: super::Status::Incomplete,
+                status: crate::response::Status::Incomplete,
                 ..LlmResponse::default()
             };
             self.finish(rest)

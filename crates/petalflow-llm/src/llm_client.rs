@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{LlmError, LlmRequest, LlmResponse, LlmStream};
+use crate::{LlmError, LlmRequest, LlmResponse, LlmStream};
 use petalflow::async_trait;
 
 /// A client for a language model: a provider's model, a script, or a wrapper around another client.
@@ -57,7 +57,7 @@ pub trait LlmClient: Send + Sync + 'static {
     /// # Errors
     ///
     /// The reason why there is no response. For a tool call whose arguments are not a JSON object, the error contains
-    /// the response ([`LlmErrorKind::Arguments`](super::LlmErrorKind::Arguments)).
+    /// the response ([`LlmErrorKind::Arguments`](crate::LlmErrorKind::Arguments)).
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError>;
 
     /// The response as a stream. A client without streaming sends the complete response at once.

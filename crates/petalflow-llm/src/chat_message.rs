@@ -15,7 +15,7 @@ use petalflow::tool::{ToolCall, ToolResult};
 ///
 /// assert_eq!("assistant".parse::<Role>()?, Role::Assistant);
 /// assert!("robot".parse::<Role>().is_err());
-/// # Ok::<(), petalflow_llm::ParseRoleError>(())
+/// # Ok::<(), petalflow_llm::message::ParseRoleError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -113,7 +113,8 @@ pub struct ChatMessage {
 /// A part of a message.
 ///
 /// ```
-/// use petalflow_llm::{ChatMessage, Media, MediaSource, Part, Role};
+/// use petalflow_llm::{ChatMessage, Part, Role};
+/// use petalflow_llm::message::{Media, MediaSource};
 ///
 /// let picture = Media {
 ///     media_type: "image/png".into(),
@@ -155,7 +156,8 @@ pub enum Part {
 /// Text, and the data that the provider needs back with it.
 ///
 /// ```
-/// use petalflow_llm::{Part, Text};
+/// use petalflow_llm::Part;
+/// use petalflow_llm::message::Text;
 ///
 /// let signed = Part::Thought(Text { text: "It is in Japan.".into(), signature: Some("c2ln".into()) });
 /// assert_ne!(signed, Part::Thought("It is in Japan.".into()));
@@ -172,7 +174,7 @@ pub struct Text {
 /// Content that is not text.
 ///
 /// ```
-/// use petalflow_llm::{Media, MediaSource};
+/// use petalflow_llm::message::{Media, MediaSource};
 ///
 /// let dot = Media { media_type: "image/gif".into(), source: MediaSource::Base64("R0lGODlhAQABAAAAACw=".into()) };
 /// assert!(matches!(dot.source, MediaSource::Base64(_)));

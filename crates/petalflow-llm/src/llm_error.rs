@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::LlmResponse;
+use crate::LlmResponse;
 use petalflow::BoxError;
 
 /// The reason why a model did not answer.
