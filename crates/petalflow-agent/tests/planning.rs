@@ -3,7 +3,7 @@
 use petalflow::BoxError;
 use petalflow_agent::AgentEvent;
 use petalflow_agent::extension::{ModelCall, PlanReAct, Planner, Thinking};
-use petalflow_llm::{LlmResponse, Part, Reply, Role, stream::Delta, request::Effort};
+use petalflow_llm::{LlmResponse, Part, Reply, Role, request::Effort, stream::Delta};
 use serde_json::json;
 
 use super::kit::{all, asked, call, events, failure, returns, scripted, shape};

@@ -4,6 +4,7 @@ use futures_util::StreamExt as _;
 use petalflow::tool::Actions;
 use petalflow_agent::stream::AgentEventKind;
 use petalflow_agent::{Agent, AgentEvent, ConversationInput};
+use petalflow_llm::message::Text;
 use petalflow_llm::{
     ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel,
 };
