@@ -11,6 +11,7 @@ mod checksum;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
+mod lease;
 mod memory;
 mod outline;
 mod pending_releases;
@@ -21,6 +22,7 @@ mod store;
 mod thread_storage;
 mod write_name;
 
+pub(crate) use lease::{Lease, Moment};
 pub use memory::InMemoryStore;
 pub(crate) use outline::{
     GraphOutline, KeyOutline, Line, NodeOutline, Outline, encode_keys, key_lines, quoted,

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{
-    Address, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, checksum,
+    Address, Lease, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    checksum,
 };
 use crate::future::BoxFuture;
 
@@ -14,6 +15,8 @@ use crate::future::BoxFuture;
 pub(crate) struct ThreadStorage {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) thread: Arc<str>,
+    /// The claim of the run that uses the thread, if it can expire.
+    pub(crate) lease: Option<Arc<Lease>>,
 }
 
 impl ThreadStorage {

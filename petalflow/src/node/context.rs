@@ -314,6 +314,10 @@ impl Context {
     /// between the effect and its record repeats the effect; pass [`task_id`](Self::task_id) on as an idempotency key where
     /// that matters, too.
     ///
+    /// In a store whose claims expire (Redis), another process can take over the thread of a process that stalls for longer
+    /// than a claim lasts. A run whose claim may have expired therefore checks, before the effect, that it still has the thread.
+    /// A stall that begins after this check and outlasts the claim can still lead to two effects.
+    ///
     /// A failure is not recorded. In a run without a store there is no record, and the effect is simply done.
     ///
     /// # Errors
