@@ -47,6 +47,7 @@ pub enum Location {
 /// assert_eq!(diagnostic.also[0].0, Location::Node(first));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// The rule.
     pub rule: Rule,

@@ -78,6 +78,9 @@ index_types! {
     /// The index of a join in a graph.
     pub struct JoinIdx;
 
+    /// The index of a route among the routes of its node.
+    pub struct RouteIdx;
+
     /// The index of an item among the items that are delivered to a node.
     pub struct ItemIdx;
 }

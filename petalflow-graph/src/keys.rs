@@ -27,6 +27,8 @@ pub struct KeySet {
 }
 
 impl KeySet {
+    /// How many keys [`any_in_block`](Self::any_in_block) tests together. The generated commit visits keys in such blocks.
+    pub const BLOCK: usize = 16;
     /// No key.
     pub const NONE: Self = KeySet { low: 0, high: 0 };
     /// Every key that a state can have.
@@ -88,15 +90,16 @@ impl KeySet {
         }
     }
 
-    /// Whether any of the sixteen keys from `16 * block` on is in the set. A commit skips blocks without written keys.
+    /// Whether any of the [`BLOCK`](Self::BLOCK) keys from `BLOCK * block` on is in the set. A commit skips blocks without
+    /// writes.
     #[inline]
     pub const fn any_in_block(&self, block: usize) -> bool {
-        let half = if block < HALF / 16 {
+        let half = if block < HALF / Self::BLOCK {
             self.low
         } else {
             self.high
         };
-        half >> (block % (HALF / 16) * 16) & 0xffff != 0
+        half >> (block % (HALF / Self::BLOCK) * Self::BLOCK) & ((1 << Self::BLOCK) - 1) != 0
     }
 
     /// Whether there is no key in the set.

@@ -54,7 +54,7 @@ pub use facts::{KeyFacts, NodeFacts};
 pub use graph::{Edge, Graph, Node, Source, Target, Via, When};
 #[doc(hidden)]
 pub use idx::to_u32;
-pub use idx::{ItemIdx, JoinIdx, NodeIdx};
+pub use idx::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 pub use keys::{KeySet, MAX_KEYS};
 pub use rule::Rule;
 pub use rules::{check, check_with};

@@ -25,6 +25,7 @@ use crate::idx::NodeIdx;
 /// assert!(topology.edges.contains(&("write".into(), "publish".into())));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Topology {
     /// The nodes, by name.
     pub nodes: Vec<NodeInfo>,
@@ -58,6 +59,7 @@ pub struct Topology {
 /// assert_eq!((publish.name.as_str(), publish.incoming, publish.outgoing), ("publish", 1, 1));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NodeInfo {
     /// Its name.
     pub name: String,
@@ -92,6 +94,7 @@ pub struct NodeInfo {
 /// assert_eq!(roles, [("publish".into(), Role::Terminal), ("write".into(), Role::Entry)]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Role {
     /// START leads to it.
     Entry,
@@ -121,6 +124,7 @@ pub enum Role {
 /// assert_eq!(metrics.cyclomatic, 3, "as edges, those from START and to END count");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Metrics {
     /// The number of nodes.
     pub nodes: usize,

@@ -95,7 +95,7 @@ macro_rules! flow {
     };
 }
 
-/// A [set](crate::tool::ToolSet) of tools with different names, which is checked at compile time.
+/// A [set](crate::tool::ToolSet) of tools. Two tools with the same name are a compile error.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -115,7 +115,7 @@ macro_rules! flow {
 /// assert_eq!(tools![search, lend].len(), 2);
 /// ```
 ///
-/// Two tools with one name are a compile error:
+/// This does not compile:
 ///
 /// ```compile_fail,E0080
 /// # use petalflow::prelude::*;
